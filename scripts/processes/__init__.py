@@ -1,0 +1,1 @@
+"""Starting programs so that none of them outlives whoever started it."""

@@ -1,0 +1,35 @@
+"""Finding out whether a TCP port is free, and choosing one that is."""
+
+from __future__ import annotations
+
+import socket
+
+LOOPBACK = "127.0.0.1"
+
+
+def free_port() -> int:
+    """A port of the loopback address that nobody listens on now."""
+    with socket.socket() as probe:
+        probe.bind((LOOPBACK, 0))
+        return int(probe.getsockname()[1])
+
+
+def is_taken(port: int) -> bool:
+    """Whether binding the port would fail, however recently it was in use."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((LOOPBACK, port))
+        except OSError:
+            return True
+    return False
+
+
+def answers(port: int, ask: bytes = b"", expect: bytes = b"") -> bool:
+    """Whether somebody on the port takes a connection and, asked, answers with what is expected."""
+    try:
+        with socket.create_connection((LOOPBACK, port), timeout=1) as line:
+            line.sendall(ask)
+            return line.recv(len(expect)) == expect if expect else True
+    except OSError:
+        return False

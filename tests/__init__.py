@@ -1,0 +1,1 @@
+"""What the house promises, told as stories."""
