@@ -1,0 +1,1 @@
+"""Everything that must hold of the code before it is run."""
