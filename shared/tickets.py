@@ -3,54 +3,38 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import IntEnum, IntFlag
+from hashlib import sha256
 
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from shared import base32, claims
+from shared.claims import Entitlement, Ticket, TicketFlags
+from shared.errors import Unreadable
+from shared.keys import KeyRing, KeyState, TicketKey
+from shared.layouts import LONGEST, MARK, normalise
 from shared.reasons import Reason
 
+__all__ = [
+    "Entitlement",
+    "ReadTicket",
+    "Refusal",
+    "Ticket",
+    "TicketFlags",
+    "as_text",
+    "code_hash",
+    "code_hash_of",
+    "read",
+    "sign",
+    "signed_bytes",
+]
 
-class Entitlement(IntEnum):
-    """What an admission right allows; the numbers are printed on tickets."""
+PREFIX = f"{MARK}{claims.VERSION}"
+SIGNED_AS = b"gatehouse:ticket:1\x00"
+"""Stands before the signed bytes, so that no signature made for another purpose passes as a ticket."""
 
-    SINGLE_ENTRY = 1
-    LIMITED_REENTRY_PER_DAY = 2
-    UNLIMITED_REENTRY = 3
-    UNLIMITED_MULTI_DAY = 4
-    GA_SEATED = 5
-    GA_STANDING = 6
-
-
-class TicketFlags(IntFlag):
-    """One byte of facts for the people at the gate."""
-
-    NONE = 0
-    WHEELCHAIR = 1
-    COMPANION = 2
-    COMPANION_RESERVED = 4
-    VIP = 8
-    MEMBERSHIP = 16
-    EXEMPT = 32
-    LIVE_PROOF = 64
-
-
-@dataclass(frozen=True, slots=True)
-class Ticket:
-    """The claims of one ticket, exactly as they are signed."""
-
-    key_id: int
-    event_number: int
-    ticket_id: int
-    issue: int
-    issued_at: int  # unix seconds
-    ticket_type: int = 0
-    zone: int = 0
-    seat: int = 0
-    valid_days: int = 0  # bit n set: valid on the event's n-th day; 0: every day. Days beyond 16 travel in extension 1.
-    entitlement: Entitlement = Entitlement.SINGLE_ENTRY
-    limit: int = 0
-    flags: TicketFlags = TicketFlags.NONE
-    not_before: int = 0  # unix seconds, 0: none
-    not_after: int = 0
-    extensions: tuple[tuple[int, bytes], ...] = ()  # unknown, non-critical ones are kept here
+_SIGNATURE = 64
+_SHORTEST = claims.HEAD.size + _SIGNATURE
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,3 +54,92 @@ class Refusal:
     reason: Reason
     ticket: Ticket | None = None  # unverified claims (unknown key, bad signature): for the journal's eyes only
     code_hash: bytes = b""
+    key_revoked: bool = False  # with unknown_key: the device holds the key, and holds it revoked
+
+
+_UNREADABLE = Refusal(Reason.UNREADABLE)
+_UNSUPPORTED = Refusal(Reason.UNSUPPORTED_VERSION)
+
+
+def sign(ticket: Ticket, private_key: Ed25519PrivateKey) -> str:
+    """The text to print. Raises InvalidRequest, naming the claim, where one does not fit its place."""
+    return as_text(signed_bytes(ticket, private_key))
+
+
+def signed_bytes(ticket: Ticket, private_key: Ed25519PrivateKey) -> bytes:
+    """Head, extensions and signature. Raises InvalidRequest like `sign`."""
+    unsigned = claims.to_bytes(ticket)
+    return unsigned + private_key.sign(SIGNED_AS + unsigned)
+
+
+def as_text(signed: bytes) -> str:
+    """Signed bytes as they are printed."""
+    return PREFIX + base32.encode(signed)
+
+
+def code_hash(signed: bytes) -> bytes:
+    """What a journal keeps of signed bytes: enough to know them again, too little to make them."""
+    return sha256(signed).digest()[:16]
+
+
+def code_hash_of(text: str) -> bytes:
+    """By what journals name this code, whoever signed it. Raises Unreadable where it is no code of this version."""
+    found = _open(text)
+    if isinstance(found, Refusal):
+        raise Unreadable("This text is no ticket code that this version knows.")
+    return code_hash(found[1])
+
+
+def read(text: str, ring: KeyRing) -> ReadTicket | Refusal:
+    """A ticket to believe or the reason why not, for any text whatever, in bounded time; never raises."""
+    found = _open(text)
+    if isinstance(found, Refusal):
+        return found
+    ticket, signed = found
+    key = ring.get(ticket.key_id)
+    if key is None or key.state is KeyState.REVOKED:
+        return Refusal(Reason.UNKNOWN_KEY, ticket, code_hash(signed), key_revoked=key is not None)
+    if not _signature_holds(key, signed):
+        return Refusal(Reason.BAD_SIGNATURE, ticket, code_hash(signed))
+    return ReadTicket(ticket, key.organisation, key.state is KeyState.DISTRUSTED, code_hash(signed))
+
+
+def _signature_holds(key: TicketKey, signed: bytes) -> bool:
+    try:
+        key.verifier.verify(signed[-_SIGNATURE:], SIGNED_AS + signed[:-_SIGNATURE])
+    except InvalidSignature:
+        return False
+    return True
+
+
+def _open(text: str) -> tuple[Ticket, bytes] | Refusal:
+    """The claims, not yet believed, and the signed bytes that hold them."""
+    printed = normalise(text)
+    if not printed.startswith(PREFIX):
+        return _UNSUPPORTED if _is_other_version(printed) else _UNREADABLE
+    raw = base32.decode(printed[len(PREFIX) :]) if len(printed) <= LONGEST else None
+    if raw is None or len(raw) < _SHORTEST:
+        return _UNREADABLE
+    if raw[0] != claims.VERSION:
+        return _UNSUPPORTED
+    return _take_apart(raw)
+
+
+def _is_other_version(printed: str) -> bool:
+    digit = printed[len(MARK) : len(PREFIX)]
+    return printed.startswith(MARK) and digit.isascii() and digit.isdigit()
+
+
+def _take_apart(raw: bytes) -> tuple[Ticket, bytes] | Refusal:
+    size = claims.HEAD.size
+    end = size + raw[size - 1]
+    extensions = claims.extensions_of(raw[size:end]) if end > size else ()
+    if extensions is None or len(raw) < end + _SIGNATURE:
+        return _UNREADABLE
+    # Something may follow the signature only where a critical extension announces it, and none is known yet.
+    if any(tag & claims.CRITICAL for tag, _ in extensions):
+        return _UNSUPPORTED
+    if len(raw) != end + _SIGNATURE:
+        return _UNREADABLE
+    ticket = claims.from_head(raw, extensions)
+    return _UNSUPPORTED if ticket is None else (ticket, raw)
