@@ -1,0 +1,117 @@
+"""Devices made of nothing, faults included: for training, demonstrations and tests, asked for by name only."""
+
+import queue
+import threading
+
+from hardware.ports import DeviceError, MonotonicNs, Reading, Signal, Slip
+
+
+class FakeReader:
+    """A CodeReader that is scanned by calling `scan()`, from any thread."""
+
+    def __init__(self, monotonic_ns: MonotonicNs, name: str = "fake") -> None:
+        self.name = name
+        self._monotonic_ns = monotonic_ns
+        self._waiting: queue.SimpleQueue[Reading | None] = queue.SimpleQueue()
+        self._unplugged = threading.Event()
+        self._over = threading.Event()
+
+    @property
+    def ended(self) -> bool:
+        return self._over.is_set() and self._waiting.empty()
+
+    def scan(self, text: str) -> None:
+        """Holds a code in front of the reader."""
+        self._waiting.put(Reading(text, self._monotonic_ns(), self.name))
+
+    def unplug(self) -> None:
+        self._unplugged.set()
+
+    def plug_in(self) -> None:
+        self._unplugged.clear()
+
+    def end(self) -> None:
+        """Closes the input: what was scanned is still delivered, then nothing more."""
+        self._over.set()
+        self._waiting.put(None)
+
+    def next(self, timeout_s: float) -> Reading | None:
+        if self._unplugged.is_set():
+            raise DeviceError(self.name, "The scanner is unplugged.", "Plug it in again.")
+        try:
+            return self._waiting.get(timeout=timeout_s)
+        except queue.Empty:
+            return None
+
+    def close(self) -> None:
+        self._over.set()
+        self._waiting = queue.SimpleQueue()
+
+
+class FakeIndicator:
+    """An Indicator that remembers what it was told in `shown`."""
+
+    def __init__(self) -> None:
+        self.shown: list[Signal] = []
+        self.closed = False
+        self._broken = False
+
+    def break_down(self) -> None:
+        self._broken = True
+
+    def repair(self) -> None:
+        self._broken = False
+
+    def show(self, signal: Signal) -> None:
+        if self._broken or self.closed:
+            raise DeviceError("lamp", "The lamp does not answer.", "Check its cable.")
+        self.shown.append(signal)
+
+    def close(self) -> None:
+        self.closed = True
+
+
+class FakeBarrier:
+    """A Barrier that counts its `openings`."""
+
+    def __init__(self) -> None:
+        self.openings = 0
+        self.closed = False
+        self._jammed = False
+
+    def jam(self) -> None:
+        self._jammed = True
+
+    def free(self) -> None:
+        self._jammed = False
+
+    def let_one_through(self) -> None:
+        if self._jammed or self.closed:
+            raise DeviceError("barrier", "The barrier did not open.", "Open it by hand and let the guest through.")
+        self.openings += 1
+
+    def close(self) -> None:
+        self.closed = True
+
+
+class FakePrinter:
+    """A Printer that keeps its `slips`."""
+
+    def __init__(self) -> None:
+        self.slips: list[Slip] = []
+        self.closed = False
+        self._empty = False
+
+    def run_out_of_paper(self) -> None:
+        self._empty = True
+
+    def load_paper(self) -> None:
+        self._empty = False
+
+    def print_slip(self, slip: Slip) -> None:
+        if self._empty or self.closed:
+            raise DeviceError("printer", "There is no paper.", "Put in a new roll.")
+        self.slips.append(slip)
+
+    def close(self) -> None:
+        self.closed = True

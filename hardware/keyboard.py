@@ -1,0 +1,102 @@
+"""Reads codes that arrive as typed text: a keyboard, a scanner that types, a pipe, or a serial line."""
+
+import codecs
+import os
+import select
+import termios
+from collections import deque
+
+from hardware.bursts import KeyBursts
+from hardware.ports import DeviceError, MonotonicNs, Reading
+
+CHUNK = 4_096
+PAUSE_LOOK_S = 0.1
+END_OF_INPUT = "\x04"
+
+
+class KeyboardReader:
+    """A CodeReader over a file descriptor. At a terminal the typed code is not echoed: codes stay off the screen."""
+
+    def __init__(self, descriptor: int, monotonic_ns: MonotonicNs, name: str = "keyboard") -> None:
+        self.name = name
+        self._descriptor = descriptor
+        self._monotonic_ns = monotonic_ns
+        self._terminal = False
+        self._before: list[int | list[bytes | int]] | None = None
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._bursts = KeyBursts(pause_ends=False)
+        self._pending: deque[Reading] = deque()
+        self._over = False
+
+    @property
+    def ended(self) -> bool:
+        return self._over and not self._pending
+
+    def open(self) -> "KeyboardReader":
+        """Takes the terminal over, if it is one; a pipe is read as it is, a code a line."""
+        self._terminal = os.isatty(self._descriptor)
+        self._bursts = KeyBursts(pause_ends=self._terminal)
+        if self._terminal:
+            self._before = termios.tcgetattr(self._descriptor)
+            termios.tcsetattr(self._descriptor, termios.TCSANOW, key_by_key(self._before))
+        return self
+
+    def next(self, timeout_s: float) -> Reading | None:
+        if not self._pending and not self._over:
+            self._wait(timeout_s)
+        return self._pending.popleft() if self._pending else None
+
+    def close(self) -> None:
+        """Gives the terminal back as it was found; the descriptor belongs to whoever opened it."""
+        self._over = True
+        self._pending.clear()
+        if self._before is not None:
+            termios.tcsetattr(self._descriptor, termios.TCSANOW, self._before)
+            self._before = None
+
+    def _wait(self, timeout_s: float) -> None:
+        ready = self._arrived(min(timeout_s, PAUSE_LOOK_S) if self._terminal else timeout_s)
+        now = self._monotonic_ns()
+        if ready:
+            self._take(self._read(), now)
+        else:
+            self._deliver(self._bursts.pause(now), now)
+
+    def _arrived(self, timeout_s: float) -> bool:
+        try:
+            return bool(select.select([self._descriptor], [], [], timeout_s)[0])
+        except (OSError, ValueError) as why:
+            raise self._gone() from why
+
+    def _read(self) -> bytes:
+        try:
+            return os.read(self._descriptor, CHUNK)
+        except OSError as why:
+            raise self._gone() from why
+
+    def _take(self, chunk: bytes, now: int) -> None:
+        text = self._decoder.decode(chunk, final=not chunk)
+        typed, ended_by_hand, _ = text.partition(END_OF_INPUT) if self._terminal else (text, "", "")
+        for code in self._bursts.keys(typed, now):
+            self._deliver(code, now)
+        if not chunk or ended_by_hand:
+            self._deliver(self._bursts.end(), now)
+            self._over = True
+
+    def _deliver(self, code: str | None, now: int) -> None:
+        if code:
+            self._pending.append(Reading(code, now, self.name))
+
+    def _gone(self) -> DeviceError:
+        return DeviceError(
+            self.name, "The keyboard or scanner can no longer be read.", "Plug it in again, then restart."
+        )
+
+
+def key_by_key(settings: list[int | list[bytes | int]]) -> list[int | list[bytes | int]]:
+    """The terminal's settings with echo and line editing off; Ctrl-C goes on working."""
+    changed = list(settings)
+    local = changed[3]
+    assert isinstance(local, int)  # noqa: S101 - tcgetattr promises flags here; the stub cannot say so
+    changed[3] = local & ~(termios.ICANON | termios.ECHO)
+    return changed

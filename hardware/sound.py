@@ -1,0 +1,109 @@
+"""Beeps: made here as small WAV files and played by whatever player the machine has."""
+
+import math
+import shutil
+import subprocess
+import sys
+import tempfile
+import wave
+from array import array
+from collections.abc import Sequence
+from pathlib import Path
+
+from hardware.patterns import TONES, Tone
+from hardware.ports import DeviceError, Signal
+
+RATE = 22_050
+LOUDNESS = 0.7
+EDGE_MS = 4
+PLAYERS: tuple[tuple[str, ...], ...] = (("aplay", "-q"), ("paplay",), ("pw-play",))
+REMEDY = "Install a player (Debian: alsa-utils) and check that a loudspeaker is connected, or switch sound off."
+
+
+def find_player(path: str | None = None) -> list[str]:
+    """The command that plays a WAV file; `path` stands in for PATH. Raises DeviceError when there is none."""
+    for command, *options in PLAYERS:
+        found = shutil.which(command, path=path)
+        if found:
+            return [found, *options]
+    raise DeviceError("sound", "This machine has no program that plays sound.", REMEDY)
+
+
+def samples(tone: Tone) -> "array[int]":
+    """16-bit samples of a tone, with soft edges: a hard edge clicks, and a click is heard as a beep of its own."""
+    count = RATE * tone.millis // 1000
+    edge = RATE * EDGE_MS // 1000
+    step = 2 * math.pi * tone.hertz / RATE
+    envelope = (min(1.0, n / edge, (count - n) / edge) for n in range(count))
+    return array("h", (round(32_767 * LOUDNESS * e * math.sin(step * n)) for n, e in enumerate(envelope)))
+
+
+def write_wav(file: Path, tones: Sequence[Tone]) -> None:
+    """Writes tones one after the other as mono WAV."""
+    sound = array("h")
+    for tone in tones:
+        sound.extend(samples(tone))
+    if sys.byteorder == "big":
+        sound.byteswap()
+    with wave.open(str(file), "wb") as out:
+        out.setnchannels(1)
+        out.setsampwidth(2)
+        out.setframerate(RATE)
+        out.writeframes(sound.tobytes())
+
+
+class Sound:
+    """An Indicator for the ear. `open()` first; a sound still playing gives way to the next one."""
+
+    def __init__(self, player: Sequence[str]) -> None:
+        self._player = tuple(player)
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._playing: subprocess.Popen[bytes] | None = None
+
+    def open(self) -> "Sound":
+        """Makes the files once, so that a beep costs one process start and nothing else."""
+        self._folder = tempfile.TemporaryDirectory(prefix="gatehouse-sound-")
+        for signal, tones in TONES.items():
+            write_wav(self._file(signal), tones)
+        return self
+
+    def show(self, signal: Signal) -> None:
+        """Starts the beep of a signal. A beep that came to nothing is reported at the next one."""
+        failed = self._quieten()
+        if TONES[signal]:
+            self._start(self._file(signal))
+        if failed:
+            raise DeviceError("sound", "The last beep was not played.", REMEDY)
+
+    def close(self) -> None:
+        self._quieten()
+        if self._folder:
+            self._folder.cleanup()
+            self._folder = None
+
+    def _file(self, signal: Signal) -> Path:
+        if self._folder is None:
+            raise DeviceError("sound", "The loudspeaker is closed.", "Start the gate again.")
+        return Path(self._folder.name) / f"{signal.value}.wav"
+
+    def _start(self, file: Path) -> None:
+        try:
+            self._playing = subprocess.Popen(
+                [*self._player, str(file)],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
+        except OSError as why:
+            raise DeviceError("sound", f"The player could not be started ({why.strerror}).", REMEDY) from why
+
+    def _quieten(self) -> bool:
+        """Ends what is playing; True when it had already failed by itself."""
+        playing, self._playing = self._playing, None
+        if playing is None:
+            return False
+        outcome = playing.poll()
+        if outcome is None:
+            playing.kill()
+            playing.wait()
+        return bool(outcome)
