@@ -1,0 +1,152 @@
+"""What every code reader promises: the fake, the keyboard, the recording and the live camera pass the same tests."""
+
+import os
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from hardware.camera import Camera, Recording, recording
+from hardware.camera_reader import CameraReader
+from hardware.decoder import Decoder
+from hardware.fakes import FakeReader
+from hardware.keyboard import KeyboardReader
+from hardware.ports import CodeReader, DeviceError, Reading
+from tests.unit.hardware.pictures import code, held_up, room, ticket_text
+from tests.unit.hardware.test_camera import film
+
+CODES = [ticket_text(1), ticket_text(2), ticket_text(3)]
+
+
+def clock() -> int:
+    import time
+
+    return time.monotonic_ns()
+
+
+@dataclass
+class Stand:
+    """A reader with three codes in front of it, and how its input ends."""
+
+    reader: CodeReader
+    end: Callable[[], None]
+    name: str
+
+
+def fake(folder: Path) -> Stand:
+    reader = FakeReader(clock, "lane")
+    for text in CODES:
+        reader.scan(text)
+    return Stand(reader, reader.end, "lane")
+
+
+def keyboard(folder: Path) -> Stand:
+    near, far = os.pipe()
+    os.write(far, "".join(f"{text}\n" for text in CODES).encode())
+    return Stand(KeyboardReader(near, clock, "lane").open(), lambda: os.close(far), "lane")
+
+
+def showing(folder: Path) -> Path:
+    return film(folder / "door.avi", [held_up(code(text, 4), room(640, 480), (20, 20)) for text in CODES])
+
+
+def video(folder: Path) -> Stand:
+    source = Recording(showing(folder), clock, "lane").open(threading.Event())
+    return Stand(CameraReader(source, Decoder(), clock), lambda: None, "lane")
+
+
+READERS = [fake, keyboard, video]
+
+
+@pytest.fixture(params=READERS, ids=lambda make: make.__name__)
+def stand(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Stand]:
+    made: Stand = request.param(tmp_path)
+    yield made
+    made.reader.close()
+
+
+def read(reader: CodeReader) -> Reading:
+    """The next reading, however many short waits it takes."""
+    for _ in range(200):
+        reading = reader.next(0.1)
+        if reading:
+            return reading
+    pytest.fail("the reader delivered nothing")
+
+
+def test_it_is_a_code_reader(stand: Stand) -> None:
+    assert isinstance(stand.reader, CodeReader)
+
+
+def test_codes_arrive_in_order_with_name_and_rising_time(stand: Stand) -> None:
+    readings = [read(stand.reader) for _ in CODES]
+    assert [reading.text for reading in readings] == CODES
+    assert {reading.reader for reading in readings} == {stand.name} == {stand.reader.name}
+    assert [r.at_monotonic_ns for r in readings] == sorted(r.at_monotonic_ns for r in readings)
+
+
+def test_nothing_more_is_none_and_no_fault(stand: Stand) -> None:
+    for _ in CODES:
+        read(stand.reader)
+    assert stand.reader.next(0.01) is None
+
+
+def test_it_has_ended_only_when_everything_was_delivered(stand: Stand) -> None:
+    stand.end()
+    taken = []
+    while not stand.reader.ended:
+        reading = stand.reader.next(0.1)
+        if reading:
+            taken.append(reading.text)
+    assert taken == CODES
+    assert stand.reader.next(0) is None
+
+
+def test_it_can_be_closed_twice_and_is_over_then(stand: Stand) -> None:
+    stand.reader.close()
+    stand.reader.close()
+    assert stand.reader.next(0) is None
+    assert stand.reader.ended
+
+
+class TestUnplugged:
+    """Readers that can be pulled out: it is said in words, and they read on afterwards."""
+
+    def test_the_fake(self) -> None:
+        reader = FakeReader(clock)
+        reader.unplug()
+        with pytest.raises(DeviceError) as told:
+            reader.next(0)
+        assert told.value.remedy
+        reader.plug_in()
+        reader.scan("A")
+        assert read(reader).text == "A"
+
+    def test_a_live_camera(self, tmp_path: Path) -> None:
+        """The real cv2.VideoCapture: a video file that stops and starts again is a cable pulled and put back."""
+        stop = threading.Event()
+        camera = Camera(recording(showing(tmp_path)), clock, "lane").open(stop)
+        reader = CameraReader(camera, Decoder(), clock)
+        told, texts = read_through_faults(reader)
+        assert told.device == "lane"
+        assert told.remedy
+        assert texts[0] in CODES
+        stop.set()
+        reader.close()
+
+
+def read_through_faults(reader: CodeReader) -> tuple[DeviceError, list[str]]:
+    """One fault and what was read after it."""
+    fault: DeviceError | None = None
+    for _ in range(2_000):
+        try:
+            reading = reader.next(0.1)
+        except DeviceError as told:
+            fault = told
+            threading.Event().wait(0.02)
+            continue
+        if fault and reading:
+            return fault, [reading.text]
+    pytest.fail("the camera did not come back")
