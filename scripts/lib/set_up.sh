@@ -59,7 +59,7 @@ keep_services_quiet() { # keep_services_quiet COMMAND…
   return "$status"
 }
 
-apt_get() { as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=300 "$@" </dev/null >&2; }
+apt_get() { as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0 "$@" </dev/null >&2; }
 
 install_missing_packages() {
   [ ${#MISSING_PACKAGES[@]} -gt 0 ] || return 0
@@ -125,16 +125,20 @@ covered_by_tests() { # everything for tests includes what runs the house
   [ "$(cat "$STAMPS/tests" 2>/dev/null || true)" = "$sum" ]
 }
 
-# Wheels only: a source archive would be built with tools that nobody has pinned.
-fetch_parts() {
+# The build backend comes first and from the pins: what has no wheel (and the house itself) is built with that one, never
+# with whatever an isolated build would fetch.
+fetch_parts() { # fetch_parts REQUIREMENTS
   local log="$STAMPS/pip.log" number
   mkdir -p "$STAMPS"
   number=$(grep -c '==' "$1")
   [ -x "$VENV/bin/pip" ] || "$VENV/bin/python" -m ensurepip >&2
   say "Installing the $number Python parts that ${1#"$HOUSE/"} pins; the first time takes a few minutes"
-  in_environment pip install --progress-bar off --require-hashes --no-deps --only-binary :all: -r "$1" 2>&1 |
-    tee "$log" | show_progress "$number" || give_up "The Python parts could not be installed. pip said:
-$(grep -v '^Collecting\|^  ' "$log" | tail -n 20)"
+  awk '/^[^ #]/ { backend = /^setuptools==/ } backend' "$1" >"$STAMPS/backend.txt"
+  {
+    in_environment pip install --progress-bar off --require-hashes --no-deps -r "$STAMPS/backend.txt" &&
+      in_environment pip install --progress-bar off --require-hashes --no-deps --no-build-isolation -r "$1"
+  } 2>&1 | tee "$log" | show_progress "$number" || give_up "The Python parts could not be installed. pip said:
+$(grep -v '^Collecting\|^Ignoring\|^  ' "$log" | tail -n 20)"
   in_environment pip install --quiet --no-deps --no-build-isolation -e "$HOUSE" >&2 ||
     give_up "The house itself could not be installed into .venv; what pip said stands above."
 }
@@ -150,7 +154,7 @@ show_progress() { # show_progress TOTAL: a line that counts on a terminal, a lin
       Installing\ *) printf '  unpacking them%-40s\n' '' >&2 && continue ;;
       *) continue ;;
     esac
-    [ $((seen % step)) -ne 0 ] || printf "  %3d of %d  %-40s$ending" "$seen" "$total" "${line:11:40}" >&2
+    [ $((seen % step)) -ne 0 ] || printf "  %3d of %d  %-40s$ending" "$seen" "$total" "$(cut -d' ' -f2 <<<"$line")" >&2
   done
 }
 

@@ -1,0 +1,25 @@
+"""Each top folder explains itself on one page."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.architecture.tree import PRODUCT, ROOT
+
+PAGE = 60
+
+
+@pytest.mark.parametrize("folder", [*PRODUCT, "scripts", "tests"])
+def test_a_folder_says_on_one_page_what_lives_in_it(folder: str) -> None:
+    readme = ROOT / folder / "README.md"
+    assert readme.is_file()
+    assert 3 <= len(readme.read_text().splitlines()) <= PAGE
+
+
+def test_decisions_are_numbered_and_listed() -> None:
+    folder = ROOT / "docs" / "decisions"
+    index = (folder / "README.md").read_text()
+    pages = sorted(path.name for path in folder.glob("[0-9]*.md"))
+    assert pages
+    assert [name for name in pages if name not in index] == []
+    assert len({name[:4] for name in pages}) == len(pages)

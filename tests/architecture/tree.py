@@ -1,0 +1,42 @@
+"""What lies in the project: its files as git sees them, its packages and its modules."""
+
+from __future__ import annotations
+
+import subprocess
+import tomllib
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+PRODUCT = ("gate_app", "hardware", "shared", "sync_server")
+
+
+@cache
+def files() -> tuple[Path, ...]:
+    """Every file that is, or would be, committed; relative to the root."""
+    listing = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    done = subprocess.run(listing, cwd=ROOT, capture_output=True, text=True, check=True)
+    named = (Path(name) for name in done.stdout.split("\0") if name)
+    return tuple(sorted({path for path in named if (ROOT / path).is_file()}))
+
+
+def modules() -> list[Path]:
+    """Every Python file, other people's not counted."""
+    return [path for path in files() if path.suffix == ".py" and "vendor" not in path.parts]
+
+
+def product_modules() -> list[Path]:
+    """Those that are installed."""
+    return [path for path in modules() if path.parts[0] in PRODUCT]
+
+
+def packages() -> set[str]:
+    """The dotted names of all folders that hold product modules."""
+    return {".".join(path.parent.parts) for path in product_modules()}
+
+
+@cache
+def project() -> dict[str, Any]:
+    """What pyproject.toml says."""
+    return tomllib.loads((ROOT / "pyproject.toml").read_text())
