@@ -1,0 +1,76 @@
+"""From a verdict to lamp, sound and barrier, in this order; a device that fails is reported and holds nobody up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from hardware.ports import Barrier, DeviceError, Indicator, Signal
+from shared.admission import Mode, Verdict
+from shared.reasons import Reason
+
+FaultReport = Callable[[DeviceError], None]
+
+NOT_THE_GUESTS_FAULT = frozenset({Reason.GATE_NOT_READY, Reason.CANNOT_RECORD})
+# Notices that tell how the gate knows, not what staff should do: at a gate without a network every guest has them.
+FOR_THE_RECORD = frozenset({"not_yet_synced", "capacity_estimated", "clock_uncertain", "override"})
+
+
+def signal_for(verdict: Verdict, mode: Mode) -> Signal:
+    """What lamp and loudspeaker say to a verdict that is new."""
+    if verdict.reason in NOT_THE_GUESTS_FAULT:
+        return Signal.FAULT
+    if not verdict.admitted:
+        return Signal.DENY
+    if mode is Mode.TEST:
+        return Signal.TEST
+    return Signal.ATTENTION if wants_attention(verdict.notices) else Signal.ADMIT
+
+
+def wants_attention(notices: Sequence[str]) -> bool:
+    """Whether staff must look before the guest walks on."""
+    return any(notice not in FOR_THE_RECORD for notice in notices)
+
+
+def opens_barrier(verdict: Verdict, mode: Mode) -> bool:
+    """In test mode no barrier opens."""
+    return verdict.admitted and mode is Mode.REAL
+
+
+class Signals:
+    """The lamps, loudspeakers and the barrier of one gate. Call it only after the journal entry is on disk."""
+
+    def __init__(self, indicators: Sequence[Indicator], barrier: Barrier | None, report: FaultReport) -> None:
+        self._indicators = tuple(indicators)
+        self._barrier = barrier
+        self._report = report
+
+    def give(self, verdict: Verdict, mode: Mode) -> None:
+        """Tells a new verdict. When it returns, the lamp is lit; that is the moment to set the lamp's mark."""
+        self._show(signal_for(verdict, mode))
+        if self._barrier is not None and opens_barrier(verdict, mode):
+            self._try(self._barrier.let_one_through)
+
+    def again(self) -> None:
+        """The same code once more: the verdict stands, with no second beep and no second guest through the barrier."""
+        self._show(Signal.AGAIN)
+
+    def ready(self) -> None:
+        """Nothing to tell: waiting for the next guest."""
+        self._show(Signal.READY)
+
+    def close(self) -> None:
+        for device in self._indicators:
+            device.close()
+        if self._barrier is not None:
+            self._barrier.close()
+
+    def _show(self, signal: Signal) -> None:
+        for indicator in self._indicators:
+            self._try(partial(indicator.show, signal))
+
+    def _try(self, act: Callable[[], None]) -> None:
+        try:
+            act()
+        except DeviceError as fault:
+            self._report(fault)
