@@ -68,10 +68,12 @@ class Sound:
         return self
 
     def show(self, signal: Signal) -> None:
-        """Starts the beep of a signal. A beep that came to nothing is reported at the next one."""
-        failed = self._quieten()
+        """Starts the beep of a signal; one without a beep lets the last one finish. A failed beep is told at the next."""
+        failed = self._failed()
+        file = self._file(signal)
         if TONES[signal]:
-            self._start(self._file(signal))
+            self._quieten()
+            self._start(file)
         if failed:
             raise DeviceError("sound", "The last beep was not played.", REMEDY)
 
@@ -97,13 +99,16 @@ class Sound:
         except OSError as why:
             raise DeviceError("sound", f"The player could not be started ({why.strerror}).", REMEDY) from why
 
-    def _quieten(self) -> bool:
-        """Ends what is playing; True when it had already failed by itself."""
-        playing, self._playing = self._playing, None
-        if playing is None:
-            return False
-        outcome = playing.poll()
+    def _failed(self) -> bool:
+        """True once for a player that gave up by itself."""
+        outcome = self._playing.poll() if self._playing else None
         if outcome is None:
+            return False
+        self._playing = None
+        return outcome != 0
+
+    def _quieten(self) -> None:
+        playing, self._playing = self._playing, None
+        if playing is not None:
             playing.kill()
             playing.wait()
-        return bool(outcome)

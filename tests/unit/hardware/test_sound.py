@@ -67,6 +67,17 @@ def test_a_new_verdict_cuts_the_old_beep_short(tmp_path: Path) -> None:
     sound.close()
 
 
+def test_a_code_still_held_up_does_not_cut_its_own_beep_short(tmp_path: Path) -> None:
+    sound = Sound([str(program(tmp_path / "slow", "exec sleep 600"))]).open()
+    sound.show(Signal.DENY)
+    first = sound._playing
+    sound.show(Signal.AGAIN)
+    assert first is not None
+    assert first.poll() is None
+    sound.close()
+    assert first.poll() is not None
+
+
 def test_a_player_that_fails_is_reported_at_the_next_beep_which_is_still_tried(tmp_path: Path) -> None:
     sound = Sound([str(program(tmp_path / "broken", "exit 1"))]).open()
     sound.show(Signal.ADMIT)
