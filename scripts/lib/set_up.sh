@@ -139,8 +139,9 @@ fetch_parts() { # fetch_parts REQUIREMENTS
       in_environment pip install --progress-bar off --require-hashes --no-deps --no-build-isolation -r "$1"
   } 2>&1 | tee "$log" | show_progress "$number" || give_up "The Python parts could not be installed. pip said:
 $(grep -v '^Collecting\|^Ignoring\|^  ' "$log" | tail -n 20)"
-  in_environment pip install --quiet --no-deps --no-build-isolation -e "$HOUSE" >&2 ||
-    give_up "The house itself could not be installed into .venv; what pip said stands above."
+  in_environment pip install --no-deps --no-build-isolation -e "$HOUSE" >"$log" 2>&1 ||
+    give_up "The house itself could not be installed into .venv. pip said:
+$(tail -n 20 "$log")"
 }
 
 in_environment() { PIP_DISABLE_PIP_VERSION_CHECK=1 "$VENV/bin/python" -m "$@" </dev/null; }

@@ -1,0 +1,1 @@
+"""The benchmarks, a module each: the frame they stand in is scripts/measuring."""
