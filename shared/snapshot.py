@@ -1,225 +1,66 @@
-"""What a gate knows: the server's rows, other devices' movements, and the position that names a state of the rows."""
+"""What a gate knows: rows and movements, how they travel, and the digest that names a state of the rows."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from enum import IntEnum, StrEnum
+from shared.digests import EMPTY_DIGEST, digest_add, digest_remove, row_hash
+from shared.frames import FRAME_ROWS, MAX_FRAME_BYTES, MAX_FRAME_ROWS, from_frame, to_frame
+from shared.movement_frames import MAX_MOVEMENTS, movements_from_bytes, movements_to_bytes
+from shared.row_bodies import MAX_BODY_BYTES, pack, unpack
+from shared.rows import (
+    AnyRow,
+    DeviceRow,
+    EventDay,
+    EventRow,
+    GateRow,
+    KeyRow,
+    MembershipState,
+    Movement,
+    MovementKind,
+    PolicyRow,
+    Position,
+    Row,
+    RowKind,
+    SupervisorRow,
+    TicketRow,
+    TicketState,
+    TicketTypeRow,
+    WhenUncertain,
+    ZoneRow,
+)
 
-from shared.tickets import Entitlement, TicketFlags
-
-
-class RowKind(IntEnum):
-    """The kinds of rows that come down; the numbers are on the wire and in the digest."""
-
-    EVENT = 1
-    GATE = 2
-    ZONE = 3
-    TICKET_TYPE = 4
-    TICKET = 5
-    KEY = 6
-    DEVICE = 7
-    SUPERVISOR = 8
-    POLICY = 9
-
-
-class TicketState(IntEnum):
-    """The server's word on one ticket. Replaced is told by the issue number, never stored."""
-
-    VALID = 0
-    CANCELLED = 1
-    BLOCKED = 2
-    UNPAID = 3
-
-
-class MembershipState(IntEnum):
-    """Of the membership that a ticket was bought with."""
-
-    NONE = 0
-    ACTIVE = 1
-    REVOKED = 2
-
-
-@dataclass(frozen=True, slots=True)
-class EventDay:
-    """One event day: a date for people, and the span in UTC that belongs to it."""
-
-    date: str  # 2026-07-04
-    start: int
-    until: int  # not included
-
-
-# Every field's place is its column on the wire: fields are only ever appended, with a default.
-
-
-@dataclass(frozen=True, slots=True)
-class EventRow:
-    """What a gate knows of one event."""
-
-    number: int
-    organisation: str
-    name: str
-    status: str  # shared.lifecycle.EventStatus
-    starts_at: int
-    ends_at: int
-    timezone: str  # for display only
-    days: tuple[EventDay, ...]
-    rescheduled_at: int | None = None
-    go_live_at: int | None = None
-    end_at_auto: int | None = None
-    counts_from: int | None = None
-    anti_passback: bool = False
-    cutover_empties: bool = True
-    venue: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class GateRow:
-    """One entrance."""
-
-    number: int
-    code: str
-    name: str
-    open: bool = True
-    zones: tuple[int, ...] = ()  # none listed: serves all
-    capacity: int | None = None
-    step_free: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class ZoneRow:
-    """One zone of the house."""
-
-    number: int
-    name: str
-    kind: str = "reserved_seating"  # reserved_seating, ga_seated, ga_standing, vip_reserved, vip_standing
-    capacity: int | None = None
-    membership_tier: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class TicketTypeRow:
-    """One kind of ticket; `check` is what staff must check: age, ID, name."""
-
-    number: int
-    name: str
-    check: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class TicketRow:
-    """The server's words on one ticket; they win over the printed claims."""
-
-    ticket_id: int
-    issue: int
-    state: TicketState
-    ticket_type: int
-    zone: int
-    seat: int
-    seat_row: str
-    seat_number: str
-    valid_days: int
-    entitlement: Entitlement
-    limit: int
-    flags: TicketFlags
-    not_before: int  # unix seconds, 0: none
-    not_after: int
-    membership_tier: str
-    membership_state: MembershipState
-    membership_until: int  # ms, 0: none; not included
-    number: str
-    confirmation_code: str
-    name: str = ""  # only where the event asks for name checks
-    notes: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class KeyRow:
-    """One ticket-signing key."""
-
-    id: int
-    organisation: str
-    public: bytes
-    state: str  # shared.keys.KeyState
-
-
-@dataclass(frozen=True, slots=True)
-class DeviceRow:
-    """One device that may sign journals of this event."""
-
-    number: int
-    name: str
-    public: bytes
-    revoked: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class SupervisorRow:
-    """Somebody who may override, by PIN; the verifier is an argon2id hash."""
-
-    number: int
-    name: str
-    verifier: str
-
-
-class WhenUncertain(StrEnum):
-    """What to do when the clock cannot say on which side of a limit now is."""
-
-    ADMIT = "admit"
-    DENY = "deny"
-
-
-@dataclass(frozen=True, slots=True)
-class PolicyRow:
-    """The organiser's wishes for doors of this event (one row, number 0)."""
-
-    number: int = 0
-    known_tickets_only: bool = False
-    max_snapshot_age_ms: int | None = None
-    clock_uncertain: WhenUncertain = WhenUncertain.ADMIT
-    repeat_ms: int = 5_000
-
-
-AnyRow = EventRow | GateRow | ZoneRow | TicketTypeRow | TicketRow | KeyRow | DeviceRow | SupervisorRow | PolicyRow
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A row as it travels and as it is kept: `body` is None once it is gone."""
-
-    kind: RowKind
-    key: int
-    body: bytes | None
-
-
-@dataclass(frozen=True, slots=True)
-class Position:
-    """Names one state of the rows of one event."""
-
-    lineage: bytes  # 8 random bytes
-    revision: int
-    digest: bytes  # 16 bytes, order-independent over the live rows
-
-
-class MovementKind(IntEnum):
-    """What a movement says."""
-
-    ENTRY = 1
-    EXIT = 2
-    ANNULMENT = 3
-
-
-@dataclass(frozen=True, slots=True)
-class Movement:
-    """Somebody's admitted entry or exit, or its annulment, named by (device, branch, seq)."""
-
-    device: int
-    branch: int
-    seq: int
-    kind: MovementKind
-    ticket_id: int
-    issue: int
-    code_hash: bytes
-    at: int  # corrected time, ms
-    gate: int
-    zone: int
-    annuls: tuple[int, int, int] | None = None  # (device, branch, seq) of what never counted
+__all__ = [
+    "EMPTY_DIGEST",
+    "FRAME_ROWS",
+    "MAX_BODY_BYTES",
+    "MAX_FRAME_BYTES",
+    "MAX_FRAME_ROWS",
+    "MAX_MOVEMENTS",
+    "AnyRow",
+    "DeviceRow",
+    "EventDay",
+    "EventRow",
+    "GateRow",
+    "KeyRow",
+    "MembershipState",
+    "Movement",
+    "MovementKind",
+    "PolicyRow",
+    "Position",
+    "Row",
+    "RowKind",
+    "SupervisorRow",
+    "TicketRow",
+    "TicketState",
+    "TicketTypeRow",
+    "WhenUncertain",
+    "ZoneRow",
+    "digest_add",
+    "digest_remove",
+    "from_frame",
+    "movements_from_bytes",
+    "movements_to_bytes",
+    "pack",
+    "row_hash",
+    "to_frame",
+    "unpack",
+]

@@ -1,0 +1,79 @@
+"""Movements as they travel: columns of a compressed MessagePack array, bounded when read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from operator import attrgetter
+from typing import Annotated, Any
+
+import msgspec
+
+from shared.columns import expand, shrink
+from shared.compression import compressed, expanded
+from shared.rows import Movement, MovementKind
+from shared.strictly import strictly, unreadable
+
+MAX_MOVEMENTS = 20_000
+"""No message tells more at once."""
+MAX_MOVEMENT_BYTES = 8 * 1024 * 1024
+
+_WHAT = "A list of movements"
+_COLUMNS = ("device", "branch", "seq", "kind", "ticket_id", "issue", "code_hash", "at", "gate", "zone", "annuls")
+_columns = attrgetter(*_COLUMNS)
+
+_Count = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
+_Identity = tuple[_Count, _Count, _Count]
+
+
+class _Line(msgspec.Struct, array_like=True, frozen=True, gc=False):
+    """What each column of a movement may hold."""
+
+    device: _Count
+    branch: _Count
+    seq: _Count
+    kind: MovementKind
+    ticket_id: Annotated[int, msgspec.Meta(ge=0)]
+    issue: _Count
+    code_hash: Annotated[bytes, msgspec.Meta(max_length=16)]
+    at: Annotated[int, msgspec.Meta(ge=-(2**53), le=2**53)]
+    gate: _Count
+    zone: _Count
+    annuls: _Identity | None
+
+
+class _Movements(msgspec.Struct, array_like=True, frozen=True):
+    version: Annotated[int, msgspec.Meta(ge=1, le=1)]
+    count: Annotated[int, msgspec.Meta(ge=0, le=MAX_MOVEMENTS)]
+    columns: list[Any]
+
+
+_encode = msgspec.msgpack.Encoder().encode
+_decoder = msgspec.msgpack.Decoder(_Movements)
+
+
+def movements_to_bytes(movements: Sequence[Movement]) -> bytes:
+    """The movements in their order; b"" for none."""
+    if len(movements) > MAX_MOVEMENTS:
+        raise ValueError(f"one message tells at most {MAX_MOVEMENTS} movements, not {len(movements)}")
+    if not movements:
+        return b""
+    columns = [shrink(column) for column in zip(*map(_columns, movements), strict=True)]
+    return compressed(_encode(_Movements(1, len(movements), columns)))
+
+
+def movements_from_bytes(data: bytes) -> list[Movement]:
+    """The movements told; Unreadable for anything else."""
+    if not data:
+        return []
+    told = strictly(_decoder, expanded(data, MAX_MOVEMENT_BYTES, _WHAT), _WHAT, MAX_MOVEMENT_BYTES)
+    if len(told.columns) < len(_COLUMNS):
+        raise unreadable(_WHAT, "columns are missing")
+    columns = [expand(column, told.count) for column in told.columns[: len(_COLUMNS)]]
+    return [_movement(line) for line in zip(*columns, strict=True)]
+
+
+def _movement(line: tuple[Any, ...]) -> Movement:
+    try:
+        return Movement(*msgspec.structs.astuple(msgspec.convert(line, _Line)))
+    except msgspec.ValidationError as problem:
+        raise unreadable(_WHAT, problem) from problem

@@ -1,0 +1,226 @@
+"""The values that come down to a gate: rows, movements, and the position that names a state of the rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum, StrEnum
+
+import msgspec
+
+from shared.claims import Entitlement, TicketFlags
+
+
+class RowKind(IntEnum):
+    """The kinds of rows that come down; the numbers are on the wire and in the digest."""
+
+    EVENT = 1
+    GATE = 2
+    ZONE = 3
+    TICKET_TYPE = 4
+    TICKET = 5
+    KEY = 6
+    DEVICE = 7
+    SUPERVISOR = 8
+    POLICY = 9
+
+
+class TicketState(IntEnum):
+    """The server's word on one ticket. Replaced is told by the issue number, never stored."""
+
+    VALID = 0
+    CANCELLED = 1
+    BLOCKED = 2
+    UNPAID = 3
+
+
+class MembershipState(IntEnum):
+    """Of the membership that a ticket was bought with."""
+
+    NONE = 0
+    ACTIVE = 1
+    REVOKED = 2
+
+
+class EventDay(msgspec.Struct, frozen=True, array_like=True):
+    """One event day: a date for people, and the span in UTC that belongs to it."""
+
+    date: str  # 2026-07-04
+    start: int
+    until: int  # not included
+
+
+# Every field's place is its column on the wire: fields are only ever appended, with a default.
+
+
+@dataclass(frozen=True, slots=True)
+class EventRow:
+    """What a gate knows of one event."""
+
+    number: int
+    organisation: str
+    name: str
+    status: str  # shared.lifecycle.EventStatus
+    starts_at: int
+    ends_at: int
+    timezone: str  # for display only
+    days: tuple[EventDay, ...]
+    rescheduled_at: int | None = None
+    go_live_at: int | None = None
+    end_at_auto: int | None = None
+    counts_from: int | None = None
+    anti_passback: bool = False
+    cutover_empties: bool = True
+    venue: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class GateRow:
+    """One entrance."""
+
+    number: int
+    code: str
+    name: str
+    open: bool = True
+    zones: tuple[int, ...] = ()  # none listed: serves all
+    capacity: int | None = None
+    step_free: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ZoneRow:
+    """One zone of the house."""
+
+    number: int
+    name: str
+    kind: str = "reserved_seating"  # reserved_seating, ga_seated, ga_standing, vip_reserved, vip_standing
+    capacity: int | None = None
+    membership_tier: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TicketTypeRow:
+    """One kind of ticket; `check` is what staff must check: age, ID, name."""
+
+    number: int
+    name: str
+    check: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TicketRow:
+    """The server's words on one ticket; they win over the printed claims."""
+
+    ticket_id: int
+    issue: int
+    state: TicketState
+    ticket_type: int
+    zone: int
+    seat: int
+    seat_row: str
+    seat_number: str
+    valid_days: int
+    entitlement: Entitlement
+    limit: int
+    flags: TicketFlags
+    not_before: int  # unix seconds, 0: none
+    not_after: int
+    membership_tier: str
+    membership_state: MembershipState
+    membership_until: int  # ms, 0: none; not included
+    number: str
+    confirmation_code: str
+    name: str = ""  # only where the event asks for name checks
+    notes: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class KeyRow:
+    """One ticket-signing key."""
+
+    id: int
+    organisation: str
+    public: bytes
+    state: str  # shared.keys.KeyState
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceRow:
+    """One device that may sign journals of this event."""
+
+    number: int
+    name: str
+    public: bytes
+    revoked: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SupervisorRow:
+    """Somebody who may override, by PIN; the verifier is an argon2id hash."""
+
+    number: int
+    name: str
+    verifier: str
+
+
+class WhenUncertain(StrEnum):
+    """What to do when the clock cannot say on which side of a limit now is."""
+
+    ADMIT = "admit"
+    DENY = "deny"
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyRow:
+    """The organiser's wishes for doors of this event (one row, number 0)."""
+
+    number: int = 0
+    known_tickets_only: bool = False
+    max_snapshot_age_ms: int | None = None
+    clock_uncertain: WhenUncertain = WhenUncertain.ADMIT
+    repeat_ms: int = 5_000
+
+
+AnyRow = EventRow | GateRow | ZoneRow | TicketTypeRow | TicketRow | KeyRow | DeviceRow | SupervisorRow | PolicyRow
+
+
+class Row(msgspec.Struct, frozen=True, gc=False):
+    """A row as it travels and as it is kept: `body` is None once it is gone."""
+
+    # A struct and no dataclass: a first sync makes hundreds of thousands of them.
+    kind: RowKind
+    key: int
+    body: bytes | None
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """Names one state of the rows of one event."""
+
+    lineage: bytes  # 8 random bytes
+    revision: int
+    digest: bytes  # 16 bytes, order-independent over the live rows
+
+
+class MovementKind(IntEnum):
+    """What a movement says."""
+
+    ENTRY = 1
+    EXIT = 2
+    ANNULMENT = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Movement:
+    """Somebody's admitted entry or exit, or its annulment, named by (device, branch, seq)."""
+
+    device: int
+    branch: int
+    seq: int
+    kind: MovementKind
+    ticket_id: int
+    issue: int
+    code_hash: bytes
+    at: int  # corrected time, ms
+    gate: int
+    zone: int
+    annuls: tuple[int, int, int] | None = None  # (device, branch, seq) of what never counted
