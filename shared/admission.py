@@ -2,106 +2,208 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from enum import StrEnum
+from typing import cast
 
-from shared.reasons import ADMITTING, Reason
-from shared.snapshot import EventRow, GateRow, PolicyRow, TicketRow, TicketTypeRow, ZoneRow
+from shared.attempts import Attempt, Direction, Mode, Override, Passage, Readiness, Room, Verdict
+from shared.capacity import full
+from shared.entitlements import not_inside, spent
+from shared.lifecycle import rehearsing, scanning, scanning_limits
+from shared.notices import of_entry, of_exit
+from shared.reasons import Reason
+from shared.scene import Scene, set_scene, type_of, zone_of
+from shared.sentences import words, words_of_barred, words_of_override
+from shared.snapshot import EventRow, WhenUncertain
+from shared.standing import unpermitted_gate, unsound_ticket, without_membership
 from shared.tickets import ReadTicket, Refusal
+from shared.validity import out_of_time, validity_limits
+
+__all__ = [
+    "ENTRY_ROWS",
+    "EXIT_ROWS",
+    "GROUND_ROWS",
+    "Attempt",
+    "Direction",
+    "Mode",
+    "Override",
+    "Passage",
+    "Readiness",
+    "Room",
+    "Verdict",
+    "decide",
+    "type_of",
+    "zone_of",
+]
 
 
-class Direction(StrEnum):
-    """Which way somebody walks."""
+def decide(attempt: Attempt) -> Verdict:
+    """The first failing check wins. Pure, total, and the same for the same attempt on every machine."""
+    for ground in GROUND_ROWS:
+        barred = ground.finds(attempt)
+        if barred is not None:
+            return Verdict(barred, words_of_barred(barred, attempt))
+    # Rows 1 to 4 have just said that there is an event and a code that may be believed.
+    return _judge(set_scene(attempt, cast(EventRow, attempt.event), cast(ReadTicket, attempt.code)))
 
-    ENTRY = "entry"
-    EXIT = "exit"
+
+def _judge(scene: Scene) -> Verdict:
+    hinged = False
+    for row in EXIT_ROWS if scene.is_exit else ENTRY_ROWS:
+        found, hinges = _weigh(row, scene)
+        hinged = hinged or hinges
+        if found is not None:
+            return _refuse(scene, found, row.number, hinged)
+    return _admit(scene, hinged)
 
 
-class Mode(StrEnum):
-    """Test scans never count and are never counted against anybody."""
+def _admit(scene: Scene, hinged: bool) -> Verdict:
+    reason = _kind_of_admission(scene)
+    return Verdict(reason, words(reason, scene), _notices(scene, 12, hinged))
 
-    REAL = "real"
-    TEST = "test"
+
+def _kind_of_admission(scene: Scene) -> Reason:
+    if scene.attempt.mode == Mode.TEST:
+        return Reason.TEST_OK
+    if scene.is_exit:
+        return Reason.EXITED
+    return Reason.ADMITTED_REENTRY if scene.attendance.entries else Reason.ADMITTED
+
+
+def _refuse(scene: Scene, reason: Reason, number: int, hinged: bool) -> Verdict:
+    notices = _notices(scene, number, hinged)
+    override = scene.attempt.override
+    if override is None or scene.attempt.mode == Mode.TEST:
+        return Verdict(reason, words(reason, scene), notices)
+    turned = Reason.EXITED if scene.is_exit else Reason.ADMITTED_OVERRIDE
+    return Verdict(turned, words_of_override(turned, reason, override, scene), (*notices, "override"), reason)
+
+
+def _notices(scene: Scene, number: int, hinged: bool) -> tuple[str, ...]:
+    found = of_exit(scene) if scene.is_exit else of_entry(scene, number)
+    return (*found, "clock_uncertain") if hinged else found
+
+
+def _weigh(row: Row, scene: Scene) -> tuple[Reason | None, bool]:
+    """What the row answers, and whether that hinged on a limit which the clock cannot place."""
+    now, doubt = scene.attempt.now, scene.attempt.uncertainty
+    nominal = row.finds(scene, now)
+    if doubt <= 0 or row.limits is None:
+        return nominal, False
+    crossed = sorted(limit for limit in row.limits(scene) if now - doubt < limit <= now + doubt)
+    if not crossed:
+        return nominal, False
+    # Between two limits the answer stays the same, so these moments are all that can differ.
+    return _settle(scene, nominal, [row.finds(scene, moment) for moment in (now - doubt, *crossed)])
+
+
+def _settle(scene: Scene, nominal: Reason | None, answers: list[Reason | None]) -> tuple[Reason | None, bool]:
+    denials = [answer for answer in answers if answer is not None]
+    if not denials or len(denials) == len(answers):
+        return nominal, False
+    if scene.attempt.policy.clock_uncertain == WhenUncertain.ADMIT:
+        return None, True
+    return nominal or denials[0], True
+
+
+# --- The table, in its order ---
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
-    """An admitted, real, not annulled movement of one ticket (see shared.movements)."""
+class Ground:
+    """Rows 0 to 4: nobody can override them, and exits pass them too."""
 
-    at: int
-    device: int
-    branch: int
-    seq: int
-    direction: Direction
-    gate: int
-    zone: int
+    number: int
+    reasons: tuple[Reason, ...]
+    finds: Callable[[Attempt], Reason | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Readiness:
-    """Row 0: may this device decide at all."""
+class Row:
+    """Rows 5 to 11: looked at once the code is believed. `limits`: when a row of time may change its mind."""
 
-    ready: bool = True
-    why: str = ""  # words for staff: not enrolled, no snapshot, revoked
-    can_record: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class Room:
-    """How full a zone or gate is; `limit` is what this device may fill up to (its share, when it hears nobody)."""
-
-    inside: int
-    limit: int
-    estimated: bool = False
+    number: int
+    reasons: tuple[Reason, ...]
+    finds: Callable[[Scene, int], Reason | None]
+    limits: Callable[[Scene], tuple[int, ...]] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Override:
-    """A supervisor whose PIN was right, and the reason given."""
-
-    by: int
-    reason: str
+def _unready(attempt: Attempt) -> Reason | None:
+    if not attempt.readiness.ready:
+        return Reason.GATE_NOT_READY
+    return None if attempt.readiness.can_record else Reason.CANNOT_RECORD
 
 
-@dataclass(frozen=True, slots=True)
-class Attempt:
-    """Everything one decision depends on."""
-
-    now: int
-    direction: Direction
-    mode: Mode
-    code: ReadTicket | Refusal
-    organisation: str  # the device's
-    event: EventRow | None  # the assigned event that the ticket names; None: this device is not assigned to it
-    gate: GateRow | None
-    zone: ZoneRow | None  # the ticket's zone, by the row if known, else by the claims
-    row: TicketRow | None
-    ticket_type: TicketTypeRow | None
-    history: tuple[Passage, ...]  # in order of time, then device, then seq
-    policy: PolicyRow
-    snapshot_as_of: int  # the server's signed time of the rows, ms
-    uncertainty: int = 0  # of now, ms
-    highest_issue_seen: int = 0  # by this gate or its peers
-    readiness: Readiness = Readiness()
-    zone_room: Room | None = None
-    gate_room: Room | None = None
-    gates: tuple[GateRow, ...] = ()  # of the event, to name the right one
-    override: Override | None = None
-    other_event: str = ""  # words about the event the ticket is for, where known
-    doors_opened: bool = False  # a supervisor opened the doors of this event on this device
-    gate_opened: bool = False  # likewise a closed gate
+def _unbelieved(attempt: Attempt) -> Reason | None:
+    return attempt.code.reason if isinstance(attempt.code, Refusal) else None
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """The decision on one presentation."""
+def _elsewhere(attempt: Attempt) -> Reason | None:
+    code, event = attempt.code, attempt.event
+    if isinstance(code, Refusal):
+        return None
+    if code.organisation != attempt.organisation:
+        return Reason.WRONG_ORGANISATION
+    return Reason.WRONG_EVENT if event is None or event.number != code.ticket.event_number else None
 
-    reason: Reason
-    message: str
-    notices: tuple[str, ...] = ()
-    overridden: Reason | None = None  # the denial that a supervisor turned
 
-    @property
-    def admitted(self) -> bool:
-        """Whether the lamp turns green."""
-        return self.reason in ADMITTING
+def _event_closed(scene: Scene, now: int) -> Reason | None:
+    if scene.attempt.mode == Mode.TEST:
+        return rehearsing(scene.event, now)
+    found = scanning(scene.event, now)
+    return None if found is not None and scene.attempt.doors_opened and _doors_may_open(found, scene, now) else found
+
+
+def _doors_may_open(found: Reason, scene: Scene, now: int) -> bool:
+    # Opening the doors hurries what is planned: a start, or the new date's start on that very day. It revives nothing.
+    if found is Reason.EVENT_NOT_LIVE:
+        return True
+    moved = scene.event.rescheduled_at
+    if found is not Reason.EVENT_POSTPONED or moved is None:
+        return False
+    return any(day.start <= now < day.until and day.start <= moved < day.until for day in scene.event.days)
+
+
+GROUND_ROWS = (
+    Ground(0, (Reason.GATE_NOT_READY, Reason.CANNOT_RECORD), _unready),
+    Ground(
+        # Rows 1, 2 and 3 are found in their order by shared.tickets.read.
+        1,
+        (
+            Reason.UNREADABLE,
+            Reason.UNSUPPORTED_VERSION,
+            Reason.UNKNOWN_KEY,
+            Reason.BAD_SIGNATURE,
+            Reason.STALE_PROOF,
+        ),
+        _unbelieved,
+    ),
+    Ground(4, (Reason.WRONG_ORGANISATION, Reason.WRONG_EVENT), _elsewhere),
+)
+
+ENTRY_ROWS = (
+    Row(
+        5,
+        (Reason.EVENT_NOT_LIVE, Reason.EVENT_CANCELLED, Reason.EVENT_POSTPONED, Reason.EVENT_ENDED),
+        _event_closed,
+        lambda scene: scanning_limits(scene.event),
+    ),
+    Row(6, (Reason.GATE_CLOSED, Reason.WRONG_GATE), unpermitted_gate),
+    Row(
+        7,
+        (
+            Reason.TICKET_REPLACED,
+            Reason.TICKET_CANCELLED,
+            Reason.TICKET_BLOCKED,
+            Reason.TICKET_UNPAID,
+            Reason.NOT_IN_SNAPSHOT,
+        ),
+        unsound_ticket,
+    ),
+    Row(8, (Reason.NOT_VALID_YET, Reason.NO_LONGER_VALID, Reason.NOT_VALID_TODAY), out_of_time, validity_limits),
+    Row(9, (Reason.MEMBERSHIP_EXPIRED,), without_membership),
+    Row(10, (Reason.ALREADY_USED, Reason.DAILY_LIMIT_REACHED, Reason.ALREADY_INSIDE), spent),
+    Row(11, (Reason.ZONE_FULL, Reason.GATE_FULL), full),
+)
+
+EXIT_ROWS = (Row(10, (Reason.NOT_INSIDE,), not_inside),)

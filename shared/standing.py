@@ -1,0 +1,95 @@
+"""Rows 6, 7 and 9: the gate serves the ticket, the ticket is sound, and it has the membership its zone asks for."""
+
+from __future__ import annotations
+
+from shared.attempts import Attempt
+from shared.reasons import Reason
+from shared.scene import Scene
+from shared.snapshot import GateRow, MembershipState, TicketRow, TicketState
+from shared.tickets import TicketFlags
+
+
+def unpermitted_gate(scene: Scene, _now: int) -> Reason | None:
+    """Row 6. A device whose gate is no gate of this event serves nobody."""
+    gate = scene.attempt.gate
+    if gate is None:
+        return Reason.WRONG_GATE
+    if not gate.open and not scene.attempt.gate_opened:
+        return Reason.GATE_CLOSED
+    return None if serves(gate, scene.terms.zone) else Reason.WRONG_GATE
+
+
+def serves(gate: GateRow, zone: int) -> bool:
+    """A gate that lists no zones serves all; a ticket without a zone is served by every gate."""
+    return not zone or not gate.zones or zone in gate.zones
+
+
+def right_gate(scene: Scene) -> GateRow | None:
+    """The nearest other open gate for this ticket, by number; step-free before near where there is a wheelchair."""
+    here = scene.attempt.gate
+    number = here.number if here else 0
+    others = [gate for gate in scene.attempt.gates if gate.number != number or here is None]
+    fit = [gate for gate in others if gate.open and serves(gate, scene.terms.zone)]
+    rolls = bool(scene.terms.flags & TicketFlags.WHEELCHAIR)
+    return min(fit, key=lambda g: (rolls and not g.step_free, abs(g.number - number), g.number), default=None)
+
+
+_UNSOUND = {
+    TicketState.CANCELLED: Reason.TICKET_CANCELLED,
+    TicketState.BLOCKED: Reason.TICKET_BLOCKED,
+    TicketState.UNPAID: Reason.TICKET_UNPAID,
+}
+
+
+def unsound_ticket(scene: Scene, now: int) -> Reason | None:
+    """Row 7: replaced, cancelled, blocked, unpaid, or unknown where it would have to be known."""
+    attempt = scene.attempt
+    issue = scene.code.ticket.issue
+    row = attempt.row
+    if issue < attempt.highest_issue_seen or (row is not None and issue < row.issue):
+        return Reason.TICKET_REPLACED
+    if row is not None and scene.known:
+        return _UNSOUND.get(row.state)
+    return Reason.NOT_IN_SNAPSHOT if _ought_to_be_known(scene, now) else None
+
+
+def _ought_to_be_known(scene: Scene, now: int) -> bool:
+    attempt, ticket = scene.attempt, scene.code.ticket
+    return (
+        scene.code.key_distrusted
+        or attempt.policy.known_tickets_only
+        or _too_old(attempt, now)
+        # Printed in whole seconds: only a ticket whose second was over before the snapshot is surely older than it.
+        or (ticket.issued_at + 1) * 1000 <= attempt.snapshot_as_of
+    )
+
+
+def _too_old(attempt: Attempt, now: int) -> bool:
+    oldest = attempt.policy.max_snapshot_age_ms
+    return oldest is not None and now - attempt.snapshot_as_of > oldest
+
+
+def without_membership(scene: Scene, now: int) -> Reason | None:
+    """Row 9: an unknown ticket can only be taken at its flag's word."""
+    tier = asked_tier(scene)
+    if tier is None:
+        return None
+    row = scene.attempt.row
+    if row is not None and scene.known:
+        holds = is_member(row, now) and row.membership_tier == tier
+    else:
+        holds = bool(scene.terms.flags & TicketFlags.MEMBERSHIP)
+    return None if holds else Reason.MEMBERSHIP_EXPIRED
+
+
+def asked_tier(scene: Scene) -> str | None:
+    """The tier that this zone asks of this ticket; None: none, or the ticket is exempt."""
+    zone = scene.attempt.zone
+    if zone is None or zone.membership_tier is None or scene.terms.flags & TicketFlags.EXEMPT:
+        return None
+    return zone.membership_tier
+
+
+def is_member(row: TicketRow, now: int) -> bool:
+    """Active and not over; `until` is not included."""
+    return row.membership_state == MembershipState.ACTIVE and (not row.membership_until or now < row.membership_until)
