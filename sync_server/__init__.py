@@ -1,0 +1,1 @@
+"""The server: it sells, issues, and tells gates what they must know."""

@@ -1,0 +1,1 @@
+"""Organisations, staff, their sessions and tokens, and supervisors at the doors."""

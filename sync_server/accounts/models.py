@@ -1,0 +1,106 @@
+"""Tables of organisations, staff and what they sign in with."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import JSON, BigInteger, ForeignKey, Index, LargeBinary, String, UniqueConstraint
+from sqlalchemy.orm import Mapped, mapped_column
+
+from shared.clock import Millis
+from sync_server.plumbing.tables import Base
+
+
+class OrganisationRow(Base):
+    """A tenant. Its row is also the lock of what concerns all its events at once: keys, supervisors."""
+
+    __tablename__ = "organisations"
+
+    id: Mapped[str] = mapped_column(String(36), primary_key=True)
+    slug: Mapped[str] = mapped_column(String(60), unique=True)
+    name: Mapped[str] = mapped_column(String(100))
+    currency: Mapped[str] = mapped_column(String(3), default="EUR")
+    created_at: Mapped[Millis] = mapped_column(BigInteger)
+
+
+class UserRow(Base):
+    """Somebody of the staff, of organisations or of the platform."""
+
+    __tablename__ = "users"
+
+    id: Mapped[str] = mapped_column(String(36), primary_key=True)
+    email: Mapped[str] = mapped_column(String(254), unique=True)
+    name: Mapped[str] = mapped_column(String(100))
+    password_hash: Mapped[str] = mapped_column(String(200))
+    platform_role: Mapped[str] = mapped_column(String(20), default="")
+    active: Mapped[bool] = mapped_column(default=True)
+    created_at: Mapped[Millis] = mapped_column(BigInteger)
+
+
+class MembershipRow(Base):
+    """A user's role in an organisation."""
+
+    __tablename__ = "memberships"
+
+    organisation_id: Mapped[str] = mapped_column(ForeignKey("organisations.id"), primary_key=True)
+    user_id: Mapped[str] = mapped_column(ForeignKey("users.id"), primary_key=True, index=True)
+    role: Mapped[str] = mapped_column(String(10))
+
+
+class SessionRow(Base):
+    """A browser that is signed in; only the hash of its cookie is kept."""
+
+    __tablename__ = "sessions"
+
+    id: Mapped[str] = mapped_column(String(36), primary_key=True)
+    token_hash: Mapped[bytes] = mapped_column(LargeBinary(32), unique=True)
+    user_id: Mapped[str] = mapped_column(ForeignKey("users.id"), index=True)
+    organisation_id: Mapped[str] = mapped_column(String(36), default="")
+    csrf: Mapped[str] = mapped_column(String(64))
+    created_at: Mapped[Millis] = mapped_column(BigInteger)
+    seen_at: Mapped[Millis] = mapped_column(BigInteger)
+    ends_at: Mapped[Millis] = mapped_column(BigInteger, index=True)
+
+
+class TokenRow(Base):
+    """An API token; only its hash is kept."""
+
+    __tablename__ = "api_tokens"
+
+    id: Mapped[str] = mapped_column(String(36), primary_key=True)
+    organisation_id: Mapped[str] = mapped_column(ForeignKey("organisations.id"), index=True)
+    name: Mapped[str] = mapped_column(String(100))
+    token_hash: Mapped[bytes] = mapped_column(LargeBinary(32), unique=True)
+    scopes: Mapped[list[Any]] = mapped_column(JSON)
+    created_at: Mapped[Millis] = mapped_column(BigInteger)
+    created_by: Mapped[str] = mapped_column(String(36))
+    ends_at: Mapped[Millis | None] = mapped_column(BigInteger)
+    used_at: Mapped[Millis | None] = mapped_column(BigInteger)
+    revoked_at: Mapped[Millis | None] = mapped_column(BigInteger)
+
+
+class SupervisorRecord(Base):
+    """Somebody who may override at the doors; the PIN itself is kept nowhere."""
+
+    __tablename__ = "supervisors"
+
+    organisation_id: Mapped[str] = mapped_column(ForeignKey("organisations.id"), primary_key=True)
+    number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    name: Mapped[str] = mapped_column(String(100))
+    verifier: Mapped[str] = mapped_column(String(200))
+    active: Mapped[bool] = mapped_column(default=True)
+    created_at: Mapped[Millis] = mapped_column(BigInteger)
+
+    __table_args__ = (UniqueConstraint("organisation_id", "name"),)
+
+
+class LoginFailureRow(Base):
+    """A sign-in that failed: who was meant and from where, as hashes; kept for a quarter of an hour."""
+
+    __tablename__ = "login_failures"
+
+    id: Mapped[str] = mapped_column(String(36), primary_key=True)
+    key: Mapped[bytes] = mapped_column(LargeBinary(32))
+    at: Mapped[Millis] = mapped_column(BigInteger, index=True)
+
+    __table_args__ = (Index("ix_login_failures_key_at", "key", "at"),)

@@ -1,0 +1,250 @@
+"""/api/session, members, tokens and supervisors; and how a request becomes somebody's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from apiflask import APIBlueprint
+from flask import Response, g, request
+
+from shared.errors import InvalidRequest, NotSignedIn
+from sync_server.accounts import queries, schemas, service, signing_in
+from sync_server.plumbing.once import plainly
+from sync_server.plumbing.parts import parts
+from sync_server.plumbing.principals import Action, Principal
+from sync_server.plumbing.web import (
+    SAFE,
+    current_actor,
+    current_principal,
+    organisation,
+    requires,
+)
+
+COOKIE = "gatehouse_session"
+
+bp = APIBlueprint("accounts", __name__, url_prefix="/api", tag="Accounts")
+
+
+def identify() -> None:
+    """Find out who asks, before any view runs."""
+    g.principal = _bearer() or _browser()
+
+
+def _bearer() -> Principal | None:
+    scheme, _, token = request.headers.get("Authorization", "").partition(" ")
+    if not scheme:
+        return None
+    principal = signing_in.known_token(parts().database, token.strip(), parts().clock())
+    if scheme.lower() != "bearer" or principal is None:
+        raise NotSignedIn("This API token is not known, is revoked or is over.", code="bad_token")
+    return principal
+
+
+def _browser() -> Principal | None:
+    cookie = request.cookies.get(COOKIE)
+    principal = signing_in.known_session(parts().database, cookie, parts().clock()) if cookie else None
+    if principal is not None and request.method not in SAFE:
+        shown = request.headers.get("X-CSRF-Token")
+        signing_in.check_csrf(principal, shown if shown is not None else request.form.get("csrf_token", ""))
+    return principal
+
+
+def set_cookie(answer: Response, signed_in: signing_in.SignedIn) -> None:
+    """Give the browser what it must show from now on."""
+    answer.set_cookie(
+        COOKIE,
+        signed_in.token,
+        max_age=parts().config.session_hours * 3600,
+        secure=parts().config.secure_cookies,
+        httponly=True,
+        samesite="Lax",
+    )
+
+
+@bp.post("/session")
+@bp.input(schemas.SignInRequest)
+@bp.doc(summary="Sign in", responses={200: {"description": "Signed in"}})
+def sign_in(json_data: schemas.SignInRequest) -> tuple[dict[str, Any], int, dict[str, str]]:
+    """Sign in with e-mail address and password: sets the session cookie and answers with the CSRF token."""
+    signed_in = signing_in.sign_in(
+        parts().database, json_data.email, json_data.password, hours=parts().config.session_hours,
+        actor=current_actor(), now=parts().clock(), entropy=parts().entropy,
+    )  # fmt: skip
+    answer = Response()
+    set_cookie(answer, signed_in)
+    body = {"csrf_token": signed_in.csrf, "organisation_id": signed_in.organisation_id or None}
+    return body, 200, {"Set-Cookie": answer.headers["Set-Cookie"]}
+
+
+@bp.get("/session")
+@bp.output(schemas.SessionView)
+def who_am_i() -> schemas.SessionView:
+    """Who this session or token is."""
+    who = current_principal()
+    with parts().database.reading() as session:
+        mine = [schemas.OrganisationView.of(row, role) for row, role in queries.organisations_of(session, who.id)]
+        row = queries.organisation(session, who.organisation_id) if who.organisation_id else None
+    chosen = None if row is None else schemas.OrganisationView.of(row, who.role)
+    return schemas.SessionView(
+        kind=who.kind, id=who.id, name=who.name, role=who.role, platform_role=who.platform_role,
+        organisation=chosen, organisations=mine, csrf_token=who.csrf,
+    )  # fmt: skip
+
+
+@bp.delete("/session")
+@bp.doc(summary="Sign out", responses={204: {"description": "Signed out"}})
+def sign_out() -> tuple[str, int, dict[str, str]]:
+    """Sign out this browser."""
+    with parts().database.writing() as session:
+        signing_in.sign_out(session, current_principal(), actor=current_actor(), now=parts().clock())
+    answer = Response()
+    answer.delete_cookie(COOKIE, httponly=True, samesite="Lax", secure=parts().config.secure_cookies)
+    return "", 204, {"Set-Cookie": answer.headers["Set-Cookie"]}
+
+
+@bp.post("/session/organisation")
+@bp.input(schemas.ChooseOrganisation)
+@bp.doc(summary="Choose an organisation", responses={204: {"description": "Chosen"}})
+def choose_organisation(json_data: schemas.ChooseOrganisation) -> tuple[str, int]:
+    """Act for another of your organisations."""
+    who = current_principal()
+    if who.kind != "user":
+        raise InvalidRequest("An API token belongs to one organisation.", code="token_has_organisation")
+    with parts().database.writing() as session:
+        signing_in.choose_organisation(
+            session, who, json_data.organisation_id, actor=current_actor(), now=parts().clock()
+        )
+    return "", 204
+
+
+@bp.get("/members")
+@requires(Action.MANAGE_MEMBERS)
+@bp.output(schemas.MembersView)
+def members() -> schemas.MembersView:
+    """The staff of the organisation."""
+    with parts().database.reading() as session:
+        found = queries.members(session, organisation())
+    return schemas.MembersView(items=[schemas.MemberView.of(member) for member in found])
+
+
+@bp.put("/members/<user_id>")
+@requires(Action.MANAGE_MEMBERS)
+@bp.input(schemas.GiveRole)
+@bp.doc(summary="Change a role", responses={204: {"description": "Changed"}})
+def give_role(user_id: str, json_data: schemas.GiveRole) -> tuple[str, int]:
+    """Change the role of a member."""
+    with parts().database.writing() as session:
+        queries.member(session, organisation(), user_id)
+        service.give_role(
+            session, organisation(), user_id, json_data.role,
+            giver=current_principal(), actor=current_actor(), now=parts().clock(),
+        )  # fmt: skip
+    return "", 204
+
+
+@bp.post("/members")
+@requires(Action.MANAGE_MEMBERS)
+@bp.input(schemas.InviteMember)
+@bp.output(schemas.MemberView, status_code=201)
+def invite(json_data: schemas.InviteMember) -> Response:
+    """Add somebody to the staff: an existing login by its address, or a new one with the password given."""
+
+    def write(session: Any) -> dict[str, Any]:
+        member = service.invite(
+            session, organisation(), email=json_data.email, role=json_data.role, name=json_data.name,
+            password=json_data.password, giver=current_principal(), actor=current_actor(),
+            now=parts().clock(), entropy=parts().entropy,
+        )  # fmt: skip
+        return schemas.MemberView.of(member).model_dump(mode="json")
+
+    return plainly(write)
+
+
+@bp.delete("/members/<user_id>")
+@requires(Action.MANAGE_MEMBERS)
+@bp.doc(summary="Remove a member", responses={204: {"description": "Removed"}})
+def remove_member(user_id: str) -> tuple[str, int]:
+    """Take somebody out of the organisation."""
+    with parts().database.writing() as session:
+        service.remove_member(
+            session, organisation(), user_id, giver=current_principal(), actor=current_actor(), now=parts().clock()
+        )
+    return "", 204
+
+
+@bp.get("/tokens")
+@requires(Action.MANAGE_TOKENS)
+@bp.output(schemas.TokensView)
+def tokens() -> schemas.TokensView:
+    """The API tokens of the organisation."""
+    with parts().database.reading() as session:
+        found = queries.tokens(session, organisation())
+    return schemas.TokensView(items=[schemas.TokenView.of(row) for row in found])
+
+
+@bp.post("/tokens")
+@requires(Action.MANAGE_TOKENS)
+@bp.input(schemas.NewToken)
+@bp.output(schemas.TokenView, status_code=201)
+def make_token(json_data: schemas.NewToken) -> Response:
+    """Make an API token. Its text is in this answer and nowhere else."""
+
+    def write(session: Any) -> dict[str, Any]:
+        row, text = signing_in.make_token(
+            session, organisation(), name=json_data.name, scopes=json_data.scopes, ends_at=json_data.ends_at,
+            by=current_principal(), actor=current_actor(), now=parts().clock(), entropy=parts().entropy,
+        )  # fmt: skip
+        return schemas.TokenView.of(row, text).model_dump(mode="json")
+
+    return plainly(write)
+
+
+@bp.delete("/tokens/<token_id>")
+@requires(Action.MANAGE_TOKENS)
+@bp.doc(summary="Revoke a token", responses={204: {"description": "Revoked"}})
+def revoke_token(token_id: str) -> tuple[str, int]:
+    """End an API token for good."""
+    with parts().database.writing() as session:
+        signing_in.revoke_token(session, organisation(), token_id, actor=current_actor(), now=parts().clock())
+    return "", 204
+
+
+@bp.get("/supervisors")
+@requires(Action.READ)
+@bp.output(schemas.SupervisorsView)
+def supervisors() -> schemas.SupervisorsView:
+    """Those who may override at the doors."""
+    with parts().database.reading() as session:
+        found = queries.supervisors(session, organisation())
+    return schemas.SupervisorsView(items=[schemas.SupervisorView.of(row) for row in found])
+
+
+@bp.post("/supervisors")
+@requires(Action.MANAGE_SUPERVISORS)
+@bp.input(schemas.NewSupervisor)
+@bp.output(schemas.SupervisorView, status_code=201)
+def add_supervisor(json_data: schemas.NewSupervisor) -> Response:
+    """Let somebody override at the doors of all events, by a PIN of six digits or more."""
+
+    def write(session: Any) -> dict[str, Any]:
+        row = service.add_supervisor(
+            session, organisation(), name=json_data.name, pin=json_data.pin,
+            actor=current_actor(), now=parts().clock(), entropy=parts().entropy,
+        )  # fmt: skip
+        return schemas.SupervisorView.of(row).model_dump(mode="json")
+
+    return plainly(write)
+
+
+@bp.patch("/supervisors/<int:number>")
+@requires(Action.MANAGE_SUPERVISORS)
+@bp.input(schemas.ChangeSupervisor)
+@bp.output(schemas.SupervisorView)
+def change_supervisor(number: int, json_data: schemas.ChangeSupervisor) -> schemas.SupervisorView:
+    """Give a supervisor a new PIN, or take the right away (or give it back)."""
+    with parts().database.writing() as session:
+        row = service.change_supervisor(
+            session, organisation(), number, pin=json_data.pin, active=json_data.active,
+            actor=current_actor(), now=parts().clock(), entropy=parts().entropy,
+        )  # fmt: skip
+        return schemas.SupervisorView.of(row)

@@ -1,0 +1,175 @@
+"""Signing in and out, and API tokens: what a browser or a script shows to be known again."""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import delete, update
+from sqlalchemy.orm import Session
+
+from shared.clock import Millis
+from shared.errors import Forbidden, InvalidRequest, NotFound, NotSignedIn, TooMany
+from shared.ids import Entropy, uuid7
+from sync_server.accounts import queries, rules
+from sync_server.accounts.models import LoginFailureRow, OrganisationRow, SessionRow, TokenRow, UserRow
+from sync_server.accounts.passwords import fits, new_token, nobodys, tally_key, token_hash
+from sync_server.audit.service import AuditLine, record
+from sync_server.plumbing.database import Database
+from sync_server.plumbing.principals import Action, Actor, Principal
+
+
+@dataclass(frozen=True, slots=True)
+class SignedIn:
+    """A new browser session; the token goes into the cookie and is kept nowhere else."""
+
+    token: str
+    csrf: str
+    user_id: str
+    organisation_id: str
+    ends_at: Millis
+
+
+def sign_in(
+    database: Database, email: str, password: str, *, hours: int, actor: Actor, now: Millis, entropy: Entropy
+) -> SignedIn:
+    """A session for whoever knows the password; NotSignedIn, or TooMany after too many failures.
+
+    Takes the database: a failure must be kept although the sign-in is refused.
+    """
+    keys = tally_key("account", email.strip().casefold()), tally_key("address", actor.ip)
+    with database.reading() as session:
+        _throttle(session, keys, now)
+        user = queries.user_by_email(session, email)
+        verifier = user.password_hash if user is not None and user.active else nobodys()
+    if not fits(verifier, password) or user is None or not user.active:
+        _keep_failure(database, keys, user, actor, now, entropy)
+        raise NotSignedIn("E-mail address or password is wrong.", code="bad_credentials")
+    with database.writing() as session:
+        session.execute(delete(LoginFailureRow).where(LoginFailureRow.key == keys[0]))
+        return _open_session(session, user, hours, actor, now, entropy)
+
+
+def _throttle(session: Session, keys: tuple[bytes, bytes], now: Millis) -> None:
+    since = now - rules.FAILURES_FORGOTTEN_AFTER_MS
+    account, address = (queries.failures(session, key, since) for key in keys)
+    if account >= rules.FAILURES_ALLOWED or address >= rules.FAILURES_ALLOWED_FROM_ONE_ADDRESS:
+        raise TooMany("Too many sign-ins failed. Wait a quarter of an hour and try again.", retry_after=900)
+
+
+def _keep_failure(
+    database: Database, keys: tuple[bytes, bytes], user: UserRow | None, actor: Actor, now: Millis, entropy: Entropy
+) -> None:
+    with database.writing() as session:
+        session.execute(delete(LoginFailureRow).where(LoginFailureRow.at < now - rules.FAILURES_FORGOTTEN_AFTER_MS))
+        session.add_all(LoginFailureRow(id=uuid7(now, entropy), key=key, at=now) for key in keys)
+        record(session, AuditLine(actor, "user.sign_in_failed", "user", user.id if user else "", None, now))
+
+
+def _open_session(session: Session, user: UserRow, hours: int, actor: Actor, now: Millis, entropy: Entropy) -> SignedIn:
+    token, csrf, ends_at = new_token(entropy), entropy(24).hex(), now + hours * 3_600_000
+    mine = queries.organisations_of(session, user.id)
+    organisation_id = mine[0][0].id if mine else ""
+    session.add(
+        SessionRow(
+            id=uuid7(now, entropy), token_hash=token_hash(token), user_id=user.id, organisation_id=organisation_id,
+            csrf=csrf, created_at=now, seen_at=now, ends_at=ends_at,
+        )
+    )  # fmt: skip
+    who = Actor("user", user.id, actor.ip, actor.user_agent, actor.request_id)
+    record(session, AuditLine(who, "user.signed_in", "user", user.id, organisation_id or None, now))
+    return SignedIn(token, csrf, user.id, organisation_id, ends_at)
+
+
+def sign_out(session: Session, principal: Principal, *, actor: Actor, now: Millis) -> None:
+    """End this browser's session."""
+    session.execute(delete(SessionRow).where(SessionRow.id == principal.session_id))
+    record(session, AuditLine(actor, "user.signed_out", "user", principal.id, principal.organisation_id or None, now))
+
+
+def end_sessions(session: Session, user_id: str) -> None:
+    """Sign a user out everywhere: after a new password or a lost role."""
+    session.execute(delete(SessionRow).where(SessionRow.user_id == user_id))
+
+
+def choose_organisation(
+    session: Session, principal: Principal, organisation_id: str, *, actor: Actor, now: Millis
+) -> None:
+    """Act for another organisation from now on; NotFound for one that is not this user's."""
+    known = session.get(OrganisationRow, organisation_id) is not None
+    if not known or not (principal.platform_role or queries.role_in(session, organisation_id, principal.id)):
+        raise NotFound
+    chosen = update(SessionRow).where(SessionRow.id == principal.session_id).values(organisation_id=organisation_id)
+    session.execute(chosen)
+    record(session, AuditLine(actor, "user.chose_organisation", "user", principal.id, organisation_id, now))
+
+
+def known_session(database: Database, token: str, now: Millis) -> Principal | None:
+    """Who holds this cookie, if it is good."""
+    with database.reading() as session:
+        found = queries.session_principal(session, token_hash(token), now)
+    if found is None:
+        return None
+    principal, seen_at = found
+    if now - seen_at > rules.TOUCH_EVERY_MS:
+        with database.writing() as session:
+            session.execute(update(SessionRow).where(SessionRow.id == principal.session_id).values(seen_at=now))
+    return principal
+
+
+def known_token(database: Database, token: str, now: Millis) -> Principal | None:
+    """Who holds this API token, if it is good."""
+    with database.reading() as session:
+        found = queries.token_principal(session, token_hash(token), now)
+    if found is None:
+        return None
+    principal, used_at = found
+    if now - used_at > rules.TOUCH_EVERY_MS:
+        with database.writing() as session:
+            session.execute(update(TokenRow).where(TokenRow.id == principal.id).values(used_at=now))
+    return principal
+
+
+def check_csrf(principal: Principal, shown: str) -> None:
+    """Forbidden unless an unsafe request of a browser session shows its token."""
+    if not hmac.compare_digest(principal.csrf.encode(), shown.encode()):
+        raise Forbidden(
+            "This form is out of date or was sent from another site. Load the page again and repeat.", code="bad_csrf"
+        )
+
+
+def make_token(
+    session: Session, organisation_id: str, *, name: str, scopes: Sequence[str], ends_at: Millis | None, by: Principal | None,
+    actor: Actor, now: Millis, entropy: Entropy,
+) -> tuple[TokenRow, str]:  # fmt: skip
+    """A new API token and its text, which is shown once; nobody gives a token more than they may themselves."""
+    unknown = set(scopes) - {action.value for action in Action}
+    if unknown or not scopes:
+        raise InvalidRequest(f"Scopes are some of: {', '.join(action.value for action in Action)}.", field="scopes")
+    if by is not None and not all(rules.may(by, Action(scope)) for scope in scopes):
+        raise Forbidden("A token cannot be given more than you may do yourself.")
+    token = new_token(entropy)
+    row = TokenRow(
+        id=uuid7(now, entropy), organisation_id=organisation_id, name=name, token_hash=token_hash(token),
+        scopes=sorted(set(scopes)), created_at=now, created_by=actor.id, ends_at=ends_at,
+    )  # fmt: skip
+    session.add(row)
+    record(
+        session, AuditLine(actor, "token.created", "token", row.id, organisation_id, now, after={"scopes": row.scopes})
+    )
+    return row, token
+
+
+def revoke_token(session: Session, organisation_id: str, token_id: str, *, actor: Actor, now: Millis) -> None:
+    """End a token for good; NotFound for one that is not this organisation's."""
+    row = session.get(TokenRow, token_id)
+    if row is None or row.organisation_id != organisation_id:
+        raise NotFound
+    row.revoked_at = row.revoked_at or now
+    record(session, AuditLine(actor, "token.revoked", "token", token_id, organisation_id, now))
+
+
+def forget_ended(session: Session, now: Millis) -> None:
+    """Drop sessions that are over."""
+    session.execute(delete(SessionRow).where(SessionRow.ends_at <= now))

@@ -1,0 +1,117 @@
+"""The composition root: the only place that picks the server's real parts and wires one floor to another."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import os
+from typing import Any
+
+from apiflask import APIFlask
+
+from shared.clock import Clock, MonotonicClock, monotonic_clock, wall_clock
+from shared.ids import Entropy
+from sync_server import config as settings
+from sync_server.accounts import routes as accounts_routes
+from sync_server.accounts import rules as accounts_rules
+from sync_server.config import Config
+from sync_server.plumbing import health, logs, sealing, web
+from sync_server.plumbing.database import Database, open_engine
+from sync_server.plumbing.metrics import Metrics
+from sync_server.plumbing.parts import EXTENSION, Parts
+from sync_server.plumbing.sealing import Sealer
+from sync_server.revisions import access, queries, service
+from sync_server.revisions.bell import Bell
+
+DESCRIPTION = (
+    "Ticketing and admission: organisers' API. Times are ISO-8601 in UTC; money is whole cents with a currency."
+)
+
+# In the order of their floors. Each room may have `routes.bp` and `wiring.wire(parts)`.
+ROOMS = ("venues", "events", "tickets", "devices", "scans", "sync", "live", "admin")
+
+
+def create_app(
+    config: Config,
+    *,
+    clock: Clock = wall_clock,
+    entropy: Entropy = os.urandom,
+    monotonic: MonotonicClock = monotonic_clock,
+) -> APIFlask:
+    """A whole server for these settings; it opens the database's file or pool, and starts nothing."""
+    logs.set_up(config.log_level)
+    parts = build_parts(config, clock=clock, entropy=entropy)
+    return serve_parts(parts, monotonic)
+
+
+def build_parts(config: Config, *, clock: Clock = wall_clock, entropy: Entropy = os.urandom) -> Parts:
+    """The parts of a server with its floors wired, also for the worker and the command line."""
+    key = sealing.load_or_make(config.key_file, entropy, may_make=config.embedded)
+    engine = open_engine(config.database_url, connections=config.database_connections)
+    database = Database(engine, clock=clock, entropy=entropy)
+    parts = Parts(config, database, clock, entropy, Sealer(key, entropy), accounts_rules.may, Metrics())
+    for room in ROOMS:
+        wiring = _module(room, "wiring")
+        if wiring is not None:
+            wiring.wire(parts)
+    return parts
+
+
+def serve_parts(parts: Parts, monotonic: MonotonicClock = monotonic_clock) -> APIFlask:
+    """The web application over these parts."""
+    app = APIFlask(
+        "sync_server", title="Gatehouse", version="1", docs_path=None, spec_path="/openapi.json", json_errors=False
+    )
+    _configure(app, parts.config)
+    app.extensions[EXTENSION] = parts
+    access.hang(app, bell_of(parts, monotonic))
+    web.install(app)
+    app.before_request(accounts_routes.identify)
+    app.register_blueprint(health.bp)
+    app.register_blueprint(accounts_routes.bp)
+    for room in ROOMS:
+        routes = _module(room, "routes")
+        if routes is not None:
+            app.register_blueprint(routes.bp)
+    return app
+
+
+def bell_of(parts: Parts, monotonic: MonotonicClock) -> Bell:
+    """A bell that rings with this database's commits; revisions are raised from now on."""
+    database = parts.database
+
+    def heads(event_numbers: Any) -> Any:
+        with database.reading() as session:
+            return queries.heads(session, event_numbers)
+
+    return service.wire(database, Bell(heads, monotonic))
+
+
+def serving_app() -> APIFlask:
+    """What the server process loads: everything from the environment."""
+    return create_app(settings.from_environment())
+
+
+def _module(room: str, name: str) -> Any:
+    path = f"sync_server.{room}.{name}"
+    found = importlib.util.find_spec(f"sync_server.{room}") and importlib.util.find_spec(path)
+    return importlib.import_module(path) if found else None
+
+
+def _configure(app: APIFlask, config: Config) -> None:
+    app.config.update(
+        OPENAPI_VERSION="3.1.0",
+        DESCRIPTION=DESCRIPTION,
+        VALIDATION_ERROR_STATUS_CODE=400,
+        MAX_CONTENT_LENGTH=config.max_body_bytes,
+        AUTO_404_RESPONSE=False,
+    )
+    app.json.sort_keys = False  # type: ignore[attr-defined]  # Flask's default provider has it
+    if config.trusted_proxies:
+        _behind_proxies(app, config.trusted_proxies)
+
+
+def _behind_proxies(app: APIFlask, count: int) -> None:
+    from werkzeug.middleware.proxy_fix import ProxyFix
+
+    app.wsgi_app = ProxyFix(app.wsgi_app, x_for=count, x_proto=count, x_host=count)  # type: ignore[method-assign]

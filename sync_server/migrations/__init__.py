@@ -1,0 +1,1 @@
+"""The database's schema through time, by alembic."""

@@ -1,0 +1,1 @@
+"""Facts, written with the change they tell of and delivered afterwards."""

@@ -1,0 +1,28 @@
+"""Log lines as JSON on standard error; they never hold names, addresses, codes or keys."""
+
+from __future__ import annotations
+
+import logging
+import sys
+
+import structlog
+
+LOG = structlog.get_logger("gatehouse")
+
+_LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
+
+
+def set_up(level: str) -> None:
+    """Send structured lines to standard error from this level on."""
+    structlog.configure(
+        processors=[
+            structlog.contextvars.merge_contextvars,
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            structlog.processors.format_exc_info,
+            structlog.processors.JSONRenderer(),
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(_LEVELS[level]),
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        cache_logger_on_first_use=False,
+    )

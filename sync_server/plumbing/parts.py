@@ -1,0 +1,39 @@
+"""The parts a running server is made of, as the composition root put them together."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import cast
+
+from flask import current_app
+
+from shared.clock import Clock
+from shared.ids import Entropy
+from sync_server.config import Config
+from sync_server.plumbing.database import Database
+from sync_server.plumbing.metrics import Metrics
+from sync_server.plumbing.principals import Action, Principal
+from sync_server.plumbing.sealing import Sealer
+
+EXTENSION = "gatehouse"
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What routes may reach for; tests bring their own clock and entropy."""
+
+    config: Config
+    database: Database
+    clock: Clock
+    entropy: Entropy
+    sealer: Sealer
+    may: Callable[[Principal, Action], bool]
+    metrics: Metrics
+    stop: threading.Event = field(default_factory=threading.Event)  # ends long polls and streams
+
+
+def parts() -> Parts:
+    """The parts of the server that is answering this request."""
+    return cast(Parts, current_app.extensions[EXTENSION])

@@ -1,0 +1,54 @@
+"""Who is asking, what they may ask for by name, and what is written down about them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class Action(StrEnum):
+    """What a role or token may be allowed to do; accounts.rules says who may."""
+
+    READ = "read"
+    EDIT_VENUES = "edit_venues"
+    EDIT_EVENTS = "edit_events"
+    CHANGE_STATUS = "change_status"
+    ISSUE_TICKETS = "issue_tickets"
+    CHANGE_TICKETS = "change_tickets"
+    MANAGE_DEVICES = "manage_devices"
+    RESOLVE_CONFLICTS = "resolve_conflicts"
+    MANAGE_KEYS = "manage_keys"
+    MANAGE_SUPERVISORS = "manage_supervisors"
+    MANAGE_MEMBERS = "manage_members"
+    MANAGE_TOKENS = "manage_tokens"
+    READ_AUDIT = "read_audit"
+
+
+@dataclass(frozen=True, slots=True)
+class Principal:
+    """Somebody known, acting for one organisation."""
+
+    kind: str  # user, token
+    id: str
+    organisation_id: str  # "": a platform user who has not chosen one
+    name: str = ""
+    role: str = ""  # owner, admin, staff; "" for tokens
+    platform_role: str = ""  # super_admin, tenant_manager
+    scopes: frozenset[str] = field(default_factory=frozenset)  # of a token
+    session_id: str = ""
+    csrf: str = ""  # what unsafe requests of this browser session must carry
+
+
+@dataclass(frozen=True, slots=True)
+class Actor:
+    """Who did it and from where, as the audit log keeps it."""
+
+    kind: str  # user, token, device, system
+    id: str = ""
+    ip: str = ""
+    user_agent: str = ""
+    request_id: str = ""
+    approval: str = ""  # the tenant's approval reference, for platform staff
+
+
+SYSTEM = Actor("system")

@@ -1,0 +1,74 @@
+"""Seals what must not be readable in a dump of the database, under the master key."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
+
+from shared.errors import SettingsError, StorageError
+from shared.ids import Entropy
+
+KEY_BYTES = 32
+_NONCE = 12
+
+
+class Sealer:
+    """Seals and opens small secrets; a seal of one purpose opens for no other."""
+
+    def __init__(self, key: bytes, entropy: Entropy) -> None:
+        """`key` is the installation's master key of 32 bytes."""
+        self._cipher = ChaCha20Poly1305(key)
+        self._entropy = entropy
+
+    def seal(self, plain: bytes, purpose: str) -> bytes:
+        """Nonce and cipher text; `purpose` says what it is for and whose it is."""
+        nonce = self._entropy(_NONCE)
+        return nonce + self._cipher.encrypt(nonce, plain, purpose.encode())
+
+    def open(self, sealed: bytes, purpose: str) -> bytes:
+        """What was sealed for this purpose; StorageError where the master key is another one."""
+        try:
+            return self._cipher.decrypt(sealed[:_NONCE], sealed[_NONCE:], purpose.encode())
+        except InvalidTag:
+            raise StorageError(
+                "A sealed secret does not open: the master key is not the one it was sealed with. "
+                "Put the right key file back in its place and start again."
+            ) from None
+
+
+def load_or_make(path: Path, entropy: Entropy, *, may_make: bool) -> bytes:
+    """The master key of this file; made on the first start where that is allowed."""
+    if path.exists():
+        return _checked(path)
+    if not may_make:
+        raise SettingsError(
+            f"There is no master key at {path}. All processes of one installation share one key: make it once with "
+            f"`gatehouse-server key master`, keep a copy in a safe place, and name it in GATEHOUSE_MASTER_KEY_FILE."
+        )
+    return make(path, entropy)
+
+
+def make(path: Path, entropy: Entropy) -> bytes:
+    """A new master key in a new file that only its owner may read; never overwrites one."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    key = entropy(KEY_BYTES)
+    try:
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        return _checked(path)
+    with os.fdopen(handle, "w") as file:
+        file.write(key.hex() + "\n")
+    return key
+
+
+def _checked(path: Path) -> bytes:
+    try:
+        key = bytes.fromhex(path.read_text(encoding="ascii").strip())
+    except (OSError, ValueError):
+        key = b""
+    if len(key) != KEY_BYTES:
+        raise SettingsError(f"{path} does not hold a master key: 64 hexadecimal digits are expected.")
+    return key

@@ -1,0 +1,63 @@
+"""How many requests may stay open at once; gates keep their share when browsers crowd in."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+
+from shared.errors import Unavailable
+
+SPARE_THREADS = 32
+"""Threads that no open stream may take: short requests and health checks live on them."""
+
+
+class Crowd(StrEnum):
+    """Who holds a request open."""
+
+    GATE = "gate"
+    BROWSER = "browser"
+
+
+class OpenStreams:
+    """Seats for long polls and event streams of one process."""
+
+    def __init__(self, threads: int) -> None:
+        """`threads` is what the server answers with; browsers get a quarter of what may stay open."""
+        self.limit = max(threads - SPARE_THREADS, threads // 4, 1)
+        self.browser_limit = max(self.limit // 4, 1)
+        self._open: Counter[Crowd] = Counter()
+        self._turn = threading.Lock()
+
+    @contextmanager
+    def seat(self, crowd: Crowd) -> Iterator[None]:
+        """Hold one seat; Unavailable (503, Retry-After) where none is left for this crowd."""
+        self.take(crowd)
+        try:
+            yield
+        finally:
+            self.give_back(crowd)
+
+    def take(self, crowd: Crowd) -> None:
+        """Take a seat that `give_back` returns: for streams that outlive the view function."""
+        with self._turn:
+            full = self._open.total() >= self.limit
+            if full or (crowd is Crowd.BROWSER and self._open[crowd] >= self.browser_limit):
+                raise Unavailable(
+                    "As many gates and pages are listening as this server can serve. Try again in a few seconds.",
+                    code="too_many_streams",
+                    retry_after=5,
+                )
+            self._open[crowd] += 1
+
+    def give_back(self, crowd: Crowd) -> None:
+        """Return a seat."""
+        with self._turn:
+            self._open[crowd] -= 1
+
+    def count(self, crowd: Crowd) -> int:
+        """How many of them are open now."""
+        with self._turn:
+            return self._open[crowd]

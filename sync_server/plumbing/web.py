@@ -1,0 +1,193 @@
+"""The words of HTTP that all rooms share: who asks, request ids, the one shape of an error."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar, cast
+
+from apiflask import APIFlask, HTTPError
+from flask import Response, g, has_request_context, jsonify, request
+from sqlalchemy.exc import OperationalError, TimeoutError as PoolTimeout
+from werkzeug.exceptions import HTTPException
+
+from shared.errors import Forbidden, GatehouseError, InvalidRequest, NotSignedIn, Unavailable
+from shared.ids import uuid7
+from sync_server.plumbing.logs import LOG
+from sync_server.plumbing.parts import parts
+from sync_server.plumbing.principals import SYSTEM, Action, Actor, Principal
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
+
+_WORDS = {
+    400: ("invalid_request", "The request is not understood. Is the body valid JSON?"),
+    404: ("not_found", "There is nothing here by that name."),
+    405: ("method_not_allowed", "This address does not answer to that method."),
+    406: ("not_acceptable", "This address cannot answer in that form."),
+    413: ("too_large", "The request is larger than this server accepts."),
+    415: ("unsupported_media_type", "Send JSON, with the header Content-Type: application/json."),
+}
+
+
+def request_id() -> str:
+    """The id by which this request can be found in the log."""
+    return cast(str, g.get("request_id", "")) if has_request_context() else ""
+
+
+def current_principal() -> Principal:
+    """Whoever asks; NotSignedIn where nobody known does."""
+    principal = maybe_principal()
+    if principal is None:
+        raise NotSignedIn
+    return principal
+
+
+def maybe_principal() -> Principal | None:
+    """Whoever asks, if known."""
+    return cast("Principal | None", g.get("principal"))
+
+
+def organisation() -> str:
+    """The organisation of this request: always from session or token, never from a field."""
+    organisation_id = current_principal().organisation_id
+    if not organisation_id:
+        raise Forbidden("Choose an organisation first: POST /api/session/organisation.", code="no_organisation")
+    return organisation_id
+
+
+def current_actor() -> Actor:
+    """Who the audit log shall name for what this request does."""
+    principal = maybe_principal()
+    if principal is None:
+        return Actor(SYSTEM.kind, ip=client_address(), user_agent=_user_agent(), request_id=request_id())
+    approval = request.headers.get("X-Tenant-Approval", "")[:200]
+    return Actor(principal.kind, principal.id, client_address(), _user_agent(), request_id(), approval)
+
+
+def client_address() -> str:
+    """Where the request comes from."""
+    return request.remote_addr or ""
+
+
+def _user_agent() -> str:
+    return request.headers.get("User-Agent", "")[:300]
+
+
+def requires(action: Action) -> Callable[[Callable[P, T]], Callable[P, T]]:
+    """Let a view run only for principals that may do this."""
+
+    def guard(view: Callable[P, T]) -> Callable[P, T]:
+        @wraps(view)
+        def guarded(*args: P.args, **kwargs: P.kwargs) -> T:
+            require(action)
+            return view(*args, **kwargs)
+
+        return guarded
+
+    return guard
+
+
+def require(action: Action) -> None:
+    """Forbidden unless whoever asks may do this."""
+    if not parts().may(current_principal(), action):
+        raise Forbidden(f"Your role does not allow this ({action.value}). Ask an owner or admin of the organisation.")
+
+
+def error_answer(error: GatehouseError) -> Response:
+    """An error as every client of the API sees it."""
+    body: dict[str, Any] = {"code": error.error_code, "message": error.message, "request_id": request_id()}
+    if error.details:
+        body["details"] = error.details
+    answer = jsonify({"error": body})
+    answer.status_code = error.status
+    if error.retryable:
+        answer.headers["Retry-After"] = str(error.details.get("retry_after", 2))
+    return answer
+
+
+def install(app: APIFlask) -> None:
+    """Give an app request ids and the one shape of errors."""
+    app.before_request(_begin)
+    app.after_request(_end)
+    app.register_error_handler(GatehouseError, _told)
+    app.register_error_handler(HTTPError, _from_apiflask)
+    app.register_error_handler(HTTPException, _from_werkzeug)
+    app.register_error_handler(OperationalError, _database_away)
+    app.register_error_handler(PoolTimeout, _database_away)
+    app.register_error_handler(Exception, _unexpected)
+
+
+def _begin() -> None:
+    g.started = parts().clock()
+    g.request_id = uuid7(g.started, parts().entropy)
+
+
+def _end(answer: Response) -> Response:
+    rule = request.url_rule.rule if request.url_rule else "unknown"
+    millis = parts().clock() - g.get("started", 0)
+    answer.headers["X-Request-Id"] = request_id()
+    answer.headers.setdefault("X-Content-Type-Options", "nosniff")
+    answer.headers.setdefault("Referrer-Policy", "same-origin")
+    metrics = parts().metrics
+    metrics.requests.labels(request.method, rule, answer.status_code).inc()
+    metrics.seconds.labels(request.method, rule).observe(millis / 1000)
+    # The rule, not the address: addresses hold ids that belong to somebody.
+    LOG.info(
+        "request", method=request.method, route=rule, status=answer.status_code, ms=millis, request_id=request_id()
+    )
+    return answer
+
+
+def _told(error: GatehouseError) -> Response:
+    return error_answer(error)
+
+
+def _from_apiflask(error: HTTPError) -> Response:
+    if isinstance(error.detail, dict) and error.status_code in {400, 422}:
+        return error_answer(invalid_fields(_flattened(error.detail)))
+    return _plain(error.status_code, str(error.message))
+
+
+def _flattened(detail: dict[str, Any]) -> Iterable[tuple[str, str]]:
+    for fields in detail.values():
+        for field, problems in fields.items():
+            yield field, "; ".join(problems).replace("Value error, ", "")
+
+
+def invalid_fields(problems: Iterable[tuple[str, str]]) -> InvalidRequest:
+    """InvalidRequest that names each field and what is wrong with it."""
+    listed = list(problems)
+    words = " ".join(f"{field}: {problem}." for field, problem in listed)
+    return InvalidRequest(words, fields=[{"field": field, "problem": problem} for field, problem in listed])
+
+
+def _from_werkzeug(error: HTTPException) -> Response:
+    answer = _plain(error.code or 500, error.description or error.name)
+    for name, value in error.get_headers():
+        if name in {"Allow", "Retry-After", "Location"}:
+            answer.headers[name] = value
+    if error.code is not None and 300 <= error.code < 400:
+        return cast(Response, error.get_response())
+    return answer
+
+
+def _plain(status: int, description: str) -> Response:
+    code, words = _WORDS.get(status, ("http_" + str(status), description))
+    answer = jsonify({"error": {"code": code, "message": words, "request_id": request_id()}})
+    answer.status_code = status
+    return answer
+
+
+def _database_away(error: Exception) -> Response:
+    LOG.error("database_away", problem=type(error).__name__, request_id=request_id())
+    return error_answer(
+        Unavailable("The database does not answer for the moment. Nothing was changed. Try again shortly.")
+    )
+
+
+def _unexpected(error: Exception) -> Response:
+    LOG.error("unexpected", request_id=request_id(), exc_info=error)
+    return error_answer(GatehouseError())

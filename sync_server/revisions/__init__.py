@@ -1,0 +1,1 @@
+"""What gates hold of each event, kept ready, in revisions that rise in commit order."""

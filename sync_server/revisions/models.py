@@ -1,0 +1,73 @@
+"""Tables of what gates hold: the live rows, what they were before, the log of revisions, and the head of each event."""
+
+from __future__ import annotations
+
+from sqlalchemy import BigInteger, Index, LargeBinary, SmallInteger
+from sqlalchemy.orm import Mapped, mapped_column
+
+from shared.clock import Millis
+from sync_server.plumbing.tables import Base, Unsigned64
+
+
+class LineageRow(Base):
+    """One row: the random name of this database's history, renewed by every restore."""
+
+    __tablename__ = "lineage"
+
+    id: Mapped[int] = mapped_column(SmallInteger, primary_key=True, autoincrement=False)
+    value: Mapped[bytes] = mapped_column(LargeBinary(8))
+    since: Mapped[Millis] = mapped_column(BigInteger)
+
+
+class HeadRow(Base):
+    """Where one event stands; its lock puts the revisions of concurrent transactions in commit order."""
+
+    __tablename__ = "event_heads"
+
+    event_number: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+    revision: Mapped[int] = mapped_column(BigInteger)
+    digest: Mapped[bytes] = mapped_column(LargeBinary(16))
+    arrivals: Mapped[int] = mapped_column(BigInteger)
+
+
+class RevisionRow(Base):
+    """One revision: when, how many rows, and the digest after it."""
+
+    __tablename__ = "event_revisions"
+
+    event_number: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+    revision: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+    digest: Mapped[bytes] = mapped_column(LargeBinary(16))
+    at: Mapped[Millis] = mapped_column(BigInteger)
+    changed: Mapped[int]
+
+    __table_args__ = (Index("ix_event_revisions_at", "event_number", "at"),)
+
+
+class SnapshotRow(Base):
+    """One row as gates hold it now; without a body it is gone."""
+
+    __tablename__ = "snapshot_rows"
+
+    event_number: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+    kind: Mapped[int] = mapped_column(SmallInteger, primary_key=True, autoincrement=False)
+    key: Mapped[int] = mapped_column(Unsigned64, primary_key=True, autoincrement=False)
+    body: Mapped[bytes | None] = mapped_column(LargeBinary)
+    revision: Mapped[int] = mapped_column(BigInteger)
+
+    __table_args__ = (Index("ix_snapshot_rows_revision", "event_number", "revision"),)
+
+
+class SupersededRow(Base):
+    """What a row was from `revision` until, not including, `until`."""
+
+    __tablename__ = "snapshot_history"
+
+    event_number: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+    kind: Mapped[int] = mapped_column(SmallInteger, primary_key=True, autoincrement=False)
+    key: Mapped[int] = mapped_column(Unsigned64, primary_key=True, autoincrement=False)
+    revision: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+    until: Mapped[int] = mapped_column(BigInteger)
+    body: Mapped[bytes | None] = mapped_column(LargeBinary)
+
+    __table_args__ = (Index("ix_snapshot_history_revision", "event_number", "revision"),)

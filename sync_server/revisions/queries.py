@@ -1,0 +1,165 @@
+"""What gates hold, as sync and reconciliation ask for it: now, since a revision, at a revision, at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import and_, func, or_, select
+from sqlalchemy.orm import Session
+
+from shared.clock import Millis
+from shared.snapshot import Position, Row, RowKind
+from sync_server.revisions.bell import Seen
+from sync_server.revisions.models import HeadRow, LineageRow, RevisionRow, SnapshotRow, SupersededRow
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """Where an event stands."""
+
+    lineage: bytes
+    revision: int
+    digest: bytes
+    arrivals: int
+
+    @property
+    def position(self) -> Position:
+        """As gates name it."""
+        return Position(self.lineage, self.revision, self.digest)
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """Rows that changed after `from_revision`, as they stood at `to_revision`; the digest is that of `to_revision`."""
+
+    from_revision: int
+    to_revision: int
+    digest: bytes
+    at: Millis
+    rows: Sequence[Row]
+
+
+def lineage(session: Session) -> bytes:
+    """The name of this database's history."""
+    return session.execute(select(LineageRow.value)).scalar_one()
+
+
+def head(session: Session, event_number: int) -> Head | None:
+    """Where this event stands, if there is such an event."""
+    row = session.execute(_head_columns().where(HeadRow.event_number == event_number)).first()
+    return None if row is None else Head(lineage(session), row.revision, row.digest, row.arrivals)
+
+
+def heads(session: Session, event_numbers: Iterable[int]) -> Mapping[int, Seen]:
+    """Revision and arrivals of these events, for the bell."""
+    found = session.execute(_head_columns().where(HeadRow.event_number.in_(list(event_numbers))))
+    return {row.event_number: (row.revision, row.arrivals) for row in found}
+
+
+def rows_after(session: Session, event_number: int, after: int, limit: int) -> Changes | None:
+    """Whole revisions after this one, about `limit` rows of them and at least one revision; None: it cannot be continued from."""
+    present = head(session, event_number)
+    if present is None or after > present.revision:
+        return None
+    reached = _reached(session, event_number, after, limit)
+    if reached is None:
+        return _nothing_new(session, event_number, present)
+    rows = _changed_between(session, event_number, after, reached.revision)
+    return Changes(after, reached.revision, reached.digest, reached.at, rows)
+
+
+def frame_rows(session: Session, event_number: int, after_kind: int, after_key: int, limit: int) -> list[Row]:
+    """The live rows that follow (kind, key) in the table's own order; begin with (0, 0)."""
+    beyond = or_(SnapshotRow.kind > after_kind, and_(SnapshotRow.kind == after_kind, SnapshotRow.key > after_key))
+    wanted = (
+        select(SnapshotRow.kind, SnapshotRow.key, SnapshotRow.body)
+        .where(SnapshotRow.event_number == event_number, SnapshotRow.body.is_not(None), beyond)
+        .order_by(SnapshotRow.kind, SnapshotRow.key)
+        .limit(limit)
+    )
+    return [Row(RowKind(kind), key, body) for kind, key, body in session.execute(wanted)]
+
+
+def row_at_revision(session: Session, event_number: int, kind: RowKind, key: int, revision: int) -> Row | None:
+    """What gates at this revision held under that name; None: nothing."""
+    live = session.get(SnapshotRow, (event_number, int(kind), key))
+    if live is None or live.revision <= revision:
+        return None if live is None or live.body is None else Row(kind, key, live.body)
+    past = select(SupersededRow.body).where(
+        SupersededRow.event_number == event_number,
+        SupersededRow.kind == int(kind),
+        SupersededRow.key == key,
+        SupersededRow.revision <= revision,
+        SupersededRow.until > revision,
+    )
+    body = session.execute(past).scalar_one_or_none()
+    return None if body is None else Row(kind, key, body)
+
+
+def rows_at_revision(session: Session, event_number: int, kind: RowKind, revision: int) -> list[Row]:
+    """All rows of one kind that gates at this revision held: gates, zones, types; not meant for tickets."""
+    live = _stretch(SnapshotRow, event_number, kind).where(SnapshotRow.revision <= revision)
+    past = _stretch(SupersededRow, event_number, kind).where(
+        SupersededRow.revision <= revision, SupersededRow.until > revision
+    )
+    found = [*session.execute(live), *session.execute(past)]
+    return [Row(kind, key, body) for key, body in found if body is not None]
+
+
+def row_at_time(session: Session, event_number: int, kind: RowKind, key: int, at: Millis) -> Row | None:
+    """What the server's words under that name were at this time."""
+    return row_at_revision(session, event_number, kind, key, revision_at(session, event_number, at))
+
+
+def revision_at(session: Session, event_number: int, at: Millis) -> int:
+    """The revision that was the newest at this time; 0: none yet."""
+    newest = select(func.max(RevisionRow.revision)).where(
+        RevisionRow.event_number == event_number, RevisionRow.at <= at
+    )
+    return session.execute(newest).scalar_one() or 0
+
+
+def _head_columns():  # type: ignore[no-untyped-def]  # SQLAlchemy's own inference names the columns
+    return select(HeadRow.event_number, HeadRow.revision, HeadRow.digest, HeadRow.arrivals)
+
+
+def _reached(session: Session, event_number: int, after: int, limit: int) -> RevisionRow | None:
+    """The last revision of the batch: as far as `limit` rows go, and at least one."""
+    following = (
+        select(RevisionRow)
+        .where(RevisionRow.event_number == event_number, RevisionRow.revision > after)
+        .order_by(RevisionRow.revision)
+        .limit(limit)
+    )
+    reached, count = None, 0
+    for revision in session.execute(following).scalars():
+        count += revision.changed
+        if reached is not None and count > limit:
+            break
+        reached = revision
+    return reached
+
+
+def _nothing_new(session: Session, event_number: int, present: Head) -> Changes:
+    newest = session.get(RevisionRow, (event_number, present.revision))
+    return Changes(present.revision, present.revision, present.digest, 0 if newest is None else newest.at, [])
+
+
+def _changed_between(session: Session, event_number: int, after: int, until: int) -> list[Row]:
+    """Rows whose last change up to `until` lies after `after`, as they stood then; gone ones without a body."""
+    live = select(SnapshotRow.kind, SnapshotRow.key, SnapshotRow.body).where(
+        SnapshotRow.event_number == event_number, SnapshotRow.revision > after, SnapshotRow.revision <= until
+    )
+    past = select(SupersededRow.kind, SupersededRow.key, SupersededRow.body).where(
+        SupersededRow.event_number == event_number,
+        SupersededRow.revision > after,
+        SupersededRow.revision <= until,
+        SupersededRow.until > until,
+    )
+    found = [*session.execute(live), *session.execute(past)]
+    return [Row(RowKind(kind), key, body) for kind, key, body in found]
+
+
+def _stretch(table: type[SnapshotRow] | type[SupersededRow], event_number: int, kind: RowKind):  # type: ignore[no-untyped-def]
+    return select(table.key, table.body).where(table.event_number == event_number, table.kind == int(kind))

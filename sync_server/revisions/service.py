@@ -1,0 +1,180 @@
+"""Keeps what gates hold in step with the server's own tables: the last act of every transaction that changes it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import islice
+from typing import TypeVar
+
+from sqlalchemy import delete, insert, select, tuple_, update
+from sqlalchemy.orm import Session
+
+from shared.clock import Millis
+from shared.ids import Entropy
+from shared.snapshot import EMPTY_DIGEST, AnyRow, Row, RowKind, digest_add, digest_remove, pack
+from sync_server.plumbing.database import Database, after_commit
+from sync_server.revisions.bell import Bell
+from sync_server.revisions.models import HeadRow, LineageRow, RevisionRow, SnapshotRow, SupersededRow
+
+T = TypeVar("T")
+Pending = dict[tuple[int, int], Row]  # by kind and key: a row that is put twice counts once
+
+_QUEUE = "rows_put"
+_MOVED = "heads_moved"
+_CHUNK = 2_000
+
+
+def put(session: Session, event_number: int, rows: Iterable[AnyRow | Row]) -> None:
+    """Let gates of this event hold these rows from this transaction on; a Row without body takes one away."""
+    pending: Pending = session.info.setdefault(_QUEUE, {}).setdefault(event_number, {})
+    for each in rows:
+        row = each if isinstance(each, Row) else pack(each)
+        pending[int(row.kind), row.key] = row
+
+
+def wire(database: Database, bell: Bell) -> Bell:
+    """Make raising revisions a last act of every transaction of this database, and ring this bell after it."""
+
+    def last_act(session: Session, now: Millis) -> None:
+        queue: dict[int, Pending] = session.info.pop(_QUEUE, {})
+        moved = session.info.pop(_MOVED, set())
+        for event_number in sorted(queue):  # one order for everybody, so that no two wait for each other
+            if _apply(session, event_number, queue[event_number], now):
+                moved.add(event_number)
+        for event_number in moved:
+            _ring_after(session, event_number, bell)
+
+    database.last_acts.append(last_act)
+    return bell
+
+
+def _ring_after(session: Session, event_number: int, bell: Bell) -> None:
+    head = session.get_one(HeadRow, event_number, populate_existing=True)
+    revision, arrivals = head.revision, head.arrivals
+    after_commit(session, lambda: bell.ring(event_number, revision=revision, arrivals=arrivals))
+
+
+def open_head(session: Session, event_number: int) -> None:
+    """Begin the history of a new event."""
+    session.add(HeadRow(event_number=event_number, revision=0, digest=EMPTY_DIGEST, arrivals=0))
+    session.flush()
+
+
+def allot_arrivals(session: Session, event_number: int, count: int) -> range:
+    """Arrival numbers for movements, in commit order; wakes who waits for them.
+
+    Locks the event's head: call it late, and for several events in rising order of their numbers.
+    """
+    raised = (
+        update(HeadRow)
+        .where(HeadRow.event_number == event_number)
+        .values(arrivals=HeadRow.arrivals + count)
+        .returning(HeadRow.arrivals)
+    )
+    last: int = session.execute(raised).scalar_one()
+    session.info.setdefault(_MOVED, set()).add(event_number)
+    return range(last - count + 1, last + 1)
+
+
+def ensure_lineage(session: Session, entropy: Entropy, now: Millis) -> bytes:
+    """The name of this database's history, given at its first use."""
+    row = session.get(LineageRow, 1)
+    if row is None:
+        row = LineageRow(id=1, value=entropy(8), since=now)
+        session.add(row)
+        session.flush()
+    return row.value
+
+
+def renew_lineage(session: Session, entropy: Entropy, now: Millis) -> bytes:
+    """Say that history before now may differ from what gates were told: after every restore."""
+    ensure_lineage(session, entropy, now)
+    row = session.get_one(LineageRow, 1)
+    row.value, row.since = entropy(8), now
+    session.flush()
+    return row.value
+
+
+def _apply(session: Session, event_number: int, pending: Pending, now: Millis) -> bool:
+    """Whether anything changed. From the lock of the head to the commit nobody else can raise this event's revision."""
+    head = _locked_head(session, event_number)
+    before = _current(session, event_number, pending)
+    changed = [row for name, row in pending.items() if _differs(row, before.get(name))]
+    if not changed:
+        return False
+    old = [before[int(row.kind), row.key] for row in changed if (int(row.kind), row.key) in before]
+    head.revision += 1
+    head.digest = _digest_after(head.digest, old, changed)
+    _replace(session, event_number, head.revision, old, changed)
+    session.add(
+        RevisionRow(event_number=event_number, revision=head.revision, digest=head.digest, at=now, changed=len(changed))
+    )
+    session.flush()
+    return True
+
+
+def _locked_head(session: Session, event_number: int) -> HeadRow:
+    head = select(HeadRow).where(HeadRow.event_number == event_number).with_for_update()
+    return session.execute(head, execution_options={"populate_existing": True}).scalar_one()
+
+
+def _differs(row: Row, before: SnapshotRow | None) -> bool:
+    return row.body is not None if before is None else row.body != before.body
+
+
+def _digest_after(digest: bytes, old: Sequence[SnapshotRow], changed: Sequence[Row]) -> bytes:
+    gone = (Row(RowKind(row.kind), row.key, row.body) for row in old if row.body is not None)
+    return digest_add(digest_remove(digest, *gone), *(row for row in changed if row.body is not None))
+
+
+def _current(
+    session: Session, event_number: int, names: Iterable[tuple[int, int]]
+) -> dict[tuple[int, int], SnapshotRow]:
+    found: dict[tuple[int, int], SnapshotRow] = {}
+    by_kind: dict[int, list[int]] = {}
+    for kind, key in names:
+        by_kind.setdefault(kind, []).append(key)
+    for kind, keys in by_kind.items():
+        for some in _chunks(keys, _CHUNK):
+            here = SnapshotRow.event_number == event_number, SnapshotRow.kind == kind, SnapshotRow.key.in_(some)
+            for row in session.execute(
+                select(SnapshotRow).where(*here), execution_options={"yield_per": _CHUNK}
+            ).scalars():
+                found[row.kind, row.key] = row
+    return found
+
+
+def _replace(
+    session: Session, event_number: int, revision: int, old: Sequence[SnapshotRow], changed: Sequence[Row]
+) -> None:
+    """Move what was to the history, and put what is in its place."""
+    if old:
+        session.execute(insert(SupersededRow), [_as_superseded(row, revision) for row in old])
+        for some in _chunks(old, _CHUNK):
+            names = [(row.event_number, row.kind, row.key) for row in some]
+            named = tuple_(SnapshotRow.event_number, SnapshotRow.kind, SnapshotRow.key).in_(names)
+            session.execute(delete(SnapshotRow).where(named), execution_options={"synchronize_session": False})
+            for row in some:
+                session.expunge(row)
+    session.execute(insert(SnapshotRow), [_as_live(event_number, row, revision) for row in changed])
+
+
+def _as_superseded(row: SnapshotRow, until: int) -> dict[str, object]:
+    return {
+        "event_number": row.event_number,
+        "kind": row.kind,
+        "key": row.key,
+        "revision": row.revision,
+        "until": until,
+        "body": row.body,
+    }
+
+
+def _as_live(event_number: int, row: Row, revision: int) -> dict[str, object]:
+    return {"event_number": event_number, "kind": int(row.kind), "key": row.key, "body": row.body, "revision": revision}
+
+
+def _chunks(items: Iterable[T], size: int) -> Iterable[list[T]]:
+    walk = iter(items)
+    while some := list(islice(walk, size)):
+        yield some

@@ -1,0 +1,93 @@
+"""Every version of many rows in a few reads: reconciliation asks for hundreds of tickets at once."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from sqlalchemy import Select, func, select
+from sqlalchemy.orm import Session
+
+from shared.clock import Millis
+from shared.snapshot import RowKind
+from sync_server.revisions.models import RevisionRow, SnapshotRow, SupersededRow
+
+_CHUNK = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """What one row was from `revision` until, not including, `until`; None: it still is."""
+
+    revision: int
+    until: int | None
+    body: bytes | None
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """Which revision was the newest at which time, over a stretch of time."""
+
+    before: int
+    times: Sequence[Millis]
+    revisions: Sequence[int]
+
+    def revision_at(self, at: Millis) -> int:
+        """The newest revision at this time, which must lie in the stretch that was asked for."""
+        place = bisect_right(self.times, at)
+        return self.revisions[place - 1] if place else self.before
+
+
+def of_rows(session: Session, event_number: int, kind: RowKind, keys: Collection[int]) -> dict[int, list[Version]]:
+    """All versions of these rows, in no order; a key that never was is left out."""
+    found: dict[int, list[Version]] = {}
+    for some in _chunks(keys):
+        for table in (SnapshotRow, SupersededRow):
+            wanted = _columns(table, event_number, kind).where(table.key.in_(some))
+            _collect(session, wanted, found)
+    return found
+
+
+def of_kind(session: Session, event_number: int, kind: RowKind) -> dict[int, list[Version]]:
+    """All versions of all rows of a kind: for gates, zones, types, the event; not meant for tickets."""
+    found: dict[int, list[Version]] = {}
+    for table in (SnapshotRow, SupersededRow):
+        _collect(session, _columns(table, event_number, kind), found)
+    return found
+
+
+def timeline(session: Session, event_number: int, first: Millis, last: Millis) -> Timeline:
+    """Which revision held when, between these two times."""
+    here = RevisionRow.event_number == event_number
+    before = session.scalar(select(func.max(RevisionRow.revision)).where(here, RevisionRow.at <= first))
+    within = select(RevisionRow.at, RevisionRow.revision).where(here, RevisionRow.at > first, RevisionRow.at <= last)
+    rows = session.execute(within.order_by(RevisionRow.at, RevisionRow.revision)).all()
+    return Timeline(before or 0, [row.at for row in rows], [row.revision for row in rows])
+
+
+def at_revision(versions: Iterable[Version], revision: int) -> bytes | None:
+    """The body that held at this revision."""
+    for version in versions:
+        if version.revision <= revision and (version.until is None or revision < version.until):
+            return version.body
+    return None
+
+
+def _columns(table: type[SnapshotRow] | type[SupersededRow], event_number: int, kind: RowKind) -> Select[Any]:
+    until = table.until if table is SupersededRow else None
+    columns = [table.key, table.revision, table.body, *([] if until is None else [until])]
+    return select(*columns).where(table.event_number == event_number, table.kind == int(kind))
+
+
+def _collect(session: Session, wanted: Select[Any], found: dict[int, list[Version]]) -> None:
+    for key, revision, body, *until in session.execute(wanted):
+        found.setdefault(key, []).append(Version(revision, until[0] if until else None, body))
+
+
+def _chunks(keys: Collection[int]) -> Iterable[list[int]]:
+    walk = iter(keys)
+    while some := list(islice(walk, _CHUNK)):
+        yield some
