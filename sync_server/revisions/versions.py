@@ -77,8 +77,9 @@ def at_revision(versions: Iterable[Version], revision: int) -> bytes | None:
 
 
 def _columns(table: type[SnapshotRow] | type[SupersededRow], event_number: int, kind: RowKind) -> Select[Any]:
-    until = table.until if table is SupersededRow else None
-    columns = [table.key, table.revision, table.body, *([] if until is None else [until])]
+    columns: list[Any] = [table.key, table.revision, table.body]
+    if table is SupersededRow:
+        columns.append(table.until)
     return select(*columns).where(table.event_number == event_number, table.kind == int(kind))
 
 

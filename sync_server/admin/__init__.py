@@ -1,0 +1,1 @@
+"""The organiser's pages: templates and page routes only; they call services and queries."""

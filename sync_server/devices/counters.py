@@ -1,0 +1,36 @@
+"""Request counters: a signed request is good once, and a device that fell behind is told from where to go on."""
+
+from __future__ import annotations
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from shared.errors import Conflict
+from shared.http_signatures import CounterWindow
+from sync_server.devices.models import RequestCounter
+
+WINDOW = 64
+
+
+def take(session: Session, device_number: int, channel: str, counter: int) -> None:
+    """Use up this counter; Conflict tells the highest one that was used."""
+    row = _locked(session, device_number, channel)
+    before = CounterWindow(WINDOW, row.highest, int.from_bytes(row.seen, "big")) if row else CounterWindow(WINDOW)
+    after, fresh = before.accept(counter)
+    if not fresh:
+        raise Conflict(
+            "This request was sent before, or its counter is older than those used since. Go on above the one given.",
+            code="counter_too_low",
+            last=before.highest,
+            channel=channel,
+        )
+    if row is None:
+        row = RequestCounter(device_number=device_number, channel=channel)
+        session.add(row)
+    row.highest, row.seen = after.highest, after.seen.to_bytes(WINDOW // 8, "big")
+    session.flush()
+
+
+def _locked(session: Session, device_number: int, channel: str) -> RequestCounter | None:
+    here = RequestCounter.device_number == device_number, RequestCounter.channel == channel
+    return session.scalars(select(RequestCounter).where(*here).with_for_update()).one_or_none()

@@ -1,0 +1,127 @@
+"""Reads of devices, always within one organisation, except where a signed request names a device by number."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from shared.clock import Millis
+from shared.errors import NotFound
+from sync_server.devices.models import Assignment, Device, DeviceReport, EnrolmentCode
+from sync_server.devices.rules import DeviceState, state_of
+
+NO_DEVICE = "There is no such device."
+
+
+@dataclass(frozen=True, slots=True)
+class KnownDevice:
+    """What a request needs of the device that signed it."""
+
+    id: str
+    number: int
+    organisation_id: str
+    name: str
+    profile: str
+    public_key: bytes
+    revoked_at: Millis | None
+
+    @property
+    def revoked(self) -> bool:
+        """Whether the organiser has shut it out."""
+        return self.revoked_at is not None
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceView:
+    """A device as its organiser sees it, before journals are looked at."""
+
+    device: Device
+    state: DeviceState
+    report: DeviceReport | None
+    assignments: tuple[Assignment, ...]
+
+
+def by_number(session: Session, number: int) -> KnownDevice | None:
+    """The enrolled device of that number, revoked or not."""
+    columns = (
+        Device.id,
+        Device.number,
+        Device.organisation_id,
+        Device.name,
+        Device.profile,
+        Device.public_key,
+        Device.revoked_at,
+    )
+    row: Any = session.execute(select(*columns).where(Device.number == number, Device.public_key.is_not(None))).first()
+    return None if row is None else KnownDevice(*row)
+
+
+def get(session: Session, organisation_id: str, device_id: str) -> Device:
+    """One device; NotFound for another organisation's too."""
+    device = session.get(Device, device_id)
+    if device is None or device.organisation_id != organisation_id:
+        raise NotFound(NO_DEVICE, code="device_not_found")
+    return device
+
+
+def view(session: Session, organisation_id: str, device_id: str) -> DeviceView:
+    """One device with all that is known of it."""
+    return _view(session, get(session, organisation_id, device_id))
+
+
+def views(session: Session, organisation_id: str) -> list[DeviceView]:
+    """Every device of an organisation, oldest first."""
+    devices = session.scalars(select(Device).where(Device.organisation_id == organisation_id).order_by(Device.id))
+    return [_view(session, device) for device in devices]
+
+
+def views_of_event(session: Session, organisation_id: str, event_number: int) -> list[DeviceView]:
+    """The devices that an event counts on."""
+    return [
+        each
+        for each in views(session, organisation_id)
+        if any(assigned.event_number == event_number for assigned in each.assignments)
+    ]
+
+
+def _view(session: Session, device: Device) -> DeviceView:
+    report = session.get(DeviceReport, device.id)
+    assigned = tuple(assignments(session, device.id))
+    return DeviceView(device, state_of(device.enrolled_at, device.revoked_at), report, assigned)
+
+
+def assignments(session: Session, device_id: str) -> list[Assignment]:
+    """What a device does, by event."""
+    found = select(Assignment).where(Assignment.device_id == device_id).order_by(Assignment.event_number)
+    return list(session.scalars(found))
+
+
+def event_numbers(session: Session, device_id: str) -> frozenset[int]:
+    """The events whose rows a device may hold."""
+    return frozenset(session.scalars(select(Assignment.event_number).where(Assignment.device_id == device_id)))
+
+
+def organisation_of(session: Session, device_numbers: set[int]) -> dict[int, str]:
+    """Whose each of these devices is."""
+    found = select(Device.number, Device.organisation_id).where(Device.number.in_(device_numbers))
+    return dict(session.execute(found).tuples().all())
+
+
+def names(session: Session, organisation_id: str) -> dict[int, str]:
+    """Names of an organisation's devices by number."""
+    found = select(Device.number, Device.name).where(Device.organisation_id == organisation_id)
+    return dict(session.execute(found).tuples().all())
+
+
+def latest_code(session: Session, device_id: str) -> EnrolmentCode | None:
+    """The code that was made last for a device, open or not."""
+    found = select(EnrolmentCode).where(EnrolmentCode.device_id == device_id).order_by(EnrolmentCode.created_at.desc())
+    return session.scalars(found.limit(1)).first()
+
+
+def holder_of_key(session: Session, public_key: bytes) -> str | None:
+    """The device that has this key."""
+    return session.scalar(select(Device.id).where(Device.public_key == public_key))

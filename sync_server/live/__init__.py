@@ -1,0 +1,1 @@
+"""Counters of an event as a stream for people who watch it."""

@@ -1,0 +1,148 @@
+"""Tables of journals: entries as they came, one line a journal, movements, ticket presence, counts and conflicts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import JSON, BigInteger, Boolean, Index, LargeBinary, String, Text, UniqueConstraint, false
+from sqlalchemy.orm import Mapped, mapped_column
+
+from sync_server.plumbing.tables import Base, Unsigned64
+
+
+class Journal(Base):
+    """One branch of one device's journal: what the server holds of it and what it has heard it to be."""
+
+    __tablename__ = "scan_journals"
+
+    device: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+    branch: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+    organisation_id: Mapped[str] = mapped_column(String(36), index=True)
+    mark_seq: Mapped[int] = mapped_column(BigInteger, default=0)
+    mark_head: Mapped[bytes] = mapped_column(LargeBinary(32))
+    claimed_seq: Mapped[int] = mapped_column(BigInteger, default=0)
+    claimed_head: Mapped[bytes] = mapped_column(LargeBinary(32))
+    claimed_signature: Mapped[bytes] = mapped_column(LargeBinary(64), default=b"")
+    alarm: Mapped[str] = mapped_column(String(20), default="")
+    alarm_at: Mapped[int | None] = mapped_column(BigInteger)
+    received_at: Mapped[int | None] = mapped_column(BigInteger)
+
+
+class ScanEntry(Base):
+    """One entry exactly as its device wrote it; identity is (device, branch, seq, hash), so forks lie side by side."""
+
+    __tablename__ = "scan_entries"
+
+    device: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+    branch: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+    seq: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+    hash: Mapped[bytes] = mapped_column(LargeBinary(32), primary_key=True)
+    organisation_id: Mapped[str] = mapped_column(String(36))
+    body: Mapped[bytes] = mapped_column(LargeBinary)
+    received_at: Mapped[int] = mapped_column(BigInteger)
+    quarantined: Mapped[bool] = mapped_column(Boolean, default=False)
+    why: Mapped[str] = mapped_column(String(40), default="")
+    kind: Mapped[str] = mapped_column(String(20))
+    event: Mapped[int] = mapped_column(BigInteger)
+    gate: Mapped[int] = mapped_column(BigInteger)
+    ticket: Mapped[int] = mapped_column(Unsigned64)  # 0: none
+    admitted: Mapped[bool] = mapped_column(Boolean)
+    reason: Mapped[str] = mapped_column(String(24))
+    at: Mapped[int] = mapped_column(BigInteger)
+    uncertainty: Mapped[int] = mapped_column(BigInteger)
+
+
+Index("ix_scan_entries_ticket", ScanEntry.event, ScanEntry.ticket)
+Index("ix_scan_entries_event_at", ScanEntry.event, ScanEntry.at)
+Index(
+    "ix_scan_entries_quarantined",
+    ScanEntry.organisation_id,
+    ScanEntry.received_at,
+    postgresql_where=ScanEntry.quarantined,
+    sqlite_where=ScanEntry.quarantined,
+)
+
+
+class MovementRow(Base):
+    """An admitted entry, exit or annulment as other gates hear of it, numbered in the order of commits."""
+
+    __tablename__ = "scan_movements"
+    __table_args__ = (UniqueConstraint("event", "arrival"),)
+
+    device: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+    branch: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+    seq: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+    hash: Mapped[bytes] = mapped_column(LargeBinary(32), primary_key=True)
+    event: Mapped[int] = mapped_column(BigInteger)
+    arrival: Mapped[int] = mapped_column(BigInteger)
+    kind: Mapped[int] = mapped_column()
+    ticket: Mapped[int] = mapped_column(Unsigned64)
+    issue: Mapped[int] = mapped_column()
+    code_hash: Mapped[bytes] = mapped_column(LargeBinary(16))
+    at: Mapped[int] = mapped_column(BigInteger)
+    gate: Mapped[int] = mapped_column(BigInteger)
+    zone: Mapped[int] = mapped_column(BigInteger)
+    annuls_device: Mapped[int | None] = mapped_column(BigInteger)
+    annuls_branch: Mapped[int | None] = mapped_column(BigInteger)
+    annuls_seq: Mapped[int | None] = mapped_column(BigInteger)
+
+
+class Presence(Base):
+    """Where the holder of one ticket was last seen; its row is the lock under which the ticket is reconciled."""
+
+    __tablename__ = "scan_presence"
+
+    event: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+    ticket: Mapped[int] = mapped_column(Unsigned64, primary_key=True, autoincrement=False)
+    inside: Mapped[bool] = mapped_column(Boolean, default=False, server_default=false())
+    at: Mapped[int] = mapped_column(BigInteger, default=0)
+    gate: Mapped[int] = mapped_column(BigInteger, default=0)
+    zone: Mapped[int] = mapped_column(BigInteger, default=0)
+    rightful: Mapped[str] = mapped_column(String(40), default="")
+
+
+Index(
+    "ix_scan_presence_inside",
+    Presence.event,
+    Presence.at,
+    postgresql_where=Presence.inside,
+    sqlite_where=Presence.inside,
+)
+
+
+class ScanCount(Base):
+    """How many real presentations of one event had one answer at one gate."""
+
+    __tablename__ = "scan_counts"
+
+    event: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+    gate: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+    direction: Mapped[str] = mapped_column(String(8), primary_key=True)
+    reason: Mapped[str] = mapped_column(String(24), primary_key=True)
+    n: Mapped[int] = mapped_column(BigInteger)
+
+
+class ConflictRow(Base):
+    """A contradiction that reconciliation found; an organiser resolves it with a note, new facts may withdraw it."""
+
+    __tablename__ = "scan_conflicts"
+    __table_args__ = (UniqueConstraint("event", "ticket", "kind", "subject"),)
+
+    id: Mapped[str] = mapped_column(String(36), primary_key=True)
+    organisation_id: Mapped[str] = mapped_column(String(36), index=True)
+    event: Mapped[int] = mapped_column(BigInteger)
+    ticket: Mapped[int] = mapped_column(Unsigned64)
+    kind: Mapped[str] = mapped_column(String(30))
+    subject: Mapped[str] = mapped_column(String(80))  # the entry that is wrong: device-branch-seq-hash
+    severity: Mapped[int] = mapped_column()
+    order_unsure: Mapped[bool] = mapped_column(Boolean)
+    scans: Mapped[list[dict[str, Any]]] = mapped_column(JSON)
+    words: Mapped[str] = mapped_column(Text)
+    found_at: Mapped[int] = mapped_column(BigInteger)
+    withdrawn_at: Mapped[int | None] = mapped_column(BigInteger)
+    resolved_at: Mapped[int | None] = mapped_column(BigInteger)
+    resolved_by: Mapped[str] = mapped_column(String(120), default="")
+    note: Mapped[str] = mapped_column(Text, default="")
+
+
+Index("ix_scan_conflicts_event", ConflictRow.event, ConflictRow.found_at)
