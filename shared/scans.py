@@ -1,66 +1,96 @@
-"""The journal entry, its canonical bytes, and the hash chain that binds entries together."""
+"""The journal as both sides see it: entries, their chain, their corrected times, and the movements they tell."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import Any
 
+from shared.chains import ChainReport, check_chain, follows, head_message, sign_head, verify_head
+from shared.journal_entries import (
+    GENESIS,
+    MAX_ENTRY_BYTES,
+    MAX_TEXT,
+    Entry,
+    EntryKind,
+    decode,
+    encode,
+    entry_hash,
+)
+from shared.journal_time import UNKNOWN_MS, Anchor, Boot, Timeline, anchor_of, boots_of, correct
+from shared.rows import Movement, MovementKind
 
-class EntryKind(StrEnum):
-    """What an entry tells of. Unknown kinds are kept, chained, passed on, and ignored in decisions."""
+__all__ = [
+    "GENESIS",
+    "MAX_ENTRY_BYTES",
+    "MAX_TEXT",
+    "UNKNOWN_MS",
+    "Anchor",
+    "Boot",
+    "ChainReport",
+    "Entry",
+    "EntryKind",
+    "Timeline",
+    "anchor_of",
+    "annulled_by",
+    "boots_of",
+    "check_chain",
+    "correct",
+    "decode",
+    "encode",
+    "entry_hash",
+    "follows",
+    "head_message",
+    "movement_of",
+    "sign_head",
+    "verify_head",
+    "zone_of",
+]
 
-    PRESENTATION = "presentation"
-    BY_HAND = "by_hand"
-    ANNULMENT = "annulment"
-    DOORS = "doors"
-    MODE = "mode"
-    OPERATOR = "operator"
-    TIME_ANCHOR = "time_anchor"
-    BOOT = "boot"
-    GAP = "gap"
-    COUNT_CORRECTION = "count_correction"
-    SEAT_ASSIGNED = "seat_assigned"
-    PIN_FAILURE = "pin_failure"
-    LAMP = "lamp"  # never chained: the mark lives beside the entry
-    BRANCH = "branch"
-    SUPPRESSED = "suppressed"  # how many identical unreadable texts were not written one by one
+_WALKS = frozenset({EntryKind.PRESENTATION, EntryKind.BY_HAND})
 
 
-GENESIS = bytes(32)
-"""What the first entry of a branch that continues nothing names as its predecessor."""
+def movement_of(entry: Entry, corrected_at: int) -> Movement | None:
+    """The movement that an entry tells: an admitted entry or exit, or an annulment; None for tests and all others."""
+    if entry.mode != "real" or not entry.ticket_id:
+        return None
+    annuls = annulled_by(entry)
+    if annuls:
+        return _movement(entry, MovementKind.ANNULMENT, corrected_at, annuls)
+    if entry.kind not in _WALKS or not entry.admitted:
+        return None
+    return _movement(entry, _WAY.get(entry.direction), corrected_at, None)
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One line of a device's journal. The place of a field is its place in the canonical bytes; fields are only appended."""
+_WAY = {"entry": MovementKind.ENTRY, "exit": MovementKind.EXIT}
 
-    device: int
-    branch: int
-    seq: int
-    kind: str
-    event: int  # event number, 0: none
-    gate: int
-    reader: str
-    operator: str
-    ticket_id: int  # 0: none
-    issue: int
-    code_hash: bytes  # 16 bytes, b"" where there was no code of ours
-    direction: str
-    mode: str
-    admitted: bool
-    reason: str
-    notices: tuple[str, ...]
-    override_by: int  # supervisor's number, 0: none
-    override_reason: str
-    override_denial: str  # the reason that was overridden
-    wall: int  # device wall clock, ms
-    monotonic: int  # ms since boot
-    boot: bytes  # 8 bytes
-    offset: int  # estimated true time minus wall, ms
-    uncertainty: int  # ms
-    lineage: bytes
-    revision: int
-    digest: bytes
-    previous: bytes  # 32 bytes
-    details: dict[str, Any] = field(default_factory=dict)
+
+def annulled_by(entry: Entry) -> tuple[int, int, int] | None:
+    """(device, branch, seq) of the entry that this annulment takes back; None for any other entry."""
+    named: Any = entry.details.get("annuls") if entry.kind == EntryKind.ANNULMENT else None
+    match named:
+        case [int() as device, int() as branch, int() as seq] if min(named) >= 0 and max(named) < 2**63:
+            return device, branch, seq
+    return None
+
+
+def zone_of(entry: Entry) -> int:
+    """The zone that somebody walked into or out of; 0: none is known."""
+    zone = entry.details.get("zone", 0)
+    return zone if type(zone) is int and 0 <= zone < 2**31 else 0
+
+
+def _movement(entry: Entry, kind: MovementKind | None, at: int, annuls: tuple[int, int, int] | None) -> Movement | None:
+    if kind is None:
+        return None
+    return Movement(
+        entry.device,
+        entry.branch,
+        entry.seq,
+        kind,
+        entry.ticket_id,
+        entry.issue,
+        entry.code_hash,
+        at,
+        entry.gate,
+        zone_of(entry),
+        annuls,
+    )

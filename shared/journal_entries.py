@@ -1,0 +1,148 @@
+"""The journal entry, its canonical bytes and its hash."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from enum import StrEnum
+from hashlib import sha256
+from operator import attrgetter
+from typing import Annotated, Any
+
+import msgspec
+
+from shared.errors import Unreadable
+from shared.strictly import strictly
+
+
+class EntryKind(StrEnum):
+    """What an entry tells of. Unknown kinds are kept, chained, passed on, and ignored in decisions.
+
+    What `details` holds, where it holds anything: presentation and by_hand {"zone"}; annulment {"annuls": [device,
+    branch, seq]}; time_anchor {"server", "monotonic", "rtt"} in ms; gap {"first", "last"}: the numbers that are lost.
+    """
+
+    PRESENTATION = "presentation"
+    BY_HAND = "by_hand"
+    ANNULMENT = "annulment"
+    DOORS = "doors"
+    MODE = "mode"
+    OPERATOR = "operator"
+    TIME_ANCHOR = "time_anchor"
+    BOOT = "boot"
+    GAP = "gap"
+    COUNT_CORRECTION = "count_correction"
+    SEAT_ASSIGNED = "seat_assigned"
+    PIN_FAILURE = "pin_failure"
+    LAMP = "lamp"  # never chained: the mark lives beside the entry
+    BRANCH = "branch"
+    SUPPRESSED = "suppressed"  # how many identical unreadable texts were not written one by one
+
+
+GENESIS = bytes(32)
+"""What the first entry of a branch that continues nothing names as its predecessor."""
+MAX_ENTRY_BYTES = 16_384
+"""A longer body is no entry."""
+MAX_TEXT = 1_000
+"""No text in a column is longer."""
+
+_HASH_DOMAIN = b"gatehouse:entry:1\x00"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One line of a device's journal. A field's place is its place in the canonical bytes; fields are only appended."""
+
+    device: int
+    branch: int
+    seq: int
+    kind: str
+    event: int  # event number, 0: none
+    gate: int
+    reader: str
+    operator: str
+    ticket_id: int  # 0: none
+    issue: int
+    code_hash: bytes  # 16 bytes, b"" where there was no code of ours
+    direction: str
+    mode: str
+    admitted: bool
+    reason: str
+    notices: tuple[str, ...]
+    override_by: int  # supervisor's number, 0: none
+    override_reason: str
+    override_denial: str  # the reason that was overridden
+    wall: int  # device wall clock, ms
+    monotonic: int  # ms since boot
+    boot: bytes  # 8 bytes
+    offset: int  # estimated true time minus wall, ms
+    uncertainty: int  # ms
+    lineage: bytes
+    revision: int
+    digest: bytes
+    previous: bytes  # 32 bytes
+    details: dict[str, Any] = field(default_factory=dict)
+
+
+_Count = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
+_Number = Annotated[int, msgspec.Meta(ge=0, le=2**32 - 1)]
+_Millis = Annotated[int, msgspec.Meta(ge=-(2**53), le=2**53)]  # sums of a few stay far inside 64 bits
+_Text = Annotated[str, msgspec.Meta(max_length=MAX_TEXT)]
+_Hash = Annotated[bytes, msgspec.Meta(min_length=32, max_length=32)]
+
+
+class _Columns(msgspec.Struct, array_like=True, frozen=True):
+    """What each column may hold."""
+
+    device: _Number
+    branch: _Number
+    seq: Annotated[int, msgspec.Meta(ge=1, le=2**63 - 1)]
+    kind: _Text
+    event: _Number
+    gate: _Number
+    reader: _Text
+    operator: _Text
+    ticket_id: Annotated[int, msgspec.Meta(ge=0)]
+    issue: _Number
+    code_hash: Annotated[bytes, msgspec.Meta(max_length=16)]
+    direction: _Text
+    mode: _Text
+    admitted: bool
+    reason: _Text
+    notices: tuple[_Text, ...]
+    override_by: _Number
+    override_reason: _Text
+    override_denial: _Text
+    wall: _Millis
+    monotonic: Annotated[int, msgspec.Meta(ge=0, le=2**53)]
+    boot: Annotated[bytes, msgspec.Meta(max_length=16)]
+    offset: _Millis
+    uncertainty: Annotated[int, msgspec.Meta(ge=0, le=2**53)]
+    lineage: Annotated[bytes, msgspec.Meta(max_length=16)]
+    revision: _Count
+    digest: Annotated[bytes, msgspec.Meta(max_length=16)]
+    previous: _Hash
+    details: dict[str, Any]
+
+
+_columns = attrgetter(*(column.name for column in fields(Entry)))
+_encoder = msgspec.msgpack.Encoder(order="deterministic")
+_decoder = msgspec.msgpack.Decoder(_Columns)
+
+
+def encode(entry: Entry) -> bytes:
+    """The canonical bytes: a MessagePack array of the fields in order, shortest forms, keys of `details` sorted."""
+    return _encoder.encode(_columns(entry))
+
+
+def decode(body: bytes) -> Entry:
+    """The entry that these bytes tell; columns of later versions are left out; Unreadable where they tell none."""
+    columns = strictly(_decoder, body, "A journal entry", MAX_ENTRY_BYTES)
+    # A zero byte inside a text is nobody's word, and some databases refuse to keep it.
+    if "\0" in "".join((columns.kind, columns.reader, columns.operator, columns.reason, columns.override_reason)):
+        raise Unreadable("A journal entry holds a text that is no text. Nothing of it was used.")
+    return Entry(*msgspec.structs.astuple(columns))
+
+
+def entry_hash(body: bytes) -> bytes:
+    """SHA-256 over the body, which holds the hash before it; the domain keeps it from meaning anything else."""
+    return sha256(_HASH_DOMAIN + body).digest()

@@ -1,0 +1,177 @@
+"""When it really was: corrected times of journal entries, from the server times recorded in the same journal only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from shared.journal_entries import Entry, EntryKind
+
+DRIFT_PPM = 100
+"""No quartz that a gate carries runs faster or slower than this."""
+UNKNOWN_MS = 2**42
+"""An uncertainty that says: nothing bounds it (139 years)."""
+
+
+class Span(NamedTuple):
+    """All that is known of a moment: it lies in [low, high]."""
+
+    low: int
+    high: int
+
+
+@dataclass(frozen=True, slots=True)
+class Anchor:
+    """The server's signed time, and this boot's monotonic time when it was true, give or take half the round trip."""
+
+    monotonic: int
+    server: int
+    rtt: int
+
+    def reach(self, monotonic: int) -> Span:
+        """Where another moment of the same boot must lie, seen from here."""
+        away = monotonic - self.monotonic
+        slack = -(-self.rtt // 2) + -(-abs(away) * DRIFT_PPM // 1_000_000)
+        return Span(self.server + away - slack, self.server + away + slack)
+
+
+@dataclass(frozen=True, slots=True)
+class Boot:
+    """One run of a device: its anchors, and the first and last monotonic time it wrote."""
+
+    id: bytes
+    first: int
+    last: int
+    anchors: tuple[Anchor, ...] = ()
+
+
+def anchor_of(entry: Entry) -> Anchor | None:
+    """The anchor that an entry records; None for any other entry and for nonsense."""
+    if entry.kind != EntryKind.TIME_ANCHOR:
+        return None
+    values = [entry.details.get(name) for name in ("monotonic", "server", "rtt")]
+    monotonic, server, rtt = (value if type(value) is int and 0 <= value <= 2**53 else None for value in values)
+    if monotonic is None or server is None or rtt is None:
+        return None
+    return Anchor(monotonic, server, rtt)
+
+
+def boots_of(entries: Iterable[Entry]) -> tuple[Boot, ...]:
+    """The boots that entries of one device and branch, in order, tell of."""
+    boots: dict[bytes, Boot] = {}
+    for entry in entries:
+        known = boots.get(entry.boot) or Boot(entry.boot, entry.monotonic, entry.monotonic)
+        anchor = anchor_of(entry)
+        boots[entry.boot] = Boot(
+            known.id,
+            min(known.first, entry.monotonic),
+            max(known.last, entry.monotonic),
+            known.anchors + ((anchor,) if anchor else ()),
+        )
+    return tuple(boots.values())
+
+
+class Timeline:
+    """Corrected times of one device's branch, from what its boots recorded."""
+
+    def __init__(self, boots: Sequence[Boot]) -> None:
+        """The boots in the order in which they were."""
+        self._boots = {boot.id: boot for boot in boots}
+        self._earliest = _earliest_starts(boots)
+        self._latest = _latest_ends(boots)
+
+    @classmethod
+    def of(cls, entries: Iterable[Entry]) -> Timeline:
+        """From all entries of the branch, in order."""
+        return cls(boots_of(entries))
+
+    def at(self, entry: Entry) -> tuple[int, int]:
+        """The corrected time and its uncertainty, ms."""
+        boot = self._boots[entry.boot]
+        if boot.anchors:
+            return _between_anchors(boot.anchors, entry.monotonic)
+        return _between_boots(
+            _later(self._earliest.get(boot.id), entry.monotonic - boot.first),
+            _earlier(self._latest.get(boot.id), boot.last - entry.monotonic),
+            entry.wall + entry.offset,
+        )
+
+
+def correct(entries: Iterable[Entry]) -> Iterator[tuple[Entry, int, int]]:
+    """Each entry of one device and branch, given in order, with its corrected time and uncertainty."""
+    kept = list(entries)
+    timeline = Timeline.of(kept)
+    for entry in kept:
+        yield entry, *timeline.at(entry)
+
+
+def _between_anchors(anchors: Sequence[Anchor], monotonic: int) -> tuple[int, int]:
+    """On the line between the anchors before and after, kept inside what both allow."""
+    before = max((a for a in anchors if a.monotonic <= monotonic), key=lambda a: a.monotonic, default=None)
+    after = min((a for a in anchors if a.monotonic >= monotonic), key=lambda a: a.monotonic, default=None)
+    if before is None or after is None:
+        return _middle(next(a for a in (before, after) if a is not None).reach(monotonic))
+    span = _both(before.reach(monotonic), after.reach(monotonic))
+    guess = min(max(_on_line(before, after, monotonic), span.low), span.high)
+    return guess, max(span.high - guess, guess - span.low)
+
+
+def _on_line(before: Anchor, after: Anchor, monotonic: int) -> int:
+    width = after.monotonic - before.monotonic
+    if not width:
+        return (before.server + after.server) // 2
+    return before.server + (monotonic - before.monotonic) * (after.server - before.server) // width
+
+
+def _both(one: Span, other: Span) -> Span:
+    """What both allow; where they contradict each other, all that either allows."""
+    low, high = max(one.low, other.low), min(one.high, other.high)
+    return Span(low, high) if low <= high else Span(min(one.low, other.low), max(one.high, other.high))
+
+
+def _middle(span: Span) -> tuple[int, int]:
+    middle = (span.low + span.high) // 2
+    return middle, span.high - middle
+
+
+def _between_boots(low: int | None, high: int | None, claimed: int) -> tuple[int, int]:
+    """Without an anchor in its own boot, a moment is bounded by the boots around it, or by nothing."""
+    if low is not None and high is not None:
+        return _middle(Span(min(low, high), max(low, high)))
+    known = low if low is not None else high
+    return (claimed if known is None else known), UNKNOWN_MS
+
+
+def _earliest_starts(boots: Sequence[Boot]) -> dict[bytes, int]:
+    """Before when each boot cannot have begun: the last time known in the boots before it."""
+    low: int | None = None
+    starts: dict[bytes, int] = {}
+    for boot in boots:
+        if low is not None:
+            starts[boot.id] = low
+        anchor = max(boot.anchors, key=lambda a: a.monotonic, default=None)
+        low = anchor.reach(max(boot.last, anchor.monotonic)).low if anchor else _later(low, boot.last - boot.first)
+    return starts
+
+
+def _latest_ends(boots: Sequence[Boot]) -> dict[bytes, int]:
+    """After when each boot cannot have ended: the first time known in the boots after it."""
+    high: int | None = None
+    ends: dict[bytes, int] = {}
+    for boot in reversed(boots):
+        if high is not None:
+            ends[boot.id] = high
+        anchor = min(boot.anchors, key=lambda a: a.monotonic, default=None)
+        high = (
+            anchor.reach(min(boot.first, anchor.monotonic)).high if anchor else _earlier(high, boot.last - boot.first)
+        )
+    return ends
+
+
+def _later(moment: int | None, by: int) -> int | None:
+    return None if moment is None else moment + by - by * DRIFT_PPM // 1_000_000
+
+
+def _earlier(moment: int | None, by: int) -> int | None:
+    return None if moment is None else moment - by + by * DRIFT_PPM // 1_000_000

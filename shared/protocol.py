@@ -1,0 +1,293 @@
+"""The messages between gate and server, strictly read: a message, Unreadable or UpgradeNeeded, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from hashlib import sha256
+from struct import pack
+from typing import Annotated, Any, TypeVar
+
+import msgspec
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+
+from shared.errors import InvalidRequest, Unreadable, Untrusted, UpgradeNeeded
+from shared.rows import RowKind
+from shared.strictly import strictly
+
+PROTOCOL_VERSION = 1
+SPOKEN = (1,)
+"""The versions that this program speaks: its own and the one before, once there is one."""
+
+PATH = "/sync/v1"
+ENROL, HELLO, SNAPSHOT, CHANGES, JOURNAL = (
+    f"{PATH}/{name}" for name in ("enrol", "hello", "snapshot", "changes", "journal")
+)
+MEDIA_TYPE = "application/msgpack"
+
+MAX_MESSAGE_BYTES = 48 * 1024 * 1024
+"""Nothing longer is read at all; a server allows its guests less."""
+MAX_ENTRIES = 500
+"""Journal entries in one upload."""
+MAX_WAIT_SECONDS = 60
+
+_BATCH_DOMAIN = b"gatehouse:batch:1\x00"
+
+Number = Annotated[int, msgspec.Meta(ge=0, le=2**32 - 1)]
+Count = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
+Millis = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
+Text = Annotated[str, msgspec.Meta(max_length=1_000)]
+Bytes5 = Annotated[bytes, msgspec.Meta(min_length=5, max_length=5)]
+Bytes8 = Annotated[bytes, msgspec.Meta(min_length=8, max_length=8)]
+Bytes16 = Annotated[bytes, msgspec.Meta(min_length=16, max_length=16)]
+Bytes32 = Annotated[bytes, msgspec.Meta(min_length=32, max_length=32)]
+Bytes64 = Annotated[bytes, msgspec.Meta(min_length=64, max_length=64)]
+Critical = Annotated[tuple[Text, ...], msgspec.Meta(max_length=32)]
+Body = Annotated[bytes, msgspec.Meta(max_length=16_384)]
+
+
+class Message(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Fields by name: unknown ones are ignored, unless `critical` names them."""
+
+    critical: Critical = ()
+
+
+class Assignment(Message, frozen=True, kw_only=True):
+    """One event at which a device works, and as what."""
+
+    event: Number
+    event_id: Text
+    name: Text
+    gate: Number | None = None
+    gate_code: Text = ""
+    gates_allowed: list[Number] = []
+    zones: list[Number] = []
+    direction: Text = "entry"
+    mode: Text = "real"
+
+
+class EnrolRequest(Message, frozen=True, kw_only=True):
+    """A new machine, or a known one anew, asks to be let in."""
+
+    code_id: Bytes8
+    device_public: Bytes32
+    nonce: Bytes16
+    proof: Bytes32
+    name: Text = ""
+    software: Text = ""
+    versions: tuple[Number, ...] = (PROTOCOL_VERSION,)
+
+
+class EnrolAnswer(Message, frozen=True, kw_only=True):
+    """What the machine is from now on."""
+
+    device_number: Number
+    device_id: Text
+    organisation: Text
+    organisation_name: Text
+    server_public: Bytes32
+    server_proof: Bytes32
+    server_time: Millis
+    check: Text
+    gate: Text | None = None
+    events: list[Assignment] = []
+
+
+class EventAt(Message, frozen=True, kw_only=True):
+    """What a gate holds of one event. An empty lineage: nothing yet."""
+
+    event: Number
+    lineage: Annotated[bytes, msgspec.Meta(max_length=8)] = b""
+    revision: Count = 0
+    heard: Count = 0
+
+
+class Mark(Message, frozen=True, kw_only=True):
+    """Up to where, and at which hash, the server holds a journal: only this says what need not be sent again."""
+
+    branch: Number
+    seq: Count
+    head: Bytes32
+
+
+class HelloRequest(Message, frozen=True, kw_only=True):
+    """A gate says what it is and what it holds."""
+
+    branch: Number
+    last_seq: Count
+    head: Bytes32
+    software: Text = ""
+    rows: list[EventAt] = []
+    versions: tuple[Number, ...] = (PROTOCOL_VERSION,)
+    unsent: Count = 0
+    clock_offset: Annotated[int, msgspec.Meta(ge=-(2**53), le=2**53)] = 0
+    clock_uncertainty: Millis = 0
+
+
+class HelloAnswer(Message, frozen=True, kw_only=True):
+    """What the server holds of the gate's journal, and what the gate is to do."""
+
+    server_time: Millis
+    mark: Mark | None = None
+    assignments: list[Assignment] = []
+    profile: Text = ""
+    min_version: Number = PROTOCOL_VERSION
+    revoked: bool = False
+    words: Text = ""
+
+
+class SnapshotAnswer(Message, frozen=True, kw_only=True):
+    """One frame of all rows of an event, by kind and key; `next` asks for the one after."""
+
+    event: Number
+    lineage: Bytes8
+    base_revision: Count
+    frame: bytes
+    as_of: Millis
+    next: Text | None = None
+
+
+class ChangesRequest(Message, frozen=True, kw_only=True):
+    """What has changed at these events; the server may wait for something to say."""
+
+    events: Annotated[list[EventAt], msgspec.Meta(max_length=1_000)]
+    wait: Annotated[float, msgspec.Meta(ge=0, le=MAX_WAIT_SECONDS)] = 0
+
+
+class Batch(Message, frozen=True, kw_only=True):
+    """All changes of one event from one revision to another, signed so that a peer can pass them on whole."""
+
+    event: Number
+    lineage: Bytes8
+    from_revision: Count
+    to_revision: Count
+    digest: Bytes16
+    as_of: Millis
+    rows: bytes = b""
+    movements: bytes = b""
+    heard: Count = 0
+    resync: bool = False
+    signature: Annotated[bytes, msgspec.Meta(max_length=64)] = b""
+
+
+class ChangesAnswer(Message, frozen=True, kw_only=True):
+    """The batches of the events that have something new."""
+
+    events: list[Batch]
+    server_time: Millis
+    assignments_changed: bool = False
+
+
+class JournalRequest(Message, frozen=True, kw_only=True):
+    """A stretch of one branch of a journal, and the device's word for its head."""
+
+    branch: Number
+    entries: Annotated[list[Body], msgspec.Meta(max_length=MAX_ENTRIES)]
+    head_seq: Count
+    head: Bytes32
+    head_signature: Bytes64
+
+
+class JournalAnswer(Message, frozen=True, kw_only=True):
+    """What became of each entry (seq, "accepted" | "known" | "quarantined", why), and the mark."""
+
+    answers: list[tuple[Count, Text, Text]]
+    mark: Mark
+    server_time: Millis
+
+
+class ErrorBody(Message, frozen=True, kw_only=True):
+    """What went wrong, in the words of the error tree."""
+
+    code: Text
+    message: Annotated[str, msgspec.Meta(max_length=10_000)]
+    details: dict[str, Any] | None = None
+    request_id: Text = ""
+
+
+class ErrorAnswer(Message, frozen=True, kw_only=True):
+    """The answer that is no answer."""
+
+    error: ErrorBody
+
+
+M = TypeVar("M", bound=Message)
+_encode = msgspec.msgpack.Encoder(order="deterministic").encode
+_KINDS: list[type[Message]] = [Message, *Message.__subclasses__()]
+_DECODERS: dict[type[Message], msgspec.msgpack.Decoder[Any]] = {kind: msgspec.msgpack.Decoder(kind) for kind in _KINDS}
+_CRITICAL = _DECODERS[Message]
+
+
+def encode(message: Message) -> bytes:
+    """The message as it travels; fields at their defaults are left out."""
+    return _encode(message)
+
+
+def decode(kind: type[M], data: bytes, limit: int = MAX_MESSAGE_BYTES) -> M:
+    """The message of that kind; Unreadable, or UpgradeNeeded where it leans on something unknown here."""
+    what = f"The message {kind.__name__}"
+    try:
+        message: M = strictly(_DECODERS[kind], data, what, limit)
+    except Unreadable:
+        _require_known(kind, _critical_of(data, limit))
+        raise
+    _require_known(kind, message.critical)
+    return message
+
+
+def _critical_of(data: bytes, limit: int) -> tuple[str, ...]:
+    """What a message that cannot be read calls critical: a later version may have changed everything else."""
+    try:
+        return strictly(_CRITICAL, data, "The message", limit).critical  # type: ignore[no-any-return]
+    except Unreadable:
+        return ()
+
+
+def _require_known(kind: type[Message], critical: tuple[str, ...]) -> None:
+    unknown = [name for name in critical if name not in kind.__struct_fields__]
+    if unknown:
+        raise UpgradeNeeded(features=unknown)
+
+
+def version_spoken_by(versions: Iterable[int]) -> int:
+    """The highest version that both sides speak; UpgradeNeeded where there is none."""
+    common = set(versions) & set(SPOKEN)
+    if not common:
+        raise UpgradeNeeded(spoken=list(SPOKEN))
+    return max(common)
+
+
+def batch_message(batch: Batch) -> bytes:
+    """What the server signs of a batch: all but the movements, which their devices' journals vouch for."""
+    numbers = pack(">IQQQ", batch.event, batch.from_revision, batch.to_revision, batch.as_of)
+    flag = b"\x01" if batch.resync else b"\x00"
+    return _BATCH_DOMAIN + numbers + flag + batch.lineage + batch.digest + sha256(batch.rows).digest()
+
+
+def sign_batch(batch: Batch, key: Ed25519PrivateKey) -> Batch:
+    """The batch with the server's signature on it."""
+    return msgspec.structs.replace(batch, signature=key.sign(batch_message(batch)))
+
+
+def require_signed(batch: Batch, server_public: Ed25519PublicKey) -> None:
+    """Raise Untrusted unless the server signed this batch, whoever brought it."""
+    try:
+        server_public.verify(batch.signature, batch_message(batch))
+    except InvalidSignature as problem:
+        raise Untrusted("These changes are not the server's. Nothing of them was used.") from problem
+
+
+def row_mark(kind: RowKind, key: int) -> str:
+    """Where a snapshot goes on: after this row."""
+    return f"{int(kind)}:{key}"
+
+
+def read_row_mark(text: str) -> tuple[RowKind, int]:
+    """The row that a mark names; "" is before the first."""
+    if not text:
+        return RowKind.EVENT, -1
+    try:
+        kind, key = text.split(":")
+        return RowKind(int(kind)), int(key)
+    except ValueError as problem:
+        raise InvalidRequest("`after` is `<kind>:<key>`, as the last answer gave it in `next`.") from problem
