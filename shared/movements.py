@@ -117,6 +117,7 @@ def _no_later_than(now: int, one: Passage) -> Passage:
     return Passage(now, one.device, one.branch, one.seq, one.direction, one.gate, one.zone)
 
 
+_DAY = 24 * 3_600_000
 _EVER = (-(1 << 62), 1 << 62)
 
 
@@ -134,6 +135,7 @@ def span_of_today(days: tuple[EventDay, ...], now: int) -> tuple[int, int]:
 
 
 def _start_of_day_before(days: tuple[EventDay, ...], today: int) -> int:
-    # Whoever entered yesterday and leaves after the cut-over has a right to be counted out.
+    # Whoever entered yesterday and leaves after the cut-over has a right to be counted out; the day before need not
+    # have been an event day (a set-up evening), and with a day off in between it is the last event day.
     before = [day.start for day in days if day.until <= today]
-    return max(before, default=today)
+    return min(max(before, default=today), today - _DAY)
