@@ -21,7 +21,7 @@ def decode(text: str) -> bytes | None:
     if spare >= 5:
         return None
     try:
-        number = int(text.encode("ascii").translate(_TO_DIGITS), 32)
+        number = int(b"0" + text.encode("ascii").translate(_TO_DIGITS), 32)
     except ValueError:
         return None
     if number & ((1 << spare) - 1):

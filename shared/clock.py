@@ -1,4 +1,4 @@
-"""The one place that reads the clocks: composition roots pass these callables on, everything else takes them as arguments."""
+"""The one place that reads the clocks: composition roots hand these callables on, the rest takes them as arguments."""
 
 from __future__ import annotations
 

@@ -24,7 +24,8 @@ Entropy = Callable[[int], bytes]
 
 def uuid7(now_ms: int, entropy: Entropy) -> str:
     """A UUID of version 7: sorts by time of birth, in the usual text form."""
-    random = int.from_bytes(entropy(10), "big")
-    value = (now_ms & (1 << 48) - 1) << 80 | 0x7 << 76 | (random >> 62 & 0xFFF) << 64 | 0b10 << 62 | random & (1 << 62) - 1
+    chance = int.from_bytes(entropy(10), "big")
+    high, low = chance >> 62 & 0xFFF, chance & (1 << 62) - 1
+    value = (now_ms & (1 << 48) - 1) << 80 | 0x7 << 76 | high << 64 | 0b10 << 62 | low
     text = f"{value:032x}"
     return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"

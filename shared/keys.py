@@ -9,6 +9,8 @@ from types import MappingProxyType
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
+from shared.errors import Unreadable
+
 
 class KeyState(StrEnum):
     """What a signature of this key is worth."""
@@ -31,8 +33,20 @@ class TicketKey:
 
     @classmethod
     def of(cls, id: int, organisation: str, public: bytes, state: KeyState | str) -> TicketKey:
-        """Parse the 32 public bytes once, so that a scan does not."""
-        return cls(id, organisation, public, KeyState(state), Ed25519PublicKey.from_public_bytes(public))
+        """Parse the public key once, so that a scan does not. Raises Unreadable where its bytes are no such key."""
+        try:
+            verifier = Ed25519PublicKey.from_public_bytes(public)
+        except ValueError as error:
+            raise Unreadable(f"Ticket key {id} is not the 32 bytes of a public key. Fetch the keys again.") from error
+        return cls(id, organisation, public, _known_state(state), verifier)
+
+
+def _known_state(state: str) -> KeyState:
+    """A state that only a newer server knows is worth nothing here: doubt never opens a gate."""
+    return KeyState(state) if state in _STATES else KeyState.REVOKED
+
+
+_STATES = frozenset(KeyState)
 
 
 @dataclass(frozen=True, slots=True)
