@@ -1,0 +1,1 @@
+"""Journals of gates as the server keeps them: entries, movements, reconciliation, conflicts."""
