@@ -59,7 +59,11 @@ keep_services_quiet() { # keep_services_quiet COMMAND…
   return "$status"
 }
 
-apt_get() { as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0 "$@" </dev/null >&2; }
+# A line for each package that is unpacked or set up is progress enough.
+apt_get() {
+  as_root env DEBIAN_FRONTEND=noninteractive LC_ALL=C apt-get -q -o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0 "$@" </dev/null 2>&1 |
+    { grep -E '^(E:|W:|Err:|dpkg: error|Need to get|Setting up)' || true; } >&2
+}
 
 install_missing_packages() {
   [ ${#MISSING_PACKAGES[@]} -gt 0 ] || return 0
