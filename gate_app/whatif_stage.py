@@ -172,7 +172,8 @@ def _as_of(case: Case) -> int:
 
 def _issued_at(case: Case) -> int:
     as_of = -(-_as_of(case) // 1000)
-    return as_of if case.ticket.issued == "after_snapshot" else as_of - 3600
+    # Of a known ticket nothing is said about when: its row is proof enough that the two belong together.
+    return as_of - 3600 if case.ticket.issued == "before_snapshot" and not case.ticket.known else as_of
 
 
 def _bitmap(case: Case, event: EventRow) -> int:
