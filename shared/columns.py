@@ -1,39 +1,54 @@
-"""One column of a block: told once where it is constant, joined where it is text, plain otherwise."""
+"""One column of many values in few bytes: told once where it is constant, as numbers or text where it is that."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import accumulate, chain, pairwise, repeat
+from struct import pack, unpack
 from typing import Any
 
-from shared.errors import Unreadable
+import msgspec
 
-CONSTANT, PLAIN, EVEN_TEXT, UNEVEN_TEXT = 0, 1, 2, 3
+from shared.compression import Allowance, compressed
+from shared.strictly import NONSENSE, unreadable
+
+CONSTANT, PLAIN, NUMBERS, NUMBERED, EVEN_TEXT, UNEVEN_TEXT = range(6)
 LONGEST_TEXT = 255
-_SIMPLE = (int, bool, str, type(None))
+
+_encode = msgspec.msgpack.Encoder().encode
+_decode = msgspec.msgpack.Decoder().decode
 
 
 def shrink(values: Sequence[Any]) -> list[Any]:
-    """The column in the shortest of its four forms."""
-    kinds = set(map(type, values))
-    kind = next(iter(kinds))
-    # Equal is not the same: True == 1, and a list may hide either; so only simple values of one type are told once.
-    if len(kinds) > 1 or kind not in _SIMPLE:
-        return [PLAIN, values]
-    if values.count(values[0]) == len(values):
+    """The column in the form that suits its values; each form says the very same values again."""
+    packed, first = _encode(values), _encode(values[0])
+    if _repeats(packed, first, len(values)):
         return [CONSTANT, values[0]]
-    return _shrink_texts(values) if kind is str else [PLAIN, values]
+    kinds = set(map(type, values))
+    if kinds == {int} and min(values) >= 0:
+        return _numbers(values)
+    if kinds == {str}:
+        return _texts(values) or [PLAIN, compressed(packed)]
+    return [PLAIN, compressed(packed)]
 
 
-def _shrink_texts(texts: Sequence[str]) -> list[Any]:
+def _repeats(packed: bytes, first: bytes, count: int) -> bool:
+    # Compared as bytes, because equal is not the same: True == 1, and 1 == 1.0.
+    head = 1 if count < 16 else 3 if count < 65_536 else 5
+    return len(packed) == head + len(first) * count and packed.endswith(first * count)
+
+
+def _numbers(values: Sequence[int]) -> list[Any]:
+    """The numbers above the lowest, all first bytes together, then all second bytes: like beside like shrinks best."""
+    base = min(values)
+    width = max(1, (max(values) - base).bit_length() + 7 >> 3)
+    packed = pack(f">{len(values)}Q", *[value - base for value in values])
+    return [NUMBERS, base, width, compressed(b"".join(packed[place::8] for place in range(8 - width, 8)))]
+
+
+def _texts(texts: Sequence[str]) -> list[Any] | None:
     prefix = _common_prefix(min(texts), max(texts))
-    rest = [text[len(prefix) :] for text in texts] if prefix else texts
-    lengths = list(map(len, rest))
-    if max(lengths) > LONGEST_TEXT:
-        return [PLAIN, texts]
-    if min(lengths) == max(lengths):
-        return [EVEN_TEXT, prefix, lengths[0], "".join(rest)]
-    return [UNEVEN_TEXT, prefix, bytes(lengths), "".join(rest)]
+    return _numbered(texts, prefix.rstrip("0123456789")) or _joined(texts, prefix)
 
 
 def _common_prefix(low: str, high: str) -> str:
@@ -44,20 +59,73 @@ def _common_prefix(low: str, high: str) -> str:
     return low
 
 
-def expand(column: Any, count: int) -> Iterable[Any]:
+def _numbered(texts: Sequence[str], prefix: str) -> list[Any] | None:
+    """Texts that are the same but for a number at their end."""
+    rest = [text[len(prefix) :] for text in texts]
+    if not rest[0].isdecimal() or max(map(len, rest)) > 18:
+        return None
+    try:
+        numbers = list(map(int, rest))
+    except ValueError:
+        return None
+    # Only numbers written as we would write them: no leading zero, no sign, no foreign digits.
+    return [NUMBERED, prefix, _numbers(numbers)] if min(numbers) >= 0 and list(map(str, numbers)) == rest else None
+
+
+def _joined(texts: Sequence[str], prefix: str) -> list[Any] | None:
+    rest = [text[len(prefix) :] for text in texts] if prefix else texts
+    lengths = list(map(len, rest))
+    if max(lengths) > LONGEST_TEXT:
+        return None
+    text = compressed("".join(rest).encode())
+    if min(lengths) == max(lengths):
+        return [EVEN_TEXT, prefix, lengths[0], text]
+    return [UNEVEN_TEXT, prefix, compressed(bytes(lengths)), text]
+
+
+def expand(column: Any, count: int, allowance: Allowance) -> Iterable[Any]:
     """The `count` values of a column; Unreadable where it holds more or fewer, or is no column."""
+    try:
+        values = _expand(column, count, allowance)
+    except NONSENSE as problem:
+        raise unreadable(allowance.what, problem) from problem
+    if values is None:
+        raise unreadable(allowance.what, "a column is not as long as its block, or of no known form")
+    return values
+
+
+def _expand(column: Any, count: int, allowance: Allowance) -> Iterable[Any] | None:
     match column:
         case [0, value]:
             return repeat(value, count)
-        case [1, list() as values] if len(values) == count:
-            return values
-        case [2, str() as prefix, int() as width, str() as text] if width > 0 and len(text) == width * count:
-            return (prefix + text[start : start + width] for start in range(0, len(text), width))
-        case [3, str() as prefix, bytes() as lengths, str() as text] if _fits(lengths, text, count):
-            ends = pairwise(chain((0,), accumulate(lengths)))
-            return (prefix + text[start:end] for start, end in ends)
-    raise Unreadable("A column of a frame is damaged. Nothing of the frame was used.")
+        case [1, bytes() as packed]:
+            return _of_length(_decode(allowance.expanded(packed)), count)
+        case [2, int() as base, int() as width, bytes() as planes] if 1 <= width <= 8:
+            return _read_numbers(base, width, allowance.expanded(planes), count)
+        case [3, str() as prefix, [2, _, _, _] as inner]:
+            return (f"{prefix}{number}" for number in expand(inner, count, allowance))
+        case [4, str() as prefix, int() as width, bytes() as text]:
+            return _read_text(prefix, bytes([width]) * count, allowance.expanded(text).decode(), count)
+        case [5, str() as prefix, bytes() as lengths, bytes() as text]:
+            return _read_text(prefix, allowance.expanded(lengths), allowance.expanded(text).decode(), count)
+    return None
 
 
-def _fits(lengths: bytes, text: str, count: int) -> bool:
-    return len(lengths) == count and sum(lengths) == len(text)
+def _of_length(values: Any, count: int) -> Iterable[Any] | None:
+    return values if isinstance(values, list) and len(values) == count else None
+
+
+def _read_numbers(base: int, width: int, planes: bytes, count: int) -> Iterable[int] | None:
+    if len(planes) != width * count:
+        return None
+    packed = bytearray(8 * count)
+    for place in range(width):
+        packed[8 - width + place :: 8] = planes[place * count : (place + 1) * count]
+    above = unpack(f">{count}Q", packed)
+    return [base + number for number in above] if base else above
+
+
+def _read_text(prefix: str, lengths: bytes, text: str, count: int) -> Iterable[str] | None:
+    if len(lengths) != count or sum(lengths) != len(text):
+        return None
+    return (prefix + text[start:end] for start, end in pairwise(chain((0,), accumulate(lengths))))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import zstandard
 
-from shared.errors import Unreadable
 from shared.strictly import unreadable
 
 LEVEL = 3
@@ -15,18 +14,29 @@ def compressed(data: bytes) -> bytes:
     return zstandard.ZstdCompressor(level=LEVEL, write_content_size=True).compress(data)
 
 
-def expanded(data: bytes, limit: int, what: str) -> bytes:
-    """The content of exactly one frame; Unreadable where it is longer than `limit`, cut, or followed by anything."""
-    try:
-        _require_size(zstandard.get_frame_parameters(data).content_size, limit, what)
-        return zstandard.ZstdDecompressor().decompress(data, max_output_size=limit, allow_extra_data=False)
-    except (zstandard.ZstdError, ValueError, MemoryError) as problem:
-        raise unreadable(what, problem) from problem
+class Allowance:
+    """How many bytes one message may still expand to, over all its compressed parts."""
 
+    def __init__(self, left: int, what: str) -> None:
+        """`what` names the message in refusals."""
+        self._left = left
+        self.what = what
+        self._decompressor = zstandard.ZstdDecompressor()
 
-def _require_size(size: int, limit: int, what: str) -> None:
-    # The library trusts the size that a frame claims and ignores its own limit then, so the claim is checked first.
-    if size in (zstandard.CONTENTSIZE_UNKNOWN, zstandard.CONTENTSIZE_ERROR):
-        raise Unreadable(f"{what} does not say how long it is. Nothing of it was used.")
-    if size > limit:
-        raise Unreadable(f"{what} would grow to {size} bytes, more than the {limit} allowed. Nothing of it was used.")
+    def spend(self, size: int) -> None:
+        """Set `size` bytes aside; Unreadable where so many are not left."""
+        self._left -= size
+        if self._left < 0:
+            raise unreadable(self.what, "it would grow beyond what is allowed")
+
+    def expanded(self, data: bytes) -> bytes:
+        """The content of exactly one frame; Unreadable where it is too long, cut, or followed by anything."""
+        try:
+            # The library trusts the size that a frame claims, above its own limit, so the claim is paid for first.
+            size = zstandard.get_frame_parameters(data).content_size
+            if size == zstandard.CONTENTSIZE_UNKNOWN:
+                raise unreadable(self.what, "a part does not say how long it is")
+            self.spend(size)
+            return self._decompressor.decompress(data, max_output_size=max(size, 1), allow_extra_data=False)
+        except (zstandard.ZstdError, ValueError, MemoryError) as problem:
+            raise unreadable(self.what, problem) from problem

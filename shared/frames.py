@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
-from operator import itemgetter
 from struct import pack, unpack
 from typing import Annotated, Any
 
 import msgspec
 
 from shared.columns import expand, shrink
-from shared.compression import compressed, expanded
-from shared.errors import Unreadable
+from shared.compression import Allowance, compressed
 from shared.rows import Row, RowKind
 from shared.strictly import NONSENSE, strictly, unreadable
 
@@ -21,10 +19,12 @@ FRAME_ROWS = 5_000
 MAX_FRAME_ROWS = 20_000
 """No frame holds more."""
 MAX_FRAME_BYTES = 32 * 1024 * 1024
-"""No frame expands to more, nor do the bodies in it together."""
+"""No frame is longer, nor expands to more, nor do the bodies in it together."""
 
-GONE, BODIES, COLUMNS = 0, 1, 2
+GONE, BODIES, COLUMNS = range(3)
 """The ways in which a block tells its bodies: not at all, one by one, by columns."""
+FEW = 16
+"""Fewer rows than this are told one by one: columns would cost more than they save."""
 
 _WHAT = "A frame of rows"
 
@@ -35,76 +35,80 @@ class _Block(msgspec.Struct, array_like=True, frozen=True):
     kind: RowKind
     keys: bytes  # eight bytes each
     form: int
-    content: Any = None
+    content: Any = None  # nothing, compressed bodies, or columns
 
 
 class _Frame(msgspec.Struct, array_like=True, frozen=True):
     version: Annotated[int, msgspec.Meta(ge=1, le=1)]
-    blocks: list[_Block]
+    blocks: Annotated[list[_Block], msgspec.Meta(max_length=MAX_FRAME_ROWS)]
 
 
 _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder().decode
-_decoder = msgspec.msgpack.Decoder(_Frame)
+_frame_decoder = msgspec.msgpack.Decoder(_Frame)
+_bodies_decoder = msgspec.msgpack.Decoder(list[bytes])
 
 
 def to_frame(rows: Sequence[Row]) -> bytes:
     """The rows in their order, every body the same to the byte when it is read back."""
     if len(rows) > MAX_FRAME_ROWS:
         raise ValueError(f"a frame holds at most {MAX_FRAME_ROWS} rows, not {len(rows)}")
-    return compressed(frame_content(rows))
+    return _encode(_Frame(1, [_block(kind, width, members) for kind, width, members in _runs(rows)]))
 
 
-def frame_content(rows: Sequence[Row]) -> bytes:
-    """What a frame holds before it is compressed."""
-    shaped = [(row.kind, *_shape(row.body), row.key) for row in rows]
-    groups = groupby(shaped, key=itemgetter(0, 1, 2))
-    return _encode(_Frame(1, [_block(kind, form, list(group)) for (kind, form, _), group in groups]))
+def _runs(rows: Sequence[Row]) -> Iterator[tuple[RowKind, int, Sequence[Row]]]:
+    """Neighbours of one kind and width."""
+    start = 0
+    for (kind, width), group in groupby([(row.kind, _width(row.body)) for row in rows]):
+        end = start + sum(1 for _ in group)
+        yield kind, width, rows[start:end]
+        start = end
 
 
-def _shape(body: bytes | None) -> tuple[int, int, Any]:
-    """Form, width and content: columns only where they give back the very same bytes."""
+def _width(body: bytes | None) -> int:
+    """How many columns there are; 0: none that give back the very same bytes; -1: no body."""
     if body is None:
-        return GONE, 0, None
+        return -1
     try:
         columns = _decode(body)
     except NONSENSE:
-        return BODIES, 0, body
-    if type(columns) is list and columns and _encode(columns) == body:
-        return COLUMNS, len(columns), columns
-    return BODIES, 0, body
+        return 0
+    return len(columns) if type(columns) is list and _encode(columns) == body else 0
 
 
-def _block(kind: RowKind, form: int, rows: list[tuple[Any, ...]]) -> _Block:
-    _, _, _, contents, keys = zip(*rows, strict=True)
-    content: Any = None
-    if form == BODIES:
-        content = contents
-    elif form == COLUMNS:
-        content = [shrink(column) for column in zip(*contents, strict=True)]
-    return _Block(kind, pack(f">{len(keys)}Q", *keys), form, content)
+def _block(kind: RowKind, width: int, rows: Sequence[Row]) -> _Block:
+    keys = pack(f">{len(rows)}Q", *[row.key for row in rows])
+    if width < 0:
+        return _Block(kind, keys, GONE)
+    bodies = [row.body or b"" for row in rows]
+    if not width or len(rows) < FEW:
+        return _Block(kind, keys, BODIES, compressed(_encode(bodies)))
+    return _Block(kind, keys, COLUMNS, [shrink(column) for column in _columns(bodies, width)])
+
+
+def _columns(bodies: Sequence[bytes], width: int) -> list[list[Any]]:
+    columns: list[list[Any]] = [[] for _ in range(width)]
+    # A few at a time: thousands of short-lived lists at once would set off the garbage collector again and again.
+    for start in range(0, len(bodies), 256):
+        for column, values in zip(columns, zip(*map(_decode, bodies[start : start + 256]), strict=True), strict=True):
+            column.extend(values)
+    return columns
 
 
 def from_frame(frame: bytes) -> list[Row]:
     """The rows of a frame; Unreadable for anything else, and before a bomb has gone off."""
-    content = expanded(frame, MAX_FRAME_BYTES, _WHAT)
-    blocks = strictly(_decoder, content, _WHAT, MAX_FRAME_BYTES).blocks
+    blocks = strictly(_frame_decoder, frame, _WHAT, MAX_FRAME_BYTES).blocks
     if sum(len(block.keys) for block in blocks) > 8 * MAX_FRAME_ROWS:
         raise unreadable(_WHAT, "too many rows")
-    rows: list[Row] = []
-    room = MAX_FRAME_BYTES
-    for block in blocks:
-        members = _rows(block, room)
-        room -= sum(len(row.body or b"") for row in members)
-        rows += members
-    return rows
+    expansion, memory = Allowance(MAX_FRAME_BYTES, _WHAT), Allowance(MAX_FRAME_BYTES, _WHAT)
+    return [row for block in blocks for row in _rows(block, expansion, memory)]
 
 
-def _rows(block: _Block, room: int) -> list[Row]:
+def _rows(block: _Block, expansion: Allowance, memory: Allowance) -> Iterable[Row]:
     keys = _keys(block.keys)
     if block.form == GONE:
         return [Row(block.kind, key, None) for key in keys]
-    bodies = list(_within(_bodies(block, len(keys)), room))
+    bodies = list(_within(memory, _bodies(block, len(keys), expansion)))
     if len(bodies) != len(keys):
         raise unreadable(_WHAT, "keys and bodies do not match")
     return [Row(block.kind, key, body) for key, body in zip(keys, bodies, strict=True)]
@@ -116,19 +120,17 @@ def _keys(packed: bytes) -> tuple[int, ...]:
     return unpack(f">{len(packed) // 8}Q", packed)
 
 
-def _bodies(block: _Block, count: int) -> Iterable[bytes]:
+def _bodies(block: _Block, count: int, expansion: Allowance) -> Iterable[bytes]:
     match block.form, block.content:
-        case 1, [*bodies] if all(type(body) is bytes for body in bodies):
-            return bodies
+        case 1, bytes() as packed:
+            return strictly(_bodies_decoder, expansion.expanded(packed), _WHAT, MAX_FRAME_BYTES)
         case 2, [_, *_] as columns:
-            return map(_encode, zip(*(expand(column, count) for column in columns), strict=True))
-    raise Unreadable(f"{_WHAT} tells its rows in a form that is not known. Nothing of it was used.")
+            return map(_encode, zip(*[expand(column, count, expansion) for column in columns], strict=True))
+    raise unreadable(_WHAT, "a form that is not known")
 
 
-def _within(bodies: Iterable[bytes], room: int) -> Iterator[bytes]:
+def _within(memory: Allowance, bodies: Iterable[bytes]) -> Iterator[bytes]:
     """The bodies, as long as all of them together stay small enough for a gate's memory."""
     for body in bodies:
-        room -= len(body)
-        if room < 0:
-            raise unreadable(_WHAT, "it grows without end")
+        memory.spend(len(body))
         yield body

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import msgspec
 
 from shared.columns import expand, shrink
-from shared.compression import compressed, expanded
+from shared.compression import Allowance
 from shared.rows import Movement, MovementKind
 from shared.strictly import strictly, unreadable
 
@@ -58,17 +58,18 @@ def movements_to_bytes(movements: Sequence[Movement]) -> bytes:
     if not movements:
         return b""
     columns = [shrink(column) for column in zip(*map(_columns, movements), strict=True)]
-    return compressed(_encode(_Movements(1, len(movements), columns)))
+    return _encode(_Movements(1, len(movements), columns))
 
 
 def movements_from_bytes(data: bytes) -> list[Movement]:
     """The movements told; Unreadable for anything else."""
     if not data:
         return []
-    told = strictly(_decoder, expanded(data, MAX_MOVEMENT_BYTES, _WHAT), _WHAT, MAX_MOVEMENT_BYTES)
+    told = strictly(_decoder, data, _WHAT, MAX_MOVEMENT_BYTES)
     if len(told.columns) < len(_COLUMNS):
         raise unreadable(_WHAT, "columns are missing")
-    columns = [expand(column, told.count) for column in told.columns[: len(_COLUMNS)]]
+    allowance = Allowance(MAX_MOVEMENT_BYTES, _WHAT)
+    columns = [expand(column, told.count, allowance) for column in told.columns[: len(_COLUMNS)]]
     return [_movement(line) for line in zip(*columns, strict=True)]
 
 
