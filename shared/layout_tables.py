@@ -31,7 +31,7 @@ LAYOUTS = (
     _latin("US, Polish, Romanian, Latvian", "!@#$%^&*()", _QWERTY),
     _latin("British, Irish", '!"£$%^&*()', _QWERTY),
     _latin("German, Austrian", '!"§$%&/()=', _QWERTZ),
-    _latin("Swiss, Liechtenstein, Luxembourg", '+"*ç%&/()=', _QWERTZ),
+    _latin("Swiss, Luxembourg", '+"*ç%&/()=', _QWERTZ),
     Layout("French", "&é\"'(-è_çà" + _AZERTY, "1234567890AZERTYUIOPQSDFGHJKLWXCVBN?"),
     Layout("Belgian, French on a Mac", "&é\"'(§è!çà" + _AZERTY, "1234567890AZERTYUIOPQSDFGHJKLWXCVBN?"),
     _latin("Czech", "1234567890", _QWERTZ, "+ěščřžýáíé"),
