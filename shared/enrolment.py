@@ -8,8 +8,10 @@ from hashlib import sha256
 
 from shared.errors import InvalidRequest
 from shared.ids import Entropy
+from shared.layouts import normalise
 
-PREFIX = "GHE1"
+PREFIX = "MAYE"
+"""The mark by which layouts of wedge scanners are told apart and undone, and a letter that no ticket has there."""
 ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 """Thirty-two signs without I, L, O and U, which people mistake for others."""
 _SECRET_BYTES, _FINGERPRINT_BYTES = 10, 5
@@ -22,10 +24,15 @@ _MISTAKEN = str.maketrans("ILO", "110")
 class Code:
     """One enrolment code; only `id` is ever sent."""
 
-    text: str
+    text: str  # for people: in groups
     id: bytes
     secret: bytes
     fingerprint: bytes
+
+    @property
+    def scanned(self) -> str:
+        """For the QR code: letters and digits only, which every wedge scanner gets through every layout."""
+        return self.text.replace("-", "")
 
 
 def new_code(entropy: Entropy, server_public: bytes) -> Code:
@@ -46,7 +53,7 @@ def parse(text: str) -> Code:
 
 
 def _signs(text: str) -> str:
-    signs = "".join(text[:200].upper().split()).replace("-", "")
+    signs = "".join(normalise(text[:200]).upper().split()).replace("-", "")
     if not signs.startswith(PREFIX):
         raise InvalidRequest(f"This is no enrolment code: those begin with {PREFIX}. The admin page shows it.")
     signs = signs[len(PREFIX) :].translate(_MISTAKEN)
