@@ -1,0 +1,137 @@
+"""What the gate tells its screens; the composition root publishes into it, any number of screens read from it.
+
+The seam, for whoever calls it:
+
+    feed = Feed(monotonic_ns, admitted=…, refused=…)   # counts of this evening from the journal, 0 without it
+    feed.show(scan)            # one verdict: the JSON object of `gatehouse-gate scan`, and besides
+                               #   "mode": "real" | "test", "direction": "entry" | "exit", "reader": name
+    feed.show(scan | {"again": True})     # the lane repeats a verdict: shown as a repeat, counted nowhere
+    feed.status(status)        # whenever something changed, and every few seconds: the object of `status --json`.
+                               #   Screens read, all optional: "event", "gate", "direction", "mode", "timezone" (IANA),
+                               #   "online": bool, "unsent": int, "snapshot_age_s": number | null, "inside": int,
+                               #   "warnings": [words, …]
+    feed.glimpse()             # the camera saw a code that it cannot read yet (devices.open_reader's on_glimpse)
+    feed.fault(device, words)  # a device failed; `None` for words: it works again
+
+Every call returns at once and may come from any thread. A slow screen misses nothing it needs: it is given the newest
+state, which carries the last ten scans.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import UTC, tzinfo
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from gate_app.display.announcement import Announcement, Tone, announce
+from gate_app.display.condition import condition
+from gate_app.display.facts import Facts, words
+from gate_app.display.view import View
+
+RECENT = 10
+GLIMPSES_EVERY_NS = 700_000_000
+BEAT_S = 3.0
+
+
+class Feed:
+    """The newest state, and a bell for those who wait for the next."""
+
+    def __init__(self, monotonic_ns: Callable[[], int], admitted: int = 0, refused: int = 0) -> None:
+        self._monotonic_ns = monotonic_ns
+        self._changed = threading.Condition()
+        self._faults: dict[str, str] = {}
+        self._status: Facts = {}
+        self._zone: tzinfo = UTC
+        self._shown_ns = 0
+        self._glimpsed_ns = -GLIMPSES_EVERY_NS
+        self._recent: deque[Announcement] = deque(maxlen=RECENT)
+        self._view = View(0, None, 0, 0, 0, 0, admitted, refused, condition({}, {}), ())
+
+    def show(self, scan: Facts) -> None:
+        """A verdict, or the repeat of one."""
+        with self._changed:
+            announcement = announce(scan, self._zone)
+            self._shown_ns = self._monotonic_ns()
+            if scan.get("again") is True:
+                self._change(verdict=announcement, again=self._view.again + 1)
+            else:
+                self._new_verdict(announcement)
+
+    def status(self, status: Facts) -> None:
+        """How the gate is doing."""
+        with self._changed:
+            self._status = dict(status)
+            self._zone = zone_named(words(status, "timezone"))
+            self._change(condition=condition(self._status, self._faults))
+
+    def fault(self, device: str, happened: str | None) -> None:
+        """A device failed, or works again."""
+        with self._changed:
+            if happened is None:
+                self._faults.pop(device, None)
+            else:
+                self._faults[device] = happened
+            self._change(condition=condition(self._status, self._faults))
+
+    def glimpse(self) -> None:
+        """A code is in front of the lens and cannot be read yet; at thirty frames a second, told now and then."""
+        with self._changed:
+            now = self._monotonic_ns()
+            if now - self._glimpsed_ns >= GLIMPSES_EVERY_NS:
+                self._glimpsed_ns = now
+                self._change(glimpse_number=self._view.glimpse_number + 1)
+
+    def view(self) -> View:
+        """The state of this moment."""
+        with self._changed:
+            return self._aged()
+
+    def views(self, stop: threading.Event, beat_s: float = BEAT_S) -> Iterator[View]:
+        """The state now, then again at every change, and every `beat_s` seconds although nothing changed."""
+        seen = -1
+        while not stop.is_set():
+            view = self._after(seen, stop, beat_s)
+            seen = view.number
+            if not stop.is_set():
+                yield view
+
+    def wake(self) -> None:
+        """Lets everybody who waits look at their stop events."""
+        with self._changed:
+            self._changed.notify_all()
+
+    def _after(self, seen: int, stop: threading.Event, timeout_s: float) -> View:
+        with self._changed:
+            self._changed.wait_for(lambda: self._view.number != seen or stop.is_set(), timeout_s)
+            return self._aged()
+
+    def _new_verdict(self, announcement: Announcement) -> None:
+        self._recent.appendleft(announcement)
+        counts = announcement.tone in {Tone.ADMIT, Tone.ATTENTION, Tone.DENY} and not announcement.test
+        denied = announcement.tone is Tone.DENY
+        self._change(
+            verdict=announcement,
+            verdict_number=self._view.verdict_number + 1,
+            again=0,
+            admitted=self._view.admitted + int(counts and not denied),
+            refused=self._view.refused + int(counts and denied),
+            recent=tuple(self._recent),
+        )
+
+    def _change(self, **changes: object) -> None:
+        self._view = replace(self._view, number=self._view.number + 1, **changes)  # type: ignore[arg-type]  # fields of View
+        self._changed.notify_all()
+
+    def _aged(self) -> View:
+        return replace(self._view, age_ms=(self._monotonic_ns() - self._shown_ns) // 1_000_000)
+
+
+def zone_named(name: str) -> tzinfo:
+    """The event's time zone for display; UTC where this machine does not know it."""
+    try:
+        return ZoneInfo(name) if name else UTC
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        return UTC

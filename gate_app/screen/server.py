@@ -1,0 +1,88 @@
+"""Serves the gate's page on one port until it is closed."""
+
+from __future__ import annotations
+
+import errno
+import threading
+from collections.abc import Collection
+
+from waitress.server import create_server  # type: ignore[import-untyped]  # waitress ships no types
+from waitress.wasyncore import close_all, loop  # type: ignore[import-untyped]  # likewise
+
+from gate_app.screen.feed import Feed
+from gate_app.screen.pages import create_screen
+from shared.errors import SettingsError
+
+MOST_SCREENS = 12
+# Every open screen holds a thread; the others serve the page and its files.
+THREADS = MOST_SCREENS + 4
+CLOSING_S = 3.0
+# How soon a closed server is noticed by its own thread.
+LOOK_S = 0.2
+
+
+class ScreenServer:
+    """The local web server. `open()` binds the port, so a port that is taken is told at the start."""
+
+    def __init__(self, feed: Feed, host: str = "127.0.0.1", port: int = 8100, names: Collection[str] = ()) -> None:
+        self._feed = feed
+        self._host = host
+        self._wanted_port = port
+        self._names = names
+        self._stop = threading.Event()
+        self._sockets: dict[int, object] = {}
+        self._thread: threading.Thread | None = None
+
+    def open(self) -> ScreenServer:
+        """Starts serving in a thread of its own. Raises SettingsError when the port cannot be had."""
+        app = create_screen(self._feed, self._stop, self._names, MOST_SCREENS)
+        try:
+            self._server = create_server(
+                app,
+                map=self._sockets,
+                host=self._host,
+                port=self._wanted_port,
+                threads=THREADS,
+                ident="",
+                clear_untrusted_proxy_headers=True,
+            )
+        except (OSError, ValueError) as why:
+            close_all(self._sockets, ignore_all=True)
+            raise SettingsError(_no_port(self._host, self._wanted_port, why)) from why
+        self._thread = threading.Thread(target=self._serve, name="screen", daemon=True)
+        self._thread.start()
+        return self
+
+    @property
+    def port(self) -> int:
+        """The port in use, also where port 0 asked for any free one."""
+        several = getattr(self._server, "effective_listen", None)
+        return int(several[0][1] if several else self._server.effective_port)
+
+    @property
+    def address(self) -> str:
+        """What to type into a browser on this machine."""
+        host = f"[{self._host}]" if ":" in self._host else self._host
+        return f"http://{host}:{self.port}/"
+
+    def close(self) -> None:
+        """Ends the streams and frees the port."""
+        self._stop.set()
+        self._feed.wake()
+        if self._thread is None:
+            return
+        self._thread.join(2 * CLOSING_S)
+        self._thread = None
+
+    def _serve(self) -> None:
+        """One thread opens, waits on and closes the sockets: closed under its feet, they would break its wait."""
+        while not self._stop.is_set():
+            loop(timeout=LOOK_S, map=self._sockets, count=1)
+        self._server.task_dispatcher.shutdown(timeout=CLOSING_S)
+        close_all(self._sockets, ignore_all=True)
+
+
+def _no_port(host: str, port: int, why: OSError | ValueError) -> str:
+    if isinstance(why, OSError) and why.errno == errno.EADDRINUSE:
+        return f"Port {port} on {host} is taken by another program. Stop that one, or choose another with --screen."
+    return f"The gate's screen cannot open on {host}:{port} ({getattr(why, 'strerror', None) or 'no such address'}). Choose another."

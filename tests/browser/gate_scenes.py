@@ -1,0 +1,152 @@
+"""Moments of an evening at a gate, as the gate itself would tell them to its screens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from gate_app.screen.feed import Feed
+
+STATUS: dict[str, object] = {
+    "event": "Northern Lights Tour",
+    "gate": "A",
+    "direction": "entry",
+    "mode": "real",
+    "timezone": "Europe/Berlin",
+    "online": True,
+    "unsent": 0,
+    "snapshot_age_s": 2,
+    "inside": 1482,
+    "warnings": [],
+}
+
+
+def a_status(**changes: object) -> dict[str, object]:
+    """A gate in good health, but for the changes."""
+    return {**STATUS, **changes}
+
+
+def a_scan(**changes: object) -> dict[str, object]:
+    """An admitted guest with a seat, but for the changes."""
+    scan: dict[str, object] = {
+        "verdict": "admit",
+        "reason": "admitted",
+        "message": "First entry on this ticket.",
+        "notices": [],
+        "ticket": {
+            "id": "7",
+            "type": "Balcony",
+            "zone": "Upper balcony",
+            "row": "C",
+            "seat": "14",
+            "number": "NLT-204",
+        },
+        "history": [],
+        "seq": 17,
+        "decided_at": "2026-07-04T17:31:08Z",
+        "committed": True,
+        "mode": "real",
+        "direction": "entry",
+        "reader": "camera",
+    }
+    return {**scan, **changes}
+
+
+def already_used(**changes: object) -> dict[str, object]:
+    """A single ticket shown a second time."""
+    denial: dict[str, object] = {
+        "verdict": "deny",
+        "reason": "already_used",
+        "message": "This ticket let one person in at 19:12 at gate B. It is good for one entry.",
+        "history": [{"at": "2026-07-04T17:12:44Z", "gate": "B", "direction": "entry"}],
+    }
+    return a_scan(**{**denial, **changes})
+
+
+STANDING: dict[str, object] = {
+    "id": "9",
+    "type": "Standing",
+    "zone": "Floor",
+    "row": None,
+    "seat": None,
+    "number": "NLT-1377",
+}
+
+
+def earlier_guests(feed: Feed) -> None:
+    """Ten scans before the moment that counts."""
+    for minute in range(20, 28):
+        at = f"2026-07-04T17:{minute}:3{minute % 7}Z"
+        feed.show(a_scan(decided_at=at, ticket=STANDING) if minute % 2 else a_scan(decided_at=at))
+    feed.show(a_scan(decided_at="2026-07-04T17:28:51Z", verdict="deny", reason="wrong_gate", ticket=STANDING))
+    feed.show(a_scan(decided_at="2026-07-04T17:29:40Z", reason="admitted_reentry", ticket=STANDING))
+
+
+def waiting(feed: Feed) -> None:
+    feed.status(a_status())
+
+
+def admitted(feed: Feed) -> None:
+    feed.status(a_status())
+    earlier_guests(feed)
+    feed.show(a_scan(notices=["wheelchair", "check:photo ID, 18 or over", "not_yet_synced"]))
+
+
+def admitted_plain(feed: Feed) -> None:
+    feed.status(a_status())
+    earlier_guests(feed)
+    feed.show(a_scan(message="Welcome."))
+
+
+def denied(feed: Feed) -> None:
+    feed.status(a_status())
+    earlier_guests(feed)
+    feed.show(already_used())
+
+
+def rehearsing(feed: Feed) -> None:
+    feed.status(a_status(mode="test", event="Northern Lights Tour", inside=0))
+    feed.show(a_scan(reason="test_ok", mode="test", message="On the evening this ticket would be admitted."))
+
+
+def offline(feed: Feed) -> None:
+    feed.status(a_status(online=False, unsent=214, snapshot_age_s=5_460))
+    earlier_guests(feed)
+    feed.show(a_scan(ticket=STANDING, notices=["not_yet_synced"], message="Welcome."))
+    feed.fault("sound", "The last beep was not played. Check that a loudspeaker is connected.")
+
+
+def again(feed: Feed) -> None:
+    feed.status(a_status())
+    earlier_guests(feed)
+    feed.show(a_scan(message="Welcome."))
+    feed.show(a_scan(message="Welcome.", again=True))
+
+
+def broken(feed: Feed) -> None:
+    feed.status(a_status(warnings=["The disk is full: 12 MB left. Free some space."]))
+    feed.show(
+        a_scan(
+            verdict="deny", reason="cannot_record", ticket=None, message="The card cannot be written. Use another gate."
+        )
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """A moment, and how to bring it about."""
+
+    name: str
+    bring_about: Callable[[Feed], None]
+
+
+SCENES = [
+    Scene("waiting", waiting),
+    Scene("admitted", admitted),
+    Scene("welcome", admitted_plain),
+    Scene("denied", denied),
+    Scene("test", rehearsing),
+    Scene("offline", offline),
+    Scene("again", again),
+    Scene("fault", broken),
+]

@@ -1,0 +1,98 @@
+"""The words and shapes of every verdict: nobody three metres away may take one for another."""
+
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from gate_app.display.announcement import NOTICES, TITLES, Tone, announce, heading_of, notice_of
+from shared.reasons import ADMITTING, Reason
+from tests.browser.gate_scenes import a_scan, already_used
+
+BERLIN = ZoneInfo("Europe/Berlin")
+
+
+def of(reason: Reason, **changes: object) -> dict[str, object]:
+    return a_scan(verdict="admit" if reason in ADMITTING else "deny", reason=reason.value, **changes)
+
+
+@pytest.mark.parametrize("reason", list(Reason))
+def test_every_reason_has_words_of_its_own(reason: Reason) -> None:
+    assert announce(of(reason)).title == TITLES[reason]
+
+
+def test_no_two_reasons_share_their_words() -> None:
+    assert len(set(TITLES.values())) == len(TITLES) == len(Reason)
+
+
+@pytest.mark.parametrize("reason", [reason for reason in Reason if reason not in ADMITTING])
+def test_nothing_refused_ever_looks_admitted(reason: Reason) -> None:
+    shown = announce(of(reason))
+    assert shown.tone in {Tone.DENY, Tone.FAULT}
+    assert shown.heading in {"STOP", "GATE FAULT"}
+
+
+def test_an_unknown_verdict_word_is_a_refusal() -> None:
+    assert announce(a_scan(verdict="maybe")).tone is Tone.DENY
+    assert announce({}).tone is Tone.DENY
+
+
+def test_a_seat_is_told_with_its_words_and_the_time_where_the_event_is() -> None:
+    shown = announce(a_scan(), BERLIN)
+    assert (shown.seat, shown.zone, shown.ticket) == ("Row C · Seat 14", "Upper balcony", "Balcony · NLT-204")
+    assert shown.at == "19:31:08"
+
+
+def test_a_ticket_without_a_seat_says_nothing_about_seats() -> None:
+    assert announce(a_scan(ticket={"id": "9", "zone": "Floor", "row": None, "seat": None})).seat == ""
+
+
+def test_somebody_leaving_is_not_told_to_come_in() -> None:
+    assert heading_of(a_scan(reason="exited", direction="exit")) == "GO OUT"
+
+
+@pytest.mark.parametrize("reason", sorted(ADMITTING))
+def test_in_test_mode_nothing_says_come_in(reason: Reason) -> None:
+    shown = announce(of(reason, mode="test"))
+    assert (shown.tone, shown.heading, shown.test) == (Tone.TEST, "TEST OK", True)
+
+
+def test_a_refusal_in_test_mode_is_marked_as_a_test() -> None:
+    shown = announce(already_used(mode="test"))
+    assert (shown.tone, shown.test) == (Tone.DENY, True)
+
+
+def test_what_staff_must_do_comes_before_what_they_may_know() -> None:
+    shown = announce(a_scan(notices=["not_yet_synced", "check:photo ID", "membership:gold"]))
+    assert [notice.words for notice in shown.notices] == [
+        "Check: photo ID",
+        "Member: gold",
+        "Sold after this gate's last update",
+    ]
+    assert shown.tone is Tone.ATTENTION
+
+
+def test_what_is_only_for_the_record_calls_nobody() -> None:
+    assert announce(a_scan(notices=["not_yet_synced", "clock_uncertain"])).tone is Tone.ADMIT
+
+
+def test_a_notice_newer_than_this_gate_is_shown_and_calls_staff() -> None:
+    notice = notice_of("bring_a_torch")
+    assert (notice.words, notice.act) == ("bring a torch", True)
+
+
+def test_every_notice_of_the_domain_has_words() -> None:
+    plain = {"wheelchair", "companion_reserved", "companion", "vip", "not_yet_synced", "membership_unverified"}
+    assert set(NOTICES) == plain | {"capacity_estimated", "clock_uncertain", "override"}
+
+
+def test_a_used_ticket_says_where_and_when() -> None:
+    assert announce(already_used(), BERLIN).earlier == ("Came in at 19:12:44 through gate B",)
+
+
+@pytest.mark.parametrize("moment", ["yesterday", None, {}, 10**30, float("nan")])
+def test_a_time_that_is_none_is_left_out(moment: object) -> None:
+    assert announce(a_scan(decided_at=moment)).at == ""
+
+
+def test_milliseconds_are_a_time_too() -> None:
+    assert announce(a_scan(decided_at=1_783_186_268_000), BERLIN).at == "19:31:08"
