@@ -55,7 +55,7 @@ class CodeReader(Protocol):
 
 
 class Signal(StrEnum):
-    """What staff and guests are told by lamp and sound. AGAIN: the verdict before still stands, nothing new happened."""
+    """What staff and guests are told by lamp and sound. AGAIN: the verdict before stands, nothing new happened."""
 
     READY = "ready"
     ADMIT = "admit"

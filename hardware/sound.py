@@ -68,7 +68,7 @@ class Sound:
         return self
 
     def show(self, signal: Signal) -> None:
-        """Starts the beep of a signal; one without a beep lets the last one finish. A failed beep is told at the next."""
+        """Starts the beep of a signal; one without a beep lets the last finish. A failure is told at the next."""
         failed = self._failed()
         file = self._file(signal)
         if TONES[signal]:
