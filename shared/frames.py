@@ -108,7 +108,10 @@ def _rows(block: _Block, expansion: Allowance, memory: Allowance) -> Iterable[Ro
     keys = _keys(block.keys)
     if block.form == GONE:
         return [Row(block.kind, key, None) for key in keys]
-    bodies = list(_within(memory, _bodies(block, len(keys), expansion)))
+    try:
+        bodies = list(_within(memory, _bodies(block, len(keys), expansion)))
+    except NONSENSE as problem:  # values that can be read but not written: a number beyond 64 bits, a list as a key
+        raise unreadable(_WHAT, problem) from problem
     if len(bodies) != len(keys):
         raise unreadable(_WHAT, "keys and bodies do not match")
     return [Row(block.kind, key, body) for key, body in zip(keys, bodies, strict=True)]

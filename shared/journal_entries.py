@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from hashlib import sha256
 from operator import attrgetter
-from typing import Annotated, Any
+from typing import Annotated, Any, get_type_hints
 
 import msgspec
 
@@ -85,7 +85,9 @@ class Entry:
 
 _Count = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
 _Number = Annotated[int, msgspec.Meta(ge=0, le=2**32 - 1)]
-_Millis = Annotated[int, msgspec.Meta(ge=-(2**53), le=2**53)]  # sums of a few stay far inside 64 bits
+_Millis = Annotated[
+    int, msgspec.Meta(ge=-(2**51), le=2**51)
+]  # sums of a few stay below 2**53, which everybody can write
 _Text = Annotated[str, msgspec.Meta(max_length=MAX_TEXT)]
 _Hash = Annotated[bytes, msgspec.Meta(min_length=32, max_length=32)]
 
@@ -113,10 +115,10 @@ class _Columns(msgspec.Struct, array_like=True, frozen=True):
     override_reason: _Text
     override_denial: _Text
     wall: _Millis
-    monotonic: Annotated[int, msgspec.Meta(ge=0, le=2**53)]
+    monotonic: Annotated[int, msgspec.Meta(ge=0, le=2**51)]
     boot: Annotated[bytes, msgspec.Meta(max_length=16)]
     offset: _Millis
-    uncertainty: Annotated[int, msgspec.Meta(ge=0, le=2**53)]
+    uncertainty: Annotated[int, msgspec.Meta(ge=0, le=2**51)]
     lineage: Annotated[bytes, msgspec.Meta(max_length=16)]
     revision: _Count
     digest: Annotated[bytes, msgspec.Meta(max_length=16)]
@@ -125,6 +127,7 @@ class _Columns(msgspec.Struct, array_like=True, frozen=True):
 
 
 _columns = attrgetter(*(column.name for column in fields(Entry)))
+_texts = attrgetter(*(name for name, kind in get_type_hints(Entry).items() if kind is str))
 _encoder = msgspec.msgpack.Encoder(order="deterministic")
 _decoder = msgspec.msgpack.Decoder(_Columns)
 
@@ -138,7 +141,7 @@ def decode(body: bytes) -> Entry:
     """The entry that these bytes tell; columns of later versions are left out; Unreadable where they tell none."""
     columns = strictly(_decoder, body, "A journal entry", MAX_ENTRY_BYTES)
     # A zero byte inside a text is nobody's word, and some databases refuse to keep it.
-    if "\0" in "".join((columns.kind, columns.reader, columns.operator, columns.reason, columns.override_reason)):
+    if "\0" in "".join((*_texts(columns), *columns.notices)):
         raise Unreadable("A journal entry holds a text that is no text. Nothing of it was used.")
     return Entry(*msgspec.structs.astuple(columns))
 

@@ -51,7 +51,7 @@ def anchor_of(entry: Entry) -> Anchor | None:
     if entry.kind != EntryKind.TIME_ANCHOR:
         return None
     values = [entry.details.get(name) for name in ("monotonic", "server", "rtt")]
-    monotonic, server, rtt = (value if type(value) is int and 0 <= value <= 2**53 else None for value in values)
+    monotonic, server, rtt = (value if type(value) is int and 0 <= value <= 2**51 else None for value in values)
     if monotonic is None or server is None or rtt is None:
         return None
     return Anchor(monotonic, server, rtt)

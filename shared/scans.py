@@ -67,7 +67,7 @@ def annulled_by(entry: Entry) -> tuple[int, int, int] | None:
     """(device, branch, seq) of the entry that this annulment takes back; None for any other entry."""
     named: Any = entry.details.get("annuls") if entry.kind == EntryKind.ANNULMENT else None
     match named:
-        case [int() as device, int() as branch, int() as seq] if min(named) >= 0 and max(named) < 2**63:
+        case [device, branch, seq] if all(type(number) is int and 0 <= number < 2**63 for number in named):
             return device, branch, seq
     return None
 
