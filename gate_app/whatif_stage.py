@@ -182,7 +182,7 @@ def _bitmap(case: Case, event: EventRow) -> int:
     for named in case.ticket.days:
         nth = dates.index(_date(named).isoformat()) if isinstance(named, str) else named - 1
         if nth >= len(dates):
-            raise InvalidRequest(f"ticket.days: the event has {len(dates)} days, and no day {named}.")
+            raise InvalidRequest(f"ticket.days: the event has no day {named}; its last is day {len(dates)}.")
         bits |= 1 << nth
     return bits
 

@@ -10,7 +10,7 @@ from shared.entitlements import daily_limit
 from shared.reasons import Reason
 from shared.scene import Scene
 from shared.standing import asked_tier, right_gate
-from shared.tickets import TicketFlags
+from shared.tickets import Refusal, TicketFlags
 from shared.validity import valid_days
 
 
@@ -39,7 +39,11 @@ def _not_ready(attempt: Attempt) -> str:
     return f"{why.rstrip('.')}. Nobody can be let in here; call the operator."
 
 
-def _unknown_key(_attempt: Attempt) -> str:
+def _unknown_key(attempt: Attempt) -> str:
+    if isinstance(attempt.code, Refusal) and attempt.code.key_revoked:
+        return (
+            "Signed with a key that was withdrawn: not good any more. Do not let in; send the guest to the box office."
+        )
     return (
         "Not one of ours, or newer than this gate's last sync. "
         "Sync this gate and scan again; if it stays, send the guest to the box office."

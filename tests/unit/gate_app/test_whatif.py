@@ -1,0 +1,166 @@
+"""The organiser's simulator: every case of the collection, and what is said to somebody who mistyped one."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gate_app.whatif import answers, run_case, run_line
+from shared.reasons import Reason
+
+CASES = json.loads((Path(__file__).parents[2] / "vectors" / "admission.json").read_text("utf-8"))
+AT = "2026-07-04T19:30:00+02:00"
+NOT_SAYABLE = {Reason.STALE_PROOF}  # the form has no live proof
+
+
+def asked(**told: Any) -> dict[str, Any]:
+    return run_line(json.dumps({"name": "asked", "at": AT, **told}))
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case["name"] for case in CASES])
+def test_the_gate_answers_as_the_case_expects(case: dict[str, Any]) -> None:
+    answer, expected = run_case(case), case["expect"]
+    assert "error" not in answer
+    assert (answer["verdict"], answer["reason"]) == (expected["verdict"], expected["reason"])
+    assert set(expected.get("notices", ())) <= set(answer["notices"])
+
+
+def test_the_collection_holds_every_answer_a_gate_can_give() -> None:
+    assert {case["expect"]["reason"] for case in CASES} == set(Reason) - NOT_SAYABLE
+    assert len({case["name"] for case in CASES}) == len(CASES) >= 250
+
+
+def test_the_collection_holds_every_notice_that_the_form_can_bring_about() -> None:
+    said = {notice.partition(":")[0] for case in CASES for notice in case["expect"].get("notices", ())}
+    assert said == {
+        *("wheelchair", "companion_reserved", "companion", "vip", "membership", "check"),
+        *("not_yet_synced", "membership_unverified", "clock_uncertain", "override"),
+    }
+
+
+def test_an_answer_has_the_five_parts_and_speaks_the_houses_time() -> None:
+    assert asked(history=[{"at": "2026-07-04T18:00:00+02:00", "gate": "B"}]) == {
+        "name": "asked",
+        "verdict": "deny",
+        "reason": "already_used",
+        "message": "Used at 18:00 at gate B. Do not let in.",
+        "notices": [],
+    }
+
+
+def test_nobody_is_sent_to_a_gate_of_which_only_the_code_is_known() -> None:
+    answer = asked(gate={"open": False}, history=[{"at": "2026-07-04T18:00:00+02:00", "gate": "B"}])
+    assert answer["message"] == "Gate A is closed. Ask a supervisor where to send the guest."
+
+
+@pytest.mark.parametrize(
+    ("told", "words"),
+    [
+        ({"tickt": {}}, "Unknown key: tickt."),
+        ({"ticket": {"colour": "red"}}, "Unknown key: ticket.colour."),
+        ({"event": {"doors": AT}}, "Unknown key: event.doors."),
+        ({"expect": {"verdict": "deny", "reason": "x", "why": 1}}, "Unknown key: expect.why."),
+        ({"history": [{"at": AT}, {"at": AT, "who": "x"}]}, "Unknown key: history[1].who."),
+        ({"ticket": {"membership": {"tier": "gold", "level": 2}}}, "Unknown key: ticket.membership.level."),
+        ({"ticket": {"membership": {}}}, "Missing key: ticket.membership.tier."),
+        ({"history": [{}]}, "Missing key: history[0].at."),
+        ({"direction": "sideways"}, "direction: Invalid enum value 'sideways'."),
+        ({"ticket": {"issue": "two"}}, "ticket.issue: Expected `int`, got `str`."),
+        ({"ticket": {"issue": 0}}, "ticket.issue: Expected `int` >= 1."),
+        ({"ticket": {"flags": ["tall"]}}, "ticket.flags[0]: Invalid enum value 'tall'."),
+        ({"ticket": {"days": ["tomorrow"]}}, "ticket.days: 'tomorrow' is not a date like 2026-07-04."),
+        ({"ticket": {"days": [4]}}, "ticket.days: the event has no day 4; its last is day 1."),
+        (
+            {"ticket": {"not_before": "19:30"}},
+            "ticket.not_before: '19:30' is not a time like 2026-07-04T19:30:00+02:00",
+        ),
+        ({"at": "2026-07-04T19:30:00"}, "at: '2026-07-04T19:30:00' is not a time like"),
+        ({"at": 1783186200}, "at: 1783186200 is not a time like"),
+        ({"event": {"timezone": "Mars/Olympus"}}, "event.timezone: There is no time zone 'Mars/Olympus'."),
+        ({"event": {"cutover_hour": 24}}, "event.cutover_hour: Expected `int` <= 23."),
+        ({"event": {"starts": AT, "ends": AT}}, "event.ends: the event must end after it starts."),
+        ({"event": {"starts": "2020-07-04T19:30:00Z"}}, "event.ends: An event may last at most 400 days."),
+        ({"clock": {"uncertainty_seconds": -1}}, "clock.uncertainty_seconds: Expected `float` >= 0"),
+        ({"gate": None}, "gate: Expected `object`, got `null`."),
+        ({"device": {"ready": "yes"}}, "device.ready: Expected `bool`, got `str`."),
+    ],
+)
+def test_a_mistake_in_a_case_names_its_key(told: dict[str, Any], words: str) -> None:
+    answer = asked(**told)
+    assert answer["error"].startswith(words)
+    assert (answer["verdict"], answer["reason"]) == (None, None)
+    assert answer["name"] == "asked"
+
+
+@pytest.mark.parametrize("key", ["name", "at"])
+def test_name_and_time_must_be_there(key: str) -> None:
+    case = {"name": "x", "at": AT}
+    del case[key]
+    assert run_case(case)["error"] == f"Missing key: {key}."
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["", "{", "nonsense", '{"name": "x"', "NaN", '{"name":"x","at":NaN}', "[" * 100_000, "1" * 5000, '"text"', "7"],
+)
+def test_what_is_no_case_at_all_is_answered_too(line: str) -> None:
+    assert run_line(line)["error"]
+
+
+def test_half_a_character_in_a_name_comes_out_as_something_that_can_be_printed() -> None:
+    answer = run_line(f'{{"name": "\\ud800", "at": "{AT}"}}')
+    assert json.dumps(answer, ensure_ascii=False).encode("utf-8")
+    assert answer["verdict"] == "admit"
+
+
+def test_lines_are_answered_one_by_one_as_they_come() -> None:
+    def lines() -> Any:
+        yield json.dumps({"name": "first", "at": AT})
+        yield "\n"
+        yield "{broken"
+        raise AssertionError("read ahead of the second answer")
+
+    answered = answers(lines())
+    assert next(answered)["name"] == "first"
+    assert "error" in next(answered)
+
+
+def test_one_list_of_cases_is_taken_as_well() -> None:
+    text = json.dumps([{"name": "first", "at": AT}, {"name": "second", "at": AT}, 3], indent=1)
+    first, second, third = answers(text.splitlines(keepends=True))
+    assert (first["name"], second["name"]) == ("first", "second")
+    assert third["error"] == "The case: Expected `object`, got `int`."
+    (broken,) = answers(["[1,"])
+    assert "not JSON" in broken["error"]
+
+
+# --- What is left out ---
+
+
+def test_an_event_without_times_lies_around_now() -> None:
+    assert asked()["reason"] == "admitted"
+    assert asked(event={"ends": "2026-07-04T19:00:00+02:00"})["reason"] == "admitted"
+    assert asked(event={"starts": "2026-07-03T16:00:00+02:00"})["reason"] == "admitted"
+    assert asked(event={"starts": "2026-08-01T16:00:00+02:00"})["reason"] == "not_valid_yet"
+
+
+def test_days_may_be_told_by_number() -> None:
+    festival = {"starts": "2026-07-03T16:00:00+02:00", "ends": "2026-07-05T23:00:00+02:00"}
+    assert [asked(event=festival, ticket={"days": [day]})["reason"] for day in (1, 2, 3)] == [
+        "no_longer_valid",
+        "admitted",
+        "not_valid_yet",
+    ]
+
+
+def test_a_pass_of_more_days_than_fit_on_the_code_is_still_read() -> None:
+    season = {"starts": "2026-06-01T16:00:00+02:00", "ends": "2026-07-31T23:00:00+02:00"}
+    assert asked(event=season, ticket={"known": False, "days": ["2026-07-04"]})["reason"] == "admitted"
+    assert asked(event=season, ticket={"known": False, "days": ["2026-07-05"]})["reason"] == "not_valid_yet"
+
+
+def test_a_case_without_expectation_is_a_question() -> None:
+    assert run_case({"name": "just asking", "at": AT})["verdict"] == "admit"
