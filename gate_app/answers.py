@@ -1,0 +1,82 @@
+"""A verdict as machines and screens read it: the JSON object of one scan."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gate_app.clockface import iso
+from gate_app.gathering import Gathered
+from shared.attempts import Attempt, Passage, Verdict
+from shared.scene import type_of, zone_of
+from shared.snapshot import GateRow
+from shared.tickets import ReadTicket, TicketFlags
+
+
+def answer(gathered: Gathered, verdict: Verdict, reader: str, seq: int | None, committed: bool) -> dict[str, Any]:
+    """Everything that is told of one presentation."""
+    attempt = gathered.attempt
+    gates = gathered.book.facts.gates if gathered.book else {}
+    return {
+        "verdict": "admit" if verdict.admitted else "deny",
+        "reason": str(verdict.reason),
+        "message": verdict.message,
+        "notices": list(verdict.notices),
+        "ticket": ticket_of(gathered),
+        "history": [_passage(passage, gates) for passage in attempt.history],
+        "seq": seq,
+        "decided_at": iso(attempt.now),
+        "committed": committed,
+        "direction": str(attempt.direction),
+        "mode": str(attempt.mode),
+        "gate": attempt.gate.code if attempt.gate else None,
+        "event": attempt.event.name if attempt.event else None,
+        "reader": reader,
+        "again": False,
+    }
+
+
+def ticket_of(gathered: Gathered) -> dict[str, Any] | None:
+    """What staff may see of a ticket whose signature holds."""
+    attempt = gathered.attempt
+    if not isinstance(attempt.code, ReadTicket):
+        return None
+    ticket, row = attempt.code.ticket, attempt.row
+    told: dict[str, Any] = {
+        "id": f"{ticket.ticket_id:016x}",
+        "issue": ticket.issue,
+        "event": ticket.event_number,
+        "type": _type_name(gathered, type_of(ticket, row)),
+        "zone": _zone_name(attempt, zone_of(ticket, row)),
+        "seat": (row.seat_number if row else "") or (str(ticket.seat) if ticket.seat else None),
+        "row": (row.seat_row or None) if row else None,
+        "number": row.number if row else None,
+        "flags": _flags(row.flags if row else ticket.flags),
+        "known": row is not None,
+    }
+    if row is not None:
+        told |= {name: words for name, words in (("name", row.name), ("notes", row.notes)) if words}
+    return told
+
+
+def _type_name(gathered: Gathered, number: int) -> str | None:
+    found = gathered.attempt.ticket_type
+    return found.name if found is not None else (str(number) if number else None)
+
+
+def _zone_name(attempt: Attempt, number: int) -> str | None:
+    return attempt.zone.name if attempt.zone is not None else (str(number) if number else None)
+
+
+def _flags(flags: TicketFlags) -> list[str]:
+    return [flag.name.lower() for flag in TicketFlags if flag & flags and flag.name]
+
+
+def _passage(passage: Passage, gates: dict[int, GateRow]) -> dict[str, Any]:
+    gate = gates.get(passage.gate)
+    return {
+        "at": iso(passage.at),
+        "direction": str(passage.direction),
+        "gate": gate.code if gate else None,
+        "device": passage.device,
+        "seq": passage.seq,
+    }

@@ -1,0 +1,39 @@
+"""Times in words for the people at one house: in its own time zone, with the date only where it is another."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, tzinfo
+from functools import lru_cache
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from shared.attempts import LocalTime
+
+
+@lru_cache(maxsize=64)
+def local_time(timezone: str) -> LocalTime:
+    """Words for moments at a house in `timezone`; an unknown zone is told in UTC."""
+    zone, suffix = _zone(timezone)
+
+    def words(moment: int, now: int) -> str:
+        then, today = _at(moment, zone), _at(now, zone)
+        clock = f"at {then:%H:%M}{suffix}"
+        return clock if then.date() == today.date() else f"on {then:%a} {then.day} {then:%B} {clock}"
+
+    return words
+
+
+def iso(moment: int) -> str:
+    """A moment as machines and people read it: 2026-07-04T17:30:00.000Z."""
+    return _at(moment, UTC).strftime("%Y-%m-%dT%H:%M:%S.") + f"{moment % 1000:03}Z"
+
+
+def _zone(timezone: str) -> tuple[tzinfo, str]:
+    try:
+        return ZoneInfo(timezone), ""
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        return UTC, " UTC"
+
+
+def _at(moment: int, zone: tzinfo) -> datetime:
+    # Other gates' clocks may be wildly wrong: words about them must still be words.
+    return datetime.fromtimestamp(min(max(moment, 0), 253_402_300_799_000) / 1000, zone)

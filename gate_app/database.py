@@ -1,0 +1,159 @@
+"""The gate's own SQLite file: opened durably, brought to the present schema, written by one thread at a time."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from shared.errors import StorageError
+
+SIGNED = 1 << 63
+"""SQLite knows signed integers only; ticket ids use all 64 bits."""
+
+CHECKPOINT_EVERY = 500
+"""Commits after which the write-ahead log is carried over, between two scans and never within one."""
+
+SCHEMA = (
+    """
+    CREATE TABLE branches (
+        local INTEGER PRIMARY KEY, device INTEGER NOT NULL, branch INTEGER NOT NULL, begun_from BLOB NOT NULL,
+        acknowledged INTEGER NOT NULL DEFAULT 0, UNIQUE (device, branch));
+    CREATE TABLE journal (place INTEGER PRIMARY KEY, body BLOB NOT NULL);
+    CREATE TABLE movements (
+        ticket INTEGER NOT NULL, device INTEGER NOT NULL, branch INTEGER NOT NULL, seq INTEGER NOT NULL,
+        kind INTEGER NOT NULL, issue INTEGER NOT NULL, code_hash BLOB NOT NULL, at INTEGER NOT NULL,
+        gate INTEGER NOT NULL, zone INTEGER NOT NULL, event INTEGER NOT NULL,
+        annuls_device INTEGER, annuls_branch INTEGER, annuls_seq INTEGER,
+        PRIMARY KEY (ticket, device, branch, seq)) WITHOUT ROWID;
+    CREATE TABLE quarantined (
+        device INTEGER NOT NULL, branch INTEGER NOT NULL, seq INTEGER NOT NULL, why TEXT NOT NULL,
+        PRIMARY KEY (device, branch, seq)) WITHOUT ROWID;
+    CREATE TABLE heard (event INTEGER PRIMARY KEY, lineage BLOB NOT NULL, arrival INTEGER NOT NULL);
+    CREATE TABLE wrong_pins (supervisor INTEGER PRIMARY KEY, wrong INTEGER NOT NULL, locked_until INTEGER NOT NULL);
+    CREATE TABLE marks (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
+    """,
+)
+
+
+def signed(number: int) -> int:
+    """An unsigned 64-bit number as SQLite keeps it."""
+    return number - (SIGNED << 1) if number >= SIGNED else number
+
+
+def unsigned(number: int) -> int:
+    """And back."""
+    return number + (SIGNED << 1) if number < 0 else number
+
+
+class Database:
+    """One writing connection, shared under one lock by everything in this process that writes."""
+
+    def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
+        """Takes over an open connection; `open_database` makes it."""
+        self.path = path
+        self.connection = connection
+        self.lock = threading.RLock()
+        self.commits = 0
+
+    @contextmanager
+    def writing(self) -> Iterator[sqlite3.Connection]:
+        """One transaction: everything in the block, on the disk when it ends, or nothing."""
+        with self.lock:
+            connection = self.connection
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield connection
+                connection.execute("COMMIT")
+            except BaseException:
+                with suppress(sqlite3.Error):
+                    connection.execute("ROLLBACK")
+                raise
+            self.commits += 1
+
+    def mark(self, name: str, value: str | int | bytes) -> None:
+        """Keeps one small fact, durably."""
+        with self.writing() as connection:
+            set_mark(connection, name, value)
+
+    def note(self, name: str, value: str | int | bytes) -> None:
+        """Keeps one small fact against a killed program at once, and against a power cut with the next entry: at half the price."""
+        with self.lock:
+            self.connection.execute("PRAGMA synchronous = NORMAL")
+            try:
+                set_mark(self.connection, name, value)
+            finally:
+                self.connection.execute("PRAGMA synchronous = FULL")
+
+    def marked(self, name: str) -> str | int | bytes | None:
+        """The fact kept by that name."""
+        with self.lock:
+            return get_mark(self.connection, name)
+
+    def rest(self) -> None:
+        """Carries the write-ahead log over when it has grown: called between scans, so that none pays for it."""
+        if self.commits >= CHECKPOINT_EVERY:
+            with self.lock:
+                self.commits = 0
+                self.connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+
+    def close(self) -> None:
+        """Safe to call twice."""
+        with self.lock:
+            self.connection.close()
+
+
+def set_mark(connection: sqlite3.Connection, name: str, value: str | int | bytes) -> None:
+    """Keeps one small fact inside the transaction that is open."""
+    connection.execute("INSERT OR REPLACE INTO marks VALUES (?, ?)", (name, value))
+
+
+def get_mark(connection: sqlite3.Connection, name: str) -> str | int | bytes | None:
+    """The fact kept by that name."""
+    row = connection.execute("SELECT value FROM marks WHERE name = ?", (name,)).fetchone()
+    return row[0] if row else None
+
+
+def int_mark(connection: sqlite3.Connection, name: str) -> int:
+    """A fact that counts, 0 before it was ever kept."""
+    value = get_mark(connection, name)
+    return value if isinstance(value, int) else 0
+
+
+def open_database(path: Path) -> Database:
+    """The gate's database, made where there is none. Raises StorageError with words when it cannot be used."""
+    try:
+        connection = connect(path)
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("PRAGMA wal_autocheckpoint = 0")
+        migrate(connection, SCHEMA)
+    except sqlite3.Error as why:
+        raise StorageError(f"{path.name} cannot be opened: {why}.") from why
+    return Database(path, connection)
+
+
+def open_to_read(path: Path) -> sqlite3.Connection:
+    """A connection of its own for status and listings, beside the process that writes."""
+    try:
+        connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True, isolation_level=None, check_same_thread=False)
+        connection.execute("SELECT 1 FROM marks").fetchone()
+    except sqlite3.Error as why:
+        raise StorageError(f"{path.name} cannot be read: {why}.") from why
+    return connection
+
+
+def connect(path: Path) -> sqlite3.Connection:
+    """Statements are cached, transactions are ours, threads are ordered by our lock."""
+    return sqlite3.connect(path, isolation_level=None, check_same_thread=False, cached_statements=64, timeout=5)
+
+
+def migrate(connection: sqlite3.Connection, schema: tuple[str, ...]) -> None:
+    """Brings the file to the present schema: each step and its record are one transaction."""
+    (present,) = connection.execute("PRAGMA user_version").fetchone()
+    if present > len(schema):
+        raise StorageError("This home was written by a newer gate program. Update the program; nothing was changed.")
+    for number in range(present, len(schema)):
+        connection.executescript(f"BEGIN IMMEDIATE;{schema[number]};PRAGMA user_version = {number + 1};COMMIT;")

@@ -1,0 +1,103 @@
+"""Movements as this gate keeps them: its own and those it heard of, each identity once, found by ticket in one indexed read."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator
+
+from gate_app.database import signed, unsigned
+from shared.snapshot import Movement, MovementKind
+
+SIGHTING = 0
+"""Not a movement: a later issue of a ticket that was shown here, kept so that the earlier one is known to be replaced."""
+
+Place = tuple[int, int, int]
+
+_COLUMNS = "ticket, device, branch, seq, kind, issue, code_hash, at, gate, zone, event, annuls_device, annuls_branch, annuls_seq"
+_ADD = f"INSERT OR IGNORE INTO movements ({_COLUMNS}) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)"  # noqa: S608 - own constants
+_OF_TICKET = (
+    "SELECT device, branch, seq, kind, issue, code_hash, at, gate, zone, annuls_device, annuls_branch, annuls_seq"
+    " FROM movements WHERE ticket = ?"
+)
+
+
+def add(connection: sqlite3.Connection, movement: Movement, event: int) -> None:
+    """Keeps a movement inside the transaction that is open; one that is known already changes nothing."""
+    connection.execute(_ADD, _line(movement, event))
+
+
+def add_many(connection: sqlite3.Connection, movements: Iterable[Movement], event: int) -> None:
+    """Keeps what was heard from others."""
+    connection.executemany(_ADD, (_line(movement, event) for movement in movements))
+
+
+def sight(connection: sqlite3.Connection, identity: Place, ticket_id: int, issue: int, event: int) -> None:
+    """Remembers the highest issue of a ticket that was shown, though nobody passed with it."""
+    device, branch, seq = identity
+    line = (signed(ticket_id), device, branch, seq, SIGHTING, issue, b"", 0, 0, 0, event, None, None, None)
+    connection.execute(_ADD, line)
+
+
+def of_ticket(connection: sqlite3.Connection, ticket_id: int) -> tuple[list[Movement], int]:
+    """A ticket's movements, and the highest issue of it that was ever seen."""
+    movements = []
+    highest = 0
+    for row in connection.execute(_OF_TICKET, (signed(ticket_id),)):
+        highest = max(highest, row[4])
+        if row[3] != SIGHTING:
+            movements.append(_movement(ticket_id, row))
+    return movements, highest
+
+
+def of_event(connection: sqlite3.Connection, event: int) -> Iterator[tuple[int, list[Movement]]]:
+    """Everybody's movements at one event, ticket by ticket."""
+    cursor = connection.execute(
+        "SELECT device, branch, seq, kind, issue, code_hash, at, gate, zone, annuls_device, annuls_branch, annuls_seq, ticket"
+        " FROM movements WHERE event = ? ORDER BY ticket",
+        (event,),
+    )
+    ticket, movements = None, list[Movement]()
+    for row in cursor:
+        if row[12] != ticket:
+            if ticket is not None and movements:
+                yield unsigned(ticket), movements
+            ticket, movements = row[12], []
+        if row[3] != SIGHTING:
+            movements.append(_movement(unsigned(row[12]), row))
+    if ticket is not None and movements:
+        yield unsigned(ticket), movements
+
+
+def _line(movement: Movement, event: int) -> tuple[object, ...]:
+    return (
+        signed(movement.ticket_id),
+        movement.device,
+        movement.branch,
+        movement.seq,
+        int(movement.kind),
+        movement.issue,
+        movement.code_hash,
+        movement.at,
+        movement.gate,
+        movement.zone,
+        event,
+        *(movement.annuls or (None, None, None)),
+    )
+
+
+def _movement(ticket_id: int, row: tuple[int, ...]) -> Movement:
+    device, branch, seq, kind, issue, code_hash, at, gate, zone, annuls_device, annuls_branch, annuls_seq = row[:12]
+    annuls = None if annuls_device is None else (annuls_device, annuls_branch, annuls_seq)
+    return Movement(
+        device,
+        branch,
+        seq,
+        MovementKind(kind),
+        ticket_id,
+        issue,
+        bytes(code_hash),
+        at,
+        gate,
+        zone,
+        annuls,
+    )

@@ -1,0 +1,75 @@
+"""Who this device is: its number, its key pair and the server it trusts, kept in one file that only its owner may read."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import msgspec
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+
+from shared.errors import StorageError
+
+
+class Identity(msgspec.Struct, frozen=True, kw_only=True):
+    """What enrolment gave."""
+
+    server: str
+    device_number: int
+    device_id: str
+    device_name: str
+    organisation: str
+    organisation_name: str
+    device_private: bytes
+    server_public: bytes
+
+    def key(self) -> Ed25519PrivateKey:
+        """The device's own key: it is the device's credential."""
+        return Ed25519PrivateKey.from_private_bytes(self.device_private)
+
+    def server_key(self) -> Ed25519PublicKey:
+        """By which the server's answers are known."""
+        return Ed25519PublicKey.from_public_bytes(self.server_public)
+
+    def __repr__(self) -> str:
+        """Never shows the private key, wherever it is printed."""
+        return f"Identity(device {self.device_number} of {self.organisation_name})"
+
+
+def load(path: Path) -> Identity | None:
+    """The identity kept at `path`; None before the first enrolment."""
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Identity)
+    except FileNotFoundError:
+        return None
+    except (OSError, msgspec.MsgspecError) as why:
+        raise StorageError(f"{path.name} is damaged ({why}). Enrol this gate again; its journal stays.") from why
+
+
+def keep(path: Path, identity: Identity) -> None:
+    """Puts the file in place of the one before, whole or not at all."""
+    replace_whole(path, msgspec.json.format(msgspec.json.encode(identity)))
+
+
+def replace_whole(path: Path, content: bytes) -> None:
+    """Writes `content` beside `path`, makes sure of it on the disk, and only then takes its place."""
+    fresh = path.with_suffix(".fresh")
+    try:
+        handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        fresh.replace(path)
+        sync_folder(path.parent)
+    except OSError as why:
+        raise StorageError(f"{path.name} cannot be written: {why.strerror}.") from why
+
+
+def sync_folder(folder: Path) -> None:
+    """Makes sure that a new name in `folder` survives a power cut."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,86 @@
+"""The repeat rule: the same ticket held a moment longer is the same presentation, not a second one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from shared.tickets import ReadTicket, Refusal
+
+OWED_MS = 120_000
+"""How long after its commit an admission whose lamp nobody saw may still be shown once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What was presented, where, and which way: two of these that are equal are the same presentation."""
+
+    code: tuple[str | int | bytes, ...]
+    reader: str
+    direction: str
+    mode: str
+    gate: int
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """A presentation and the answer it got."""
+
+    shown: Shown
+    at: int  # monotonic ms
+    answer: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Owed:
+    """An admission on the disk whose lamp never lit, because the power or the program went."""
+
+    ticket_id: int
+    issue: int
+    direction: str
+    mode: str
+    until: int  # monotonic ms
+    answer: dict[str, Any]
+
+
+@dataclass(slots=True)
+class Lane:
+    """What each reader showed last, and the one admission that may be owed since the restart."""
+
+    owed: Owed | None = None
+    last: dict[str, Answered] = field(default_factory=dict)
+
+    def again(self, shown: Shown, now: int, window_ms: int) -> dict[str, Any] | None:
+        """The answer given to this very presentation a moment ago at this reader; None when it must be judged."""
+        before = self.last.get(shown.reader)
+        if before is None or before.shown != shown or not 0 <= now - before.at < window_ms:
+            return None
+        return before.answer
+
+    def settle(self, shown: Shown, now: int) -> dict[str, Any] | None:
+        """The admission that is still owed to this ticket, given once."""
+        owed = self.owed
+        if owed is None or not _is_owed(owed, shown, now):
+            return None
+        self.owed = None
+        return owed.answer
+
+    def remember(self, shown: Shown, now: int, answer: dict[str, Any]) -> None:
+        """From now on the same presentation is a repeat."""
+        self.last[shown.reader] = Answered(shown, now, answer)
+
+
+def code_of(code: ReadTicket | Refusal, text: str) -> tuple[str | int | bytes, ...]:
+    """By what two codes are the same: ticket id and issue where the signature holds, else the text itself."""
+    if isinstance(code, ReadTicket):
+        return ("ticket", code.ticket.event_number, code.ticket.ticket_id, code.ticket.issue)
+    return ("text", text)
+
+
+def _is_owed(owed: Owed, shown: Shown, now: int) -> bool:
+    return (
+        now < owed.until
+        and (shown.direction, shown.mode) == (owed.direction, owed.mode)
+        and shown.code[0] == "ticket"
+        and shown.code[2:] == (owed.ticket_id, owed.issue)
+    )

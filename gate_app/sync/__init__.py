@@ -1,0 +1,1 @@
+"""How a gate and its server exchange rows, movements and journals."""

@@ -1,0 +1,83 @@
+"""Brings the journal up: from the server's mark, in order, until the mark says that nothing is lacking."""
+
+from __future__ import annotations
+
+from gate_app.identity import Identity
+from gate_app.journal import Branch, Journal
+from gate_app.sync.client import Client
+from gate_app.sync.exchange import journal_answer, journal_call
+from gate_app.sync.pull import Standing
+from gate_app.time_keeper import TimeKeeper
+from shared.protocol import MAX_ENTRIES, JournalAnswer, JournalRequest
+from shared.scans import sign_head
+
+MOST_BYTES = 4_000_000
+_FORK = (
+    "The server holds other entries under this gate's numbers: another machine has the same key, or an older copy of its"
+    " memory was put back. Scanning goes on as a new branch. If there is a second machine, switch one of them off."
+)
+
+
+class Pusher:
+    """Runs the upward conversation one batch at a time."""
+
+    def __init__(
+        self, client: Client, identity: Identity, journal: Journal, time_keeper: TimeKeeper, standing: Standing
+    ) -> None:
+        """Nothing is sent yet."""
+        self._client = client
+        self._key = identity.key()
+        self._journal = journal
+        self._time = time_keeper
+        self._standing = standing
+
+    def run_once(self) -> bool:
+        """Sends what is next; False when the server lacks nothing. Raises what the client raises, and the server's refusal."""
+        branch = self._journal.next_unsent()
+        if branch is None:
+            return False
+        bodies = _within(self._journal.bodies(branch, branch.acknowledged, MAX_ENTRIES))
+        answer = self._client.send(journal_call(self._request(branch, bodies)))
+        self._took(branch, len(bodies), journal_answer(answer.status, answer.body))
+        self._standing.online = True
+        return True
+
+    def _request(self, branch: Branch, bodies: list[bytes]) -> JournalRequest:
+        head = self._journal.head_of(branch)
+        return JournalRequest(
+            branch=branch.number,
+            entries=bodies,
+            head_seq=head.seq,
+            head=head.hash,
+            head_signature=sign_head(self._key, branch.device, branch.number, head.seq, head.hash),
+        )
+
+    def _took(self, branch: Branch, sent: int, answer: JournalAnswer) -> None:
+        refused = [(seq, why) for seq, status, why in answer.answers if status == "quarantined"]
+        self._journal.quarantine(branch, refused)
+        if self._journal.agrees(branch, answer.mark.seq, answer.mark.head):
+            self._journal.acknowledge(branch, answer.mark.seq)
+        else:
+            self._forked(branch, answer)
+        self._standing.pushed += sent
+
+    def _forked(self, branch: Branch, answer: JournalAnswer) -> None:
+        """The server's mark speaks of another machine's entries; of ours it says only what became of each."""
+        told = [seq for seq, _, _ in answer.answers]
+        self._journal.acknowledge(branch, max(told, default=branch.acknowledged))
+        if branch.local == self._journal.branch.local:
+            self._journal.begin_branch(self._time.now(), self._time.boot, _FORK)
+            self._standing.words = _FORK
+            self._standing.conflicts += 1
+
+
+def _within(bodies: list[bytes]) -> list[bytes]:
+    """As many as one request may carry."""
+    kept: list[bytes] = []
+    size = 0
+    for body in bodies:
+        size += len(body)
+        if kept and size > MOST_BYTES:
+            break
+        kept.append(body)
+    return kept
