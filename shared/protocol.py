@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator
 from hashlib import sha256
 from struct import pack
 from typing import Annotated, Any, TypeVar
@@ -31,6 +32,7 @@ MAX_ENTRIES = 500
 """Journal entries in one upload."""
 MAX_WAIT_SECONDS = 60
 
+_ROW_MARK = re.compile("([1-9][0-9]?):(0|[1-9][0-9]{0,19})", re.ASCII)
 _BATCH_DOMAIN = b"gatehouse:batch:1\x00"
 
 Number = Annotated[int, msgspec.Meta(ge=0, le=2**32 - 1)]
@@ -231,8 +233,20 @@ def decode(kind: type[M], data: bytes, limit: int = MAX_MESSAGE_BYTES) -> M:
     except Unreadable:
         _require_known(kind, _critical_of(data, limit))
         raise
-    _require_known(kind, message.critical)
+    for part in _parts(message):
+        _require_known(type(part), part.critical)
     return message
+
+
+def _parts(message: Message) -> Iterator[Message]:
+    """The message and all messages inside it."""
+    yield message
+    for name in message.__struct_fields__:
+        value = getattr(message, name)
+        for inner in value if isinstance(value, list) else (value,):
+            if not isinstance(inner, Message):
+                break
+            yield from _parts(inner)
 
 
 def _critical_of(data: bytes, limit: int) -> tuple[str, ...]:
@@ -286,8 +300,7 @@ def read_row_mark(text: str) -> tuple[RowKind, int]:
     """The row that a mark names; "" is before the first."""
     if not text:
         return RowKind.EVENT, -1
-    try:
-        kind, key = text.split(":")
-        return RowKind(int(kind)), int(key)
-    except ValueError as problem:
-        raise InvalidRequest("`after` is `<kind>:<key>`, as the last answer gave it in `next`.") from problem
+    named = _ROW_MARK.fullmatch(text)
+    if named is None or int(named[1]) not in set(RowKind) or int(named[2]) >= 2**64:
+        raise InvalidRequest("`after` is `<kind>:<key>`, as the last answer gave it in `next`.")
+    return RowKind(int(named[1])), int(named[2])
