@@ -8,7 +8,7 @@ from typing import Protocol
 
 import cv2
 
-from hardware.decoder import Picture
+from hardware.pixels import Picture
 from hardware.ports import DeviceError, MonotonicNs
 
 REMEDY = "Check the camera's cable and that no other program uses it; it is tried again by itself."

@@ -12,12 +12,11 @@ from pathlib import Path
 import cv2
 import numpy as np
 import zxingcpp
-from numpy.typing import NDArray
 from pyzbar import pyzbar
 
-from hardware.ports import DeviceError
+from hardware.movement import Movement
+from hardware.pixels import Picture, grey, load
 
-Picture = NDArray[np.uint8]
 Enhance = Callable[[Picture], Picture]
 
 # Decoders left to look for everything report phantoms of other symbologies.
@@ -28,16 +27,8 @@ LAST_STAGE = "pyzbar"
 
 # Enlarging beyond this many pixels costs seconds and shows a decoder nothing new.
 LARGEST_ENLARGED = 4_000_000
-LARGEST_PICTURE = 100_000_000
 # Room left around a code that was located but not read: its corners are estimates.
 MARGIN = 0.35
-
-# Something moved when a 16th of the picture's coarse cells changed by more than a camera's own noise.
-COARSE = (32, 24)
-CELL_CHANGED_BY = 12
-CELLS_CHANGED = 32 * 24 // 16
-# A guest moves a phone and then holds it still: keep trying for as long as that takes at 15 to 30 frames a second.
-TRY_FRAMES_AFTER_MOVE = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,25 +46,6 @@ class Decoded:
 
 
 Area = tuple[slice, slice]
-
-
-def grey(pixels: Picture) -> Picture:
-    """One brightness a pixel, from whatever a camera or a file delivers."""
-    if pixels.ndim == 2:
-        return pixels
-    channels = pixels.shape[2]
-    if channels <= 2:
-        return np.ascontiguousarray(pixels[:, :, 0])
-    if channels == 4:
-        return on_white(pixels)
-    return np.asarray(cv2.cvtColor(pixels, cv2.COLOR_BGR2GRAY), dtype=np.uint8)
-
-
-def on_white(pixels: Picture) -> Picture:
-    """A picture with transparency as it looks on paper; codes are often saved as black on nothing."""
-    opacity = pixels[:, :, 3].astype(np.float32) / 255
-    ink = cv2.cvtColor(pixels, cv2.COLOR_BGRA2GRAY).astype(np.float32)
-    return np.asarray(ink * opacity + 255 * (1 - opacity), dtype=np.uint8)
 
 
 def enlarge(picture: Picture) -> Picture:
@@ -146,30 +118,6 @@ def span(ends: list[int], limit: int) -> slice:
     return slice(max(0, low - room), min(limit, high + room))
 
 
-class Movement:
-    """Says whether something moved lately, from coarse copies of the frames."""
-
-    def __init__(self) -> None:
-        self._before: Picture | None = None
-        self._frames_left = 0
-
-    def lately(self, picture: Picture) -> bool:
-        """Takes the next frame; true when it, or one shortly before it, differed from its predecessor."""
-        coarse = np.asarray(cv2.resize(picture, COARSE, interpolation=cv2.INTER_AREA), dtype=np.uint8)
-        before, self._before = self._before, coarse
-        if before is None or differs(before, coarse):
-            self._frames_left = TRY_FRAMES_AFTER_MOVE
-        else:
-            self._frames_left = max(0, self._frames_left - 1)
-        return self._frames_left > 0
-
-
-def differs(before: Picture, after: Picture) -> bool:
-    """True when more of the picture changed than noise and flicker explain."""
-    changed = cv2.absdiff(before, after) > CELL_CHANGED_BY
-    return int(np.count_nonzero(changed)) >= CELLS_CHANGED
-
-
 def enhanced(picture: Picture, stage: str, enhance: Enhance) -> Decoded:
     """One enhancement, then zxing-cpp."""
     codes, where = read_zxing(enhance(picture))
@@ -230,35 +178,3 @@ def decode_still(pixels: Picture) -> Decoded:
 def decode_picture(path: Path) -> Decoded:
     """The codes in a picture file. Raises DeviceError with words when there is no picture to read."""
     return decode_still(load(path))
-
-
-def load(path: Path) -> Picture:
-    """The pixels of a picture file, with transparency kept."""
-    try:
-        content = np.frombuffer(path.read_bytes(), dtype=np.uint8)
-    except OSError as why:
-        raise unreadable(path, f"The file cannot be read ({why.strerror}).") from why
-    pixels = unpacked(content)
-    if pixels is None:
-        raise unreadable(path, "The file is not a picture, or it is damaged.")
-    if pixels.shape[0] * pixels.shape[1] > LARGEST_PICTURE:
-        raise unreadable(path, "The picture is far larger than any camera's.")
-    return pixels
-
-
-def unpacked(content: Picture) -> Picture | None:
-    """The pixels of a packed picture, 8 bits each; None when it is none."""
-    if content.size == 0:
-        return None
-    try:
-        pixels = cv2.imdecode(content, cv2.IMREAD_UNCHANGED)
-    except cv2.error:
-        return None
-    if pixels is None:
-        return None
-    deep = pixels.dtype == np.uint16
-    return np.asarray(pixels // 257 if deep else pixels, dtype=np.uint8)
-
-
-def unreadable(path: Path, happened: str) -> DeviceError:
-    return DeviceError(path.name, happened, "Give a PNG, JPEG or other picture file.")

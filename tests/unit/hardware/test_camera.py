@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from hardware.camera import Camera, Capture, Frame, Recording, recording, webcam
-from hardware.decoder import Picture
+from hardware.pixels import Picture
 from hardware.ports import DeviceError
 from tests.unit.hardware.pictures import code, held_up, room, ticket_text
 

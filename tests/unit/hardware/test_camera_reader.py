@@ -6,7 +6,8 @@ from itertools import pairwise
 
 from hardware.camera import Frame
 from hardware.camera_reader import CameraReader
-from hardware.decoder import Decoder, Picture
+from hardware.decoder import Decoder
+from hardware.pixels import Picture
 from tests.unit.hardware.pictures import code, damaged, held_up, room, ticket_text
 
 ANNA, BEN = ticket_text(1), ticket_text(2)

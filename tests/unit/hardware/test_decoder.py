@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 import zxingcpp
 
-from hardware.decoder import Decoder, decode_picture, decode_still, grey
+from hardware.decoder import Decoder, decode_picture, decode_still
+from hardware.pixels import grey
 from hardware.ports import DeviceError
 from tests.unit.hardware.pictures import (
     Picture,
@@ -129,6 +130,13 @@ class TestFrames:
         for _ in range(60):
             decoder.frame(SCENE)
         assert decoder.frame(held_up(damaged(code(TEXT, 5)), SCENE)).stage != "plain"
+
+    def test_a_small_phone_far_off_is_noticed_too(self) -> None:
+        decoder, scene = Decoder(), room(640, 480)
+        for seed in range(60):
+            decoder.frame(grainy(scene, 3, seed))
+        far = held_up(damaged(code(TEXT, 1.9)), scene, (300, 200))
+        assert decoder.frame(grainy(far, 3, 99)).stage != "plain"
 
     def test_everybody_who_walks_up_with_a_dim_phone_is_read(self) -> None:
         assert [person for person in range(5) if not read_on_approach(person)] == []
