@@ -6,14 +6,14 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from hardware.ports import Barrier, DeviceError, Indicator, Signal
-from shared.admission import Mode, Verdict
+from shared.attempts import Mode, Verdict
 from shared.reasons import Reason
 
 FaultReport = Callable[[DeviceError], None]
 
 NOT_THE_GUESTS_FAULT = frozenset({Reason.GATE_NOT_READY, Reason.CANNOT_RECORD})
 # Notices that tell how the gate knows, not what staff should do: at a gate without a network every guest has them.
-FOR_THE_RECORD = frozenset({"not_yet_synced", "capacity_estimated", "clock_uncertain", "override"})
+FOR_THE_RECORD = frozenset({"not_yet_synced", "capacity_estimated", "clock_uncertain", "override", "membership"})
 
 
 def signal_for(verdict: Verdict, mode: Mode) -> Signal:
@@ -24,12 +24,14 @@ def signal_for(verdict: Verdict, mode: Mode) -> Signal:
         return Signal.DENY
     if mode is Mode.TEST:
         return Signal.TEST
-    return Signal.ATTENTION if wants_attention(verdict.notices) else Signal.ADMIT
+    # Who leaves is not checked any more.
+    quiet = verdict.reason is Reason.EXITED or not any(map(wants_attention, verdict.notices))
+    return Signal.ADMIT if quiet else Signal.ATTENTION
 
 
-def wants_attention(notices: Sequence[str]) -> bool:
+def wants_attention(notice: str) -> bool:
     """Whether staff must look before the guest walks on."""
-    return any(notice not in FOR_THE_RECORD for notice in notices)
+    return notice.partition(":")[0] not in FOR_THE_RECORD
 
 
 def opens_barrier(verdict: Verdict, mode: Mode) -> bool:

@@ -66,7 +66,9 @@ def verdict_text(verdict: Announcement, again: int) -> Text:
     """Everything about one verdict, most important first."""
     symbol = LOOKS[verdict.tone][0]
     lines = [f"{symbol} {symbol} {symbol}   {spaced(verdict.heading)}   {symbol} {symbol} {symbol}", "", verdict.title]
-    lines += [line for line in (verdict.seat, verdict.zone, verdict.ticket, "", verdict.message) if line != ""]
+    lines += [
+        line for line in (verdict.seat, verdict.zone, verdict.ticket, verdict.holder, verdict.message) if line != ""
+    ]
     if again:
         lines += ["", "AGAIN: the same ticket as a moment ago"]
     if verdict.test and verdict.tone is not Tone.TEST:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, tzinfo
 from enum import StrEnum
 
 from gate_app.display.facts import Facts, mapping, sequence, words
-from gate_app.signals import FOR_THE_RECORD
+from gate_app.signals import wants_attention
 
 
 class Tone(StrEnum):
@@ -70,6 +70,9 @@ NOTICES: dict[str, str] = {
     "override": "Supervisor's decision",
 }
 
+EARLIER = 3
+"""How many of a ticket's earlier movements still help somebody at the door."""
+
 FAULTS = frozenset({"gate_not_ready", "cannot_record"})
 
 
@@ -92,6 +95,7 @@ class Announcement:
     seat: str
     zone: str
     ticket: str
+    holder: str
     notices: tuple[Notice, ...]
     earlier: tuple[str, ...]
     test: bool
@@ -111,8 +115,9 @@ def announce(scan: Facts, zone: tzinfo = UTC) -> Announcement:
         seat=seat_of(ticket),
         zone=words(ticket, "zone"),
         ticket=" · ".join(part for part in (words(ticket, "type"), words(ticket, "number")) if part),
+        holder=words(ticket, "name"),
         notices=notices_of(scan),
-        earlier=tuple(earlier_line(mapping(line), zone) for line in sequence(scan.get("history"))),
+        earlier=tuple(earlier_line(mapping(line), zone) for line in sequence(scan.get("history"))[-EARLIER:]),
         test=is_test(scan),
         at=time_of(scan.get("decided_at"), zone),
         reader=words(scan, "reader"),
@@ -126,7 +131,8 @@ def tone_of(scan: Facts) -> Tone:
         return Tone.DENY
     if is_test(scan):
         return Tone.TEST
-    return Tone.ATTENTION if any(notice.act for notice in notices_of(scan)) else Tone.ADMIT
+    calls_staff = any(notice.act for notice in notices_of(scan)) and not leaving(scan)
+    return Tone.ATTENTION if calls_staff else Tone.ADMIT
 
 
 def heading_of(scan: Facts) -> str:
@@ -150,7 +156,12 @@ def is_test(scan: Facts) -> bool:
 
 
 def seat_of(ticket: Facts) -> str:
-    """Row and seat, each with its word, so that nobody mixes them up."""
+    """Row and seat, each with its word, so that nobody mixes them up.
+
+    Of a ticket that this gate has no row for, only the seat's number in the plan is known; it hangs on no chair.
+    """
+    if ticket.get("known") is False:
+        return ""
     row, seat = words(ticket, "row"), words(ticket, "seat")
     named = (f"Row {row}" if row else "", f"Seat {seat}" if seat else "")
     return " · ".join(part for part in named if part)
@@ -159,16 +170,19 @@ def seat_of(ticket: Facts) -> str:
 def notices_of(scan: Facts) -> tuple[Notice, ...]:
     """In the order in which staff need them: what to do first, what is only for knowing after it."""
     found = [notice_of(str(code)) for code in sequence(scan.get("notices"))]
+    note = words(mapping(scan.get("ticket")), "notes")
+    if note:
+        found.append(Notice(f"Note: {note}", act=True))
     return tuple(sorted(found, key=lambda notice: not notice.act))
 
 
 def notice_of(code: str) -> Notice:
     kind, _, detail = code.partition(":")
     if kind == "membership":
-        return Notice(f"Member: {detail}", act=True)
+        return Notice(f"Member: {detail}", act=False)
     if kind == "check":
         return Notice(f"Check: {detail}", act=True)
-    return Notice(NOTICES.get(code, code.replace("_", " ")), act=code not in FOR_THE_RECORD)
+    return Notice(NOTICES.get(code, code.replace("_", " ")), act=wants_attention(code))
 
 
 def earlier_line(passage: Facts, zone: tzinfo) -> str:

@@ -56,7 +56,9 @@ class Feed:
             announcement = announce(scan, self._zone)
             self._shown_ns = self._monotonic_ns()
             if scan.get("again") is True:
-                self._change(verdict=announcement, again=self._view.again + 1)
+                # What a power cut kept from the guest is repeated after it: on this screen it is the first time.
+                repeats = self._view.again + 1 if self._view.verdict_number else 0
+                self._change(verdict=announcement, again=repeats)
             else:
                 self._new_verdict(announcement)
 

@@ -85,4 +85,5 @@ class ScreenServer:
 def _no_port(host: str, port: int, why: OSError | ValueError) -> str:
     if isinstance(why, OSError) and why.errno == errno.EADDRINUSE:
         return f"Port {port} on {host} is taken by another program. Stop that one, or choose another with --screen."
-    return f"The gate's screen cannot open on {host}:{port} ({getattr(why, 'strerror', None) or 'no such address'}). Choose another."
+    cause = getattr(why, "strerror", None) or "no such address"
+    return f"The gate's screen cannot open on {host}:{port} ({cause}). Choose another address or port."

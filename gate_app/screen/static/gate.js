@@ -6,6 +6,8 @@ const HINT_FOR_MS = 1500;
 const LOST_AFTER_MS = 8000;
 const GONE_AFTER_MS = 2500;
 
+const AGAIN = "Again: the same ticket as a moment ago.";
+
 const byId = (id) => document.getElementById(id);
 const tell = (id, words) => { const node = byId(id); if (node.textContent !== words) node.textContent = words; };
 const reveal = (id, shown) => { byId(id).hidden = !shown; };
@@ -37,7 +39,7 @@ function drawWaiting() {
   document.body.dataset.tone = "wait";
   tell("heading", "Ready");
   tell("title", "Hold the ticket's code in front of the reader");
-  for (const id of ["seat", "zone", "message"]) tell(id, "");
+  for (const id of ["seat", "zone", "holder", "message"]) tell(id, "");
   for (const id of ["again", "test-word"]) reveal(id, false);
   byId("notices").replaceChildren();
   byId("earlier").replaceChildren();
@@ -49,7 +51,9 @@ function drawVerdict(verdict, again) {
   tell("title", verdict.title);
   tell("seat", verdict.seat);
   tell("zone", [verdict.zone, verdict.ticket].filter(Boolean).join(" · "));
+  tell("holder", verdict.holder);
   tell("message", verdict.message);
+  tell("again", verdict.tone === "deny" ? AGAIN : AGAIN + " Nobody else comes in on it.");
   reveal("again", again > 0);
   reveal("test-word", verdict.test && verdict.tone !== "test");
   byId("notices").replaceChildren(...verdict.notices.map((notice) => item(notice.words, notice.act ? "act" : "know")));

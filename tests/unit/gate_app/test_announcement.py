@@ -46,8 +46,28 @@ def test_a_ticket_without_a_seat_says_nothing_about_seats() -> None:
     assert announce(a_scan(ticket={"id": "9", "zone": "Floor", "row": None, "seat": None})).seat == ""
 
 
+def test_a_number_in_the_plan_is_not_told_as_a_seat() -> None:
+    sold_later = {"id": "9", "zone": "Balcony", "row": None, "seat": "48213", "known": False}
+    assert announce(a_scan(ticket=sold_later)).seat == ""
+
+
+def test_a_name_and_a_note_are_shown_where_the_ticket_carries_them() -> None:
+    shown = announce(a_scan(ticket={"id": "9", "name": "A. Guest", "notes": "table 4 is waiting"}))
+    assert shown.holder == "A. Guest"
+    assert [notice.words for notice in shown.notices] == ["Note: table 4 is waiting"]
+    assert shown.tone is Tone.ATTENTION
+
+
+def test_of_a_long_evening_only_the_last_movements_are_told() -> None:
+    walks = [{"at": f"2026-07-04T{hour}:00:00Z", "gate": "A", "direction": "exit"} for hour in range(10, 20)]
+    assert announce(a_scan(history=walks)).earlier[0] == "Left at 17:00:00 through gate A"
+    assert len(announce(a_scan(history=walks)).earlier) == 3
+
+
 def test_somebody_leaving_is_not_told_to_come_in() -> None:
-    assert heading_of(a_scan(reason="exited", direction="exit")) == "GO OUT"
+    leaving = a_scan(reason="exited", direction="exit", notices=["wheelchair"])
+    assert heading_of(leaving) == "GO OUT"
+    assert announce(leaving).tone is Tone.ADMIT
 
 
 @pytest.mark.parametrize("reason", sorted(ADMITTING))
@@ -65,8 +85,8 @@ def test_what_staff_must_do_comes_before_what_they_may_know() -> None:
     shown = announce(a_scan(notices=["not_yet_synced", "check:photo ID", "membership:gold"]))
     assert [notice.words for notice in shown.notices] == [
         "Check: photo ID",
-        "Member: gold",
         "Sold after this gate's last update",
+        "Member: gold",
     ]
     assert shown.tone is Tone.ATTENTION
 

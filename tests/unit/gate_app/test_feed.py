@@ -34,6 +34,14 @@ def test_a_repeat_is_shown_as_one_and_counted_nowhere() -> None:
     assert (view.again, view.admitted, len(view.recent), view.verdict_number) == (2, 1, 1, 1)
 
 
+def test_an_admission_that_a_power_cut_hid_is_shown_after_the_start_and_counted_once() -> None:
+    feed = Feed(Clock(), admitted=1)
+    feed.show(a_scan(again=True))
+    view = feed.view()
+    assert view.verdict is not None
+    assert (view.again, view.admitted) == (0, 1)
+
+
 def test_the_next_guest_is_no_repeat() -> None:
     feed = Feed(Clock())
     feed.show(a_scan())

@@ -5,7 +5,7 @@ import pytest
 from gate_app.signals import Signals, signal_for
 from hardware.fakes import FakeBarrier, FakeIndicator
 from hardware.ports import DeviceError, Signal
-from shared.admission import Mode, Verdict
+from shared.attempts import Mode, Verdict
 from shared.reasons import ADMITTING, Reason
 
 COME_IN = Verdict(Reason.ADMITTED, "Welcome.")
@@ -65,6 +65,11 @@ def test_staff_are_called_when_there_is_something_to_do(notice: str) -> None:
 def test_a_gate_without_a_network_does_not_call_staff_for_every_guest() -> None:
     quiet = Verdict(Reason.ADMITTED, "", ("not_yet_synced", "capacity_estimated", "clock_uncertain"))
     assert signal_for(quiet, Mode.REAL) is Signal.ADMIT
+
+
+def test_a_member_whose_membership_is_known_and_somebody_who_leaves_call_nobody() -> None:
+    assert signal_for(Verdict(Reason.ADMITTED, "", ("membership:gold",)), Mode.REAL) is Signal.ADMIT
+    assert signal_for(Verdict(Reason.EXITED, "", ("wheelchair",)), Mode.REAL) is Signal.ADMIT
 
 
 def test_a_broken_lamp_is_reported_and_the_other_lamp_and_the_barrier_still_work() -> None:
