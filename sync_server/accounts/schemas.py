@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 
 from sync_server.accounts.models import OrganisationRow, SupervisorRecord, TokenRow
 from sync_server.accounts.queries import Member
-from sync_server.plumbing.shapes import Asked, Name, Slug, Time, iso, iso_or_none
+from sync_server.plumbing.shapes import Asked, Changed, Name, Slug, Time, iso, iso_or_none
 
 
 class SignInRequest(Asked):
@@ -139,7 +139,7 @@ class NewSupervisor(Asked):
     pin: Pin
 
 
-class ChangeSupervisor(Asked):
+class ChangeSupervisor(Changed):
     """What shall change about a supervisor."""
 
     pin: Pin | None = None

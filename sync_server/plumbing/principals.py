@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from shared.clock import Millis
+from shared.ids import Entropy
+
 
 class Action(StrEnum):
     """What a role or token may be allowed to do; accounts.rules says who may."""
@@ -52,3 +55,12 @@ class Actor:
 
 
 SYSTEM = Actor("system")
+
+
+@dataclass(frozen=True, slots=True)
+class Deed:
+    """By whom and when something is done, and the entropy it may use: what every use case is handed."""
+
+    actor: Actor
+    now: Millis
+    entropy: Entropy

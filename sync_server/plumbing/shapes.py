@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
 
 MILLIS_OF_YEAR_9999 = 253_370_764_800_000
 
@@ -14,6 +14,23 @@ class Asked(BaseModel):
     """A request's body: types are taken literally, unknown fields are refused."""
 
     model_config = ConfigDict(extra="forbid", strict=True, str_strip_whitespace=True)
+
+
+class Changed(Asked):
+    """A request that changes what it names: a field that is left out stays; null only clears what may be empty."""
+
+    clearable: ClassVar[frozenset[str]] = frozenset()
+
+    @model_validator(mode="after")
+    def _no_empty_musts(self) -> Self:
+        empty = [name for name in self.model_fields_set if getattr(self, name) is None and name not in self.clearable]
+        if empty:
+            raise ValueError(f"{', '.join(sorted(empty))} cannot be null: leave a field out to keep it")
+        return self
+
+    def changes(self) -> dict[str, Any]:
+        """The fields that were sent."""
+        return self.model_dump(exclude_unset=True)
 
 
 class Query(BaseModel):

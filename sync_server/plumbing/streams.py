@@ -8,8 +8,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 
-from shared.errors import Unavailable
+from flask import current_app
 
+from shared.errors import Unavailable
+from sync_server.plumbing.parts import parts
+
+_EXTENSION = "gatehouse.streams"
 SPARE_THREADS = 32
 """Threads that no open stream may take: short requests and health checks live on them."""
 
@@ -61,3 +65,10 @@ class OpenStreams:
         """How many of them are open now."""
         with self._turn:
             return self._open[crowd]
+
+
+def streams() -> OpenStreams:
+    """The seats of the server that is answering this request."""
+    extensions = current_app.extensions
+    known: OpenStreams | None = extensions.get(_EXTENSION)
+    return known or extensions.setdefault(_EXTENSION, OpenStreams(parts().config.blocking_threads))

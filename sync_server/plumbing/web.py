@@ -7,15 +7,16 @@ from functools import wraps
 from typing import Any, ParamSpec, TypeVar, cast
 
 from apiflask import APIFlask, HTTPError
-from flask import Response, g, has_request_context, jsonify, request
-from sqlalchemy.exc import OperationalError, TimeoutError as PoolTimeout
+from flask import Request, Response, g, has_request_context, jsonify, request
+from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
 from werkzeug.exceptions import HTTPException
 
 from shared.errors import Forbidden, GatehouseError, InvalidRequest, NotSignedIn, Unavailable
 from shared.ids import uuid7
 from sync_server.plumbing.logs import LOG
 from sync_server.plumbing.parts import parts
-from sync_server.plumbing.principals import SYSTEM, Action, Actor, Principal
+from sync_server.plumbing.principals import SYSTEM, Action, Actor, Deed, Principal
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -67,6 +68,11 @@ def current_actor() -> Actor:
     return Actor(principal.kind, principal.id, client_address(), _user_agent(), request_id(), approval)
 
 
+def deed() -> Deed:
+    """What a use case is told about this request."""
+    return Deed(current_actor(), parts().clock(), parts().entropy)
+
+
 def client_address() -> str:
     """Where the request comes from."""
     return request.remote_addr or ""
@@ -108,8 +114,17 @@ def error_answer(error: GatehouseError) -> Response:
     return answer
 
 
+class JsonRequest(Request):
+    """A request whose body may be left out where every field has a default."""
+
+    def get_json(self, force: bool = False, silent: bool = False, cache: bool = True) -> Any:
+        """The body as JSON; an empty body is an empty object."""
+        return super().get_json(force=force, silent=silent, cache=cache) if self.get_data() else {}
+
+
 def install(app: APIFlask) -> None:
     """Give an app request ids and the one shape of errors."""
+    app.request_class = JsonRequest
     app.before_request(_begin)
     app.after_request(_end)
     app.register_error_handler(GatehouseError, _told)

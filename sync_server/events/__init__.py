@@ -1,0 +1,1 @@
+"""Concerts: what they are, when, and what may be done with them."""

@@ -1,0 +1,175 @@
+"""Reads of events, zones and gates; a foreign id answers as one that does not exist."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import ColumnElement, and_, or_, select
+from sqlalchemy.orm import Session
+
+from shared.clock import Millis
+from shared.errors import NotFound
+from shared.lifecycle import EventStatus
+from shared.snapshot import GateRow
+from sync_server.events.models import EventRecord, GateZonesRecord, ZoneRecord
+from sync_server.events.rows import days
+from sync_server.plumbing.pages import Page, cut, position
+from sync_server.venues import queries as venues
+
+
+@dataclass(frozen=True, slots=True)
+class EventFilter:
+    """Which events to list."""
+
+    status: str | None = None
+    venue_id: str | None = None
+    created_by: str | None = None
+    upcoming_from: Millis | None = None
+
+
+def event(session: Session, organisation_id: str, event_id: str, *, lock: bool = False) -> EventRecord:
+    """That event of this organisation, or NotFound."""
+    wanted = select(EventRecord).where(EventRecord.id == event_id, EventRecord.organisation_id == organisation_id)
+    if lock:
+        wanted = wanted.with_for_update().execution_options(populate_existing=True)
+    row = session.execute(wanted).scalar_one_or_none()
+    if row is None:
+        raise NotFound("There is no such event.", code="event_not_found")
+    return row
+
+
+def events(
+    session: Session, organisation_id: str, chosen: EventFilter, *, limit: int, after: str | None
+) -> Page[EventRecord]:
+    """The organisation's events by their start."""
+    wanted = select(EventRecord).where(EventRecord.organisation_id == organisation_id, *_conditions(chosen))
+    start = position(after, int, str)
+    if start is not None:
+        at, id = start
+        later = and_(EventRecord.start_at == at, EventRecord.id > id)
+        wanted = wanted.where(or_(EventRecord.start_at > at, later))
+    ordered = wanted.order_by(EventRecord.start_at, EventRecord.id).limit(limit + 1)
+    return cut(session.execute(ordered).scalars().all(), limit, lambda row: (row.start_at, row.id))
+
+
+def _conditions(chosen: EventFilter) -> list[ColumnElement[bool]]:
+    wanted = (
+        (EventRecord.status, chosen.status), (EventRecord.venue_id, chosen.venue_id),
+        (EventRecord.created_by, chosen.created_by),
+    )  # fmt: skip
+    equal = [column == value for column, value in wanted if value is not None]
+    return equal if chosen.upcoming_from is None else [*equal, EventRecord.start_at >= chosen.upcoming_from]
+
+
+def active_events(session: Session, organisation_id: str) -> Sequence[EventRecord]:
+    """The events that gates may still hold: all but the archived."""
+    mine = EventRecord.organisation_id == organisation_id, EventRecord.status != EventStatus.ARCHIVED.value
+    return session.execute(select(EventRecord).where(*mine).order_by(EventRecord.number)).scalars().all()
+
+
+def events_at(session: Session, venue_id: str) -> Sequence[EventRecord]:
+    """The events of a venue that gates may still hold."""
+    here = EventRecord.venue_id == venue_id, EventRecord.status != EventStatus.ARCHIVED.value
+    return session.execute(select(EventRecord).where(*here).order_by(EventRecord.number)).scalars().all()
+
+
+def planned(session: Session, now: Millis) -> Sequence[EventRecord]:
+    """Events whose planned transition is due."""
+    dated = or_(EventRecord.status == "published", EventRecord.rescheduled_at.is_not(None))
+    opens = EventRecord.status.in_(["published", "postponed"]), dated, EventRecord.go_live_at <= now
+    ends = EventRecord.status == "live", EventRecord.end_at_auto <= now
+    due = select(EventRecord).where(or_(and_(*opens), and_(*ends))).order_by(EventRecord.id).limit(100)
+    return session.execute(due.with_for_update(skip_locked=True)).scalars().all()
+
+
+def slug_taken(session: Session, organisation_id: str, slug: str) -> bool:
+    """Whether another event of this organisation has that slug."""
+    there = EventRecord.organisation_id == organisation_id, EventRecord.slug == slug
+    return session.execute(select(EventRecord.id).where(*there)).first() is not None
+
+
+def code_taken(session: Session, organisation_id: str, code: str) -> bool:
+    """Whether another event of this organisation has that code."""
+    there = EventRecord.organisation_id == organisation_id, EventRecord.code == code
+    return session.execute(select(EventRecord.id).where(*there)).first() is not None
+
+
+def number_taken(session: Session, number: int) -> bool:
+    """Whether an event of the installation has that number."""
+    return session.execute(select(EventRecord.id).where(EventRecord.number == number)).first() is not None
+
+
+def zones(session: Session, event_id: str) -> Sequence[ZoneRecord]:
+    """The zones of an event that was looked up before."""
+    here = select(ZoneRecord).where(ZoneRecord.event_id == event_id).order_by(ZoneRecord.number)
+    return session.execute(here).scalars().all()
+
+
+def zone(session: Session, event_id: str, number: int) -> ZoneRecord:
+    """One zone of an event that was looked up before, or NotFound."""
+    row = session.get(ZoneRecord, (event_id, number))
+    if row is None:
+        raise NotFound(f"The event has no zone {number}.", code="zone_not_found")
+    return row
+
+
+def zones_served(session: Session, event_id: str) -> dict[int, list[int]]:
+    """By gate number, which zones it serves, where that is said."""
+    said = session.execute(select(GateZonesRecord).where(GateZonesRecord.event_id == event_id)).scalars()
+    return {row.gate_number: list(row.zones) for row in said}
+
+
+def gate_rows(session: Session, event: EventRecord) -> list[GateRow]:
+    """The entrances of an event, as gates hold them."""
+    return venues.gate_rows(session, event.venue_id, zones_served(session, event.id))
+
+
+@dataclass(frozen=True, slots=True)
+class EventFacts:
+    """What other rooms may know of an event."""
+
+    id: str
+    organisation_id: str
+    venue_id: str
+    number: int
+    code: str
+    name: str
+    status: EventStatus
+    start_at: Millis
+    end_at: Millis
+    timezone: str
+    name_checks: bool
+    zones: tuple[int, ...]
+    gates: tuple[int, ...]
+    days: int
+
+
+def facts(session: Session, organisation_id: str, event_id: str) -> EventFacts:
+    """What other rooms may know of that event of this organisation, or NotFound."""
+    return _facts(session, event(session, organisation_id, event_id))
+
+
+def facts_by_number(session: Session, number: int) -> EventFacts | None:
+    """The same by the number in ticket codes, of any organisation: the caller checks whose it is."""
+    row = session.execute(select(EventRecord).where(EventRecord.number == number)).scalar_one_or_none()
+    return None if row is None else _facts(session, row)
+
+
+def _facts(session: Session, row: EventRecord) -> EventFacts:
+    return EventFacts(
+        id=row.id,
+        organisation_id=row.organisation_id,
+        venue_id=row.venue_id,
+        number=row.number,
+        code=row.code,
+        name=row.name,
+        status=EventStatus(row.status),
+        start_at=row.start_at,
+        end_at=row.end_at,
+        timezone=row.timezone,
+        name_checks=row.name_checks,
+        zones=tuple(zone.number for zone in zones(session, row.id)),
+        gates=tuple(gate.number for gate in gate_rows(session, row)),
+        days=len(days(row)),
+    )

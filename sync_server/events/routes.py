@@ -1,0 +1,191 @@
+"""/api/events: making, changing, walking through statuses, zones and gates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from apiflask import APIBlueprint
+from flask import Response
+
+from shared.lifecycle import EventStatus
+from sync_server.events import queries, rules, schemas, service, status
+from sync_server.plumbing.once import once
+from sync_server.plumbing.parts import parts
+from sync_server.plumbing.principals import Action
+from sync_server.plumbing.web import current_actor, current_principal, deed, organisation, requires
+
+bp = APIBlueprint("events", __name__, url_prefix="/api", tag="Events")
+
+
+@bp.post("/events")
+@requires(Action.EDIT_EVENTS)
+@bp.input(schemas.NewEvent)
+@bp.output(schemas.EventView, status_code=201)
+def create(json_data: schemas.NewEvent) -> Response:
+    """Make an event, as a draft."""
+
+    def write(session: Any) -> dict[str, Any]:
+        row = service.create_event(session, organisation(), json_data.model_dump(), deed())
+        return schemas.EventView.of(row, parts().clock()).model_dump(mode="json")
+
+    return once(write)
+
+
+@bp.get("/events")
+@requires(Action.READ)
+@bp.input(schemas.EventsQuery, location="query")
+@bp.output(schemas.EventsView)
+def listing(query_data: schemas.EventsQuery) -> schemas.EventsView:
+    """List the organisation's events by their start."""
+    return _page(query_data, created_by=None)
+
+
+@bp.get("/me/events")
+@requires(Action.READ)
+@bp.input(schemas.EventsQuery, location="query")
+@bp.output(schemas.EventsView)
+def mine(query_data: schemas.EventsQuery) -> schemas.EventsView:
+    """List the events that you made."""
+    return _page(query_data, created_by=current_principal().id)
+
+
+def _page(query: schemas.EventsQuery, created_by: str | None) -> schemas.EventsView:
+    now = parts().clock()
+    chosen = queries.EventFilter(query.status, query.venue_id, created_by, now if query.upcoming else None)
+    with parts().database.reading() as session:
+        page = queries.events(session, organisation(), chosen, limit=query.limit, after=query.after)
+    return schemas.EventsView.of(page.items, page.next, now)
+
+
+@bp.get("/events/<event_id>")
+@requires(Action.READ)
+@bp.output(schemas.EventView)
+def show(event_id: str) -> schemas.EventView:
+    """Show an event."""
+    with parts().database.reading() as session:
+        return schemas.EventView.of(queries.event(session, organisation(), event_id), parts().clock())
+
+
+@bp.patch("/events/<event_id>")
+@requires(Action.EDIT_EVENTS)
+@bp.input(schemas.ChangeEvent)
+@bp.output(schemas.EventView)
+def change(event_id: str, json_data: schemas.ChangeEvent) -> schemas.EventView:
+    """Change an event; only the fields sent are changed."""
+    with parts().database.writing() as session:
+        row = service.change_event(session, organisation(), event_id, json_data.changes(), deed())
+        return schemas.EventView.of(row, parts().clock())
+
+
+def _walking(path: str, target: EventStatus, words: str) -> Callable[..., schemas.EventView]:
+    """One address per transition; they differ in nothing but the target."""
+
+    def walk(event_id: str, json_data: schemas.Why) -> schemas.EventView:
+        rules.require_approval(current_principal(), current_actor().approval, target)
+        with parts().database.writing() as session:
+            row = status.walk(session, organisation(), event_id, target, deed(), reason=json_data.reason)
+            return schemas.EventView.of(row, parts().clock())
+
+    walk.__name__ = path.replace("-", "_")
+    walk.__doc__ = words
+    view = bp.output(schemas.EventView)(walk)
+    view = bp.input(schemas.Why)(view)
+    view = requires(Action.CHANGE_STATUS)(view)
+    return bp.post(f"/events/<event_id>/{path}")(view)
+
+
+publish = _walking("publish", EventStatus.PUBLISHED, "Publish an event: it is shown, and sells in its window.")
+unpublish = _walking("unpublish", EventStatus.DRAFT, "Take a published event back to draft, while nothing is sold.")
+go_live = _walking("go-live", EventStatus.LIVE, "Open the doors: real scans count from now on.")
+end = _walking("end", EventStatus.ENDED, "End an event: no more sales, no more scans.")
+cancel = _walking("cancel", EventStatus.CANCELLED, "Cancel an event for good.")
+postpone = _walking("postpone", EventStatus.POSTPONED, "Postpone an event; sales stop until it has a new date.")
+archive = _walking("archive", EventStatus.ARCHIVED, "Put an event that is over into the archive.")
+
+
+@bp.post("/events/<event_id>/reschedule")
+@requires(Action.CHANGE_STATUS)
+@bp.input(schemas.NewDate)
+@bp.output(schemas.EventView)
+def reschedule(event_id: str, json_data: schemas.NewDate) -> schemas.EventView:
+    """Give a postponed event its new date; sale windows and ticket times move along unless told otherwise."""
+    rules.require_approval(current_principal(), current_actor().approval, EventStatus.POSTPONED)
+    with parts().database.writing() as session:
+        row = status.reschedule(
+            session, organisation(), event_id, json_data.rescheduled_at, deed(),
+            move_times=json_data.move_times, reason=json_data.reason,
+        )  # fmt: skip
+        return schemas.EventView.of(row, parts().clock())
+
+
+@bp.post("/events/<event_id>/empty-house")
+@requires(Action.CHANGE_STATUS)
+@bp.input(schemas.Why)
+@bp.output(schemas.EventView)
+def empty_house(event_id: str, json_data: schemas.Why) -> schemas.EventView:
+    """Let nothing count that happened at the doors before now."""
+    rules.require_approval(current_principal(), current_actor().approval, EventStatus.LIVE)
+    with parts().database.writing() as session:
+        row = status.empty_house(session, organisation(), event_id, deed(), reason=json_data.reason)
+        return schemas.EventView.of(row, parts().clock())
+
+
+@bp.get("/events/<event_id>/zones")
+@requires(Action.READ)
+@bp.output(schemas.ZonesView)
+def zones(event_id: str) -> schemas.ZonesView:
+    """List the zones of an event."""
+    with parts().database.reading() as session:
+        queries.event(session, organisation(), event_id)
+        return schemas.ZonesView(items=[schemas.ZoneView.of(row) for row in queries.zones(session, event_id)])
+
+
+@bp.post("/events/<event_id>/zones")
+@requires(Action.EDIT_EVENTS)
+@bp.input(schemas.NewZone)
+@bp.output(schemas.ZoneView, status_code=201)
+def add_zone(event_id: str, json_data: schemas.NewZone) -> Response:
+    """Add a zone to an event."""
+
+    def write(session: Any) -> dict[str, Any]:
+        row = service.add_zone(session, organisation(), event_id, json_data.model_dump(), deed())
+        return schemas.ZoneView.of(row).model_dump(mode="json")
+
+    return once(write)
+
+
+@bp.patch("/events/<event_id>/zones/<int:number>")
+@requires(Action.EDIT_EVENTS)
+@bp.input(schemas.ChangeZone)
+@bp.output(schemas.ZoneView)
+def change_zone(event_id: str, number: int, json_data: schemas.ChangeZone) -> schemas.ZoneView:
+    """Change a zone of an event."""
+    with parts().database.writing() as session:
+        row = service.change_zone(session, organisation(), event_id, number, json_data.changes(), deed())
+        return schemas.ZoneView.of(row)
+
+
+@bp.get("/events/<event_id>/gates")
+@requires(Action.READ)
+@bp.output(schemas.EventGatesView)
+def gates(event_id: str) -> schemas.EventGatesView:
+    """List the entrances of an event with the zones they serve."""
+    with parts().database.reading() as session:
+        return _gates(session, event_id)
+
+
+@bp.put("/events/<event_id>/gates/<int:number>")
+@requires(Action.EDIT_EVENTS)
+@bp.input(schemas.ServedZones)
+@bp.output(schemas.EventGatesView)
+def serve_zones(event_id: str, number: int, json_data: schemas.ServedZones) -> schemas.EventGatesView:
+    """Let an entrance serve only these zones at this event; none named: all."""
+    with parts().database.writing() as session:
+        service.serve_zones(session, organisation(), event_id, number, json_data.zones, deed())
+        return _gates(session, event_id)
+
+
+def _gates(session: Any, event_id: str) -> schemas.EventGatesView:
+    event = queries.event(session, organisation(), event_id)
+    return schemas.EventGatesView(items=[schemas.EventGateView.of(row) for row in queries.gate_rows(session, event)])

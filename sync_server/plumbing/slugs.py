@@ -1,0 +1,27 @@
+"""Makes slugs and short codes of names that people gave."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterator
+from itertools import count
+
+
+def slug_of(name: str, taken: Callable[[str], bool]) -> str:
+    """A slug made of the name that is not taken yet."""
+    plain = unicodedata.normalize("NFKD", name.replace("ß", "ss")).encode("ascii", "ignore").decode().lower()
+    base = re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:50].strip("-") or "event"
+    return next(slug for slug in _numbered(base, "-") if not taken(slug))
+
+
+def code_of(slug: str, taken: Callable[[str], bool]) -> str:
+    """A short code in capital letters and digits, made of the slug, that is not taken yet."""
+    base = re.sub(r"[^A-Z0-9]", "", slug.upper())[:8] or "EVENT"
+    return next(code for code in _numbered(base.ljust(2, "X"), "") if not taken(code))
+
+
+def _numbered(base: str, joint: str) -> Iterator[str]:
+    yield base
+    for number in count(2):
+        yield f"{base}{joint}{number}"

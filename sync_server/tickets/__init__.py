@@ -1,0 +1,1 @@
+"""Ticket types, tickets, and the keys that sign them."""

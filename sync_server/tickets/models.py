@@ -1,0 +1,116 @@
+"""Tables of signing keys, ticket types and tickets."""
+
+from __future__ import annotations
+
+from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, Index, LargeBinary, SmallInteger, String, text
+from sqlalchemy import UniqueConstraint as Unique
+from sqlalchemy.orm import Mapped, mapped_column
+
+from shared.clock import Millis
+from sync_server.plumbing.tables import Base, DayBits, Unsigned64
+
+
+class TicketKeyRecord(Base):
+    """A key that signs tickets of one organisation; its private part is sealed with the master key."""
+
+    __tablename__ = "ticket_keys"
+
+    id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    organisation_id: Mapped[str] = mapped_column(ForeignKey("organisations.id"), index=True)
+    public: Mapped[bytes] = mapped_column(LargeBinary(32))
+    sealed: Mapped[bytes] = mapped_column(LargeBinary(80))
+    state: Mapped[str] = mapped_column(String(12))
+    created_at: Mapped[Millis] = mapped_column(BigInteger)
+    signs_from: Mapped[Millis] = mapped_column(BigInteger)
+
+    __table_args__ = (CheckConstraint("id BETWEEN 1 AND 65535", name="two_bytes"),)
+
+
+class TicketTypeRecord(Base):
+    """What may be bought or issued for an event."""
+
+    __tablename__ = "ticket_types"
+
+    event_id: Mapped[str] = mapped_column(ForeignKey("events.id"), primary_key=True)
+    number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    organisation_id: Mapped[str] = mapped_column(String(36))
+    name: Mapped[str] = mapped_column(String(100))
+    description: Mapped[str] = mapped_column(String(1000), default="")
+    price_cents: Mapped[int]
+    currency: Mapped[str] = mapped_column(String(3))
+    quantity: Mapped[int]
+    issued: Mapped[int] = mapped_column(default=0)
+    zone: Mapped[int] = mapped_column(default=0)
+    entitlement: Mapped[int] = mapped_column(SmallInteger)
+    entry_limit: Mapped[int] = mapped_column(SmallInteger, default=0)
+    valid_days: Mapped[int] = mapped_column(DayBits, default=0)
+    flags: Mapped[int] = mapped_column(SmallInteger, default=0)
+    check_words: Mapped[str] = mapped_column(String(100), default="")
+    not_before: Mapped[int] = mapped_column(BigInteger, default=0)
+    not_after: Mapped[int] = mapped_column(BigInteger, default=0)
+    sale_start_at: Mapped[Millis | None] = mapped_column(BigInteger)
+    sale_end_at: Mapped[Millis | None] = mapped_column(BigInteger)
+    created_at: Mapped[Millis] = mapped_column(BigInteger)
+    updated_at: Mapped[Millis] = mapped_column(BigInteger)
+
+    __table_args__ = (
+        Unique("event_id", "name"),
+        CheckConstraint("price_cents >= 0", name="price_not_negative"),
+        CheckConstraint("issued BETWEEN 0 AND quantity", name="within_quantity"),
+    )
+
+
+_TAKEN = text("seat_key IS NOT NULL AND state <> 1")
+
+
+class TicketRecord(Base):
+    """One admission right.
+
+    `claims` are the words that were signed, frozen with the issue; the other columns are what is true now. The code
+    itself is not stored: Ed25519 signs the same words to the same bytes every time.
+    """
+
+    __tablename__ = "tickets"
+
+    id: Mapped[int] = mapped_column(Unsigned64, primary_key=True, autoincrement=False)
+    organisation_id: Mapped[str] = mapped_column(String(36))
+    event_id: Mapped[str] = mapped_column(ForeignKey("events.id"))
+    event_number: Mapped[int] = mapped_column(BigInteger)
+    sequence: Mapped[int]
+    number: Mapped[str] = mapped_column(String(24))
+    confirmation_code: Mapped[str] = mapped_column(String(8))
+    key_id: Mapped[int] = mapped_column(ForeignKey("ticket_keys.id"))
+    issue: Mapped[int] = mapped_column(SmallInteger, default=1)
+    issued_at: Mapped[int] = mapped_column(BigInteger)
+    claims: Mapped[bytes] = mapped_column(LargeBinary)
+    state: Mapped[int] = mapped_column(SmallInteger, default=0)
+    ticket_type: Mapped[int]
+    zone: Mapped[int] = mapped_column(default=0)
+    seat: Mapped[int] = mapped_column(BigInteger, default=0)
+    seat_row: Mapped[str] = mapped_column(String(20), default="")
+    seat_number: Mapped[str] = mapped_column(String(20), default="")
+    seat_key: Mapped[str | None] = mapped_column(String(60))
+    valid_days: Mapped[int] = mapped_column(DayBits, default=0)
+    entitlement: Mapped[int] = mapped_column(SmallInteger)
+    entry_limit: Mapped[int] = mapped_column(SmallInteger, default=0)
+    flags: Mapped[int] = mapped_column(SmallInteger, default=0)
+    not_before: Mapped[int] = mapped_column(BigInteger, default=0)
+    not_after: Mapped[int] = mapped_column(BigInteger, default=0)
+    membership_tier: Mapped[str] = mapped_column(String(40), default="")
+    membership_state: Mapped[int] = mapped_column(SmallInteger, default=0)
+    membership_until: Mapped[Millis] = mapped_column(BigInteger, default=0)
+    holder_name: Mapped[str] = mapped_column(String(100), default="")
+    notes: Mapped[str] = mapped_column(String(200), default="")
+    price_cents: Mapped[int] = mapped_column(default=0)
+    currency: Mapped[str] = mapped_column(String(3), default="EUR")
+    created_at: Mapped[Millis] = mapped_column(BigInteger)
+    updated_at: Mapped[Millis] = mapped_column(BigInteger)
+
+    __table_args__ = (
+        Unique("event_id", "sequence"),
+        Unique("event_id", "confirmation_code"),
+        # The last guard: two tickets that count never share a seat, whatever the code above does.
+        Index("uq_tickets_seat", "event_id", "seat_key", unique=True, sqlite_where=_TAKEN, postgresql_where=_TAKEN),
+        Index("ix_tickets_key_id", "key_id"),
+        CheckConstraint("issue BETWEEN 1 AND 255", name="issue_one_byte"),
+    )

@@ -1,0 +1,276 @@
+"""Shapes of requests and answers about ticket types, tickets and keys."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, Self
+
+from pydantic import BaseModel, Field, model_validator
+
+from shared.snapshot import TicketState
+from shared.tickets import Entitlement
+from sync_server.plumbing.shapes import Asked, Changed, Name, Query, Reason, Time, iso, iso_or_none
+from sync_server.tickets import rules
+from sync_server.tickets.models import TicketKeyRecord, TicketRecord, TicketTypeRecord
+from sync_server.tickets.queries import public_id
+
+Kind = Literal[
+    "single_entry", "limited_reentry_per_day", "unlimited_reentry", "unlimited_multi_day", "ga_seated", "ga_standing"
+]
+Flag = Literal["wheelchair", "companion", "companion_reserved", "vip", "membership", "exempt"]
+Cents = Annotated[int, Field(ge=0, le=99_999_999)]
+Quantity = Annotated[int, Field(ge=1, le=1_000_000)]
+Days = Annotated[list[Annotated[int, Field(ge=1, le=400)]], Field(max_length=400)]
+Limit = Annotated[int, Field(ge=1, le=255)]
+Label = Annotated[str, Field(min_length=1, max_length=20)]
+State = Literal["valid", "cancelled", "blocked", "unpaid"]
+
+
+class NewTicketType(Asked):
+    """A ticket type to make; money is whole cents. Without days it is valid on every event day."""
+
+    name: Name
+    description: Annotated[str, Field(max_length=1000)] = ""
+    price_cents: Cents
+    currency: Annotated[str, Field(pattern="^[A-Z]{3}$")] | None = None
+    quantity: Quantity
+    zone: Annotated[int, Field(ge=0, le=65535)] = 0
+    entitlement: Kind = "single_entry"
+    entry_limit: Limit | None = None
+    valid_days: Days = Field(default_factory=list)
+    flags: Annotated[list[Flag], Field(max_length=6)] = Field(default_factory=list)
+    check_words: Annotated[str, Field(max_length=100)] = ""
+    not_before_at: Time | None = None
+    not_after_at: Time | None = None
+    sale_start_at: Time | None = None
+    sale_end_at: Time | None = None
+
+
+class ChangeTicketType(Changed):
+    """What shall change about a ticket type; tickets that are issued keep what they were issued with."""
+
+    clearable = frozenset({"entry_limit", "not_before_at", "not_after_at", "sale_start_at", "sale_end_at"})
+
+    name: Name | None = None
+    description: Annotated[str, Field(max_length=1000)] | None = None
+    price_cents: Cents | None = None
+    quantity: Quantity | None = None
+    zone: Annotated[int, Field(ge=0, le=65535)] | None = None
+    entitlement: Kind | None = None
+    entry_limit: Limit | None = None
+    valid_days: Days | None = None
+    flags: Annotated[list[Flag], Field(max_length=6)] | None = None
+    check_words: Annotated[str, Field(max_length=100)] | None = None
+    not_before_at: Time | None = None
+    not_after_at: Time | None = None
+    sale_start_at: Time | None = None
+    sale_end_at: Time | None = None
+
+
+def _second(seconds: int) -> str | None:
+    return iso(seconds * 1000) if seconds else None
+
+
+class TicketTypeView(BaseModel):
+    """A ticket type."""
+
+    number: int
+    name: str
+    description: str
+    price_cents: int
+    currency: str
+    quantity: int
+    issued: int
+    zone: int
+    entitlement: str
+    entry_limit: int | None
+    valid_days: list[int]
+    flags: list[str]
+    check_words: str
+    not_before_at: str | None
+    not_after_at: str | None
+    sale_start_at: str | None
+    sale_end_at: str | None
+
+    @classmethod
+    def of(cls, row: TicketTypeRecord) -> TicketTypeView:
+        """As organisers see it."""
+        return cls(
+            number=row.number, name=row.name, description=row.description, price_cents=row.price_cents,
+            currency=row.currency, quantity=row.quantity, issued=row.issued, zone=row.zone,
+            entitlement=Entitlement(row.entitlement).name.lower(), entry_limit=row.entry_limit or None,
+            valid_days=rules.days_list(row.valid_days), flags=rules.names_of(row.flags), check_words=row.check_words,
+            not_before_at=_second(row.not_before), not_after_at=_second(row.not_after),
+            sale_start_at=iso_or_none(row.sale_start_at), sale_end_at=iso_or_none(row.sale_end_at),
+        )  # fmt: skip
+
+
+class TicketTypesView(BaseModel):
+    """The ticket types of an event."""
+
+    items: list[TicketTypeView]
+
+
+class SeatWish(Asked):
+    """A seat by the words printed on it."""
+
+    row: Annotated[str, Field(max_length=20)] = ""
+    number: Label
+    holder_name: Annotated[str, Field(max_length=100)] = ""
+
+
+class Membership(Asked):
+    """The membership that a ticket depends on."""
+
+    tier: Annotated[str, Field(min_length=1, max_length=40)]
+    until: Time | None = None
+
+
+class IssueTickets(Asked):
+    """Tickets to issue: `count` of a type, or one for each of `seats`."""
+
+    ticket_type: Annotated[int, Field(ge=1, le=65535)]
+    count: Annotated[int, Field(ge=1, le=rules.AT_ONCE)] | None = None
+    seats: Annotated[list[SeatWish], Field(min_length=1, max_length=rules.AT_ONCE)] | None = None
+    holder_name: Annotated[str, Field(max_length=100)] = ""
+    flags: Annotated[list[Flag], Field(max_length=6)] = Field(default_factory=list)
+    notes: Annotated[str, Field(max_length=200)] = ""
+    unpaid: bool = False
+    membership: Membership | None = None
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Self:
+        if (self.count is None) == (self.seats is None):
+            raise ValueError("send either `count` or `seats`")
+        return self
+
+
+class TicketView(BaseModel):
+    """A ticket. Its code has an address of its own."""
+
+    id: str
+    event_id: str
+    number: str
+    confirmation_code: str
+    state: State
+    issue: int
+    key_id: int
+    ticket_type: int
+    zone: int
+    seat_row: str
+    seat_number: str
+    entitlement: str
+    entry_limit: int | None
+    valid_days: list[int]
+    flags: list[str]
+    not_before_at: str | None
+    not_after_at: str | None
+    membership_tier: str
+    holder_name: str
+    notes: str
+    price_cents: int
+    currency: str
+    issued_at: str
+
+    @classmethod
+    def of(cls, row: TicketRecord) -> TicketView:
+        """As organisers see it."""
+        return cls(
+            id=public_id(row.id), event_id=row.event_id, number=row.number, confirmation_code=row.confirmation_code,
+            state=_STATES[row.state], issue=row.issue, key_id=row.key_id, ticket_type=row.ticket_type, zone=row.zone,
+            seat_row=row.seat_row, seat_number=row.seat_number, entitlement=Entitlement(row.entitlement).name.lower(),
+            entry_limit=row.entry_limit or None, valid_days=rules.days_list(row.valid_days),
+            flags=rules.names_of(row.flags), not_before_at=_second(row.not_before), not_after_at=_second(row.not_after),
+            membership_tier=row.membership_tier, holder_name=row.holder_name, notes=row.notes,
+            price_cents=row.price_cents, currency=row.currency, issued_at=iso(row.issued_at * 1000),
+        )  # fmt: skip
+
+
+_STATES: dict[int, State] = {
+    TicketState.VALID: "valid",
+    TicketState.CANCELLED: "cancelled",
+    TicketState.BLOCKED: "blocked",
+    TicketState.UNPAID: "unpaid",
+}
+
+
+class IssuedView(BaseModel):
+    """Tickets that were issued."""
+
+    items: list[TicketView]
+
+
+class TicketsView(BaseModel):
+    """A page of tickets."""
+
+    items: list[TicketView]
+    next: str | None
+
+
+class TicketsQuery(Query):
+    """Which tickets to list."""
+
+    limit: Annotated[int, Field(ge=1, le=1000)] = 100
+    after: Annotated[str, Field(max_length=400)] | None = None
+    state: State | None = None
+    ticket_type: Annotated[int, Field(ge=1, le=65535)] | None = None
+    number: Annotated[str, Field(max_length=24)] | None = None
+    confirmation_code: Annotated[str, Field(max_length=8)] | None = None
+
+
+class CodeQuery(Query):
+    """In which form the code is wanted."""
+
+    format: Literal["json", "text", "svg", "png"] = "json"
+
+
+class CodeView(BaseModel):
+    """A ticket's code: what is printed, for which issue."""
+
+    ticket_id: str
+    number: str
+    issue: int
+    code: str
+
+
+class TicketWhy(Asked):
+    """Why a ticket is changed; it stands in the audit log."""
+
+    reason: Reason = ""
+
+
+class RotateKey(Asked):
+    """Whether the new key signs at once, or after gates had a day to hear of it."""
+
+    at_once: bool = False
+
+
+class RevokeKey(Asked):
+    """Why, and how many tickets that may kill; without a number the answer only says how many there are."""
+
+    kills: Annotated[int, Field(ge=0)] | None = None
+    reason: Reason = ""
+
+
+class KeyView(BaseModel):
+    """A signing key; its private part is shown to nobody."""
+
+    id: int
+    state: str
+    public: str
+    signs_from: str
+    created_at: str
+    tickets: int
+
+    @classmethod
+    def of(cls, row: TicketKeyRecord, tickets: int) -> KeyView:
+        """As admins see it."""
+        return cls(
+            id=row.id, state=row.state, public=row.public.hex(), signs_from=iso(row.signs_from),
+            created_at=iso(row.created_at), tickets=tickets,
+        )  # fmt: skip
+
+
+class KeysView(BaseModel):
+    """The keys of an organisation."""
+
+    items: list[KeyView]

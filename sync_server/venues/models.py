@@ -1,0 +1,55 @@
+"""Tables of venues and their gates."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import JSON, BigInteger, ForeignKey, Index, String, UniqueConstraint
+from sqlalchemy.orm import Mapped, mapped_column
+
+from shared.clock import Millis
+from sync_server.plumbing.tables import Base
+
+
+class VenueRecord(Base):
+    """A house. Its row is also the lock of its gates."""
+
+    __tablename__ = "venues"
+
+    id: Mapped[str] = mapped_column(String(36), primary_key=True)
+    organisation_id: Mapped[str] = mapped_column(ForeignKey("organisations.id"))
+    slug: Mapped[str] = mapped_column(String(60))
+    name: Mapped[str] = mapped_column(String(100))
+    timezone: Mapped[str] = mapped_column(String(64))
+    address: Mapped[str] = mapped_column(String(500), default="")
+    city: Mapped[str] = mapped_column(String(50), default="")
+    country: Mapped[str] = mapped_column(String(60), default="")
+    max_capacity: Mapped[int] = mapped_column(default=0)
+    settings: Mapped[dict[str, Any]] = mapped_column(JSON, default=dict)
+    created_at: Mapped[Millis] = mapped_column(BigInteger)
+    updated_at: Mapped[Millis] = mapped_column(BigInteger)
+
+    __table_args__ = (
+        UniqueConstraint("organisation_id", "slug"),
+        Index("ix_venues_organisation_id_id", "organisation_id", "id"),
+    )
+
+
+class GateRecord(Base):
+    """An entrance; gates know it by its number within the venue."""
+
+    __tablename__ = "gates"
+
+    venue_id: Mapped[str] = mapped_column(ForeignKey("venues.id"), primary_key=True)
+    number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    organisation_id: Mapped[str] = mapped_column(String(36), index=True)
+    code: Mapped[str] = mapped_column(String(20))
+    name: Mapped[str] = mapped_column(String(100))
+    status: Mapped[str] = mapped_column(String(10), default="open")
+    capacity: Mapped[int | None]
+    step_free: Mapped[bool] = mapped_column(default=False)
+    settings: Mapped[dict[str, Any]] = mapped_column(JSON, default=dict)
+    created_at: Mapped[Millis] = mapped_column(BigInteger)
+    updated_at: Mapped[Millis] = mapped_column(BigInteger)
+
+    __table_args__ = (UniqueConstraint("venue_id", "code"),)
