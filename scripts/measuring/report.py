@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterable
 from typing import Any
 
@@ -11,6 +12,8 @@ from rich.table import Table
 
 from scripts.measuring.result import Result
 
+#: A file has no width of its own; a table cut to a narrow one says nothing.
+WIDE = 180
 COLUMNS = ("bench", "case", "value", "unit", "p50", "p95", "p99", "yardstick", "ratio", "goal", "holds")
 
 
@@ -26,7 +29,7 @@ def print_lines(results: Iterable[Result]) -> bool:
 def print_table(results: Iterable[Result]) -> bool:
     """A table once all are there; answers whether all goals hold."""
     measured = list(results)
-    Console(width=None).print(table(measured))
+    Console(width=None if sys.stdout.isatty() else WIDE).print(table(measured))
     return all(result.holds for result in measured)
 
 
