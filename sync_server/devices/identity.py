@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from flask import current_app
 from sqlalchemy import select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
@@ -12,9 +13,11 @@ from sqlalchemy.orm import Session
 from shared.clock import Millis
 from sync_server.devices.models import ServerIdentity
 from sync_server.plumbing.database import Database, of
+from sync_server.plumbing.parts import parts
 from sync_server.plumbing.sealing import Sealer
 
 _PURPOSE = "server identity"
+_EXTENSION = "gatehouse.server_key"
 
 
 class ServerKey:
@@ -59,3 +62,10 @@ def _made(session: Session, sealer: Sealer, now: Millis) -> ServerIdentity:
     dialect = sqlite if of(session).embedded else postgresql
     session.execute(dialect.insert(ServerIdentity).values(row).on_conflict_do_nothing())
     return session.execute(select(ServerIdentity)).scalar_one()
+
+
+def server_key() -> ServerKey:
+    """The key of the server that is answering this request."""
+    extensions = current_app.extensions
+    known: ServerKey | None = extensions.get(_EXTENSION)
+    return known or extensions.setdefault(_EXTENSION, ServerKey(parts().database, parts().sealer))

@@ -84,6 +84,7 @@ class DeviceReport(Base):
     software: Mapped[str] = mapped_column(String(40), default="")
     branch: Mapped[int] = mapped_column(BigInteger, default=0)
     last_seq: Mapped[int] = mapped_column(BigInteger, default=0)
+    unsent: Mapped[int] = mapped_column(BigInteger, default=0)
     clock_offset: Mapped[int | None] = mapped_column(BigInteger)
     clock_uncertainty: Mapped[int | None] = mapped_column(BigInteger)
     rows: Mapped[list[dict[str, Any]]] = mapped_column(JSON, default=list)

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from shared.clock import Millis
 from shared.errors import NotFound
 from sync_server.devices.models import Assignment, Device, DeviceReport, EnrolmentCode
-from sync_server.devices.rules import DeviceState, state_of
+from sync_server.devices.rules import DeviceState, Work, state_of
 
 NO_DEVICE = "There is no such device."
 
@@ -41,7 +41,7 @@ class DeviceView:
     device: Device
     state: DeviceState
     report: DeviceReport | None
-    assignments: tuple[Assignment, ...]
+    assignments: tuple[Work, ...]
 
 
 def by_number(session: Session, number: int) -> KnownDevice | None:
@@ -89,14 +89,19 @@ def views_of_event(session: Session, organisation_id: str, event_number: int) ->
 
 def _view(session: Session, device: Device) -> DeviceView:
     report = session.get(DeviceReport, device.id)
-    assigned = tuple(assignments(session, device.id))
-    return DeviceView(device, state_of(device.enrolled_at, device.revoked_at), report, assigned)
+    state = state_of(device.enrolled_at, device.revoked_at)
+    return DeviceView(device, state, report, assignments(session, device.id))
 
 
-def assignments(session: Session, device_id: str) -> list[Assignment]:
+def assignments(session: Session, device_id: str) -> tuple[Work, ...]:
     """What a device does, by event."""
     found = select(Assignment).where(Assignment.device_id == device_id).order_by(Assignment.event_number)
-    return list(session.scalars(found))
+    return tuple(_work(row) for row in session.scalars(found))
+
+
+def _work(row: Assignment) -> Work:
+    gates, zones = tuple(row.gates_allowed), tuple(row.zones)
+    return Work(row.event_id, row.event_number, row.gate, gates, zones, row.direction, row.mode)
 
 
 def event_numbers(session: Session, device_id: str) -> frozenset[int]:
@@ -125,3 +130,9 @@ def latest_code(session: Session, device_id: str) -> EnrolmentCode | None:
 def holder_of_key(session: Session, public_key: bytes) -> str | None:
     """The device that has this key."""
     return session.scalar(select(Device.id).where(Device.public_key == public_key))
+
+
+def standing(session: Session, device_id: str) -> tuple[str, bool]:
+    """A device's profile, and whether it has been shut out."""
+    profile, revoked_at = session.execute(select(Device.profile, Device.revoked_at).where(Device.id == device_id)).one()
+    return profile, revoked_at is not None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 
 from shared.errors import Conflict, Forbidden, InvalidRequest
@@ -9,6 +10,19 @@ from shared.errors import Conflict, Forbidden, InvalidRequest
 CODE_LIFETIME_MS = 15 * 60_000
 CODE_TRIES = 5
 SILENT_AFTER_MS = 60_000
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What a device shall do at one event."""
+
+    event_id: str
+    event_number: int
+    gate: int | None
+    gates_allowed: tuple[int, ...] = ()
+    zones: tuple[int, ...] = ()
+    direction: str = "entry"
+    mode: str = "real"
 
 
 class Act(StrEnum):

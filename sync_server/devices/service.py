@@ -17,6 +17,7 @@ from shared.snapshot import DeviceRow
 from sync_server.audit import service as audit
 from sync_server.devices import queries, rules
 from sync_server.devices.models import Assignment, Device, DeviceReport
+from sync_server.devices.rules import Work
 from sync_server.outbox import service as outbox
 from sync_server.plumbing.database import announce, of
 from sync_server.plumbing.principals import Actor
@@ -27,25 +28,13 @@ ASSIGNMENTS_CHANGED = "device_assignments_changed"
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
-    """What a device shall do at one event."""
-
-    event_id: str
-    event_number: int
-    gate: int | None
-    gates_allowed: Sequence[int] = ()
-    zones: Sequence[int] = ()
-    direction: str = "entry"
-    mode: str = "real"
-
-
-@dataclass(frozen=True, slots=True)
 class Report:
     """What a device tells of itself at a hello."""
 
     software: str
     branch: int
     last_seq: int
+    unsent: int
     rows: Sequence[Mapping[str, Any]]
     clock_offset: int | None = None
     clock_uncertainty: int | None = None
@@ -102,7 +91,7 @@ def assign(session: Session, device: Device, works: Sequence[Work], *, actor: Ac
         raise Conflict("This device has been revoked. Make a new device instead.", code="device_revoked")
     if len({work.event_id for work in works}) != len(works):
         raise InvalidRequest("A device has one assignment an event.", field="assignments")
-    before = [_as_told(each) for each in queries.assignments(session, device.id)]
+    before = [asdict(work) for work in queries.assignments(session, device.id)]
     session.execute(delete(Assignment).where(Assignment.device_id == device.id))
     session.add_all(_assignment(session, device, work, now) for work in works)
     session.flush()
@@ -146,7 +135,7 @@ def hear(session: Session, device_id: str, organisation_id: str, report: Report,
 
 def _report(session: Session, device_id: str, organisation_id: str, now: Millis, told: dict[str, Any]) -> None:
     row = {"device_id": device_id, "organisation_id": organisation_id, "last_seen_at": now}
-    fresh = {"software": "", "branch": 0, "last_seq": 0, "rows": []} | row | told
+    fresh = {"software": "", "branch": 0, "last_seq": 0, "unsent": 0, "rows": []} | row | told
     dialect = sqlite if of(session).embedded else postgresql
     statement = dialect.insert(DeviceReport).values(fresh)
     session.execute(statement.on_conflict_do_update(index_elements=["device_id"], set_=told | {"last_seen_at": now}))
@@ -181,18 +170,13 @@ def _assignment(session: Session, device: Device, work: Work, now: Millis) -> As
     )
 
 
-def _as_told(assignment: Assignment) -> dict[str, Any]:
-    names = ("event_id", "event_number", "gate", "gates_allowed", "zones", "direction", "mode")
-    return {name: getattr(assignment, name) for name in names}
-
-
 def _put_rows(session: Session, device: Device) -> None:
     """Every event the device works at knows whose journals it may believe; events it has left go on knowing it."""
     if device.public_key is None:
         return
     row = DeviceRow(device.number, device.name, device.public_key, device.revoked_at is not None)
-    for assignment in queries.assignments(session, device.id):
-        revisions.put(session, assignment.event_number, [row])
+    for work in queries.assignments(session, device.id):
+        revisions.put(session, work.event_number, [row])
 
 
 def _tell(session: Session, device: Device, told: _Telling) -> None:

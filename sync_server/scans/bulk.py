@@ -4,23 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, cast
 
 from sqlalchemy import Table, TypeDecorator, text
 from sqlalchemy.dialects import postgresql
 from sqlalchemy.orm import Session
 
 from sync_server.plumbing.database import of
+from sync_server.plumbing.tables import Base
 
 Row = Mapping[str, Any]
 _POSTGRESQL = postgresql.dialect()  # type: ignore[no-untyped-call]  # SQLAlchemy leaves dialect classes untyped
 
 
-def insert_many(session: Session, table: Table, rows: Sequence[Row], on_conflict: str) -> None:
+def insert_many(session: Session, model: type[Base], rows: Sequence[Row], on_conflict: str) -> None:
     """Insert rows that all have the same columns; `on_conflict` is the clause both databases share."""
     if not rows:
         return
-    names = tuple(rows[0])
+    table, names = cast(Table, model.__table__), tuple(rows[0])
     prepare = {name: _prepared(table, name) for name in names}
     connection = session.connection()
     if of(session).embedded:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import JSON, BigInteger, Boolean, Index, LargeBinary, String, Text, UniqueConstraint, false
+from sqlalchemy import JSON, BigInteger, Boolean, Index, LargeBinary, String, Text, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
 from sync_server.plumbing.tables import Base, Unsigned64
@@ -23,6 +23,8 @@ class Journal(Base):
     claimed_seq: Mapped[int] = mapped_column(BigInteger, default=0)
     claimed_head: Mapped[bytes] = mapped_column(LargeBinary(32))
     claimed_signature: Mapped[bytes] = mapped_column(LargeBinary(64), default=b"")
+    boots: Mapped[bytes] = mapped_column(LargeBinary, default=b"")  # see boots.py
+    anchored_seq: Mapped[int] = mapped_column(BigInteger, default=0)  # times behind it may still move
     alarm: Mapped[str] = mapped_column(String(20), default="")
     alarm_at: Mapped[int | None] = mapped_column(BigInteger)
     received_at: Mapped[int | None] = mapped_column(BigInteger)
@@ -42,6 +44,7 @@ class ScanEntry(Base):
     received_at: Mapped[int] = mapped_column(BigInteger)
     quarantined: Mapped[bool] = mapped_column(Boolean, default=False)
     why: Mapped[str] = mapped_column(String(40), default="")
+    forked: Mapped[bool] = mapped_column(Boolean, default=False)  # another entry claims the same place
     kind: Mapped[str] = mapped_column(String(20))
     event: Mapped[int] = mapped_column(BigInteger)
     gate: Mapped[int] = mapped_column(BigInteger)
@@ -94,19 +97,18 @@ class Presence(Base):
 
     event: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
     ticket: Mapped[int] = mapped_column(Unsigned64, primary_key=True, autoincrement=False)
-    inside: Mapped[bool] = mapped_column(Boolean, default=False, server_default=false())
+    bodies: Mapped[int] = mapped_column(default=0)  # inside on this ticket; more than one where it was doubled
     at: Mapped[int] = mapped_column(BigInteger, default=0)
     gate: Mapped[int] = mapped_column(BigInteger, default=0)
     zone: Mapped[int] = mapped_column(BigInteger, default=0)
-    rightful: Mapped[str] = mapped_column(String(40), default="")
 
 
 Index(
     "ix_scan_presence_inside",
     Presence.event,
     Presence.at,
-    postgresql_where=Presence.inside,
-    sqlite_where=Presence.inside,
+    postgresql_where=Presence.bodies > 0,
+    sqlite_where=Presence.bodies > 0,
 )
 
 
@@ -137,7 +139,7 @@ class ConflictRow(Base):
     severity: Mapped[int] = mapped_column()
     order_unsure: Mapped[bool] = mapped_column(Boolean)
     scans: Mapped[list[dict[str, Any]]] = mapped_column(JSON)
-    words: Mapped[str] = mapped_column(Text)
+    reason: Mapped[str] = mapped_column(String(24), default="")  # what the server would have answered
     found_at: Mapped[int] = mapped_column(BigInteger)
     withdrawn_at: Mapped[int | None] = mapped_column(BigInteger)
     resolved_at: Mapped[int | None] = mapped_column(BigInteger)

@@ -1,0 +1,33 @@
+"""An enrolment code as a picture, and how the latest one fared."""
+
+from __future__ import annotations
+
+from io import BytesIO
+from typing import Literal
+
+import segno
+
+from shared.clock import Millis
+from sync_server.devices.models import EnrolmentCode
+
+CodeState = Literal["none", "open", "used", "expired", "dead"]
+
+
+def qr_svg(text: str) -> str:
+    """A QR code of letters and digits only, so that every scanner types it right."""
+    picture = BytesIO()
+    segno.make_qr(text, error="m", mode="alphanumeric").save(
+        picture, kind="svg", xmldecl=False, svgns=True, scale=6, border=4, dark="#000", light="#fff", omitsize=True
+    )
+    return picture.getvalue().decode()
+
+
+def state_of(code: EnrolmentCode | None, now: Millis) -> CodeState:
+    """Whether it still opens anything."""
+    if code is None:
+        return "none"
+    if code.used_at is not None:
+        return "used"
+    if code.tries_left <= 0:
+        return "dead"
+    return "expired" if code.withdrawn_at is not None or now >= code.expires_at else "open"

@@ -1,0 +1,1 @@
+"""What gates and server promise each other, on SQLite and on PostgreSQL."""
