@@ -1,0 +1,403 @@
+"""Scans judged again on the server: who was right, what is a conflict, and the same for every order of upload."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shared.admission import Direction, Room
+from shared.claims import Entitlement
+from shared.reasons import Reason
+from shared.rows import EventRow, GateRow, PolicyRow, TicketRow, TicketState, TicketTypeRow, ZoneRow
+from shared.scans import Entry
+from sync_server.scans.reconcile import ConflictKind, Facts, Judged, Reconciliation, reconcile
+from tests.unit.shared.wire_builders import EIGHT, a_ticket_row, an_entry, an_event_row
+
+MINUTE = 60_000
+
+
+@dataclass
+class Past:
+    """What the server knew and when: revision n is the n-th of `rows`, each from its time on."""
+
+    rows: list[tuple[int, TicketRow | None]] = field(default_factory=lambda: [(0, a_ticket_row())])
+    event: EventRow = field(default_factory=an_event_row)
+    zone_room: Room | None = None
+    code_hash: bytes = b""
+
+    def at_position(self, entry: Entry) -> Facts | None:
+        if not 1 <= entry.revision <= len(self.rows):
+            return None
+        since, row = self.rows[entry.revision - 1]
+        return self._facts(row, since)
+
+    def at_time(self, entry: Entry, at: int) -> Facts:
+        known = [row for since, row in self.rows if since <= at]
+        return self._facts(known[-1] if known else None, at)
+
+    def first_words(self, entry: Entry) -> TicketRow | None:
+        return next((row for _, row in self.rows if row is not None), None)
+
+    def _facts(self, row: TicketRow | None, as_of: int) -> Facts:
+        return Facts(
+            organisation=self.event.organisation,
+            event=self.event,
+            gate=GateRow(2, "A", "North door"),
+            zone=ZoneRow(1, "Floor", "ga_standing", capacity=100),
+            row=row,
+            ticket_type=TicketTypeRow(1, "Full price"),
+            policy=PolicyRow(),
+            as_of=as_of,
+            zone_room=self.zone_room,
+            code_hash=self.code_hash,
+        )
+
+
+def a_scan(minute: int = 0, *, uncertainty: int = 100, **different: Any) -> Judged:
+    """Shown at gate A of device 4 so many minutes after eight, as the rows of revision 1 say."""
+    marks = {name: different.pop(name) for name in ("fork", "quarantined", "revoked", "ref") if name in different}
+    entry = an_entry(**{"revision": 1, "seq": minute + 1, **different})
+    return Judged(entry, EIGHT + minute * MINUTE, uncertainty, **marks)
+
+
+def kinds(outcome: Reconciliation) -> list[ConflictKind]:
+    return [conflict.kind for conflict in outcome.conflicts]
+
+
+def past_of(*rows: TicketRow | None, since: Iterable[int] = (0, EIGHT)) -> Past:
+    return Past(list(zip(since, rows, strict=False)))
+
+
+# --- Who was right ---
+
+
+def test_one_ticket_shown_once_is_nobodys_trouble() -> None:
+    scan = a_scan()
+    outcome = reconcile([scan], Past())
+    assert outcome.rightful is scan
+    assert outcome.conflicts == ()
+    (judged,) = outcome.outcomes
+    assert (judged.gate_right, judged.guest_right) == (True, True)
+    assert [passage.zone for passage in outcome.history] == [1]
+
+
+def test_two_gates_without_a_network_admit_the_same_ticket() -> None:
+    first, second = a_scan(0), a_scan(3, device=5)
+    outcome = reconcile([second, first], Past())
+    assert outcome.rightful is first
+    (conflict,) = outcome.conflicts
+    assert (conflict.kind, conflict.reason) == (ConflictKind.DUPLICATE, Reason.ALREADY_USED)
+    assert (conflict.of, conflict.against, conflict.order_unsure) == (second, first, False)
+
+
+def test_corrected_times_decide_who_was_first_and_not_the_clocks_of_the_gates() -> None:
+    early_by_its_own_clock = a_scan(5, device=5, wall=EIGHT - 90 * MINUTE)
+    outcome = reconcile([early_by_its_own_clock, a_scan(0)], Past())
+    assert outcome.rightful == a_scan(0)
+
+
+def test_clocks_that_cannot_tell_say_so() -> None:
+    near, far = a_scan(0, uncertainty=40_000), a_scan(1, device=5, uncertainty=20_000)
+    assert reconcile([near, far], Past()).conflicts[0].order_unsure
+    assert not reconcile([replace(near, uncertainty=39_999), far], Past()).conflicts[0].order_unsure
+
+
+def test_within_one_journal_the_sequence_is_sure_whatever_the_clock() -> None:
+    scans = [a_scan(0, uncertainty=2**42), a_scan(1, uncertainty=2**42)]
+    assert not reconcile(scans, Past()).conflicts[0].order_unsure
+
+
+def test_equal_times_are_ordered_by_device() -> None:
+    outcome = reconcile([a_scan(0, device=9), a_scan(0, device=3)], Past())
+    assert outcome.rightful is not None
+    assert outcome.rightful.entry.device == 3
+    assert outcome.conflicts[0].order_unsure
+
+
+# --- Duplicates ---
+
+
+def test_a_duplicate_judges_nobody_after_it_but_counts_as_somebody_inside() -> None:
+    past = Past([(0, a_ticket_row(entitlement=Entitlement.GA_STANDING))])
+    walked_out = {"direction": "exit", "reason": "exited"}
+    scans = [a_scan(0), a_scan(1, device=5), a_scan(10, **walked_out), a_scan(20, device=5, reason="admitted_reentry")]
+    outcome = reconcile(scans, past)
+    assert [(one.kind, one.of) for one in outcome.conflicts] == [(ConflictKind.DUPLICATE, scans[1])]
+    assert outcome.conflicts[0].reason == Reason.ALREADY_INSIDE
+    assert [passage.at for passage in outcome.history] == [scans[0].at, scans[2].at, scans[3].at]
+    assert len(outcome.counted) == 4
+
+
+def test_three_entries_on_a_ticket_for_two_a_day() -> None:
+    past = Past([(0, a_ticket_row(entitlement=Entitlement.LIMITED_REENTRY_PER_DAY, limit=2))])
+    outcome = reconcile([a_scan(minute, device=minute + 3) for minute in range(3)], past)
+    assert [(one.reason, one.of.entry.device) for one in outcome.conflicts] == [(Reason.DAILY_LIMIT_REACHED, 5)]
+
+
+def test_whoever_was_sent_back_out_never_came_in() -> None:
+    sent_back = a_scan(0)
+    annulment = a_scan(1, kind="annulment", admitted=False, reason="", details={"annuls": [4, 1, sent_back.entry.seq]})
+    later = a_scan(2, device=5)
+    outcome = reconcile([sent_back, annulment, later], Past())
+    assert (outcome.rightful, outcome.conflicts) == (later, ())
+    assert [passage.device for passage in outcome.counted] == [5]
+
+
+def test_an_annulment_in_quarantine_annuls_nothing() -> None:
+    annulment = a_scan(
+        1, kind="annulment", admitted=False, reason="", details={"annuls": [4, 1, 1]}, quarantined=True, device=6
+    )
+    assert reconcile([a_scan(0), annulment], Past()).rightful == a_scan(0)
+
+
+# --- Dead tickets ---
+
+
+def a_ticket_cancelled_at(moment: int) -> Past:
+    return past_of(a_ticket_row(), a_ticket_row(state=TicketState.CANCELLED), since=(0, moment))
+
+
+def test_a_gate_that_had_not_heard_of_the_cancellation_was_right_and_the_guest_was_not() -> None:
+    outcome = reconcile([a_scan(10)], a_ticket_cancelled_at(EIGHT + 5 * MINUTE))
+    (judged,) = outcome.outcomes
+    assert (judged.gate_right, judged.guest_right) == (True, False)
+    (conflict,) = outcome.conflicts
+    assert (conflict.kind, conflict.reason) == (ConflictKind.ADMITTED_THOUGH_DEAD, Reason.TICKET_CANCELLED)
+    assert not conflict.order_unsure
+    assert outcome.rightful is None
+
+
+def test_a_gate_that_knew_and_admitted_all_the_same_was_wrong() -> None:
+    outcome = reconcile([a_scan(10, revision=2)], a_ticket_cancelled_at(EIGHT))
+    assert outcome.outcomes[0].gate_right is False
+
+
+def test_a_cancellation_within_the_uncertainty_leaves_the_order_unsure() -> None:
+    past = a_ticket_cancelled_at(EIGHT + 10 * MINUTE - 50)
+    assert reconcile([a_scan(10, uncertainty=100)], past).conflicts[0].order_unsure
+    assert not reconcile([a_scan(10, uncertainty=49)], past).conflicts[0].order_unsure
+
+
+def test_cancelled_after_the_entry_is_no_conflict() -> None:
+    assert reconcile([a_scan(10)], a_ticket_cancelled_at(EIGHT + 11 * MINUTE)).conflicts == ()
+
+
+def test_an_old_issue_after_a_transfer_is_dead() -> None:
+    past = past_of(a_ticket_row(issue=1), a_ticket_row(issue=2), since=(0, EIGHT))
+    outcome = reconcile([a_scan(5, issue=1), a_scan(9, issue=2, revision=2)], past)
+    assert [(one.kind, one.reason) for one in outcome.conflicts] == [
+        (ConflictKind.ADMITTED_THOUGH_DEAD, Reason.TICKET_REPLACED),
+        (ConflictKind.DUPLICATE, Reason.ALREADY_USED),
+    ]
+
+
+# --- Tickets that nobody issued ---
+
+
+def test_a_good_signature_on_a_ticket_that_was_never_issued_is_an_alarm() -> None:
+    assert kinds(reconcile([a_scan()], Past([]))) == [ConflictKind.NEVER_ISSUED]
+
+
+@pytest.mark.parametrize(
+    "different",
+    [
+        {"admitted": False, "reason": "not_in_snapshot"},
+        {"mode": "test", "reason": "test_ok"},
+        {"quarantined": True},
+    ],
+)
+def test_it_is_an_alarm_even_where_nobody_was_let_in(different: dict[str, Any]) -> None:
+    assert kinds(reconcile([a_scan(**different)], Past([]))) == [ConflictKind.NEVER_ISSUED]
+
+
+@pytest.mark.parametrize("reason", ["unreadable", "bad_signature", "unknown_key", "wrong_event", "gate_not_ready"])
+def test_a_code_that_was_not_believed_says_nothing(reason: str) -> None:
+    assert reconcile([a_scan(admitted=False, reason=reason)], Past([])) == Reconciliation()
+
+
+def test_a_ticket_sold_after_the_last_sync_is_no_alarm_and_the_gate_was_right() -> None:
+    past = past_of(None, a_ticket_row(), since=(0, EIGHT - MINUTE))
+    outcome = reconcile([a_scan(5)], past)
+    assert outcome.conflicts == ()
+    assert outcome.outcomes[0].gate_right is True
+
+
+def test_a_clock_before_the_sale_is_no_alarm() -> None:
+    past = past_of(None, a_ticket_row(), since=(0, EIGHT + MINUTE))
+    outcome = reconcile([a_scan(0, revision=2)], past)
+    assert (outcome.conflicts, outcome.rightful) == ((), a_scan(0, revision=2))
+
+
+def test_who_claims_a_ticket_without_having_seen_its_code_takes_nothing_from_its_holder() -> None:
+    past = Past(code_hash=bytes(range(16)))
+    thief, holder = a_scan(0, device=6, code_hash=b"x" * 16), a_scan(5)
+    outcome = reconcile([thief, holder], past)
+    assert [(one.kind, one.of) for one in outcome.conflicts] == [(ConflictKind.NEVER_ISSUED, thief)]
+    assert outcome.rightful == holder
+    assert len(outcome.counted) == 1
+
+
+# --- Crowds, copies and revoked machines ---
+
+
+def test_one_more_than_the_zone_holds() -> None:
+    assert kinds(reconcile([a_scan()], Past(zone_room=Room(100, 100)))) == [ConflictKind.OVER_CAPACITY]
+    assert kinds(reconcile([a_scan()], Past(zone_room=Room(99, 100)))) == []
+
+
+def test_a_copied_card_shows_as_a_fork_on_both_sides() -> None:
+    scans = [a_scan(0), replace(a_scan(0, gate=3), at=EIGHT + MINUTE)]
+    outcome = reconcile(scans, Past())
+    assert kinds(outcome) == [ConflictKind.FORK, ConflictKind.FORK, ConflictKind.DUPLICATE]
+    assert all(conflict.of.fork for conflict in outcome.conflicts)
+
+
+def test_a_fork_whose_twin_is_another_ticket_counts_but_is_flagged() -> None:
+    outcome = reconcile([a_scan(fork=True)], Past())
+    assert kinds(outcome) == [ConflictKind.FORK]
+    assert outcome.rightful == a_scan(fork=True)
+
+
+def test_late_entries_of_a_revoked_device_refuse_nobody_until_somebody_accepts_them() -> None:
+    late, honest = a_scan(0, device=6, quarantined=True), a_scan(5)
+    outcome = reconcile([late, honest], Past())
+    assert kinds(outcome) == [ConflictKind.REVOKED_DEVICE]
+    assert outcome.rightful == honest
+    assert [passage.device for passage in outcome.counted] == [4]
+
+    accepted = reconcile([replace(late, quarantined=False, revoked=True), honest], Past())
+    assert kinds(accepted) == [ConflictKind.REVOKED_DEVICE, ConflictKind.DUPLICATE]
+
+
+# --- Refusals ---
+
+
+def test_a_guest_who_was_right_and_was_sent_away_is_told_of_but_counts_nowhere() -> None:
+    sent_away = a_scan(0, admitted=False, reason="ticket_cancelled", revision=2)
+    past = Past([(0, a_ticket_row()), (EIGHT + 9 * MINUTE, a_ticket_row(state=TicketState.CANCELLED))])
+    outcome = reconcile([sent_away], past)
+    assert kinds(outcome) == [ConflictKind.REFUSED_THOUGH_RIGHT]
+    assert (outcome.history, outcome.rightful) == ((), None)
+    assert outcome.outcomes[0].gate_right is True  # by the rows it held
+
+
+def test_a_refusal_that_was_right_is_no_conflict() -> None:
+    outcome = reconcile([a_scan(0), a_scan(2, device=5, admitted=False, reason="already_used")], Past())
+    assert outcome.conflicts == ()
+    assert [one.gate_right for one in outcome.outcomes] == [True, True]
+
+
+def test_a_full_house_that_the_server_did_not_count_is_no_reproach() -> None:
+    refused = a_scan(0, admitted=False, reason="zone_full")
+    assert kinds(reconcile([refused], Past())) == []
+    assert kinds(reconcile([refused], Past(zone_room=Room(3, 100)))) == [ConflictKind.REFUSED_THOUGH_RIGHT]
+
+
+# --- Supervisors ---
+
+
+OVERRIDDEN = {"reason": "admitted_override", "override_by": 9, "override_reason": "lost his friends"}
+
+
+def test_what_a_supervisor_knowingly_let_pass_is_no_conflict() -> None:
+    outcome = reconcile([a_scan(0), a_scan(2, device=5, override_denial="already_used", **OVERRIDDEN)], Past())
+    assert outcome.conflicts == ()
+    assert len(outcome.history) == 2
+
+
+def test_what_the_supervisor_could_not_know_is_one() -> None:
+    outcome = reconcile([a_scan(0), a_scan(2, device=5, override_denial="wrong_gate", **OVERRIDDEN)], Past())
+    assert [(one.kind, one.reason) for one in outcome.conflicts] == [(ConflictKind.DUPLICATE, Reason.ALREADY_USED)]
+
+
+# --- Odds and ends ---
+
+
+def test_a_position_that_is_nobodys_leaves_the_gate_unjudged() -> None:
+    (judged,) = reconcile([a_scan(revision=77)], Past()).outcomes
+    assert (judged.gate_right, judged.gate_reason, judged.guest_right) == (None, None, True)
+
+
+def test_an_exit_without_an_entry_is_no_conflict_and_counts() -> None:
+    outcome = reconcile([a_scan(0, direction="exit", reason="exited")], Past())
+    assert outcome.conflicts == ()
+    assert outcome.outcomes[0].guest_reason == Reason.NOT_INSIDE
+    assert [passage.direction for passage in outcome.counted] == [Direction.EXIT]
+
+
+@pytest.mark.parametrize(
+    "different",
+    [{"mode": "test", "reason": "test_ok"}, {"mode": "dream"}, {"direction": "sideways"}, {"kind": "hologram"}],
+)
+def test_what_is_not_real_or_not_known_holds_nobody_up(different: dict[str, Any]) -> None:
+    outcome = reconcile([a_scan(0, device=6, **different), a_scan(5)], Past())
+    assert (outcome.rightful, outcome.conflicts) == (a_scan(5), ())
+
+
+def test_no_entries_come_to_nothing() -> None:
+    assert reconcile([], Past()) == Reconciliation()
+
+
+# --- The set and nothing but the set ---
+
+
+@st.composite
+def sets_of_scans(draw: st.DrawFn) -> list[Judged]:
+    scans = []
+    for seq in range(1, draw(st.integers(1, 7)) + 1):
+        different: dict[str, Any] = draw(
+            st.sampled_from(
+                [
+                    {},
+                    {},
+                    {"direction": "exit", "reason": "exited"},
+                    {"admitted": False, "reason": "already_used"},
+                    {"kind": "annulment", "admitted": False, "details": {"annuls": [3, 1, draw(st.integers(1, 7))]}},
+                    {"mode": "test", "reason": "test_ok"},
+                    {"revision": 2},
+                    {"quarantined": True},
+                    {"fork": True},
+                    {"code_hash": b"other code hash!"},
+                ]
+            )
+        )
+        device, twin = draw(st.integers(3, 5)), draw(st.booleans())
+        scan = a_scan(draw(st.integers(0, 4)), **{"device": device, **different})
+        scans.append(replace(scan, entry=replace(scan.entry, seq=seq if twin else 1)))
+    return scans
+
+
+@given(sets_of_scans(), st.data())
+def test_every_order_of_upload_and_every_repetition_comes_to_the_same(scans: list[Judged], data: st.DataObject) -> None:
+    row = a_ticket_row(entitlement=data.draw(st.sampled_from(Entitlement)), limit=1)
+    past = past_of(row, replace(row, state=TicketState.BLOCKED), since=(0, EIGHT + 2 * MINUTE))
+    # Two uploads of one entry are the same entry: what the store found out about it is the same as well.
+    known = list({(one.entry.device, one.entry.seq, repr(one.entry)): one for one in scans}.values())
+    expected = reconcile(known, past)
+    again = data.draw(st.permutations(known)) + data.draw(st.lists(st.sampled_from(known), max_size=4))
+    assert reconcile(again, past) == expected
+
+
+@given(sets_of_scans(), st.integers(0, 7))
+def test_batches_come_to_the_same_as_all_at_once(scans: list[Judged], cut: int) -> None:
+    known = list({(one.entry.device, one.entry.seq, repr(one.entry)): one for one in scans}.values())
+    store: list[Judged] = []
+    for batch in (known[cut:], known[:cut], known[cut:]):
+        store += batch
+        last = reconcile(store, Past())
+    assert last == reconcile(known, Past())
+
+
+@given(sets_of_scans())
+def test_whatever_was_uploaded_something_comes_of_it(scans: list[Judged]) -> None:
+    outcome = reconcile(scans, Past())
+    assert set(outcome.history) <= set(outcome.counted)
+    assert sum(one.kind == ConflictKind.DUPLICATE for one in outcome.conflicts) == len(outcome.counted) - len(
+        outcome.history
+    )
+    assert outcome.rightful is None or outcome.rightful.entry.admitted
