@@ -13,7 +13,7 @@ from shared.lifecycle import rehearsing, scanning, scanning_limits
 from shared.notices import of_entry, of_exit
 from shared.reasons import Reason
 from shared.scene import Scene, set_scene, type_of, zone_of
-from shared.sentences import words, words_of_barred, words_of_override
+from shared.sentences import words_of_admission, words_of_barred, words_of_denial, words_of_override
 from shared.snapshot import EventRow, WhenUncertain
 from shared.standing import unpermitted_gate, unsound_ticket, without_membership
 from shared.tickets import ReadTicket, Refusal
@@ -59,7 +59,7 @@ def _judge(scene: Scene) -> Verdict:
 
 def _admit(scene: Scene, hinged: bool) -> Verdict:
     reason = _kind_of_admission(scene)
-    return Verdict(reason, words(reason, scene), _notices(scene, 12, hinged))
+    return Verdict(reason, words_of_admission(reason, scene), _notices(scene, 12, hinged))
 
 
 def _kind_of_admission(scene: Scene) -> Reason:
@@ -74,9 +74,9 @@ def _refuse(scene: Scene, reason: Reason, number: int, hinged: bool) -> Verdict:
     notices = _notices(scene, number, hinged)
     override = scene.attempt.override
     if override is None or scene.attempt.mode == Mode.TEST:
-        return Verdict(reason, words(reason, scene), notices)
+        return Verdict(reason, words_of_denial(reason, scene), notices)
     turned = Reason.EXITED if scene.is_exit else Reason.ADMITTED_OVERRIDE
-    return Verdict(turned, words_of_override(turned, reason, override, scene), (*notices, "override"), reason)
+    return Verdict(turned, words_of_override(reason, override, scene), (*notices, "override"), reason)
 
 
 def _notices(scene: Scene, number: int, hinged: bool) -> tuple[str, ...]:

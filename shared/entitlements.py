@@ -22,7 +22,7 @@ def not_inside(scene: Scene, _now: int) -> Reason | None:
 
 def daily_limit(scene: Scene) -> int:
     """Entries a day; no number given means one."""
-    return scene.terms.limit or 1
+    return max(scene.terms.limit, 1)
 
 
 def _single(scene: Scene) -> Reason | None:

@@ -236,6 +236,11 @@ def test_an_estimate_of_a_seated_zone_matters_to_nobody() -> None:
     assert (verdict.reason, verdict.notices) == (Reason.ADMITTED, ())
 
 
+def test_a_zone_keeps_the_name_that_the_house_gave_it() -> None:
+    pit = ZoneRow(FLOOR, "Golden Circle", "ga_standing", capacity=1)
+    assert decide(an_attempt(zone=pit, zone_room=Room(1, 1))).message.startswith("Zone Golden Circle is full.")
+
+
 # --- Supervisors ---
 
 
@@ -243,7 +248,7 @@ def test_the_denial_stays_in_an_overridden_answer() -> None:
     verdict = decide(an_attempt(history=(entered("19:00"),), override=SUPERVISOR))
     assert (verdict.reason, verdict.overridden) == (Reason.ADMITTED_OVERRIDE, Reason.ALREADY_USED)
     assert verdict.message == (
-        "Let in by a supervisor: went to the car. Refused was: Used at 17:00 UTC at gate A. Do not let in."
+        "Let in by a supervisor: went to the car. What stood against it: Used at 17:00 UTC at gate A."
     )
 
 
@@ -255,7 +260,7 @@ def test_nothing_is_overridden_where_nothing_was_refused() -> None:
 def test_an_exit_without_an_entry_is_counted_out_by_a_supervisor() -> None:
     verdict = decide(an_attempt(direction=Direction.EXIT, override=SUPERVISOR))
     assert (verdict.reason, verdict.overridden) == (Reason.EXITED, Reason.NOT_INSIDE)
-    assert verdict.message.startswith("Count out by a supervisor: went to the car.")
+    assert verdict.message.startswith("Counted out by a supervisor: went to the car.")
 
 
 def test_test_mode_knows_no_supervisors() -> None:

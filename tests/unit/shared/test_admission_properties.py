@@ -52,9 +52,9 @@ flags = st.integers(0, 127).map(TicketFlags)
 terms = {
     "issue": st.integers(1, 4),
     "zone": small,
-    "valid_days": st.integers(0, 7),
+    "valid_days": st.integers(-1, 7),
     "entitlement": st.sampled_from(Entitlement),
-    "limit": small,
+    "limit": st.integers(-1, 5),
     "flags": flags,
     "not_before": seconds,
     "not_after": seconds,
