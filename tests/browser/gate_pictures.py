@@ -1,4 +1,4 @@
-"""Takes the pictures of the gate's screen for the documentation: python -m tests.browser.gate_pictures FOLDER"""
+"""Takes the pictures of the gate's screen for the documentation, by `python -m tests.browser.gate_pictures FOLDER`."""
 
 from __future__ import annotations
 

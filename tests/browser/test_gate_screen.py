@@ -172,7 +172,9 @@ def cut_off(page: Page) -> list[str]:
             const parts = [...document.querySelectorAll(".verdict h1, .verdict p, .verdict li, .verdict svg")];
             const outside = (box) => box.left < panel.left - 1 || box.right > panel.right + 1
                 || box.top < panel.top - 1 || box.bottom > panel.bottom + 1;
-            return parts.filter((part) => part.getClientRects().length && outside(part.getBoundingClientRect()))
+            const spills = (part) => part instanceof HTMLElement && part.scrollWidth > part.clientWidth + 1;
+            return parts.filter((part) => part.getClientRects().length)
+                .filter((part) => spills(part) || outside(part.getBoundingClientRect()))
                 .map((part) => part.textContent || part.tagName);
         }"""
     )
