@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from gate_app import commands, reading_home
-from gate_app.app import home_at, http_wire, real_world, software
+from gate_app.app import home_at, http_wire, real_world
 from gate_app.enrolment import enrol as enrol_here
 from gate_app.lodge import Lodge, opened
 from gate_app.printing import say, tell
@@ -60,7 +60,9 @@ def enrol(
     """Make this machine a device of an organisation. Its journal stays, also when it is enrolled again."""
     with _lodge(home, "enrol") as lodge:
         world = lodge.world
-        got = enrol_here(url, code, commands.clean(name), software(), http_wire(lodge.config), world.entropy)
+        got = enrol_here(
+            url, code, http_wire(lodge.config), world.entropy, name=commands.clean(name), software=world.software
+        )
         reading_home.take_identity(lodge, got)
         say(f"Enrolled with {got.identity.organisation_name}. Compare this number with the admin page: {got.check}")
         events = [commands.event_line(assignment) for assignment in got.events]
@@ -88,7 +90,7 @@ def sync(
 
 
 @app.command()
-def scan(
+def scan(  # noqa: PLR0917 - options, which typer passes by name
     codes: Annotated[
         list[str], typer.Argument(metavar="CODE… | -", help="Codes, or - for one a line on standard input.")
     ],
@@ -265,7 +267,7 @@ def _case_lines(source: str) -> Iterator[str]:
 def say_lines(told: dict[str, Any]) -> None:
     """The status in words, on standard output."""
     for name in ("organisation", "event", "gate", "mode", "online", "unsent", "snapshot_age_s", "revision", "inside"):
-        print(f"{name.replace('_', ' '):>16}: {'–' if told.get(name) is None else told[name]}")
+        print(f"{name.replace('_', ' '):>16}: {'-' if told.get(name) is None else told[name]}")
     clock = told["clock"]
     print(f"{'clock':>16}: {clock['now']} ± {clock['uncertainty_ms'] / 1000:.1f} s by {clock['source']}")
     for words in told["warnings"]:

@@ -20,8 +20,8 @@ class ReaderWish(BaseModel):
     kind: Literal["camera", "usb", "serial", "keyboard", "fake"]
     name: str = ""
     source: str = ""
-    width: int = Field(1280, ge=160, le=7680)
-    height: int = Field(720, ge=120, le=4320)
+    width: int = Field(default=1280, ge=160, le=7680)
+    height: int = Field(default=720, ge=120, le=4320)
 
 
 class Config(BaseSettings):
@@ -33,14 +33,14 @@ class Config(BaseSettings):
     indicators: tuple[str, ...] = ()
     barrier: str = "none"
     screen_host: str = "127.0.0.1"
-    screen_port: int = Field(8100, ge=0, le=65535)
-    language: Literal["en"] = "en"
+    screen_port: int = Field(default=8100, ge=0, le=65535)
+    screen_names: tuple[str, ...] = ()
     allow_time_travel: bool = False
-    repeat_ms: int | None = Field(None, ge=0, le=60_000)
-    sync_wait_s: int = Field(25, ge=0, le=55)
-    push_every_s: float = Field(1.0, ge=0.05, le=300)
+    repeat_ms: int | None = Field(default=None, ge=0, le=60_000)
+    sync_wait_s: int = Field(default=25, ge=0, le=55)
+    push_every_s: float = Field(default=1.0, ge=0.05, le=300)
     ca_file: str | None = None
-    least_free_mb: int = Field(100, ge=1)
+    least_free_mb: int = Field(default=100, ge=1)
 
     @classmethod
     def settings_customise_sources(

@@ -57,6 +57,7 @@ class Database:
         self.connection = connection
         self.lock = threading.RLock()
         self.commits = 0
+        self._reading: sqlite3.Connection | None = None
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
@@ -92,6 +93,13 @@ class Database:
         with self.lock:
             return get_mark(self.connection, name)
 
+    def reading(self) -> sqlite3.Connection:
+        """A second connection, for whoever looks while others write."""
+        with self.lock:
+            if self._reading is None:
+                self._reading = open_to_read(self.path)
+            return self._reading
+
     def rest(self) -> None:
         """Carries the write-ahead log over when it has grown: called between scans, so that none pays for it."""
         if self.commits >= CHECKPOINT_EVERY:
@@ -103,6 +111,8 @@ class Database:
         """Safe to call twice."""
         with self.lock:
             self.connection.close()
+            if self._reading is not None:
+                self._reading.close()
 
 
 def set_mark(connection: sqlite3.Connection, name: str, value: str | int | bytes) -> None:

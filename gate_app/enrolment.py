@@ -27,7 +27,7 @@ class Enrolled:
     events: list[Assignment]
 
 
-def enrol(url: str, code_text: str, name: str, software: str, wire: Wire, entropy: Entropy) -> Enrolled:
+def enrol(url: str, code_text: str, wire: Wire, entropy: Entropy, *, name: str = "", software: str = "") -> Enrolled:
     """Raises InvalidRequest for a mistyped address or code, Unavailable, Untrusted, or the server's refusal."""
     server = server_address(url)
     code = enrolment.parse(normalise(code_text))

@@ -96,23 +96,25 @@ class Gathering:
     def house(self, book: Book, now: int) -> House:
         """Who is inside at this event, counted when first asked for."""
         event = book.facts.event
-        house = self.houses.get(book.number)
-        if house is None:
-            house = self.houses[book.number] = House()
+        with self._database.lock:
+            house = self.houses.get(book.number)
+            if house is None:
+                house = self.houses[book.number] = House()
+                if event is not None:
+                    house.fill(everybody(self._database.connection, book.number), event, now)
             if event is not None:
-                house.fill(everybody(self._database.connection, book.number), event, now)
-        if event is not None:
-            house.turn_day(event, now)
-        return house
+                house.turn_day(event, now)
+            return house
 
     def recount(self, book: Book, ticket_ids: set[int], now: int) -> None:
         """These tickets' movements changed."""
         house, event = self.houses.get(book.number), book.facts.event
         if house is None or event is None:
             return
-        for ticket_id in ticket_ids:
-            movements, _ = history.of_ticket(self._database.connection, ticket_id)
-            house.note(ticket_id, passages(movements, None, None).passages, event, now)
+        with self._database.lock:
+            for ticket_id in ticket_ids:
+                movements, _ = history.of_ticket(self._database.connection, ticket_id)
+                house.note(ticket_id, passages(movements, None, None).passages, event, now)
 
     def _post_of(self, code: ReadTicket | Refusal) -> Post | None:
         """The post that the ticket's event belongs to; for what is no ticket of ours, the only post there is."""
@@ -147,7 +149,8 @@ class Gathering:
     def _at_home(self, code: ReadTicket, at: Setting, book: Book, post: Post) -> Gathered:
         facts, ticket, event = book.facts, code.ticket, book.facts.event
         row = book.ticket(ticket.ticket_id)
-        movements, highest = history.of_ticket(self._database.connection, ticket.ticket_id)
+        with self._database.lock:
+            movements, highest = history.of_ticket(self._database.connection, ticket.ticket_id)
         # Typed by hand there is no code to compare with.
         told = passages(movements, code.code_hash or None, ticket.issue) if movements else _NO_HISTORY
         zone = facts.zones.get(zone_of(ticket, row))

@@ -102,7 +102,7 @@ class Lodge:
             self.identity,
             self.posts.by_event,
             dict(self.roster.books),
-            self.database.connection,
+            self.database.reading(),
             moment,
             self.readiness(),
             lambda book: len(self.gathering.house(book, moment.at).inside),

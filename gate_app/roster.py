@@ -73,6 +73,7 @@ class Book:
         self.number = number
         self.file = file
         self._reading = open_snapshot(file.path)
+        self._counted: tuple[Position | None, int] = (None, 0)
         self.refresh()
 
     def refresh(self) -> None:
@@ -96,8 +97,10 @@ class Book:
         return [self._or_dead(row.ticket_id, row) or row for row in self._reading.find(typed)]
 
     def tickets_held(self) -> int:
-        """How many tickets the snapshot lists."""
-        return self._reading.tickets_held()
+        """How many tickets the snapshot lists; counted once for each state of the rows."""
+        if self._counted[0] != self.position:
+            self._counted = (self.position, self._reading.tickets_held())
+        return self._counted[1]
 
     def close(self) -> None:
         """Safe to call twice."""

@@ -33,6 +33,7 @@ _SCHEMA = """
 _INDEXES = "CREATE INDEX by_number ON tickets (number); CREATE INDEX by_confirmation ON tickets (confirmation);"
 
 
+_KINDS = frozenset(int(kind) for kind in RowKind)
 DEAD = (TicketState.CANCELLED, TicketState.BLOCKED)
 
 
@@ -58,7 +59,7 @@ class SnapshotFile:
     def rows(self) -> Iterator[AnyRow]:
         """Every row that is not a ticket; kinds this program does not know are passed over."""
         for kind, key, body in self.connection.execute("SELECT kind, key, body FROM rows ORDER BY kind, key"):
-            if kind in RowKind:
+            if kind in _KINDS:
                 yield unpack(Row(RowKind(kind), key, body))
 
     def ticket(self, ticket_id: int) -> TicketRow | None:

@@ -113,10 +113,31 @@ class Puller:
             return
         self._check_mark(answer.mark)
         left = self._posts.assign([post_of(assignment) for assignment in answer.assignments])
+        self._tell_posts()
         for event in left | (set(self._roster.books) - set(self._posts.by_event)):
             self._roster.drop(event)
         held = {event: self._at(event) for event in self._posts.by_event if event in self._roster.books}
         self.exchange.serve(held, [event for event in self._posts.by_event if event not in held])
+
+    def _tell_posts(self) -> None:
+        """Where this device stands, and in which mode, belongs into the journal whenever it changes."""
+        told = repr(list(self._posts.by_event.values()))
+        if self._journal.database.marked("posts_told") == told:
+            return
+        moment = self._time.now()
+        for post in self._posts.by_event.values():
+            at = {"gates_allowed": list(post.gates_allowed), "zones": list(post.zones)}
+            self._journal.append(
+                moment,
+                self._time.boot,
+                EntryKind.MODE,
+                event=post.event,
+                gate=post.gate or 0,
+                direction=post.direction,
+                mode=post.mode,
+                details=at,
+            )
+        self._journal.database.mark("posts_told", told)
 
     def _check_mark(self, mark: Mark | None) -> None:
         """A journal that is shorter than, or other than, what the server saw goes on as a new branch."""
@@ -224,9 +245,7 @@ class Puller:
         database, book = self._journal.database, self._roster.books[event]
         with database.writing() as connection:
             history.add_many(connection, movements, event)
-        with database.lock:
-            tickets = {movement.ticket_id for movement in movements}
-            self._gathering.recount(book, tickets, self._time.now().at)
+        self._gathering.recount(book, {movement.ticket_id for movement in movements}, self._time.now().at)
 
     def _mark_heard(self, batch: Batch) -> None:
         """Only after all of them are kept: a power cut in between makes the server send them again, which changes nothing."""

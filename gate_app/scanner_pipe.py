@@ -1,0 +1,36 @@
+"""A simulated scanner: whatever is written to a named pipe in the home, one code a line, is held in front of the reader."""
+
+from __future__ import annotations
+
+import os
+import select
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+LOOK_S = 0.2
+_CHUNK = 4_096
+
+
+def feed_from_pipe(pipe: Path, scan: Callable[[str], None], stop: threading.Event) -> None:
+    """Reads until `stop` is set; the pipe is gone afterwards."""
+    with suppress(FileExistsError):
+        os.mkfifo(pipe, 0o600)
+    # Open for both ways: with no writer there would otherwise be an end of file after every line.
+    handle = os.open(pipe, os.O_RDWR | os.O_NONBLOCK)
+    try:
+        _read_lines(handle, scan, stop)
+    finally:
+        os.close(handle)
+        pipe.unlink(missing_ok=True)
+
+
+def _read_lines(handle: int, scan: Callable[[str], None], stop: threading.Event) -> None:
+    rest = b""
+    while not stop.is_set():
+        if not select.select([handle], [], [], LOOK_S)[0]:
+            continue
+        *lines, rest = (rest + os.read(handle, _CHUNK)).split(b"\n")
+        for line in lines:
+            scan(line.decode("utf-8", "replace").rstrip("\r"))
