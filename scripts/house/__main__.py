@@ -7,6 +7,7 @@ import shutil
 import signal
 import sys
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 from scripts.house import demo, words
@@ -44,7 +45,6 @@ def keep(place: Place) -> int:
 
 def check(place: Place) -> int:
     """The walk, in a folder of its own that is kept only when something went wrong."""
-    place.require_free_ports()
     holds = walk(place)
     if holds:
         shutil.rmtree(place.folder)
@@ -56,8 +56,9 @@ def check(place: Place) -> int:
 def place_for_check(wanted: argparse.Namespace) -> Place:
     """Ports and a folder that disturb nobody, unless ports are asked for."""
     VAR.mkdir(exist_ok=True)
-    folder = Path(tempfile.mkdtemp(prefix="check-", dir=VAR))
-    return Place(folder, wanted.port or free_port(), wanted.gate_port or free_port())
+    place = Place(VAR, wanted.port or free_port(), wanted.gate_port or free_port())
+    place.require_free_ports()
+    return replace(place, folder=Path(tempfile.mkdtemp(prefix="check-", dir=VAR)))
 
 
 def main() -> int:
