@@ -107,7 +107,12 @@ def _open_signals(lodge: Lodge, feed: Feed, ends: ExitStack) -> Signals:
         barrier = open_barrier(lodge.config.barrier)
     except DeviceError as why:
         raise SettingsError(str(why)) from why
-    signals = Signals(indicators, barrier, lambda fault: feed.fault(fault.device, str(fault)))
+    signals = Signals(
+        indicators,
+        barrier,
+        lambda fault: feed.fault(fault.device, str(fault)),
+        lambda device: feed.fault(device, None),
+    )
     ends.callback(signals.close)
     return signals
 

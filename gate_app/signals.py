@@ -10,6 +10,8 @@ from shared.attempts import Mode, Verdict
 from shared.reasons import Reason
 
 FaultReport = Callable[[DeviceError], None]
+Recovery = Callable[[str], None]
+"""Told the name of a device that works again."""
 
 NOT_THE_GUESTS_FAULT = frozenset({Reason.GATE_NOT_READY, Reason.CANNOT_RECORD})
 # Notices that tell how the gate knows, not what staff should do: at a gate without a network every guest has them.
@@ -42,16 +44,24 @@ def opens_barrier(verdict: Verdict, mode: Mode) -> bool:
 class Signals:
     """The lamps, loudspeakers and the barrier of one gate. Call it only after the journal entry is on disk."""
 
-    def __init__(self, indicators: Sequence[Indicator], barrier: Barrier | None, report: FaultReport) -> None:
+    def __init__(
+        self,
+        indicators: Sequence[Indicator],
+        barrier: Barrier | None,
+        report: FaultReport,
+        recovered: Recovery,
+    ) -> None:
         self._indicators = tuple(indicators)
         self._barrier = barrier
         self._report = report
+        self._recovered = recovered
+        self._failing: dict[Indicator | Barrier, str] = {}
 
     def give(self, verdict: Verdict, mode: Mode) -> None:
         """Tells a new verdict. When it returns, the lamp is lit; that is the moment to set the lamp's mark."""
         self._show(signal_for(verdict, mode))
         if self._barrier is not None and opens_barrier(verdict, mode):
-            self._try(self._barrier.let_one_through)
+            self._try(self._barrier, self._barrier.let_one_through)
 
     def again(self) -> None:
         """The same code once more: the verdict stands, with no second beep and no second guest through the barrier."""
@@ -69,10 +79,14 @@ class Signals:
 
     def _show(self, signal: Signal) -> None:
         for indicator in self._indicators:
-            self._try(partial(indicator.show, signal))
+            self._try(indicator, partial(indicator.show, signal))
 
-    def _try(self, act: Callable[[], None]) -> None:
+    def _try(self, device: Indicator | Barrier, act: Callable[[], None]) -> None:
         try:
             act()
         except DeviceError as fault:
+            self._failing[device] = fault.device
             self._report(fault)
+        else:
+            if device in self._failing:
+                self._recovered(self._failing.pop(device))

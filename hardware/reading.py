@@ -13,7 +13,7 @@ PAUSE_AFTER_FAULT_S = 0.5
 
 
 def readings(reader: CodeReader, stop: threading.Event, report: FaultReport) -> Iterator[Reading]:
-    """Every reading until `stop` is set or the reader has ended; faults are reported, never raised."""
+    """Every reading until `stop` is set or the reader has ended; faults and the end are reported, never raised."""
     told: str | None = None
     while not (stop.is_set() or reader.ended):
         try:
@@ -29,3 +29,6 @@ def readings(reader: CodeReader, stop: threading.Event, report: FaultReport) -> 
             report(None)
         if reading is not None:
             yield reading
+    if not stop.is_set():
+        # A door that no longer reads must not look like a door where nobody comes.
+        report(DeviceError(reader.name, "Its input has ended: it reads no more codes.", "Start the gate again."))

@@ -19,7 +19,8 @@ class Lane:
         self.lamps = [FakeIndicator() for _ in range(lamps)]
         self.barrier = FakeBarrier()
         self.faults: list[DeviceError] = []
-        self.signals = Signals(self.lamps, self.barrier, self.faults.append)
+        self.recovered: list[str] = []
+        self.signals = Signals(self.lamps, self.barrier, self.faults.append, self.recovered.append)
 
 
 def test_an_admitted_guest_sees_green_and_the_barrier_opens_once() -> None:
@@ -81,6 +82,16 @@ def test_a_broken_lamp_is_reported_and_the_other_lamp_and_the_barrier_still_work
     assert [fault.device for fault in lane.faults] == ["lamp"]
 
 
+def test_a_device_that_works_again_is_told_once() -> None:
+    lane = Lane(lamps=1)
+    lane.lamps[0].break_down()
+    lane.signals.ready()
+    lane.lamps[0].repair()
+    lane.signals.ready()
+    lane.signals.ready()
+    assert lane.recovered == ["lamp"]
+
+
 def test_a_jammed_barrier_is_reported() -> None:
     lane = Lane()
     lane.barrier.jam()
@@ -90,7 +101,7 @@ def test_a_jammed_barrier_is_reported() -> None:
 
 def test_a_gate_with_a_screen_only_needs_no_devices() -> None:
     faults: list[DeviceError] = []
-    Signals([], None, faults.append).give(COME_IN, Mode.REAL)
+    Signals([], None, faults.append, [].append).give(COME_IN, Mode.REAL)
     assert faults == []
 
 
