@@ -9,9 +9,10 @@ from hashlib import sha256
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from gate_app.clockface import local_time
 from gate_app.whatif_form import Case, Code, Past
 from shared.admission import Attempt, Direction, Mode, Override, Readiness, Room
-from shared.days import cutover, event_days, local_time, zone_named
+from shared.days import cutover, event_days, zone_named
 from shared.errors import InvalidRequest
 from shared.keys import KeyRing, KeyState, TicketKey
 from shared.movements import passages

@@ -1,11 +1,10 @@
-"""Event days as spans in UTC, and times as words: the one place in shared that reads the time-zone database."""
+"""Event days as spans in UTC: the one place in shared that reads the time-zone database."""
 
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from shared.attempts import LocalTime, utc_words
 from shared.errors import InvalidRequest
 from shared.snapshot import EventDay
 
@@ -87,35 +86,3 @@ def _wall(instant: int, zone: ZoneInfo) -> datetime:
 
 def _offset(instant: int, zone: ZoneInfo) -> timedelta | None:
     return _at(instant, zone).utcoffset()
-
-
-def local_time(timezone: str) -> LocalTime:
-    """Words for moments in that zone; an unknown zone falls back to UTC, for a sentence must never stop a gate."""
-    try:
-        zone = zone_named(timezone)
-    except InvalidRequest:
-        return utc_words
-
-    def words(moment: int, now: int) -> str:
-        try:
-            return _words(_at(moment, zone), _at(now, zone))
-        except OverflowError:  # a year that no calendar has
-            return utc_words(moment, now)
-
-    return words
-
-
-_DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
-_MONTHS = (
-    *("January", "February", "March", "April", "May", "June"),
-    *("July", "August", "September", "October", "November", "December"),
-)
-
-
-def _words(moment: datetime, now: datetime) -> str:
-    clock = f"at {moment.hour:02}:{moment.minute:02}"
-    if moment.date() == now.date():
-        return clock
-    # Not strftime: a machine's language setting must not change what the screen says.
-    year = "" if moment.year == now.year else f" {moment.year}"
-    return f"on {_DAYS[moment.weekday()]} {moment.day} {_MONTHS[moment.month - 1]}{year} {clock}"
