@@ -100,9 +100,9 @@ def test_a_jammed_barrier_is_reported() -> None:
 
 
 def test_a_gate_with_a_screen_only_needs_no_devices() -> None:
-    faults: list[DeviceError] = []
-    Signals([], None, faults.append, [].append).give(COME_IN, Mode.REAL)
-    assert faults == []
+    lane = Lane()
+    Signals([], None, lane.faults.append, lane.recovered.append).give(COME_IN, Mode.REAL)
+    assert lane.faults == []
 
 
 def test_closing_closes_every_device() -> None:
