@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared import columns, frames
+from shared.compression import Allowance, compressed
 from shared.errors import Unreadable
 from shared.snapshot import (
     EMPTY_DIGEST,
@@ -176,7 +177,7 @@ def test_bodies_survive_to_the_byte_whatever_their_columns_hold(data: st.DataObj
     ],
 )
 def test_a_column_says_the_very_same_values_again(values: list[object]) -> None:
-    allowance = columns.Allowance(10_000, "A column")
+    allowance = Allowance(10_000, "A column")
     again = list(columns.expand(columns.shrink(values), len(values), allowance))
     assert pack_message(again) == pack_message(values)
 
@@ -228,6 +229,14 @@ def test_a_bomb_is_refused_before_it_goes_off(bomb: bytes) -> None:
     assert len(bomb) < 2_000_000
     with pytest.raises(Unreadable):
         from_frame(bomb)
+
+
+def test_the_parts_of_a_message_share_one_allowance() -> None:
+    allowance = Allowance(100, "The message")
+    assert len(allowance.expanded(compressed(bytes(60)))) == 60
+    with pytest.raises(Unreadable) as refusal:
+        allowance.expanded(compressed(bytes(60)))
+    assert "grow" in refusal.value.details["problem"]
 
 
 @pytest.mark.parametrize(

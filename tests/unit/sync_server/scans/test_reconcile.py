@@ -221,7 +221,7 @@ def test_a_code_that_was_not_believed_says_nothing(reason: str) -> None:
 
 
 def test_a_ticket_sold_after_the_last_sync_is_no_alarm_and_the_gate_was_right() -> None:
-    past = past_of(None, a_ticket_row(), since=(0, EIGHT - MINUTE))
+    past = past_of(None, a_ticket_row(), since=(EIGHT - 60 * MINUTE, EIGHT - MINUTE))
     outcome = reconcile([a_scan(5)], past)
     assert outcome.conflicts == ()
     assert outcome.outcomes[0].gate_right is True
