@@ -112,13 +112,13 @@ def event_numbers(session: Session, device_id: str) -> frozenset[int]:
 def organisation_of(session: Session, device_numbers: set[int]) -> dict[int, str]:
     """Whose each of these devices is."""
     found = select(Device.number, Device.organisation_id).where(Device.number.in_(device_numbers))
-    return dict(session.execute(found).tuples().all())
+    return dict(session.execute(found).all())
 
 
 def names(session: Session, organisation_id: str) -> dict[int, str]:
     """Names of an organisation's devices by number."""
     found = select(Device.number, Device.name).where(Device.organisation_id == organisation_id)
-    return dict(session.execute(found).tuples().all())
+    return dict(session.execute(found).all())
 
 
 def latest_code(session: Session, device_id: str) -> EnrolmentCode | None:

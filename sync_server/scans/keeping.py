@@ -157,10 +157,10 @@ def _row(journal: Journal, line: Line, times: Timeline, forked: bool, now: Milli
     }
 
 
-def _beyond(session: Session, journal: Journal, seq: int) -> list[tuple[int, bytes]]:
+def _beyond(session: Session, journal: Journal, seq: int) -> Sequence[tuple[int, bytes]]:
     found = select(ScanEntry.seq, ScanEntry.hash).where(*_of(journal), ScanEntry.seq > seq)
     in_order = found.order_by(ScanEntry.seq, ScanEntry.received_at, ScanEntry.hash).limit(_WALK)
-    return list(session.execute(in_order).tuples())
+    return session.execute(in_order).all()
 
 
 def _gaps(session: Session, journal: Journal, seq: int) -> Iterable[tuple[int, int]]:

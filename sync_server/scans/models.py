@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import JSON, BigInteger, Boolean, Index, LargeBinary, String, Text, UniqueConstraint
+from sqlalchemy import JSON, BigInteger, Boolean, Index, LargeBinary, String, Text, UniqueConstraint, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from sync_server.plumbing.tables import Base, Unsigned64
@@ -61,8 +61,8 @@ Index(
     "ix_scan_entries_quarantined",
     ScanEntry.organisation_id,
     ScanEntry.received_at,
-    postgresql_where=ScanEntry.quarantined,
-    sqlite_where=ScanEntry.quarantined,
+    postgresql_where=text("quarantined"),
+    sqlite_where=text("quarantined"),
 )
 
 

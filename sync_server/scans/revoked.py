@@ -8,11 +8,7 @@ from dataclasses import replace
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
-from shared.clock import Millis
-from shared.errors import Conflict
 from shared.scans import decode
-from sync_server.audit import service as audit
-from sync_server.plumbing.principals import Actor
 from sync_server.scans import boots
 from sync_server.scans.keeping import Stored
 from sync_server.scans.models import Journal, ScanEntry
@@ -54,33 +50,20 @@ def release(session: Session, journal: Journal, hashes: Sequence[bytes], *, clea
     return stored
 
 
-def journals_waiting(session: Session, device: int) -> list[Journal]:
-    """The branches of a device in which something waits for an admin."""
-    waiting = select(ScanEntry.branch).where(
+def release_late(session: Session, device: int) -> list[Stored]:
+    """All that waits of a device, in whichever branch."""
+    branches = select(ScanEntry.branch).where(
         ScanEntry.device == device, ScanEntry.quarantined, ScanEntry.why == Why.REVOKED_DEVICE
     )
-    journals = select(Journal).where(Journal.device == device, Journal.branch.in_(waiting)).with_for_update()
-    return list(session.scalars(journals))
-
-
-def accept_late(
-    session: Session, journals: Iterable[Journal], device_id: str, *, actor: Actor, now: Millis, note: str
-) -> list[Stored]:
-    """An admin takes the word of a shut-out device for what it wrote late."""
-    freed = [
-        one
-        for journal in journals
-        for one in release(session, journal, [digest for _, digest, _ in _waiting(session, journal)], clear=False)
+    journals = select(Journal).where(Journal.device == device, Journal.branch.in_(branches))
+    held = session.scalars(journals.order_by(Journal.branch).with_for_update()).all()
+    return [
+        one for journal in held for one in release(session, journal, _waiting_hashes(session, journal), clear=False)
     ]
-    if not freed:
-        raise Conflict("Nothing of this device is waiting to be accepted.", code="nothing_quarantined")
-    organisation_id = next(iter({journal.organisation_id for journal in journals}))
-    line = audit.AuditLine(
-        actor, "device.late_entries_accepted", "device", device_id, organisation_id, now,
-        after={"entries": len(freed)}, reason=note,
-    )  # fmt: skip
-    audit.record(session, line)
-    return freed
+
+
+def _waiting_hashes(session: Session, journal: Journal) -> list[bytes]:
+    return [digest for _, digest, _ in _waiting(session, journal)]
 
 
 def _waiting(session: Session, journal: Journal) -> list[tuple[int, bytes, bytes]]:

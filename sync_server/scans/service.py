@@ -124,11 +124,17 @@ def _keep(
     last_held = keeping.last_seq(session, journal)
     twins = {line.seq for line in new if held.get(line.seq)} | _twins_within(new)
     stored = keeping.add(session, journal, new, twins, now)
-    touched = keeping.mark_forks(session, journal, twins)
+    touched = keeping.mark_forks(session, journal, twins) | _waiting_tickets(new)
     moves = keeping.times_move_from(journal, new, last_held)
     if moves is not None:
         touched |= keeping.move_times(session, journal, moves)
     return stored, touched
+
+
+def _waiting_tickets(lines: Sequence[Line]) -> keeping.Touched:
+    """Tickets that a shut-out device speaks of: nobody is refused for it, but the organiser is told."""
+    waiting = [line.entry for line in lines if line.entry is not None and line.why == rules.Why.REVOKED_DEVICE]
+    return {(entry.event, entry.ticket_id) for entry in waiting if entry.event and entry.ticket_id}
 
 
 def _twins_within(lines: Sequence[Line]) -> set[int]:

@@ -18,7 +18,7 @@ from shared.scans import GENESIS, Entry, EntryKind
 from shared.snapshot import AnyRow, Row, TicketRow, TicketState, from_frame, movements_from_bytes, unpack
 from shared.tickets import Entitlement, TicketFlags
 from sync_server.accounts.models import OrganisationRow
-from sync_server.app import build_parts, serve_parts
+from sync_server.app import build, web_of
 from sync_server.config import check
 from sync_server.devices import enrolment as letting_in
 from sync_server.devices import queries as devices
@@ -58,9 +58,10 @@ class World:
         self.dice = Dice("world")
         config = check({"database_url": database_url, "master_key_file": folder / "master.key", "log_level": "error"})
         (folder / "master.key").write_text("11" * 32)
-        self.parts: Parts = build_parts(config, clock=lambda: self.now, entropy=self.dice)
+        self.ground = build(config, clock=lambda: self.now, entropy=self.dice)
+        self.parts: Parts = self.ground.parts
         metadata().create_all(self.parts.database.engine)
-        self.app = serve_parts(self.parts)
+        self.app = web_of(self.ground)
         with self.parts.database.writing() as session:
             revisions.ensure_lineage(session, self.dice, self.now)
         self.key = ServerKey(self.parts.database, self.parts.sealer)
@@ -68,8 +69,7 @@ class World:
         self.event = self.an_event(self.organisation)
 
     def close(self) -> None:
-        self.parts.stop.set()
-        self.parts.database.close()
+        self.ground.close()
 
     def advance(self, *, seconds: float = 0, minutes: float = 0, hours: float = 0) -> None:
         self.now += int((seconds + 60 * minutes + 3600 * hours) * 1000)
@@ -86,9 +86,14 @@ class World:
     def an_event(self, organisation: str, *, status: str = "live", number: int = 7) -> EventAtVenue:
         with self.parts.database.writing() as session:
             venue = VenueRecord(
-                id=f"venue-{number}", organisation_id=organisation, slug=f"hall-{number}", name="Hall",
-                timezone="Europe/Berlin", created_at=self.now, updated_at=self.now,
-            )  # fmt: skip
+                id=f"venue-{number}",
+                organisation_id=organisation,
+                slug=f"hall-{number}",
+                name="Hall",
+                timezone="Europe/Berlin",
+                created_at=self.now,
+                updated_at=self.now,
+            )
             session.add(venue)
             session.flush()
             for gate in (1, 2):
@@ -101,14 +106,29 @@ class World:
                         name=f"Gate {gate}",
                         created_at=self.now,
                         updated_at=self.now,
-                    )  # fmt: skip
+                    )
                 )
             event = EventRecord(
-                id=f"event-{number}", organisation_id=organisation, venue_id=venue.id, number=number, code=f"E{number}",
-                slug=f"night-{number}", name=f"Night {number}", status=status, start_at=self.now + HOUR,
-                end_at=self.now + 6 * HOUR, sale_end_at=self.now + HOUR, timezone="Europe/Berlin", venue_name="Hall",
-                city="Berlin", country="Germany", address="", created_by="x", created_at=self.now, updated_at=self.now,
-            )  # fmt: skip
+                id=f"event-{number}",
+                organisation_id=organisation,
+                venue_id=venue.id,
+                number=number,
+                code=f"E{number}",
+                slug=f"night-{number}",
+                name=f"Night {number}",
+                status=status,
+                start_at=self.now + HOUR,
+                end_at=self.now + 6 * HOUR,
+                sale_end_at=self.now + HOUR,
+                timezone="Europe/Berlin",
+                venue_name="Hall",
+                city="Berlin",
+                country="Germany",
+                address="",
+                created_by="x",
+                created_at=self.now,
+                updated_at=self.now,
+            )
             session.add(event)
             session.flush()
             revisions.open_head(session, number)
@@ -166,10 +186,26 @@ class EventAtVenue:
 def a_ticket_row(id: int, *, state: TicketState = TicketState.VALID, issue: int = 1) -> TicketRow:
     """A valid single-entry ticket."""
     return TicketRow(
-        ticket_id=id, issue=issue, state=state, ticket_type=0, zone=0, seat=0, seat_row="", seat_number="", valid_days=0,
-        entitlement=Entitlement.SINGLE_ENTRY, limit=0, flags=TicketFlags.NONE, not_before=0, not_after=0, membership_tier="",
-        membership_state=0, membership_until=0, number=f"E7-{id}", confirmation_code=f"C{id:07d}",
-    )  # fmt: skip
+        ticket_id=id,
+        issue=issue,
+        state=state,
+        ticket_type=0,
+        zone=0,
+        seat=0,
+        seat_row="",
+        seat_number="",
+        valid_days=0,
+        entitlement=Entitlement.SINGLE_ENTRY,
+        limit=0,
+        flags=TicketFlags.NONE,
+        not_before=0,
+        not_after=0,
+        membership_tier="",
+        membership_state=0,
+        membership_until=0,
+        number=f"E7-{id}",
+        confirmation_code=f"C{id:07d}",
+    )
 
 
 @dataclass
@@ -219,20 +255,39 @@ class Gate:
         return answer
 
     def send(
-        self, method: str, path: str, channel: Channel, *, body: bytes = b"", query: str = "", counter: int | None = None,
+        self,
+        method: str,
+        path: str,
+        channel: Channel,
+        *,
+        body: bytes = b"",
+        query: str = "",
+        counter: int | None = None,
         alter: bytes | None = None,
-    ) -> Any:  # fmt: skip
+    ) -> Any:
         """One signed request; the answer's signature is checked."""
         if counter is None:
             self.counters[channel] += 1
         headers = http_signatures.sign_request(
-            method, HOST, path, query, body, key=self.key, device=self.number, channel=channel,
+            method,
+            HOST,
+            path,
+            query,
+            body,
+            key=self.key,
+            device=self.number,
+            channel=channel,
             counter=self.counters[channel] if counter is None else counter,
-        )  # fmt: skip
+        )
         told = self.world.client().open(
-            path, method=method, query_string=query, data=body if alter is None else alter, headers=headers,
-            content_type=protocol.MEDIA_TYPE, base_url=f"https://{HOST}",
-        )  # fmt: skip
+            path,
+            method=method,
+            query_string=query,
+            data=body if alter is None else alter,
+            headers=headers,
+            content_type=protocol.MEDIA_TYPE,
+            base_url=f"https://{HOST}",
+        )
         signature = http_signatures._signature(headers, "gate")
         assert self.server is not None
         http_signatures.verify_answer(told.status_code, told.data, dict(told.headers), self.server, signature)
@@ -250,9 +305,11 @@ class Gate:
 
     def hello(self, *, last_seq: int | None = None, head: bytes | None = None) -> protocol.HelloAnswer:
         asked = protocol.HelloRequest(
-            branch=self.branch, last_seq=len(self.bodies) if last_seq is None else last_seq,
-            head=self.head if head is None else head, software="9.9",
-        )  # fmt: skip
+            branch=self.branch,
+            last_seq=len(self.bodies) if last_seq is None else last_seq,
+            head=self.head if head is None else head,
+            software="9.9",
+        )
         return self.ask(protocol.HelloAnswer, "POST", protocol.HELLO, "other", body=protocol.encode(asked))
 
     def snapshot(self, *, limit: int = 5000) -> tuple[list[AnyRow], protocol.EventAt]:
@@ -301,12 +358,35 @@ class Gate:
     def an_entry(self, **words: Any) -> Entry:
         now = self.world.now
         fresh = Entry(
-            device=self.number, branch=self.branch, seq=len(self.bodies) + 1, kind=EntryKind.PRESENTATION, event=7,
-            gate=self.gate, reader="", operator="", ticket_id=0, issue=0, code_hash=b"", direction="entry", mode="real",
-            admitted=False, reason="", notices=(), override_by=0, override_reason="", override_denial="", wall=now,
-            monotonic=now - self.started, boot=self.boot, offset=0, uncertainty=50, lineage=b"", revision=0, digest=b"",
+            device=self.number,
+            branch=self.branch,
+            seq=len(self.bodies) + 1,
+            kind=EntryKind.PRESENTATION,
+            event=7,
+            gate=self.gate,
+            reader="",
+            operator="",
+            ticket_id=0,
+            issue=0,
+            code_hash=b"",
+            direction="entry",
+            mode="real",
+            admitted=False,
+            reason="",
+            notices=(),
+            override_by=0,
+            override_reason="",
+            override_denial="",
+            wall=now,
+            monotonic=now - self.started,
+            boot=self.boot,
+            offset=0,
+            uncertainty=50,
+            lineage=b"",
+            revision=0,
+            digest=b"",
             previous=self.head,
-        )  # fmt: skip
+        )
         return replace(fresh, **words)
 
     def anchor(self) -> Entry:
@@ -318,7 +398,7 @@ class Gate:
     def admit(self, ticket: int, **words: Any) -> Entry:
         self.world.advance(seconds=1)
         words = {"ticket_id": ticket, "issue": 1, "code_hash": sha256(str(ticket).encode()).digest()[:16]} | words
-        return self.write(admitted=True, reason="admitted", **words)
+        return self.write(**({"admitted": True, "reason": "admitted"} | words))
 
     def refuse(self, ticket: int, reason: str) -> Entry:
         self.world.advance(seconds=1)
@@ -331,6 +411,9 @@ class Gate:
     def journal_request(self, bodies: Sequence[bytes]) -> protocol.JournalRequest:
         seq, head = len(self.bodies), self.head
         return protocol.JournalRequest(
-            branch=self.branch, entries=list(bodies), head_seq=seq, head=head,
+            branch=self.branch,
+            entries=list(bodies),
+            head_seq=seq,
+            head=head,
             head_signature=scans.sign_head(self.key, self.number, self.branch, seq, head),
-        )  # fmt: skip
+        )
