@@ -67,7 +67,7 @@ def sign_request(
     """The headers that make a request of `device`; an empty body has a digest too."""
     params = f'{_REQUEST_PARTS};keyid="{device}";nonce="{channel}:{counter}";tag="{REQUEST_TAG}"'
     digest = _digest(body)
-    signature = key.sign(_request_base(method, authority, path, query, digest, params))
+    signature = key.sign(request_base(method, authority, path, query, digest, params))
     return {"Content-Digest": digest, "Signature-Input": f"gate={params}", "Signature": f"gate={_bytes(signature)}"}
 
 
@@ -90,7 +90,7 @@ def verify_request(  # noqa: PLR0917 - the parts of a request in the order of it
     digest = _require_digest(headers, body)
     signature = _signature(headers, "gate")
     params = claims[0].removeprefix("gate=")
-    _verify(public, signature, _request_base(method, authority, path, query, digest, params))
+    _verify(public, signature, request_base(method, authority, path, query, digest, params))
     channel = next(known for known in CHANNELS if known == claims[2])
     return SignedRequest(int(claims[1]), channel, int(claims[3]), signature)
 
@@ -100,7 +100,7 @@ def sign_answer(
 ) -> dict[str, str]:
     """The headers that bind an answer to the one request whose signature it names."""
     digest = _digest(body)
-    base = _answer_base(status, digest, str(server_time), position, request_signature)
+    base = answer_base(status, digest, str(server_time), position, request_signature)
     return {
         "Content-Digest": digest,
         "Gatehouse-Time": str(server_time),
@@ -118,16 +118,17 @@ def verify_answer(
         raise Untrusted("This answer is not signed the way our server signs. Nothing of it was used.")
     time, position = _header(headers, "Gatehouse-Time"), _header(headers, "Gatehouse-Position")
     digest = _require_digest(headers, body)
-    base = _answer_base(status, digest, time, position, request_signature)
+    base = answer_base(status, digest, time, position, request_signature)
     _verify(server_public, _signature(headers, "server"), base)
     if not _NUMBER.fullmatch(time):
         raise Untrusted("The server's signed time is no time. Nothing of the answer was used.")
     return SignedAnswer(int(time), position)
 
 
-def _request_base(  # noqa: PLR0917 - the lines of the base in their order
+def request_base(  # noqa: PLR0917 - the lines of the base in their order
     method: str, authority: str, path: str, query: str, digest: str, params: str
 ) -> bytes:
+    """The bytes under a request's signature."""
     return _printable(
         ('"@method"', method.upper()),
         ('"@authority"', _normal(authority)),
@@ -138,7 +139,8 @@ def _request_base(  # noqa: PLR0917 - the lines of the base in their order
     )
 
 
-def _answer_base(status: int, digest: str, time: str, position: str, request_signature: bytes) -> bytes:
+def answer_base(status: int, digest: str, time: str, position: str, request_signature: bytes) -> bytes:
+    """The bytes under an answer's signature."""
     return _printable(
         ('"@status"', str(status)),
         ('"content-digest"', digest),
