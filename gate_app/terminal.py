@@ -57,7 +57,8 @@ def middle(view: View) -> RenderableType:
 def verdict_panel(view: View) -> RenderableType:
     """The newest verdict while it is fresh, else that the gate is ready."""
     if view.verdict is None or view.age_ms > SHOWN_FOR_MS:
-        return Panel(Align.center(Text("Ready\n\nScan a ticket", justify="center"), vertical="middle"))
+        waiting = "Ready\n\nScan a ticket" if view.condition.ready else "! Not ready !\n\nNobody can be let in here yet"
+        return Panel(Align.center(Text(waiting, justify="center"), vertical="middle"))
     style = LOOKS[view.verdict.tone][1]
     return Panel(Align.center(verdict_text(view.verdict, view.again), vertical="middle", style=style), style=style)
 

@@ -5,6 +5,7 @@ import os
 import select
 import termios
 from collections import deque
+from contextlib import suppress
 
 from hardware.bursts import KeyBursts
 from hardware.ports import DeviceError, MonotonicNs, Reading
@@ -37,8 +38,7 @@ class KeyboardReader:
         self._terminal = os.isatty(self._descriptor)
         self._bursts = KeyBursts(pause_ends=self._terminal)
         if self._terminal:
-            self._before = termios.tcgetattr(self._descriptor)
-            termios.tcsetattr(self._descriptor, termios.TCSANOW, key_by_key(self._before))
+            self._take_terminal()
         return self
 
     def next(self, timeout_s: float) -> Reading | None:
@@ -51,8 +51,18 @@ class KeyboardReader:
         self._over = True
         self._pending.clear()
         if self._before is not None:
-            termios.tcsetattr(self._descriptor, termios.TCSANOW, self._before)
+            # A terminal that was closed meanwhile needs nothing back.
+            with suppress(termios.error):
+                termios.tcsetattr(self._descriptor, termios.TCSANOW, self._before)
             self._before = None
+
+    def _take_terminal(self) -> None:
+        try:
+            self._before = termios.tcgetattr(self._descriptor)
+            termios.tcsetattr(self._descriptor, termios.TCSANOW, key_by_key(self._before))
+        except termios.error as why:
+            happened = "The terminal is not this program's: it runs in the background, or the terminal was closed."
+            raise DeviceError(self.name, happened, "Start it in the foreground, or give it a pipe.") from why
 
     def _wait(self, timeout_s: float) -> None:
         ready = self._arrived(min(timeout_s, PAUSE_LOOK_S) if self._terminal else timeout_s)

@@ -14,6 +14,7 @@ STALE_AFTER_S = 15 * 60
 class Condition:
     """What stands at the edges of every screen."""
 
+    ready: bool
     event: str
     gate: str
     exit_lane: bool
@@ -30,6 +31,7 @@ def condition(status: Facts, faults: Mapping[str, str]) -> Condition:
     """The status of `status --json` and the faults of devices, in words."""
     age = number(status, "snapshot_age_s")
     return Condition(
+        ready=status.get("ready") is not False,
         event=words(status, "event"),
         gate=words(status, "gate"),
         exit_lane=words(status, "direction") == "exit",

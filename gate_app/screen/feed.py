@@ -7,9 +7,9 @@ The seam, for whoever calls it:
                                #   "mode": "real" | "test", "direction": "entry" | "exit", "reader": name
     feed.show(scan | {"again": True})     # the lane repeats a verdict: shown as a repeat, counted nowhere
     feed.status(status)        # whenever something changed, and every few seconds: the object of `status --json`.
-                               #   Screens read, all optional: "event", "gate", "direction", "mode", "timezone" (IANA),
-                               #   "online": bool, "unsent": int, "snapshot_age_s": number | null, "inside": int,
-                               #   "warnings": [words, …]
+                               #   Screens read, all optional: "ready": bool, "event", "gate", "direction", "mode",
+                               #   "timezone", "online": bool, "unsent": int, "snapshot_age_s": number | null,
+                               #   "inside": int, "warnings": [words, …]
     feed.glimpse()             # the camera saw a code that it cannot read yet (devices.open_reader's on_glimpse)
     feed.fault(device, words)  # a device failed; `None` for words: it works again
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from gate_app.screen.feed import Feed
 
 STATUS: dict[str, object] = {
+    "ready": True,
     "event": "Northern Lights Tour",
     "gate": "A",
     "direction": "entry",
@@ -123,6 +124,10 @@ def again(feed: Feed) -> None:
     feed.show(a_scan(message="Welcome.", again=True))
 
 
+def not_ready(feed: Feed) -> None:
+    feed.status(a_status(ready=False, warnings=["This gate is not enrolled yet"]))
+
+
 def broken(feed: Feed) -> None:
     feed.status(a_status(warnings=["The disk is full: 12 MB left. Free some space."]))
     feed.show(
@@ -149,4 +154,5 @@ SCENES = [
     Scene("offline", offline),
     Scene("again", again),
     Scene("fault", broken),
+    Scene("not-ready", not_ready),
 ]

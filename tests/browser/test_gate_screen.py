@@ -18,6 +18,7 @@ from tests.browser.gate_scenes import (
     already_used,
     broken,
     denied,
+    not_ready,
     offline,
     rehearsing,
 )
@@ -106,6 +107,14 @@ def test_a_broken_gate_does_not_blame_the_guest(screen: Page, feed: Feed) -> Non
     broken(feed)
     expect(screen.locator("h1")).to_have_text("GATE FAULT")
     see(screen, "The disk is full")
+
+
+def test_a_gate_that_is_not_ready_invites_nobody(screen: Page, feed: Feed) -> None:
+    not_ready(feed)
+    expect(screen.locator("h1")).to_have_text("Not ready")
+    see(screen, "This gate is not enrolled yet")
+    feed.status(a_status())
+    expect(screen.locator("h1")).to_have_text("Ready")
 
 
 def test_a_verdict_leaves_the_screen_before_the_next_guest_can_borrow_it(screen: Page, feed: Feed) -> None:

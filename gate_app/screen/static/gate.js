@@ -12,7 +12,8 @@ const byId = (id) => document.getElementById(id);
 const tell = (id, words) => { const node = byId(id); if (node.textContent !== words) node.textContent = words; };
 const reveal = (id, shown) => { byId(id).hidden = !shown; };
 
-let drawnVerdict = -1;
+let ready = true;
+let drawn = null;
 let seenGlimpse = null;
 let backToWaiting, hintEnds, lostAt;
 
@@ -36,10 +37,11 @@ function scanLine(scan) {
 }
 
 function drawWaiting() {
-  document.body.dataset.tone = "wait";
-  tell("heading", "Ready");
-  tell("title", "Hold the ticket's code in front of the reader");
+  document.body.dataset.tone = ready ? "wait" : "fault";
+  tell("heading", ready ? "Ready" : "Not ready");
+  tell("title", ready ? "Hold the ticket's code in front of the reader" : "Nobody can be let in here yet");
   for (const id of ["seat", "zone", "holder", "message"]) tell(id, "");
+  drawn = null;
   for (const id of ["again", "test-word"]) reveal(id, false);
   byId("notices").replaceChildren();
   byId("earlier").replaceChildren();
@@ -65,14 +67,14 @@ function drawVerdictOrWaiting(view) {
   clearTimeout(backToWaiting);
   if (!view.verdict || left <= 0) return drawWaiting();
   backToWaiting = setTimeout(drawWaiting, left);
-  const drawn = view.verdict_number + ":" + view.again;
-  if (drawn === drawnVerdict && document.body.dataset.tone !== "wait") return;
+  const wanted = view.verdict_number + ":" + view.again;
+  if (wanted === drawn) return;
+  drawn = wanted;
   drawVerdict(view.verdict, view.again);
   // The pulse tells two guests with the same verdict apart.
   if (view.again === 0 && document.body.animate && !matchMedia("(prefers-reduced-motion: reduce)").matches) {
     byId("heading").parentElement.animate([{ transform: "scale(.94)", opacity: 0.4 }, { transform: "none", opacity: 1 }], 180);
   }
-  drawnVerdict = drawn;
 }
 
 function drawHint(view) {
@@ -86,6 +88,7 @@ function drawHint(view) {
 
 function drawCondition(view) {
   const now = view.condition;
+  ready = now.ready;
   tell("event", now.event || "Gatehouse");
   tell("gate", [now.gate && "Gate " + now.gate, now.exit_lane ? "Exit" : ""].filter(Boolean).join(" · "));
   byId("link").dataset.online = now.online ? "yes" : "no";

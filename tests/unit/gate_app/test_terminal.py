@@ -8,7 +8,18 @@ from rich.console import Console
 
 from gate_app import terminal
 from gate_app.screen.feed import Feed
-from tests.browser.gate_scenes import SCENES, Scene, a_scan, a_status, admitted, again, denied, offline, rehearsing
+from tests.browser.gate_scenes import (
+    SCENES,
+    Scene,
+    a_scan,
+    a_status,
+    admitted,
+    again,
+    denied,
+    not_ready,
+    offline,
+    rehearsing,
+)
 
 
 def drawn(feed: Feed, width: int = 100, height: int = 30) -> str:
@@ -52,6 +63,12 @@ def test_a_gate_without_a_network() -> None:
     text = after(offline)
     for words in ("Offline", "Unsent 214", "List age 1.5 h", "▲ The last beep was not played"):
         assert words in text
+
+
+def test_a_gate_that_is_not_ready_invites_nobody() -> None:
+    text = after(not_ready)
+    assert "Not ready" in text
+    assert "Scan a ticket" not in text
 
 
 def test_an_old_verdict_makes_room() -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from hardware.bursts import KeyBursts
 from hardware.keyboard import KeyboardReader
+from hardware.ports import DeviceError
 from tests.unit.hardware.pictures import ticket_text
 
 TICKET = ticket_text()
@@ -120,6 +121,25 @@ def test_a_terminal_does_not_show_codes_and_is_given_back_as_it_was(terminal: Ke
     reader.close()
     reader.close()
     assert termios.tcgetattr(terminal.near) == before
+
+
+def test_a_terminal_that_was_closed_meanwhile_is_no_trouble_at_the_end() -> None:
+    far, near = pty.openpty()
+    reader = KeyboardReader(near, lambda: 0).open()
+    os.close(near)
+    os.close(far)
+    with pytest.raises(DeviceError, match="can no longer be read"):
+        reader.next(0)
+    reader.close()
+
+
+def test_a_terminal_that_refuses_is_told_in_words(terminal: Keys, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*given: object) -> None:
+        raise termios.error(4, "Interrupted system call")
+
+    monkeypatch.setattr(termios, "tcsetattr", refuse)
+    with pytest.raises(DeviceError, match="in the background"):
+        terminal.reader()
 
 
 def test_ctrl_d_at_a_terminal_ends_the_input(terminal: Keys) -> None:
