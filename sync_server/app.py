@@ -5,6 +5,9 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import os
+import threading
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from apiflask import APIFlask
@@ -15,13 +18,15 @@ from sync_server import config as settings
 from sync_server.accounts import routes as accounts_routes
 from sync_server.accounts import rules as accounts_rules
 from sync_server.config import Config
-from sync_server.plumbing import health, logs, sealing, web
+from sync_server.migrations import schema
+from sync_server.plumbing import docs, health, logs, sealing, web
 from sync_server.plumbing.database import Database, open_engine
 from sync_server.plumbing.metrics import Metrics
 from sync_server.plumbing.parts import EXTENSION, Parts
 from sync_server.plumbing.sealing import Sealer
 from sync_server.revisions import access, queries, service
-from sync_server.revisions.bell import Bell
+from sync_server.revisions.bell import Bell, Seen
+from sync_server.workers import Worker
 
 DESCRIPTION = (
     "Ticketing and admission: organisers' API. Times are ISO-8601 in UTC; money is whole cents with a currency."
@@ -29,6 +34,46 @@ DESCRIPTION = (
 
 # In the order of their floors. Each room may have `routes.bp` and `wiring.wire(parts)`.
 ROOMS = ("venues", "events", "tickets", "devices", "scans", "sync", "live", "admin")
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """The wired parts of a server, and the bell that rings with its commits."""
+
+    parts: Parts
+    bell: Bell
+
+    def close(self) -> None:
+        """Wake who waits, and give the database back."""
+        self.parts.stop.set()
+        self.bell.wake_all()
+        self.parts.database.close()
+
+
+def build(
+    config: Config,
+    *,
+    clock: Clock = wall_clock,
+    entropy: Entropy = os.urandom,
+    monotonic: MonotonicClock = monotonic_clock,
+) -> Ground:
+    """Everything but the web: what the worker, the command line and the web application stand on."""
+    key = sealing.load_or_make(config.key_file, entropy, may_make=config.embedded)
+    engine = open_engine(config.database_url, connections=config.database_connections)
+    database = Database(engine, clock=clock, entropy=entropy)
+    bell = Bell(lambda events: _heads(database, events), monotonic)
+    service.wire(database, bell)
+    parts = Parts(config, database, clock, entropy, Sealer(key, entropy), accounts_rules.may, Metrics())
+    for room in ROOMS:
+        wiring = _module(room, "wiring")
+        if wiring is not None:
+            wiring.wire(parts)
+    return Ground(parts, bell)
+
+
+def _heads(database: Database, events: Iterable[int]) -> Mapping[int, Seen]:
+    with database.reading() as session:
+        return queries.heads(session, events)
 
 
 def create_app(
@@ -39,35 +84,22 @@ def create_app(
     monotonic: MonotonicClock = monotonic_clock,
 ) -> APIFlask:
     """A whole server for these settings; it opens the database's file or pool, and starts nothing."""
-    logs.set_up(config.log_level)
-    parts = build_parts(config, clock=clock, entropy=entropy)
-    return serve_parts(parts, monotonic)
+    return web_of(build(config, clock=clock, entropy=entropy, monotonic=monotonic))
 
 
-def build_parts(config: Config, *, clock: Clock = wall_clock, entropy: Entropy = os.urandom) -> Parts:
-    """The parts of a server with its floors wired, also for the worker and the command line."""
-    key = sealing.load_or_make(config.key_file, entropy, may_make=config.embedded)
-    engine = open_engine(config.database_url, connections=config.database_connections)
-    database = Database(engine, clock=clock, entropy=entropy)
-    parts = Parts(config, database, clock, entropy, Sealer(key, entropy), accounts_rules.may, Metrics())
-    for room in ROOMS:
-        wiring = _module(room, "wiring")
-        if wiring is not None:
-            wiring.wire(parts)
-    return parts
-
-
-def serve_parts(parts: Parts, monotonic: MonotonicClock = monotonic_clock) -> APIFlask:
-    """The web application over these parts."""
+def web_of(ground: Ground) -> APIFlask:
+    """The web application over this ground."""
+    parts = ground.parts
     app = APIFlask(
         "sync_server", title="Gatehouse", version="1", docs_path=None, spec_path="/openapi.json", json_errors=False
     )
     _configure(app, parts.config)
     app.extensions[EXTENSION] = parts
-    access.hang(app, bell_of(parts, monotonic))
+    access.hang(app, ground.bell)
     web.install(app)
     app.before_request(accounts_routes.identify)
     app.register_blueprint(health.bp)
+    app.register_blueprint(docs.bp)
     app.register_blueprint(accounts_routes.bp)
     for room in ROOMS:
         routes = _module(room, "routes")
@@ -76,20 +108,29 @@ def serve_parts(parts: Parts, monotonic: MonotonicClock = monotonic_clock) -> AP
     return app
 
 
-def bell_of(parts: Parts, monotonic: MonotonicClock) -> Bell:
-    """A bell that rings with this database's commits; revisions are raised from now on."""
-    database = parts.database
-
-    def heads(event_numbers: Any) -> Any:
-        with database.reading() as session:
-            return queries.heads(session, event_numbers)
-
-    return service.wire(database, Bell(heads, monotonic))
-
-
 def serving_app() -> APIFlask:
-    """What the server process loads: everything from the environment."""
-    return create_app(settings.from_environment())
+    """What a server process loads: everything from the environment; on SQLite the worker runs inside it."""
+    config = settings.from_environment()
+    logs.set_up(config.log_level)
+    ground = build(config)
+    prepare(ground)
+    if config.embedded:
+        worker = threading.Thread(
+            target=Worker(ground.parts).run, args=(ground.parts.stop,), name="worker", daemon=True
+        )
+        worker.start()
+    return web_of(ground)
+
+
+def prepare(ground: Ground) -> None:
+    """Make sure the schema fits: an embedded database is brought up to date, a shared one must be."""
+    parts = ground.parts
+    if parts.config.embedded:
+        schema.upgrade(parts.database.engine)
+    else:
+        schema.require_current(parts.database.engine)
+    with parts.database.writing() as session:
+        service.ensure_lineage(session, parts.entropy, parts.clock())
 
 
 def _module(room: str, name: str) -> Any:

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from shared.clock import Millis
 from shared.ids import uuid7
 from sync_server.outbox.models import OutboxRow
-from sync_server.plumbing.database import of
+from sync_server.plumbing.database import after_commit, of
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,3 +38,4 @@ def record(session: Session, fact: Fact) -> None:
             due_at=fact.at,
         )
     )
+    after_commit(session, of(session).stirred.set)

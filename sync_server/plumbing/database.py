@@ -29,6 +29,7 @@ class Database:
         self.embedded = engine.dialect.name == "sqlite"
         self.last_acts: list[LastAct] = []
         self.handlers: dict[str, list[Handler]] = {}
+        self.stirred = threading.Event()  # set after commits that leave work behind: facts to deliver
         self._writers = engine.execution_options(writes=True)
         self._readers = (
             engine

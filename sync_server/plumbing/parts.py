@@ -16,6 +16,7 @@ from sync_server.plumbing.database import Database
 from sync_server.plumbing.metrics import Metrics
 from sync_server.plumbing.principals import Action, Principal
 from sync_server.plumbing.sealing import Sealer
+from sync_server.plumbing.work import Job, Subscriber
 
 EXTENSION = "gatehouse"
 
@@ -32,6 +33,8 @@ class Parts:
     may: Callable[[Principal, Action], bool]
     metrics: Metrics
     stop: threading.Event = field(default_factory=threading.Event)  # ends long polls and streams
+    jobs: list[Job] = field(default_factory=list)  # rooms add theirs when they are wired
+    subscribers: list[Subscriber] = field(default_factory=list)
 
 
 def parts() -> Parts:

@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 
 from shared.clock import Millis
 from shared.snapshot import RowKind
+from sync_server.plumbing.many import among
 from sync_server.revisions.models import RevisionRow, SnapshotRow, SupersededRow
 
 _CHUNK = 1_000
@@ -46,7 +47,7 @@ def of_rows(session: Session, event_number: int, kind: RowKind, keys: Collection
     found: dict[int, list[Version]] = {}
     for some in _chunks(keys):
         for table in (SnapshotRow, SupersededRow):
-            wanted = _columns(table, event_number, kind).where(table.key.in_(some))
+            wanted = _columns(table, event_number, kind).where(among(session, table.key, some))
             _collect(session, wanted, found)
     return found
 

@@ -71,6 +71,18 @@ def retire_superseded(session: Session, organisation_id: str, deed: Deed) -> Non
         _become(session, row, KeyState.RETIRED, deed, "")
 
 
+def retire_everywhere(session: Session, deed: Deed) -> None:
+    """The same for every organisation: a key whose day of waiting is over takes over by itself."""
+    several = (
+        select(TicketKeyRecord.organisation_id)
+        .where(TicketKeyRecord.state == KeyState.ACTIVE.value, TicketKeyRecord.signs_from <= deed.now)
+        .group_by(TicketKeyRecord.organisation_id)
+        .having(func.count() > 1)
+    )
+    for organisation_id in session.execute(several).scalars().all():
+        retire_superseded(session, organisation_id, deed)
+
+
 def distrust(session: Session, organisation_id: str, key_id: int, deed: Deed, *, reason: str) -> TicketKeyRecord:
     """A suspected leak: tickets that gates know stay good, unknown ones do not."""
     lock_organisation(session, organisation_id)

@@ -1,0 +1,1 @@
+"""What the command line does, one module per thing an operator does."""

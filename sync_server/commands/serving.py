@@ -1,0 +1,51 @@
+"""Starts the server process, and the worker where it runs alone."""
+
+from __future__ import annotations
+
+import signal
+import threading
+
+from sync_server import config as settings
+from sync_server.commands.ground import ground, say
+from sync_server.workers import Worker
+
+# Bursts of a thousand connections hang for half a minute with the server's own figures.
+BACKLOG = 4096
+BACKPRESSURE = 2048
+KILL_AFTER_S = 3
+
+
+def serve(host: str, port: int, processes: int) -> None:
+    """Answer requests until told to stop; on SQLite one process answers, and works too."""
+    from granian.constants import Interfaces
+    from granian.log import LogLevels
+    from granian.server import Server
+
+    config = settings.from_environment()
+    with ground():
+        pass  # mistakes in settings, key or schema are told here, by the process that the operator started
+    say(f"Gatehouse answers at http://{host}:{port}/")
+    Server(
+        "sync_server.app:serving_app",
+        address=host,
+        port=port,
+        interface=Interfaces.WSGI,
+        factory=True,
+        workers=1 if config.embedded else processes,
+        blocking_threads=config.blocking_threads,
+        backlog=BACKLOG,
+        backpressure=BACKPRESSURE,
+        workers_kill_timeout=KILL_AFTER_S,
+        log_level=LogLevels.warning,
+        log_access=False,
+    ).serve()
+
+
+def work() -> None:
+    """Deliver facts and do the periodic jobs until told to stop."""
+    stop = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stop.set())
+    with ground() as here:
+        say("The worker works.")
+        Worker(here.parts).run(stop)

@@ -1,0 +1,66 @@
+"""Brings a database to the newest schema, and says whether it is there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from alembic import command
+from alembic.autogenerate import compare_metadata
+from alembic.config import Config
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import Connection, Engine, text
+
+from shared.errors import Conflict
+from sync_server.migrations.tables import metadata
+
+_LOCK = 7_263_481  # any number, as long as all processes of this product take the same
+
+
+def upgrade(engine: Engine) -> None:
+    """Run what is missing; processes that start together wait for one another."""
+    with engine.execution_options(writes=True).begin() as connection:
+        if engine.dialect.name == "postgresql":
+            connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
+        command.upgrade(_config(connection), "head")
+
+
+def draft(engine: Engine, message: str, revision: str) -> None:
+    """For developers: write down how the declared schema differs from this database's."""
+    with engine.execution_options(writes=True).begin() as connection:
+        command.revision(_config(connection), message, autogenerate=True, rev_id=revision)
+
+
+def current(engine: Engine) -> str | None:
+    """The revision of this database's schema; None: it is empty."""
+    with engine.connect() as connection:
+        return MigrationContext.configure(connection).get_current_revision()
+
+
+def newest() -> str | None:
+    """The revision that this program wants."""
+    return ScriptDirectory(str(Path(__file__).parent)).get_current_head()
+
+
+def require_current(engine: Engine) -> None:
+    """Conflict, in words, where the schema is not the one this program wants."""
+    here = current(engine)
+    if here != newest():
+        raise Conflict(
+            f"The database has schema {here or 'none'}, this program wants {newest()}. "
+            "Make a backup, then run `gatehouse-server migrate`.",
+            code="schema_not_current",
+        )
+
+
+def differences(engine: Engine) -> list[object]:
+    """Where the database's schema is not the declared one; empty where all is well."""
+    with engine.connect() as connection:
+        return list(compare_metadata(MigrationContext.configure(connection, opts={"compare_type": True}), metadata()))
+
+
+def _config(connection: Connection) -> Config:
+    config = Config()
+    config.set_main_option("script_location", str(Path(__file__).parent))
+    config.attributes["connection"] = connection
+    return config

@@ -1,0 +1,38 @@
+"""What the worker does: small jobs that may run twice, and subscribers to facts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from shared.clock import Millis
+from sync_server.plumbing.principals import Deed
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """Something done every so often, in a transaction of its own; doing it twice changes nothing."""
+
+    name: str
+    every_ms: Millis
+    run: Callable[[Session, Deed], object]
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A fact on its way to subscribers; the id is the same at every attempt."""
+
+    message_id: str
+    name: str
+    organisation_id: str
+    at: Millis
+    subjects: Mapping[str, Any]
+    payload: Mapping[str, Any]
+    attempts: int
+
+
+Subscriber = Callable[[Message], None]
+"""Is told each fact at least once, in no promised order; raising means: tell me again later."""

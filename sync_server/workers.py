@@ -1,0 +1,75 @@
+"""The worker: one loop that delivers facts and does the periodic jobs, until it is told to stop."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TypeVar
+
+from sync_server.accounts import signing_in
+from sync_server.events import status
+from sync_server.outbox import relay
+from sync_server.outbox.relay import Relay
+from sync_server.plumbing import once
+from sync_server.plumbing.logs import LOG
+from sync_server.plumbing.parts import Parts
+from sync_server.plumbing.principals import SYSTEM, Deed
+from sync_server.plumbing.work import Job
+from sync_server.tickets import signing
+
+T = TypeVar("T")
+
+LONGEST_REST_S = 0.25
+
+
+class Worker:
+    """Runs what is due; several workers on one database share the work without noticing."""
+
+    def __init__(self, parts: Parts) -> None:
+        """Everything that rooms registered when they were wired, and the server's own jobs."""
+        self._parts = parts
+        self._relay = Relay(parts, parts.subscribers)
+        self._jobs: Sequence[Job] = [*own_jobs(parts), *parts.jobs]
+        self._due = {job.name: 0 for job in self._jobs}
+
+    def run(self, stop: threading.Event) -> None:
+        """Work until the stop; a job that fails is told in the log and tried again."""
+        while not stop.is_set():
+            if self.run_once() < relay.BATCH:
+                self._parts.database.stirred.wait(LONGEST_REST_S)
+                self._parts.database.stirred.clear()
+
+    def run_once(self) -> int:
+        """Do what is due now; how many facts there were."""
+        self._run_jobs()
+        return self._guarded("outbox.relay", self._relay.run_once) or 0
+
+    def _run_jobs(self) -> None:
+        for job in self._jobs:
+            now = self._parts.clock()
+            if self._due[job.name] <= now:
+                self._due[job.name] = now + job.every_ms
+                self._guarded(job.name, partial(self._run, job))
+
+    def _run(self, job: Job) -> None:
+        with self._parts.database.writing() as session:
+            job.run(session, Deed(SYSTEM, self._parts.clock(), self._parts.entropy))
+
+    def _guarded(self, name: str, work: Callable[[], T]) -> T | None:
+        try:
+            return work()
+        except Exception as problem:  # one failing job must not keep the others from running
+            LOG.error("job_failed", job=name, exc_info=problem)
+            return None
+
+
+def own_jobs(parts: Parts) -> list[Job]:
+    """The jobs of the rooms below."""
+    return [
+        Job("events.walk_planned", 1_000, status.walk_planned),
+        Job("tickets.retire_keys", 60_000, signing.retire_everywhere),
+        Job("accounts.forget_sessions", 600_000, lambda session, deed: signing_in.forget_ended(session, deed.now)),
+        Job("plumbing.forget_answers", 600_000, lambda session, deed: once.forget_old(session, deed.now)),
+        *relay.jobs(parts),
+    ]
