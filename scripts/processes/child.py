@@ -100,12 +100,16 @@ class Child:
         """Return once `ready()` says so; raise with the program's last words when it ends or the time is up."""
         deadline = time.monotonic() + seconds
         while not ready():
-            if not self.running:
-                raise ProgramFailedError(self._describe("ended while starting"))
+            self.require_running()
             if time.monotonic() > deadline:
                 self.kill()
                 raise ProgramFailedError(self._describe(f"was not ready after {seconds:.0f} seconds"))
             time.sleep(POLL_SECONDS)
+
+    def require_running(self) -> None:
+        """ProgramFailedError with its last words when it has ended by itself."""
+        if not self.running:
+            raise ProgramFailedError(self._describe("ended"))
 
     def last_words(self, lines: int = 15) -> str:
         """The end of what it printed."""

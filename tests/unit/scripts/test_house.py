@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
+from scripts.house.demo import EVENING_S, remember, remembered
 from scripts.house.organiser import Organiser, RefusedError
 from scripts.house.place import Place, PortTakenError
 from scripts.house.programs import CommandFailedError, ask
+from scripts.house.scanner import scan, wanted
 from scripts.processes.ports import LOOPBACK, free_port
 
 
@@ -39,6 +43,41 @@ def test_a_command_that_fails_is_told_in_its_own_words(tmp_path: Path) -> None:
 def test_a_command_answers_with_its_lines_of_json(tmp_path: Path) -> None:
     command = [sys.executable, "-c", "import sys; print('{\"code\": \"' + sys.stdin.read() + '\"}'); print()"]
     assert ask(a_place(tmp_path), command, "MAY1") == [{"code": "MAY1"}]
+
+
+def test_enter_scans_the_next_demo_ticket_and_a_pasted_code_itself() -> None:
+    lines = ["", "", "MAY1PASTED", "", ""]
+    assert list(wanted(lines, ["A", "B", "C"])) == ["A", "B", "MAY1PASTED", "C", "A"]
+
+
+def test_a_code_reaches_a_gate_that_listens(tmp_path: Path) -> None:
+    pipe = tmp_path / "scanner"
+    os.mkfifo(pipe)
+    listening = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    scan(pipe, "MAY1CODE")
+    assert os.read(listening, 100) == b"MAY1CODE\n"
+    os.close(listening)
+
+
+def test_a_gate_that_does_not_listen_keeps_nobody_waiting(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    scan(tmp_path / "scanner", "MAY1CODE")
+    assert "scanner is not there" in capsys.readouterr().out
+    assert not (tmp_path / "scanner").exists()
+
+
+def test_the_demo_is_remembered_for_its_evening_and_its_address_only(tmp_path: Path) -> None:
+    place = a_place(tmp_path)
+    remember(place, {"tickets": []})
+    assert remembered(place) is not None
+    assert remembered(a_place(tmp_path, port=place.port + 1)) is None
+    yesterday = time.time() - EVENING_S - 1
+    os.utime(tmp_path / "demo.json", (yesterday, yesterday))
+    assert remembered(place) is None
+
+
+def test_nobody_else_may_read_the_remembered_password(tmp_path: Path) -> None:
+    remember(a_place(tmp_path), {"login": {"password": "guess"}})
+    assert (tmp_path / "demo.json").stat().st_mode & 0o077 == 0
 
 
 def test_a_server_that_is_no_gatehouse_is_quoted(tmp_path: Path) -> None:
