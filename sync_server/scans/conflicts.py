@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 from shared.clock import Millis
 from shared.ids import uuid7
 from sync_server.plumbing.database import of
+from sync_server.plumbing.many import among
 from sync_server.scans.models import ConflictRow
 from sync_server.scans.reconcile import Conflict, ConflictKind, Judged
 
@@ -60,7 +61,7 @@ def keep(
     session: Session, organisation_id: str, event: int, tickets: Sequence[int], *, found: Sequence[Found], now: Millis
 ) -> list[Found]:
     """Write down what was found of these tickets; answers what is new."""
-    of_tickets = select(ConflictRow).where(ConflictRow.event == event, ConflictRow.ticket.in_(tickets))
+    of_tickets = select(ConflictRow).where(ConflictRow.event == event, among(session, ConflictRow.ticket, tickets))
     before = {(row.ticket, row.kind, row.subject): row for row in session.scalars(of_tickets)}
     new: list[Found] = []
     for one in found:

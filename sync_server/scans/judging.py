@@ -12,8 +12,8 @@ from sqlalchemy.orm import Session
 from shared.admission import Direction
 from shared.clock import Millis
 from shared.scans import decode
+from sync_server.plumbing.many import among, insert_many
 from sync_server.scans import conflicts
-from sync_server.scans.bulk import insert_many
 from sync_server.scans.conflicts import Found, Known
 from sync_server.scans.crowding import Step, by_gate, crowd
 from sync_server.scans.models import Presence, ScanEntry
@@ -60,7 +60,7 @@ def _lock(session: Session, event: int, tickets: Sequence[int]) -> None:
     """One at a time per ticket, in rising order: whoever comes second sees the entries of the first."""
     rows = [{"event": event, "ticket": ticket, "bodies": 0, "at": 0, "gate": 0, "zone": 0} for ticket in tickets]
     insert_many(session, Presence, rows, "ON CONFLICT DO NOTHING")
-    held = select(Presence.ticket).where(Presence.event == event, Presence.ticket.in_(tickets))
+    held = select(Presence.ticket).where(Presence.event == event, among(session, Presence.ticket, tickets))
     session.execute(held.order_by(Presence.ticket).with_for_update()).all()
 
 
@@ -77,7 +77,7 @@ def _entries(session: Session, event: int, tickets: Sequence[int]) -> dict[int, 
     )
     # Only a shut-out device's entries are told of while they wait; what is damaged or somebody else's tells nothing.
     believed = ~ScanEntry.quarantined | (ScanEntry.why == Why.REVOKED_DEVICE)
-    rows = session.execute(columns.where(ScanEntry.event == event, ScanEntry.ticket.in_(tickets), believed))
+    rows = session.execute(columns.where(ScanEntry.event == event, among(session, ScanEntry.ticket, tickets), believed))
     known: dict[int, list[Known]] = defaultdict(list)
     for ticket, digest, body, at, uncertainty, forked, quarantined, why in rows:
         revoked = not quarantined and why == Why.REVOKED_DEVICE

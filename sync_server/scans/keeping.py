@@ -13,8 +13,8 @@ from sqlalchemy.orm import Session
 from shared.clock import Millis
 from shared.scans import GENESIS, Entry, EntryKind, Timeline, anchor_of, decode
 from sync_server.plumbing.database import of
+from sync_server.plumbing.many import insert_many
 from sync_server.scans import boots
-from sync_server.scans.bulk import insert_many
 from sync_server.scans.models import Journal, ScanEntry
 from sync_server.scans.rules import Held, Line, Mark, advance, declared_gap, last_before
 

@@ -9,8 +9,8 @@ from sqlalchemy.orm import Session
 
 from shared.scans import EntryKind, movement_of
 from shared.snapshot import Movement
+from sync_server.plumbing.many import insert_many
 from sync_server.revisions import service as revisions
-from sync_server.scans.bulk import insert_many
 from sync_server.scans.keeping import Stored
 from sync_server.scans.models import MovementRow, ScanCount
 
