@@ -196,7 +196,7 @@ def main() -> None:
 
 
 def _told(mistake: typer.TyperException) -> str:
-    words = str(mistake.format_message())  # type: ignore[attr-defined]  # every usage error of the library has it
+    words = str(mistake.format_message())
     return words if words.startswith("Usage:") else f"gatehouse-server: {' '.join(words.split())} Try --help."
 
 

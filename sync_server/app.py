@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import os
-import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -14,19 +13,17 @@ from apiflask import APIFlask
 
 from shared.clock import Clock, MonotonicClock, monotonic_clock, wall_clock
 from shared.ids import Entropy
-from sync_server import config as settings
 from sync_server.accounts import routes as accounts_routes
 from sync_server.accounts import rules as accounts_rules
 from sync_server.config import Config
 from sync_server.migrations import schema
-from sync_server.plumbing import docs, health, logs, sealing, web
+from sync_server.plumbing import docs, health, sealing, web
 from sync_server.plumbing.database import Database, open_engine
 from sync_server.plumbing.metrics import Metrics
 from sync_server.plumbing.parts import EXTENSION, Parts
 from sync_server.plumbing.sealing import Sealer
 from sync_server.revisions import access, queries, service
 from sync_server.revisions.bell import Bell, Seen
-from sync_server.workers import Worker
 
 DESCRIPTION = (
     "Ticketing and admission: organisers' API. Times are ISO-8601 in UTC; money is whole cents with a currency."
@@ -106,20 +103,6 @@ def web_of(ground: Ground) -> APIFlask:
         if routes is not None:
             app.register_blueprint(routes.bp)
     return app
-
-
-def serving_app() -> APIFlask:
-    """What a server process loads: everything from the environment; on SQLite the worker runs inside it."""
-    config = settings.from_environment()
-    logs.set_up(config.log_level)
-    ground = build(config)
-    prepare(ground)
-    if config.embedded:
-        worker = threading.Thread(
-            target=Worker(ground.parts).run, args=(ground.parts.stop,), name="worker", daemon=True
-        )
-        worker.start()
-    return web_of(ground)
 
 
 def prepare(ground: Ground) -> None:

@@ -14,7 +14,7 @@ from shared.ids import Entropy
 _SALT = 16
 # Gates check PINs on a Pi: 19 MiB and two passes take it about a tenth of a second.
 _HASHER = PasswordHasher(time_cost=2, memory_cost=19 * 1024, parallelism=1)
-TOKEN_PREFIX = "ght_"
+_MARK = "ght_"
 
 
 def hashed(secret: str, entropy: Entropy) -> str:
@@ -38,7 +38,7 @@ def nobodys() -> str:
 
 def new_token(entropy: Entropy) -> str:
     """256 random bits as text."""
-    return TOKEN_PREFIX + base64.urlsafe_b64encode(entropy(32)).decode().rstrip("=")
+    return _MARK + base64.urlsafe_b64encode(entropy(32)).decode().rstrip("=")
 
 
 def token_hash(token: str) -> bytes:

@@ -63,7 +63,7 @@ def set_cookie(answer: Response, signed_in: signing_in.SignedIn) -> None:
 
 @bp.post("/session")
 @bp.input(schemas.SignInRequest)
-@bp.doc(summary="Sign in", responses={200: {"description": "Signed in"}})
+@bp.doc(summary="Sign in", responses={200: "Signed in"})
 def sign_in(json_data: schemas.SignInRequest) -> tuple[dict[str, Any], int, dict[str, str]]:
     """Sign in with e-mail address and password: sets the session cookie and answers with the CSRF token."""
     signed_in = signing_in.sign_in(
@@ -92,7 +92,7 @@ def who_am_i() -> schemas.SessionView:
 
 
 @bp.delete("/session")
-@bp.doc(summary="Sign out", responses={204: {"description": "Signed out"}})
+@bp.doc(summary="Sign out", responses={204: "Signed out"})
 def sign_out() -> tuple[str, int, dict[str, str]]:
     """Sign out this browser."""
     with parts().database.writing() as session:
@@ -104,7 +104,7 @@ def sign_out() -> tuple[str, int, dict[str, str]]:
 
 @bp.post("/session/organisation")
 @bp.input(schemas.ChooseOrganisation)
-@bp.doc(summary="Choose an organisation", responses={204: {"description": "Chosen"}})
+@bp.doc(summary="Choose an organisation", responses={204: "Chosen"})
 def choose_organisation(json_data: schemas.ChooseOrganisation) -> tuple[str, int]:
     """Act for another of your organisations."""
     who = current_principal()
@@ -130,7 +130,7 @@ def members() -> schemas.MembersView:
 @bp.put("/members/<user_id>")
 @requires(Action.MANAGE_MEMBERS)
 @bp.input(schemas.GiveRole)
-@bp.doc(summary="Change a role", responses={204: {"description": "Changed"}})
+@bp.doc(summary="Change a role", responses={204: "Changed"})
 def give_role(user_id: str, json_data: schemas.GiveRole) -> tuple[str, int]:
     """Change the role of a member."""
     with parts().database.writing() as session:
@@ -162,7 +162,7 @@ def invite(json_data: schemas.InviteMember) -> Response:
 
 @bp.delete("/members/<user_id>")
 @requires(Action.MANAGE_MEMBERS)
-@bp.doc(summary="Remove a member", responses={204: {"description": "Removed"}})
+@bp.doc(summary="Remove a member", responses={204: "Removed"})
 def remove_member(user_id: str) -> tuple[str, int]:
     """Take somebody out of the organisation."""
     with parts().database.writing() as session:
@@ -201,7 +201,7 @@ def make_token(json_data: schemas.NewToken) -> Response:
 
 @bp.delete("/tokens/<token_id>")
 @requires(Action.MANAGE_TOKENS)
-@bp.doc(summary="Revoke a token", responses={204: {"description": "Revoked"}})
+@bp.doc(summary="Revoke a token", responses={204: "Revoked"})
 def revoke_token(token_id: str) -> tuple[str, int]:
     """End an API token for good."""
     with parts().database.writing() as session:

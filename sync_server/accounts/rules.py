@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Final
 
 from shared.errors import InvalidRequest
@@ -52,6 +53,6 @@ def check_pin(pin: str) -> None:
     """InvalidRequest for a PIN that anybody would try first."""
     if not pin.isascii() or not pin.isdigit() or not 6 <= len(pin) <= 12:
         raise InvalidRequest("A PIN has six to twelve digits.", code="bad_pin")
-    steps = {int(after) - int(before) for before, after in zip(pin, pin[1:], strict=False)}
+    steps = {int(after) - int(before) for before, after in pairwise(pin)}
     if len(steps) == 1 and steps <= {-1, 0, 1}:
         raise InvalidRequest("Take a PIN that is neither one digit repeated nor a run of digits.", code="bad_pin")

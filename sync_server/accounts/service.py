@@ -37,7 +37,14 @@ def create_organisation(
     session.add(row)
     session.flush()
     _note(
-        session, actor, "organisation.created", "organisation", row.id, row.id, now, after={"name": name, "slug": slug}
+        session,
+        actor,
+        "organisation.created",
+        kind="organisation",
+        subject=row.id,
+        organisation_id=row.id,
+        now=now,
+        after={"name": name, "slug": slug},
     )
     announce(session, "organisation_created", row, now)
     return row
@@ -82,7 +89,16 @@ def add_user(
     )
     session.add(row)
     session.flush()
-    _note(session, actor, "user.created", "user", row.id, None, now, after={"platform_role": platform_role})
+    _note(
+        session,
+        actor,
+        "user.created",
+        kind="user",
+        subject=row.id,
+        organisation_id=None,
+        now=now,
+        after={"platform_role": platform_role},
+    )
     return row
 
 
@@ -92,7 +108,7 @@ def set_password(
     """A new password; the audit log keeps that it changed, not what it is."""
     rules.check_password(password)
     user.password_hash = hashed(password, entropy)
-    _note(session, actor, "user.password_changed", "user", user.id, None, now)
+    _note(session, actor, "user.password_changed", kind="user", subject=user.id, organisation_id=None, now=now)
 
 
 def give_role(
@@ -113,8 +129,7 @@ def give_role(
     _allow_role(session, organisation_id, role, present, giver)
     session.merge(MembershipRow(organisation_id=organisation_id, user_id=user_id, role=role))
     session.flush()
-    _note(
-        session, actor, "member.role_changed", "user", user_id, organisation_id, now,
+    _note(session, actor, "member.role_changed", kind="user", subject=user_id, organisation_id=organisation_id, now=now,
         before={"role": present}, after={"role": role},
     )  # fmt: skip
 
@@ -145,7 +160,16 @@ def remove_member(
         raise NotFound
     _allow_role(session, organisation_id, "", row.role, giver)
     session.delete(row)
-    _note(session, actor, "member.removed", "user", user_id, organisation_id, now, before={"role": row.role})
+    _note(
+        session,
+        actor,
+        "member.removed",
+        kind="user",
+        subject=user_id,
+        organisation_id=organisation_id,
+        now=now,
+        before={"role": row.role},
+    )
 
 
 def _allow_role(
@@ -204,7 +228,16 @@ def change_supervisor(
 
 def _tell_supervisor(session: Session, row: SupervisorRecord, action: str, actor: Actor, now: Millis) -> None:
     after = {"name": row.name, "active": row.active}
-    _note(session, actor, action, "supervisor", str(row.number), row.organisation_id, now, after=after)
+    _note(
+        session,
+        actor,
+        action,
+        kind="supervisor",
+        subject=str(row.number),
+        organisation_id=row.organisation_id,
+        now=now,
+        after=after,
+    )
     announce(session, "organisation_rows_changed", (row.organisation_id, [_as_gates_hold(row)]), now)
 
 
@@ -215,17 +248,8 @@ def _as_gates_hold(row: SupervisorRecord) -> SupervisorRow | Row:
 
 
 def _note(
-    session: Session, actor: Actor, action: str, kind: str, subject: str, organisation_id: str | None, now: Millis,
-    *, before: Mapping[str, object] | None = None, after: Mapping[str, object] | None = None,
+    session: Session, actor: Actor, action: str, *, kind: str, subject: str, organisation_id: str | None, now: Millis,
+    before: Mapping[str, object] | None = None, after: Mapping[str, object] | None = None,
 ) -> None:  # fmt: skip
-    line = AuditLine(
-        actor,
-        action,
-        kind,
-        subject,
-        organisation_id,
-        now,
-        dict(before) if before else None,
-        dict(after) if after else None,
-    )
-    record(session, line)
+    was, is_now = dict(before) if before else None, dict(after) if after else None
+    record(session, AuditLine(actor, action, kind, subject, organisation_id, now, was, is_now))

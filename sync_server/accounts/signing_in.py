@@ -44,11 +44,11 @@ def sign_in(
         user = queries.user_by_email(session, email)
         verifier = user.password_hash if user is not None and user.active else nobodys()
     if not fits(verifier, password) or user is None or not user.active:
-        _keep_failure(database, keys, user, actor, now, entropy)
+        _keep_failure(database, keys, user, actor=actor, now=now, entropy=entropy)
         raise NotSignedIn("E-mail address or password is wrong.", code="bad_credentials")
     with database.writing() as session:
         session.execute(delete(LoginFailureRow).where(LoginFailureRow.key == keys[0]))
-        return _open_session(session, user, hours, actor, now, entropy)
+        return _open_session(session, user, hours, actor=actor, now=now, entropy=entropy)
 
 
 def _throttle(session: Session, keys: tuple[bytes, bytes], now: Millis) -> None:
@@ -59,7 +59,7 @@ def _throttle(session: Session, keys: tuple[bytes, bytes], now: Millis) -> None:
 
 
 def _keep_failure(
-    database: Database, keys: tuple[bytes, bytes], user: UserRow | None, actor: Actor, now: Millis, entropy: Entropy
+    database: Database, keys: tuple[bytes, bytes], user: UserRow | None, *, actor: Actor, now: Millis, entropy: Entropy
 ) -> None:
     with database.writing() as session:
         session.execute(delete(LoginFailureRow).where(LoginFailureRow.at < now - rules.FAILURES_FORGOTTEN_AFTER_MS))
@@ -67,7 +67,9 @@ def _keep_failure(
         record(session, AuditLine(actor, "user.sign_in_failed", "user", user.id if user else "", None, now))
 
 
-def _open_session(session: Session, user: UserRow, hours: int, actor: Actor, now: Millis, entropy: Entropy) -> SignedIn:
+def _open_session(
+    session: Session, user: UserRow, hours: int, *, actor: Actor, now: Millis, entropy: Entropy
+) -> SignedIn:
     token, csrf, ends_at = new_token(entropy), entropy(24).hex(), now + hours * 3_600_000
     mine = queries.organisations_of(session, user.id)
     organisation_id = mine[0][0].id if mine else ""
@@ -140,8 +142,8 @@ def check_csrf(principal: Principal, shown: str) -> None:
 
 
 def make_token(
-    session: Session, organisation_id: str, *, name: str, scopes: Sequence[str], ends_at: Millis | None, by: Principal | None,
-    actor: Actor, now: Millis, entropy: Entropy,
+    session: Session, organisation_id: str, *, name: str, scopes: Sequence[str], ends_at: Millis | None,
+    by: Principal | None, actor: Actor, now: Millis, entropy: Entropy,
 ) -> tuple[TokenRow, str]:  # fmt: skip
     """A new API token and its text, which is shown once; nobody gives a token more than they may themselves."""
     unknown = set(scopes) - {action.value for action in Action}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import DDL, JSON, BigInteger, Index, String, event
+from sqlalchemy import DDL, JSON, BigInteger, ExecutableDDLElement, Index, String, event
 from sqlalchemy.orm import Mapped, mapped_column
 
 from shared.clock import Millis
@@ -51,6 +51,12 @@ POSTGRESQL_GUARD = [
     "FOR EACH STATEMENT EXECUTE FUNCTION audit_lines_guard()",
 ]
 
+
+def _ddl(statement: str, dialect: str) -> ExecutableDDLElement:
+    guard: ExecutableDDLElement = DDL(statement)  # type: ignore[no-untyped-call]  # the library left it untyped
+    return guard.execute_if(dialect=dialect)
+
+
 for _dialect, _guard in (("sqlite", SQLITE_GUARD), ("postgresql", POSTGRESQL_GUARD)):
     for _statement in _guard:
-        event.listen(AuditRow.__table__, "after_create", DDL(_statement).execute_if(dialect=_dialect))
+        event.listen(AuditRow.__table__, "after_create", _ddl(_statement, _dialect))

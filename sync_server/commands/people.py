@@ -11,7 +11,6 @@ from shared.errors import InvalidRequest, NotFound
 from sync_server.accounts import queries, service, signing_in
 from sync_server.accounts.rules import PLATFORM_ROLES
 from sync_server.commands.ground import OPERATOR, ground
-from sync_server.plumbing.principals import Actor
 
 
 def add_organisation(slug: str, name: str, currency: str) -> dict[str, Any]:
@@ -42,7 +41,7 @@ def add_user(email: str, name: str, organisation: str | None, role: str, passwor
             entropy=here.parts.entropy, platform_role=platform,
         )  # fmt: skip
         if not platform:
-            _give(session, str(organisation), user.id, role, OPERATOR, now)
+            _give(session, str(organisation), user.id, role, now)
         return {"id": user.id, "email": user.email, "role": role}
 
 
@@ -64,7 +63,7 @@ def change_role(email: str, organisation: str, role: str) -> None:
         user = queries.user_by_email(session, email)
         if user is None:
             raise NotFound(f"There is no login {email!r}.")
-        _give(session, organisation, user.id, role, OPERATOR, here.parts.clock())
+        _give(session, organisation, user.id, role, here.parts.clock())
 
 
 def organisation_id(session: Any, slug: str) -> str:
@@ -75,8 +74,8 @@ def organisation_id(session: Any, slug: str) -> str:
     return row.id
 
 
-def _give(session: Any, slug: str, user_id: str, role: str, actor: Actor, now: int) -> None:
-    service.give_role(session, organisation_id(session, slug), user_id, role, giver=None, actor=actor, now=now)
+def _give(session: Any, slug: str, user_id: str, role: str, now: int) -> None:
+    service.give_role(session, organisation_id(session, slug), user_id, role, giver=None, actor=OPERATOR, now=now)
 
 
 def asked_password(file_descriptor: int | None) -> str:

@@ -5,8 +5,12 @@ from __future__ import annotations
 import signal
 import threading
 
+from apiflask import APIFlask
+
 from sync_server import config as settings
+from sync_server.app import build, prepare, web_of
 from sync_server.commands.ground import ground, say
+from sync_server.plumbing import logs
 from sync_server.workers import Worker
 
 # Bursts of a thousand connections hang for half a minute with the server's own figures.
@@ -26,7 +30,7 @@ def serve(host: str, port: int, processes: int) -> None:
         pass  # mistakes in settings, key or schema are told here, by the process that the operator started
     say(f"Gatehouse answers at http://{host}:{port}/")
     Server(
-        "sync_server.app:serving_app",
+        "sync_server.commands.serving:serving_app",
         address=host,
         port=port,
         interface=Interfaces.WSGI,
@@ -39,6 +43,17 @@ def serve(host: str, port: int, processes: int) -> None:
         log_level=LogLevels.warning,
         log_access=False,
     ).serve()
+
+
+def serving_app() -> APIFlask:
+    """What a server process loads: everything from the environment; on SQLite the worker runs inside it."""
+    config = settings.from_environment()
+    logs.set_up(config.log_level)
+    here = build(config)
+    prepare(here)
+    if config.embedded:
+        threading.Thread(target=Worker(here.parts).run, args=(here.parts.stop,), name="worker", daemon=True).start()
+    return web_of(here)
 
 
 def work() -> None:

@@ -162,7 +162,7 @@ def add_zone(event_id: str, json_data: schemas.NewZone) -> Response:
 def change_zone(event_id: str, number: int, json_data: schemas.ChangeZone) -> schemas.ZoneView:
     """Change a zone of an event."""
     with parts().database.writing() as session:
-        row = service.change_zone(session, organisation(), event_id, number, json_data.changes(), deed())
+        row = service.change_zone(session, organisation(), event_id, number, changes=json_data.changes(), deed=deed())
         return schemas.ZoneView.of(row)
 
 
@@ -182,7 +182,7 @@ def gates(event_id: str) -> schemas.EventGatesView:
 def serve_zones(event_id: str, number: int, json_data: schemas.ServedZones) -> schemas.EventGatesView:
     """Let an entrance serve only these zones at this event; none named: all."""
     with parts().database.writing() as session:
-        service.serve_zones(session, organisation(), event_id, number, json_data.zones, deed())
+        service.serve_zones(session, organisation(), event_id, number, zones=json_data.zones, deed=deed())
         return _gates(session, event_id)
 
 

@@ -168,9 +168,7 @@ class EventView(BaseModel):
     def of(cls, row: EventRecord, now: Millis) -> EventView:
         """As organisers see it."""
         plain = {name: getattr(row, name) for name in cls.model_fields if hasattr(row, name)}
-        for name in plain:
-            if name in _TIMES:
-                plain[name] = iso_or_none(plain[name])
+        plain |= {name: iso_or_none(at) for name, at in plain.items() if name in _TIMES}
         return cls(**plain, sale_status=sale_status(_selling(row), now), days=_days(row))
 
 

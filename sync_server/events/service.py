@@ -97,7 +97,7 @@ def add_zone(session: Session, organisation_id: str, event_id: str, words: Mappi
 
 
 def change_zone(
-    session: Session, organisation_id: str, event_id: str, number: int, changes: Mapping[str, Any], deed: Deed
+    session: Session, organisation_id: str, event_id: str, number: int, *, changes: Mapping[str, Any], deed: Deed
 ) -> ZoneRecord:
     """Other words or bounds for a zone."""
     event = queries.event(session, organisation_id, event_id, lock=True)
@@ -113,7 +113,7 @@ def change_zone(
 
 
 def serve_zones(
-    session: Session, organisation_id: str, event_id: str, gate_number: int, zones: Iterable[int], deed: Deed
+    session: Session, organisation_id: str, event_id: str, gate_number: int, *, zones: Iterable[int], deed: Deed
 ) -> None:
     """Let a gate serve only these zones at this event; none named: all."""
     event = queries.event(session, organisation_id, event_id, lock=True)

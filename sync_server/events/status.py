@@ -42,7 +42,7 @@ def _step(session: Session, row: EventRecord, target: EventStatus, deed: Deed, r
     require_transition(old, target)
     if target is EventStatus.DRAFT and row.tickets_issued:
         raise Conflict(
-            f"{row.tickets_issued} tickets are issued: a published event goes back to draft only while nothing is sold. "
+            f"{row.tickets_issued} tickets are issued: an event goes back to draft only while nothing is sold. "
             "Cancel or postpone it instead.",
             code="event_has_tickets",
         )
@@ -50,8 +50,8 @@ def _step(session: Session, row: EventRecord, target: EventStatus, deed: Deed, r
     _mark(row, old, target, deed.now, reason)
     session.flush()
     put(session, row, own_rows(row))
-    words = {"before": {"status": old.value}, "after": {"status": target.value, "rescheduled_at": row.rescheduled_at}}
-    tell(session, row, _FACTS[target], deed, **words, reason=reason)
+    after = {"status": target.value, "rescheduled_at": row.rescheduled_at}
+    tell(session, row, _FACTS[target], deed, before={"status": old.value}, after=after, reason=reason)
     announce(session, _FACTS[target], (row.organisation_id, row.id, row.number), deed.now)
 
 
@@ -79,7 +79,10 @@ def _take_new_date(row: EventRecord) -> None:
 def reschedule(
     session: Session, organisation_id: str, event_id: str, at: Millis, deed: Deed, *, move_times: bool, reason: str
 ) -> EventRecord:
-    """Give a postponed event its new date; sale windows and ticket times move by the same distance unless told otherwise."""
+    """Give a postponed event its new date.
+
+    Sale windows and ticket times move by the same distance unless told otherwise.
+    """
     row = queries.event(session, organisation_id, event_id, lock=True)
     if row.status != EventStatus.POSTPONED.value:
         raise Conflict("Postpone the event first, then give it a new date.", code="event_not_postponed")

@@ -40,7 +40,7 @@ Write = Callable[[Session], Any]
 
 
 def once(write: Write, *, status: int = 201) -> Response:
-    """Run `write` in a transaction of its own and answer with what it returns; a repeated key is answered from memory."""
+    """Run `write` in its own transaction and answer with what it returns; a repeated key is answered from memory."""
     key = request.headers.get(HEADER)
     with parts().database.writing() as session:
         if key is None:
@@ -49,7 +49,7 @@ def once(write: Write, *, status: int = 201) -> Response:
 
 
 def plainly(write: Write, *, status: int = 201) -> Response:
-    """The same for requests or answers that hold a secret: nothing of them is remembered, not even a hash to guess at."""
+    """The same for what holds a secret: nothing of it is remembered, not even a hash to guess at."""
     with parts().database.writing() as session:
         return _answer(orjson.dumps(write(session)), status)
 
@@ -74,8 +74,8 @@ def _remembered(session: Session, key: str, write: Write, status: int) -> Respon
 def _claimed(session: Session, principal: str, key: str, organisation_id: str, asked: bytes) -> bool:
     """Whether this transaction is the first; a second one waits here until the first has ended."""
     dialect = sqlite if session.get_bind().dialect.name == "sqlite" else postgresql
-    row = {"principal": principal, "key": key, "organisation_id": organisation_id, "request_hash": asked}
-    row |= {"status": 0, "body": b"", "created_at": parts().clock()}
+    row: dict[str, Any] = {"principal": principal, "key": key, "organisation_id": organisation_id}
+    row |= {"request_hash": asked, "status": 0, "body": b"", "created_at": parts().clock()}
     claim = dialect.insert(OnceRow).values(row).on_conflict_do_nothing().returning(OnceRow.key)
     return session.execute(claim).first() is not None
 

@@ -30,11 +30,11 @@ class Unsigned64(TypeDecorator[int]):
     impl = BigInteger
     cache_ok = True
 
-    def process_bind_param(self, value: int | None, dialect: Dialect) -> int | None:
+    def process_bind_param(self, value: int | None, _dialect: Dialect) -> int | None:
         """To what the database can hold."""
         return value - _SPAN if value is not None and value >= _SIGN else value
 
-    def process_result_value(self, value: int | None, dialect: Dialect) -> int | None:
+    def process_result_value(self, value: int | None, _dialect: Dialect) -> int | None:
         """Back to what everybody else means."""
         return value + _SPAN if value is not None and value < 0 else value
 
@@ -45,11 +45,11 @@ class DayBits(TypeDecorator[int]):
     impl = String(128)
     cache_ok = True
 
-    def process_bind_param(self, value: int | None, dialect: Dialect) -> str | None:
+    def process_bind_param(self, value: int | None, _dialect: Dialect) -> str | None:
         """As text."""
         return None if value is None else f"{value:x}"
 
-    def process_result_value(self, value: str | None, dialect: Dialect) -> int | None:
+    def process_result_value(self, value: str | None, _dialect: Dialect) -> int | None:
         """As a number."""
         return None if value is None else int(value, 16)
 

@@ -1,4 +1,4 @@
-"""Wakes long polls when an event's head moves, whoever moved it: this process at once, others within a fifth of a second."""
+"""Wakes long polls when an event's head moves: at once for this process's commits, soon for those of others."""
 
 from __future__ import annotations
 

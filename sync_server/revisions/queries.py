@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import and_, func, or_, select
+from sqlalchemy import Select, and_, func, or_, select
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
@@ -58,7 +58,10 @@ def heads(session: Session, event_numbers: Iterable[int]) -> Mapping[int, Seen]:
 
 
 def rows_after(session: Session, event_number: int, after: int, limit: int) -> Changes | None:
-    """Whole revisions after this one, about `limit` rows of them and at least one revision; None: it cannot be continued from."""
+    """Whole revisions after this one: about `limit` rows of them, and at least one revision.
+
+    None where this position cannot be continued from.
+    """
     present = head(session, event_number)
     if present is None or after > present.revision:
         return None
@@ -120,7 +123,7 @@ def revision_at(session: Session, event_number: int, at: Millis) -> int:
     return session.execute(newest).scalar_one() or 0
 
 
-def _head_columns():  # type: ignore[no-untyped-def]  # SQLAlchemy's own inference names the columns
+def _head_columns() -> Select[int, int, bytes, int]:
     return select(HeadRow.event_number, HeadRow.revision, HeadRow.digest, HeadRow.arrivals)
 
 

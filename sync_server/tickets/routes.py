@@ -54,7 +54,7 @@ def ticket_types(event_id: str) -> schemas.TicketTypesView:
 def change_type(event_id: str, number: int, json_data: schemas.ChangeTicketType) -> schemas.TicketTypeView:
     """Change a ticket type; only the fields sent are changed."""
     with parts().database.writing() as session:
-        row = types.change_type(session, organisation(), event_id, number, json_data.changes(), deed())
+        row = types.change_type(session, organisation(), event_id, number, changes=json_data.changes(), deed=deed())
         return schemas.TicketTypeView.of(row)
 
 

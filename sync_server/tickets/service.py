@@ -47,6 +47,24 @@ class Wish:
         return len(self.seats) or self.count
 
 
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """A ticket's way into another state, and the fact that tells of it."""
+
+    state: TicketState
+    fact: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """What a ticket was, what it is, and why."""
+
+    before: dict[str, Any]
+    after: dict[str, Any]
+    reason: str
+
+
 def issue(session: Session, organisation_id: str, event_id: str, wish: Wish, deed: Deed) -> Sequence[TicketRecord]:
     """Issue tickets of one type; all of them or none.
 
@@ -62,7 +80,7 @@ def issue(session: Session, organisation_id: str, event_id: str, wish: Wish, dee
     _require_free(session, event_id, kind.zone, wish.seats)
     first = event_service.take_numbers(session, event_id, wish.total)
     types.take(session, kind, wish.total)
-    made = list(_made(session, facts, kind, wish, signer.id, first, deed))
+    made = list(_made(session, facts, kind, wish, deed, key_id=signer.id, first=first))
     _keep(session, made)
     revisions.put(session, facts.number, [queries.ticket_row(row, name_checks=facts.name_checks) for row in made])
     _tell_issued(session, facts, wish, first, deed)
@@ -70,7 +88,14 @@ def issue(session: Session, organisation_id: str, event_id: str, wish: Wish, dee
 
 
 def _made(
-    session: Session, facts: events.EventFacts, kind: TicketTypeRecord, wish: Wish, key_id: int, first: int, deed: Deed
+    session: Session,
+    facts: events.EventFacts,
+    kind: TicketTypeRecord,
+    wish: Wish,
+    deed: Deed,
+    *,
+    key_id: int,
+    first: int,
 ) -> Iterable[TicketRecord]:
     codes = _confirmation_codes(session, facts.id, wish.total, deed.entropy)
     for place, code in enumerate(codes):
@@ -155,7 +180,8 @@ def cancel(session: Session, organisation_id: str, ticket_id: int, deed: Deed, *
     """A ticket is good no more; its seat and its place in the capacity are free again."""
     event_id = queries.ticket(session, organisation_id, ticket_id).event_id
     event_service.lock(session, organisation_id, event_id)  # event, type, ticket: one order for everybody
-    row = _change_state(session, organisation_id, ticket_id, TicketState.CANCELLED, "ticket_cancelled", deed, reason)
+    step = _Step(TicketState.CANCELLED, "ticket_cancelled", reason)
+    row = _change_state(session, organisation_id, ticket_id, step, deed)
     event_service.give_back(session, row.event_id)
     types.give_back(session, row.event_id, row.ticket_type)
     return row
@@ -163,26 +189,28 @@ def cancel(session: Session, organisation_id: str, ticket_id: int, deed: Deed, *
 
 def block(session: Session, organisation_id: str, ticket_id: int, deed: Deed, *, reason: str) -> TicketRecord:
     """Hold a ticket back for now: lost, stolen, disputed."""
-    return _change_state(session, organisation_id, ticket_id, TicketState.BLOCKED, "ticket_blocked", deed, reason)
+    step = _Step(TicketState.BLOCKED, "ticket_blocked", reason)
+    return _change_state(session, organisation_id, ticket_id, step, deed)
 
 
 def unblock(session: Session, organisation_id: str, ticket_id: int, deed: Deed, *, reason: str) -> TicketRecord:
     """Let a blocked ticket be good again."""
-    return _make_valid(session, organisation_id, ticket_id, TicketState.BLOCKED, "ticket_unblocked", deed, reason)
+    _require_state(session, organisation_id, ticket_id, TicketState.BLOCKED)
+    step = _Step(TicketState.VALID, "ticket_unblocked", reason)
+    return _change_state(session, organisation_id, ticket_id, step, deed)
 
 
 def settle(session: Session, organisation_id: str, ticket_id: int, deed: Deed, *, reason: str) -> TicketRecord:
     """The ticket is paid for: it is good from now on."""
-    return _make_valid(session, organisation_id, ticket_id, TicketState.UNPAID, "ticket_settled", deed, reason)
+    _require_state(session, organisation_id, ticket_id, TicketState.UNPAID)
+    step = _Step(TicketState.VALID, "ticket_settled", reason)
+    return _change_state(session, organisation_id, ticket_id, step, deed)
 
 
-def _make_valid(
-    session: Session, organisation_id: str, ticket_id: int, old: TicketState, name: str, deed: Deed, reason: str
-) -> TicketRecord:
+def _require_state(session: Session, organisation_id: str, ticket_id: int, wanted: TicketState) -> None:
     present = TicketState(queries.ticket(session, organisation_id, ticket_id, lock=True).state)
-    if present is not old:
-        raise Conflict(f"The ticket is {present.name.lower()}, not {old.name.lower()}.", code="invalid_ticket_state")
-    return _change_state(session, organisation_id, ticket_id, TicketState.VALID, name, deed, reason)
+    if present is not wanted:
+        raise Conflict(f"The ticket is {present.name.lower()}, not {wanted.name.lower()}.", code="invalid_ticket_state")
 
 
 def reissue(session: Session, organisation_id: str, ticket_id: int, deed: Deed, *, reason: str) -> TicketRecord:
@@ -194,12 +222,13 @@ def reissue(session: Session, organisation_id: str, ticket_id: int, deed: Deed, 
     before = {"issue": row.issue, "key": row.key_id}
     row.issue, row.updated_at = row.issue + 1, deed.now
     _sign_for(row, signing.signing_key(session, organisation_id, deed.now).id, deed.now)
-    _tell(session, row, "ticket_reissued", deed, before, {"issue": row.issue, "key": row.key_id}, reason)
+    after = {"issue": row.issue, "key": row.key_id}
+    _tell(session, row, "ticket_reissued", deed, _Change(before, after, reason))
     return row
 
 
 def reissue_signed_by(session: Session, organisation_id: str, key_id: int, deed: Deed, *, limit: int) -> int:
-    """Issue anew up to `limit` tickets that carry this key's signature; how many there were. Repeat until none is left."""
+    """Issue anew up to `limit` tickets that this key signed; how many there were. Repeat until none is left."""
     mine = (
         select(TicketRecord.id)
         .where(
@@ -215,9 +244,9 @@ def reissue_signed_by(session: Session, organisation_id: str, key_id: int, deed:
     return len(ids)
 
 
-def move_times(session: Session, event_id: str, distance_ms: int, deed: Deed) -> None:
-    """The times printed on tickets and set for their types move with the event; gates believe the rows, not the print."""
-    seconds = distance_ms // 1000
+def move_times(session: Session, organisation_id: str, event_id: str, distance_ms: int, deed: Deed) -> None:
+    """Times of types and tickets move with the event; gates believe the rows, not what was printed before."""
+    seconds, facts = distance_ms // 1000, events.facts(session, organisation_id, event_id)
     for kind in session.execute(select(TicketTypeRecord).where(TicketTypeRecord.event_id == event_id)).scalars():
         _move(kind, seconds)
         kind.sale_start_at = None if kind.sale_start_at is None else kind.sale_start_at + distance_ms
@@ -226,14 +255,14 @@ def move_times(session: Session, event_id: str, distance_ms: int, deed: Deed) ->
     for row in session.execute(select(TicketRecord).where(TicketRecord.event_id == event_id, timed)).scalars():
         _move(row, seconds)
         row.updated_at = deed.now
-        _put(session, row)
+        _put(session, row, name_checks=facts.name_checks)
 
 
 def show_names(session: Session, event_id: str, *, name_checks: bool) -> None:
     """Gates get the holders' names, or lose them, as the event asks for name checks or not."""
     named = TicketRecord.event_id == event_id, TicketRecord.holder_name != ""
     for row in session.execute(select(TicketRecord).where(*named)).scalars():
-        revisions.put(session, row.event_number, [queries.ticket_row(row, name_checks=name_checks)])
+        _put(session, row, name_checks=name_checks)
 
 
 def _move(row: TicketTypeRecord | TicketRecord, seconds: int) -> None:
@@ -241,37 +270,28 @@ def _move(row: TicketTypeRecord | TicketRecord, seconds: int) -> None:
     row.not_after = row.not_after + seconds if row.not_after else 0
 
 
-def _change_state(
-    session: Session, organisation_id: str, ticket_id: int, state: TicketState, name: str, deed: Deed, reason: str
-) -> TicketRecord:
+def _change_state(session: Session, organisation_id: str, ticket_id: int, step: _Step, deed: Deed) -> TicketRecord:
     row = queries.ticket(session, organisation_id, ticket_id, lock=True)
     old = TicketState(row.state)
-    rules.require_way(old, state)
-    row.state, row.updated_at = int(state), deed.now
-    _tell(session, row, name, deed, {"state": old.name.lower()}, {"state": state.name.lower()}, reason)
+    rules.require_way(old, step.state)
+    row.state, row.updated_at = int(step.state), deed.now
+    change = _Change({"state": old.name.lower()}, {"state": step.state.name.lower()}, step.reason)
+    _tell(session, row, step.fact, deed, change)
     return row
 
 
-def _tell(
-    session: Session,
-    row: TicketRecord,
-    name: str,
-    deed: Deed,
-    before: dict[str, Any],
-    after: dict[str, Any],
-    reason: str,
-) -> None:
+def _tell(session: Session, row: TicketRecord, name: str, deed: Deed, change: _Change) -> None:
     session.flush()
-    public = queries.public_id(row.id)
-    where = row.organisation_id
-    record(session, AuditLine(deed.actor, name, "ticket", public, where, deed.now, before, after, reason))
-    record_fact(session, Fact(name, where, deed.now, {"ticket": public, "event": row.event_id}, after))
-    _put(session, row)
+    public, where = queries.public_id(row.id), row.organisation_id
+    line = AuditLine(deed.actor, name, "ticket", public, where, deed.now, change.before, change.after, change.reason)
+    record(session, line)
+    record_fact(session, Fact(name, where, deed.now, {"ticket": public, "event": row.event_id}, change.after))
+    facts = events.facts(session, where, row.event_id)
+    _put(session, row, name_checks=facts.name_checks)
 
 
-def _put(session: Session, row: TicketRecord) -> None:
-    facts = events.facts(session, row.organisation_id, row.event_id)
-    revisions.put(session, row.event_number, [queries.ticket_row(row, name_checks=facts.name_checks)])
+def _put(session: Session, row: TicketRecord, *, name_checks: bool) -> None:
+    revisions.put(session, row.event_number, [queries.ticket_row(row, name_checks=name_checks)])
 
 
 def _tell_issued(session: Session, facts: events.EventFacts, wish: Wish, first: int, deed: Deed) -> None:

@@ -96,7 +96,7 @@ def distrust(session: Session, organisation_id: str, key_id: int, deed: Deed, *,
 def revoke(
     session: Session, organisation_id: str, key_id: int, deed: Deed, *, kills: int, reason: str
 ) -> TicketKeyRecord:
-    """Nothing that this key signed is good any more. `kills` is the number of tickets the caller was told and accepts."""
+    """Nothing that this key signed is good any more; `kills` is the number of tickets that the caller accepts."""
     lock_organisation(session, organisation_id)
     row = key(session, organisation_id, key_id)
     tickets = signed_by(session, key_id)

@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 
 from shared.errors import Conflict
 from shared.snapshot import TicketTypeRow
+from shared.tickets import Entitlement
 from sync_server.accounts import queries as accounts
 from sync_server.audit.service import AuditLine, record
 from sync_server.events import queries as events
@@ -39,12 +40,13 @@ def create_type(
     session.add(row)
     _flush_or_say(session)
     _require_capacity(session, event.capacity, event_id)
-    _tell(session, facts, row, "ticket_type.created", deed, None, {"name": row.name, "price_cents": row.price_cents})
+    after = {"name": row.name, "price_cents": row.price_cents}
+    _tell(session, facts.number, row, "ticket_type.created", deed, before=None, after=after)
     return row
 
 
 def change_type(
-    session: Session, organisation_id: str, event_id: str, number: int, changes: Mapping[str, Any], deed: Deed
+    session: Session, organisation_id: str, event_id: str, number: int, *, changes: Mapping[str, Any], deed: Deed
 ) -> TicketTypeRecord:
     """Other words, price or bounds; tickets that are issued already keep what they were issued with."""
     event = events.event(session, organisation_id, event_id, lock=True)
@@ -61,7 +63,7 @@ def change_type(
     _check(session, row, facts)
     _flush_or_say(session)
     _require_capacity(session, event.capacity, event_id)
-    _tell(session, facts, row, "ticket_type.changed", deed, before, dict(changes))
+    _tell(session, facts.number, row, "ticket_type.changed", deed, before=before, after=dict(changes))
     return row
 
 
@@ -97,8 +99,6 @@ def _as_kept(words: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _check(session: Session, row: TicketTypeRecord, facts: events.EventFacts) -> None:
-    from shared.tickets import Entitlement
-
     if row.zone:
         events.zone(session, facts.id, row.zone)
     row.entry_limit = rules.check_limit(Entitlement(row.entitlement), row.entry_limit)
@@ -125,9 +125,9 @@ def _flush_or_say(session: Session) -> None:
 
 
 def _tell(
-    session: Session, facts: events.EventFacts, row: TicketTypeRecord, action: str, deed: Deed,
-    before: dict[str, Any] | None, after: dict[str, Any] | None,
+    session: Session, number: int, row: TicketTypeRecord, action: str, deed: Deed, *, before: dict[str, Any] | None,
+    after: dict[str, Any],
 ) -> None:  # fmt: skip
     subject = f"{row.event_id}/{row.number}"
     record(session, AuditLine(deed.actor, action, "ticket_type", subject, row.organisation_id, deed.now, before, after))
-    revisions.put(session, facts.number, [TicketTypeRow(row.number, row.name, row.check_words)])
+    revisions.put(session, number, [TicketTypeRow(row.number, row.name, row.check_words)])

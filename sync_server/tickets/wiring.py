@@ -20,8 +20,8 @@ def wire(parts: Parts) -> None:
         signing.make_key(session, row.id, parts.sealer, Deed(SYSTEM, now, parts.entropy), at_once=True)
 
     def times_moved(session: Session, subject: Any, now: Millis) -> None:
-        _, event_id, distance = subject
-        service.move_times(session, event_id, distance, Deed(SYSTEM, now, parts.entropy))
+        organisation_id, event_id, distance = subject
+        service.move_times(session, organisation_id, event_id, distance, Deed(SYSTEM, now, parts.entropy))
 
     parts.database.when("organisation_created", organisation_created)
     parts.database.when("event_created", _event_created)

@@ -95,5 +95,5 @@ def gates(venue_id: str) -> schemas.GatesView:
 def change_gate(venue_id: str, number: int, json_data: schemas.ChangeGate) -> schemas.GateView:
     """Open, close or rename an entrance; connected gates know within a second."""
     with parts().database.writing() as session:
-        row = service.change_gate(session, organisation(), venue_id, number, json_data.changes(), deed())
+        row = service.change_gate(session, organisation(), venue_id, number, changes=json_data.changes(), deed=deed())
         return schemas.GateView.of(row)

@@ -31,7 +31,15 @@ def create_venue(session: Session, organisation_id: str, words: Mapping[str, Any
     )  # fmt: skip
     session.add(row)
     _flush_or_say(session, f"Another venue has the slug {slug!r}. Choose another.", "slug_taken")
-    _note(session, deed, "venue.created", "venue", row.id, organisation_id, after={"name": row.name, "slug": row.slug})
+    _note(
+        session,
+        deed,
+        "venue.created",
+        kind="venue",
+        subject=row.id,
+        organisation_id=organisation_id,
+        after={"name": row.name, "slug": row.slug},
+    )
     return row
 
 
@@ -44,7 +52,16 @@ def change_venue(
         zone_named(changes["timezone"])
     before = _change(row, changes, deed.now)
     _flush_or_say(session, "Another venue has that slug. Choose another.", "slug_taken")
-    _note(session, deed, "venue.changed", "venue", row.id, organisation_id, before=before, after=dict(changes))
+    _note(
+        session,
+        deed,
+        "venue.changed",
+        kind="venue",
+        subject=row.id,
+        organisation_id=organisation_id,
+        before=before,
+        after=dict(changes),
+    )
     return row
 
 
@@ -59,13 +76,21 @@ def add_gate(session: Session, organisation_id: str, venue_id: str, words: Mappi
     session.add(row)
     _flush_or_say(session, f"This venue has a gate {row.code!r} already.", "gate_code_taken")
     subject = f"{venue_id}/{number}"
-    _note(session, deed, "gate.created", "gate", subject, organisation_id, after={"code": row.code, "name": row.name})
+    _note(
+        session,
+        deed,
+        "gate.created",
+        kind="gate",
+        subject=subject,
+        organisation_id=organisation_id,
+        after={"code": row.code, "name": row.name},
+    )
     announce(session, "gates_changed", venue_id, deed.now)
     return row
 
 
 def change_gate(
-    session: Session, organisation_id: str, venue_id: str, number: int, changes: Mapping[str, Any], deed: Deed
+    session: Session, organisation_id: str, venue_id: str, number: int, *, changes: Mapping[str, Any], deed: Deed
 ) -> GateRecord:
     """Open, close or describe an entrance otherwise; gates hear of it within a second."""
     queries.venue(session, organisation_id, venue_id, lock=True)
@@ -73,7 +98,16 @@ def change_gate(
     before = _change(row, changes, deed.now)
     session.flush()
     subject = f"{venue_id}/{number}"
-    _note(session, deed, "gate.changed", "gate", subject, organisation_id, before=before, after=dict(changes))
+    _note(
+        session,
+        deed,
+        "gate.changed",
+        kind="gate",
+        subject=subject,
+        organisation_id=organisation_id,
+        before=before,
+        after=dict(changes),
+    )
     announce(session, "gates_changed", venue_id, deed.now)
     return row
 
@@ -94,7 +128,7 @@ def _flush_or_say(session: Session, words: str, code: str) -> None:
 
 
 def _note(
-    session: Session, deed: Deed, action: str, kind: str, subject: str, organisation_id: str,
-    *, before: dict[str, Any] | None = None, after: dict[str, Any] | None = None,
+    session: Session, deed: Deed, action: str, *, kind: str, subject: str, organisation_id: str,
+    before: dict[str, Any] | None = None, after: dict[str, Any] | None = None,
 ) -> None:  # fmt: skip
     record(session, AuditLine(deed.actor, action, kind, subject, organisation_id, deed.now, before, after))
