@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -21,7 +22,7 @@ class Span(NamedTuple):
     high: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, order=True)
 class Anchor:
     """The server's signed time, and this boot's monotonic time when it was true, give or take half the round trip."""
 
@@ -78,6 +79,7 @@ class Timeline:
     def __init__(self, boots: Sequence[Boot]) -> None:
         """The boots in the order in which they were."""
         self._boots = {boot.id: boot for boot in boots}
+        self._anchors = {boot.id: sorted(boot.anchors) for boot in boots}
         self._earliest = _earliest_starts(boots)
         self._latest = _latest_ends(boots)
 
@@ -90,7 +92,7 @@ class Timeline:
         """The corrected time and its uncertainty, ms."""
         boot = self._boots[entry.boot]
         if boot.anchors:
-            return _between_anchors(boot.anchors, entry.monotonic)
+            return _between_anchors(self._anchors[boot.id], entry.monotonic)
         return _between_boots(
             _later(self._earliest.get(boot.id), entry.monotonic - boot.first),
             _earlier(self._latest.get(boot.id), boot.last - entry.monotonic),
@@ -108,10 +110,12 @@ def correct(entries: Iterable[Entry]) -> Iterator[tuple[Entry, int, int]]:
 
 def _between_anchors(anchors: Sequence[Anchor], monotonic: int) -> tuple[int, int]:
     """On the line between the anchors before and after, kept inside what both allow."""
-    before = max((a for a in anchors if a.monotonic <= monotonic), key=lambda a: a.monotonic, default=None)
-    after = min((a for a in anchors if a.monotonic >= monotonic), key=lambda a: a.monotonic, default=None)
-    if before is None or after is None:
-        return _middle(next(a for a in (before, after) if a is not None).reach(monotonic))
+    place = bisect_right(anchors, monotonic, key=lambda anchor: anchor.monotonic)
+    if place == 0:
+        return _middle(anchors[0].reach(monotonic))
+    if place == len(anchors) or anchors[place - 1].monotonic == monotonic:
+        return _middle(anchors[place - 1].reach(monotonic))
+    before, after = anchors[place - 1], anchors[place]
     span = _both(before.reach(monotonic), after.reach(monotonic))
     guess = min(max(_on_line(before, after, monotonic), span.low), span.high)
     return guess, max(span.high - guess, guess - span.low)
@@ -119,8 +123,6 @@ def _between_anchors(anchors: Sequence[Anchor], monotonic: int) -> tuple[int, in
 
 def _on_line(before: Anchor, after: Anchor, monotonic: int) -> int:
     width = after.monotonic - before.monotonic
-    if not width:
-        return (before.server + after.server) // 2
     return before.server + (monotonic - before.monotonic) * (after.server - before.server) // width
 
 
@@ -150,7 +152,7 @@ def _earliest_starts(boots: Sequence[Boot]) -> dict[bytes, int]:
     for boot in boots:
         if low is not None:
             starts[boot.id] = low
-        anchor = max(boot.anchors, key=lambda a: a.monotonic, default=None)
+        anchor = max(boot.anchors, default=None)
         low = anchor.reach(max(boot.last, anchor.monotonic)).low if anchor else _later(low, boot.last - boot.first)
     return starts
 
@@ -162,7 +164,7 @@ def _latest_ends(boots: Sequence[Boot]) -> dict[bytes, int]:
     for boot in reversed(boots):
         if high is not None:
             ends[boot.id] = high
-        anchor = min(boot.anchors, key=lambda a: a.monotonic, default=None)
+        anchor = min(boot.anchors, default=None)
         high = (
             anchor.reach(min(boot.first, anchor.monotonic)).high if anchor else _earlier(high, boot.last - boot.first)
         )

@@ -1,77 +1,19 @@
-"""Scans judged again on the server: who was right, what is a conflict, and the same for every order of upload."""
+"""Scans judged again on the server: who was right, and what is a conflict."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from shared.admission import Direction, Room
 from shared.claims import Entitlement
 from shared.reasons import Reason
-from shared.rows import EventRow, GateRow, PolicyRow, TicketRow, TicketState, TicketTypeRow, ZoneRow
-from shared.scans import Entry
-from sync_server.scans.reconcile import ConflictKind, Facts, Judged, Reconciliation, reconcile
-from tests.unit.shared.wire_builders import EIGHT, a_ticket_row, an_entry, an_event_row
-
-MINUTE = 60_000
-
-
-@dataclass
-class Past:
-    """What the server knew and when: revision n is the n-th of `rows`, each from its time on."""
-
-    rows: list[tuple[int, TicketRow | None]] = field(default_factory=lambda: [(0, a_ticket_row())])
-    event: EventRow = field(default_factory=an_event_row)
-    zone_room: Room | None = None
-    code_hash: bytes = b""
-
-    def at_position(self, entry: Entry) -> Facts | None:
-        if not 1 <= entry.revision <= len(self.rows):
-            return None
-        since, row = self.rows[entry.revision - 1]
-        return self._facts(row, since)
-
-    def at_time(self, entry: Entry, at: int) -> Facts:
-        known = [row for since, row in self.rows if since <= at]
-        return self._facts(known[-1] if known else None, at)
-
-    def first_words(self, entry: Entry) -> TicketRow | None:
-        return next((row for _, row in self.rows if row is not None), None)
-
-    def _facts(self, row: TicketRow | None, as_of: int) -> Facts:
-        return Facts(
-            organisation=self.event.organisation,
-            event=self.event,
-            gate=GateRow(2, "A", "North door"),
-            zone=ZoneRow(1, "Floor", "ga_standing", capacity=100),
-            row=row,
-            ticket_type=TicketTypeRow(1, "Full price"),
-            policy=PolicyRow(),
-            as_of=as_of,
-            zone_room=self.zone_room,
-            code_hash=self.code_hash,
-        )
-
-
-def a_scan(minute: int = 0, *, uncertainty: int = 100, **different: Any) -> Judged:
-    """Shown at gate A of device 4 so many minutes after eight, as the rows of revision 1 say."""
-    marks = {name: different.pop(name) for name in ("fork", "quarantined", "revoked", "ref") if name in different}
-    entry = an_entry(**{"revision": 1, "seq": minute + 1, **different})
-    return Judged(entry, EIGHT + minute * MINUTE, uncertainty, **marks)
-
-
-def kinds(outcome: Reconciliation) -> list[ConflictKind]:
-    return [conflict.kind for conflict in outcome.conflicts]
-
-
-def past_of(*rows: TicketRow | None, since: Iterable[int] = (0, EIGHT)) -> Past:
-    return Past(list(zip(since, rows, strict=False)))
-
+from shared.rows import TicketState
+from sync_server.scans.reconcile import ConflictKind, Reconciliation, reconcile
+from tests.unit.shared.wire_builders import EIGHT, a_ticket_row
+from tests.unit.sync_server.scans.past import MINUTE, Past, a_scan, kinds, past_of
 
 # --- Who was right ---
 
@@ -341,63 +283,3 @@ def test_what_is_not_real_or_not_known_holds_nobody_up(different: dict[str, Any]
 
 def test_no_entries_come_to_nothing() -> None:
     assert reconcile([], Past()) == Reconciliation()
-
-
-# --- The set and nothing but the set ---
-
-
-@st.composite
-def sets_of_scans(draw: st.DrawFn) -> list[Judged]:
-    scans = []
-    for seq in range(1, draw(st.integers(1, 7)) + 1):
-        different: dict[str, Any] = draw(
-            st.sampled_from(
-                [
-                    {},
-                    {},
-                    {"direction": "exit", "reason": "exited"},
-                    {"admitted": False, "reason": "already_used"},
-                    {"kind": "annulment", "admitted": False, "details": {"annuls": [3, 1, draw(st.integers(1, 7))]}},
-                    {"mode": "test", "reason": "test_ok"},
-                    {"revision": 2},
-                    {"quarantined": True},
-                    {"fork": True},
-                    {"code_hash": b"other code hash!"},
-                ]
-            )
-        )
-        device, twin = draw(st.integers(3, 5)), draw(st.booleans())
-        scan = a_scan(draw(st.integers(0, 4)), **{"device": device, **different})
-        scans.append(replace(scan, entry=replace(scan.entry, seq=seq if twin else 1)))
-    return scans
-
-
-@given(sets_of_scans(), st.data())
-def test_every_order_of_upload_and_every_repetition_comes_to_the_same(scans: list[Judged], data: st.DataObject) -> None:
-    row = a_ticket_row(entitlement=data.draw(st.sampled_from(Entitlement)), limit=1)
-    past = past_of(row, replace(row, state=TicketState.BLOCKED), since=(0, EIGHT + 2 * MINUTE))
-    # Two uploads of one entry are the same entry: what the store found out about it is the same as well.
-    known = list({(one.entry.device, one.entry.seq, repr(one.entry)): one for one in scans}.values())
-    expected = reconcile(known, past)
-    again = data.draw(st.permutations(known)) + data.draw(st.lists(st.sampled_from(known), max_size=4))
-    assert reconcile(again, past) == expected
-
-
-@given(sets_of_scans(), st.integers(0, 7))
-def test_batches_come_to_the_same_as_all_at_once(scans: list[Judged], cut: int) -> None:
-    known = list({(one.entry.device, one.entry.seq, repr(one.entry)): one for one in scans}.values())
-    store: list[Judged] = []
-    for batch in (known[cut:], known[:cut], known[cut:]):
-        store += batch
-        last = reconcile(store, Past())
-    assert last == reconcile(known, Past())
-
-
-@given(sets_of_scans())
-def test_whatever_was_uploaded_something_comes_of_it(scans: list[Judged]) -> None:
-    outcome = reconcile(scans, Past())
-    assert set(outcome.history) <= set(outcome.counted)
-    assert sum(one.kind == ConflictKind.DUPLICATE for one in outcome.conflicts) == len(outcome.counted) - len(
-        outcome.history
-    )
-    assert outcome.rightful is None or outcome.rightful.entry.admitted

@@ -1,0 +1,72 @@
+"""What a ticket's scans come to depends on their set, and on nothing but the set."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shared.claims import Entitlement
+from shared.rows import TicketState
+from sync_server.scans.reconcile import ConflictKind, Judged, reconcile
+from tests.unit.shared.wire_builders import EIGHT, a_ticket_row
+from tests.unit.sync_server.scans.past import MINUTE, Past, a_scan, past_of
+
+
+@st.composite
+def sets_of_scans(draw: st.DrawFn) -> list[Judged]:
+    scans = []
+    for seq in range(1, draw(st.integers(1, 7)) + 1):
+        different: dict[str, Any] = draw(
+            st.sampled_from(
+                [
+                    {},
+                    {},
+                    {"direction": "exit", "reason": "exited"},
+                    {"admitted": False, "reason": "already_used"},
+                    {"kind": "annulment", "admitted": False, "details": {"annuls": [3, 1, draw(st.integers(1, 7))]}},
+                    {"mode": "test", "reason": "test_ok"},
+                    {"revision": 2},
+                    {"quarantined": True},
+                    {"fork": True},
+                    {"code_hash": b"other code hash!"},
+                ]
+            )
+        )
+        device, twin = draw(st.integers(3, 5)), draw(st.booleans())
+        scan = a_scan(draw(st.integers(0, 4)), **{"device": device, **different})
+        scans.append(replace(scan, entry=replace(scan.entry, seq=seq if twin else 1)))
+    return scans
+
+
+@given(sets_of_scans(), st.data())
+def test_every_order_of_upload_and_every_repetition_comes_to_the_same(scans: list[Judged], data: st.DataObject) -> None:
+    row = a_ticket_row(entitlement=data.draw(st.sampled_from(Entitlement)), limit=1)
+    past = past_of(row, replace(row, state=TicketState.BLOCKED), since=(0, EIGHT + 2 * MINUTE))
+    # Two uploads of one entry are the same entry: what the store found out about it is the same as well.
+    known = list({(one.entry.device, one.entry.seq, repr(one.entry)): one for one in scans}.values())
+    expected = reconcile(known, past)
+    again = data.draw(st.permutations(known)) + data.draw(st.lists(st.sampled_from(known), max_size=4))
+    assert reconcile(again, past) == expected
+
+
+@given(sets_of_scans(), st.integers(0, 7))
+def test_batches_come_to_the_same_as_all_at_once(scans: list[Judged], cut: int) -> None:
+    known = list({(one.entry.device, one.entry.seq, repr(one.entry)): one for one in scans}.values())
+    store: list[Judged] = []
+    for batch in (known[cut:], known[:cut], known[cut:]):
+        store += batch
+        last = reconcile(store, Past())
+    assert last == reconcile(known, Past())
+
+
+@given(sets_of_scans())
+def test_whatever_was_uploaded_something_comes_of_it(scans: list[Judged]) -> None:
+    outcome = reconcile(scans, Past())
+    assert set(outcome.history) <= set(outcome.counted)
+    assert sum(one.kind == ConflictKind.DUPLICATE for one in outcome.conflicts) == len(outcome.counted) - len(
+        outcome.history
+    )
+    assert outcome.rightful is None or outcome.rightful.entry.admitted
