@@ -69,13 +69,25 @@ def get(session: Session, organisation_id: str, device_id: str) -> Device:
 
 def view(session: Session, organisation_id: str, device_id: str) -> DeviceView:
     """One device with all that is known of it."""
-    return _view(session, get(session, organisation_id, device_id))
+    device = get(session, organisation_id, device_id)
+    return _view(device, session.get(DeviceReport, device.id), assignments(session, device.id))
 
 
 def views(session: Session, organisation_id: str) -> list[DeviceView]:
     """Every device of an organisation, oldest first."""
-    devices = session.scalars(select(Device).where(Device.organisation_id == organisation_id).order_by(Device.id))
-    return [_view(session, device) for device in devices]
+    devices = session.scalars(select(Device).where(Device.organisation_id == organisation_id).order_by(Device.id)).all()
+    told = session.scalars(select(DeviceReport).where(DeviceReport.organisation_id == organisation_id))
+    reports = {report.device_id: report for report in told}
+    works = _works(session, organisation_id)
+    return [_view(device, reports.get(device.id), tuple(works.get(device.id, ()))) for device in devices]
+
+
+def _works(session: Session, organisation_id: str) -> dict[str, list[Work]]:
+    works: dict[str, list[Work]] = {}
+    assigned = select(Assignment).where(Assignment.organisation_id == organisation_id)
+    for row in session.scalars(assigned.order_by(Assignment.event_number)):
+        works.setdefault(row.device_id, []).append(_work(row))
+    return works
 
 
 def views_of_event(session: Session, organisation_id: str, event_number: int) -> list[DeviceView]:
@@ -87,10 +99,8 @@ def views_of_event(session: Session, organisation_id: str, event_number: int) ->
     ]
 
 
-def _view(session: Session, device: Device) -> DeviceView:
-    report = session.get(DeviceReport, device.id)
-    state = state_of(device.enrolled_at, device.revoked_at)
-    return DeviceView(device, state, report, assignments(session, device.id))
+def _view(device: Device, report: DeviceReport | None, works: tuple[Work, ...]) -> DeviceView:
+    return DeviceView(device, state_of(device.enrolled_at, device.revoked_at), report, works)
 
 
 def assignments(session: Session, device_id: str) -> tuple[Work, ...]:

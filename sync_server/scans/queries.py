@@ -105,9 +105,9 @@ def all_conflicts(session: Session, organisation_id: str, event: int | None, lim
     return _conflicts(session, organisation_id, event, limit)
 
 
-def conflict(session: Session, organisation_id: str, conflict_id: str) -> ConflictRow:
+def conflict(session: Session, organisation_id: str, conflict_id: str, *, lock: bool = False) -> ConflictRow:
     """One conflict; NotFound for another organisation's too."""
-    row = session.get(ConflictRow, conflict_id)
+    row = session.get(ConflictRow, conflict_id, with_for_update=lock or None, populate_existing=lock)
     if row is None or row.organisation_id != organisation_id:
         raise NotFound("There is no such conflict.", code="conflict_not_found")
     return row

@@ -1,0 +1,70 @@
+"""/api: scans and conflicts of an event, and what waits in quarantine."""
+
+from __future__ import annotations
+
+from apiflask import APIBlueprint
+
+from sync_server.events import queries as events
+from sync_server.plumbing.parts import parts
+from sync_server.plumbing.principals import Action
+from sync_server.plumbing.web import current_actor, current_principal, organisation, requires
+from sync_server.scans import quarantine, queries, schemas, settling
+
+bp = APIBlueprint("scans", __name__, url_prefix="/api", tag="Scans")
+
+
+@bp.get("/events/<event_id>/scans")
+@requires(Action.READ)
+@bp.input(schemas.ScansQuery, location="query")
+@bp.output(schemas.ScansOut)
+def scans(event_id: str, query_data: schemas.ScansQuery) -> schemas.ScansOut:
+    """The latest scans of an event that gates have delivered, newest first."""
+    with parts().database.reading() as session:
+        event = events.facts(session, organisation(), event_id)
+        rows = queries.recent(session, organisation(), event.number, query_data.limit)
+    return schemas.ScansOut(items=[schemas.ScanOut.of(row) for row in rows])
+
+
+@bp.get("/events/<event_id>/conflicts")
+@requires(Action.READ)
+@bp.input(schemas.ConflictsQuery, location="query")
+@bp.output(schemas.ConflictsOut)
+def conflicts(event_id: str, query_data: schemas.ConflictsQuery) -> schemas.ConflictsOut:
+    """What reconciliation contradicts, gravest first."""
+    find = queries.all_conflicts if query_data.all else queries.open_conflicts
+    with parts().database.reading() as session:
+        event = events.facts(session, organisation(), event_id)
+        rows = find(session, organisation(), event.number)
+    return schemas.ConflictsOut(items=[schemas.ConflictOut.of(row) for row in rows])
+
+
+@bp.post("/conflicts/<conflict_id>/resolve")
+@requires(Action.RESOLVE_CONFLICTS)
+@bp.input(schemas.WithNote)
+@bp.output(schemas.ConflictOut)
+def resolve(conflict_id: str, json_data: schemas.WithNote) -> schemas.ConflictOut:
+    """Settle a conflict with a note."""
+    with parts().database.writing() as session:
+        row = settling.resolve(
+            session,
+            organisation(),
+            conflict_id,
+            json_data.note,
+            actor=current_actor(),
+            by=current_principal().name,
+            now=parts().clock(),
+        )
+        return schemas.ConflictOut.of(row)
+
+
+@bp.post("/devices/<device_id>/late-entries/accept")
+@requires(Action.RESOLVE_CONFLICTS)
+@bp.input(schemas.WithNote)
+@bp.output(schemas.AcceptedOut)
+def accept_late(device_id: str, json_data: schemas.WithNote) -> schemas.AcceptedOut:
+    """Take the word of a revoked device for what it wrote after it was shut out."""
+    with parts().database.writing() as session:
+        accepted = quarantine.accept_late(
+            session, organisation(), device_id, actor=current_actor(), now=parts().clock(), note=json_data.note
+        )
+    return schemas.AcceptedOut(accepted=accepted)

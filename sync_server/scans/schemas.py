@@ -1,0 +1,140 @@
+"""Shapes of answers about scans, conflicts and quarantine."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import BaseModel, Field
+
+from sync_server.plumbing.shapes import Asked, Query, iso, iso_or_none
+from sync_server.scans.models import ConflictRow, ScanEntry
+from sync_server.tickets.queries import public_id
+
+Note = Annotated[str, Field(min_length=1, max_length=2000)]
+
+
+class ScansQuery(Query):
+    """How many of the latest scans."""
+
+    limit: Annotated[int, Field(ge=1, le=500)] = 100
+
+
+class ConflictsQuery(Query):
+    """Which conflicts: those that wait, or the settled and withdrawn ones too."""
+
+    all: bool = False
+
+
+class WithNote(Asked):
+    """What it was."""
+
+    note: Note
+
+
+class ScanOut(BaseModel):
+    """One presentation of a code at a gate, at its corrected time."""
+
+    device: int
+    branch: int
+    seq: int
+    gate: int
+    ticket_id: str | None
+    admitted: bool
+    reason: str
+    at: str
+    uncertainty_ms: int
+    received_at: str
+
+    @classmethod
+    def of(cls, row: ScanEntry) -> ScanOut:
+        """As the API tells it."""
+        return cls(
+            device=row.device,
+            branch=row.branch,
+            seq=row.seq,
+            gate=row.gate,
+            ticket_id=public_id(row.ticket) if row.ticket else None,
+            admitted=row.admitted,
+            reason=row.reason,
+            at=iso(row.at),
+            uncertainty_ms=row.uncertainty,
+            received_at=iso(row.received_at),
+        )
+
+
+class ScansOut(BaseModel):
+    """The latest scans, newest first."""
+
+    items: list[ScanOut]
+    next: str | None = None
+
+
+class ConflictScan(BaseModel):
+    """One of the scans that contradict each other."""
+
+    device: int
+    branch: int
+    seq: int
+    gate: int
+    direction: str
+    admitted: bool
+    reason: str
+    override: str
+    at: str
+    uncertainty_ms: int
+
+
+class ConflictOut(BaseModel):
+    """A contradiction between scans, or between a scan and what the server knows."""
+
+    id: str
+    event_number: int
+    ticket_id: str
+    kind: str
+    severity: int
+    would_be: str
+    order_unsure: bool
+    scans: list[ConflictScan]
+    found_at: str
+    withdrawn_at: str | None
+    resolved_at: str | None
+    resolved_by: str
+    note: str
+
+    @classmethod
+    def of(cls, row: ConflictRow) -> ConflictOut:
+        """As the API tells it."""
+        return cls(
+            id=row.id,
+            event_number=row.event,
+            ticket_id=public_id(row.ticket),
+            kind=row.kind,
+            severity=row.severity,
+            would_be=row.reason,
+            order_unsure=row.order_unsure,
+            scans=[_scan(scan) for scan in row.scans],
+            found_at=iso(row.found_at),
+            withdrawn_at=iso_or_none(row.withdrawn_at),
+            resolved_at=iso_or_none(row.resolved_at),
+            resolved_by=row.resolved_by,
+            note=row.note,
+        )
+
+
+class ConflictsOut(BaseModel):
+    """Conflicts, gravest first."""
+
+    items: list[ConflictOut]
+    next: str | None = None
+
+
+class AcceptedOut(BaseModel):
+    """How many entries count from now on."""
+
+    accepted: int
+
+
+def _scan(scan: dict[str, object]) -> ConflictScan:
+    told = dict(scan)
+    at, uncertainty = told.pop("at"), told.pop("uncertainty")
+    return ConflictScan.model_validate(told | {"at": iso(int(str(at))), "uncertainty_ms": uncertainty})
