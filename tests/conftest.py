@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis.database import DirectoryBasedExampleDatabase
 
 from tests.services.brokers import amqp_url, rabbit_server, redis_server, redis_url
 from tests.services.browser import browser, browser_page
@@ -21,6 +23,15 @@ __all__ = [
     "redis_url",
     "sqlite_url",
 ]
+
+# A slow machine is no counterexample; what was one is tried first in the next run.
+settings.register_profile(
+    "house",
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    database=DirectoryBasedExampleDatabase(".cache/hypothesis"),
+)
+settings.load_profile("house")
 
 
 def pytest_report_header(config: pytest.Config) -> str:

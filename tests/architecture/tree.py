@@ -31,9 +31,14 @@ def product_modules() -> list[Path]:
     return [path for path in modules() if path.parts[0] in PRODUCT]
 
 
+def is_migration(path: Path) -> bool:
+    """A step of the schema: read by alembic as a file, as long as the schema is wide, and never changed again."""
+    return path.parts[-3:-1] == ("migrations", "versions")
+
+
 def packages() -> set[str]:
     """The dotted names of all folders that hold product modules."""
-    return {".".join(path.parent.parts) for path in product_modules()}
+    return {".".join(path.parent.parts) for path in product_modules() if not is_migration(path)}
 
 
 @cache
