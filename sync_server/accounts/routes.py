@@ -9,6 +9,7 @@ from flask import Response, g, request
 
 from shared.errors import InvalidRequest, NotSignedIn
 from sync_server.accounts import queries, schemas, service, signing_in
+from sync_server.accounts.cookies import COOKIE, forget_cookie, set_cookie
 from sync_server.plumbing.once import plainly
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.principals import Action, Principal
@@ -19,8 +20,6 @@ from sync_server.plumbing.web import (
     organisation,
     requires,
 )
-
-COOKIE = "gatehouse_session"
 
 bp = APIBlueprint("accounts", __name__, url_prefix="/api", tag="Accounts")
 
@@ -47,18 +46,6 @@ def _browser() -> Principal | None:
         shown = request.headers.get("X-CSRF-Token")
         signing_in.check_csrf(principal, shown if shown is not None else request.form.get("csrf_token", ""))
     return principal
-
-
-def set_cookie(answer: Response, signed_in: signing_in.SignedIn) -> None:
-    """Give the browser what it must show from now on."""
-    answer.set_cookie(
-        COOKIE,
-        signed_in.token,
-        max_age=parts().config.session_hours * 3600,
-        secure=parts().config.secure_cookies,
-        httponly=True,
-        samesite="Lax",
-    )
 
 
 @bp.post("/session")
@@ -98,7 +85,7 @@ def sign_out() -> tuple[str, int, dict[str, str]]:
     with parts().database.writing() as session:
         signing_in.sign_out(session, current_principal(), actor=current_actor(), now=parts().clock())
     answer = Response()
-    answer.delete_cookie(COOKIE, httponly=True, samesite="Lax", secure=parts().config.secure_cookies)
+    forget_cookie(answer)
     return "", 204, {"Set-Cookie": answer.headers["Set-Cookie"]}
 
 
