@@ -18,7 +18,7 @@ _AROUND = "".join(map(chr, range(33))) + "\x7f\xa0\ufeff"
 # Symbology identifier (ISO 15424) and ECI designator as they are sent ...
 _PREFIX = re.compile(r"(?:\][A-Za-z][0-9A-Za-z])?(?:\\[0-9]{6})?")
 # ... and as a foreign layout types them: the bracket or backslash became a letter, some other sign, or nothing at all.
-_TYPED_PREFIX = re.compile(r"(?:[^0-9]{0,2}[A-Z][A-Z0-9])?(?:[^0-9]{0,2}[0-9]{6})?(?=MAY[0-9A-Z])")
+_TYPED_PREFIX = re.compile(r"(?:(?!MAY[0-9A-Z])[^0-9]{0,2}[A-Z][A-Z0-9])?(?:[^0-9]{0,2}[0-9]{6})?(?=MAY[0-9A-Z])")
 _PROBE = 16
 _THIS_VERSION = f"{MARK}1"
 _CODE = re.compile(r"MAY(?:1[A-Z2-7]*|[02-9A-Z][A-Z0-9]*)")
