@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 import sys
 import threading
 from collections.abc import Iterator
@@ -17,13 +18,30 @@ from gate_app.app import home_at, http_wire, real_world
 from gate_app.enrolment import enrol as enrol_here
 from gate_app.lodge import Lodge, opened
 from gate_app.printing import say, tell
+from gate_app.status import clock_status
 from shared.errors import GatehouseError
 
 app = typer.Typer(
-    no_args_is_help=True, add_completion=False, rich_markup_mode=None, help="The gate: decides who comes in."
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    help="The gate: decides who comes in.",
 )
 
 HomeOption = Annotated[Path | None, typer.Option("--home", help="The gate's folder.", envvar="GATEHOUSE_GATE_HOME")]
+
+
+PinOption = Annotated[
+    str, typer.Option("--pin", metavar="-", help="- for the terminal, or a file descriptor's number.")
+]
+
+
+class Doors(StrEnum):
+    """What may be done with doors."""
+
+    OPEN = "open"
+    CLOSE = "close"
 
 
 class Way(StrEnum):
@@ -146,6 +164,47 @@ def run(
 
 
 @app.command()
+def doors(
+    what: Annotated[Doors, typer.Argument()],
+    gate: Annotated[str, typer.Option(metavar="CODE", help="A closed gate instead of the event's doors.")] = "",
+    event: Annotated[int | None, typer.Option(metavar="NUMBER")] = None,
+    pin: PinOption = "-",
+    home: HomeOption = None,
+) -> None:
+    """Open the doors of an event, or a closed gate, on this device; a supervisor's PIN is asked for."""
+    with _lodge(home, "doors") as lodge:
+        by = commands.ask_supervisor(lodge, pin)
+        number = commands.the_event(lodge, event)
+        tell(commands.entry_line(lodge.decisions().open_doors(number, gate, by, opened=what is Doors.OPEN)))
+
+
+@app.command()
+def annul(
+    seq: Annotated[int, typer.Argument(metavar="SEQ", min=1, help="The entry that never became an admission.")],
+    reason: Annotated[str, typer.Option(metavar="TEXT")] = "",
+    pin: PinOption = "-",
+    home: HomeOption = None,
+) -> None:
+    """Take back an admission of this gate: the guest did not walk in. A supervisor's PIN is asked for."""
+    with _lodge(home, "annul") as lodge:
+        by = commands.ask_supervisor(lodge, pin)
+        tell(commands.entry_line(lodge.decisions().annul(seq, commands.clean(reason), by)))
+
+
+@app.command("set-time")
+def set_time(
+    now: Annotated[str, typer.Argument(metavar="ISO", help="What time it is, by a person's word.")],
+    pin: PinOption = "-",
+    home: HomeOption = None,
+) -> None:
+    """Set the clock of a gate that hears no server; a supervisor's PIN is asked for."""
+    with _lodge(home, "set-time") as lodge:
+        true = commands.moment_of(now)
+        moment = lodge.decisions().set_clock(true, commands.ask_supervisor(lodge, pin))
+        tell(clock_status(moment))
+
+
+@app.command()
 def status(as_json: Annotated[bool, typer.Option("--json")] = False, home: HomeOption = None) -> None:
     """How this gate is doing; also while another process holds the home."""
     told = reading_home.status(home_at(home), real_world())
@@ -220,10 +279,14 @@ def main() -> None:
         status = _said(_one_line(why), getattr(why, "exit_code", 2))
     except GatehouseError as why:
         status = _said(why.message)
-    except (typer.Abort, KeyboardInterrupt):
-        status = 130
     except BrokenPipeError:
         status = _pipe_closed()
+    except (sqlite3.Error, OSError) as why:
+        status = _said(
+            f"The disk or a file on it does not work: {why}. Check the card, and run: gatehouse-gate doctor."
+        )
+    except (typer.Abort, KeyboardInterrupt):
+        status = 130
     sys.exit(status or 0)
 
 

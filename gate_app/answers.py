@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 from gate_app.clockface import iso
@@ -50,7 +51,7 @@ def ticket_of(gathered: Gathered) -> dict[str, Any] | None:
         "seat": (row.seat_number if row else "") or (str(ticket.seat) if ticket.seat else None),
         "row": (row.seat_row or None) if row else None,
         "number": row.number if row else None,
-        "flags": _flags(row.flags if row else ticket.flags),
+        "flags": _flags(int(row.flags if row else ticket.flags)),
         "known": row is not None,
     }
     if row is not None:
@@ -67,8 +68,9 @@ def _zone_name(attempt: Attempt, number: int) -> str | None:
     return attempt.zone.name if attempt.zone is not None else (str(number) if number else None)
 
 
-def _flags(flags: TicketFlags) -> list[str]:
-    return [flag.name.lower() for flag in TicketFlags if flag & flags and flag.name]
+@lru_cache(maxsize=256)
+def _flags(flags: int) -> tuple[str, ...]:
+    return tuple(flag.name.lower() for flag in TicketFlags if flag & flags and flag.name)
 
 
 def _passage(passage: Passage, gates: dict[int, GateRow]) -> dict[str, Any]:

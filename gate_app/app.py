@@ -6,14 +6,17 @@ import os
 import secrets
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from platformdirs import user_data_path
 
 from gate_app.config import Config
 from gate_app.home import Home
 from gate_app.lodge import World
-from gate_app.sync.client import HttpWire
 from shared.clock import monotonic_clock, wall_clock
+
+if TYPE_CHECKING:
+    from gate_app.sync.http_wire import HttpWire
 
 _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 
@@ -30,6 +33,9 @@ def home_at(folder: Path | None) -> Home:
 
 def http_wire(config: Config) -> HttpWire:
     """The wire to the server."""
+    # A gate that only scans needs no network, nor the time to load what speaks to it.
+    from gate_app.sync.http_wire import HttpWire
+
     return HttpWire(config.ca_file)
 
 

@@ -24,7 +24,12 @@ def local_time(timezone: str) -> LocalTime:
 
 def iso(moment: int) -> str:
     """A moment as machines and people read it: 2026-07-04T17:30:00.000Z."""
-    return _at(moment, UTC).strftime("%Y-%m-%dT%H:%M:%S.") + f"{moment % 1000:03}Z"
+    return f"{_second(moment // 1000)}.{moment % 1000:03}Z"
+
+
+@lru_cache(maxsize=64)
+def _second(second: int) -> str:
+    return _at(second * 1000, UTC).strftime("%Y-%m-%dT%H:%M:%S")
 
 
 def _zone(timezone: str) -> tuple[tzinfo, str]:

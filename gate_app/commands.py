@@ -20,7 +20,7 @@ from gate_app.status import age_s, journal_status
 from gate_app.sync.pull import Puller
 from gate_app.sync.push import Pusher
 from shared.admission import Override
-from shared.errors import GatehouseError, InvalidRequest
+from shared.errors import Forbidden, GatehouseError, InvalidRequest
 from shared.protocol import Assignment
 from shared.scans import Entry
 from shared.snapshot import SupervisorRow
@@ -194,6 +194,24 @@ def _override(lodge: Lodge, wish: ScanWish) -> Override | None:
     return Override(answer.supervisor.number, clean(wish.override_reason)) if answer.supervisor else None
 
 
+def ask_supervisor(lodge: Lodge, source: str) -> SupervisorRow:
+    """Whoever's PIN was typed. Raises Forbidden."""
+    answer = lodge.supervisors.ask(read_pin(source), _supervisors(lodge), lodge.time.now().at)
+    if answer.supervisor is None:
+        raise Forbidden(answer.words, code="wrong_pin")
+    return answer.supervisor
+
+
+def the_event(lodge: Lodge, number: int | None) -> int:
+    """The event that is meant: the only one there is, unless it is named. Raises InvalidRequest."""
+    events = list(lodge.posts.by_event)
+    if number is None and len(events) == 1:
+        return events[0]
+    if number is None or number not in events:
+        raise InvalidRequest(f"Name the event with --event. This gate serves: {', '.join(map(str, events)) or 'none'}.")
+    return number
+
+
 def _supervisors(lodge: Lodge) -> list[SupervisorRow]:
     found = {row.number: row for book in lodge.roster.books.values() for row in book.facts.supervisors.values()}
     return list(found.values())
@@ -215,14 +233,15 @@ def _lines() -> Iterator[str]:
 
 
 def _pull_all(puller: Puller) -> None:
-    # A first greeting, then until nothing is missing, then one look at what is new by now.
+    """A greeting, whole snapshots of what is missing, then what is new, until a look at it finds nothing more."""
     puller.exchange.greet_again()
     for _ in range(ROUNDS):
+        looked = puller.exchange.idle
+        before = puller.standing.pulled
         puller.run_once()
-        if puller.exchange.idle:
-            break
-    if not puller.exchange.serves_nothing and puller.exchange.idle:
-        puller.run_once()
+        settled = looked and puller.exchange.idle and puller.standing.pulled == before
+        if settled or puller.exchange.serves_nothing:
+            return
 
 
 def _push_all(pusher: Pusher) -> None:

@@ -33,6 +33,7 @@ SCHEMA = (
         PRIMARY KEY (device, branch, seq)) WITHOUT ROWID;
     CREATE TABLE heard (event INTEGER PRIMARY KEY, lineage BLOB NOT NULL, arrival INTEGER NOT NULL);
     CREATE TABLE wrong_pins (supervisor INTEGER PRIMARY KEY, wrong INTEGER NOT NULL, locked_until INTEGER NOT NULL);
+    CREATE TABLE openings (event INTEGER NOT NULL, gate INTEGER NOT NULL, PRIMARY KEY (event, gate)) WITHOUT ROWID;
     CREATE TABLE marks (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
     """,
 )

@@ -148,12 +148,13 @@ class Gate:
             verdict = decide(replace(gathered.attempt, readiness=Readiness(can_record=False)))
             seq, committed = None, False
         told = answer(gathered, verdict, presented.reader, seq, committed)
+        lamp.give(told, verdict, gathered.attempt.mode)
+        # From here on nobody waits: the guest has seen the lamp.
+        if verdict.admitted and seq is not None:
+            self._journal.lamp_lit(seq)
         if committed:
             self.lane.remember(shown, moment.monotonic, told)
             self._note_inside(gathered, verdict, moment)
-        lamp.give(told, verdict, gathered.attempt.mode)
-        if verdict.admitted and seq is not None:
-            self._journal.lamp_lit(seq)
         return told
 
     def _record(self, presented: Presented, gathered: Gathered, verdict: Verdict, moment: Moment) -> int | None:

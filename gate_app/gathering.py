@@ -69,16 +69,14 @@ class Gathering:
         self._posts = posts
         self._organisation = organisation
         self._device = device
-        self._opened: set[str] = set()
+        self._opened: set[tuple[int, int]] = set()
         self.houses: dict[int, House] = {}
         self.read_openings()
 
     def read_openings(self) -> None:
-        """Which doors and gates a supervisor opened on this device."""
-        rows = self._database.connection.execute(
-            "SELECT name FROM marks WHERE name LIKE 'opened:%' AND value"
-        ).fetchall()
-        self._opened = {name for (name,) in rows}
+        """Which doors (gate 0) and gates a supervisor opened on this device."""
+        rows = self._database.connection.execute("SELECT event, gate FROM openings").fetchall()
+        self._opened = {(event, gate) for event, gate in rows}
 
     def gather(self, code: ReadTicket | Refusal, wish: Wish, moment: Moment, readiness: Readiness) -> Gathered:
         """Everything about this presentation. Raises NotFound or Forbidden when the wished gate is none of this device's."""
@@ -176,8 +174,8 @@ class Gathering:
             gate_room=self._gate_room(book, gate, at.moment),
             gates=tuple(facts.gates.values()),
             override=at.wish.override,
-            doors_opened=f"opened:doors:{post.event}" in self._opened,
-            gate_opened=gate is not None and f"opened:gate:{post.event}:{gate.number}" in self._opened,
+            doors_opened=(post.event, 0) in self._opened,
+            gate_opened=gate is not None and (post.event, gate.number) in self._opened,
             local_time=local_time(event.timezone) if event else utc_words,
         )
         return Gathered(attempt, book, post, zone.number if zone else 0, told.foreign)

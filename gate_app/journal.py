@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gate_app import history
-from gate_app.database import Database, int_mark, set_mark
+from gate_app.database import Database, int_mark
 from gate_app.time_keeper import Moment
 from shared import scans
 from shared.errors import StorageError
@@ -225,6 +225,10 @@ class Journal:
         """Everything, oldest first; a body that cannot be read is left out (`verify` names it)."""
         return entries_in(self.database.connection)
 
+    def entry(self, seq: int) -> Entry | None:
+        """One entry of the present branch."""
+        return self._entry(self.branch.local, seq) if 0 < seq <= self.head.seq else None
+
     def last_boot(self) -> bytes:
         """The run of the machine in which the last entry was written."""
         entry = self._entry(self.branch.local, self.head.seq)
@@ -291,15 +295,20 @@ class Journal:
         return Branch(*row)
 
     def _begin(self, begun_from: bytes) -> Branch:
-        # Random, not counted: two copies of one home that both begin a branch must not begin the same one.
-        number = int.from_bytes(self._entropy(4), "big") % 0x7FFFFFFE + 1
         with self.database.writing() as connection:
             cursor = connection.execute(
-                "INSERT INTO branches (device, branch, begun_from) VALUES (?, ?, ?)", (self.device, number, begun_from)
+                "INSERT INTO branches (device, branch, begun_from) VALUES (?, ?, ?)",
+                (self.device, self._fresh_number(), begun_from),
             )
             local = cursor.lastrowid or 0
-            set_mark(connection, "branch", local)
         return self._branch(local)
+
+    def _fresh_number(self) -> int:
+        # Random, not counted: two copies of one home that both begin a branch must not begin the same one.
+        taken = {branch.number for branch in self.branches()}
+        while (number := int.from_bytes(self._entropy(4), "big") % 0x7FFFFFFE + 1) in taken:
+            continue
+        return number
 
 
 SHOWN = frozenset({EntryKind.PRESENTATION, EntryKind.BY_HAND})

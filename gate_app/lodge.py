@@ -11,6 +11,7 @@ from typing import Any
 
 from gate_app.config import Config, read_config
 from gate_app.database import Database, open_database
+from gate_app.decisions import Decisions
 from gate_app.gate import Gate
 from gate_app.gathering import Gathering
 from gate_app.home import Home
@@ -110,6 +111,16 @@ class Lodge:
             self.standing.revoked,
             (*self.complaints, self.standing.words),
             peers=peers,
+        )
+
+    def decisions(self) -> Decisions:
+        """What a supervisor may do here."""
+        return Decisions(
+            journal=self.journal,
+            roster=self.roster,
+            posts=self.posts,
+            gathering=self.gathering,
+            time_keeper=self.time,
         )
 
     def close(self) -> None:

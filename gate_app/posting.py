@@ -61,7 +61,7 @@ def gate_at(post: Post, gates: dict[int, GateRow], wished: str = "") -> GateRow 
         raise NotFound(f"There is no gate {wished} at {post.name}. Gates: {known}.")
     if found.number != post.gate and found.number not in post.gates_allowed:
         raise Forbidden(
-            f"This device may not stand at gate {wished}. Ask the organiser to allow it on the device's page."
+            f"This device may not stand at gate {found.code}. Ask the organiser to allow it on the device's page."
         )
     return found
 

@@ -113,7 +113,9 @@ def a_ticket_row(number: int = 1, **changes: Any) -> TicketRow:
 def an_event(**changes: Any) -> EventRow:
     """A concert that is live this evening."""
     day = EventDay("2026-07-04", EVENING - 14 * HOUR - 30 * 60_000, EVENING + 9 * HOUR + 30 * 60_000)
-    row = EventRow(EVENT, ORGANISATION, "Night Music", "live", EVENING + HOUR // 2, EVENING + 6 * HOUR, "Europe/Berlin", (day,))
+    row = EventRow(
+        EVENT, ORGANISATION, "Night Music", "live", EVENING + HOUR // 2, EVENING + 6 * HOUR, "Europe/Berlin", (day,)
+    )
     return replace(row, **changes)
 
 
@@ -261,7 +263,9 @@ def enrolled(folder: Path, device: int = 11, server: str = "http://server.test")
     Posts(home.posts).assign([Post(EVENT, "event-7", "Night Music", gate, "A" if gate == GATE_A else "B")])
 
 
-def a_gate(folder: Path, rows: Iterable[AnyRow] | None = None, *, device: int = 11, hands: Hands | None = None) -> GateAtHome:
+def a_gate(
+    folder: Path, rows: Iterable[AnyRow] | None = None, *, device: int = 11, hands: Hands | None = None
+) -> GateAtHome:
     """An enrolled gate with a snapshot, as it stands after its first sync."""
     enrolled(folder, device)
     gate = GateAtHome(folder, hands or Hands(), device)

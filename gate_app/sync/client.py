@@ -8,18 +8,14 @@ from dataclasses import dataclass
 from typing import Protocol
 from urllib.parse import urlsplit
 
-import requests
-
 from gate_app.identity import Identity
 from gate_app.sync.counters import Counters
 from gate_app.sync.exchange import Call, refusal
-from shared.errors import TooLarge, Unavailable, Untrusted, UpgradeNeeded
+from shared.errors import Untrusted, UpgradeNeeded
 from shared.http_signatures import sign_request, verify_answer
-from shared.protocol import MAX_MESSAGE_BYTES, MEDIA_TYPE
+from shared.protocol import MEDIA_TYPE
 
-CONNECT_S = 5.0
 ANSWER_S = 30.0
-_CHUNK = 1 << 16
 _COUNTER_TRIES = 3
 
 
@@ -61,39 +57,6 @@ class Wire(Protocol):
     def carry(self, letter: Letter) -> Reply:
         """One request, one answer."""
         ...
-
-
-class HttpWire:
-    """The real one: HTTP, one connection kept open for each thread that uses it."""
-
-    def __init__(self, ca_file: str | None = None) -> None:
-        """Opens nothing yet."""
-        self._session = requests.Session()
-        # Neither a proxy nor a password file of this machine's user has any say in where a gate's words go.
-        self._session.trust_env = False
-        self._session.verify = ca_file or True
-
-    def carry(self, letter: Letter) -> Reply:
-        """Follows no redirection: the server never sends one, captive portals do."""
-        try:
-            with self._session.request(
-                letter.method,
-                letter.url,
-                data=letter.body,
-                headers=letter.headers,
-                timeout=(CONNECT_S, letter.timeout_s),
-                allow_redirects=False,
-                stream=True,
-            ) as response:
-                return Reply(response.status_code, dict(response.headers), _bounded(response))
-        except requests.RequestException as why:
-            raise Unavailable(
-                f"The server does not answer ({_kind(why)}). This gate goes on with what it has."
-            ) from why
-
-    def close(self) -> None:
-        """Safe to call twice."""
-        self._session.close()
 
 
 class Client:
@@ -170,17 +133,3 @@ def _stranger(reply: Reply) -> Untrusted:
     if reply.status == 426:
         return Untrusted(UpgradeNeeded.words)
     return Untrusted(f"What came back (HTTP {reply.status}) is not signed by our server. Nothing of it was used.")
-
-
-def _bounded(response: requests.Response) -> bytes:
-    chunks, size = [], 0
-    for chunk in response.iter_content(_CHUNK):
-        size += len(chunk)
-        if size > MAX_MESSAGE_BYTES:
-            raise TooLarge("The answer is larger than any of the server's. It was thrown away.")
-        chunks.append(chunk)
-    return b"".join(chunks)
-
-
-def _kind(why: requests.RequestException) -> str:
-    return type(why).__name__.removesuffix("Error").lower() or "no connection"

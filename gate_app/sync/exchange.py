@@ -129,7 +129,8 @@ class PullExchange:
         """After a greeting: the events this gate has rows of, and those it needs whole."""
         self._greeted = True
         self._held, self._missing = dict(held), list(missing)
-        if self._fetch is not None and self._fetch.event not in missing:
+        # A snapshot that takes the place of an older one goes on where the line broke, too.
+        if self._fetch is not None and self._fetch.event not in {*held, *missing}:
             self._fetch = None
 
     def holds(self, at: EventAt) -> None:

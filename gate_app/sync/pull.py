@@ -66,7 +66,7 @@ class Puller:
         self._posts = posts
         self._gathering = gathering
         self._time = time_keeper
-        self._standing = standing
+        self.standing = standing
         self._software = software
         self._on_revoked = on_revoked
         self._builder: SnapshotBuilder | None = None
@@ -107,7 +107,7 @@ class Puller:
         )
 
     def _greeted(self, answer: HelloAnswer) -> None:
-        self._standing.words = answer.words
+        self.standing.words = answer.words
         if answer.revoked:
             self._revoked(answer.words)
             return
@@ -153,7 +153,7 @@ class Puller:
             " has the same key. Scanning goes on as a new branch. If there is a second machine, switch one of them off."
         )
         self._journal.begin_branch(self._time.now(), self._time.boot, words)
-        self._standing.words = words
+        self.standing.words = words
 
     # -- rows ---------------------------------------------------------------------------------------------------
 
@@ -164,7 +164,7 @@ class Puller:
             self._builder = self._roster.builder(answer.event)
         rows = from_frame(answer.frame)
         self._builder.add(rows)
-        self._standing.pulled += len(rows)
+        self.standing.pulled += len(rows)
 
     def _changed(self, step: Changed) -> None:
         for batch in step.answer.events:
@@ -218,7 +218,7 @@ class Puller:
         elif not self._roster.apply(batch.event, rows, _after(batch), batch.as_of):
             self.exchange.lost(batch.event)
             return
-        self._standing.pulled += len(rows)
+        self.standing.pulled += len(rows)
         self._keep_movements(batch)
         self.exchange.holds(self._at(batch.event))
 
@@ -235,7 +235,7 @@ class Puller:
 
     def _keep_movements(self, batch: Batch) -> None:
         movements = movements_from_bytes(batch.movements) if batch.movements else []
-        self._standing.pulled += len(movements)
+        self.standing.pulled += len(movements)
         for start in range(0, len(movements), MOVEMENTS_AT_ONCE):
             self._keep(batch.event, movements[start : start + MOVEMENTS_AT_ONCE])
         if movements or self._arrival(batch.event, batch.lineage) != batch.heard:
@@ -280,7 +280,7 @@ class Puller:
 
     def _heard(self, answer: Answer) -> None:
         moment = self._time.now()
-        self._standing.online, self._standing.last_sync = True, moment.at
+        self.standing.online, self.standing.last_sync = True, moment.at
         with self._journal.database.writing() as connection:
             set_mark(connection, "last_sync", moment.at)
         if not self.exchange.idle:
@@ -292,14 +292,15 @@ class Puller:
     def _refused(self, why: Refused) -> None:
         if why.error_code == "device_revoked":
             self._revoked(why.message)
-        else:
-            self._standing.words = why.message
+        elif why.error_code != "unavailable":
+            self.standing.words = why.message
             self.exchange.skip()
 
     def _revoked(self, words: str) -> None:
-        self._standing.revoked = True
+        self.standing.revoked = True
         self._roster.wipe()
         self._posts.assign([])
+        self.exchange.serve({}, [])
         self._on_revoked(words or "This device was revoked by the organiser.")
 
 

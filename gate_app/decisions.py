@@ -1,0 +1,104 @@
+"""What people at the gate decide beside the codes: doors opened, an admission taken back, the clock set; each an entry."""
+
+from __future__ import annotations
+
+import sqlite3
+
+from gate_app.gathering import Gathering
+from gate_app.journal import Journal
+from gate_app.posting import Posts, gate_at
+from gate_app.roster import Roster
+from gate_app.time_keeper import Moment, TimeKeeper
+from shared.admission import Mode
+from shared.errors import InvalidRequest, NotFound
+from shared.scans import Entry, EntryKind
+from shared.snapshot import SupervisorRow
+
+
+class Decisions:
+    """Only supervisors reach this: the caller has asked for a PIN."""
+
+    def __init__(
+        self, *, journal: Journal, roster: Roster, posts: Posts, gathering: Gathering, time_keeper: TimeKeeper
+    ) -> None:
+        """Changes nothing yet."""
+        self._journal = journal
+        self._roster = roster
+        self._posts = posts
+        self._gathering = gathering
+        self._time = time_keeper
+
+    def open_doors(self, event: int, gate_code: str, by: SupervisorRow, *, opened: bool) -> Entry:
+        """Opens an event's doors (no gate named) or a closed gate, on this device only; or takes that back."""
+        gate = self._gate_number(event, gate_code)
+
+        def keep(connection: sqlite3.Connection, _entry: Entry) -> None:
+            statement = "INSERT OR IGNORE INTO openings VALUES (?, ?)" if opened else _CLOSE
+            connection.execute(statement, (event, gate))
+
+        entry = self._journal.append(
+            self._time.now(),
+            self._time.boot,
+            EntryKind.DOORS,
+            event=event,
+            gate=gate,
+            operator=by.name,
+            override_by=by.number,
+            details={"opened": opened, "gate": gate_code},
+            along=keep,
+        )
+        self._gathering.read_openings()
+        return entry
+
+    def annul(self, seq: int, why: str, by: SupervisorRow) -> Entry:
+        """Takes back an admission of this gate that never became one: the guest did not walk in."""
+        taken_back = self._admission(seq)
+        moment = self._time.now()
+        entry = self._journal.append(
+            moment,
+            self._time.boot,
+            EntryKind.ANNULMENT,
+            event=taken_back.event,
+            gate=taken_back.gate,
+            operator=by.name,
+            ticket_id=taken_back.ticket_id,
+            issue=taken_back.issue,
+            code_hash=taken_back.code_hash,
+            direction=taken_back.direction,
+            mode=taken_back.mode,
+            override_by=by.number,
+            override_reason=why,
+            details={"annuls": [taken_back.device, taken_back.branch, taken_back.seq]},
+        )
+        book = self._roster.books.get(taken_back.event)
+        if book is not None:
+            self._gathering.recount(book, {taken_back.ticket_id}, moment.at)
+        return entry
+
+    def set_clock(self, true: int, by: SupervisorRow) -> Moment:
+        """A person's word for the time, for a gate that hears no server; the entry tells the old and the new."""
+        before = self._time.now()
+        after = self._time.set_by_hand(true)
+        details = {"before": before.at, "after": after.at}
+        self._journal.append(
+            after, self._time.boot, EntryKind.OPERATOR, operator=by.name, override_by=by.number, details=details
+        )
+        return after
+
+    def _gate_number(self, event: int, gate_code: str) -> int:
+        post, book = self._posts.by_event.get(event), self._roster.books.get(event)
+        if post is None or book is None:
+            raise NotFound("This gate holds nothing of that event.")
+        found = gate_at(post, book.facts.gates, gate_code) if gate_code else None
+        return found.number if found else 0
+
+    def _admission(self, seq: int) -> Entry:
+        entry = self._journal.entry(seq)
+        if entry is None or not entry.admitted or not entry.ticket_id:
+            raise NotFound(f"Entry {seq} is no admission of this gate. Look it up with: gatehouse-gate journal.")
+        if entry.mode != Mode.REAL:
+            raise InvalidRequest(f"Entry {seq} was a test: it never counted.")
+        return entry
+
+
+_CLOSE = "DELETE FROM openings WHERE event = ? AND gate = ?"

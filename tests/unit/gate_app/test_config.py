@@ -1,0 +1,47 @@
+"""The settings are checked whole, and all mistakes are told together."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gate_app.config import read_config
+from shared.errors import SettingsError
+
+ROOT = Path(__file__).parents[3]
+
+
+def written(folder: Path, text: str) -> Path:
+    path = folder / "gate.toml"
+    path.write_text(text)
+    return path
+
+
+def test_without_a_file_everything_has_a_value(tmp_path: Path) -> None:
+    config = read_config(tmp_path / "gate.toml")
+    assert (config.screen_port, config.readers, config.allow_time_travel) == (8100, (), False)
+
+
+def test_the_sample_in_the_documentation_is_read(tmp_path: Path) -> None:
+    page = (ROOT / "docs/gate.md").read_text()
+    sample = page.split("```toml\n")[1].split("```")[0]
+    config = read_config(written(tmp_path, sample))
+    assert [reader.kind for reader in config.readers] == ["camera", "keyboard"]
+
+
+def test_all_mistakes_are_told_at_once(tmp_path: Path) -> None:
+    text = 'screen_port = 99999\nbarier = "fake"\n[[readers]]\nkind = "telepathy"\n'
+    with pytest.raises(SettingsError) as told:
+        read_config(written(tmp_path, text))
+    assert all(name in told.value.message for name in ("screen_port", "barier", "readers.0.kind"))
+
+
+def test_a_file_that_is_no_toml_is_told_with_its_line(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match=r"not a TOML file.*line 1"):
+        read_config(written(tmp_path, "screen_port: 8100"))
+
+
+def test_the_environment_wins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GATEHOUSE_GATE_SCREEN_PORT", "8200")
+    assert read_config(written(tmp_path, "screen_port = 8300")).screen_port == 8200

@@ -1,0 +1,70 @@
+"""One process at a time holds a home, and says who it is."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from gate_app.home import Home
+from gate_app.identity import Identity, load, replace_whole
+from shared.errors import Conflict, StorageError
+from tests.gate_builders import a_gate
+
+
+def test_the_second_process_is_told_which_one_holds_the_home(tmp_path: Path) -> None:
+    home = Home(tmp_path).ready()
+    hold = "import sys; from pathlib import Path; from gate_app.home import Home\n"
+    hold += "with Home(Path(sys.argv[1])).held('run'):\n  print('held', flush=True); sys.stdin.read()"
+    with subprocess.Popen(
+        [sys.executable, "-c", hold, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == "held\n"
+        assert home.holder() == f"process {other.pid} (gatehouse-gate run)"
+        with pytest.raises(Conflict, match=f"Process {other.pid} \\(gatehouse-gate run\\) holds"), home.held("scan"):
+            pass
+        other.kill()
+        other.wait()
+    assert home.holder() == "", "a killed process lets go"
+    with home.held("scan"):
+        assert '"doing": "scan"' in home.lock.read_text()
+
+
+def test_after_it_let_go_anybody_may_hold_it(tmp_path: Path) -> None:
+    home = Home(tmp_path).ready()
+    for doing in ("scan", "sync"):
+        with home.held(doing):
+            pass
+    assert home.holder() == ""
+
+
+def test_a_home_that_cannot_be_made_is_told_in_words(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StorageError, match="--home"):
+        Home(tmp_path / "file" / "home").ready()
+
+
+def test_the_key_is_readable_by_its_owner_alone_and_never_printed(tmp_path: Path) -> None:
+    gate = a_gate(tmp_path)
+    identity = gate.lodge.identity
+    assert isinstance(identity, Identity)
+    assert Home(tmp_path).identity.stat().st_mode & 0o077 == 0
+    assert identity.device_private.hex() not in repr(identity)
+    assert str(identity.device_private) not in repr(identity)
+
+
+def test_a_damaged_identity_says_that_the_journal_stays(tmp_path: Path) -> None:
+    path = tmp_path / "identity.json"
+    path.write_text("{")
+    with pytest.raises(StorageError, match="its journal stays"):
+        load(path)
+
+
+def test_a_file_is_replaced_whole(tmp_path: Path) -> None:
+    path = tmp_path / "posts.json"
+    replace_whole(path, b"one")
+    replace_whole(path, b"two")
+    assert (path.read_bytes(), [one.name for one in tmp_path.iterdir()]) == (b"two", ["posts.json"])
