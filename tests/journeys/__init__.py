@@ -1,0 +1,1 @@
+"""Server and gates together, in stories named after the trouble they tell of."""

@@ -1,0 +1,26 @@
+"""A house a story: `world` on SQLite, `any_world` on SQLite and on PostgreSQL in turn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.journeys.world import World
+
+
+@pytest.fixture
+def world(sqlite_url: str, tmp_path: Path) -> Iterator[World]:
+    """The fast one."""
+    made = World(sqlite_url, tmp_path)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def any_world(database_url: str, tmp_path: Path) -> Iterator[World]:
+    """For stories in which the database has a part."""
+    made = World(database_url, tmp_path)
+    yield made
+    made.close()

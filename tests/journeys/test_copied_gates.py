@@ -1,0 +1,85 @@
+"""Cards that were copied, exchanged and put back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.journeys.world import World
+
+
+def test_gate_restored_from_an_older_image_goes_on_as_a_new_branch(any_world: World, tmp_path: Path) -> None:
+    world = any_world
+    early, late, new = world.sell(3)
+    gate, neighbour = world.gate("A"), world.gate("B")
+    gate.scan(early.code)
+    image = gate.image(tmp_path / "image")
+    gate.scan(late.code)
+    gate.sync()
+    gate.put_back(image)
+    world.advance(minutes=5)
+    assert "error" not in gate.sync()
+    assert len(gate.branches()) == 2
+    assert "older copy" in gate.lodge.journal.branch_words()
+    assert gate.reason(late.code) == "already_used", "its own lost entry came back from the server"
+    assert gate.reason(new.code) == "admitted"
+    gate.sync()
+    neighbour.sync()
+    assert world.counts() == {"admitted": 3, "already_used": 1}
+    assert set(world.conflicts()) == {"fork"}, "its first words after the start stand where others stood before"
+    assert neighbour.reason(new.code) == "already_used"
+
+
+def test_an_older_image_that_scans_before_it_hears_the_server_swallows_nothing(world: World, tmp_path: Path) -> None:
+    early, late, offline = world.sell(3)
+    gate = world.gate("A")
+    gate.scan(early.code)
+    image = gate.image(tmp_path / "image")
+    gate.scan(late.code)
+    gate.sync()
+    world.cut_network()
+    gate.put_back(image)
+    assert gate.reason(offline.code) == "admitted"
+    world.mend_network()
+    world.advance(minutes=5)
+    gate.sync()
+    gate.sync()
+    assert world.counts() == {"admitted": 3}
+    assert len(gate.branches()) == 2
+    assert gate.unsent == 0
+
+
+def test_a_copied_home_on_a_second_machine_is_told_of_and_nothing_is_swallowed(
+    any_world: World, tmp_path: Path
+) -> None:
+    world = any_world
+    tickets = world.sell(5)
+    gate = world.gate("A")
+    gate.scan(tickets[0].code)
+    gate.sync()
+    twin = world.twin_of(gate, gate.image(tmp_path / "twin"))
+    world.cut_network()
+    gate.scan(tickets[1].code)
+    twin.scan(tickets[2].code)
+    world.mend_network()
+    for _ in range(2):
+        gate.sync()
+        twin.sync()
+    assert world.counts() == {"admitted": 3}
+    assert "fork" in world.conflicts()
+    assert twin.reason(tickets[3].code) == gate.reason(tickets[4].code) == "admitted"
+    for _ in range(2):
+        gate.sync()
+        twin.sync()
+    assert world.counts() == {"admitted": 5}
+    assert "second machine" in gate.lodge.journal.branch_words() + twin.lodge.journal.branch_words()
+    assert twin.branches() != gate.branches()
+
+
+def test_both_machines_with_one_card_know_what_the_other_admitted(world: World, tmp_path: Path) -> None:
+    ticket = world.sell_one()
+    gate = world.gate("A")
+    twin = world.twin_of(gate, gate.image(tmp_path / "twin"))
+    gate.scan(ticket.code)
+    gate.sync()
+    twin.sync()
+    assert twin.reason(ticket.code) == "already_used"

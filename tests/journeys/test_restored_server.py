@@ -1,0 +1,94 @@
+"""The server's disk died, and yesterday's backup is all there is."""
+
+from __future__ import annotations
+
+from tests.journeys.world import World
+
+
+def test_server_restored_from_yesterdays_backup(any_world: World) -> None:
+    world = any_world
+    cancelled, used, later = world.sell(3)
+    gate, neighbour = world.gate("A"), world.gate("B")
+    backup = world.back_up()
+    world.advance(hours=1)
+    world.tell_ticket("cancel", cancelled)
+    gate.sync()
+    assert gate.reason(used.code) == "admitted"
+    gate.sync()
+    neighbour.sync()
+    assert world.counts() == {"admitted": 1}
+    world.advance(minutes=10)
+
+    world.restore(backup)
+    assert world.counts() == {}
+    world.advance(minutes=1)
+    for door in (gate, neighbour):
+        assert "error" not in door.sync()
+    assert world.counts() == {"admitted": 1}, "the gate sent its journal again from the mark that fell"
+    assert world.journal_of(gate).missing == 0
+    assert len(gate.branches()) == 1
+    assert gate.reason(cancelled.code) == "ticket_cancelled", "the restored server has forgotten it, the gate has not"
+    assert neighbour.reason(used.code) == "already_used"
+    assert gate.reason(later.code) == "admitted"
+
+
+def test_what_the_restored_server_says_of_a_ticket_lifts_what_gates_kept(world: World) -> None:
+    (blocked,) = world.sell(1)
+    gate = world.gate("A")
+    backup = world.back_up()
+    world.tell_ticket("block", blocked)
+    gate.sync()
+    world.restore(backup)
+    gate.sync()
+    assert gate.reason(blocked.code) == "ticket_blocked"
+    world.tell_ticket("block", blocked)
+    world.tell_ticket("unblock", blocked)
+    gate.sync()
+    assert gate.reason(blocked.code) == "admitted"
+
+
+def test_scans_that_only_a_gate_knew_come_back_after_the_restoration(any_world: World) -> None:
+    world = any_world
+    tickets = world.sell(30)
+    gate = world.gate("A")
+    backup = world.back_up()
+    for ticket in tickets[:20]:
+        gate.scan(ticket.code)
+    gate.sync()
+    world.cut_network()
+    for ticket in tickets[20:]:
+        gate.scan(ticket.code)
+    world.restore(backup)
+    world.mend_network()
+    gate.sync()
+    assert world.counts() == {"admitted": 30}
+    assert gate.unsent == 0
+    assert world.conflicts() == []
+
+
+def test_a_gate_that_was_enrolled_after_the_backup_is_told_so_and_goes_on_admitting(world: World) -> None:
+    ticket = world.sell_one()
+    world.gate("B")
+    backup = world.back_up()
+    gate = world.gate("A")
+    world.restore(backup)
+    told = gate.sync()
+    assert "knows no such device" in told["error"]
+    assert gate.reason(ticket.code) == "admitted"
+    assert gate.unsent > 0
+
+
+def test_a_ticket_sold_after_the_backup_is_unknown_to_the_restored_server_and_is_told_of(world: World) -> None:
+    gate, neighbour = world.gate("A"), world.gate("B")
+    backup = world.back_up()
+    lost = world.sell_one()
+    for door in (gate, neighbour):
+        door.sync()
+    world.advance(minutes=10)
+    world.restore(backup)
+    assert gate.reason(lost.code) == "admitted", "this gate has not heard of the restoration yet"
+    world.advance(minutes=1)
+    for door in (gate, neighbour):
+        door.sync()
+    assert neighbour.reason(lost.code) == "not_in_snapshot"
+    assert world.conflicts() == ["never_issued"]
