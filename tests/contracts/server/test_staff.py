@@ -1,0 +1,177 @@
+"""Who gets in, who may do what, and how it is kept."""
+
+from __future__ import annotations
+
+import pytest
+from sqlalchemy import text
+from sqlalchemy.exc import DBAPIError
+
+from sync_server.plumbing.principals import Action
+from tests.builders import DAY, HOUR, MINUTE, a_venue
+from tests.office import PASSWORD, Desk, Evening, Office
+
+SIGN_IN = "/api/session"
+
+
+def try_in(office: Office, email: str, password: str) -> int:
+    return office.app.test_client().post(SIGN_IN, json={"email": email, "password": password}).status_code
+
+
+@pytest.fixture
+def org(office: Office) -> str:
+    return office.organisation("marquee")
+
+
+def test_a_browser_signs_in_works_and_signs_out(office: Office, org: str) -> None:
+    office.user("olga@marquee.example", org, "owner")
+    olga = office.browser("Olga@Marquee.example ")
+    who = olga.get(SIGN_IN)
+    assert (who["role"], who["organisation"]["slug"]) == ("owner", "marquee")
+    olga.post("/api/venues", a_venue())
+    assert olga.ask("DELETE", SIGN_IN).status_code == 204
+    assert olga.ask("GET", "/api/venues").status_code == 401
+
+
+def test_an_unsafe_request_of_a_browser_needs_the_token_of_its_page(office: Office, org: str) -> None:
+    office.user("olga@marquee.example", org, "owner")
+    olga = office.browser("olga@marquee.example")
+    olga.headers = {}
+    assert olga.refused("POST", "/api/venues", a_venue()) == (403, "bad_csrf")
+    olga.headers = {"X-CSRF-Token": "0" * 48}
+    assert olga.refused("POST", "/api/venues", a_venue()) == (403, "bad_csrf")
+    assert olga.get("/api/venues")["items"] == []
+
+
+def test_the_cookie_cannot_be_read_by_scripts_and_ends_by_itself(office: Office, org: str) -> None:
+    office.user("olga@marquee.example", org, "owner")
+    answer = office.app.test_client().post(SIGN_IN, json={"email": "olga@marquee.example", "password": PASSWORD})
+    cookie = answer.headers["Set-Cookie"]
+    assert "HttpOnly" in cookie and "SameSite=Lax" in cookie
+    olga = office.browser("olga@marquee.example")
+    office.advance(office.parts.config.session_hours * HOUR)
+    assert olga.ask("GET", "/api/venues").status_code == 401
+
+
+def test_guessing_a_password_is_slowed_down_for_that_account_only(office: Office, org: str) -> None:
+    office.user("olga@marquee.example", org, "owner")
+    office.user("stan@marquee.example", org)
+    assert [try_in(office, "olga@marquee.example", "wrong guess") for _ in range(6)] == [401] * 5 + [429]
+    assert try_in(office, "olga@marquee.example", PASSWORD) == 429
+    assert try_in(office, "stan@marquee.example", PASSWORD) == 200
+    office.advance(16 * MINUTE)
+    assert try_in(office, "olga@marquee.example", PASSWORD) == 200
+
+
+def test_an_unknown_address_answers_like_a_wrong_password(office: Office, org: str) -> None:
+    office.user("olga@marquee.example", org, "owner")
+    client = office.app.test_client()
+    answers = [
+        client.post(SIGN_IN, json={"email": email, "password": "wrong guess"}).json["error"]
+        for email in ("olga@marquee.example", "nobody@marquee.example")
+    ]
+    assert answers[0]["message"] == answers[1]["message"] and answers[0]["code"] == answers[1]["code"]
+
+
+def test_staff_prepare_but_do_not_publish(office: Office, evening: Evening) -> None:
+    org = evening.desk.get(SIGN_IN)["organisation"]["id"]
+    office.user("stan@marquee.example", org, "staff")
+    stan = office.browser("stan@marquee.example")
+    stan.patch(evening.path, {"description": "with strings"})
+    for path in ("publish", "cancel", "postpone", "go-live"):
+        assert stan.refused("POST", f"{evening.path}/{path}", {}) == (403, "forbidden")
+    assert stan.refused("GET", "/api/keys") == (403, "forbidden")
+    assert stan.refused("GET", "/api/tokens") == (403, "forbidden")
+
+
+def test_a_tenant_manager_cancels_only_with_the_tenants_approval(office: Office, evening: Evening) -> None:
+    org = evening.desk.get(SIGN_IN)["organisation"]["id"]
+    office.user("tina@platform.example", platform="tenant_manager")
+    tina = office.browser("tina@platform.example")
+    assert tina.refused("GET", "/api/events") == (403, "no_organisation")
+    tina.ask("POST", "/api/session/organisation", {"organisation_id": org})
+    tina.get(evening.path)
+    assert tina.refused("POST", f"{evening.path}/publish", {}) == (403, "forbidden")
+    assert tina.refused("POST", f"{evening.path}/cancel", {}) == (403, "tenant_approval_required")
+    tina.post(f"{evening.path}/cancel", {"reason": "storm"}, 200, **{"X-Tenant-Approval": "mail of 4 July"})
+    with office.database.reading() as session:
+        kept = session.execute(text("SELECT approval, reason FROM audit_lines WHERE action = 'event_cancelled'")).one()
+    assert tuple(kept) == ("mail of 4 July", "storm")
+
+
+def test_a_super_admin_acts_in_any_organisation_but_ordinary_users_only_in_theirs(office: Office, org: str) -> None:
+    rivals = office.organisation("rivals")
+    office.user("olga@marquee.example", org, "owner")
+    office.user("root@platform.example", platform="super_admin")
+    olga, root = office.browser("olga@marquee.example"), office.browser("root@platform.example")
+    assert olga.refused("POST", "/api/session/organisation", {"organisation_id": rivals}) == (404, "not_found")
+    assert root.ask("POST", "/api/session/organisation", {"organisation_id": rivals}).status_code == 204
+    root.post("/api/venues", a_venue())
+
+
+def test_tokens_do_what_they_were_made_for_until_they_end_or_are_revoked(office: Office, org: str) -> None:
+    admin = office.desk(org)
+    made = admin.post("/api/tokens", {"name": "box office", "scopes": ["read"], "ends_at": office.now + DAY})
+    reader = Desk(office.app.test_client(), {"Authorization": f"Bearer {made['token']}"})
+    reader.get("/api/events")
+    assert reader.refused("POST", "/api/venues", a_venue()) == (403, "forbidden")
+    listed = admin.get("/api/tokens")["items"]
+    assert all(item["token"] is None for item in listed)
+    assert any(item["used_at"] for item in listed if item["id"] == made["id"])
+    office.advance(DAY)
+    assert reader.refused("GET", "/api/events") == (401, "bad_token")
+    other = admin.post("/api/tokens", {"name": "other", "scopes": ["read"]})
+    assert admin.ask("DELETE", f"/api/tokens/{other['id']}").status_code == 204
+    gone = Desk(office.app.test_client(), {"Authorization": f"Bearer {other['token']}"})
+    assert gone.refused("GET", "/api/events") == (401, "bad_token")
+
+
+def test_nobody_gives_a_token_more_than_they_may_themselves(office: Office, org: str) -> None:
+    limited = office.desk(org, [Action.MANAGE_TOKENS.value, Action.READ.value])
+    body = {"name": "more", "scopes": ["manage_keys"]}
+    assert limited.refused("POST", "/api/tokens", body) == (403, "forbidden")
+    assert limited.refused("POST", "/api/tokens", {"name": "odd", "scopes": ["fly"]})[0] == 400
+
+
+def test_an_organisation_keeps_an_owner_and_only_owners_make_owners(office: Office, org: str) -> None:
+    owner = office.user("olga@marquee.example", org, "owner")
+    office.user("adam@marquee.example", org, "admin")
+    olga, adam = office.browser("olga@marquee.example"), office.browser("adam@marquee.example")
+    new = {"email": "nora@marquee.example", "role": "owner", "name": "Nora", "password": "a long enough one"}
+    assert adam.refused("POST", "/api/members", new) == (403, "forbidden")
+    assert adam.refused("DELETE", f"/api/members/{owner}") == (403, "forbidden")
+    assert olga.refused("PUT", f"/api/members/{owner}", {"role": "staff"}) == (409, "last_owner")
+    nora = olga.post("/api/members", new)
+    assert olga.ask("PUT", f"/api/members/{owner}", {"role": "staff"}).status_code == 204
+    assert nora["role"] == "owner" and len(adam.get("/api/members")["items"]) == 3
+
+
+@pytest.mark.parametrize("password", ["short", "aaaaaaaaaaaaaaaa"])
+def test_passwords_that_are_easily_guessed(office: Office, org: str, password: str) -> None:
+    body = {"email": "x@marquee.example", "role": "staff", "name": "X", "password": password}
+    assert office.desk(org).refused("POST", "/api/members", body)[0] == 400
+
+
+def test_secrets_are_kept_as_hashes_and_nowhere_else(office: Office, org: str) -> None:
+    office.user("olga@marquee.example", org, "owner")
+    office.browser("olga@marquee.example")
+    admin = office.desk(org)
+    token = admin.post("/api/tokens", {"name": "t", "scopes": ["read"]}, **{"Idempotency-Key": "1"})["token"]
+    admin.post("/api/supervisors", {"name": "Sue", "pin": "271828"}, **{"Idempotency-Key": "2"})
+    dump = _everything(office)
+    for secret in (token, "271828", PASSWORD):
+        assert secret not in dump
+
+
+def _everything(office: Office) -> str:
+    from sync_server.migrations.tables import metadata
+
+    with office.database.reading() as session:
+        return "\n".join(
+            repr(row) for table in metadata().sorted_tables for row in session.execute(table.select()).all()
+        )
+
+
+def test_the_audit_log_refuses_to_be_changed(office: Office, org: str) -> None:
+    for change in ("UPDATE audit_lines SET reason = 'nothing happened'", "DELETE FROM audit_lines"):
+        with pytest.raises(DBAPIError, match="only ever added"), office.database.writing() as session:
+            session.execute(text(change))
