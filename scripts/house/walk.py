@@ -10,6 +10,7 @@ from typing import Any
 import requests
 
 from scripts.house import demo, words
+from scripts.house.concert import Concert, announce
 from scripts.house.organiser import Organiser, RefusedError
 from scripts.house.place import Place
 from scripts.house.programs import CommandFailedError, ask, is_ready, server
@@ -21,7 +22,6 @@ class NotSoError(RuntimeError):
 
 
 TROUBLE = (CommandFailedError, NotSoError, ProgramFailedError, RefusedError, requests.RequestException)
-HOUR = 3600
 KEY = "scripts-run-check"
 
 
@@ -38,8 +38,7 @@ class Walk:
         self._place = place
         self._server: Child = server(place)
         self._organiser = Organiser(place.address, "")
-        self._event: dict[str, Any] = {}
-        self._gate: dict[str, Any] = {}
+        self._concert: Concert | None = None
         self._ticket: dict[str, Any] = {}
         ends.callback(self._server.stop)
 
@@ -50,41 +49,31 @@ class Walk:
         self._start_server()
         return f"server with worker on SQLite answers at {self._place.address}"
 
-    def create_event(self) -> str:
+    def announce_concert(self) -> str:
         """An organiser makes a venue, an entrance and an event."""
-        asked = self._organiser
-        venue = asked.post("/api/venues", {"name": "Old Brewery", "timezone": "Europe/Berlin"})
-        self._gate = asked.post(f"/api/venues/{venue['id']}/gates", {"code": "W", "name": "West"})
-        times = {"start_at": _iso(time.time() + HOUR), "end_at": _iso(time.time() + 6 * HOUR)}
-        self._event = asked.post("/api/events", {"venue_id": venue["id"], "name": "Opening Night", **times})
-        return f"event {self._event['name']} made, with entrance {self._gate['name']}"
+        self._concert = announce(self._organiser)
+        return f"event {self._concert.name} made, with entrance {self._concert.entrance['name']}"
 
     def open_doors(self) -> str:
         """The event is published and takes real scans."""
-        self._organiser.post(f"{self._event_path}/publish")
-        event = self._organiser.post(f"{self._event_path}/go-live")
-        promise(event["status"] == "live", f"the event is {event['status']} and not live")
+        status = self._tonight.open_doors()
+        promise(status == "live", f"the event is {status} and not live")
         return "event published, doors open"
 
     def issue_ticket(self) -> str:
         """The organiser issues a ticket, and asking twice issues it once."""
-        kind = {"name": "Regular", "price_cents": 2500, "quantity": 100}
-        number = self._organiser.post(f"{self._event_path}/ticket-types", kind)["number"]
-        wish = {"ticket_type": number, "count": 1}
-        made = [self._organiser.post(f"{self._event_path}/tickets", wish, key=KEY)["items"] for _ in range(2)]
-        promise(made[0] == made[1] and len(made[0]) == 1, "asking again made another ticket")
-        self._ticket = made[0][0]
+        kind = self._tonight.ticket_type(quantity=100)
+        first, again = (self._tonight.issue(kind, count=1, key=KEY) for _ in range(2))
+        promise(first == again and len(first) == 1, "asking again made another ticket")
+        self._ticket = first[0]
         return f"ticket {self._ticket['number']} issued once, though asked for twice"
 
     def enrol_gate(self) -> str:
         """A gate enrols with a one-time code and is told where it stands."""
-        device = self._organiser.post("/api/devices", {"name": "West lane 1"})
-        post = {"event_id": self._event["id"], "gate": self._gate["number"]}
-        self._organiser.put(f"/api/devices/{device['id']}/assignments", {"assignments": [post]})
-        code = self._organiser.post(f"/api/devices/{device['id']}/code")["code"]
+        device, code = self._tonight.new_device("West lane 1")
         (told,) = ask(self._place, self._place.gate_command("enrol", self._place.address, code))
-        promise(told["device_id"] == device["id"], "the gate took itself for another device")
-        check = self._organiser.get(f"/api/devices/{device['id']}/enrolment")["check_number"]
+        promise(told["device_id"] == device, "the gate took itself for another device")
+        check = self._organiser.get(f"/api/devices/{device}/enrolment")["check_number"]
         promise(check == told["check"], "gate and server show different check numbers")
         return f"gate enrolled; both sides show {check}"
 
@@ -125,7 +114,7 @@ class Walk:
 
     def see_scans(self) -> str:
         """The server shows both scans, the admitted and the refused."""
-        scans = self._organiser.get(f"{self._event_path}/scans")["items"]
+        scans = self._organiser.get(f"{self._tonight.path}/scans")["items"]
         reasons = sorted(scan["reason"] for scan in scans)
         promise(reasons == ["admitted", "already_used"], f"the server shows {reasons or 'no scans'}")
         return "both scans show on the server, each once"
@@ -137,8 +126,10 @@ class Walk:
         return f"journal of {told['entries']} entries is unbroken"
 
     @property
-    def _event_path(self) -> str:
-        return f"/api/events/{self._event['id']}"
+    def _tonight(self) -> Concert:
+        if self._concert is None:
+            raise NotSoError("there is no event yet")
+        return self._concert
 
     def _start_server(self) -> None:
         self._server.start()
@@ -155,7 +146,7 @@ class Walk:
 Step = Callable[[Walk], str]
 STEPS: tuple[Step, ...] = (
     Walk.open_server,
-    Walk.create_event,
+    Walk.announce_concert,
     Walk.open_doors,
     Walk.issue_ticket,
     Walk.enrol_gate,
@@ -185,7 +176,3 @@ def _step(walking: Walk, step: Step) -> bool:
         words.went_wrong(f"{promised}. But: {trouble}")
         return False
     return True
-
-
-def _iso(seconds: float) -> str:
-    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))

@@ -64,7 +64,11 @@ class Evening:
     def rows(self) -> Iterator[Row]:
         """Everything a gate holds of it."""
         yield from (pack(row) for row in self._small_rows())
-        yield from (pack(self._ticket(place, ticket_id)) for place, ticket_id in enumerate(self.ids, 1))
+        yield from map(pack, self.tickets())
+
+    def tickets(self) -> Iterator[TicketRow]:
+        """What a gate holds of each ticket."""
+        return (self._ticket(place, ticket_id) for place, ticket_id in enumerate(self.ids, 1))
 
     def frames(self) -> Iterator[Sequence[Row]]:
         """The same in the order and size in which a server sends them."""

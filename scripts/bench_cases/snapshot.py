@@ -1,0 +1,110 @@
+"""The first sync of a gate: 200,000 tickets over loopback, in seconds, in bytes and in memory.
+
+The gate is a process of its own, measured from its start to its end. The yardsticks: a bare loop that writes as many
+rows into SQLite with two indexes; the 13 bytes of a ticket that are random and cannot be compressed (its id and its
+confirmation code); the gate's program when it has only told its status.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from scripts.house.place import ROOT
+from scripts.measuring.bare_rows import write_bare_rows
+from scripts.measuring.measured_gate import MeasuredGate
+from scripts.measuring.measured_server import MeasuredServer, analyse, measured_server
+from scripts.measuring.result import Figure, Result, at_most
+from scripts.measuring.sold_out import put_tickets
+from scripts.measuring.statistics import percentile
+from scripts.measuring.told_peak import PEAK
+
+TICKETS = 200_000
+NAMED = 50_000
+RANDOM_BYTES = 13
+
+
+def measure(*, quick: bool) -> Iterator[Result]:
+    """Seconds are the median of several first syncs, in turns with the bare loop."""
+    with measured_server("sqlite") as server:
+        yield from _cases(server, "", rounds=2 if quick else 5)
+        yield from _memory(server)
+    with measured_server("sqlite") as server:
+        yield _named(server)
+    if not quick:
+        with measured_server("postgresql") as server:
+            yield from _cases(server, "postgresql ", rounds=3)
+
+
+def _cases(server: MeasuredServer, prefix: str, *, rounds: int) -> Iterator[Result]:
+    put_tickets(server, TICKETS)
+    analyse(server)
+    server.serve()
+    syncs, bare = _in_turns(server, rounds)
+    seconds, least = percentile([one.seconds for one in syncs], 0.5), percentile(bare, 0.5)
+    figure = Figure(value=seconds, unit="s", yardstick=least, ratio=seconds / least)
+    yield Result("snapshot", f"{prefix}{TICKETS} tickets seconds", figure, at_most(4))
+    if not prefix:
+        yield Result("snapshot", f"{TICKETS} tickets bytes per ticket", _bytes(server, TICKETS), at_most(35))
+        peak, idle = max(one.peak_mb for one in syncs), _run_gate(server.place.folder / "round-0", "status").peak_mb
+        figure = Figure(value=peak, unit="MB", yardstick=idle, ratio=peak / idle)
+        yield Result("snapshot", f"{TICKETS} tickets gate resident MB", figure, at_most(200))
+
+
+def _in_turns(server: MeasuredServer, rounds: int) -> tuple[list[Sync], list[float]]:
+    syncs: list[Sync] = []
+    bare: list[float] = []
+    for number in range(rounds):
+        home = server.place.folder / f"round-{number}"
+        _run_gate(home, "enrol", server.place.address, server.new_device(f"Round {number}"))
+        syncs.append(_run_gate(home, "sync", "--once"))
+        bare.append(write_bare_rows(server.place.folder / f"bare-{number}.db", TICKETS))
+    return syncs, bare
+
+
+@dataclass(frozen=True, slots=True)
+class Sync:
+    """What one run of the gate's program took."""
+
+    seconds: float
+    peak_mb: float
+
+
+def _run_gate(home: Path, *words: str) -> Sync:
+    command = [sys.executable, "-m", "scripts.measuring.told_peak", *words, "--home", str(home)]
+    begun = time.perf_counter()
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, env=dict(os.environ))
+    seconds = time.perf_counter() - begun
+    if done.returncode:
+        raise RuntimeError(f"gatehouse-gate {words[0]} failed: {done.stderr.strip()}")
+    peak = next(line for line in done.stderr.splitlines() if line.startswith(PEAK))
+    return Sync(seconds, float(peak.removeprefix(PEAK)))
+
+
+def _bytes(server: MeasuredServer, tickets: int) -> Figure:
+    """Everything that came down, headers, event and keys among it."""
+    code = server.new_device("Counting")
+    gate = MeasuredGate.enrolled(server.place.folder / "counting", server.place.address, code)
+    try:
+        gate.wire.down = 0
+        gate.sync()
+        each = gate.wire.down / tickets
+    finally:
+        gate.close()
+    return Figure(value=each, unit="bytes", yardstick=RANDOM_BYTES, ratio=each / RANDOM_BYTES)
+
+
+def _named(server: MeasuredServer) -> Result:
+    put_tickets(server, NAMED, named=True)
+    server.serve()
+    return Result("snapshot", f"{NAMED} tickets with names bytes per ticket", _bytes(server, NAMED), at_most(50))
+
+
+def _memory(server: MeasuredServer) -> Iterator[Result]:
+    """A gate that is switched on and works with what it holds."""
+    return iter(())
