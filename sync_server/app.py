@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from apiflask import APIFlask
 
@@ -15,22 +12,47 @@ from shared.clock import Clock, MonotonicClock, monotonic_clock, wall_clock
 from shared.ids import Entropy
 from sync_server.accounts import routes as accounts_routes
 from sync_server.accounts import rules as accounts_rules
+from sync_server.admin import routes as admin_routes
+from sync_server.audit import routes as audit_routes
 from sync_server.config import Config
+from sync_server.devices import routes as devices_routes
+from sync_server.events import routes as events_routes
+from sync_server.events import wiring as events_wiring
+from sync_server.live import routes as live_routes
 from sync_server.migrations import schema
-from sync_server.plumbing import docs, health, sealing, web
+from sync_server.plumbing import docs, health, logs, sealing, web
 from sync_server.plumbing.database import Database, open_engine
 from sync_server.plumbing.metrics import Metrics
 from sync_server.plumbing.parts import EXTENSION, Parts
 from sync_server.plumbing.sealing import Sealer
 from sync_server.revisions import access, queries, service
 from sync_server.revisions.bell import Bell, Seen
+from sync_server.scans import routes as scans_routes
+from sync_server.sync import routes as sync_routes
+from sync_server.tickets import routes as tickets_routes
+from sync_server.tickets import wiring as tickets_wiring
+from sync_server.venues import routes as venues_routes
 
 DESCRIPTION = (
     "Ticketing and admission: organisers' API. Times are ISO-8601 in UTC; money is whole cents with a currency."
 )
 
-# In the order of their floors. Each room may have `routes.bp` and `wiring.wire(parts)`.
-ROOMS = ("venues", "events", "tickets", "devices", "scans", "sync", "live", "admin")
+# In the order of their floors.
+WIRINGS = (events_wiring.wire, tickets_wiring.wire)
+BLUEPRINTS = (
+    health.bp,
+    docs.bp,
+    audit_routes.bp,
+    accounts_routes.bp,
+    venues_routes.bp,
+    events_routes.bp,
+    tickets_routes.bp,
+    devices_routes.bp,
+    scans_routes.bp,
+    sync_routes.bp,
+    live_routes.bp,
+    admin_routes.bp,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,16 +77,15 @@ def build(
     monotonic: MonotonicClock = monotonic_clock,
 ) -> Ground:
     """Everything but the web: what the worker, the command line and the web application stand on."""
+    logs.set_up(config.log_level)
     key = sealing.load_or_make(config.key_file, entropy, may_make=config.embedded)
     engine = open_engine(config.database_url, connections=config.database_connections)
     database = Database(engine, clock=clock, entropy=entropy)
     bell = Bell(lambda events: _heads(database, events), monotonic)
     service.wire(database, bell)
     parts = Parts(config, database, clock, entropy, Sealer(key, entropy), accounts_rules.may, Metrics())
-    for room in ROOMS:
-        wiring = _module(room, "wiring")
-        if wiring is not None:
-            wiring.wire(parts)
+    for wire in WIRINGS:
+        wire(parts)
     return Ground(parts, bell)
 
 
@@ -95,13 +116,8 @@ def web_of(ground: Ground) -> APIFlask:
     access.hang(app, ground.bell)
     web.install(app)
     app.before_request(accounts_routes.identify)
-    app.register_blueprint(health.bp)
-    app.register_blueprint(docs.bp)
-    app.register_blueprint(accounts_routes.bp)
-    for room in ROOMS:
-        routes = _module(room, "routes")
-        if routes is not None:
-            app.register_blueprint(routes.bp)
+    for blueprint in BLUEPRINTS:
+        app.register_blueprint(blueprint)
     return app
 
 
@@ -114,12 +130,6 @@ def prepare(ground: Ground) -> None:
         schema.require_current(parts.database.engine)
     with parts.database.writing() as session:
         service.ensure_lineage(session, parts.entropy, parts.clock())
-
-
-def _module(room: str, name: str) -> Any:
-    path = f"sync_server.{room}.{name}"
-    found = importlib.util.find_spec(f"sync_server.{room}") and importlib.util.find_spec(path)
-    return importlib.import_module(path) if found else None
 
 
 def _configure(app: APIFlask, config: Config) -> None:

@@ -1,18 +1,23 @@
-"""The audit log's table; the database itself refuses to change or drop a line."""
+"""The audit log's tables: lines that are only added, personal values that may only be erased, and heads of chains."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import DDL, JSON, BigInteger, ExecutableDDLElement, Index, String, event
+from sqlalchemy import JSON, BigInteger, Index, LargeBinary, String, Text, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from shared.clock import Millis
+from sync_server.audit.guards import attach
 from sync_server.plumbing.tables import Base
+
+_SEALED = text("seq IS NOT NULL")
+_UNSEALED = text("seq IS NULL")
+_SEALED_OF_NONE = text("seq IS NOT NULL AND organisation_id IS NULL")
 
 
 class AuditRow(Base):
-    """One line."""
+    """One line. Only the sealer's two columns are ever filled later, and once."""
 
     __tablename__ = "audit_lines"
 
@@ -28,35 +33,53 @@ class AuditRow(Base):
     after: Mapped[Any | None] = mapped_column(JSON)
     reason: Mapped[str] = mapped_column(String(1000))
     approval: Mapped[str] = mapped_column(String(200))
-    ip: Mapped[str] = mapped_column(String(64))
-    user_agent: Mapped[str] = mapped_column(String(300))
     request_id: Mapped[str] = mapped_column(String(36))
+    actor_digest: Mapped[bytes | None] = mapped_column(LargeBinary(32))
+    subject_digest: Mapped[bytes | None] = mapped_column(LargeBinary(32))
+    seq: Mapped[int | None] = mapped_column(BigInteger)
+    seal: Mapped[bytes | None] = mapped_column(LargeBinary(32))
 
+    # A line of the installation belongs to no organisation, and NULLs are never equal: two indexes for one rule.
     __table_args__ = (
         Index("ix_audit_lines_organisation_id", "organisation_id", "id"),
         Index("ix_audit_lines_subject", "subject_kind", "subject_id", "id"),
-    )
+        Index("ix_audit_lines_actor", "actor_id", "id"),
+        Index("ix_audit_lines_unsealed", "organisation_id", "id", sqlite_where=_UNSEALED, postgresql_where=_UNSEALED),
+        Index("uq_audit_lines_seq", "organisation_id", "seq", unique=True, sqlite_where=_SEALED,
+            postgresql_where=_SEALED),
+        Index("uq_audit_lines_seq_of_none", "seq", unique=True, sqlite_where=_SEALED_OF_NONE,
+            postgresql_where=_SEALED_OF_NONE),
+    )  # fmt: skip
 
 
-SQLITE_GUARD = [
-    "CREATE TRIGGER audit_lines_no_update BEFORE UPDATE ON audit_lines "
-    "BEGIN SELECT RAISE(ABORT, 'audit lines are only ever added'); END",
-    "CREATE TRIGGER audit_lines_no_delete BEFORE DELETE ON audit_lines "
-    "BEGIN SELECT RAISE(ABORT, 'audit lines are only ever added'); END",
-]
-POSTGRESQL_GUARD = [
-    "CREATE OR REPLACE FUNCTION audit_lines_guard() RETURNS trigger LANGUAGE plpgsql AS "
-    "$$ BEGIN RAISE EXCEPTION 'audit lines are only ever added'; END $$",
-    "CREATE TRIGGER audit_lines_no_change BEFORE UPDATE OR DELETE OR TRUNCATE ON audit_lines "
-    "FOR EACH STATEMENT EXECUTE FUNCTION audit_lines_guard()",
-]
+class PersonalRow(Base):
+    """What a line knows of a person; the line itself holds only a salted hash of it, so that this can be erased."""
+
+    __tablename__ = "audit_personal"
+
+    line_id: Mapped[str] = mapped_column(String(36), primary_key=True)
+    part: Mapped[str] = mapped_column(String(8), primary_key=True)  # actor, subject
+    organisation_id: Mapped[str | None] = mapped_column(String(36))
+    person_kind: Mapped[str] = mapped_column(String(40))
+    person_id: Mapped[str] = mapped_column(String(64))
+    salt: Mapped[bytes | None] = mapped_column(LargeBinary(16))
+    content: Mapped[str | None] = mapped_column(Text)
+    erased_at: Mapped[Millis | None] = mapped_column(BigInteger)
+
+    __table_args__ = (Index("ix_audit_personal_person", "person_kind", "person_id"),)
 
 
-def _ddl(statement: str, dialect: str) -> ExecutableDDLElement:
-    guard: ExecutableDDLElement = DDL(statement)  # type: ignore[no-untyped-call]  # the library left it untyped
-    return guard.execute_if(dialect=dialect)
+class ChainRow(Base):
+    """How far an organisation's chain is sealed; the row is also the lock that sealers take, and nobody else."""
+
+    __tablename__ = "audit_chains"
+
+    chain: Mapped[str] = mapped_column(String(36), primary_key=True)  # an organisation's id; "" for the installation
+    seq: Mapped[int] = mapped_column(BigInteger, default=0)
+    seal: Mapped[bytes] = mapped_column(LargeBinary(32))
+    at: Mapped[Millis] = mapped_column(BigInteger)
+    signature: Mapped[bytes | None] = mapped_column(LargeBinary(64))
+    public_key: Mapped[bytes | None] = mapped_column(LargeBinary(32))
 
 
-for _dialect, _guard in (("sqlite", SQLITE_GUARD), ("postgresql", POSTGRESQL_GUARD)):
-    for _statement in _guard:
-        event.listen(AuditRow.__table__, "after_create", _ddl(_statement, _dialect))
+attach(AuditRow.__table__, PersonalRow.__table__, ChainRow.__table__)

@@ -8,10 +8,13 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
-from shared.ids import uuid7
-from sync_server.audit.models import AuditRow
+from shared.ids import Entropy, uuid7
+from sync_server.audit import rules
+from sync_server.audit.models import AuditRow, PersonalRow
 from sync_server.plumbing.database import of
 from sync_server.plumbing.principals import Actor
+
+SALT_BYTES = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,10 +33,17 @@ class AuditLine:
 
 
 def record(session: Session, line: AuditLine) -> None:
-    """Add a line; it stands or falls with the transaction."""
+    """Add a line; it stands or falls with the transaction. No chain is touched: the worker seals it afterwards."""
+    entropy = of(session).entropy
+    id = uuid7(line.at, entropy)
+    before, was = rules.apart(line.before, line.subject_kind)
+    after, now_is = rules.apart(line.after, line.subject_kind)
+    actor = _filed(line, id, "actor", _address(line.actor), entropy)
+    subject = _filed(line, id, "subject", {"before": was, "after": now_is} if was or now_is else {}, entropy)
+    session.add_all(row for row in (actor, subject) if row is not None)
     session.add(
         AuditRow(
-            id=uuid7(line.at, of(session).entropy),
+            id=id,
             organisation_id=line.organisation_id,
             at=line.at,
             actor_kind=line.actor.kind,
@@ -41,12 +51,36 @@ def record(session: Session, line: AuditLine) -> None:
             action=line.action,
             subject_kind=line.subject_kind,
             subject_id=line.subject_id,
-            before=line.before,
-            after=line.after,
+            before=before,
+            after=after,
             reason=line.reason,
             approval=line.actor.approval,
-            ip=line.actor.ip,
-            user_agent=line.actor.user_agent,
             request_id=line.actor.request_id,
+            actor_digest=_digest(actor),
+            subject_digest=_digest(subject),
         )
     )
+
+
+def _address(actor: Actor) -> dict[str, Any]:
+    return {"ip": actor.ip, "user_agent": actor.user_agent} if actor.ip or actor.user_agent else {}
+
+
+def _filed(line: AuditLine, id: str, part: str, values: dict[str, Any], entropy: Entropy) -> PersonalRow | None:
+    if not values:
+        return None
+    subject = line.subject_kind, line.subject_id
+    kind, person = rules.person_of(line.actor.kind, line.actor.id, *subject) if part == "actor" else subject
+    return PersonalRow(
+        line_id=id,
+        part=part,
+        organisation_id=line.organisation_id,
+        person_kind=kind,
+        person_id=person,
+        salt=entropy(SALT_BYTES),
+        content=rules.canonical(values),
+    )
+
+
+def _digest(row: PersonalRow | None) -> bytes | None:
+    return None if row is None or row.salt is None or row.content is None else rules.digest(row.salt, row.content)

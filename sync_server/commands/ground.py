@@ -11,7 +11,6 @@ from typing import Any
 from shared.errors import GatehouseError
 from sync_server import config as settings
 from sync_server.app import Ground, build, prepare
-from sync_server.plumbing import logs
 from sync_server.plumbing.principals import Actor, Deed
 
 OPERATOR = Actor("operator")
@@ -21,7 +20,6 @@ OPERATOR = Actor("operator")
 def ground(*, prepared: bool = True) -> Iterator[Ground]:
     """The server's parts, with a schema that fits, closed at the end."""
     config = settings.from_environment()
-    logs.set_up(config.log_level)
     made = build(config)
     try:
         if prepared:

@@ -10,7 +10,6 @@ from apiflask import APIFlask
 from sync_server import config as settings
 from sync_server.app import build, prepare, web_of
 from sync_server.commands.ground import ground, say
-from sync_server.plumbing import logs
 from sync_server.workers import Worker
 
 # Bursts of a thousand connections hang for half a minute with the server's own figures.
@@ -48,7 +47,6 @@ def serve(host: str, port: int, processes: int) -> None:
 def serving_app() -> APIFlask:
     """What a server process loads: everything from the environment; on SQLite the worker runs inside it."""
     config = settings.from_environment()
-    logs.set_up(config.log_level)
     here = build(config)
     prepare(here)
     if config.embedded:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 
 from alembic import command
@@ -25,10 +26,12 @@ def upgrade(engine: Engine) -> None:
         command.upgrade(_config(connection), "head")
 
 
-def draft(engine: Engine, message: str, revision: str) -> None:
-    """For developers: write down how the declared schema differs from this database's."""
+def draft(engine: Engine, message: str, revision: str, only: Collection[str] | None = None) -> None:
+    """For developers: write down how the declared schema, or these tables of it, differ from this database's."""
     with engine.execution_options(writes=True).begin() as connection:
-        command.revision(_config(connection), message, autogenerate=True, rev_id=revision)
+        config = _config(connection)
+        config.attributes["only"] = only
+        command.revision(config, message, autogenerate=True, rev_id=revision)
 
 
 def current(engine: Engine) -> str | None:

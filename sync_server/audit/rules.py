@@ -1,0 +1,108 @@
+"""What of a line is personal, how a line is written down byte for byte, and how one line seals the one before it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+PERSONAL: Final = frozenset({"email", "phone", "holder_name", "holder_email", "customer_name", "ip", "user_agent"})
+NAMED_PEOPLE: Final = frozenset({"user", "member", "supervisor", "customer", "ticket", "order"})
+"""Kinds of subjects whose `name` is a person's; a venue's is not."""
+HIDDEN: Final = "[personal]"
+"""Stands in the line where a personal value was; the value lies apart."""
+ERASED: Final = "[erased]"
+
+START: Final = bytes(32)
+_LINE: Final = b"gatehouse:audit-line:1\x00"
+_PERSON: Final = b"gatehouse:audit-person:1\x00"
+_HEAD: Final = b"gatehouse:audit-head:1\x00"
+
+Values = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """What a seal covers."""
+
+    id: str
+    organisation_id: str | None
+    at: int
+    actor_kind: str
+    actor_id: str
+    action: str
+    subject_kind: str
+    subject_id: str
+    before: Any
+    after: Any
+    reason: str
+    approval: str
+    request_id: str
+    actor_digest: bytes | None
+    subject_digest: bytes | None
+
+    def told(self) -> dict[str, Any]:
+        """As JSON can carry it, and as the seal is computed."""
+        plain = {name: getattr(self, name) for name in Line.__slots__}
+        for name in ("actor_digest", "subject_digest"):
+            plain[name] = plain[name].hex() if plain[name] is not None else None
+        return plain
+
+
+def canonical(value: Any) -> str:
+    """JSON in the one form that is hashed: keys sorted, no blanks, ASCII only."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+
+
+def digest(salt: bytes, content: str) -> bytes:
+    """What a line holds of personal values; without the salt nobody can guess them from it."""
+    return hashlib.sha256(_PERSON + salt + content.encode()).digest()
+
+
+def seal(previous: bytes, seq: int, line: Mapping[str, Any]) -> bytes:
+    """The seal of a line, as told, at its place in the chain: it holds every seal before it."""
+    return hashlib.sha256(_LINE + previous + seq.to_bytes(8, "big") + canonical(line).encode()).digest()
+
+
+def head_message(chain: str, seq: int, head: bytes, at: int) -> bytes:
+    """What the server's key signs: so far this chain was sealed at that time."""
+    return _HEAD + chain.encode() + b"\x00" + seq.to_bytes(8, "big") + head + at.to_bytes(8, "big")
+
+
+def apart(values: Values | None, subject_kind: str) -> tuple[dict[str, Any] | None, dict[str, Any]]:
+    """The values with personal ones hidden, and the personal ones."""
+    if values is None:
+        return None, {}
+    people = subject_kind in NAMED_PEOPLE
+    personal = {name: value for name, value in values.items() if _is_personal(name, value, people=people)}
+    return {name: HIDDEN if name in personal else value for name, value in values.items()}, personal
+
+
+def _is_personal(name: str, value: Any, *, people: bool) -> bool:
+    if value is None:
+        return False
+    return name in PERSONAL or (people and name == "name") or _holds_personal(value, people=people)
+
+
+def _holds_personal(value: Any, *, people: bool) -> bool:
+    if isinstance(value, Mapping):
+        return any(_is_personal(str(name), inner, people=people) for name, inner in value.items())
+    return isinstance(value, list | tuple) and any(_holds_personal(inner, people=people) for inner in value)
+
+
+def together(shown: Any, personal: Values | None) -> Any:
+    """The values as they were, or with `[erased]` where the personal ones are gone."""
+    if not isinstance(shown, dict):
+        return shown
+    if personal is None:
+        return {name: ERASED if value == HIDDEN else value for name, value in shown.items()}
+    return {**shown, **personal}
+
+
+def person_of(kind: str, id: str, subject_kind: str, subject_id: str) -> tuple[str, str]:
+    """Whose address an actor's is: an unknown actor's belongs with whom it was about, as after a failed sign-in."""
+    if not id:
+        return subject_kind, subject_id
+    return ("user" if kind == "platform" else kind), id
