@@ -78,6 +78,7 @@ def sync_once(lodge: Lodge, puller: Puller, pusher: Pusher) -> dict[str, Any]:
         try:
             exchange()
         except GatehouseError as why:
+            puller.silent()
             trouble.append(why)
     told = sync_line(lodge)
     if trouble:

@@ -210,7 +210,7 @@ def _begin_work(lodge: Lodge) -> None:
         if words:
             lodge.complaints.append(f"{words} Scanning goes on as a new branch; nothing was deleted.")
             lodge.journal.begin_branch(moment, lodge.world.boot, words)
-        if lodge.journal.last_boot() != lodge.world.boot:
+        if lodge.identity is not None and lodge.journal.last_boot() != lodge.world.boot:
             details = {"software": lodge.world.software, "source": str(moment.source)}
             lodge.journal.append(moment, lodge.world.boot, EntryKind.BOOT, details=details)
 

@@ -47,7 +47,7 @@ def status(view: View) -> dict[str, Any]:
     """What `status --json` prints, and screens are told."""
     journal = journal_status(view.connection, view.identity.device_number if view.identity else 0)
     last = journal.pop("last_sync")
-    recently = last is not None and view.moment.at - last < ONLINE_FOR_MS
+    recently = bool(journal.pop("told_online")) and last is not None and view.moment.at - last < ONLINE_FOR_MS
     disk = disk_status(view.folder, view.least_free_mb)
     events = [event_status(post, view.books.get(number), view.inside) for number, post in view.posts.items()]
     first = events[0] if events else {}
@@ -117,6 +117,7 @@ def journal_status(connection: sqlite3.Connection, device: int) -> dict[str, Any
         "seq": _last_seq(connection, branches[-1][0]) if branches else 0,
         "branch_words": get_mark(connection, "branch_words") or "",
         "last_sync": int_mark(connection, "last_sync") or None,
+        "told_online": int_mark(connection, "online"),
     }
 
 

@@ -34,7 +34,6 @@ class Standing:
     online: bool = False
     revoked: bool = False
     words: str = ""
-    last_sync: int | None = None  # true ms
     pulled: int = 0
     pushed: int = 0
     conflicts: int = 0
@@ -90,6 +89,12 @@ class Puller:
             case Changed():
                 self._changed(step)
         self._heard(answer)
+
+    def silent(self) -> None:
+        """The server could not be reached: also whoever only looks at this home is told."""
+        if self.standing.online or self._journal.database.marked("online"):
+            self.standing.online = False
+            self._journal.database.mark("online", 0)
 
     # -- hello --------------------------------------------------------------------------------------------------
 
@@ -280,9 +285,10 @@ class Puller:
 
     def _heard(self, answer: Answer) -> None:
         moment = self._time.now()
-        self.standing.online, self.standing.last_sync = True, moment.at
+        self.standing.online = True
         with self._journal.database.writing() as connection:
             set_mark(connection, "last_sync", moment.at)
+            set_mark(connection, "online", 1)
         if not self.exchange.idle:
             return
         with self._journal.database.lock:

@@ -88,7 +88,7 @@ class Worker:
             self._stop.wait(pause)
 
     def _failed(self, why: GatehouseError, failures: int) -> float:
-        self._standing.online = False
+        self._puller.silent()
         if failures == 0:
             self._report(why.message)
         return delays(failures, base_ms=BASE_MS, cap_ms=CAP_MS, jitter=self._jitter()) / 1000

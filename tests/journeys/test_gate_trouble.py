@@ -20,7 +20,6 @@ from tests.gate_builders import (
     GateAtHome,
     Hands,
     PowerCut,
-    ServerInMemory,
     a_code,
     a_gate,
     a_ticket_row,
@@ -28,6 +27,7 @@ from tests.gate_builders import (
     the_house,
     ticket_id_of,
 )
+from tests.server_in_memory import ServerInMemory
 
 
 @pytest.fixture

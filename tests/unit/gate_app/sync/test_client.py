@@ -15,7 +15,8 @@ from shared import protocol
 from shared.errors import Unavailable, Untrusted
 from shared.http_signatures import CounterWindow
 from shared.protocol import HELLO, HelloRequest
-from tests.gate_builders import GateAtHome, ServerInMemory, a_gate, the_house
+from tests.gate_builders import GateAtHome, a_gate, the_house
+from tests.server_in_memory import ServerInMemory
 
 HELLO_CALL = Call("POST", HELLO, "other", body=protocol.encode(HelloRequest(branch=1, last_seq=0, head=bytes(32))))
 

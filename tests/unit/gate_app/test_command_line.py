@@ -1,0 +1,245 @@
+"""What people and scripts type, and what they get: JSON on standard output, words on standard error, never a traceback."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gate_app.__main__ import main
+from gate_app.home import Home
+from shared.clock import wall_clock
+from tests import gate_builders
+from tests.gate_builders import PIN, Hands, a_code, a_gate, an_event, the_house
+
+
+@dataclass
+class Said:
+    """What one command said."""
+
+    status: int
+    out: str
+    err: str
+
+    @property
+    def lines(self) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in self.out.splitlines()]
+
+    @property
+    def line(self) -> dict[str, Any]:
+        (only,) = self.lines
+        return only
+
+
+Type = Callable[..., Said]
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A gate of tonight, enrolled and synchronised: the command line reads the real clock."""
+    now = wall_clock()
+    shift = now - gate_builders.EVENING
+    days = tuple(type(day)(day.date, day.start + shift, day.until + shift) for day in an_event().days)
+    rows = the_house(event=an_event(starts_at=now, ends_at=now + 6 * gate_builders.HOUR, days=days))
+    gate = a_gate(tmp_path / "home", rows, hands=Hands(now))
+    gate.lodge.close()
+    return gate.folder
+
+
+@pytest.fixture
+def type_(home: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Type:
+    def run(*words: str, stdin: bytes = b"", at: Path | None = home) -> Said:
+        monkeypatch.setattr(sys, "argv", ["gatehouse-gate", *words, *(["--home", str(at)] if at else [])])
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
+        capfd.readouterr()
+        with pytest.raises(SystemExit) as ended:
+            main()
+        said = capfd.readouterr()
+        assert "Traceback" not in said.err + said.out
+        return Said(int(ended.value.code or 0), said.out, said.err)
+
+    return run
+
+
+def test_a_scan_is_one_line_with_everything_promised(type_: Type) -> None:
+    said = type_("scan", a_code(1))
+    promised = {
+        "verdict",
+        "reason",
+        "message",
+        "notices",
+        "ticket",
+        "history",
+        "seq",
+        "decided_at",
+        "committed",
+        "micros",
+    }
+    assert said.status == 0
+    assert promised <= said.line.keys()
+    assert (said.line["verdict"], said.line["committed"], said.line["micros"] > 0) == ("admit", True, True)
+
+
+def test_codes_are_read_a_line_until_the_input_ends(type_: Type) -> None:
+    said = type_("scan", "-", stdin=f"{a_code(1)}\r\n\n{a_code(2).lower()}\nMAY1".encode())
+    assert [line["reason"] for line in said.lines] == ["admitted", "unreadable", "admitted", "unreadable"]
+
+
+@pytest.mark.parametrize(
+    "junk", [b"\x00\xff\xfe\n", b"A" * 70_000 + b"\n", "\U0001f3ab\n".encode(), b"]Q1\n", b"\xed\xa0\x80\n"]
+)
+def test_any_bytes_at_all_get_one_answer(type_: Type, junk: bytes) -> None:
+    assert type_("scan", "-", stdin=junk).line["reason"] == "unreadable"
+
+
+def test_the_next_process_knows_what_the_last_one_admitted(type_: Type) -> None:
+    type_("scan", a_code(1))
+    assert type_("scan", a_code(1)).line["reason"] == "already_used"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("scan",),
+        ("scan", "--direction", "sideways", "X"),
+        ("scan", "--mode", "loud", "X"),
+        ("nonsense",),
+        ("scan", "--no-such-option", "X"),
+        ("run", "--screen", "notaport"),
+        ("enrol", "http://somewhere"),
+        ("journal", "--verfy"),
+    ],
+)
+def test_wrong_arguments_are_one_line_and_status_2(type_: Type, words: tuple[str, ...]) -> None:
+    said = type_(*words, at=None)
+    assert (said.status, said.out, len(said.err.strip().splitlines())) == (2, "", 1)
+
+
+def test_another_time_is_a_test_unless_the_settings_allow_it(type_: Type, home: Path) -> None:
+    said = type_("scan", "--at", "2026-07-04T19:30:00+02:00", "--mode", "real", a_code(1))
+    assert (said.line["mode"], "nothing of this counts" in said.err) == ("test", True)
+    assert said.line["decided_at"] == "2026-07-04T17:30:00.000Z"
+    Home(home).settings.write_text("allow_time_travel = true\n")
+    assert type_("scan", "--at", "2026-07-04T19:30:00+02:00", a_code(1)).line["mode"] == "real"
+
+
+@pytest.mark.parametrize("at", ["yesterday", "2026-07-04T19:30:00"])
+def test_a_time_that_is_none_is_told(type_: Type, at: str) -> None:
+    said = type_("scan", "--at", at, a_code(1))
+    assert (said.status, "2026-07-04T19:30:00+02:00" in said.err) == (1, True)
+
+
+def test_a_pin_is_read_from_the_input_or_a_descriptor_and_never_an_argument(type_: Type) -> None:
+    type_("scan", a_code(1))
+    said = type_("scan", "--override-pin", PIN, "--override-reason", "lost child", a_code(1))
+    assert (said.status, said.out, "never typed on the command line" in said.err) == (1, "", True)
+    by_input = type_(
+        "scan", "--override-pin", "-", "--override-reason", "lost child", a_code(1), stdin=f"{PIN}\n".encode()
+    )
+    assert by_input.line["reason"] == "admitted_override"
+    reading, writing = os.pipe()
+    os.write(writing, f"1:{PIN}\n".encode())
+    os.close(writing)
+    by_descriptor = type_("scan", "--override-pin", str(reading), a_code(1))
+    os.close(reading)
+    assert by_descriptor.line["reason"] == "admitted_override"
+
+
+def test_a_wrong_pin_leaves_the_refusal_and_says_so(type_: Type) -> None:
+    type_("scan", a_code(1))
+    said = type_("scan", "--override-pin", "-", a_code(1), stdin=b"000000\n")
+    assert (said.line["reason"], "PIN is wrong" in said.err) == ("already_used", True)
+
+
+def test_a_reader_with_a_strange_name_spoils_no_entry(type_: Type) -> None:
+    type_("scan", "--reader", "left\x00\udcff" + "x" * 500, a_code(1))
+    assert type_("journal", "--verify").line["ok"]
+
+
+def test_the_journal_is_listed_and_checked(type_: Type) -> None:
+    type_("scan", a_code(1), a_code(2))
+    kinds = [line["kind"] for line in type_("journal", "--json").lines]
+    assert kinds[-2:] == ["presentation", "presentation"]
+    assert type_("journal", "--verify").line == {"entries": len(kinds), "ok": True, "broken_at": None}
+    assert "admitted" in type_("journal").out
+
+
+def test_status_says_how_the_gate_is_doing(type_: Type) -> None:
+    type_("scan", a_code(1))
+    told = type_("status", "--json").line
+    assert {"unsent", "last_sync", "snapshot_age_s", "revision", "clock", "peers", "devices", "disk"} <= told.keys()
+    assert (told["online"], told["inside"], told["events"][0]["tickets"]) == (False, 1, 5)
+    assert "Night Music" in type_("status").out
+
+
+def test_an_unreachable_server_is_words_and_status_1(type_: Type) -> None:
+    said = type_("sync", "--once")
+    assert (said.status, "goes on with what it has" in said.err) == (1, True)
+    assert {"pulled", "pushed", "revision", "snapshot_age_s", "conflicts", "quarantined"} <= said.line.keys()
+
+
+def test_while_another_process_holds_the_home_it_may_only_be_looked_at(type_: Type, home: Path) -> None:
+    type_("scan", a_code(1))
+    with Home(home).held("run"):
+        for words in (("scan", a_code(2)), ("sync", "--once")):
+            said = type_(*words)
+            assert (said.status, said.out, "gatehouse-gate run" in said.err) == (1, "", True)
+        assert "gatehouse-gate run" in type_("status", "--json").line["held_by"]
+        assert type_("journal", "--verify").line["ok"]
+
+
+def test_settings_that_cannot_work_are_told_before_anything_is_opened(type_: Type, home: Path) -> None:
+    Home(home).settings.write_text("screen_port = 'high'\nnonsense = 1\n")
+    said = type_("scan", a_code(1))
+    assert (said.status, "screen_port" in said.err, "nonsense" in said.err) == (1, True, True)
+
+
+def test_a_folder_without_a_gate_is_told(type_: Type, tmp_path: Path) -> None:
+    said = type_("status", "--json", at=tmp_path / "nobody")
+    assert (said.status, "--home" in said.err) == (1, True)
+
+
+def test_a_code_that_is_none_cannot_enrol(type_: Type) -> None:
+    said = type_("enrol", "http://127.0.0.1:9", "HELLO")
+    assert (said.status, "no enrolment code" in said.err) == (1, True)
+
+
+def test_by_hand(type_: Type) -> None:
+    assert type_("scan", "--by-hand", "NIGHT-000003").line["ticket"]["number"] == "NIGHT-000003"
+    said = type_("scan", "--by-hand", "NIGHT-777777")
+    assert (said.status, "letter by letter" in said.err) == (1, True)
+
+
+def test_doors_clock_and_annulment_ask_for_a_pin(type_: Type) -> None:
+    seq = type_("scan", a_code(1)).line["seq"]
+    pin = f"{PIN}\n".encode()
+    assert type_("annul", str(seq), stdin=b"1\n").status == 1
+    assert type_("annul", str(seq), "--reason", "turned round", stdin=pin).line["kind"] == "annulment"
+    assert type_("scan", a_code(1)).line["reason"] == "admitted"
+    assert type_("doors", "open", stdin=pin).line["details"] == {"opened": True, "gate": ""}
+    assert type_("set-time", "2026-07-04T19:30:00Z", stdin=pin).line["source"] == "by hand"
+
+
+def test_whatif_answers_a_case_a_line(type_: Type) -> None:
+    said = type_("whatif", "-", stdin=b'{"name":"plain"}\n{"name":"odd","colour":"red"}\n', at=None)
+    assert said.lines[0]["name"] == "plain"
+    assert "colour" in said.lines[1]["error"]
+
+
+def test_a_file_that_is_no_picture_is_told_and_the_next_is_read(type_: Type, tmp_path: Path) -> None:
+    (tmp_path / "no.png").write_text("no")
+    said = type_("decode", str(tmp_path / "no.png"), str(tmp_path / "missing.png"), at=None)
+    assert [line["codes"] for line in said.lines] == [[], []]
+    assert all("error" in line for line in said.lines)
+
+
+def test_the_doctor_looks_at_every_part(type_: Type) -> None:
+    parts = {line["part"] for line in type_("doctor").lines}
+    assert parts == {"enrolment", "camera", "scanner", "sound", "gpio", "clock", "disk", "network"}
