@@ -133,13 +133,19 @@ def names(session: Session, organisation_id: str) -> dict[int, str]:
 
 def latest_code(session: Session, device_id: str) -> EnrolmentCode | None:
     """The code that was made last for a device, open or not."""
-    found = select(EnrolmentCode).where(EnrolmentCode.device_id == device_id).order_by(EnrolmentCode.created_at.desc())
+    newest = EnrolmentCode.created_at.desc(), EnrolmentCode.withdrawn_at.is_not(None)
+    found = select(EnrolmentCode).where(EnrolmentCode.device_id == device_id).order_by(*newest)
     return session.scalars(found.limit(1)).first()
 
 
 def holder_of_key(session: Session, public_key: bytes) -> str | None:
     """The device that has this key."""
     return session.scalar(select(Device.id).where(Device.public_key == public_key))
+
+
+def rows_told(session: Session, device_id: str) -> list[dict[str, Any]]:
+    """How far a device's rows were when it last told."""
+    return session.scalar(select(DeviceReport.rows).where(DeviceReport.device_id == device_id)) or []
 
 
 def standing(session: Session, device_id: str) -> tuple[str, bool]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from sqlalchemy import delete, select
+from sqlalchemy import delete, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
@@ -131,6 +131,12 @@ def seen(session: Session, device_id: str, organisation_id: str, now: Millis) ->
 def hear(session: Session, device_id: str, organisation_id: str, report: Report, now: Millis) -> None:
     """Keep what the device told of itself."""
     _report(session, device_id, organisation_id, now, asdict(report) | {"rows": [dict(row) for row in report.rows]})
+
+
+def note_rows(session: Session, device_id: str, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Keep how far a device's rows are, as its requests for changes tell."""
+    told = [dict(row) for row in rows]
+    session.execute(update(DeviceReport).where(DeviceReport.device_id == device_id).values(rows=told))
 
 
 def _report(session: Session, device_id: str, organisation_id: str, now: Millis, told: dict[str, Any]) -> None:

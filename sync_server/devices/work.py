@@ -10,6 +10,9 @@ from shared.errors import InvalidRequest
 from sync_server.devices.rules import Work
 from sync_server.events import queries as events
 
+DIRECTIONS = frozenset({"entry", "exit", "both"})
+MODES = frozenset({"real", "test"})
+
 
 def work_at(
     session: Session,
@@ -23,6 +26,8 @@ def work_at(
     mode: str = "real",
 ) -> Work:
     """That work; NotFound for a foreign event, InvalidRequest for a gate or zone it does not have."""
+    if direction not in DIRECTIONS or mode not in MODES:
+        raise InvalidRequest("A device works at entry, exit or both, in mode real or test.", field="direction")
     facts = events.facts(session, organisation_id, event_id)
     named = list(gates_allowed) if gate is None else sorted({gate, *gates_allowed})
     _require_known("gate", named, facts.gates, "gates_allowed" if gate is None else "gate")

@@ -69,6 +69,17 @@ def timeline(session: Session, event_number: int, first: Millis, last: Millis) -
     return Timeline(before or 0, [row.at for row in rows], [row.revision for row in rows])
 
 
+def stale_since(session: Session, held: Collection[tuple[int, int]]) -> dict[tuple[int, int], Millis]:
+    """Since when somebody who holds this (event, revision) lacks something; one that lacks nothing is left out."""
+    found: dict[tuple[int, int], Millis] = {}
+    for event_number, revision in held:
+        following = RevisionRow.event_number == event_number, RevisionRow.revision == revision + 1
+        since = session.scalar(select(RevisionRow.at).where(*following))
+        if since is not None:
+            found[event_number, revision] = since
+    return found
+
+
 def at_revision(versions: Iterable[Version], revision: int) -> bytes | None:
     """The body that held at this revision."""
     for version in versions:

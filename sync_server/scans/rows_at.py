@@ -154,3 +154,14 @@ def organisations_of(session: Session, events: Collection[int]) -> dict[int, str
         if isinstance(known, EventRow):
             owners[event] = known.organisation
     return owners
+
+
+def ticket_numbers(session: Session, event: int, tickets: Collection[int]) -> dict[int, str]:
+    """The numbers that people know these tickets by."""
+    numbers: dict[int, str] = {}
+    for key, known in versions.of_rows(session, event, RowKind.TICKET, tickets).items():
+        bodies = [one.body for one in sorted(known, key=lambda one: one.revision) if one.body is not None]
+        row = unpack(Row(RowKind.TICKET, key, bodies[-1])) if bodies else None
+        if isinstance(row, TicketRow):
+            numbers[key] = row.number
+    return numbers

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sqlalchemy.orm import Session
 
 from shared import protocol
@@ -65,14 +67,18 @@ def hello(session: Session, device: KnownDevice, asked: protocol.HelloRequest, n
     )
 
 
+def rows_held(events: Sequence[protocol.EventAt]) -> list[dict[str, int]]:
+    """How far a gate's rows are, as the organiser's page shows it."""
+    return [{"event": at.event, "revision": at.revision, "heard": at.heard} for at in events]
+
+
 def _report(asked: protocol.HelloRequest) -> Report:
-    rows = [{"event": at.event, "revision": at.revision, "heard": at.heard} for at in asked.rows]
     return Report(
         software=asked.software[:40],
         branch=asked.branch,
         last_seq=asked.last_seq,
         unsent=asked.unsent,
-        rows=rows,
+        rows=rows_held(asked.rows),
         clock_offset=asked.clock_offset,
         clock_uncertainty=asked.clock_uncertainty,
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from apiflask import APIBlueprint
 from flask import Response, g, request
 from sqlalchemy.exc import OperationalError
@@ -10,6 +12,8 @@ from werkzeug.exceptions import HTTPException
 
 from shared import protocol
 from shared.errors import GatehouseError, InvalidRequest, NotFound, TooLarge, Unavailable
+from sync_server.devices import queries as devices
+from sync_server.devices import service as device_service
 from sync_server.devices.identity import server_key
 from sync_server.devices.rules import Act
 from sync_server.plumbing.logs import LOG
@@ -59,6 +63,7 @@ def snapshot() -> Response:
 def changes() -> Response:
     """What has changed; with `wait`, a long poll that holds one of the gates' own seats."""
     asked = message(protocol.ChangesRequest)
+    _note_rows(asked.events)
     waiting = pull.Waiting(parts().database, bell(), parts().stop, server_key().private)
     if not asked.wait:
         return _changes(waiting, asked)
@@ -80,6 +85,15 @@ def _changes(waiting: pull.Waiting, asked: protocol.ChangesRequest) -> Response:
     told = pull.changes(waiting, asker().device.id, asked)
     position = ";".join(f"{batch.event}:{batch.lineage.hex()}:{batch.to_revision}" for batch in told.events)
     return answer(told, position=position)
+
+
+def _note_rows(events: Sequence[protocol.EventAt]) -> None:
+    device_id, rows = asker().device.id, hello.rows_held(events)
+    with parts().database.reading() as session:
+        known = devices.rows_told(session, device_id)
+    if rows != known:
+        with parts().database.writing() as session:
+            device_service.note_rows(session, device_id, rows)
 
 
 def _number(name: str, low: int, high: int, default: int | None = None) -> int:

@@ -19,7 +19,7 @@ def test_a_machine_that_read_the_code_becomes_the_device(world: World) -> None:
     gate = a_stranger(world)
     answer = gate.enrol(world.a_code(device))
     assert (answer.device_id, answer.organisation_name, answer.gate) == (device, "Marquee", "G1")
-    assert [(work.event, work.gate_code, work.name) for work in answer.events] == [(7, "G1", "Night 7")]
+    assert [(work.event, work.gate_code, work.name) for work in answer.events] == [(7, "G1", "Night Music 7")]
     assert gate.hello().mark is not None
 
 

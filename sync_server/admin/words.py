@@ -1,0 +1,87 @@
+"""Plain words for what pages show: times, ages, reasons, conflicts."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
+
+from shared.clock import Millis
+
+CONFLICTS = {
+    "duplicate": ("Admitted twice", "The same ticket was let in more often than it allows."),
+    "admitted_though_dead": (
+        "Admitted though not valid",
+        "The ticket was cancelled, blocked, replaced or unpaid by then.",
+    ),
+    "never_issued": (
+        "Never issued",
+        "A good signature on a ticket that this server never issued. A ticket key may be out: distrust it now.",
+    ),
+    "over_capacity": ("Over capacity", "Somebody was let in when there was no room left."),
+    "fork": (
+        "Two machines, one key",
+        "Two entries claim the same place in one journal: a copied card or an old image.",
+    ),
+    "revoked_device": ("By a revoked device", "Written by a device after it was shut out."),
+    "refused_though_right": ("Refused though right", "The gate's rows were old: the guest should have been let in."),
+}
+
+NOTHING = "\N{EN DASH}"
+SEVERITIES = ("info", "low", "medium", "high", "gravest")
+
+WHY_APART = {
+    "unreadable": "damaged",
+    "wrong_device": "of another device",
+    "wrong_branch": "of another branch",
+    "foreign_event": "of somebody else's event",
+    "broken_chain": "does not follow the entry before",
+    "revoked_device": "written after the device was shut out",
+}
+
+
+def at(millis: Millis | None, timezone: str = "UTC") -> str:
+    """A moment as people at the venue read it."""
+    if millis is None:
+        return NOTHING
+    moment = datetime.fromtimestamp(millis / 1000, UTC).astimezone(ZoneInfo(timezone))
+    return f"{moment:%a %d %b %Y, %H:%M}"
+
+
+def clock(millis: Millis | None, timezone: str = "UTC") -> str:
+    """The time of day alone, to the second."""
+    if millis is None:
+        return NOTHING
+    return f"{datetime.fromtimestamp(millis / 1000, UTC).astimezone(ZoneInfo(timezone)):%H:%M:%S}"
+
+
+def ago(millis: Millis | None, now: Millis) -> str:
+    """How long ago, in the largest unit that says enough."""
+    if millis is None:
+        return "never"
+    seconds = max(0, (now - millis) // 1000)
+    for size, name in ((86_400, "day"), (3_600, "hour"), (60, "minute")):
+        if seconds >= size:
+            count = seconds // size
+            return f"{count} {name}{'' if count == 1 else 's'} ago"
+    return f"{seconds} s ago" if seconds > 2 else "now"
+
+
+def span(millis: Millis | None) -> str:
+    """A length of time, signed."""
+    if millis is None:
+        return NOTHING
+    if abs(millis) < 1_000:
+        return f"{millis:+d} ms"
+    if abs(millis) >= 48 * 3_600_000:
+        return "unknown"
+    return f"{millis / 1000:+.1f} s" if abs(millis) < 60_000 else f"{millis / 60_000:+.0f} min"
+
+
+def give_or_take(millis: Millis) -> str:
+    """An uncertainty."""
+    return "time unknown" if millis >= 48 * 3_600_000 else f"± {span(millis).lstrip('+')}"
+
+
+def spaced(reason: str) -> str:
+    """A code word as words."""
+    return reason.replace("_", " ")

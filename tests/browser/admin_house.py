@@ -1,0 +1,104 @@
+"""An organiser's evening for the admin pages: two doors, a silent one, refusals, and things to look at."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from werkzeug.serving import make_server
+
+from shared.snapshot import TicketState
+from sync_server.accounts import service as accounts
+from sync_server.plumbing.principals import SYSTEM
+from tests.contracts.sync.world import Gate, World
+
+EMAIL = "owner@marquee.example"
+PASSWORD = "a long enough password"
+
+
+@dataclass
+class AdminHouse:
+    """A server that is being served, and the world behind it."""
+
+    world: World
+    address: str
+    west: Gate
+
+    @property
+    def event_page(self) -> str:
+        return f"{self.address}/admin/events/{self.world.event.id}"
+
+
+@contextmanager
+def an_evening(folder: Path) -> Iterator[AdminHouse]:
+    """The house on an SQLite file, served on a port of this machine."""
+    world = World(f"sqlite:///{folder / 'evening.db'}", folder)
+    _owner(world)
+    west = _scans(world)
+    server = make_server("127.0.0.1", 0, world.app, threaded=True)
+    serving = threading.Thread(target=server.serve_forever)
+    serving.start()
+    try:
+        yield AdminHouse(world, f"http://127.0.0.1:{server.port}", west)
+    finally:
+        world.ground.close()
+        server.shutdown()
+        serving.join()
+        server.server_close()
+
+
+def _owner(world: World) -> None:
+    with world.parts.database.writing() as session:
+        user = accounts.add_user(
+            session,
+            email=EMAIL,
+            name="Ines Owner",
+            password=PASSWORD,
+            actor=SYSTEM,
+            now=world.now,
+            entropy=world.dice,
+        )
+        accounts.give_role(session, world.organisation, user.id, "owner", giver=None, actor=SYSTEM, now=world.now)
+
+
+def _scans(world: World) -> Gate:
+    """West and east admit one ticket while the network is down; a cancelled one slips in; the quay falls silent."""
+    world.tickets(*range(1, 60))
+    west, east = world.a_gate("West door, lane 1"), world.a_gate("East door", gate=2)
+    quay = world.a_gate("Quay side", gate=2)
+    quay.anchor()
+    quay.admit(40)
+    quay.hello()
+    quay.upload()
+    quay.changes(quay.snapshot()[1])
+    world.advance(minutes=7)
+    for gate in (west, east):
+        gate.anchor()
+    for ticket in range(1, 24):
+        west.admit(ticket)
+    west.refuse(3, "already_used")
+    west.refuse(3, "already_used")
+    east.refuse(50, "wrong_gate")
+    for ticket in range(24, 33):
+        east.admit(ticket)
+    west.admit(2, direction="exit", reason="exited")
+    east.admit(5)
+    world.tickets(51, state=TicketState.CANCELLED)
+    east.admit(51)
+    east.admit(2**63 + 9)
+    for gate in (west, east):
+        world.advance(seconds=2)
+        gate.anchor()
+        gate.upload()
+        gate.hello()
+        _, at = gate.snapshot()
+        gate.changes(at)
+    world.tickets(58, state=TicketState.BLOCKED)
+    gate.changes(gate.snapshot()[1])
+    spare = world.a_device("Spare tablet")
+    world.revoke(spare)
+    world.a_device("New lane 2")
+    return west
