@@ -45,7 +45,7 @@ def jitter() -> float:
 
 
 def boot_id() -> bytes:
-    """Eight bytes that are the same until this machine starts again; where the system does not tell, until this process ends."""
+    """Eight bytes that stay the same until this machine starts again (or this process ends, where no system tells)."""
     try:
         return bytes.fromhex(_BOOT_ID.read_text().strip().replace("-", ""))[:8]
     except (OSError, ValueError):

@@ -57,7 +57,7 @@ class Config(BaseSettings):
 
 
 def read_config(path: Path) -> Config:
-    """The settings of the file at `path` (which need not exist) and of the environment. Raises SettingsError with all mistakes."""
+    """The settings of the file, if there is one, and of the environment. Raises SettingsError with all mistakes."""
     try:
         return Config(**_written(path))
     except ValidationError as why:

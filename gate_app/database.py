@@ -81,7 +81,7 @@ class Database:
             set_mark(connection, name, value)
 
     def note(self, name: str, value: str | int | bytes) -> None:
-        """Keeps one small fact against a killed program at once, and against a power cut with the next entry: at half the price."""
+        """Keeps one small fact: safe from a killed program at once, from a power cut with the next entry; and cheap."""
         with self.lock:
             self.connection.execute("PRAGMA synchronous = NORMAL")
             try:

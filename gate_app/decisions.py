@@ -1,4 +1,4 @@
-"""What people at the gate decide beside the codes: doors opened, an admission taken back, the clock set; each an entry."""
+"""What people at the gate decide beside the codes: doors opened, admissions taken back, the clock set."""
 
 from __future__ import annotations
 

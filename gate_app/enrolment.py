@@ -1,4 +1,4 @@
-"""Makes this machine a device: proves that it read the code, and that the server which answers is the one that gave it out."""
+"""Makes this machine a device: it proves that it read the code, the server that it gave the code out."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def _answer(reply: Reply) -> EnrolAnswer:
         refused = refusal(reply.body)
     except Unreadable as why:
         raise Unreadable(
-            f"What answers at this address (HTTP {reply.status}) is no Gatehouse server. Compare the address with the admin page."
+            f"What answers at this address (HTTP {reply.status}) is no Gatehouse server. Compare the admin page."
         ) from why
     raise refused
 

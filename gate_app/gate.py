@@ -191,7 +191,7 @@ class Gate:
         return entry.seq
 
     def _sighting(self, gathered: Gathered) -> Callable[[sqlite3.Connection, Entry], None] | None:
-        """A later issue than any known was shown: from now on the earlier ones are replaced, whoever passed with them."""
+        """A later issue than any known was shown: from now on the earlier ones are replaced."""
         attempt = gathered.attempt
         if not isinstance(attempt.code, ReadTicket) or attempt.event is None or attempt.mode is Mode.TEST:
             return None

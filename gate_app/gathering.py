@@ -79,7 +79,7 @@ class Gathering:
         self._opened = {(event, gate) for event, gate in rows}
 
     def gather(self, code: ReadTicket | Refusal, wish: Wish, moment: Moment, readiness: Readiness) -> Gathered:
-        """Everything about this presentation. Raises NotFound or Forbidden when the wished gate is none of this device's."""
+        """Everything about this presentation. Raises NotFound or Forbidden for a wished gate that is not ours."""
         post = self._post_of(code)
         direction = Direction(wish.direction or (post.direction if post else "entry"))
         mode = Mode(wish.mode or (post.mode if post else "real"))

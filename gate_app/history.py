@@ -1,4 +1,4 @@
-"""Movements as this gate keeps them: its own and those it heard of, each identity once, found by ticket in one indexed read."""
+"""Movements as this gate keeps them: its own and those heard of, each identity once, one indexed read a ticket."""
 
 from __future__ import annotations
 
@@ -9,16 +9,14 @@ from gate_app.database import signed, unsigned
 from shared.snapshot import Movement, MovementKind
 
 SIGHTING = 0
-"""Not a movement: a later issue of a ticket that was shown here, kept so that the earlier one is known to be replaced."""
+"""Not a movement: a later issue of a ticket was shown here, so the earlier ones are replaced."""
 
 Place = tuple[int, int, int]
 
-_COLUMNS = "ticket, device, branch, seq, kind, issue, code_hash, at, gate, zone, event, annuls_device, annuls_branch, annuls_seq"
-_ADD = f"INSERT OR IGNORE INTO movements ({_COLUMNS}) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)"  # noqa: S608 - own constants
-_OF_TICKET = (
-    "SELECT device, branch, seq, kind, issue, code_hash, at, gate, zone, annuls_device, annuls_branch, annuls_seq"
-    " FROM movements WHERE ticket = ?"
-)
+_READ = "device, branch, seq, kind, issue, code_hash, at, gate, zone, annuls_device, annuls_branch, annuls_seq"
+_ADD = "INSERT OR IGNORE INTO movements VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_OF_TICKET = f"SELECT {_READ} FROM movements WHERE ticket = ?"  # noqa: S608 - our own columns
+_OF_EVENT = f"SELECT {_READ}, ticket FROM movements WHERE event = ? ORDER BY ticket"  # noqa: S608 - our own columns
 
 
 def add(connection: sqlite3.Connection, movement: Movement, event: int) -> None:
@@ -51,11 +49,7 @@ def of_ticket(connection: sqlite3.Connection, ticket_id: int) -> tuple[list[Move
 
 def of_event(connection: sqlite3.Connection, event: int) -> Iterator[tuple[int, list[Movement]]]:
     """Everybody's movements at one event, ticket by ticket."""
-    cursor = connection.execute(
-        "SELECT device, branch, seq, kind, issue, code_hash, at, gate, zone, annuls_device, annuls_branch, annuls_seq, ticket"
-        " FROM movements WHERE event = ? ORDER BY ticket",
-        (event,),
-    )
+    cursor = connection.execute(_OF_EVENT, (event,))
     ticket, movements = None, list[Movement]()
     for row in cursor:
         if row[12] != ticket:

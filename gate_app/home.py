@@ -104,4 +104,5 @@ def _words(file: IO[str]) -> str:
 
 
 def _refused(folder: Path, holder: str) -> str:
-    return f"{holder.capitalize()} holds {folder}. One process at a time may scan or sync there: stop it first, or use its screen."
+    one = "One process at a time may scan or sync there: stop it first, or use its screen."
+    return f"{holder.capitalize()} holds {folder}. {one}"

@@ -1,4 +1,4 @@
-"""Who this device is: its number, its key pair and the server it trusts, kept in one file that only its owner may read."""
+"""Who this device is: its number, its key pair and the server it trusts, in a file for its owner alone."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from shared.scans import GENESIS, Entry, EntryKind
 from shared.snapshot import Position
 
 SEQ_BITS = 40
-"""A place in the file is the branch's local number and the sequence number in one integer, so that appending never seeks."""
+"""A place in the file is the branch's local number and the entry's number in one integer: appending never seeks."""
 _SEQ_MASK = (1 << SEQ_BITS) - 1
 _LAMP = "lamp"
 _BRANCH_WORDS = "branch_words"
@@ -94,7 +94,7 @@ class Journal:
         details: dict[str, Any] | None = None,
         along: Along | None = None,
     ) -> Entry:
-        """One more entry, with the movement it tells of, in one transaction. Raises StorageError when the disk refuses."""
+        """One more entry, and the movement it tells of, in one transaction. Raises StorageError."""
         details = details or {}
         if zone:
             details["zone"] = zone

@@ -216,7 +216,7 @@ def _begin_work(lodge: Lodge) -> None:
 
 
 def _sound_database(path: Path, complaints: list[str]) -> Database:
-    """The database; one that cannot be read is set aside whole, so that the doors can open and somebody can look at it later."""
+    """The database; one that cannot be read is set aside whole, for the doors must open and somebody may look later."""
     try:
         database = open_database(path)
         database.connection.execute("SELECT count(*) FROM branches, marks").fetchone()

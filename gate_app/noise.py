@@ -1,4 +1,4 @@
-"""Keeps a wall poster in front of a camera from filling the journal: which unreadable texts are written one by one, and which counted."""
+"""Keeps a poster in front of a camera from filling the journal: some unreadable texts are written, the rest counted."""
 
 from __future__ import annotations
 

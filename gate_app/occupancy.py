@@ -1,4 +1,4 @@
-"""How many are inside, by zone and gate, from everybody's movements; and this gate's share of what is left when it hears nobody."""
+"""How many are inside, by zone and gate, and this gate's share of what is left when it hears nobody."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where this device stands: the events it serves, and for each its gate, direction and mode, as the server assigned them."""
+"""Where this device stands: the events it serves, and for each its gate, direction and mode."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Post(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Posts:
-    """The present assignments, in a file of their own: a damaged journal must not make the gate forget where it stands."""
+    """The present assignments, in a file of their own: a damaged journal must not make the gate homeless."""
 
     def __init__(self, path: Path) -> None:
         """Reads what the server said last."""
@@ -52,7 +52,7 @@ def _kept(path: Path) -> list[Post]:
 
 
 def gate_at(post: Post, gates: dict[int, GateRow], wished: str = "") -> GateRow | None:
-    """The gate of this post, or the one that the operator picked among those allowed. Raises NotFound or Forbidden with words."""
+    """The gate of this post, or the one that the operator picked among those allowed. Raises NotFound or Forbidden."""
     if not wished:
         return gates.get(post.gate) if post.gate is not None else None
     found = next((gate for gate in gates.values() if gate.code.casefold() == wished.casefold()), None)

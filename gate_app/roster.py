@@ -1,4 +1,4 @@
-"""What this gate knows of its events: rows in one snapshot file each, small rows in memory, swapped and changed as a whole."""
+"""What this gate knows of its events: tickets in a snapshot file each, small rows in memory, turned as one page."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ class Roster:
         return SnapshotBuilder(self._folder, f"event-{event}-{self._entropy(4).hex()}")
 
     def install(self, event: int, builder: SnapshotBuilder, position: Position, as_of: int) -> None:
-        """Makes a whole snapshot the one in use: before or after, never between. Raises Unreadable when its digest does not fit."""
+        """Makes a whole snapshot the one in use, at one stroke. Raises Unreadable when its digest does not fit."""
         before = self.books.get(event)
         if before is not None:
             builder.keep_dead(self._dead_to_keep(before, builder, position))
@@ -155,7 +155,7 @@ class Roster:
             _remove(before.file.path)
 
     def apply(self, event: int, rows: list[Row], after: Position, as_of: int) -> bool:
-        """Changes an event's rows in step with their position; False, and nothing changed, when the digest does not fit."""
+        """Changes an event's rows in step with their position; False, and no change, when the digest does not fit."""
         book = self.books[event]
         book.file.begin()
         try:

@@ -57,7 +57,7 @@ class LampAndScreen:
 
 
 def run_gate(lodge: Lodge, kinds: tuple[str, ...], screen_port: int | None) -> None:
-    """Opens what the settings name and works until a signal comes. Raises SettingsError for a device that is missing."""
+    """Opens what the settings name and works until a signal comes. Raises SettingsError for a missing device."""
     stop = _stop_on_signals()
     with ExitStack() as ends:
         feed = _open_feed(lodge)

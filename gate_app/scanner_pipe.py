@@ -1,4 +1,4 @@
-"""A simulated scanner: whatever is written to a named pipe in the home, one code a line, is held in front of the reader."""
+"""A simulated scanner: what is written to a pipe in the home, one code a line, is held in front of the reader."""
 
 from __future__ import annotations
 

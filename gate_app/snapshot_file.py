@@ -1,4 +1,4 @@
-"""The file that holds one event's rows: built whole beside the one in use, changed in step with its position afterwards."""
+"""The file that holds one event's rows: built whole beside the one in use, then changed in step with its position."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ from shared.snapshot import (
 )
 
 _SCHEMA = """
-    CREATE TABLE rows (kind INTEGER NOT NULL, key INTEGER NOT NULL, body BLOB NOT NULL, PRIMARY KEY (kind, key)) WITHOUT ROWID;
+    CREATE TABLE rows (
+        kind INTEGER NOT NULL, key INTEGER NOT NULL, body BLOB NOT NULL, PRIMARY KEY (kind, key)) WITHOUT ROWID;
     CREATE TABLE tickets (id INTEGER PRIMARY KEY, body BLOB NOT NULL, number TEXT NOT NULL, confirmation TEXT NOT NULL);
     CREATE TABLE kept_dead (id INTEGER PRIMARY KEY, body BLOB NOT NULL);
     CREATE TABLE marks (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
@@ -186,7 +187,7 @@ class SnapshotBuilder:
         self.file.connection.executemany("INSERT OR REPLACE INTO kept_dead VALUES (?, ?)", lines)
 
     def finish(self, position: Position, as_of: int) -> Path:
-        """Checks the digest, adds the indexes and puts the file on the disk under its name. Raises Unreadable when it does not fit."""
+        """Puts the file on the disk under its name, with its indexes. Raises Unreadable for a wrong digest."""
         if self.digest != position.digest:
             raise Unreadable(
                 "The snapshot that arrived is not what the server holds. It is thrown away and fetched again."
@@ -222,7 +223,7 @@ def open_snapshot(path: Path) -> SnapshotFile:
 
 
 def dead_of(old: SnapshotFile, builder: SnapshotBuilder) -> dict[int, bytes]:
-    """What `old` knows to be cancelled, blocked or replaced, and what the new rows say otherwise about or nothing at all."""
+    """What `old` knows to be cancelled, blocked or replaced, and the new rows do not say again."""
     kept = {}
     for key, body in old.connection.execute("SELECT id, body FROM tickets UNION ALL SELECT id, body FROM kept_dead"):
         row = _ticket(unsigned(key), body)

@@ -1,4 +1,4 @@
-"""Supervisors' PINs: verified by argon2id against what the server sent, locked after five wrong ones, every failure an entry."""
+"""Supervisors' PINs: verified by argon2id, locked after five wrong ones, every failure an entry."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Supervisors:
         self._hasher = PasswordHasher()
 
     def ask(self, typed: str, rows: Iterable[SupervisorRow], now: int) -> PinAnswer:
-        """`typed` is a PIN, or a supervisor's number, a colon and the PIN. Slow on purpose: hold no lock of a lane meanwhile."""
+        """`typed` is a PIN, or a number, a colon and the PIN. Slow on purpose: hold no lane's lock meanwhile."""
         number, pin = _taken_apart(typed)
         asked = [row for row in rows if number in (None, row.number)]
         free = [row for row in asked if not self._locked(row.number, now)]

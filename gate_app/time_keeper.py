@@ -1,4 +1,4 @@
-"""What time it is at this gate, and how sure of it one may be: signed server time plus monotonic time, never the wall clock alone."""
+"""What time it is at this gate, and how surely: signed server time plus monotonic time, never the wall clock alone."""
 
 from __future__ import annotations
 

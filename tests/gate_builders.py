@@ -1,4 +1,4 @@
-"""A whole evening in a few lines: an organisation with keys, an event with tickets, a server in memory, and gates in temporary homes."""
+"""A whole evening in a few lines: an organisation with keys, an event with tickets, and gates in temporary homes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The conversation with the server without its wire: which request comes next, and what an answer means. Opens nothing, waits for nothing."""
+"""The conversation with the server without its wire: which request comes next, and what an answer means."""
 
 from __future__ import annotations
 

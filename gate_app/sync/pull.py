@@ -23,6 +23,10 @@ from shared.scans import EntryKind
 from shared.snapshot import Movement, Position, Row, from_frame, movements_from_bytes
 
 ANCHOR_EVERY_MS = 600_000
+FORK = (
+    "The server holds other entries under this gate's numbers: another machine has the same key, or an older copy of"
+    " its memory was put back. Scanning goes on as a new branch. If there is a second machine, switch one of them off."
+)
 MOVEMENTS_AT_ONCE = 500
 """Heard movements are kept in small transactions, so that a scan never waits long for its own."""
 
@@ -153,12 +157,8 @@ class Puller:
         if self._journal.agrees(self._journal.branch, mark.seq, mark.head):
             self._journal.acknowledge(self._journal.branch, mark.seq)
             return
-        words = (
-            "The server knows entries of this gate that are not here: this is an older copy of its memory, or another machine"
-            " has the same key. Scanning goes on as a new branch. If there is a second machine, switch one of them off."
-        )
-        self._journal.begin_branch(self._time.now(), self._time.boot, words)
-        self.standing.words = words
+        self._journal.begin_branch(self._time.now(), self._time.boot, FORK)
+        self.standing.words = FORK
 
     # -- rows ---------------------------------------------------------------------------------------------------
 
@@ -209,7 +209,7 @@ class Puller:
         restored = before is not None and before.position.lineage != after.lineage
         self._roster.install(event, builder, after, as_of)
         if restored:
-            # The server may have lost entries that it once acknowledged: they are offered again, and cost it nothing it has.
+            # The server may have lost entries that it once acknowledged: all are offered again.
             self._journal.offer_everything()
 
     def _apply(self, batch: Batch) -> None:
@@ -253,7 +253,7 @@ class Puller:
         self._gathering.recount(book, {movement.ticket_id for movement in movements}, self._time.now().at)
 
     def _mark_heard(self, batch: Batch) -> None:
-        """Only after all of them are kept: a power cut in between makes the server send them again, which changes nothing."""
+        """Only after all of them are kept: after a power cut in between they come again, which changes nothing."""
         with self._journal.database.writing() as connection:
             connection.execute(
                 "INSERT OR REPLACE INTO heard VALUES (?, ?, ?)", (batch.event, batch.lineage, batch.heard)

@@ -6,16 +6,12 @@ from gate_app.identity import Identity
 from gate_app.journal import Branch, Journal
 from gate_app.sync.client import Client
 from gate_app.sync.exchange import journal_answer, journal_call
-from gate_app.sync.pull import Standing
+from gate_app.sync.pull import FORK, Standing
 from gate_app.time_keeper import TimeKeeper
 from shared.protocol import MAX_ENTRIES, JournalAnswer, JournalRequest
 from shared.scans import sign_head
 
 MOST_BYTES = 4_000_000
-_FORK = (
-    "The server holds other entries under this gate's numbers: another machine has the same key, or an older copy of its"
-    " memory was put back. Scanning goes on as a new branch. If there is a second machine, switch one of them off."
-)
 
 
 class Pusher:
@@ -32,7 +28,7 @@ class Pusher:
         self._standing = standing
 
     def run_once(self) -> bool:
-        """Sends what is next; False when the server lacks nothing. Raises what the client raises, and the server's refusal."""
+        """Sends what is next; False when the server lacks nothing. Raises what the client raises, and Refused."""
         branch = self._journal.next_unsent()
         if branch is None:
             return False
@@ -66,8 +62,8 @@ class Pusher:
         told = [seq for seq, _, _ in answer.answers]
         self._journal.acknowledge(branch, max(told, default=branch.acknowledged))
         if branch.local == self._journal.branch.local:
-            self._journal.begin_branch(self._time.now(), self._time.boot, _FORK)
-            self._standing.words = _FORK
+            self._journal.begin_branch(self._time.now(), self._time.boot, FORK)
+            self._standing.words = FORK
             self._standing.conflicts += 1
 
 

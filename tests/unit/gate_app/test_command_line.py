@@ -1,4 +1,4 @@
-"""What people and scripts type, and what they get: JSON on standard output, words on standard error, never a traceback."""
+"""What people and scripts type, and what they get: JSON for machines, words for people, never a traceback."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows are swapped and changed whole, and what was dead before a restoration stays dead until the server says otherwise."""
+"""Rows are swapped and changed whole, and the dead stay dead over a restoration of the server."""
 
 from __future__ import annotations
 
