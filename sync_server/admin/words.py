@@ -58,12 +58,17 @@ def ago(millis: Millis | None, now: Millis) -> str:
     """How long ago, in the largest unit that says enough."""
     if millis is None:
         return "never"
-    seconds = max(0, (now - millis) // 1000)
+    return f"{age(now - millis)} ago" if now - millis > 2_000 else "now"
+
+
+def age(millis: Millis) -> str:
+    """A length of time, in the largest unit that says enough."""
+    seconds = max(0, millis // 1000)
     for size, name in ((86_400, "day"), (3_600, "hour"), (60, "minute")):
         if seconds >= size:
             count = seconds // size
-            return f"{count} {name}{'' if count == 1 else 's'} ago"
-    return f"{seconds} s ago" if seconds > 2 else "now"
+            return f"{count} {name}{'' if count == 1 else 's'}"
+    return f"{seconds} s"
 
 
 def span(millis: Millis | None) -> str:

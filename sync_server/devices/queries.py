@@ -74,8 +74,9 @@ def view(session: Session, organisation_id: str, device_id: str) -> DeviceView:
 
 
 def views(session: Session, organisation_id: str) -> list[DeviceView]:
-    """Every device of an organisation, oldest first."""
-    devices = session.scalars(select(Device).where(Device.organisation_id == organisation_id).order_by(Device.id)).all()
+    """Every device of an organisation, by name."""
+    of_organisation = select(Device).where(Device.organisation_id == organisation_id)
+    devices = session.scalars(of_organisation.order_by(Device.name, Device.id))
     told = session.scalars(select(DeviceReport).where(DeviceReport.organisation_id == organisation_id))
     reports = {report.device_id: report for report in told}
     works = _works(session, organisation_id)

@@ -13,7 +13,8 @@ from werkzeug.serving import make_server
 from shared.snapshot import TicketState
 from sync_server.accounts import service as accounts
 from sync_server.plumbing.principals import SYSTEM
-from tests.contracts.sync.world import Gate, World
+from tests.contracts.sync.gates import Gate
+from tests.contracts.sync.world import World
 
 EMAIL = "owner@marquee.example"
 PASSWORD = "a long enough password"

@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 
 from shared import enrolment
 from tests.browser.admin_house import EMAIL, PASSWORD, AdminHouse, an_evening
-from tests.contracts.sync.world import Gate
+from tests.contracts.sync.gates import Gate
 
 PICTURES = os.environ.get("GATEHOUSE_TEST_PICTURES")  # a folder: keep what the pages look like
 

@@ -6,7 +6,8 @@ import pytest
 
 from shared import enrolment, protocol
 from sync_server.devices import queries
-from tests.contracts.sync.world import Gate, World
+from tests.contracts.sync.gates import Gate
+from tests.contracts.sync.world import World
 
 
 def a_stranger(world: World) -> Gate:

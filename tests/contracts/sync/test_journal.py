@@ -12,7 +12,8 @@ from shared.scans import EntryKind
 from shared.snapshot import MovementKind, TicketState
 from sync_server.plumbing.principals import SYSTEM
 from sync_server.scans import quarantine, queries
-from tests.contracts.sync.world import Gate, World
+from tests.contracts.sync.gates import Gate
+from tests.contracts.sync.world import World
 
 
 def statuses(answer: protocol.JournalAnswer) -> list[str]:

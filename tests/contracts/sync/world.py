@@ -1,21 +1,17 @@
-"""A server with one organisation and one event, and gates that speak the wire for real, without a network between."""
+"""A server with one organisation and one event; its clock is set by hand."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable
+from dataclasses import dataclass
 from hashlib import sha256
 from itertools import count
 from pathlib import Path
-from typing import Any, TypeVar
 
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from flask.testing import FlaskClient
 
-from shared import enrolment, http_signatures, protocol, scans
-from shared.http_signatures import Channel
-from shared.scans import GENESIS, Entry, EntryKind
-from shared.snapshot import AnyRow, Row, TicketRow, TicketState, from_frame, movements_from_bytes, unpack
+from shared import enrolment
+from shared.snapshot import AnyRow, Row, TicketRow, TicketState
 from shared.tickets import Entitlement, TicketFlags
 from sync_server.accounts.models import OrganisationRow
 from sync_server.app import build, web_of
@@ -32,11 +28,7 @@ from sync_server.plumbing.parts import Parts
 from sync_server.plumbing.principals import SYSTEM
 from sync_server.revisions import service as revisions
 from sync_server.venues.models import GateRecord, VenueRecord
-
-HOST = "tickets.example"
-NOON = 1_783_180_800_000  # 2026-07-04T16:00:00Z
-HOUR = 3_600_000
-M = TypeVar("M", bound=protocol.Message)
+from tests.contracts.sync.gates import HOUR, NOON, Gate
 
 
 class Dice:
@@ -206,214 +198,3 @@ def a_ticket_row(id: int, *, state: TicketState = TicketState.VALID, issue: int 
         number=f"E7-{id}",
         confirmation_code=f"C{id:07d}",
     )
-
-
-@dataclass
-class Gate:
-    """A gate's side of the wire: keys, counters, a journal; everything it is told it checks as a gate must."""
-
-    world: World
-    name: str
-    gate: int = 1
-    device_id: str = ""
-    number: int = 0
-    branch: int = 1
-    counters: dict[str, int] = field(default_factory=lambda: {"pull": 0, "push": 0, "other": 0})
-    bodies: list[bytes] = field(default_factory=list)
-    boot: bytes = b"boot0001"
-    started: int = NOON - HOUR
-
-    def __post_init__(self) -> None:
-        self.key = Ed25519PrivateKey.from_private_bytes(self.world.dice(32))
-        self.server: Ed25519PublicKey | None = None
-
-    # -- speaking ----------------------------------------------------------------------------------------------------
-
-    def enrol(self, code: enrolment.Code) -> protocol.EnrolAnswer:
-        answer = self.try_enrol(code)
-        assert isinstance(answer, protocol.EnrolAnswer), answer
-        self.number, self.server = answer.device_number, Ed25519PublicKey.from_public_bytes(answer.server_public)
-        return answer
-
-    def try_enrol(
-        self, code: enrolment.Code, *, proof: bytes | None = None
-    ) -> protocol.EnrolAnswer | protocol.ErrorBody:
-        public, nonce = self.key.public_key().public_bytes_raw(), self.world.dice(16)
-        asked = protocol.EnrolRequest(
-            code_id=code.id, device_public=public, nonce=nonce, proof=proof or enrolment.proof(code, public, nonce)
-        )
-        told = self.world.client().post(
-            protocol.ENROL, data=protocol.encode(asked), content_type=protocol.MEDIA_TYPE, base_url=f"https://{HOST}"
-        )
-        if told.status_code != 200:
-            return protocol.decode(protocol.ErrorAnswer, told.data).error
-        answer = protocol.decode(protocol.EnrolAnswer, told.data)
-        assert enrolment.fingerprint(answer.server_public) == code.fingerprint
-        assert answer.server_proof == enrolment.server_proof(code, public, answer.server_public, nonce)
-        server = Ed25519PublicKey.from_public_bytes(answer.server_public)
-        http_signatures.verify_answer(200, told.data, dict(told.headers), server, asked.proof)
-        return answer
-
-    def send(
-        self,
-        method: str,
-        path: str,
-        channel: Channel,
-        *,
-        body: bytes = b"",
-        query: str = "",
-        counter: int | None = None,
-        alter: bytes | None = None,
-    ) -> Any:
-        """One signed request; the answer's signature is checked."""
-        if counter is None:
-            self.counters[channel] += 1
-        headers = http_signatures.sign_request(
-            method,
-            HOST,
-            path,
-            query,
-            body,
-            key=self.key,
-            device=self.number,
-            channel=channel,
-            counter=self.counters[channel] if counter is None else counter,
-        )
-        told = self.world.client().open(
-            path,
-            method=method,
-            query_string=query,
-            data=body if alter is None else alter,
-            headers=headers,
-            content_type=protocol.MEDIA_TYPE,
-            base_url=f"https://{HOST}",
-        )
-        signature = http_signatures._signature(headers, "gate")
-        assert self.server is not None
-        http_signatures.verify_answer(told.status_code, told.data, dict(told.headers), self.server, signature)
-        return told
-
-    def ask(self, kind: type[M], *args: Any, **kwargs: Any) -> M:
-        told = self.send(*args, **kwargs)
-        assert told.status_code == 200, protocol.decode(protocol.ErrorAnswer, told.data)
-        return protocol.decode(kind, told.data)
-
-    def refusal(self, *args: Any, **kwargs: Any) -> protocol.ErrorBody:
-        told = self.send(*args, **kwargs)
-        assert told.status_code >= 400
-        return protocol.decode(protocol.ErrorAnswer, told.data).error
-
-    def hello(self, *, last_seq: int | None = None, head: bytes | None = None) -> protocol.HelloAnswer:
-        asked = protocol.HelloRequest(
-            branch=self.branch,
-            last_seq=len(self.bodies) if last_seq is None else last_seq,
-            head=self.head if head is None else head,
-            software="9.9",
-        )
-        return self.ask(protocol.HelloAnswer, "POST", protocol.HELLO, "other", body=protocol.encode(asked))
-
-    def snapshot(self, *, limit: int = 5000) -> tuple[list[AnyRow], protocol.EventAt]:
-        """All frames, one after the other."""
-        rows: list[AnyRow] = []
-        after, first = "", None
-        while True:
-            frame = self.frame(after, limit)
-            first = first or frame
-            rows += [unpack(row) for row in from_frame(frame.frame)]
-            if frame.next is None:
-                break
-            after = frame.next
-        return rows, protocol.EventAt(event=7, lineage=first.lineage, revision=first.base_revision)
-
-    def frame(self, after: str = "", limit: int = 5000, event: int = 7) -> protocol.SnapshotAnswer:
-        query = f"event={event}&after={after}&limit={limit}"
-        return self.ask(protocol.SnapshotAnswer, "GET", protocol.SNAPSHOT, "pull", query=query)
-
-    def changes(self, *at: protocol.EventAt, wait: float = 0) -> protocol.ChangesAnswer:
-        asked = protocol.ChangesRequest(events=list(at), wait=wait)
-        answer = self.ask(protocol.ChangesAnswer, "POST", protocol.CHANGES, "pull", body=protocol.encode(asked))
-        for batch in answer.events:
-            assert self.server is not None
-            protocol.require_signed(batch, self.server)
-        return answer
-
-    def movements(self) -> list[Any]:
-        """Everything the server tells of movements."""
-        at = self.frame()
-        here = protocol.EventAt(event=7, lineage=at.lineage, revision=at.base_revision)
-        return [move for batch in self.changes(here).events for move in movements_from_bytes(batch.movements)]
-
-    # -- the journal -------------------------------------------------------------------------------------------------
-
-    @property
-    def head(self) -> bytes:
-        return scans.entry_hash(self.bodies[-1]) if self.bodies else GENESIS
-
-    def write(self, **words: Any) -> Entry:
-        """One more entry at the server's present time."""
-        entry = self.an_entry(**words)
-        self.bodies.append(scans.encode(entry))
-        return entry
-
-    def an_entry(self, **words: Any) -> Entry:
-        now = self.world.now
-        fresh = Entry(
-            device=self.number,
-            branch=self.branch,
-            seq=len(self.bodies) + 1,
-            kind=EntryKind.PRESENTATION,
-            event=7,
-            gate=self.gate,
-            reader="",
-            operator="",
-            ticket_id=0,
-            issue=0,
-            code_hash=b"",
-            direction="entry",
-            mode="real",
-            admitted=False,
-            reason="",
-            notices=(),
-            override_by=0,
-            override_reason="",
-            override_denial="",
-            wall=now,
-            monotonic=now - self.started,
-            boot=self.boot,
-            offset=0,
-            uncertainty=50,
-            lineage=b"",
-            revision=0,
-            digest=b"",
-            previous=self.head,
-        )
-        return replace(fresh, **words)
-
-    def anchor(self) -> Entry:
-        """The server's time, noted at a sync."""
-        now = self.world.now
-        details = {"server": now, "monotonic": now - self.started, "rtt": 20}
-        return self.write(kind=EntryKind.TIME_ANCHOR, event=0, direction="", mode="", details=details)
-
-    def admit(self, ticket: int, **words: Any) -> Entry:
-        self.world.advance(seconds=1)
-        words = {"ticket_id": ticket, "issue": 1, "code_hash": sha256(str(ticket).encode()).digest()[:16]} | words
-        return self.write(**({"admitted": True, "reason": "admitted"} | words))
-
-    def refuse(self, ticket: int, reason: str) -> Entry:
-        self.world.advance(seconds=1)
-        return self.write(ticket_id=ticket, issue=1, reason=reason)
-
-    def upload(self, bodies: Sequence[bytes] | None = None, *, head_seq: int | None = None) -> protocol.JournalAnswer:
-        asked = self.journal_request(self.bodies if bodies is None else bodies)
-        return self.ask(protocol.JournalAnswer, "POST", protocol.JOURNAL, "push", body=protocol.encode(asked))
-
-    def journal_request(self, bodies: Sequence[bytes]) -> protocol.JournalRequest:
-        seq, head = len(self.bodies), self.head
-        return protocol.JournalRequest(
-            branch=self.branch,
-            entries=list(bodies),
-            head_seq=seq,
-            head=head,
-            head_signature=scans.sign_head(self.key, self.number, self.branch, seq, head),
-        )
