@@ -1,10 +1,11 @@
-"""/api/audit: an organisation reads its own audit log."""
+"""/api/audit: an organisation reads its own audit log, takes it away whole, and sees how far it is sealed."""
 
 from __future__ import annotations
 
 from apiflask import APIBlueprint
+from flask import Response
 
-from sync_server.audit import queries, schemas
+from sync_server.audit import export, queries, schemas
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.principals import Action
 from sync_server.plumbing.web import organisation, requires
@@ -18,7 +19,32 @@ bp = APIBlueprint("audit", __name__, url_prefix="/api", tag="Audit")
 @bp.output(schemas.AuditLinesView)
 def listing(query_data: schemas.AuditQuery) -> schemas.AuditLinesView:
     """List what was done in the organisation, newest first."""
-    chosen = queries.AuditFilter(**query_data.model_dump(exclude={"limit", "after"}))
     with parts().database.reading() as session:
-        page = queries.lines(session, organisation(), chosen, limit=query_data.limit, after=query_data.after)
-    return schemas.AuditLinesView(items=[schemas.AuditLineView.of(row) for row in page.items], next=page.next)
+        page = queries.lines(
+            session, organisation(), query_data.chosen(), limit=query_data.limit, after=query_data.after
+        )
+    return schemas.AuditLinesView(items=[schemas.AuditLineView.of(told) for told in page.items], next=page.next)
+
+
+@bp.get("/audit/seal")
+@requires(Action.READ_AUDIT)
+@bp.output(schemas.SealView)
+def seal() -> schemas.SealView:
+    """Show how far the audit log is sealed."""
+    with parts().database.reading() as session:
+        head, waiting = queries.head(session, organisation()), queries.waiting(session, organisation())
+    return schemas.SealView.of(head, *waiting)
+
+
+@bp.get("/audit/export")
+@requires(Action.READ_AUDIT)
+@bp.input(schemas.ExportQuery, location="query")
+@bp.doc(responses={200: "JSON lines"})
+def take_away(query_data: schemas.ExportQuery) -> Response:
+    """Take the sealed log away, one JSON object a line, the head last; `gatehouse-server audit check` proves it."""
+    told = export.written(parts().database, organisation(), after_seq=query_data.after_seq)
+    return Response(
+        (line + "\n" for line in told),
+        content_type="application/x-ndjson",
+        headers={"Content-Disposition": 'attachment; filename="audit.jsonl"', "Cache-Control": "no-store"},
+    )

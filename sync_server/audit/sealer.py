@@ -1,0 +1,84 @@
+"""Seals lines into their organisation's chain a moment after they were written; no writer ever waits for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from sqlalchemy import func, select, update
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.orm import Session
+
+from shared.clock import Millis
+from sync_server.audit import queries, rules
+from sync_server.audit.models import AuditRow, ChainRow
+from sync_server.plumbing.database import of
+from sync_server.plumbing.principals import Deed
+
+BATCH = 4_000
+"""Lines sealed in one transaction: on SQLite every other writer waits for it."""
+OF_ONE_CHAIN = 2_000
+EVERY_MS = 1_000
+
+KeyAtHand = Callable[[Session], Ed25519PrivateKey | None]
+
+
+def no_key(_session: Session) -> None:
+    """For an installation that has no key of its own yet: heads stay unsigned."""
+
+
+def seal_waiting(session: Session, deed: Deed, *, key: KeyAtHand = no_key) -> int:
+    """Seal what waits, longest waiting chains first; how many lines that were.
+
+    What waits is found by having no seal, never by an id or a time: a line that commits late is sealed late.
+    """
+    chains = _waiting_chains(session)
+    _begin_chains(session, chains, deed.now)
+    private, done = key(session) if chains else None, 0
+    for chain in chains:
+        if done < BATCH:
+            done += _seal_chain(session, chain, private, deed.now)
+    return done
+
+
+def _waiting_chains(session: Session) -> list[str]:
+    of, oldest = AuditRow.organisation_id, func.min(AuditRow.id)
+    wanted = select(of).where(AuditRow.seq.is_(None)).group_by(of).order_by(oldest).limit(BATCH)
+    return [organisation_id or queries.INSTALLATION for organisation_id in session.execute(wanted).scalars()]
+
+
+def _begin_chains(session: Session, chains: Sequence[str], now: Millis) -> None:
+    """New chains get their row in one order everywhere: two sealers may wait here, but not for each other."""
+    known = set(session.execute(select(ChainRow.chain).where(ChainRow.chain.in_(chains))).scalars())
+    fresh = [{"chain": chain, "seq": 0, "seal": rules.START, "at": now} for chain in sorted(set(chains) - known)]
+    if fresh:
+        dialect = sqlite if of(session).embedded else postgresql
+        session.execute(dialect.insert(ChainRow).values(fresh).on_conflict_do_nothing())
+
+
+def _seal_chain(session: Session, chain: str, private: Ed25519PrivateKey | None, now: Millis) -> int:
+    # A chain that another sealer has in hand is left to it; its lines are read only once the row is ours.
+    mine = select(ChainRow).where(ChainRow.chain == chain).with_for_update(skip_locked=True)
+    head = session.execute(mine.execution_options(populate_existing=True)).scalar_one_or_none()
+    if head is None:
+        return 0
+    wanted = select(AuditRow).where(queries.of_chain(chain), AuditRow.seq.is_(None))
+    rows = session.execute(wanted.order_by(AuditRow.id).limit(OF_ONE_CHAIN)).scalars().all()
+    if rows:
+        _write(session, head, rows, private, now)
+    return len(rows)
+
+
+def _write(
+    session: Session, head: ChainRow, rows: Sequence[AuditRow], private: Ed25519PrivateKey | None, now: Millis
+) -> None:
+    seq, seal, sealed = head.seq, head.seal, []
+    for row in rows:
+        seq, seal = seq + 1, rules.seal(seal, seq + 1, queries.as_sealed(row))
+        sealed.append({"id": row.id, "seq": seq, "seal": seal})
+    session.execute(update(AuditRow), sealed)
+    head.seq, head.seal, head.at = seq, seal, now
+    message = rules.head_message(head.chain, seq, seal, now)
+    head.signature = None if private is None else private.sign(message)
+    head.public_key = None if private is None else private.public_key().public_bytes_raw()
+    session.flush()
