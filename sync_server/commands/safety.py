@@ -17,7 +17,7 @@ from sync_server import config as settings
 from sync_server.commands.ground import deed, ground
 from sync_server.config import Config
 from sync_server.migrations import schema
-from sync_server.outbox import relay
+from sync_server.outbox import queries as outbox
 from sync_server.revisions import service as revisions
 
 _MAGIC = b"SQLite format 3\x00"
@@ -133,7 +133,7 @@ def _database(here: Any) -> list[dict[str, Any]]:
 
 def _outbox(database: Any) -> dict[str, Any]:
     with database.reading() as session:
-        waiting = relay.waiting(session)
+        waiting = outbox.waiting(session)
     many = f"{waiting} facts wait for delivery. Is a worker running? `gatehouse-server worker`"
     return _finding("outbox", many if waiting > 1_000 else None)
 

@@ -1,4 +1,4 @@
-"""The outbox's table."""
+"""The outbox's tables: facts on their way out, and messages of others that were taken in."""
 
 from __future__ import annotations
 
@@ -10,11 +10,18 @@ from sqlalchemy.orm import Mapped, mapped_column
 from shared.clock import Millis
 from sync_server.plumbing.tables import Base
 
-_UNSENT = text("sent_at IS NULL")
+# Small however much lies here: what is told, sent or laid aside is in none of them.
+_UNTOLD = text("told_at IS NULL AND dead_at IS NULL")
+_UNSENT = text("told_at IS NOT NULL AND sent_at IS NULL AND dead_at IS NULL")
+_DEAD = text("dead_at IS NOT NULL")
 
 
 class OutboxRow(Base):
-    """One fact that waits for delivery, or was delivered."""
+    """One fact. First the house itself is told, then the broker; without a broker both are done at once.
+
+    Statements that write rows on their own need to give only `message_id`, `name`, `organisation_id`, `stream`,
+    `subjects`, `payload`, `created_at` and `due_at`.
+    """
 
     __tablename__ = "outbox"
 
@@ -22,15 +29,42 @@ class OutboxRow(Base):
     message_id: Mapped[str] = mapped_column(String(36), unique=True)
     name: Mapped[str] = mapped_column(String(60))
     organisation_id: Mapped[str] = mapped_column(String(36))
+    stream: Mapped[str] = mapped_column(String(100))
     subjects: Mapped[dict[str, Any]] = mapped_column(JSON)
     payload: Mapped[dict[str, Any]] = mapped_column(JSON)
     created_at: Mapped[Millis] = mapped_column(BigInteger)
-    due_at: Mapped[Millis] = mapped_column(BigInteger)
+    due_at: Mapped[Millis] = mapped_column(BigInteger)  # not before; while somebody delivers it, the end of their lease
+    told_at: Mapped[Millis | None] = mapped_column(BigInteger)
     sent_at: Mapped[Millis | None] = mapped_column(BigInteger)
-    attempts: Mapped[int] = mapped_column(default=0)
-    last_error: Mapped[str] = mapped_column(String(500), default="")
+    dead_at: Mapped[Millis | None] = mapped_column(BigInteger)
+    unrouted: Mapped[bool] = mapped_column(default=False, server_default=text("false"))  # no queue wanted it
+    attempts: Mapped[int] = mapped_column(default=0, server_default=text("0"))  # of the delivery it waits for
+    last_error: Mapped[str] = mapped_column(String(500), default="", server_default=text("''"))
 
     __table_args__ = (
+        Index("ix_outbox_untold", "id", sqlite_where=_UNTOLD, postgresql_where=_UNTOLD),
+        Index("ix_outbox_untold_stream", "stream", "id", sqlite_where=_UNTOLD, postgresql_where=_UNTOLD),
         Index("ix_outbox_unsent", "id", sqlite_where=_UNSENT, postgresql_where=_UNSENT),
+        Index("ix_outbox_unsent_stream", "stream", "id", sqlite_where=_UNSENT, postgresql_where=_UNSENT),
+        Index("ix_outbox_dead", "organisation_id", "id", sqlite_where=_DEAD, postgresql_where=_DEAD),
         Index("ix_outbox_sent_at", "sent_at"),
     )
+
+
+class ProcessedMessage(Base):
+    """A message of somebody else that had its effect: told again, it has none."""
+
+    __tablename__ = "processed_messages"
+
+    message_id: Mapped[str] = mapped_column(String(64), primary_key=True)
+    processed_at: Mapped[Millis] = mapped_column(BigInteger, index=True)
+
+
+class JoinedElsewhere(Base):
+    """How many participants of an event joined it elsewhere; a leaving may be heard of before the joining."""
+
+    __tablename__ = "joined_elsewhere"
+
+    event_id: Mapped[str] = mapped_column(String(36), primary_key=True)
+    participants: Mapped[int] = mapped_column(default=0)
+    updated_at: Mapped[Millis] = mapped_column(BigInteger)

@@ -1,99 +1,127 @@
-"""Delivers facts to subscribers after the commit: at least once, later again after a failure, never lost."""
+"""Delivers facts after the commit: at least once, in order per event, later again after a failure, never lost."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sqlalchemy import delete, func, select, update
+from sqlalchemy import delete
 from sqlalchemy.orm import Session
 
-from shared.backoff import delays
 from shared.clock import Millis
-from sync_server.outbox.models import OutboxRow
+from sync_server.outbox import leases, queries
+from sync_server.outbox.deliveries import Delivery, House, Outcome
+from sync_server.outbox.leases import BROKER, HOUSE, LEASE_MS, Lease, Stage
+from sync_server.outbox.models import OutboxRow, ProcessedMessage
+from sync_server.outbox.rules import OUTAGE_PAUSE_MS, is_dead, pause
 from sync_server.plumbing.logs import LOG
 from sync_server.plumbing.parts import Parts
 from sync_server.plumbing.principals import Deed
 from sync_server.plumbing.work import Job, Message, Subscriber
 
-BATCH = 100
-LEASE_MS = 30_000
+__all__ = ["BATCH", "BURST", "LEASE_MS", "Relay", "broker_relay", "forget_sent", "jobs"]
+
+BATCH = 50
+BURST = 500
+"""Taken at once while batches come full: a burst pays for one lease in ten."""
 KEPT_MS = 7 * 24 * 3_600_000
-FIRST_PAUSE_MS = 500
-LONGEST_PAUSE_MS = 15 * 60_000
 
 
 class Relay:
-    """Takes due facts for half a minute each, tells the subscribers, and marks them sent."""
+    """Takes due facts for half a minute, delivers them, and writes down what became of each."""
 
-    def __init__(self, parts: Parts, subscribers: Sequence[Subscriber]) -> None:
-        """Subscribers are called on the worker's thread, one fact after the other."""
+    def __init__(
+        self,
+        parts: Parts,
+        subscribers: Sequence[Subscriber] = (),
+        *,
+        stage: Stage = HOUSE,
+        delivery: Delivery | None = None,
+    ) -> None:
+        """Told nothing else, it tells the house: subscribers are called one fact after the other."""
         self._parts = parts
-        self._subscribers = subscribers
+        self._stage = stage
+        self._delivery = delivery or House(subscribers)
+        self._last = stage is BROKER or parts.config.amqp_url is None
+        self._limit = BATCH
 
     def run_once(self) -> int:
-        """Deliver one batch; how many facts were due."""
-        messages = self._lease()
-        for message in messages:
-            self._deliver(message)
-        return len(messages)
+        """Deliver what is due, as far as one batch goes; how many facts that were."""
+        if not self._delivery.ready():
+            return 0
+        lease = self._lease()
+        self._limit = BURST if len(lease.messages) == self._limit else BATCH
+        if lease.messages:
+            self._settle(lease, self._delivery.deliver(lease.messages))
+        return len(lease.messages)
 
-    def _lease(self) -> list[Message]:
+    def _lease(self) -> Lease:
         # A lease instead of a lock held while delivering: a subscriber may write, and a worker may die.
-        now = self._parts.clock()
-        due = OutboxRow.sent_at.is_(None), OutboxRow.due_at <= now
+        now, database = self._parts.clock(), self._parts.database
+        if database.embedded and not self._worth_a_turn(now):
+            return Lease((), now)
+        with database.writing() as session:
+            return leases.take(session, self._stage, now, self._limit)
+
+    def _worth_a_turn(self, now: Millis) -> bool:
+        # Where all writers take turns, none is taken for nothing.
         with self._parts.database.reading() as session:
-            if session.execute(select(OutboxRow.id).where(*due).limit(1)).first() is None:
-                return []
-        wanted = select(OutboxRow).where(*due).order_by(OutboxRow.id).limit(BATCH)
+            return leases.anything_due(session, self._stage, now)
+
+    def _settle(self, lease: Lease, outcome: Outcome) -> None:
+        now = self._parts.clock()
         with self._parts.database.writing() as session:
-            rows = session.execute(wanted.with_for_update(skip_locked=True)).scalars().all()
-            for row in rows:
-                row.due_at, row.attempts = now + LEASE_MS, row.attempts + 1
-            return [_message(row) for row in rows]
+            leases.lock(session, self._stage)
+            leases.mark(session, outcome.delivered, **self._done(now))
+            leases.mark(session, outcome.unrouted, **self._done(now), unrouted=True)
+            for message in lease.messages:
+                if message.order in outcome.failed:
+                    self._put_back(session, lease, message, outcome.failed[message.order])
+            self._untried(session, lease, outcome, now)
+        self._count(outcome)
 
-    def _deliver(self, message: Message) -> None:
-        try:
-            for subscriber in self._subscribers:
-                subscriber(message)
-        except Exception as problem:  # whatever a subscriber raises, the fact is told again
-            self._failed(message, problem)
-        else:
-            self._mark(message, sent_at=self._parts.clock())
-            self._parts.metrics.facts_delivered.inc()
+    def _done(self, now: Millis) -> dict[str, object]:
+        done: dict[str, object] = {self._stage.done: now}
+        return done | ({"sent_at": now} if self._last else {"attempts": 0, "due_at": now})
 
-    def _failed(self, message: Message, problem: Exception) -> None:
-        LOG.warning("fact_not_delivered", fact=message.name, attempts=message.attempts, problem=type(problem).__name__)
-        self._parts.metrics.facts_failed.inc()
-        jitter = int.from_bytes(self._parts.entropy(2), "big") / 65536
-        pause = delays(message.attempts, base_ms=FIRST_PAUSE_MS, cap_ms=LONGEST_PAUSE_MS, jitter=jitter)
-        self._mark(message, due_at=self._parts.clock() + pause, last_error=f"{type(problem).__name__}: {problem}"[:500])
+    def _put_back(self, session: Session, lease: Lease, message: Message, problem: str) -> None:
+        now, dead = self._parts.clock(), is_dead(message.attempts)
+        rest = pause(message.attempts, int.from_bytes(self._parts.entropy(2), "big") / 65536)
+        words: dict[str, object] = {"last_error": problem[:500], "due_at": now + rest}
+        leases.put_back(session, self._stage, lease, [message.order], **words | ({"dead_at": now} if dead else {}))
+        if dead:
+            LOG.error("fact_laid_aside", fact=message.name, message_id=message.message_id, attempts=message.attempts)
 
-    def _mark(self, message: Message, **values: object) -> None:
-        with self._parts.database.writing() as session:
-            session.execute(update(OutboxRow).where(OutboxRow.message_id == message.message_id).values(**values))
+    def _untried(self, session: Session, lease: Lease, outcome: Outcome, now: Millis) -> None:
+        known = {*outcome.delivered, *outcome.unrouted, *outcome.failed}
+        left = [message.order for message in lease.messages if message.order not in known]
+        due = now + (OUTAGE_PAUSE_MS if outcome.outage else 0)
+        leases.put_back(session, self._stage, lease, left, due_at=due, attempts=OutboxRow.attempts - 1)
 
-
-def _message(row: OutboxRow) -> Message:
-    return Message(
-        row.message_id, row.name, row.organisation_id, row.created_at, row.subjects, row.payload, row.attempts
-    )
+    def _count(self, outcome: Outcome) -> None:
+        metrics = self._parts.metrics
+        metrics.facts_failed.inc(len(outcome.failed))
+        metrics.facts_unrouted.inc(len(outcome.unrouted))
+        if self._last:
+            metrics.facts_delivered.inc(len(outcome.delivered) + len(outcome.unrouted))
 
 
-def waiting(session: Session) -> int:
-    """How many facts are not delivered yet."""
-    return session.execute(select(func.count()).select_from(OutboxRow).where(OutboxRow.sent_at.is_(None))).scalar_one()
+def broker_relay(parts: Parts, delivery: Delivery) -> Relay:
+    """The second way of every fact, where a broker is configured."""
+    return Relay(parts, stage=BROKER, delivery=delivery)
 
 
 def forget_sent(session: Session, deed: Deed) -> None:
-    """Drop facts that were delivered a week ago."""
+    """Drop facts that were delivered a week ago, and what is remembered of messages taken in a month ago."""
     old: Millis = deed.now - KEPT_MS
     session.execute(delete(OutboxRow).where(OutboxRow.sent_at < old))
+    session.execute(delete(ProcessedMessage).where(ProcessedMessage.processed_at < deed.now - 4 * KEPT_MS))
 
 
 def jobs(parts: Parts) -> list[Job]:
     """The outbox's own jobs."""
 
     def measure(session: Session, _deed: Deed) -> None:
-        parts.metrics.facts_waiting.set(waiting(session))
+        parts.metrics.facts_waiting.set(queries.waiting(session))
+        parts.metrics.facts_dead.set(queries.dead(session))
 
     return [Job("outbox.measure", 15_000, measure), Job("outbox.forget_sent", 600_000, forget_sent)]

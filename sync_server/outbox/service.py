@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from sqlalchemy import case, event, insert, update
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
 from shared.ids import uuid7
+from sync_server.outbox.leases import BROKER, HOUSE, lock
 from sync_server.outbox.models import OutboxRow
+from sync_server.outbox.rules import stream_of
 from sync_server.plumbing.database import after_commit, of
+
+_QUEUED = "facts"
 
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """Something that happened, named in the past tense; subjects are ids: {"event": …, "ticket": …}."""
+    """Something that happened, named in the past tense; subjects are ids: {"event": …, "event_number": …}.
+
+    Facts that name the same `event_number` (or else the same `event`) reach everybody in their order.
+    """
 
     name: str  # event_published, ticket_revoked
     organisation_id: str
@@ -27,15 +35,51 @@ class Fact:
 
 def record(session: Session, fact: Fact) -> None:
     """Add a fact; it is delivered at least once, after the commit and never without it."""
-    session.add(
-        OutboxRow(
-            message_id=uuid7(fact.at, of(session).entropy),
-            name=fact.name,
-            organisation_id=fact.organisation_id,
-            subjects=dict(fact.subjects),
-            payload=dict(fact.payload),
-            created_at=fact.at,
-            due_at=fact.at,
-        )
-    )
+    queued: list[Fact] = session.info.setdefault(_QUEUED, [])
+    if not queued:
+        event.listen(session, "before_commit", _write, once=True)
+        after_commit(session, of(session).stirred.set)
+    queued.append(fact)
+
+
+def _write(session: Session) -> None:
+    """Give facts their numbers at the very end.
+
+    By then the transaction holds every row lock it takes, so whoever changes the same rows next gets higher numbers:
+    the order of numbers is the order of what happened.
+    """
+    queued: list[Fact] = session.info.pop(_QUEUED, [])
+    if queued:
+        session.execute(insert(OutboxRow), [_row(session, fact) for fact in queued])
+
+
+def _row(session: Session, fact: Fact) -> dict[str, Any]:
+    return {
+        "message_id": uuid7(fact.at, of(session).entropy),
+        "name": fact.name,
+        "organisation_id": fact.organisation_id,
+        "stream": stream_of(fact.subjects, fact.organisation_id),
+        "subjects": dict(fact.subjects),
+        "payload": dict(fact.payload),
+        "created_at": fact.at,
+        "due_at": fact.at,
+    }
+
+
+def replay(session: Session, ids: Collection[int], now: Millis) -> int:
+    """Let facts that were laid aside, or are delivered, go once more under the id they had; how many that are.
+
+    One that failed, or that no queue wanted, takes up its way where it ended; one that arrived takes the whole way.
+    """
+    for stage in (HOUSE, BROKER):
+        lock(session, stage)
+    at_rest = OutboxRow.sent_at.is_not(None) | OutboxRow.dead_at.is_not(None)
+    ended_early = OutboxRow.unrouted | OutboxRow.dead_at.is_not(None)
+    again = {
+        "told_at": case((ended_early, OutboxRow.told_at), else_=None),
+        "sent_at": None, "dead_at": None, "unrouted": False, "attempts": 0, "due_at": now,
+    }  # fmt: skip
+    change = update(OutboxRow).where(OutboxRow.id.in_(ids), at_rest).values(**again).returning(OutboxRow.id)
+    changed = session.execute(change.execution_options(synchronize_session=False)).all()
     after_commit(session, of(session).stirred.set)
+    return len(changed)

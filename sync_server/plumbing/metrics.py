@@ -18,6 +18,8 @@ class Metrics:
             "gatehouse_http_request_seconds", "Time to answer", ["method", "route"], registry=self.registry
         )
         self.facts_waiting = Gauge("gatehouse_outbox_waiting", "Facts not delivered yet", registry=self.registry)
+        self.facts_dead = Gauge("gatehouse_outbox_dead", "Facts laid aside after failing", registry=self.registry)
+        self.facts_unrouted = Counter("gatehouse_outbox_unrouted", "Facts no queue wanted", registry=self.registry)
         self.facts_delivered = Counter("gatehouse_outbox_delivered", "Facts delivered", registry=self.registry)
         self.facts_failed = Counter("gatehouse_outbox_failed", "Deliveries that failed", registry=self.registry)
 

@@ -32,7 +32,9 @@ class Message:
     subjects: Mapping[str, Any]
     payload: Mapping[str, Any]
     attempts: int
+    order: int = 0  # rises in the order of what happened
+    stream: str = ""  # facts of one stream arrive in their order: an event's, a device's
 
 
 Subscriber = Callable[[Message], None]
-"""Is told each fact at least once, in no promised order; raising means: tell me again later."""
+"""Is told each fact at least once, those of one event in their order; raising means: tell me again later."""

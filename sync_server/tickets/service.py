@@ -285,7 +285,8 @@ def _tell(session: Session, row: TicketRecord, name: str, deed: Deed, change: _C
     public, where = queries.public_id(row.id), row.organisation_id
     line = AuditLine(deed.actor, name, "ticket", public, where, deed.now, change.before, change.after, change.reason)
     record(session, line)
-    record_fact(session, Fact(name, where, deed.now, {"ticket": public, "event": row.event_id}, change.after))
+    subjects = {"ticket": public, "event": row.event_id, "event_number": row.event_number}
+    record_fact(session, Fact(name, where, deed.now, subjects, change.after))
     facts = events.facts(session, where, row.event_id)
     _put(session, row, name_checks=facts.name_checks)
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from sqlalchemy import text
 
-from sync_server.outbox.relay import LEASE_MS, Relay, waiting
+from sync_server.outbox.queries import waiting
+from sync_server.outbox.relay import LEASE_MS, Relay
 from sync_server.outbox.service import Fact, record
 from sync_server.plumbing.work import Message
 from tests.builders import DAY, MINUTE
@@ -29,10 +30,10 @@ class Listener:
         return [message.name for message in self.heard]
 
 
-def tell(office: Office, *names: str) -> None:
+def tell(office: Office, *names: str, event: str = "e") -> None:
     with office.database.writing() as session:
         for name in names:
-            record(session, Fact(name, "org", office.now, {"event": "e"}, {"n": 1}))
+            record(session, Fact(name, "org", office.now, {"event": event}, {"n": 1}))
 
 
 def left(office: Office) -> int:
@@ -73,17 +74,24 @@ def test_a_failing_subscriber_is_told_again_later_with_the_same_id(office: Offic
     assert kept.message_id == listener.heard[0].message_id and "the line is dead" in kept.last_error
 
 
-def test_one_fact_that_fails_holds_back_no_other(office: Office) -> None:
+def test_one_fact_that_fails_holds_back_those_of_its_event_and_no_other(office: Office) -> None:
     listener = Listener(failures=1)
-    tell(office, "stuck", "free")
-    Relay(office.parts, [listener]).run_once()
-    assert listener.names == ["free"] and left(office) == 1
+    tell(office, "stuck", "behind it")
+    tell(office, "free", event="another")
+    relay = Relay(office.parts, [listener])
+    relay.run_once()
+    assert listener.names == ["free"] and left(office) == 2
+    tell(office, "later")
+    assert relay.run_once() == 0
+    office.advance(MINUTE)
+    relay.run_once()
+    assert listener.names == ["free", "stuck", "behind it", "later"] and left(office) == 0
 
 
 def test_what_a_dead_worker_took_is_taken_over_after_half_a_minute(office: Office) -> None:
     tell(office, "first")
     dead = Relay(office.parts, [])
-    assert len(dead._lease()) == 1  # it dies here
+    assert len(dead._lease().messages) == 1  # it dies here
     listener = Listener()
     other = Relay(office.parts, [listener])
     assert other.run_once() == 0

@@ -1,0 +1,65 @@
+"""How a batch of facts is delivered, and what can become of each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from sync_server.plumbing.logs import LOG
+from sync_server.plumbing.work import Message, Subscriber
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What became of the facts of a batch, by their order numbers; those in no list were not tried."""
+
+    delivered: list[int] = field(default_factory=list)
+    unrouted: list[int] = field(default_factory=list)  # delivered as far as it goes: no queue wanted them
+    failed: dict[int, str] = field(default_factory=dict)
+    outage: bool = False  # nobody was there to deliver to: no fact's fault
+
+
+class Delivery(Protocol):
+    """Somebody who takes facts on."""
+
+    def ready(self) -> bool:
+        """Whether it makes sense to bring any."""
+        ...
+
+    def deliver(self, messages: Sequence[Message]) -> Outcome:
+        """Deliver them in their order."""
+        ...
+
+
+class House:
+    """The house itself: its subscribers hear one fact after the other."""
+
+    def __init__(self, subscribers: Sequence[Subscriber]) -> None:
+        """They are called on the relay's thread."""
+        self._subscribers = subscribers
+
+    def ready(self) -> bool:
+        """Always at home."""
+        return True
+
+    def deliver(self, messages: Sequence[Message]) -> Outcome:
+        """Tell each fact to all; one that fails holds back the later ones of its stream."""
+        outcome, stuck = Outcome(), set[str]()
+        for message in messages:
+            if message.stream in stuck:
+                continue
+            try:
+                self._tell(message)
+            except Exception as problem:  # whatever a subscriber raises, the fact is told again
+                kind = type(problem).__name__
+                LOG.warning("fact_not_told", fact=message.name, attempts=message.attempts, problem=kind)
+                outcome.failed[message.order] = f"{kind}: {problem}"
+                stuck.add(message.stream)
+            else:
+                outcome.delivered.append(message.order)
+        return outcome
+
+    def _tell(self, message: Message) -> None:
+        for subscriber in self._subscribers:
+            subscriber(message)

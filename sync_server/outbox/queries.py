@@ -1,0 +1,78 @@
+"""What waits in the outbox, what was laid aside, and how many joined elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from enum import StrEnum
+
+from sqlalchemy import ColumnElement, Select, func, select
+from sqlalchemy.orm import Session
+
+from shared.errors import NotFound
+from sync_server.outbox.models import JoinedElsewhere, OutboxRow
+
+
+class State(StrEnum):
+    """What became of a fact so far."""
+
+    WAITING = "waiting"
+    DEAD = "dead"
+    UNROUTED = "unrouted"
+    SENT = "sent"
+
+
+_STATES: dict[State, ColumnElement[bool]] = {
+    State.WAITING: OutboxRow.sent_at.is_(None) & OutboxRow.dead_at.is_(None),
+    State.DEAD: OutboxRow.dead_at.is_not(None),
+    State.UNROUTED: OutboxRow.sent_at.is_not(None) & OutboxRow.unrouted,
+    State.SENT: OutboxRow.sent_at.is_not(None),
+}
+
+
+def waiting(session: Session) -> int:
+    """How many facts are not delivered yet."""
+    return _count(session, State.WAITING)
+
+
+def dead(session: Session) -> int:
+    """How many facts were laid aside after failing too often."""
+    return _count(session, State.DEAD)
+
+
+def _count(session: Session, state: State) -> int:
+    return session.execute(select(func.count()).select_from(OutboxRow).where(_STATES[state])).scalar_one()
+
+
+def listed(
+    session: Session, state: State, organisation_id: str | None = None, *, after: int = 0, limit: int = 50
+) -> Sequence[OutboxRow]:
+    """Facts in this state by their numbers, of one organisation or of all, with one more than asked for."""
+    wanted = select(OutboxRow).where(_STATES[state], OutboxRow.id > after).order_by(OutboxRow.id).limit(limit + 1)
+    return session.execute(_of(wanted, organisation_id)).scalars().all()
+
+
+def _of(wanted: Select[OutboxRow], organisation_id: str | None) -> Select[OutboxRow]:
+    return wanted if organisation_id is None else wanted.where(OutboxRow.organisation_id == organisation_id)
+
+
+def state_of(row: OutboxRow) -> State:
+    """The one word for what became of it."""
+    if row.dead_at is not None:
+        return State.DEAD
+    if row.sent_at is None:
+        return State.WAITING
+    return State.UNROUTED if row.unrouted else State.SENT
+
+
+def fact(session: Session, message_id: str, organisation_id: str | None = None) -> OutboxRow:
+    """One fact of this organisation, or NotFound."""
+    found = session.execute(_of(select(OutboxRow).where(OutboxRow.message_id == message_id), organisation_id)).scalar()
+    if found is None:
+        raise NotFound("There is no fact with this message id, or it was delivered more than a week ago.")
+    return found
+
+
+def joined_elsewhere(session: Session, event_ids: Collection[str]) -> dict[str, int]:
+    """How many participants joined each of these events elsewhere; events without any are left out."""
+    wanted = select(JoinedElsewhere).where(JoinedElsewhere.event_id.in_(event_ids), JoinedElsewhere.participants > 0)
+    return {row.event_id: row.participants for row in session.execute(wanted).scalars()}

@@ -1,0 +1,42 @@
+"""What facts are called outside, which of them keep their order, and when trying again makes no sense any more."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from shared.backoff import delays
+from shared.clock import Millis
+
+DEAD_AFTER: Final = 12
+"""Failed deliveries after which a fact is laid aside, about two and a half hours after the first."""
+FIRST_PAUSE_MS: Final = 500
+LONGEST_PAUSE_MS: Final = 30 * 60_000
+OUTAGE_PAUSE_MS: Final = 1_000
+
+# The names that partners know already; every other follows from the fact's own.
+_KEYS: Final = {"event_cancelled": "event.canceled"}
+
+
+def stream_of(subjects: Mapping[str, Any], organisation_id: str) -> str:
+    """Facts of one stream are delivered in their order: an event's, or those of one thing that belongs to no event."""
+    event = subjects.get("event_number") or subjects.get("event")
+    if event:
+        return f"event:{event}"
+    kind, subject = next(iter(subjects.items()), ("organisation", organisation_id))
+    return f"{kind}:{subject}"
+
+
+def routing_key(name: str) -> str:
+    """`event_published` is `event.published` on the broker; `event_cancelled` is spelt `event.canceled` there."""
+    return _KEYS.get(name, name.replace("_", ".", 1))
+
+
+def is_dead(attempts: int) -> bool:
+    """Whether a delivery that has failed so often is given up until somebody asks for it again."""
+    return attempts >= DEAD_AFTER
+
+
+def pause(attempts: int, jitter: float) -> Millis:
+    """How long a fact rests after its `attempts`th failure."""
+    return delays(attempts - 1, base_ms=FIRST_PAUSE_MS, cap_ms=LONGEST_PAUSE_MS, jitter=jitter)
