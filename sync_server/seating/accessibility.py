@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 
-from sync_server.seating.offers import Refused
+from sync_server.seating.offers import Care, Refused
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,15 +15,6 @@ class Pairing:
     wheelchair: int
     zone: int
     companions: tuple[int, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Care:
-    """The part of the seating policy that is about wheelchair places."""
-
-    enforce: bool = True
-    release_percent: int = 85  # of the zone's seats sold or held
-    max_wheelchairs: int = 1  # of one booking
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,15 @@ class Manners:
 
 
 @dataclass(frozen=True, slots=True)
+class Care:
+    """The part of the seating policy that is about wheelchair places."""
+
+    enforce: bool = True
+    release_percent: int = 85  # of the zone's seats sold or held
+    max_wheelchairs: int = 1  # of one booking
+
+
+@dataclass(frozen=True, slots=True)
 class Wish:
     """What a party asks for."""
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from sync_server.seating.accessibility import Care, Pairing, Places
-from sync_server.seating.offers import Refused
+from sync_server.seating.accessibility import Pairing, Places
+from sync_server.seating.offers import Care, Refused
 
 WHEELCHAIR, COMPANION, OTHER = 10, 11, 30
 FAR_WHEELCHAIR, FAR_COMPANIONS = 20, (21, 22)

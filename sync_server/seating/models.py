@@ -1,0 +1,154 @@
+"""Tables of layouts with their zones, seats and groups, of what events change about them, and of the seating policy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import JSON, BigInteger, CheckConstraint, Float, ForeignKey, Index, Integer, String, UniqueConstraint
+from sqlalchemy.orm import Mapped, mapped_column
+
+from shared.clock import Millis
+from sync_server.plumbing.tables import Base
+
+
+class LayoutRecord(Base):
+    """One version of a venue's layout; only a draft is ever changed."""
+
+    __tablename__ = "layouts"
+
+    id: Mapped[str] = mapped_column(String(36), primary_key=True)
+    organisation_id: Mapped[str] = mapped_column(ForeignKey("organisations.id"))
+    venue_id: Mapped[str] = mapped_column(ForeignKey("venues.id"))
+    family_id: Mapped[str] = mapped_column(String(36))  # the id of its first version
+    version: Mapped[int]
+    name: Mapped[str] = mapped_column(String(100))
+    description: Mapped[str] = mapped_column(String(2000), default="")
+    status: Mapped[str] = mapped_column(String(10), default="draft")
+    total_capacity: Mapped[int]
+    drawing: Mapped[dict[str, Any]] = mapped_column(JSON, default=dict)
+    created_at: Mapped[Millis] = mapped_column(BigInteger)
+    updated_at: Mapped[Millis] = mapped_column(BigInteger)
+
+    __table_args__ = (
+        UniqueConstraint("family_id", "version"),
+        CheckConstraint("status IN ('draft', 'active', 'archived')", name="status_known"),
+        Index("ix_layouts_organisation_id_venue_id", "organisation_id", "venue_id", "id"),
+    )
+
+
+class LayoutZoneRecord(Base):
+    """A zone of a layout; its id stays the same in all versions."""
+
+    __tablename__ = "layout_zones"
+
+    layout_id: Mapped[str] = mapped_column(ForeignKey("layouts.id"), primary_key=True)
+    number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    id: Mapped[str] = mapped_column(String(36))
+    organisation_id: Mapped[str] = mapped_column(String(36))
+    name: Mapped[str] = mapped_column(String(100))
+    zone_type: Mapped[str] = mapped_column(String(20))
+    capacity: Mapped[int]
+    access_mode: Mapped[str] = mapped_column(String(20))
+    membership_tier: Mapped[str | None] = mapped_column(String(40))
+    allowed_roles: Mapped[list[Any]] = mapped_column(JSON, default=list)
+    focus_x: Mapped[float] = mapped_column(Float)
+    focus_y: Mapped[float] = mapped_column(Float)
+    focus_drawn: Mapped[bool] = mapped_column(default=False)
+    details: Mapped[dict[str, Any]] = mapped_column("metadata", JSON, default=dict)
+
+    __table_args__ = (
+        UniqueConstraint("layout_id", "name"),
+        UniqueConstraint("layout_id", "id"),
+        CheckConstraint("capacity > 0", name="holds_somebody"),
+    )
+
+
+class SeatRecord(Base):
+    """A seat, by its number in the layout; its id and its seat_id stay the same in all versions."""
+
+    __tablename__ = "layout_seats"
+
+    layout_id: Mapped[str] = mapped_column(ForeignKey("layouts.id"), primary_key=True)
+    number: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=False)
+    id: Mapped[str] = mapped_column(String(36))
+    organisation_id: Mapped[str] = mapped_column(String(36))
+    seat_id: Mapped[str] = mapped_column(String(80))
+    zone_number: Mapped[int]
+    section: Mapped[str] = mapped_column(String(60), default="")
+    row: Mapped[str] = mapped_column(String(20))
+    row_order: Mapped[int]
+    place: Mapped[int]
+    seat_number: Mapped[str] = mapped_column(String(20))
+    x: Mapped[float] = mapped_column(Float)
+    y: Mapped[float] = mapped_column(Float)
+    drawn: Mapped[bool] = mapped_column(default=True)  # False: nobody said where it stands
+    category: Mapped[str] = mapped_column(String(20))
+    companion_seat_id: Mapped[str | None] = mapped_column(String(80))
+    price_category: Mapped[str] = mapped_column(String(60), default="")
+    aisle_after: Mapped[bool] = mapped_column(default=False)
+
+    __table_args__ = (UniqueConstraint("layout_id", "seat_id"), UniqueConstraint("layout_id", "id"))
+
+
+class SeatGroupRecord(Base):
+    """Seats that belong together."""
+
+    __tablename__ = "seat_groups"
+
+    layout_id: Mapped[str] = mapped_column(ForeignKey("layouts.id"), primary_key=True)
+    number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    organisation_id: Mapped[str] = mapped_column(String(36))
+    group_type: Mapped[str] = mapped_column(String(20))
+    seats: Mapped[list[Any]] = mapped_column(JSON)  # seat_ids
+    details: Mapped[dict[str, Any]] = mapped_column("metadata", JSON, default=dict)
+
+
+class EventLayoutRecord(Base):
+    """What one event changes about the layout version it uses; the seats themselves are not copied."""
+
+    __tablename__ = "event_layouts"
+
+    event_id: Mapped[str] = mapped_column(ForeignKey("events.id"), primary_key=True)
+    organisation_id: Mapped[str] = mapped_column(String(36), index=True)
+    layout_id: Mapped[str] = mapped_column(ForeignKey("layouts.id"), index=True)
+    layout_version: Mapped[int]
+    revision: Mapped[int] = mapped_column(default=1)
+    blocked_seats: Mapped[list[Any]] = mapped_column(JSON)  # numbers in the layout
+    disabled_zones: Mapped[list[Any]] = mapped_column(JSON)  # numbers in the layout
+    zone_overrides: Mapped[dict[str, Any]] = mapped_column(JSON)  # by number in the layout, as text
+    price_zones: Mapped[dict[str, Any]] = mapped_column(JSON)  # the same
+    seating_overrides: Mapped[dict[str, Any]] = mapped_column(JSON)
+    event_zones: Mapped[dict[str, Any]] = mapped_column(JSON)  # which zone of the event stands for which of the layout
+    created_at: Mapped[Millis] = mapped_column(BigInteger)
+    updated_at: Mapped[Millis] = mapped_column(BigInteger)
+
+
+class PolicyRecord(Base):
+    """An organisation's seating policy; without a row the defaults hold."""
+
+    __tablename__ = "seating_policies"
+
+    organisation_id: Mapped[str] = mapped_column(ForeignKey("organisations.id"), primary_key=True)
+    allow_reserved_seating: Mapped[bool]
+    allow_ga_seating: Mapped[bool]
+    allow_hybrid_ga_reserved: Mapped[bool]
+    allow_vip_zones: Mapped[bool]
+    enforce_accessibility_rules: Mapped[bool]
+    companion_release_occupancy_threshold: Mapped[int]
+    max_wheelchair_seats_per_booking: Mapped[int]
+    accessibility_audit_enabled: Mapped[bool]
+    max_seats_per_booking: Mapped[int]
+    orphan_avoidance_strict: Mapped[bool]
+    group_adjacency_strict: Mapped[bool]
+    max_group_split: Mapped[int]
+    prefer_clustering_over_selection: Mapped[bool]
+    default_hold_ttl_minutes: Mapped[int]
+    max_holds_per_user: Mapped[int | None]
+    max_holds_per_ip: Mapped[int | None]
+    mandatory: Mapped[list[Any]] = mapped_column(JSON)
+    updated_at: Mapped[Millis] = mapped_column(BigInteger)
+
+    __table_args__ = (
+        CheckConstraint("default_hold_ttl_minutes BETWEEN 1 AND 60", name="hold_ttl_in_bounds"),
+        CheckConstraint("companion_release_occupancy_threshold BETWEEN 0 AND 100", name="threshold_is_percent"),
+    )

@@ -1,0 +1,102 @@
+"""An event's own deltas over a layout: zones left out or used otherwise, seats blocked, prices, whom zones let in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from sync_server.seating.checks import zone_access
+from sync_server.seating.mistakes import Mistakes
+from sync_server.seating.plan import AccessMode, ZoneType
+
+
+@dataclass(frozen=True, slots=True)
+class LayoutZone:
+    """A zone as the layout has it."""
+
+    number: int
+    id: str
+    name: str
+    zone_type: ZoneType
+    capacity: int
+    access_mode: AccessMode
+    membership_tier: str | None
+    allowed_roles: tuple[str, ...]
+    focus: tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Deltas:
+    """What an event changes; everything by number in the layout."""
+
+    blocked: frozenset[int] = frozenset()
+    disabled: frozenset[int] = frozenset()
+    zones: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)  # zone_type, access_mode, capacity …
+    prices: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class EventZone:
+    """A zone as it is at the event."""
+
+    number: int
+    id: str
+    name: str
+    zone_type: ZoneType
+    capacity: int
+    access_mode: AccessMode
+    membership_tier: str | None
+    allowed_roles: tuple[str, ...]
+    focus: tuple[float, float]
+    price: Mapping[str, Any]
+
+
+def event_zones(zones: Iterable[LayoutZone], deltas: Deltas, blocked: Mapping[int, int]) -> tuple[EventZone, ...]:
+    """The zones that are open at the event; `blocked` says how many seats of each are not sold."""
+    return tuple(
+        _event_zone(zone, deltas, blocked.get(zone.number, 0)) for zone in zones if zone.number not in deltas.disabled
+    )
+
+
+def _event_zone(zone: LayoutZone, deltas: Deltas, blocked: int) -> EventZone:
+    changed = deltas.zones.get(zone.number, {})
+    mode = AccessMode(changed.get("access_mode", zone.access_mode))
+    return EventZone(
+        number=zone.number,
+        id=zone.id,
+        name=zone.name,
+        zone_type=ZoneType(changed.get("zone_type", zone.zone_type)),
+        capacity=_capacity(zone, changed, blocked),
+        access_mode=mode,
+        membership_tier=changed.get("membership_tier", zone.membership_tier),
+        allowed_roles=tuple(changed.get("allowed_roles", zone.allowed_roles)),
+        focus=zone.focus,
+        price=deltas.prices.get(zone.number, {}),
+    )
+
+
+def _capacity(zone: LayoutZone, changed: Mapping[str, Any], blocked: int) -> int:
+    seats_left = zone.capacity - blocked
+    if ZoneType(changed.get("zone_type", zone.zone_type)).numbered:
+        return seats_left
+    return int(changed.get("capacity", seats_left))
+
+
+def check_deltas(zones: Sequence[LayoutZone], deltas: Deltas) -> None:
+    """InvalidRequest that lists what cannot be changed so."""
+    mistakes = Mistakes()
+    for zone in zones:
+        changed = deltas.zones.get(zone.number, {})
+        place = f"zone_overrides[{zone.id}]"
+        kind = ZoneType(changed.get("zone_type", zone.zone_type))
+        if kind.numbered and not zone.zone_type.numbered:
+            mistakes.add(f"{place}.zone_type", f"{zone.name} has no seats of its own, and cannot be {kind}")
+        if kind.numbered and "capacity" in changed:
+            mistakes.add(f"{place}.capacity", "is as many as the zone has seats; block some instead")
+        after = _event_zone(zone, deltas, 0)
+        for where, problem in zone_access(place, after.access_mode, after.membership_tier, after.allowed_roles):
+            mistakes.add(where, problem)
+    if {zone.number for zone in zones} <= deltas.disabled:
+        mistakes.add("disabled_zones", "one zone at least stays open")
+    mistakes.stop("invalid_event_layout")

@@ -1,0 +1,191 @@
+"""/api/venues/…/layouts and /api/organisation/seating-policy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from apiflask import APIBlueprint
+from flask import Response, request
+from pydantic import ValidationError
+from sqlalchemy.orm import Session
+
+from sync_server.plumbing.once import once
+from sync_server.plumbing.pages import PageQuery
+from sync_server.plumbing.parts import parts
+from sync_server.plumbing.principals import Action
+from sync_server.plumbing.web import current_principal, deed, organisation, requires
+from sync_server.seating import queries, schemas, service
+from sync_server.seating.event_routes import bp as event_bp
+from sync_server.seating.formats import FORMATS
+from sync_server.seating.mistakes import Mistakes
+from sync_server.seating.models import LayoutRecord
+from sync_server.seating.plan import LayoutPlan
+from sync_server.venues import queries as venues
+
+LARGEST_LAYOUT = 64 * 1024 * 1024
+
+bp = APIBlueprint("seating", __name__, url_prefix="/api", tag="Seating")
+bp.register_blueprint(event_bp)
+
+
+@bp.before_request
+def _layouts_are_large() -> None:
+    request.max_content_length = LARGEST_LAYOUT
+
+
+@bp.post("/venues/<venue_id>/layouts")
+@requires(Action.EDIT_VENUES)
+@bp.input(schemas.LayoutShape)
+@bp.output(schemas.LayoutView, status_code=201)
+def create(venue_id: str, json_data: schemas.LayoutShape) -> Response:
+    """Make a layout, as a draft."""
+
+    def write(session: Session) -> dict[str, Any]:
+        return _said(session, service.create_layout(session, organisation(), venue_id, json_data.plan(), deed()))
+
+    return once(write)
+
+
+@bp.get("/venues/<venue_id>/layouts")
+@requires(Action.READ)
+@bp.input(PageQuery, location="query")
+@bp.output(schemas.LayoutsView)
+def listing(venue_id: str, query_data: PageQuery) -> schemas.LayoutsView:
+    """List all versions of all layouts of a venue."""
+    with parts().database.reading() as session:
+        venues.venue(session, organisation(), venue_id)
+        page = queries.layouts(session, organisation(), venue_id, limit=query_data.limit, after=query_data.after)
+        return schemas.LayoutsView(items=[_view(session, row) for row in page.items], next=page.next)
+
+
+@bp.get("/venues/<venue_id>/layouts/<layout_id>")
+@requires(Action.READ)
+@bp.output(schemas.WholeLayoutView)
+def show(venue_id: str, layout_id: str) -> schemas.WholeLayoutView:
+    """Show one version of a layout with all its seats."""
+    with parts().database.reading() as session:
+        row = queries.layout(session, organisation(), layout_id, venue_id=venue_id)
+        view, shape = _view(session, row), schemas.LayoutShape.of(queries.plan(session, row))
+        return schemas.WholeLayoutView.model_construct(**dict(view), layout=shape)
+
+
+@bp.put("/venues/<venue_id>/layouts/<layout_id>")
+@requires(Action.EDIT_VENUES)
+@bp.input(schemas.LayoutShape)
+@bp.output(schemas.LayoutView)
+def redraw(venue_id: str, layout_id: str, json_data: schemas.LayoutShape) -> schemas.LayoutView:
+    """Draw a draft anew; a version that events may use is never changed."""
+    with parts().database.writing() as session:
+        row = service.redraw(session, organisation(), venue_id, layout_id, plan=json_data.plan(), deed=deed())
+        return _view(session, row)
+
+
+@bp.post("/venues/<venue_id>/layouts/<layout_id>/versions")
+@requires(Action.EDIT_VENUES)
+@bp.input(schemas.LayoutShape)
+@bp.output(schemas.LayoutView, status_code=201)
+def add_version(venue_id: str, layout_id: str, json_data: schemas.LayoutShape) -> Response:
+    """Make the next version of a layout, as a draft; events go on with the version they chose."""
+
+    def write(session: Session) -> dict[str, Any]:
+        row = service.add_version(session, organisation(), venue_id, layout_id, plan=json_data.plan(), deed=deed())
+        return _said(session, row)
+
+    return once(write)
+
+
+@bp.post("/venues/<venue_id>/layouts/<layout_id>/activate")
+@requires(Action.EDIT_VENUES)
+@bp.output(schemas.LayoutView)
+def activate(venue_id: str, layout_id: str) -> schemas.LayoutView:
+    """Let events use this version."""
+    with parts().database.writing() as session:
+        return _view(session, service.activate(session, organisation(), venue_id, layout_id, deed()))
+
+
+@bp.post("/venues/<venue_id>/layouts/<layout_id>/archive")
+@requires(Action.EDIT_VENUES)
+@bp.output(schemas.LayoutView)
+def archive(venue_id: str, layout_id: str) -> schemas.LayoutView:
+    """Let no further event use this version."""
+    with parts().database.writing() as session:
+        return _view(session, service.archive(session, organisation(), venue_id, layout_id, deed()))
+
+
+@bp.post("/venues/<venue_id>/layouts/import")
+@requires(Action.EDIT_VENUES)
+@bp.input(schemas.ImportQuery, location="query")
+@bp.output(schemas.LayoutView, status_code=201)
+@bp.doc(description="The body is the file: the JSON seating plans that pretix publishes, CSV, SVG, or our own JSON.")
+def read_file(venue_id: str, query_data: schemas.ImportQuery) -> Response:
+    """Make a layout, or a new version of one, of a file; all mistakes are told with their places, nothing half kept."""
+    plan = _read(request.get_data(cache=True), query_data)
+
+    def write(session: Session) -> dict[str, Any]:
+        there = query_data.layout_id
+        if there is None:
+            return _said(session, service.create_layout(session, organisation(), venue_id, plan, deed()))
+        row = service.add_version(session, organisation(), venue_id, there, plan=plan, deed=deed())
+        return _said(session, row)
+
+    return once(write)
+
+
+def _read(body: bytes, query: schemas.ImportQuery) -> LayoutPlan:
+    if query.format != "gatehouse":
+        return FORMATS[query.format].read(body, query.name)
+    try:
+        return schemas.LayoutShape.model_validate_json(body).plan()
+    except ValidationError as error:
+        mistakes = Mistakes()
+        for problem in error.errors(include_url=False, include_input=False):
+            mistakes.add(".".join(map(str, problem["loc"])) or "the file", problem["msg"])
+        mistakes.stop()
+        raise
+
+
+@bp.get("/venues/<venue_id>/layouts/<layout_id>/export")
+@requires(Action.READ)
+@bp.input(schemas.ExportQuery, location="query")
+def write_file(venue_id: str, layout_id: str, query_data: schemas.ExportQuery) -> Response:
+    """Write a layout as a file."""
+    with parts().database.reading() as session:
+        row = queries.layout(session, organisation(), layout_id, venue_id=venue_id)
+        plan = queries.plan(session, row)
+    if query_data.format == "gatehouse":
+        body, kind, ending = schemas.LayoutShape.of(plan).model_dump_json().encode(), "application/json", "json"
+    else:
+        form = FORMATS[query_data.format]
+        body, kind, ending = form.write(plan), form.content_type, form.ending
+    answer = Response(body, content_type=kind)
+    # A drawing that somebody else made must not run as a page of ours.
+    answer.headers["Content-Disposition"] = f'attachment; filename="layout-{row.version}.{ending}"'
+    return answer
+
+
+@bp.get("/organisation/seating-policy")
+@requires(Action.READ)
+@bp.output(schemas.PolicyView)
+def show_policy() -> schemas.PolicyView:
+    """Show the organisation's seating policy."""
+    with parts().database.reading() as session:
+        return schemas.PolicyView.of(queries.policy(session, organisation()))
+
+
+@bp.patch("/organisation/seating-policy")
+@requires(Action.MANAGE_MEMBERS)
+@bp.input(schemas.ChangePolicy)
+@bp.output(schemas.PolicyView)
+def change_policy(json_data: schemas.ChangePolicy) -> schemas.PolicyView:
+    """Change the seating policy; what is mandatory only the platform's super admins change."""
+    with parts().database.writing() as session:
+        changes = json_data.changes()
+        return schemas.PolicyView.of(service.set_policy(session, organisation(), changes, current_principal(), deed()))
+
+
+def _view(session: Session, row: LayoutRecord) -> schemas.LayoutView:
+    return schemas.LayoutView.of(row, queries.zones(session, row.id))
+
+
+def _said(session: Session, row: LayoutRecord) -> dict[str, Any]:
+    return _view(session, row).model_dump(mode="json")
