@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -19,13 +20,16 @@ from scripts.house.place import ROOT
 from scripts.measuring.bare_rows import write_bare_rows
 from scripts.measuring.measured_gate import MeasuredGate
 from scripts.measuring.measured_server import MeasuredServer, analyse, measured_server
+from scripts.measuring.peak import peak_mb
 from scripts.measuring.result import Figure, Result, at_most
 from scripts.measuring.sold_out import put_tickets
 from scripts.measuring.statistics import percentile
 from scripts.measuring.told_peak import PEAK
+from scripts.processes.child import Child
 
 TICKETS = 200_000
 NAMED = 50_000
+SETTLE_S = 1.0
 RANDOM_BYTES = 13
 
 
@@ -33,7 +37,7 @@ def measure(*, quick: bool) -> Iterator[Result]:
     """Seconds are the median of several first syncs, in turns with the bare loop."""
     with measured_server("sqlite") as server:
         yield from _cases(server, "", rounds=2 if quick else 5)
-        yield from _memory(server)
+        yield _at_work(server)
     with measured_server("sqlite") as server:
         yield _named(server)
     if not quick:
@@ -92,7 +96,8 @@ def _bytes(server: MeasuredServer, tickets: int) -> Figure:
     gate = MeasuredGate.enrolled(server.place.folder / "counting", server.place.address, code)
     try:
         gate.wire.down = 0
-        gate.sync()
+        if gate.sync()["pulled"] < tickets:
+            raise RuntimeError("the gate did not get all tickets")
         each = gate.wire.down / tickets
     finally:
         gate.close()
@@ -105,6 +110,17 @@ def _named(server: MeasuredServer) -> Result:
     return Result("snapshot", f"{NAMED} tickets with names bytes per ticket", _bytes(server, NAMED), at_most(50))
 
 
-def _memory(server: MeasuredServer) -> Iterator[Result]:
-    """A gate that is switched on and works with what it holds."""
-    return iter(())
+def _at_work(server: MeasuredServer) -> Result:
+    """A gate with its readers open takes its first snapshot while it works; its screen would come on top."""
+    home, code = server.place.folder / "working", server.new_device("Working")
+    _run_gate(home, "enrol", server.place.address, code)
+    command = [sys.executable, "-m", "gate_app", "run", "--headless", "--reader", "fake", "--home", str(home)]
+    gate = Child("The gate", command, server.place.folder / "gate.log", folder=ROOT)
+    gate.start()
+    try:
+        gate.wait_until(lambda: any(home.glob("snapshots/*.rows")), seconds=120)
+        threading.Event().wait(SETTLE_S)
+        peak = peak_mb(gate.pid)
+    finally:
+        gate.stop()
+    return Result("snapshot", f"{TICKETS} tickets gate at work MB", Figure(value=peak, unit="MB"), at_most(200))

@@ -56,6 +56,8 @@ class MeasuredServer:
 
     def found(self) -> None:
         """Makes the schema and the demo organisation, as an operator does."""
+        if self.place.database_url:
+            ask(self.place, self.place.server_command("key", "master"))
         ask(self.place, self.place.server_command("migrate"))
         (self.made,) = ask(self.place, self.place.server_command("demo", "--json"))
 
@@ -120,4 +122,3 @@ def analyse(server: MeasuredServer) -> None:
     with server.ground() as ground, ground.parts.database.engine.connect() as connection:
         connection.exec_driver_sql("ANALYZE")
         connection.commit()
-

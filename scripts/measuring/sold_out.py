@@ -22,8 +22,8 @@ VOWELS, CONSONANTS = "aeiou", "bdfghjklmnprstvz"
 
 
 def put_tickets(server: MeasuredServer, count: int, *, named: bool = False) -> None:
-    """So many rows, with the random ids, confirmation codes and seats that tickets have; `named` where names are checked."""
-    rows = iter(_rows(count, named=named))
+    """So many rows, their ids, confirmation codes and seats as random as in life; `named` where names are checked."""
+    rows = _rows(count, named=named)
     with server.ground() as ground:
         while batch := [row for _, row in zip(range(AT_ONCE), rows, strict=False)]:
             with ground.parts.database.writing() as session:
