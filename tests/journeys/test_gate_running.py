@@ -1,0 +1,85 @@
+"""The gate at a door: a program of its own, fed through its simulated scanner and stopped politely."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import threading
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.gate_builders import a_code
+from tests.journeys.test_gate_killed import a_home_of_tonight
+
+PATIENCE_S = 30.0
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    gate = a_home_of_tonight(tmp_path / "home", 5)
+    gate.lodge.close()
+    return gate.folder
+
+
+@pytest.fixture
+def running(home: Path) -> Iterator[subprocess.Popen[str]]:
+    command = [sys.executable, "-m", "gate_app", "run", "--reader", "fake", "--screen", "0", "--home", str(home)]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        yield process
+        process.kill()
+
+
+def told(process: subprocess.Popen[str], words: str) -> str:
+    assert process.stderr is not None
+    for line in process.stderr:
+        if words in line:
+            return line
+    pytest.fail(f"the gate never said: {words}")
+
+
+def journal(home: Path) -> list[dict[str, Any]]:
+    command = [sys.executable, "-m", "gate_app", "journal", "--json", "--home", str(home)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def presentations(home: Path, wanted: int) -> list[str]:
+    pause = threading.Event()
+    for _ in range(60):
+        reasons = [line["reason"] for line in journal(home) if line["kind"] == "presentation"]
+        if len(reasons) >= wanted:
+            return reasons
+        pause.wait(0.2)
+    pytest.fail("the scans never came to be written down")
+
+
+def test_it_scans_shows_its_screen_and_ends_when_it_is_told_to(home: Path, running: subprocess.Popen[str]) -> None:
+    address = told(running, "The gate's screen").split()[-1]
+    with urllib.request.urlopen(address, timeout=PATIENCE_S) as page:  # noqa: S310 - our own screen
+        assert page.status == 200
+    with (home / "scanner").open("w") as scanner:
+        scanner.write(f"{a_code(1)}\n{a_code(2)}\nposter\n")
+    assert presentations(home, 3) == ["admitted", "admitted", "unreadable"]
+    refused = subprocess.run(
+        [sys.executable, "-m", "gate_app", "scan", "X", "--home", str(home)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (refused.returncode, f"process {running.pid}".casefold() in refused.stderr.casefold()) == (1, True)
+    running.send_signal(signal.SIGTERM)
+    assert running.wait(PATIENCE_S) == 0
+    assert not (home / "scanner").exists()
+
+
+def test_a_reader_that_is_not_there_is_told_and_nothing_starts(home: Path) -> None:
+    command = [sys.executable, "-m", "gate_app", "run", "--reader", "serial", "--headless", "--home", str(home)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE_S)
+    assert (done.returncode, "Traceback" in done.stderr) == (1, False)
+    assert "serial" in done.stderr
