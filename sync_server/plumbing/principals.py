@@ -46,7 +46,7 @@ class Principal:
 class Actor:
     """Who did it and from where, as the audit log keeps it."""
 
-    kind: str  # user, token, device, system
+    kind: str  # user, platform, token, device, operator, system
     id: str = ""
     ip: str = ""
     user_agent: str = ""

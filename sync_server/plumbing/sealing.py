@@ -32,7 +32,7 @@ class Sealer:
         """What was sealed for this purpose; StorageError where the master key is another one."""
         try:
             return self._cipher.decrypt(sealed[:_NONCE], sealed[_NONCE:], purpose.encode())
-        except InvalidTag:
+        except (InvalidTag, ValueError):
             raise StorageError(
                 "A sealed secret does not open: the master key is not the one it was sealed with. "
                 "Put the right key file back in its place and start again."

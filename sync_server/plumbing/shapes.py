@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
 
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MILLIS_OF_YEAR_9999 = 253_370_764_800_000
 
 
@@ -56,12 +57,13 @@ def _from_text(value: str) -> int:
         raise ValueError("is no time; write it like 2026-07-04T18:00:00Z") from None
     if moment.tzinfo is None:
         raise ValueError("lacks its offset from UTC; write 2026-07-04T18:00:00Z or …+02:00")
-    return round(moment.timestamp() * 1000)
+    return (moment - _EPOCH) // timedelta(milliseconds=1)
 
 
 def iso(millis: int) -> str:
     """As people and scripts read it: UTC, ending in Z."""
-    text = datetime.fromtimestamp(millis / 1000, UTC).isoformat(timespec="milliseconds" if millis % 1000 else "seconds")
+    moment = _EPOCH + timedelta(milliseconds=millis)  # whole numbers: a float would lose the last millisecond
+    text = moment.isoformat(timespec="milliseconds" if millis % 1000 else "seconds")
     return text.removesuffix("+00:00") + "Z"
 
 

@@ -65,7 +65,9 @@ def current_actor() -> Actor:
     if principal is None:
         return Actor(SYSTEM.kind, ip=client_address(), user_agent=_user_agent(), request_id=request_id())
     approval = request.headers.get("X-Tenant-Approval", "")[:200]
-    return Actor(principal.kind, principal.id, client_address(), _user_agent(), request_id(), approval)
+    # Staff of the platform who hold no role in the organisation act on it from outside, and the log says so.
+    kind = "platform" if principal.platform_role and not principal.role else principal.kind
+    return Actor(kind, principal.id, client_address(), _user_agent(), request_id(), approval)
 
 
 def deed() -> Deed:

@@ -1,0 +1,117 @@
+"""The command line: wrong words are one line and status 2; what cannot be done is told in words and status 1."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[3]
+
+
+class Shell:
+    """gatehouse-server on a database in a folder of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.environment = {name: value for name, value in os.environ.items() if not name.startswith("GATEHOUSE_")}
+        self.environment |= {"GATEHOUSE_DATABASE_URL": f"sqlite:///{folder / 'g.db'}", "GATEHOUSE_LOG_LEVEL": "error"}
+
+    def run(self, *words: str, typed: str = "", **settings: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "sync_server", *words], cwd=ROOT, env=self.environment | settings, input=typed,
+            capture_output=True, text=True, check=False, timeout=120,
+        )  # fmt: skip
+
+
+@pytest.fixture
+def shell(tmp_path: Path) -> Shell:
+    return Shell(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["dance"],
+        ["serve", "--port", "seventy"],
+        ["serve", "--port", "99999"],
+        ["backup"],
+        ["key", "revoke", "x", "--org", "demo"],
+        ["user", "add", "--colour", "red"],
+        ["key", "list"],
+    ],
+)
+def test_wrong_words(shell: Shell, words: list[str]) -> None:
+    done = shell.run(*words)
+    assert done.returncode == 2 and done.stdout == ""
+    assert len(done.stderr.splitlines()) == 1 and done.stderr.startswith("gatehouse-server: ")
+
+
+def test_settings_that_cannot_work_are_listed_before_anything_opens(shell: Shell) -> None:
+    done = shell.run("serve", GATEHOUSE_SESSION_HOURS="0", GATEHOUSE_BASE_URL="nowhere")
+    assert done.returncode == 1 and "SESSION_HOURS" in done.stderr and "BASE_URL" in done.stderr
+    assert "Traceback" not in done.stderr and list(shell.folder.iterdir()) == []
+
+
+def test_an_organisation_its_people_and_its_keys(shell: Shell) -> None:
+    shell.run("migrate")
+    made = json.loads(shell.run("org", "add", "marquee", "--name", "Marquee").stdout)
+    assert json.loads(shell.run("org", "list").stdout) == made
+    add = ["user", "add", "olga@marquee.example", "--name", "Olga", "--org", "marquee", "--role", "owner"]
+    assert "ten characters" in shell.run(*add, typed="short\n").stderr
+    assert json.loads(shell.run(*add, typed="four walls and a roof\n").stdout)["role"] == "owner"
+    assert shell.run("user", "password", "olga@marquee.example", typed="another long one\n").returncode == 0
+    assert "at least one owner" in shell.run("user", "role", "olga@marquee.example", "staff", "--org", "marquee").stderr
+    first = json.loads(shell.run("key", "list", "--org", "marquee").stdout)
+    second = json.loads(shell.run("key", "rotate", "--org", "marquee", "--at-once").stdout)
+    states = [json.loads(line)["state"] for line in shell.run("key", "list", "--org", "marquee").stdout.splitlines()]
+    assert sorted(states) == ["active", "retired"] and first["id"] != second["id"]
+    refused = shell.run("key", "revoke", str(first["id"]), "--org", "marquee")
+    assert refused.returncode == 1 and "kills=0" in refused.stderr
+    revoked = shell.run("key", "revoke", str(first["id"]), "--org", "marquee", "--kills", "0", "--reissue")
+    assert json.loads(revoked.stdout) == {"id": first["id"], "state": "revoked", "reissued": 0}
+    assert "no organisation 'nobody'" in shell.run("key", "list", "--org", "nobody").stderr
+
+
+def test_the_demo_has_all_that_an_evening_needs_and_can_be_made_again(shell: Shell) -> None:
+    made = [json.loads(shell.run("demo", "--json").stdout) for _ in range(2)]
+    for name in ("organisation", "venue", "gates", "event", "tickets", "login", "api_token", "supervisor"):
+        assert made[0][name]
+    assert made[0]["event"]["status"] == "live" and made[0]["tickets"][0]["code"].startswith("MAY1")
+    assert made[0]["organisation"] == made[1]["organisation"] and made[0]["event"]["id"] != made[1]["event"]["id"]
+
+
+def test_the_master_key_is_made_once(shell: Shell) -> None:
+    file = shell.folder / "keys" / "master.key"
+    settings = {"GATEHOUSE_MASTER_KEY_FILE": str(file)}
+    assert shell.run("key", "master", **settings).returncode == 0
+    before = file.read_text()
+    again = shell.run("key", "master", **settings)
+    assert again.returncode == 1 and file.read_text() == before
+
+
+def test_the_doctor_says_what_is_wrong(shell: Shell) -> None:
+    sick = shell.run("doctor")
+    assert sick.returncode == 1 and "run `gatehouse-server migrate`" in sick.stderr
+    shell.run("migrate")
+    well = shell.run("doctor")
+    assert well.returncode == 0 and all(json.loads(line)["ok"] for line in well.stdout.splitlines())
+
+
+def test_another_master_key_is_noticed_in_words(shell: Shell) -> None:
+    shell.run("demo", "--json")
+    (shell.folder / "master.key").write_text("22" * 32)
+    done = shell.run("demo", "--json")
+    assert done.returncode == 1 and "master key" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_the_description_of_the_api_is_openapi_3_1(shell: Shell) -> None:
+    from openapi_spec_validator import validate
+
+    described = json.loads(shell.run("openapi").stdout)
+    assert described["openapi"].startswith("3.1")
+    validate(described)
