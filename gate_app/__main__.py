@@ -32,6 +32,9 @@ app = typer.Typer(
 HomeOption = Annotated[Path | None, typer.Option("--home", help="The gate's folder.", envvar="GATEHOUSE_GATE_HOME")]
 
 
+GateOption = Annotated[
+    str, typer.Option(metavar="CODE", help="Stand at another of the gates that this device may use.")
+]
 PinOption = Annotated[
     str, typer.Option("--pin", metavar="-", help="- for the terminal, or a file descriptor's number.")
 ]
@@ -114,9 +117,7 @@ def scan(  # noqa: PLR0917 - options, which typer passes by name
     ],
     direction: Annotated[Way | None, typer.Option()] = None,
     mode: Annotated[Kind | None, typer.Option()] = None,
-    gate: Annotated[
-        str, typer.Option(metavar="CODE", help="Stand at another of the gates that this device may use.")
-    ] = "",
+    gate: GateOption = "",
     override_pin: Annotated[
         str,
         typer.Option(
@@ -153,6 +154,7 @@ def run(
     ] = None,
     headless: Annotated[bool, typer.Option("--headless", help="No local page.")] = False,
     reader: Annotated[list[ReaderKind] | None, typer.Option(help="Instead of the readers in the settings.")] = None,
+    gate: GateOption = "",
     home: HomeOption = None,
 ) -> None:
     """The real thing: readers, lamps, screen and synchronisation, until it is stopped."""
@@ -160,7 +162,7 @@ def run(
 
     with _lodge(home, "run") as lodge:
         kinds = tuple(kind.value for kind in reader or ())
-        run_gate(lodge, kinds, None if headless else (lodge.config.screen_port if screen is None else screen))
+        run_gate(lodge, kinds, None if headless else (lodge.config.screen_port if screen is None else screen), gate)
 
 
 @app.command()

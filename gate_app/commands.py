@@ -89,13 +89,14 @@ def sync_once(lodge: Lodge, puller: Puller, pusher: Pusher) -> dict[str, Any]:
 def sync_line(lodge: Lodge) -> dict[str, Any]:
     """What `sync` prints."""
     standing, books = lodge.standing, lodge.roster.books.values()
+    journal = journal_status(lodge.database.connection, lodge.journal.device)
     return {
         "pulled": standing.pulled,
         "pushed": standing.pushed,
         "revision": max((book.position.revision for book in books), default=None),
         "snapshot_age_s": age_s(lodge.roster.oldest_as_of(), lodge.time.now().at),
-        "conflicts": standing.conflicts,
-        "quarantined": journal_status(lodge.database.connection, lodge.journal.device)["quarantined"],
+        "conflicts": journal["conflicts"],
+        "quarantined": journal["quarantined"],
         "unsent": lodge.journal.unsent(),
     }
 

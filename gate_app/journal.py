@@ -20,6 +20,11 @@ SEQ_BITS = 40
 """A place in the file is the branch's local number and the entry's number in one integer: appending never seeks."""
 _SEQ_MASK = (1 << SEQ_BITS) - 1
 _LAMP = "lamp"
+FORKS = "forks"
+FORK_WORDS = (
+    "The server holds other entries under this gate's numbers: another machine has the same key, or an older copy of"
+    " its memory was put back. Scanning goes on as a new branch. If there is a second machine, switch one of them off."
+)
 _BRANCH_WORDS = "branch_words"
 NOWHERE = Position(b"", 0, b"")
 
@@ -159,6 +164,13 @@ class Journal:
             self.head = Head(0, head.hash)
             self.database.mark(_BRANCH_WORDS, why)
             return self.append(moment, boot, EntryKind.BRANCH, details=left)
+
+    def leave_fork(self, moment: Moment, boot: bytes) -> str:
+        """The server holds other entries under our numbers; answers words for the operator."""
+        with self.database.lock:
+            self.database.mark(FORKS, int_mark(self.database.connection, FORKS) + 1)
+            self.begin_branch(moment, boot, FORK_WORDS)
+        return FORK_WORDS
 
     def branch_words(self) -> str:
         """Why the present branch was begun, for the operator; empty for the first."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import sqlite3
 import sys
 import threading
 from collections.abc import Callable, Iterable
@@ -17,7 +18,9 @@ from gate_app.app import http_wire, jitter
 from gate_app.commands import sync_line
 from gate_app.config import ReaderWish
 from gate_app.gate import Presented
+from gate_app.gathering import Wish
 from gate_app.lodge import Lodge
+from gate_app.posting import gate_at
 from gate_app.printing import say, tell
 from gate_app.scanner_pipe import feed_from_pipe
 from gate_app.screen.feed import Feed
@@ -56,16 +59,18 @@ class LampAndScreen:
         self._feed.show(told)
 
 
-def run_gate(lodge: Lodge, kinds: tuple[str, ...], screen_port: int | None) -> None:
+def run_gate(lodge: Lodge, kinds: tuple[str, ...], screen_port: int | None, gate: str = "") -> None:
     """Opens what the settings name and works until a signal comes. Raises SettingsError for a missing device."""
     stop = _stop_on_signals()
     with ExitStack() as ends:
+        wish = Wish(gate=_allowed(lodge, gate))
         feed = _open_feed(lodge)
         lamp = LampAndScreen(_open_signals(lodge, feed, ends), feed)
         readers = _open_readers(lodge, kinds, feed, stop, ends)
         _open_screen(lodge, feed, screen_port, stop, ends)
         _count_houses(lodge)
-        threads = [_thread(reader.name, partial(_serve, lodge, reader, lamp, feed, stop)) for reader in readers]
+        serve = partial(_serve, lodge, wish=wish, lamp=lamp, feed=feed, stop=stop)
+        threads = [_thread(reader.name, partial(serve, reader)) for reader in readers]
         ends.callback(_end, threads, stop)
         _start_sync(lodge, stop, say, ends)
         for thread in threads:
@@ -159,15 +164,26 @@ def _count_houses(lodge: Lodge) -> None:
         lodge.gathering.house(book, lodge.time.now().at)
 
 
-def _serve(lodge: Lodge, reader: CodeReader, lamp: LampAndScreen, feed: Feed, stop: threading.Event) -> None:
+def _serve(
+    lodge: Lodge, reader: CodeReader, *, wish: Wish, lamp: LampAndScreen, feed: Feed, stop: threading.Event
+) -> None:
     def report(fault: DeviceError | None) -> None:
         feed.fault(reader.name, str(fault) if fault else None)
 
     for reading in readings(reader, stop, report):
         try:
-            lodge.gate.handle(Presented(reading.text, reading.reader), lamp)
-        except GatehouseError as why:
-            feed.fault("gate", why.message)
+            lodge.gate.handle(Presented(reading.text, reading.reader, wish), lamp)
+        except (GatehouseError, sqlite3.Error) as why:
+            # One presentation that cannot be judged must not end the lane: the next guest is another question.
+            feed.fault("gate", str(why))
+
+
+def _allowed(lodge: Lodge, gate: str) -> str:
+    """The gate that was picked, if this device may stand there at every event that it holds. Raises with words."""
+    for event, post in lodge.posts.by_event.items():
+        if gate and event in lodge.roster.books:
+            gate_at(post, lodge.roster.books[event].facts.gates, gate)
+    return gate
 
 
 def _start_sync(lodge: Lodge, stop: threading.Event, report: Callable[[str], None], ends: ExitStack) -> bool:

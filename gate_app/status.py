@@ -12,7 +12,7 @@ from typing import Any
 from gate_app.clockface import iso
 from gate_app.database import get_mark, int_mark
 from gate_app.identity import Identity
-from gate_app.journal import SEQ_BITS, SHOWN, entries_in
+from gate_app.journal import FORKS, SEQ_BITS, SHOWN, entries_in
 from gate_app.posting import Post
 from gate_app.roster import Book
 from gate_app.time_keeper import Moment
@@ -108,10 +108,12 @@ def journal_status(connection: sqlite3.Connection, device: int) -> dict[str, Any
         lacking = max(0, _last_seq(connection, local) - acknowledged)
         unsent, stranded = (unsent + lacking, stranded) if owner == device else (unsent, stranded + lacking)
     (quarantined,) = connection.execute("SELECT count(*) FROM quarantined").fetchone()
+    (clashes,) = connection.execute("SELECT count(*) FROM clashes").fetchone()
     return {
         "unsent": unsent,
         "stranded": stranded,
         "quarantined": quarantined,
+        "conflicts": clashes + int_mark(connection, FORKS),
         "branches": len(branches),
         "branch": branches[-1][2] if branches else None,
         "seq": _last_seq(connection, branches[-1][0]) if branches else 0,

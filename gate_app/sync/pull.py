@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-from gate_app import history
+from gate_app import clashes, history
 from gate_app.database import set_mark
 from gate_app.gathering import Gathering
 from gate_app.journal import Journal
@@ -23,10 +23,6 @@ from shared.scans import EntryKind
 from shared.snapshot import Movement, Position, Row, from_frame, movements_from_bytes
 
 ANCHOR_EVERY_MS = 600_000
-FORK = (
-    "The server holds other entries under this gate's numbers: another machine has the same key, or an older copy of"
-    " its memory was put back. Scanning goes on as a new branch. If there is a second machine, switch one of them off."
-)
 MOVEMENTS_AT_ONCE = 500
 """Heard movements are kept in small transactions, so that a scan never waits long for its own."""
 
@@ -40,7 +36,6 @@ class Standing:
     words: str = ""
     pulled: int = 0
     pushed: int = 0
-    conflicts: int = 0
 
 
 class Puller:
@@ -157,8 +152,7 @@ class Puller:
         if self._journal.agrees(self._journal.branch, mark.seq, mark.head):
             self._journal.acknowledge(self._journal.branch, mark.seq)
             return
-        self._journal.begin_branch(self._time.now(), self._time.boot, FORK)
-        self.standing.words = FORK
+        self.standing.words = self._journal.leave_fork(self._time.now(), self._time.boot)
 
     # -- rows ---------------------------------------------------------------------------------------------------
 
@@ -250,7 +244,9 @@ class Puller:
         database, book = self._journal.database, self._roster.books[event]
         with database.writing() as connection:
             history.add_many(connection, movements, event)
-        self._gathering.recount(book, {movement.ticket_id for movement in movements}, self._time.now().at)
+            tickets = {movement.ticket_id for movement in movements}
+            clashes.note(connection, book, tickets, self._journal.device)
+        self._gathering.recount(book, tickets, self._time.now().at)
 
     def _mark_heard(self, batch: Batch) -> None:
         """Only after all of them are kept: after a power cut in between they come again, which changes nothing."""

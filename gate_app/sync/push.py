@@ -6,7 +6,7 @@ from gate_app.identity import Identity
 from gate_app.journal import Branch, Journal
 from gate_app.sync.client import Client
 from gate_app.sync.exchange import journal_answer, journal_call
-from gate_app.sync.pull import FORK, Standing
+from gate_app.sync.pull import Standing
 from gate_app.time_keeper import TimeKeeper
 from shared.protocol import MAX_ENTRIES, JournalAnswer, JournalRequest
 from shared.scans import sign_head
@@ -62,9 +62,7 @@ class Pusher:
         told = [seq for seq, _, _ in answer.answers]
         self._journal.acknowledge(branch, max(told, default=branch.acknowledged))
         if branch.local == self._journal.branch.local:
-            self._journal.begin_branch(self._time.now(), self._time.boot, FORK)
-            self._standing.words = FORK
-            self._standing.conflicts += 1
+            self._standing.words = self._journal.leave_fork(self._time.now(), self._time.boot)
 
 
 def _within(bodies: list[bytes]) -> list[bytes]:

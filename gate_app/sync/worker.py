@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 import threading
 from collections.abc import Callable
 
@@ -80,17 +81,17 @@ class Worker:
                 if failures:
                     self._report("")
                 failures = 0
-            except GatehouseError as why:
-                pause = self._failed(why, failures)
+            except (GatehouseError, sqlite3.Error) as why:
+                pause = self._failed(str(why), failures)
                 failures += 1
                 # The server may have been restored, or this gate's card exchanged: marks are compared anew.
                 after_silence()
             self._stop.wait(pause)
 
-    def _failed(self, why: GatehouseError, failures: int) -> float:
+    def _failed(self, words: str, failures: int) -> float:
         self._puller.silent()
         if failures == 0:
-            self._report(why.message)
+            self._report(words)
         return delays(failures, base_ms=BASE_MS, cap_ms=CAP_MS, jitter=self._jitter()) / 1000
 
 

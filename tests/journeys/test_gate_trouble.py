@@ -14,6 +14,7 @@ from gate_app.sync.client import Reply
 from shared import scans
 from shared.errors import GatehouseError
 from shared.snapshot import Movement, MovementKind, PolicyRow, TicketState, WhenUncertain
+from shared.tickets import Entitlement
 from tests.gate_builders import (
     EVENT,
     HOUR,
@@ -339,3 +340,27 @@ def test_a_home_of_a_newer_program_is_left_alone(gate: GateAtHome) -> None:
         connection.execute("PRAGMA user_version = 99")
     with pytest.raises(GatehouseError, match="newer gate program"):
         gate.switch_on()
+
+
+def test_two_gates_admit_one_ticket_offline_and_both_learn_of_it(gate: GateAtHome, tmp_path: Path) -> None:
+    server = ServerInMemory(gate.hands, the_house())
+    other = a_gate(tmp_path / "b", device=12, hands=gate.hands)
+    assert [one.scan(a_code(1))["reason"] for one in (gate, other)] == ["admitted", "admitted"]
+    sync(gate, server)
+    assert sync(other, server)["conflicts"] == 1
+    assert sync(gate, server)["conflicts"] == 1
+    assert sync(gate, server)["conflicts"] == 1, "hearing of it again makes it no second one"
+
+
+def test_coming_and_going_through_two_gates_is_no_clash(tmp_path: Path) -> None:
+    rows = [*the_house(0), a_ticket_row(1, entitlement=Entitlement.GA_STANDING)]
+    hands = Hands()
+    gate, other = a_gate(tmp_path / "a", rows, hands=hands), a_gate(tmp_path / "b", rows, device=12, hands=hands)
+    server = ServerInMemory(hands, rows)
+    for one, way in ((gate, "entry"), (other, "exit"), (gate, "entry")):
+        hands.pass_ms(60_000)
+        for teller in (gate, other, gate):
+            sync(teller, server)
+        assert one.scan(a_code(1), direction=way)["verdict"] == "admit"
+    sync(gate, server)
+    assert sync(other, server)["conflicts"] == 0
