@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from shared.errors import GatehouseError
-from sync_server.commands import keys, people, safety, serving
+from sync_server.commands import audit, keys, people, safety, serving
 from sync_server.commands.ground import explain, ground, say, tell
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None, help="The Gatehouse server.")
@@ -21,6 +21,7 @@ signing = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Keys th
 app.add_typer(users, name="user")
 app.add_typer(orgs, name="org")
 app.add_typer(signing, name="key")
+app.add_typer(audit.app, name="audit")
 
 Org = Annotated[str, typer.Option("--org", help="The organisation's slug.")]
 PasswordFd = Annotated[int | None, typer.Option("--password-fd", help="Read the password from this file descriptor.")]

@@ -8,6 +8,8 @@ from functools import partial
 from typing import TypeVar
 
 from sync_server.accounts import signing_in
+from sync_server.audit import sealer
+from sync_server.devices import identity
 from sync_server.events import status
 from sync_server.outbox import relay
 from sync_server.outbox.relay import Relay
@@ -66,10 +68,12 @@ class Worker:
 
 def own_jobs(parts: Parts) -> list[Job]:
     """The jobs of the rooms below."""
+    key = partial(identity.private_key, sealer=parts.sealer)
     return [
         Job("events.walk_planned", 1_000, status.walk_planned),
         Job("tickets.retire_keys", 60_000, signing.retire_everywhere),
         Job("accounts.forget_sessions", 600_000, lambda session, deed: signing_in.forget_ended(session, deed.now)),
         Job("plumbing.forget_answers", 600_000, lambda session, deed: once.forget_old(session, deed.now)),
+        Job("audit.seal", sealer.EVERY_MS, partial(sealer.seal_waiting, key=key)),
         *relay.jobs(parts),
     ]

@@ -7,12 +7,15 @@ from collections.abc import Callable, Sequence
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from sqlalchemy import func, select, update
 from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
-from sync_server.audit import queries, rules
+from shared.errors import Untrusted
+from sync_server.audit import following, queries, rules
 from sync_server.audit.models import AuditRow, ChainRow
 from sync_server.plumbing.database import of
+from sync_server.plumbing.logs import LOG
 from sync_server.plumbing.principals import Deed
 
 BATCH = 4_000
@@ -20,25 +23,31 @@ BATCH = 4_000
 OF_ONE_CHAIN = 2_000
 EVERY_MS = 1_000
 
-KeyAtHand = Callable[[Session], Ed25519PrivateKey | None]
+Key = Callable[[Session], Ed25519PrivateKey]
 
 
-def no_key(_session: Session) -> None:
-    """For an installation that has no key of its own yet: heads stay unsigned."""
-
-
-def seal_waiting(session: Session, deed: Deed, *, key: KeyAtHand = no_key) -> int:
-    """Seal what waits, longest waiting chains first; how many lines that were.
+def seal_waiting(session: Session, deed: Deed, *, key: Key | None = None) -> int:
+    """Seal what waits, longest waiting chains first; how many lines that were. Without a key, heads stay unsigned.
 
     What waits is found by having no seal, never by an id or a time: a line that commits late is sealed late.
     """
-    chains = _waiting_chains(session)
+    chains, done = _waiting_chains(session), 0
     _begin_chains(session, chains, deed.now)
-    private, done = key(session) if chains else None, 0
+    private = key(session) if key is not None and chains else None
     for chain in chains:
         if done < BATCH:
-            done += _seal_chain(session, chain, private, deed.now)
+            done += _guarded(session, chain, private, deed.now)
     return done
+
+
+def _guarded(session: Session, chain: str, private: Ed25519PrivateKey | None, now: Millis) -> int:
+    """One chain that somebody has tampered with must not keep the others open."""
+    try:
+        with session.begin_nested():
+            return _seal_chain(session, chain, private, now)
+    except (IntegrityError, Untrusted) as problem:
+        LOG.error("audit_chain_broken", chain=chain, problem=type(problem).__name__)
+        return 0
 
 
 def _waiting_chains(session: Session) -> list[str]:
@@ -65,20 +74,30 @@ def _seal_chain(session: Session, chain: str, private: Ed25519PrivateKey | None,
     wanted = select(AuditRow).where(queries.of_chain(chain), AuditRow.seq.is_(None))
     rows = session.execute(wanted.order_by(AuditRow.id).limit(OF_ONE_CHAIN)).scalars().all()
     if rows:
-        _write(session, head, rows, private, now)
+        _require_ours(head, private)
+        _write(session, head, rows, now)
+        _sign(head, private)
+        LOG.info("audit_sealed", chain=chain, seq=head.seq, seal=head.seal.hex())
     return len(rows)
 
 
-def _write(
-    session: Session, head: ChainRow, rows: Sequence[AuditRow], private: Ed25519PrivateKey | None, now: Millis
-) -> None:
+def _require_ours(head: ChainRow, private: Ed25519PrivateKey | None) -> None:
+    """Nothing is put on top of a head that this server has not signed: that would make a forgery genuine."""
+    if private is not None and head.seq:
+        place = following.Place(head.seq, head.seal)
+        following.check_signature(head.chain, place, head.at, head.signature, private.public_key().public_bytes_raw())
+
+
+def _write(session: Session, head: ChainRow, rows: Sequence[AuditRow], now: Millis) -> None:
     seq, seal, sealed = head.seq, head.seal, []
     for row in rows:
         seq, seal = seq + 1, rules.seal(seal, seq + 1, queries.as_sealed(row))
         sealed.append({"id": row.id, "seq": seq, "seal": seal})
     session.execute(update(AuditRow), sealed)
     head.seq, head.seal, head.at = seq, seal, now
-    message = rules.head_message(head.chain, seq, seal, now)
+
+
+def _sign(head: ChainRow, private: Ed25519PrivateKey | None) -> None:
+    message = rules.head_message(head.chain, head.seq, head.seal, head.at)
     head.signature = None if private is None else private.sign(message)
     head.public_key = None if private is None else private.public_key().public_bytes_raw()
-    session.flush()

@@ -64,6 +64,21 @@ def _made(session: Session, sealer: Sealer, now: Millis) -> ServerIdentity:
     return session.execute(select(ServerIdentity)).scalar_one()
 
 
+def private_key(session: Session, sealer: Sealer) -> Ed25519PrivateKey:
+    """The same key within a transaction that is open for writing, where asking for another would wait for itself."""
+    row = session.get(ServerIdentity, 1) or _made(session, sealer, of(session).clock())
+    return Ed25519PrivateKey.from_private_bytes(sealer.open(row.sealed, _PURPOSE))
+
+
+def public_key(session: Session, sealer: Sealer) -> bytes | None:
+    """What signatures are checked with; None where the key was never needed. Told by the private key, not the row."""
+    row = session.get(ServerIdentity, 1)
+    if row is None:
+        return None
+    private = Ed25519PrivateKey.from_private_bytes(sealer.open(row.sealed, _PURPOSE))
+    return private.public_key().public_bytes_raw()
+
+
 def server_key() -> ServerKey:
     """The key of the server that is answering this request."""
     extensions = current_app.extensions
