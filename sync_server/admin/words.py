@@ -35,6 +35,7 @@ WHY_APART = {
     "wrong_branch": "of another branch",
     "foreign_event": "of somebody else's event",
     "broken_chain": "does not follow the entry before",
+    "wrong_head": "not the entry that its device signed for",
     "revoked_device": "written after the device was shut out",
 }
 

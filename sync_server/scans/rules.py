@@ -99,6 +99,14 @@ def without_foreign(lines: Iterable[Line], own_events: Collection[int]) -> list[
     ]
 
 
+def with_head_checked(lines: Sequence[Line], seq: int, head: bytes) -> list[Line]:
+    """The entry that the device signed for must be the one it sends."""
+    return [
+        replace(line, why=Why.WRONG_HEAD) if line.seq == seq and line.hash != head and not line.why else line
+        for line in lines
+    ]
+
+
 def with_chain_checked(lines: Iterable[Line], held: HeldBySeq) -> list[Line]:
     """An entry must name the one before it, where that one is held and was good."""
     before: dict[int, list[Held]] = {seq: list(some) for seq, some in held.items()}

@@ -76,7 +76,7 @@ def accept(session: Session, device: KnownDevice, claim: Claim, bodies: Sequence
     """Keep a stretch of a journal, each entry once, and let everything follow from it."""
     _require_own_head(device, claim)
     journal = keeping.locked_journal(session, device.number, claim.branch, device.organisation_id)
-    lines, held = _sorted_out(session, journal, device, bodies)
+    lines, held = _sorted_out(session, journal, device, claim, bodies)
     _keep_claim(journal, device, claim)
     new = [line for line in lines if all(line.hash != one.hash for one in held.get(line.seq, ()))]
     released = revoked.release_covered(session, journal, lines) if device.revoked else []
@@ -106,13 +106,14 @@ def _require_own_head(device: KnownDevice, claim: Claim) -> None:
 
 
 def _sorted_out(
-    session: Session, journal: Journal, device: KnownDevice, bodies: Sequence[bytes]
+    session: Session, journal: Journal, device: KnownDevice, claim: Claim, bodies: Sequence[bytes]
 ) -> tuple[list[Line], dict[int, list[Held]]]:
     lines = rules.read_batch(device.number, journal.branch, bodies, journal.mark_seq + 1)
     owners = organisations_of(session, {line.entry.event for line in lines if line.entry and line.entry.event})
     own = {event for event, owner in owners.items() if owner == device.organisation_id}
     held = keeping.held_around(session, journal, lines)
-    checked = rules.with_chain_checked(rules.without_foreign(lines, own), held)
+    own_lines = rules.with_head_checked(rules.without_foreign(lines, own), claim.seq, claim.head)
+    checked = rules.with_chain_checked(own_lines, held)
     return (revoked.with_late_ones_apart(session, journal, checked) if device.revoked else checked), held
 
 
