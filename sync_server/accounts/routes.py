@@ -7,7 +7,7 @@ from typing import Any
 from apiflask import APIBlueprint
 from flask import Response, g, request
 
-from shared.errors import InvalidRequest, NotSignedIn
+from shared.errors import Forbidden, InvalidRequest, NotSignedIn
 from sync_server.accounts import queries, schemas, service, signing_in
 from sync_server.accounts.cookies import COOKIE, forget_cookie, set_cookie
 from sync_server.plumbing.once import plainly
@@ -19,6 +19,7 @@ from sync_server.plumbing.web import (
     current_principal,
     organisation,
     requires,
+    signed_in,
 )
 
 bp = APIBlueprint("accounts", __name__, url_prefix="/api", tag="Accounts")
@@ -27,6 +28,9 @@ bp = APIBlueprint("accounts", __name__, url_prefix="/api", tag="Accounts")
 def identify() -> None:
     """Find out who asks, before any view runs."""
     g.principal = _bearer() or _browser()
+    if g.principal is None and request.method not in SAFE and request.headers.get("Sec-Fetch-Site") == "cross-site":
+        # Nobody may sign a browser in, or enrol through it, from a page of somebody else's.
+        raise Forbidden("This request was sent from another site.", code="bad_origin")
 
 
 def _bearer() -> Principal | None:
@@ -90,6 +94,7 @@ def sign_out() -> tuple[str, int, dict[str, str]]:
 
 
 @bp.post("/session/organisation")
+@signed_in
 @bp.input(schemas.ChooseOrganisation)
 @bp.doc(summary="Choose an organisation", responses={204: "Chosen"})
 def choose_organisation(json_data: schemas.ChooseOrganisation) -> tuple[str, int]:

@@ -8,9 +8,10 @@ from typing import Any, ParamSpec, TypeVar, cast
 
 from apiflask import APIFlask, HTTPError
 from flask import Request, Response, g, has_request_context, jsonify, request
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import DataError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from werkzeug.exceptions import HTTPException
+from werkzeug.routing import IntegerConverter, Map
 
 from shared.errors import Forbidden, GatehouseError, InvalidRequest, NotSignedIn, Unavailable
 from shared.ids import uuid7
@@ -98,6 +99,17 @@ def requires(action: Action) -> Callable[[Callable[P, T]], Callable[P, T]]:
     return guard
 
 
+def signed_in(view: Callable[P, T]) -> Callable[P, T]:
+    """Let a view run only for somebody known, whatever they may do."""
+
+    @wraps(view)
+    def guarded(*args: P.args, **kwargs: P.kwargs) -> T:
+        current_principal()
+        return view(*args, **kwargs)
+
+    return guarded
+
+
 def require(action: Action) -> None:
     """Forbidden unless whoever asks may do this."""
     if not parts().may(current_principal(), action):
@@ -124,14 +136,24 @@ class JsonRequest(Request):
         return super().get_json(force=force, silent=silent, cache=cache) if self.get_data() else {}
 
 
+class SmallNumber(IntegerConverter):
+    """A number in an address that every column can hold; a larger one names nothing."""
+
+    def __init__(self, map: Map) -> None:  # noqa: A002 - the router calls it so
+        """Of 0 to 2**31 - 1."""
+        super().__init__(map, min=0, max=2**31 - 1)
+
+
 def install(app: APIFlask) -> None:
     """Give an app request ids and the one shape of errors."""
     app.request_class = JsonRequest
+    app.url_map.converters["int"] = SmallNumber
     app.before_request(_begin)
     app.after_request(_end)
     app.register_error_handler(GatehouseError, _told)
     app.register_error_handler(HTTPError, _from_apiflask)
     app.register_error_handler(HTTPException, _from_werkzeug)
+    app.register_error_handler(DataError, _unstorable)
     app.register_error_handler(OperationalError, _database_away)
     app.register_error_handler(PoolTimeout, _database_away)
     app.register_error_handler(Exception, _unexpected)
@@ -148,6 +170,9 @@ def _end(answer: Response) -> Response:
     answer.headers["X-Request-Id"] = request_id()
     answer.headers.setdefault("X-Content-Type-Options", "nosniff")
     answer.headers.setdefault("Referrer-Policy", "same-origin")
+    answer.headers.setdefault("X-Frame-Options", "DENY")
+    if parts().config.secure_cookies:
+        answer.headers.setdefault("Strict-Transport-Security", "max-age=31536000")
     metrics = parts().metrics
     metrics.requests.labels(request.method, rule, answer.status_code).inc()
     metrics.seconds.labels(request.method, rule).observe(millis / 1000)
@@ -203,6 +228,10 @@ def _database_away(error: Exception) -> Response:
     return error_answer(
         Unavailable("The database does not answer for the moment. Nothing was changed. Try again shortly.")
     )
+
+
+def _unstorable(_error: Exception) -> Response:
+    return error_answer(InvalidRequest("A text or number in this request is nothing that can be kept."))
 
 
 def _unexpected(error: Exception) -> Response:
