@@ -55,29 +55,33 @@ def _decoded(text: bytes, mistakes: Mistakes) -> str:
 
 def _lines(text: str, mistakes: Mistakes) -> Iterator[tuple[int, Line]]:
     head = text.split("\n", 1)[0]
-    separator = max(",;\t", key=head.count)
-    reader = csv.DictReader(StringIO(text), delimiter=separator, restkey="…", strict=True)
-    names = [name.strip().lower() for name in reader.fieldnames or []]
+    reader = csv.reader(StringIO(text, newline=""), delimiter=max(",;\t", key=head.count), strict=True)
+    try:
+        names = [name.strip().lower() for name in next(reader, [])]
+        _check_columns(names, mistakes)
+        for values in reader:
+            if len(values) > len(names):
+                mistakes.add(f"line {reader.line_num}", "has more fields than the first line has columns")
+            yield reader.line_num, {name: value.strip() for name, value in zip(names, values, strict=False)}
+    except csv.Error as error:
+        mistakes.add(f"line {reader.line_num}", f"is no CSV ({error})")
+
+
+def _check_columns(names: list[str], mistakes: Mistakes) -> None:
     for unknown in [name for name in names if name not in COLUMNS]:
         mistakes.add("line 1", f"{unknown!r} is no column of this format; there are {', '.join(COLUMNS)}")
+    for twice in {name for name in names if names.count(name) > 1}:
+        mistakes.add("line 1", f"the column {twice!r} is there twice")
     if "zone" not in names:
         mistakes.add("line 1", "the column 'zone' is missing")
     mistakes.stop()
-    reader.fieldnames = names
-    try:
-        for line in reader:
-            if "…" in line:
-                mistakes.add(f"line {reader.line_num}", "has more fields than the first line has columns")
-            yield reader.line_num, {key: (value or "").strip() for key, value in line.items() if key != "…"}
-    except csv.Error as error:
-        mistakes.add(f"line {reader.line_num}", f"is no CSV ({error})")
 
 
 def _take(zones: dict[str, _Zone], number: int, line: Line, mistakes: Mistakes) -> None:
     place = f"line {number}"
     if not any(line.values()):
         return
-    if not line["zone"]:
+    if not line.get("zone"):
         mistakes.add(f"{place}, zone", "is empty")
         return
     kind = _word(ZoneType, line, "zone_type", place, mistakes) or ZoneType.RESERVED_SEATING

@@ -1,0 +1,1 @@
+"""What layouts promise over HTTP, on both databases."""

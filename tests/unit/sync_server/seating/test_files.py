@@ -1,0 +1,240 @@
+"""Layouts come from other people's files, with other people's mistakes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shared.errors import InvalidRequest
+from sync_server.seating import csv_plans, pretix_plans, svg_plans
+from sync_server.seating.plan import AccessMode, Category, LayoutPlan, SeatPlan, ZonePlan, ZoneType
+
+SVG = '<svg xmlns="http://www.w3.org/2000/svg">{}</svg>'
+
+
+def refused(read: Callable[[], object]) -> dict[str, str]:
+    with pytest.raises(InvalidRequest) as caught:
+        read()
+    assert caught.value.error_code == "invalid_layout"
+    return {each["place"]: each["problem"] for each in caught.value.details["mistakes"]}
+
+
+def a_pretix_seat(number: int, **changed: Any) -> dict[str, Any]:
+    guid = {"seat_guid": f"stalls-A-{number}", "seat_number": str(number)}
+    return {**guid, "position": {"x": 25 * number, "y": 0}, "category": "Front"} | changed
+
+
+def a_pretix_plan(*seats: dict[str, Any], **changed: Any) -> dict[str, Any]:
+    row = {"row_number": "A", "row_number_position": "both", "position": {"x": 10, "y": 5}, "seats": list(seats)}
+    area = {"shape": "text", "position": {"x": 0, "y": 0}, "text": {"text": "STAGE", "position": {"x": 0, "y": 0}}}
+    zone = {"name": "Stalls", "position": {"x": 100, "y": 200}, "rows": [row], "areas": [area]}
+    size = {"width": 800, "height": 600}
+    return {"name": "Hall", "zones": [zone], "categories": [{"name": "Front", "color": "#f00"}], "size": size} | changed
+
+
+def read_pretix(plan: Any) -> LayoutPlan:
+    return pretix_plans.read(orjson.dumps(plan))
+
+
+def test_pretix_seats_stand_where_zone_row_and_seat_put_them_together() -> None:
+    (zone,) = read_pretix(a_pretix_plan(a_pretix_seat(1), a_pretix_seat(2))).zones
+    assert [(seat.x, seat.y, seat.row, seat.number) for seat in zone.seats] == [
+        (135, 205, "A", "1"),
+        (160, 205, "A", "2"),
+    ]
+    assert (zone.zone_type, zone.capacity, zone.seats[0].price_category) == (ZoneType.RESERVED_SEATING, 2, "Front")
+
+
+def test_pretix_drawing_survives_the_journey() -> None:
+    plan = read_pretix(a_pretix_plan(a_pretix_seat(1)))
+    again = orjson.loads(pretix_plans.write(plan))
+    assert again["size"] == {"width": 800, "height": 600}
+    assert again["categories"] == [{"name": "Front", "color": "#f00"}]
+    assert again["zones"][-1]["areas"] == a_pretix_plan()["zones"][0]["areas"]
+    assert pretix_plans.read(orjson.dumps(again)).zones == plan.zones
+
+
+def test_pretix_mistakes_are_told_with_their_places() -> None:
+    seat = a_pretix_seat(1, colour="red")
+    del seat["seat_guid"]
+    mistakes = refused(
+        lambda: read_pretix(a_pretix_plan(seat, a_pretix_seat(2, position={"x": "left", "y": 0}), extra=1))
+    )
+    assert mistakes == {
+        "zones[0].rows[0].seats[0].seat_guid": "is missing",
+        "zones[0].rows[0].seats[0].colour": "is no field of this format",
+        "zones[0].rows[0].seats[1].position.x": "must be a number",
+        "extra": "is no field of this format",
+    }
+
+
+def test_pretix_seat_of_a_category_that_does_not_exist() -> None:
+    mistakes = refused(lambda: read_pretix(a_pretix_plan(a_pretix_seat(1, category="Gold"))))
+    assert list(mistakes) == ["zones[0].rows[0].seats[0].category"]
+
+
+def test_two_rows_of_one_name_stay_two_rows() -> None:
+    plan = a_pretix_plan(a_pretix_seat(1))
+    plan["zones"][0]["rows"].append({"row_number": "A", "seats": [a_pretix_seat(1, seat_guid="other")]})
+    (zone,) = read_pretix(plan).zones
+    assert len({(seat.section, seat.row) for seat in zone.seats}) == 2
+
+
+def test_csv_of_a_spreadsheet_with_semicolons_and_a_byte_order_mark() -> None:
+    plan = csv_plans.read(
+        "\ufeffZone;Row;Number;Category\r\nParkett;A;1;\r\nParkett;A;2;wheelchair\r\n".encode(), "Hall"
+    )
+    (zone,) = plan.zones
+    assert [(seat.seat_id, seat.category) for seat in zone.seats] == [
+        ("Parkett-A-1", Category.STANDARD),
+        ("Parkett-A-2", Category.WHEELCHAIR),
+    ]
+
+
+def test_csv_zone_without_seats_says_how_many_it_holds() -> None:
+    text = b"zone,zone_type,capacity,access_mode,allowed_roles\nPit,ga_standing,300,role_based,crew|press\n"
+    (zone,) = csv_plans.read(text, "Hall").zones
+    assert (zone.capacity, zone.access_mode, zone.allowed_roles) == (300, AccessMode.ROLE_BASED, ("crew", "press"))
+
+
+@pytest.mark.parametrize(
+    ("text", "places"),
+    [
+        (b"row,number\nA,1\n", {"line 1"}),
+        (b"zone,row,number,colour\nS,A,1,red\n", {"line 1"}),
+        (b"zone,row,number,x\nS,A,1,left\n", {"line 2, x"}),
+        (b"zone,row,number,x\nS,A,1,nan\n", {"line 2, x"}),
+        (b"zone,row,number\n,A,1\nS,A,\n", {"line 2, zone", "line 3, number"}),
+        (b"zone,zone_type,capacity\nPit,ga_standing,\n", {"line 2, capacity"}),
+        (b"zone,zone_type,row,number\nS,reserved_seating,A,1\nS,ga_seated,A,2\n", {"line 3, zone_type"}),
+        (b"zone,row,number\nS,A,1,2,3\n", {"line 2"}),
+        (b"zone,row,number\n\xff,A,1\n", {"byte 16"}),
+        (b'zone,row,number\n"S,A,1\n', {"line 2"}),
+        (b"zone,row,row\nS,A,1\n", {"line 1"}),
+        (b'"', {"line 1"}),
+        (b"", {"line 1"}),
+    ],
+)
+def test_csv_mistakes_are_told_with_line_and_column(text: bytes, places: set[str]) -> None:
+    assert set(refused(lambda: csv_plans.read(text, "Hall"))) == places
+
+
+def read_svg(body: str) -> LayoutPlan:
+    return svg_plans.read(SVG.format(body).encode(), "Hall")
+
+
+def test_svg_shapes_take_from_their_groups_what_they_do_not_say() -> None:
+    (zone,) = read_svg(
+        '<g data-zone="Stalls" transform="translate(100 0)"><g data-row="A" transform="scale(2)">'
+        '<circle data-seat="A-1" data-number="1" cx="1" cy="2" onclick="steal()"/>'
+        '<rect data-seat="A-2" data-number="2" x="2" y="1" width="2px" height="2px" data-category="wheelchair"/>'
+        "</g></g>"
+    ).zones
+    assert [(seat.seat_id, seat.row, seat.x, seat.y, seat.category.value) for seat in zone.seats] == [
+        ("A-1", "A", 102.0, 4.0, "standard"),
+        ("A-2", "A", 106.0, 4.0, "wheelchair"),
+    ]
+
+
+def test_svg_turned_rows_stand_where_they_are_seen() -> None:
+    (zone,) = read_svg(
+        '<g data-zone="Z" data-row="A" transform="rotate(90 10 10)">'
+        '<circle data-seat="1" data-number="1" cx="20" cy="10"/></g>'
+    ).zones
+    assert (zone.seats[0].x, zone.seats[0].y) == (10.0, 20.0)
+
+
+def test_svg_shape_with_a_capacity_is_a_zone() -> None:
+    (zone,) = read_svg('<path data-zone="Pit" data-capacity="250" d="M0 0"/>').zones
+    assert (zone.zone_type, zone.capacity) == (ZoneType.GA_STANDING, 250)
+
+
+@pytest.mark.parametrize(
+    ("body", "place"),
+    [
+        ('<circle data-seat="1" data-row="A" data-number="1"/>', "line 1, data-zone"),
+        ('<g data-zone="Z"><circle data-seat="1" data-number="1"/></g>', "line 1, data-row"),
+        ('<g data-zone="Z" data-row="A"><circle data-seat="" data-number="1"/></g>', "line 1, data-seat"),
+        ('<g data-zone="Z" data-row="A"><circle data-seat="1" data-number="1" cx="far"/></g>', "line 1"),
+        ('<g data-zone="Z" transform="wobble(1)"><path data-capacity="5"/></g>', "line 1, transform"),
+        ('<path data-zone="Z" data-capacity="many"/>', "line 1, data-capacity"),
+        (
+            '<g data-zone="Z" data-category="throne" data-row="A"><use data-seat="1" data-number="1"/></g>',
+            "line 1, data-category",
+        ),
+        ("<circle/>", "the drawing"),
+        ("<circle>", "line 1, column 51"),
+    ],
+)
+def test_svg_mistakes_are_told_with_their_line(body: str, place: str) -> None:
+    assert place in refused(lambda: read_svg(body))
+
+
+@pytest.mark.parametrize(
+    "declared",
+    [
+        '<!ENTITY a "ha">',
+        '<!ENTITY a SYSTEM "file:///etc/hostname">',
+        '<!ENTITY % b SYSTEM "http://localhost/x"> %b;',
+        "",
+    ],
+)
+def test_svg_with_a_document_type_is_refused_before_any_entity_counts(declared: str) -> None:
+    text = f'<?xml version="1.0"?><!DOCTYPE svg [{declared}]>{SVG.format("<text>x</text>")}'
+    assert "document type" in next(iter(refused(lambda: svg_plans.read(text.encode(), "Hall")).values()))
+
+
+def test_svg_that_is_nested_without_end_is_refused() -> None:
+    assert "levels deep" in next(iter(refused(lambda: read_svg("<g>" * 5000 + "</g>" * 5000)).values()))
+
+
+def a_house() -> LayoutPlan:
+    seats = (
+        SeatPlan("A & 1", "A", '1"', 0.5, -2.25, Category.WHEELCHAIR, "A<2"),
+        SeatPlan("A<2", "A", "2", 1.5, -2.25, Category.COMPANION, "A & 1", price_category="Front"),
+        SeatPlan("Ä-3", "A", "3", 2.5, -2.25, aisle_after=True, section="left"),
+    )
+    stalls = ZonePlan("Stalls", ZoneType.VIP_RESERVED, 3, AccessMode.MEMBERSHIP_TIER, "friends", seats=seats)
+    return LayoutPlan("Hall", (stalls, ZonePlan("Pit", ZoneType.GA_STANDING, 40)))
+
+
+def test_what_is_written_is_read_again() -> None:
+    house = a_house()
+    assert csv_plans.read(csv_plans.write(house), "Hall") == house
+    assert svg_plans.read(svg_plans.write(house), "Hall") == house
+
+
+@given(st.binary(max_size=300) | st.text(alphabet='zone,row;\n"123 AS\t', max_size=200).map(str.encode))
+def test_no_file_is_answered_with_anything_but_words(text: bytes) -> None:
+    for read in (pretix_plans.read, lambda t: csv_plans.read(t, "Hall"), lambda t: svg_plans.read(t, "Hall")):
+        try:
+            read(text)
+        except InvalidRequest as refusal:
+            assert refusal.details["mistakes"]
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["x", "rows", "seats", "name"]), inner),
+    max_leaves=10,
+)
+
+
+@given(zones=JSON, row=JSON)
+def test_no_nonsense_in_the_shape_of_a_plan_gets_through(zones: Any, row: Any) -> None:
+    broken = a_pretix_plan(a_pretix_seat(1))
+    broken["zones"][0]["rows"][0] |= {"row_number": "A", "seats": row}
+    for plan in (a_pretix_plan(zones=zones), broken):
+        try:
+            body = orjson.dumps(plan)
+        except TypeError:
+            continue  # whole numbers beyond what JSON of this kind can say
+        try:
+            assert isinstance(pretix_plans.read(body), LayoutPlan)
+        except InvalidRequest as refusal:
+            assert refusal.details["mistakes"]

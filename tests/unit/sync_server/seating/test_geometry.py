@@ -1,0 +1,60 @@
+"""Where seats stand says who is whose neighbour."""
+
+from __future__ import annotations
+
+from math import cos, pi, sin
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sync_server.seating.geometry import NumberedSeat, focus, hall_rows, placed
+from sync_server.seating.plan import SeatPlan, ZonePlan, ZoneType
+
+
+def a_zone(*seats: SeatPlan) -> ZonePlan:
+    return ZonePlan("Stalls", ZoneType.RESERVED_SEATING, len(seats), seats=seats)
+
+
+def a_seat(number: int, x: float | None, y: float | None = 0.0, row: str = "A", **changed: bool) -> SeatPlan:
+    return SeatPlan(f"{row}-{number}", row, str(number), x, y if x is not None else None, **changed)
+
+
+def lined_up(zone: ZonePlan) -> list[tuple[str, int]]:
+    return [(seat.plan.number, seat.place) for seat in placed(zone)]
+
+
+def test_wide_gap_is_an_aisle() -> None:
+    zone = a_zone(a_seat(1, 0), a_seat(2, 1), a_seat(3, 3.5), a_seat(4, 4.5))
+    assert lined_up(zone) == [("1", 0), ("2", 1), ("3", 3), ("4", 4)]
+
+
+def test_seats_nobody_drew_are_neighbours_as_listed_but_for_the_aisles_that_are_said() -> None:
+    zone = a_zone(a_seat(1, None), a_seat(2, None, aisle_after=True), a_seat(3, None))
+    assert lined_up(zone) == [("1", 0), ("2", 1), ("3", 3)]
+
+
+def test_odd_numbers_left_and_even_ones_right_are_no_neighbours_by_number() -> None:
+    zone = a_zone(a_seat(1, -1), a_seat(2, 1), a_seat(3, -2), a_seat(4, 2), a_seat(5, -3), a_seat(6, 3))
+    assert [number for number, _ in lined_up(zone)] == ["6", "4", "2", "1", "3", "5"] or [
+        number for number, _ in lined_up(zone)
+    ] == ["5", "3", "1", "2", "4", "6"]
+
+
+@given(st.permutations(range(12)), st.floats(0, 2 * pi), st.floats(0.3, 0.9))
+def test_seats_of_an_arc_stand_in_order_however_they_are_listed(order: list[int], turn: float, span: float) -> None:
+    angles = [turn + span * pi * seat / 12 for seat in range(12)]
+    zone = a_zone(*(a_seat(seat, 40 * cos(angles[seat]), 40 * sin(angles[seat])) for seat in order))
+    stood = [int(number) for number, _ in lined_up(zone)]
+    assert stood in (list(range(12)), list(range(11, -1, -1)))
+    assert [place for _, place in lined_up(zone)] == list(range(12))
+
+
+def test_zone_looks_at_the_middle_of_its_first_row_unless_somebody_says_otherwise() -> None:
+    zone = a_zone(a_seat(1, 0), a_seat(2, 2), a_seat(1, 0, 5, row="B"))
+    assert focus(zone, placed(zone)) == (1.0, 0.0)
+
+
+def test_aisles_become_walls_of_the_hall() -> None:
+    seats = [NumberedSeat(n, 1, "", "A", 0, place, str(n), float(place), 0.0) for n, place in ((1, 0), (2, 1), (3, 3))]
+    (row,) = hall_rows(seats, {1: ("Stalls", (0.0, 0.0))})
+    assert (row.seats, row.names, row.zone_name) == ((1, 2, None, 3), ("1", "2", "", "3"), "Stalls")
