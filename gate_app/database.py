@@ -105,7 +105,8 @@ class Database:
     def rest(self) -> None:
         """Carries the write-ahead log over when it has grown: called between scans, so that none pays for it."""
         if self.commits >= CHECKPOINT_EVERY:
-            with self.lock:
+            # On a full disk there is nowhere to carry it; what is committed stays where it is, and safe.
+            with self.lock, suppress(sqlite3.Error):
                 self.commits = 0
                 self.connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -72,7 +73,7 @@ class Gate:
         self._organisation = organisation
         self._ready = ready
         self._repeat_ms = repeat_ms
-        self._noise = Noise()
+        self._noise = Noise(counted=journal.noise_counted())
         self._one_at_a_time = threading.Lock()
         self.lane = Lane(owed_since_restart(journal, time_keeper))
 
@@ -160,7 +161,7 @@ class Gate:
     def _record(self, presented: Presented, gathered: Gathered, verdict: Verdict, moment: Moment) -> int | None:
         attempt = gathered.attempt
         if verdict.reason is Reason.UNREADABLE and not self._noise.writes(presented.text):
-            self._journal.database.note("noise", self._noise.counted)
+            self._journal.count_noise(self._noise.counted)
             return None
         code, book, override = attempt.code, gathered.book, attempt.override
         believed = isinstance(code, ReadTicket)
@@ -219,8 +220,10 @@ class Gate:
 
     def _tell_noise(self, moment: Moment) -> None:
         counted = self._noise.over(moment.monotonic)
-        if counted:
-            self._journal.append(moment, self._time.boot, EntryKind.SUPPRESSED, details={"count": counted})
+        if not counted:
+            return
+        with suppress(StorageError):
+            self._journal.tell_noise(moment, self._time.boot, counted)
 
 
 def owed_since_restart(journal: Journal, time_keeper: TimeKeeper) -> Owed | None:

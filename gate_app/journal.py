@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from gate_app import history
-from gate_app.database import Database, int_mark
+from gate_app.database import Database, int_mark, set_mark
 from gate_app.time_keeper import Moment
 from shared import scans
 from shared.errors import StorageError
@@ -20,6 +21,7 @@ SEQ_BITS = 40
 """A place in the file is the branch's local number and the entry's number in one integer: appending never seeks."""
 _SEQ_MASK = (1 << SEQ_BITS) - 1
 _LAMP = "lamp"
+_NOISE = "noise"
 FORKS = "forks"
 FORK_WORDS = (
     "The server holds other entries under this gate's numbers: another machine has the same key, or an older copy of"
@@ -152,8 +154,25 @@ class Journal:
         return entry
 
     def lamp_lit(self, seq: int) -> None:
-        """The mark that the lamp of this entry was seen."""
-        self.database.note(_LAMP, self.branch.local << SEQ_BITS | seq)
+        """The mark that the lamp of this entry was seen; without it, a restart shows the admission once more."""
+        with suppress(sqlite3.Error):
+            self.database.note(_LAMP, self.branch.local << SEQ_BITS | seq)
+
+    def count_noise(self, counted: int) -> None:
+        """How many texts were not written one by one since the last count; raises StorageError."""
+        try:
+            self.database.note(_NOISE, counted)
+        except sqlite3.Error as why:
+            raise StorageError(f"The journal cannot be written: {why}.") from why
+
+    def noise_counted(self) -> int:
+        """What the last process had counted and not told yet."""
+        with self.database.lock:
+            return int_mark(self.database.connection, _NOISE)
+
+    def tell_noise(self, moment: Moment, boot: bytes, counted: int) -> None:
+        """The count becomes an entry."""
+        self.append(moment, boot, EntryKind.SUPPRESSED, details={"count": counted}, along=_forget_noise)
 
     def begin_branch(self, moment: Moment, boot: bytes, why: str) -> Entry:
         """Leaves the present chain where it is and begins another, telling why."""
@@ -356,6 +375,10 @@ def _read(body: bytes) -> Entry | None:
         return scans.decode(body)
     except Exception:
         return None
+
+
+def _forget_noise(connection: sqlite3.Connection, _entry: Entry) -> None:
+    set_mark(connection, _NOISE, 0)
 
 
 def _keep_movement(connection: sqlite3.Connection, entry: Entry, at: int) -> None:

@@ -93,6 +93,11 @@ def test_the_disk_is_full_and_nobody_comes_in_until_it_is_not(gate: GateAtHome) 
     assert answers[-1]["reason"] == "cannot_record"
     assert (answers[-1]["verdict"], answers[-1]["committed"], answers[-1]["seq"]) == ("deny", False, None)
     assert "call the operator" in answers[-1]["message"].lower()
+    assert {gate.scan("poster")["reason"] for _ in range(3)} <= {"cannot_record", "unreadable"}
+    gate.hands.pass_ms(60_000)
+    assert gate.scan(a_code(4))["reason"] == "cannot_record"
+    gate.lodge.database.commits = 10_000
+    gate.lodge.database.rest()
     connection.execute("PRAGMA max_page_count = 1000000")
     assert gate.scan(a_code(4))["reason"] == "admitted"
     assert gate.lodge.journal.verify().ok

@@ -225,3 +225,15 @@ def test_an_unenrolled_gate_says_so_and_writes_it_down(tmp_path: Path) -> None:
     gate = GateAtHome(tmp_path)
     told = gate.scan(a_code(1))
     assert (told["reason"], "not enrolled" in told["message"], told["committed"]) == ("gate_not_ready", True, True)
+
+
+def test_what_was_only_counted_is_told_by_the_next_process(gate: GateAtHome) -> None:
+    for _ in range(4):
+        gate.scan("poster")
+        gate.scan("another poster")
+    gate.crash()
+    gate.scan(a_code(1))
+    assert [entry.details for entry in gate.entries() if entry.kind == "suppressed"] == [{"count": 6}]
+    gate.crash()
+    gate.scan(a_code(2))
+    assert len([entry for entry in gate.entries() if entry.kind == "suppressed"]) == 1
