@@ -20,10 +20,12 @@ from sync_server.events import routes as events_routes
 from sync_server.events import wiring as events_wiring
 from sync_server.live import routes as live_routes
 from sync_server.migrations import schema
+from sync_server.outbox import wiring as outbox_wiring
 from sync_server.plumbing import docs, health, logs, sealing, web
 from sync_server.plumbing.database import Database, open_engine
 from sync_server.plumbing.metrics import Metrics
 from sync_server.plumbing.parts import EXTENSION, Parts
+from sync_server.plumbing.redis_or_not import choose
 from sync_server.plumbing.sealing import Sealer
 from sync_server.revisions import access, queries, service
 from sync_server.revisions.bell import Bell, Seen
@@ -38,7 +40,7 @@ DESCRIPTION = (
 )
 
 # In the order of their floors.
-WIRINGS = (events_wiring.wire, tickets_wiring.wire)
+WIRINGS = (outbox_wiring.wire, events_wiring.wire, tickets_wiring.wire)
 BLUEPRINTS = (
     health.bp,
     docs.bp,
@@ -66,6 +68,7 @@ class Ground:
         """Wake who waits, and give the database back."""
         self.parts.stop.set()
         self.bell.wake_all()
+        self.parts.nearby.close()
         self.parts.database.close()
 
 
@@ -83,7 +86,9 @@ def build(
     database = Database(engine, clock=clock, entropy=entropy)
     bell = Bell(lambda events: _heads(database, events), monotonic)
     service.wire(database, bell)
-    parts = Parts(config, database, clock, entropy, Sealer(key, entropy), accounts_rules.may, Metrics())
+    metrics = Metrics()
+    nearby = choose(config.redis_url, config.redis_prefix, monotonic, entropy, metrics.count_lookup)
+    parts = Parts(config, database, clock, entropy, Sealer(key, entropy), accounts_rules.may, metrics, nearby)
     for wire in WIRINGS:
         wire(parts)
     return Ground(parts, bell)

@@ -32,6 +32,7 @@ class Config(BaseModel):
 
     database_url: Annotated[str, _scheme("sqlite", "postgresql")] = "sqlite:///var/gatehouse.db"
     redis_url: Annotated[str, _scheme("redis", "rediss", "unix")] | None = None
+    redis_prefix: Annotated[str, Field(pattern="^[a-z0-9_.-]{1,40}$")] = "gatehouse"
     amqp_url: Annotated[str, _scheme("amqp", "amqps")] | None = None
     mail_url: Annotated[str, _scheme("smtp", "smtps")] | None = None
     master_key_file: Path | None = None

@@ -1,4 +1,4 @@
-"""The worker: one loop that delivers facts and does the periodic jobs, until it is told to stop."""
+"""The worker: delivers facts and does the periodic jobs, until it is told to stop."""
 
 from __future__ import annotations
 
@@ -12,11 +12,13 @@ from sync_server.audit import sealer
 from sync_server.devices import identity
 from sync_server.events import status
 from sync_server.outbox import relay
-from sync_server.outbox.relay import Relay
+from sync_server.outbox.post_office import PostOffice
+from sync_server.outbox.wiring import listen_for_commits
 from sync_server.plumbing import once
 from sync_server.plumbing.logs import LOG
 from sync_server.plumbing.parts import Parts
 from sync_server.plumbing.principals import SYSTEM, Deed
+from sync_server.plumbing.redis_or_not import Loop
 from sync_server.plumbing.work import Job
 from sync_server.tickets import signing
 
@@ -31,21 +33,25 @@ class Worker:
     def __init__(self, parts: Parts) -> None:
         """Everything that rooms registered when they were wired, and the server's own jobs."""
         self._parts = parts
-        self._relay = Relay(parts, parts.subscribers)
+        self._post_office = PostOffice(parts)
         self._jobs: Sequence[Job] = [*own_jobs(parts), *parts.jobs]
         self._due = {job.name: 0 for job in self._jobs}
 
     def run(self, stop: threading.Event) -> None:
         """Work until the stop; a job that fails is told in the log and tried again."""
-        while not stop.is_set():
-            if self.run_once() < relay.BATCH:
-                self._parts.database.stirred.wait(LONGEST_REST_S)
-                self._parts.database.stirred.clear()
+        loops: list[Loop] = [*self._post_office.loops(), partial(listen_for_commits, self._parts)]
+        threads = [threading.Thread(target=loop, args=(stop,), name="post", daemon=True) for loop in loops]
+        for thread in threads:
+            thread.start()
+        while not stop.wait(LONGEST_REST_S):
+            self._run_jobs()
+        for thread in threads:
+            thread.join()
 
     def run_once(self) -> int:
         """Do what is due now; how many facts there were."""
         self._run_jobs()
-        return self._guarded("outbox.relay", self._relay.run_once) or 0
+        return self._guarded("outbox", self._post_office.run_once) or 0
 
     def _run_jobs(self) -> None:
         for job in self._jobs:

@@ -8,7 +8,7 @@ import threading
 from apiflask import APIFlask
 
 from sync_server import config as settings
-from sync_server.app import build, prepare, web_of
+from sync_server.app import Ground, build, prepare, web_of
 from sync_server.commands.ground import ground, say
 from sync_server.workers import Worker
 
@@ -49,9 +49,16 @@ def serving_app() -> APIFlask:
     config = settings.from_environment()
     here = build(config)
     prepare(here)
+    start_loops(here, here.parts.stop)
     if config.embedded:
         threading.Thread(target=Worker(here.parts).run, args=(here.parts.stop,), name="worker", daemon=True).start()
     return web_of(here)
+
+
+def start_loops(here: Ground, stop: threading.Event) -> None:
+    """Stay in touch with other processes."""
+    for loop in here.parts.nearby.loops:
+        threading.Thread(target=loop, args=(stop,), name="nearby", daemon=True).start()
 
 
 def work() -> None:
@@ -60,5 +67,6 @@ def work() -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())
     with ground() as here:
+        start_loops(here, stop)
         say("The worker works.")
         Worker(here.parts).run(stop)

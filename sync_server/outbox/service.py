@@ -38,7 +38,7 @@ def record(session: Session, fact: Fact) -> None:
     queued: list[Fact] = session.info.setdefault(_QUEUED, [])
     if not queued:
         event.listen(session, "before_commit", _write, once=True)
-        after_commit(session, of(session).stirred.set)
+        after_commit(session, of(session).stir)
     queued.append(fact)
 
 
@@ -81,5 +81,5 @@ def replay(session: Session, ids: Collection[int], now: Millis) -> int:
     }  # fmt: skip
     change = update(OutboxRow).where(OutboxRow.id.in_(ids), at_rest).values(**again).returning(OutboxRow.id)
     changed = session.execute(change.execution_options(synchronize_session=False)).all()
-    after_commit(session, of(session).stirred.set)
+    after_commit(session, of(session).stir)
     return len(changed)

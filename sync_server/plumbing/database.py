@@ -29,6 +29,7 @@ class Database:
         self.embedded = engine.dialect.name == "sqlite"
         self.last_acts: list[LastAct] = []
         self.handlers: dict[str, list[Handler]] = {}
+        self.wake_ups: list[Callable[[], None]] = []
         self.stirred = threading.Event()  # set after commits that leave work behind: facts to deliver
         self._writers = engine.execution_options(writes=True)
         self._readers = (
@@ -56,6 +57,12 @@ class Database:
             for act in self.last_acts:
                 act(session, self.clock())
         for wake_up in wake_ups:
+            wake_up()
+
+    def stir(self) -> None:
+        """Wake whoever does the work that commits leave behind, in this process and wherever else was wired."""
+        self.stirred.set()
+        for wake_up in self.wake_ups:
             wake_up()
 
     def when(self, happening: str, handler: Handler) -> None:

@@ -23,6 +23,18 @@ class Metrics:
         self.facts_delivered = Counter("gatehouse_outbox_delivered", "Facts delivered", registry=self.registry)
         self.facts_failed = Counter("gatehouse_outbox_failed", "Deliveries that failed", registry=self.registry)
 
+        self.joins_taken = Counter(
+            "gatehouse_joins_taken", "Messages about joins elsewhere", ["outcome"], registry=self.registry
+        )
+        self.cache_lookups = Counter(
+            "gatehouse_cache_lookups", "Look-ups that a cache answered, or did not", ["tier", "known"],
+            registry=self.registry,
+        )  # fmt: skip
+
+    def count_lookup(self, tier: str, known: bool) -> None:
+        """One look-up in a cache, near or far."""
+        self.cache_lookups.labels(tier, "yes" if known else "no").inc()
+
     def text(self) -> bytes:
         """All measures as Prometheus reads them."""
         return generate_latest(self.registry)

@@ -12,9 +12,12 @@ from flask import current_app
 from shared.clock import Clock
 from shared.ids import Entropy
 from sync_server.config import Config
+from sync_server.plumbing.bus import Bus
+from sync_server.plumbing.cache import Cache
 from sync_server.plumbing.database import Database
 from sync_server.plumbing.metrics import Metrics
 from sync_server.plumbing.principals import Action, Principal
+from sync_server.plumbing.redis_or_not import Nearby
 from sync_server.plumbing.sealing import Sealer
 from sync_server.plumbing.work import Job, Subscriber
 
@@ -32,9 +35,20 @@ class Parts:
     sealer: Sealer
     may: Callable[[Principal, Action], bool]
     metrics: Metrics
+    nearby: Nearby
     stop: threading.Event = field(default_factory=threading.Event)  # ends long polls and streams
     jobs: list[Job] = field(default_factory=list)  # rooms add theirs when they are wired
     subscribers: list[Subscriber] = field(default_factory=list)
+
+    @property
+    def bus(self) -> Bus:
+        """Where to tell, and to hear, that something has changed just now."""
+        return self.nearby.bus
+
+    @property
+    def cache(self) -> Cache:
+        """What is costly to look up; never the truth of anything."""
+        return self.nearby.cache
 
 
 def parts() -> Parts:

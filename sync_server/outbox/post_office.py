@@ -1,0 +1,76 @@
+"""Everything that brings facts out and messages in, and the threads that a worker gives it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from sync_server.outbox.relay import BATCH, Relay, broker_relay
+from sync_server.plumbing.logs import LOG
+from sync_server.plumbing.parts import Parts
+from sync_server.plumbing.redis_or_not import Loop
+
+LONGEST_REST_S = 0.25
+"""Facts of processes that cannot wake this one are found so late at most."""
+TROUBLED_REST_S = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """One relay, the bell that wakes it, and whom it wakes when it has delivered."""
+
+    relay: Relay
+    bell: threading.Event
+    next: Callable[[], None]
+
+    def run(self, stop: threading.Event) -> None:
+        """Deliver whenever something is due, at once when the bell rings, until the stop."""
+        troubles = 0
+        while not stop.is_set():
+            self.bell.clear()
+            try:
+                full = self.run_once() >= BATCH
+                troubles = 0
+            except Exception as problem:  # the database may be away: facts wait for it there
+                troubles, full = troubles + 1, False
+                if troubles == 1:
+                    LOG.error("relay_interrupted", exc_info=problem)
+                stop.wait(TROUBLED_REST_S)
+            if not full:
+                self.bell.wait(LONGEST_REST_S)
+
+    def run_once(self) -> int:
+        """One batch; how many facts."""
+        delivered = self.relay.run_once()
+        if delivered:
+            self.next()
+        return delivered
+
+
+class PostOffice:
+    """The relays of this process, and its lines to the broker where one is configured."""
+
+    def __init__(self, parts: Parts) -> None:
+        """Opens nothing and starts nothing."""
+        told = threading.Event()
+        self._rounds = [Round(Relay(parts, parts.subscribers), parts.database.stirred, told.set)]
+        self._lines: list[Loop] = []
+        if parts.config.amqp_url is not None:
+            from sync_server.outbox.consumer import JoinsConsumer
+            from sync_server.outbox.rabbit import Rabbit
+
+            rabbit = Rabbit(parts.config.amqp_url, parts.entropy, told.set)
+            self._rounds.append(Round(broker_relay(parts, rabbit), told, lambda: None))
+            self._lines += [rabbit.run, JoinsConsumer(parts, parts.config.amqp_url).run]
+
+    def run_once(self) -> int:
+        """Deliver a batch each way; how many facts the house was told."""
+        told = self._rounds[0].run_once()
+        for later in self._rounds[1:]:
+            later.run_once()
+        return told
+
+    def loops(self) -> list[Loop]:
+        """What wants a thread of its own each."""
+        return [*(one.run for one in self._rounds), *self._lines]

@@ -1,0 +1,39 @@
+"""Picks the cache and the bus: through Redis where one is configured, within the process where none is."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from shared.clock import MonotonicClock
+from shared.ids import Entropy
+from sync_server.plumbing.bus import Bus, Hub
+from sync_server.plumbing.cache import Cache, Count, NearCache
+
+Loop = Callable[[threading.Event], None]
+"""Something that runs on a thread of its own until the event is set."""
+
+
+@dataclass(frozen=True, slots=True)
+class Nearby:
+    """A cache and a bus, what keeps them in touch with other processes, and how to let go of them."""
+
+    bus: Bus
+    cache: Cache
+    loops: tuple[Loop, ...] = ()
+    close: Callable[[], None] = lambda: None
+
+
+def choose(url: str | None, prefix: str, monotonic: MonotonicClock, entropy: Entropy, count: Count) -> Nearby:
+    """With a Redis address both go through it, and do without it for as long as it is away."""
+    if url is None:
+        return Nearby(Hub(), NearCache(monotonic, count))
+    from sync_server.plumbing.redis_bus import RedisBus
+    from sync_server.plumbing.redis_cache import RedisCache
+    from sync_server.plumbing.redis_line import RedisLine
+
+    line = RedisLine(url, monotonic)
+    bus = RedisBus(line, prefix, mark=entropy(8).hex())
+    cache = NearCache(monotonic, count, behind=RedisCache(line, prefix, count), bus=bus)
+    return Nearby(bus, cache, (bus.serve, cache.serve), line.close)
