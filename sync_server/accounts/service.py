@@ -53,7 +53,7 @@ def create_organisation(
 def lock_organisation(session: Session, organisation_id: str) -> OrganisationRow:
     """Hold back others who change what concerns all events of this organisation, until this transaction ends."""
     row = session.execute(
-        select(OrganisationRow).where(OrganisationRow.id == organisation_id).with_for_update()
+        select(OrganisationRow).where(OrganisationRow.id == organisation_id).with_for_update(key_share=True)
     ).scalar_one_or_none()
     if row is None:
         raise NotFound

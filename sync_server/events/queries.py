@@ -32,7 +32,7 @@ def event(session: Session, organisation_id: str, event_id: str, *, lock: bool =
     """That event of this organisation, or NotFound."""
     wanted = select(EventRecord).where(EventRecord.id == event_id, EventRecord.organisation_id == organisation_id)
     if lock:
-        wanted = wanted.with_for_update().execution_options(populate_existing=True)
+        wanted = wanted.with_for_update(key_share=True).execution_options(populate_existing=True)
     row = session.execute(wanted).scalar_one_or_none()
     if row is None:
         raise NotFound("There is no such event.", code="event_not_found")

@@ -43,7 +43,7 @@ def ticket(session: Session, organisation_id: str, ticket_id: int, *, lock: bool
     """That ticket of this organisation, or NotFound."""
     wanted = select(TicketRecord).where(TicketRecord.id == ticket_id, TicketRecord.organisation_id == organisation_id)
     if lock:
-        wanted = wanted.with_for_update().execution_options(populate_existing=True)
+        wanted = wanted.with_for_update(key_share=True).execution_options(populate_existing=True)
     row = session.execute(wanted).scalar_one_or_none()
     if row is None:
         raise NotFound("There is no such ticket.", code="ticket_not_found")

@@ -16,7 +16,7 @@ from sync_server.venues.models import GateRecord, VenueRecord
 def venue(session: Session, organisation_id: str, venue_id: str, *, lock: bool = False) -> VenueRecord:
     """That venue of this organisation, or NotFound."""
     wanted = select(VenueRecord).where(VenueRecord.id == venue_id, VenueRecord.organisation_id == organisation_id)
-    row = session.execute(wanted.with_for_update() if lock else wanted).scalar_one_or_none()
+    row = session.execute(wanted.with_for_update(key_share=True) if lock else wanted).scalar_one_or_none()
     if row is None:
         raise NotFound("There is no such venue.", code="venue_not_found")
     return row
