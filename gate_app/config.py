@@ -20,6 +20,7 @@ class ReaderWish(BaseModel):
     kind: Literal["camera", "usb", "serial", "keyboard", "fake"]
     name: str = ""
     source: str = ""
+    direction: Literal["entry", "exit"] | None = None  # none: as the server assigned
     width: int = Field(default=1280, ge=160, le=7680)
     height: int = Field(default=720, ge=120, le=4320)
 

@@ -16,7 +16,7 @@ from gate_app.gathering import NO_WISH, Gathered, Gathering, Wish, as_code
 from gate_app.journal import NOWHERE, Journal
 from gate_app.lane import OWED_MS, Lane, Owed, Shown, code_of
 from gate_app.noise import MINUTE_MS, Noise
-from gate_app.roster import Roster
+from gate_app.roster import DamagedRows, Roster
 from gate_app.time_keeper import Moment, TimeKeeper
 from shared.admission import Mode, Readiness, Verdict, decide
 from shared.errors import NotFound, StorageError
@@ -83,8 +83,7 @@ class Gate:
             moment = self._moment(presented)
             self._tell_noise(moment)
             code = self._read(presented)
-            with self._roster.lock:
-                gathered = self._gathering.gather(code, presented.wish, moment, self._ready())
+            gathered = self._gather(code, presented, moment)
             shown = _shown(code, presented, gathered)
             told = self._repeated(shown, presented, moment, lamp)
             return told or self._judged(shown, presented, gathered, moment, lamp)
@@ -94,6 +93,14 @@ class Gate:
         with self._one_at_a_time:
             self._noise.since -= MINUTE_MS
             self._tell_noise(self._time.now())
+
+    def _gather(self, code: ReadTicket | Refusal, presented: Presented, moment: Moment) -> Gathered:
+        with self._roster.lock:
+            try:
+                return self._gathering.gather(code, presented.wish, moment, self._ready())
+            except DamagedRows as why:
+                self._roster.condemn(why.details["event"], why.message)
+                return self._gathering.gather(code, presented.wish, moment, self._ready())
 
     # -- before -------------------------------------------------------------------------------------------------
 

@@ -81,8 +81,7 @@ class Gathering:
     def gather(self, code: ReadTicket | Refusal, wish: Wish, moment: Moment, readiness: Readiness) -> Gathered:
         """Everything about this presentation. Raises NotFound or Forbidden for a wished gate that is not ours."""
         post = self._post_of(code)
-        direction = Direction(wish.direction or (post.direction if post else "entry"))
-        mode = Mode(wish.mode or (post.mode if post else "real"))
+        direction, mode = direction_of(wish, post), mode_of(wish, post)
         book = self._roster.books.get(post.event) if post else None
         if post is not None and book is None and readiness.ready:
             readiness = Readiness(False, f"This gate holds no tickets of {post.name or 'this event'} yet. Let it sync")
@@ -206,6 +205,18 @@ def everybody(connection: sqlite3.Connection, event: int) -> Iterator[tuple[int,
     """Every ticket that moved at an event, with what counts of it."""
     for ticket, movements in history.of_event(connection, event):
         yield ticket, passages(movements, None, None).passages
+
+
+def direction_of(wish: Wish, post: Post | None) -> Direction:
+    """What was asked for, else the post's; a post for both ways is an entrance until somebody says exit."""
+    asked = wish.direction or (post.direction if post else "")
+    return Direction.EXIT if asked == Direction.EXIT else Direction.ENTRY
+
+
+def mode_of(wish: Wish, post: Post | None) -> Mode:
+    """What was asked for, else the post's; a mode that this program does not know counts for nobody."""
+    asked = wish.mode or (post.mode if post else Mode.REAL)
+    return Mode.REAL if asked == Mode.REAL else Mode.TEST
 
 
 def share_among(device: int, devices: dict[int, DeviceRow]) -> Share:

@@ -170,7 +170,9 @@ def open_lodge(home: Home, config: Config, world: World) -> Lodge:
         repeat_ms=config.repeat_ms,
     )
     supervisors = Supervisors(database, _pin_failure(journal, time_keeper))
-    complaints += roster.complaints
+    # One list: what the roster finds later is told too.
+    roster.complaints[:0] = complaints
+    complaints = roster.complaints
     lodge = Lodge(
         home,
         config,

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from gate_app.database import Database
 from gate_app.snapshot_file import DEAD, SnapshotBuilder, SnapshotFile, dead_of, open_snapshot
-from shared.errors import StorageError
+from shared.errors import StorageError, Unreadable
 from shared.ids import Entropy
 from shared.keys import KeyRing, TicketKey
 from shared.snapshot import (
@@ -65,6 +65,12 @@ class Facts:
                 self.supervisors[row.number] = row
 
 
+class DamagedRows(StorageError):
+    """A snapshot that was sound when it was opened cannot be read any more."""
+
+    code = "damaged_rows"
+
+
 class Book:
     """One event's page of the roster: its snapshot file and the small rows read from it."""
 
@@ -88,7 +94,10 @@ class Book:
 
     def ticket(self, ticket_id: int) -> TicketRow | None:
         """The server's words on a ticket, or what it said of it before it was restored."""
-        row = self._reading.ticket(ticket_id)
+        try:
+            row = self._reading.ticket(ticket_id)
+        except (sqlite3.Error, Unreadable) as why:
+            raise DamagedRows(f"{self.file.path.name} cannot be read: {why}.", event=self.number) from why
         return row if not self._dead else self._or_dead(ticket_id, row)
 
     def find(self, words: str) -> list[TicketRow]:
@@ -135,6 +144,13 @@ class Roster:
             leftover.unlink(missing_ok=True)
         self._open_all()
 
+    def book(self, event: int) -> Book:
+        """The page of an event. Raises StorageError where there is none: a scan may have found it damaged meanwhile."""
+        found = self.books.get(event)
+        if found is None:
+            raise StorageError(f"The tickets of event {event} are not here. They are fetched again.")
+        return found
+
     def builder(self, event: int) -> SnapshotBuilder:
         """A new file for a whole snapshot of an event."""
         return SnapshotBuilder(self._folder, f"event-{event}-{self._entropy(4).hex()}")
@@ -156,7 +172,7 @@ class Roster:
 
     def apply(self, event: int, rows: list[Row], after: Position, as_of: int) -> bool:
         """Changes an event's rows in step with their position; False, and no change, when the digest does not fit."""
-        book = self.books[event]
+        book = self.book(event)
         book.file.begin()
         try:
             fits = book.file.change(rows, book.position.digest) == after.digest
@@ -169,7 +185,7 @@ class Roster:
 
     def touch(self, event: int, as_of: int) -> None:
         """The server said that nothing changed: the rows are as fresh as that word."""
-        book = self.books[event]
+        book = self.book(event)
         if as_of > book.as_of:
             book.file.begin()
             book.file.name_state(book.position, as_of)
@@ -185,6 +201,11 @@ class Roster:
         if book is not None:
             book.close()
             _remove(book.file.path)
+
+    def condemn(self, event: int, why: str) -> None:
+        """A page that cannot be read is torn out: no answer is better than a wrong one."""
+        self.complaints.append(f"{why} It is fetched again at the next sync.")
+        self.drop(event)
 
     def wipe(self) -> None:
         """Forgets every row: this device was revoked."""

@@ -63,14 +63,17 @@ def run_gate(lodge: Lodge, kinds: tuple[str, ...], screen_port: int | None, gate
     """Opens what the settings name and works until a signal comes. Raises SettingsError for a missing device."""
     stop = _stop_on_signals()
     with ExitStack() as ends:
-        wish = Wish(gate=_allowed(lodge, gate))
+        standing_at = _allowed(lodge, gate)
         feed = _open_feed(lodge)
         lamp = LampAndScreen(_open_signals(lodge, feed, ends), feed)
         readers = _open_readers(lodge, kinds, feed, stop, ends)
         _open_screen(lodge, feed, screen_port, stop, ends)
         _count_houses(lodge)
-        serve = partial(_serve, lodge, wish=wish, lamp=lamp, feed=feed, stop=stop)
-        threads = [_thread(reader.name, partial(serve, reader)) for reader in readers]
+        serve = partial(_serve, lodge, lamp=lamp, feed=feed, stop=stop)
+        threads = [
+            _thread(reader.name, partial(serve, reader, wish=Wish(asked.direction, gate=standing_at)))
+            for asked, reader in readers
+        ]
         ends.callback(_end, threads, stop)
         _start_sync(lodge, stop, say, ends)
         for thread in threads:
@@ -124,11 +127,11 @@ def _open_signals(lodge: Lodge, feed: Feed, ends: ExitStack) -> Signals:
 
 def _open_readers(
     lodge: Lodge, kinds: tuple[str, ...], feed: Feed, stop: threading.Event, ends: ExitStack
-) -> list[CodeReader]:
+) -> list[tuple[ReaderWish, CodeReader]]:
     wishes = tuple(ReaderWish.model_validate({"kind": kind}) for kind in kinds) or lodge.config.readers
     if not wishes:
         raise SettingsError(f"No reader is named. Use --reader, or name one in {lodge.home.settings}.")
-    return [_open_reader(lodge, wish, feed, stop, ends) for wish in wishes]
+    return [(wish, _open_reader(lodge, wish, feed, stop, ends)) for wish in wishes]
 
 
 def _open_reader(lodge: Lodge, wish: ReaderWish, feed: Feed, stop: threading.Event, ends: ExitStack) -> CodeReader:

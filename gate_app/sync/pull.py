@@ -207,7 +207,7 @@ class Puller:
             self._journal.offer_everything()
 
     def _apply(self, batch: Batch) -> None:
-        book = self._roster.books[batch.event]
+        book = self._roster.book(batch.event)
         if (batch.lineage, batch.from_revision) != (book.position.lineage, book.position.revision):
             self.exchange.lost(batch.event)
             return
@@ -241,7 +241,7 @@ class Puller:
             self._mark_heard(batch)
 
     def _keep(self, event: int, movements: list[Movement]) -> None:
-        database, book = self._journal.database, self._roster.books[event]
+        database, book = self._journal.database, self._roster.book(event)
         with database.writing() as connection:
             history.add_many(connection, movements, event)
             tickets = {movement.ticket_id for movement in movements}
@@ -263,7 +263,7 @@ class Puller:
         return int(found[0]) if found else 0
 
     def _at(self, event: int) -> EventAt:
-        position = self._roster.books[event].position
+        position = self._roster.book(event).position
         heard = self._arrival(event, position.lineage)
         return EventAt(event=event, lineage=position.lineage, revision=position.revision, heard=heard)
 

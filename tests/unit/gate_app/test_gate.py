@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from gate_app.gate import Presented
@@ -13,6 +14,7 @@ from shared.errors import Forbidden, NotFound
 from shared.snapshot import AnyRow, EventRow, GateRow, TicketState, ZoneRow
 from shared.tickets import Entitlement
 from tests.gate_builders import (
+    EVENT,
     FLOOR,
     GATE_A,
     GATE_B,
@@ -237,3 +239,16 @@ def test_what_was_only_counted_is_told_by_the_next_process(gate: GateAtHome) -> 
     gate.crash()
     gate.scan(a_code(2))
     assert len([entry for entry in gate.entries() if entry.kind == "suppressed"]) == 1
+
+
+def test_a_post_for_both_ways_is_an_entrance_until_somebody_says_exit(gate: GateAtHome) -> None:
+    post = gate.lodge.posts.by_event[EVENT]
+    gate.lodge.posts.by_event[EVENT] = msgspec.structs.replace(post, direction="both")
+    assert gate.scan(a_code(1))["reason"] == "admitted"
+    assert gate.scan(a_code(1), direction="exit")["reason"] == "exited"
+
+
+def test_a_mode_that_this_program_does_not_know_counts_for_nobody(gate: GateAtHome) -> None:
+    post = gate.lodge.posts.by_event[EVENT]
+    gate.lodge.posts.by_event[EVENT] = msgspec.structs.replace(post, mode="rehearsal")
+    assert gate.scan(a_code(1))["reason"] == "test_ok"

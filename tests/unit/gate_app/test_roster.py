@@ -136,3 +136,12 @@ def test_a_kind_of_row_that_this_program_does_not_know_is_kept(gate: GateAtHome)
     assert gate.lodge.roster.apply(EVENT, [strange], after, gate.hands.true)
     assert gate.scan(a_code(1))["reason"] == "admitted"
     assert strange.kind != RowKind.TICKET
+
+
+def test_rows_that_rot_while_the_gate_works_are_torn_out_and_told(gate: GateAtHome) -> None:
+    connection = gate.lodge.roster.books[EVENT].file.connection
+    connection.execute("UPDATE tickets SET body = x'c1' WHERE number = 'NIGHT-000002'")
+    assert gate.scan(a_code(1))["reason"] == "admitted"
+    assert gate.scan(a_code(2))["reason"] == "gate_not_ready"
+    assert "fetched again" in gate.lodge.complaints[-1]
+    assert gate.lodge.roster.books == {}
