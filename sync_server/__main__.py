@@ -9,12 +9,19 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from sqlalchemy.exc import SQLAlchemyError
 
 from shared.errors import GatehouseError
 from sync_server.commands import audit, keys, people, safety, serving
-from sync_server.commands.ground import explain, ground, say, tell
+from sync_server.commands.ground import explain, ground, say, tell, unexplained
 
-app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None, help="The Gatehouse server.")
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    help="The server.",
+)
 users = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Logins of the staff.")
 orgs = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Organisations.")
 signing = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Keys that sign tickets.")
@@ -192,6 +199,9 @@ def main() -> None:
         sys.exit(130)
     except GatehouseError as error:
         explain(error)
+        sys.exit(1)
+    except (SQLAlchemyError, OSError) as problem:
+        say(unexplained(problem))
         sys.exit(1)
     sys.exit(status if isinstance(status, int) else 0)
 

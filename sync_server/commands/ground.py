@@ -44,6 +44,14 @@ def tell(fact: Any) -> None:
     print(json.dumps(fact, ensure_ascii=False))
 
 
+def unexplained(problem: Exception) -> str:
+    """What a database or disk said, in one line, and what to do."""
+    said = str(getattr(problem, "orig", None) or problem).strip()
+    return f"The database or the disk refused: {said.splitlines()[0] if said else type(problem).__name__}. " + (
+        "Nothing was changed. `gatehouse-server doctor` looks at what may be wrong."
+    )
+
+
 def explain(error: GatehouseError) -> None:
     """What happened, for people."""
     say(error.message)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sqlite3
 import subprocess
@@ -9,7 +10,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import text
+from sqlalchemy import make_url, text
 from sqlalchemy.exc import SQLAlchemyError
 
 from shared.errors import Conflict, GatehouseError, StorageError
@@ -31,7 +32,7 @@ def backup(file: Path) -> None:
     if config.embedded:
         _copy(config.database_file, file)
     else:
-        _pg("pg_dump", "--format=custom", "--no-owner", f"--file={file}", config.database_url)
+        _pg("pg_dump", config, "--format=custom", "--no-owner", f"--file={file}", "--dbname")
 
 
 def restore(file: Path) -> None:
@@ -42,7 +43,7 @@ def restore(file: Path) -> None:
     if config.embedded:
         _restore_embedded(config, file)
     else:
-        _pg("pg_restore", "--clean", "--if-exists", "--no-owner", f"--dbname={config.database_url}", str(file))
+        _pg("pg_restore", config, "--clean", "--if-exists", "--no-owner", str(file), "--dbname")
     _begin_new_lineage()
 
 
@@ -84,11 +85,15 @@ def _copy(source: Path, target: Path) -> None:
         raise StorageError(f"The copy from {source} to {target} failed: {problem}") from None
 
 
-def _pg(program: str, *words: str) -> None:
+def _pg(program: str, config: Config, *words: str) -> None:
+    """Run one of PostgreSQL's programs; the address comes last, its password where no process list shows it."""
+    address = make_url(config.database_url)
+    environment = {**os.environ, "PGPASSWORD": address.password} if address.password else dict(os.environ)
+    public = address.set(drivername="postgresql", password=None).render_as_string()
     found = shutil.which(program)
     if found is None:
         raise StorageError(f"{program} is not installed. Install PostgreSQL's client programs and try again.")
-    done = subprocess.run([found, *words], capture_output=True, text=True, check=False)
+    done = subprocess.run([found, *words, public], env=environment, capture_output=True, text=True, check=False)
     if done.returncode:
         raise StorageError(f"{program} failed: {done.stderr.strip()}")
 

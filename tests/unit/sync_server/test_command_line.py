@@ -115,3 +115,21 @@ def test_the_description_of_the_api_is_openapi_3_1(shell: Shell) -> None:
     described = json.loads(shell.run("openapi").stdout)
     assert described["openapi"].startswith("3.1")
     validate(described)
+
+
+@pytest.mark.parametrize("command", [["org", "list"], ["migrate"], ["serve"], ["worker"]])
+def test_a_database_that_does_not_answer_is_told_in_words(shell: Shell, command: list[str]) -> None:
+    (shell.folder / "master.key").write_text("11" * 32)
+    settings = {
+        "GATEHOUSE_DATABASE_URL": "postgresql://olga:hidden-words@127.0.0.1:1/nowhere",
+        "GATEHOUSE_MASTER_KEY_FILE": str(shell.folder / "master.key"),
+    }
+    done = shell.run(*command, **settings)
+    assert done.returncode == 1 and "database" in done.stderr
+    assert "Traceback" not in done.stderr and "hidden-words" not in done.stderr
+
+
+def test_a_folder_where_no_database_can_be(shell: Shell) -> None:
+    (shell.folder / "file").write_text("")
+    done = shell.run("migrate", GATEHOUSE_DATABASE_URL=f"sqlite:///{shell.folder}/file/g.db")
+    assert done.returncode == 1 and "Traceback" not in done.stderr and len(done.stderr.splitlines()) == 1
