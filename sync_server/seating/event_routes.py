@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from apiflask import APIBlueprint
 from sqlalchemy.orm import Session
 
@@ -10,10 +13,10 @@ from sync_server.plumbing.parts import parts
 from sync_server.plumbing.principals import Action
 from sync_server.plumbing.web import deed, organisation, requires
 from sync_server.seating import event_layouts, event_schemas, queries
-from sync_server.seating.house import House, given, house, numbers_of
+from sync_server.seating.house import House, given, numbers_of, policy_at
+from sync_server.seating.houses import houses
 from sync_server.seating.offers import Offer, Wish
 from sync_server.seating.overlay import event_zones
-from sync_server.seating.rules import effective
 
 bp = APIBlueprint("event_layouts", __name__, url_prefix="/events/<event_id>/layout", tag="Seating")
 
@@ -54,8 +57,7 @@ def drop(event_id: str) -> tuple[str, int]:
 @bp.output(event_schemas.OfferView)
 def best_seats(event_id: str, json_data: event_schemas.WantedSeats) -> event_schemas.OfferView:
     """Say which seats a party would get now; nothing is held by asking."""
-    with parts().database.reading() as session:
-        now = house(session, organisation(), event_id, parts().clock())
+    with _house(event_id) as (session, now):
         if json_data.wheelchairs:
             if json_data.wheelchairs > json_data.size:
                 raise InvalidRequest("size counts everybody: it is no less than wheelchairs.", field="size")
@@ -71,10 +73,18 @@ def best_seats(event_id: str, json_data: event_schemas.WantedSeats) -> event_sch
 @bp.output(event_schemas.OfferView)
 def picked_seats(event_id: str, json_data: event_schemas.PickedSeats) -> event_schemas.OfferView:
     """Say whether a customer could take these seats, and if not why; nothing is held by asking."""
-    with parts().database.reading() as session:
-        now = house(session, organisation(), event_id, parts().clock())
+    with _house(event_id) as (session, now):
         seats = numbers_of(session, now, json_data.seat_ids)
         return _offer(session, now, given(now.judged(seats, Wish(len(seats), apart=json_data.apart))))
+
+
+@contextmanager
+def _house(event_id: str) -> Iterator[tuple[Session, House]]:
+    with (
+        parts().database.reading() as session,
+        houses().house(session, organisation(), event_id, parts().clock()) as now,
+    ):
+        yield session, now
 
 
 def _zone_numbers(now: House, ids: list[str]) -> frozenset[int]:
@@ -100,7 +110,7 @@ def _view(session: Session, event_id: str) -> event_schemas.EventLayoutView:
     return event_schemas.event_layout_view(
         row,
         event_zones(zones, deltas, blocked),
-        effective(queries.policy(session, organisation()), row.seating_overrides),
+        policy_at(session, row),
         blocked=queries.seat_names(session, row.layout_id, deltas.blocked),
         disabled=[zone.id for zone in zones if zone.number in deltas.disabled],
         frozen=event_layouts.frozen(session, organisation(), event_id, parts().clock()),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from sqlalchemy.orm import Session
 
@@ -16,6 +16,7 @@ from sync_server.seating.allocation import best_available
 from sync_server.seating.choices import judge
 from sync_server.seating.geometry import NumberedSeat, hall_rows
 from sync_server.seating.hall import Hall
+from sync_server.seating.models import EventLayoutRecord
 from sync_server.seating.offers import Offer, Refused, Wish
 from sync_server.seating.overlay import EventZone, event_zones
 from sync_server.seating.rules import Policy, check_party, effective
@@ -32,17 +33,36 @@ class House:
     places: Places
     policy: Policy
     gone: Taken
-    seats_gone: Counter[int]  # by zone
-    seats_to_sell: frozenset[int]
+    blocked: frozenset[int]
+    _seats_gone: Counter[int] = field(default_factory=Counter)  # by zone
+    _kept: frozenset[int] = frozenset()  # closed for the sake of guests in wheelchairs
+
+    def correct(self, gone: Taken) -> None:
+        """Take and return seats, so that the house stands as `gone` says."""
+        before, after = self._sold(self.gone), self._sold(gone)
+        self.hall.reopen(self._kept)
+        self.hall.release(before - after)
+        self.hall.take(after - before)
+        self._seats_gone.subtract(self._zone_of(seat) for seat in before - after)
+        self._seats_gone.update(self._zone_of(seat) for seat in after - before)
+        self.gone = gone
+        self._kept = frozenset(seat for seat in self.places.closed(self.occupancy) if self.free(seat))
+        self.hall.close(self._kept)
+
+    def _sold(self, gone: Taken) -> set[int]:
+        return {seat for seat in gone.seats if self.hall.has(seat) and seat not in self.blocked}
+
+    def _zone_of(self, seat: int) -> int:
+        return self.hall.where(seat)[0].row.zone
 
     def occupancy(self, zone: int) -> float:
         """How full a zone is, in percent."""
         capacity = self.zones[zone].capacity if zone in self.zones else 0
-        return 100.0 * (self.seats_gone[zone] + self.gone.places[zone]) / capacity if capacity else 100.0
+        return 100.0 * (self._seats_gone[zone] + self.gone.places[zone]) / capacity if capacity else 100.0
 
     def free(self, seat: int) -> bool:
         """Whether a seat is neither blocked nor taken, whoever it may be kept for."""
-        return seat in self.seats_to_sell and seat not in self.gone.seats
+        return self.hall.has(seat) and seat not in self.blocked and seat not in self.gone.seats
 
     def best(self, wish: Wish) -> Offer | Refused:
         """The best seats left for a party without wheelchairs; InvalidRequest for a party that is too large."""
@@ -64,12 +84,13 @@ class House:
     def _opened(self, seats: Collection[int], wish: Wish) -> Offer | Refused:
         """Judge seats of which some are closed to the public, but not to this guest."""
         kept = [seat for seat in set(seats) if self.hall.has(seat) and not self.hall.is_open(seat) and self.free(seat)]
-        self.hall.reopen(kept)
         # Places for wheelchairs and companions are never orphans to be avoided: the rule is about all the others.
         chosen = replace(wish, staff=wish.staff or bool(kept))
-        answer = judge(self.hall, seats, chosen, self.policy.manners())
-        self.hall.close(kept)
-        return answer
+        self.hall.reopen(kept)
+        try:
+            return judge(self.hall, seats, chosen, self.policy.manners())
+        finally:
+            self.hall.close(kept)
 
     def _away(self, seat: int) -> float:
         standing, place = self.hall.where(seat)
@@ -84,40 +105,33 @@ class House:
 
 def house(session: Session, organisation_id: str, event_id: str, now: Millis) -> House:
     """The house of an event that has a layout, or NotFound."""
-    row = queries.event_layout(session, organisation_id, event_id)
-    deltas = queries.deltas(row)
-    blocked = queries.seats_by_zone(session, row.layout_id, deltas.blocked)
-    zones = {zone.number: zone for zone in event_zones(queries.zones(session, row.layout_id), deltas, blocked)}
-    policy = effective(queries.policy(session, organisation_id), row.seating_overrides)
-    seats = [
-        seat for seat in queries.numbered_seats(session, row.layout_id)
-        if seat.zone in zones and zones[seat.zone].zone_type.numbered
-    ]  # fmt: skip
-    gone = taken(session, event_id, now)
-    found = House(
-        layout_id=row.layout_id,
-        zones=zones,
-        hall=Hall.of(hall_rows(seats, {zone.number: (zone.name, zone.focus) for zone in zones.values()})),
-        places=Places(_at_event(session, row.layout_id, seats), policy.care()),
-        policy=policy,
-        gone=gone,
-        seats_gone=Counter(seat.zone for seat in seats if seat.number in gone.seats),
-        seats_to_sell=frozenset(seat.number for seat in seats) - deltas.blocked,
-    )
-    _close(found, deltas.blocked)
+    found = empty_house(session, queries.event_layout(session, organisation_id, event_id))
+    found.correct(taken(session, event_id, now))
     return found
+
+
+def empty_house(session: Session, row: EventLayoutRecord) -> House:
+    """The house of an event as if nothing were sold."""
+    deltas = queries.deltas(row)
+    by_zone = queries.seats_by_zone(session, row.layout_id, deltas.blocked)
+    zones = {zone.number: zone for zone in event_zones(queries.zones(session, row.layout_id), deltas, by_zone)}
+    policy = policy_at(session, row)
+    numbered = {number for number, zone in zones.items() if zone.zone_type.numbered}
+    seats = [seat for seat in queries.numbered_seats(session, row.layout_id) if seat.zone in numbered]
+    hall = Hall.of(hall_rows(seats, {zone.number: (zone.name, zone.focus) for zone in zones.values()}))
+    hall.close(seat for seat in deltas.blocked if hall.has(seat))
+    places = Places(_at_event(session, row.layout_id, seats), policy.care())
+    return House(row.layout_id, zones, hall, places, policy, Taken(row.event_id), deltas.blocked)
+
+
+def policy_at(session: Session, row: EventLayoutRecord) -> Policy:
+    """The policy that holds at an event."""
+    return effective(queries.policy(session, row.organisation_id), row.seating_overrides)
 
 
 def _at_event(session: Session, layout_id: str, seats: Iterable[NumberedSeat]) -> tuple[Pairing, ...]:
     here = {seat.number for seat in seats}
     return tuple(pairing for pairing in queries.pairings(session, layout_id) if pairing.wheelchair in here)
-
-
-def _close(house: House, blocked: Collection[int]) -> None:
-    hall = house.hall
-    hall.close(seat for seat in blocked if hall.has(seat))
-    hall.take(seat for seat in house.gone.seats if hall.has(seat) and seat not in blocked)
-    hall.close(seat for seat in house.places.closed(house.occupancy) if house.free(seat))
 
 
 def numbers_of(session: Session, house: House, named: Iterable[str]) -> list[int]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import func, or_, select
 from sqlalchemy.orm import Session
 
 from shared.errors import NotFound
@@ -32,6 +33,9 @@ from sync_server.seating.plan import (
     ZoneType,
 )
 from sync_server.seating.rules import FIELDS, Policy
+
+FEW = 500
+"""So many seats are asked for by name; of more, all seats are read."""
 
 
 def layout(
@@ -106,8 +110,10 @@ def seat_numbers(session: Session, layout_id: str, named: Iterable[str]) -> dict
     wanted = set(named)
     if not wanted:
         return {}
-    seat = SeatRecord
-    rows = session.execute(select(seat.number, seat.seat_id, seat.id).where(seat.layout_id == layout_id))
+    here = select(SeatRecord.number, SeatRecord.seat_id, SeatRecord.id).where(SeatRecord.layout_id == layout_id)
+    if len(wanted) <= FEW:
+        here = here.where(or_(SeatRecord.seat_id.in_(wanted), SeatRecord.id.in_(wanted)))
+    rows = session.execute(here)
     return {name: number for number, *names in rows for name in names if name in wanted}
 
 
@@ -115,6 +121,8 @@ def seat_names(session: Session, layout_id: str, numbers: Iterable[int]) -> list
     """The seat_ids of these numbers, in order."""
     wanted = set(numbers)
     here = select(SeatRecord.number, SeatRecord.seat_id).where(SeatRecord.layout_id == layout_id)
+    if len(wanted) <= FEW:
+        here = here.where(SeatRecord.number.in_(wanted))
     rows = session.execute(here.order_by(SeatRecord.number))
     return [seat_id for number, seat_id in rows if number in wanted]
 
@@ -162,11 +170,12 @@ def groups(session: Session, layout_id: str) -> list[GroupPlan]:
 def plan(session: Session, row: LayoutRecord) -> LayoutPlan:
     """The whole layout as it was given to us."""
     seats: dict[int, list[SeatPlan]] = {}
-    here = select(SeatRecord).where(SeatRecord.layout_id == row.id).order_by(SeatRecord.number)
-    for seat in session.execute(here).scalars():
+    # Columns, not objects: a stadium has sixty thousand of them.
+    here = select(*_PLAN_COLUMNS).where(SeatRecord.layout_id == row.id).order_by(SeatRecord.number)
+    for seat in session.execute(here):
         seats.setdefault(seat.zone_number, []).append(_seat_plan(seat))
-    drawn = tuple(_zone_plan(zone, seats.get(zone.number, [])) for zone in _zone_rows(session, row.id))
-    return LayoutPlan(row.name, drawn, row.description, tuple(groups(session, row.id)), row.drawing)
+    zones = tuple(_zone_plan(zone, seats.get(zone.number, [])) for zone in _zone_rows(session, row.id))
+    return LayoutPlan(row.name, zones, row.description, tuple(groups(session, row.id)), row.drawing)
 
 
 def _zone_plan(zone: LayoutZoneRecord, seats: Iterable[SeatPlan]) -> ZonePlan:
@@ -183,7 +192,23 @@ def _zone_plan(zone: LayoutZoneRecord, seats: Iterable[SeatPlan]) -> ZonePlan:
     )
 
 
-def _seat_plan(seat: SeatRecord) -> SeatPlan:
+_PLAN_COLUMNS = (
+    SeatRecord.zone_number,
+    SeatRecord.drawn,
+    SeatRecord.seat_id,
+    SeatRecord.row,
+    SeatRecord.seat_number,
+    SeatRecord.x,
+    SeatRecord.y,
+    SeatRecord.category,
+    SeatRecord.companion_seat_id,
+    SeatRecord.section,
+    SeatRecord.price_category,
+    SeatRecord.aisle_after,
+)
+
+
+def _seat_plan(seat: Any) -> SeatPlan:
     return SeatPlan(
         seat_id=seat.seat_id,
         row=seat.row,

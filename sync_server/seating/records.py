@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 from uuid import UUID, uuid5
 
@@ -16,7 +17,10 @@ from sync_server.seating.plan import LayoutPlan, ZonePlan
 
 def stable_id(family_id: str, kind: str, name: str) -> str:
     """The id of a seat or zone: made of its name, so that it is the same in every version of a layout."""
-    return str(uuid5(UUID(family_id), f"{kind}/{name}"))
+    return str(uuid5(_namespace(family_id), f"{kind}/{name}"))
+
+
+_namespace = lru_cache(maxsize=64)(UUID)
 
 
 def write(session: Session, layout: LayoutRecord, plan: LayoutPlan) -> None:

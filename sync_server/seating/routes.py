@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import orjson
 from apiflask import APIBlueprint
 from flask import Response, request
 from pydantic import ValidationError
@@ -39,9 +40,10 @@ def _layouts_are_large() -> None:
 @bp.output(schemas.LayoutView, status_code=201)
 def create(venue_id: str, json_data: schemas.LayoutShape) -> Response:
     """Make a layout, as a draft."""
+    plan = json_data.plan()
 
     def write(session: Session) -> dict[str, Any]:
-        return _said(session, service.create_layout(session, organisation(), venue_id, json_data.plan(), deed()))
+        return _said(session, service.create_layout(session, organisation(), venue_id, plan, deed()))
 
     return once(write)
 
@@ -61,12 +63,12 @@ def listing(venue_id: str, query_data: PageQuery) -> schemas.LayoutsView:
 @bp.get("/venues/<venue_id>/layouts/<layout_id>")
 @requires(Action.READ)
 @bp.output(schemas.WholeLayoutView)
-def show(venue_id: str, layout_id: str) -> schemas.WholeLayoutView:
+def show(venue_id: str, layout_id: str) -> Response:
     """Show one version of a layout with all its seats."""
     with parts().database.reading() as session:
         row = queries.layout(session, organisation(), layout_id, venue_id=venue_id)
-        view, shape = _view(session, row), schemas.LayoutShape.of(queries.plan(session, row))
-        return schemas.WholeLayoutView.model_construct(**dict(view), layout=shape)
+        words = _said(session, row) | {"layout": schemas.layout_words(queries.plan(session, row))}
+    return Response(orjson.dumps(words), content_type="application/json")
 
 
 @bp.put("/venues/<venue_id>/layouts/<layout_id>")
@@ -75,8 +77,9 @@ def show(venue_id: str, layout_id: str) -> schemas.WholeLayoutView:
 @bp.output(schemas.LayoutView)
 def redraw(venue_id: str, layout_id: str, json_data: schemas.LayoutShape) -> schemas.LayoutView:
     """Draw a draft anew; a version that events may use is never changed."""
+    plan = json_data.plan()
     with parts().database.writing() as session:
-        row = service.redraw(session, organisation(), venue_id, layout_id, plan=json_data.plan(), deed=deed())
+        row = service.redraw(session, organisation(), venue_id, layout_id, plan=plan, deed=deed())
         return _view(session, row)
 
 
@@ -86,9 +89,10 @@ def redraw(venue_id: str, layout_id: str, json_data: schemas.LayoutShape) -> sch
 @bp.output(schemas.LayoutView, status_code=201)
 def add_version(venue_id: str, layout_id: str, json_data: schemas.LayoutShape) -> Response:
     """Make the next version of a layout, as a draft; events go on with the version they chose."""
+    plan = json_data.plan()
 
     def write(session: Session) -> dict[str, Any]:
-        row = service.add_version(session, organisation(), venue_id, layout_id, plan=json_data.plan(), deed=deed())
+        row = service.add_version(session, organisation(), venue_id, layout_id, plan=plan, deed=deed())
         return _said(session, row)
 
     return once(write)
@@ -153,7 +157,7 @@ def write_file(venue_id: str, layout_id: str, query_data: schemas.ExportQuery) -
         row = queries.layout(session, organisation(), layout_id, venue_id=venue_id)
         plan = queries.plan(session, row)
     if query_data.format == "gatehouse":
-        body, kind, ending = schemas.LayoutShape.of(plan).model_dump_json().encode(), "application/json", "json"
+        body, kind, ending = orjson.dumps(schemas.layout_words(plan)), "application/json", "json"
     else:
         form = FORMATS[query_data.format]
         body, kind, ending = form.write(plan), form.content_type, form.ending

@@ -68,16 +68,6 @@ class SeatShape(Asked):
             section=self.section, price_category=self.price_category, aisle_after=self.aisle_after,
         )  # fmt: skip
 
-    @classmethod
-    def of(cls, seat: SeatPlan) -> SeatShape:
-        """As JSON."""
-        at = None if seat.x is None or seat.y is None else Coordinates.model_construct(x=seat.x, y=seat.y)
-        return cls.model_construct(
-            seat_id=seat.seat_id, row=seat.row, number=seat.number, coordinates=at, category=seat.category.value,
-            companion_seat_id=seat.companion_seat_id, section=seat.section, price_category=seat.price_category,
-            aisle_after=seat.aisle_after,
-        )  # fmt: skip
-
 
 class ZoneShape(Asked):
     """A zone. Zones with reserved seats list them; the others say how many people they hold."""
@@ -102,17 +92,6 @@ class ZoneShape(Asked):
             details=self.metadata, seats=tuple(seat.plan(self.name) for seat in self.seats),
         )  # fmt: skip
 
-    @classmethod
-    def of(cls, zone: ZonePlan) -> ZoneShape:
-        """As JSON."""
-        looks_at = Coordinates.model_construct(x=zone.focus[0], y=zone.focus[1]) if zone.focus else None
-        return cls.model_construct(
-            name=zone.name, zone_type=zone.zone_type.value, capacity=zone.capacity,
-            access_mode=zone.access_mode.value, membership_tier=zone.membership_tier,
-            allowed_roles=list(zone.allowed_roles), focus=looks_at, metadata=dict(zone.details),
-            seats=[SeatShape.of(seat) for seat in zone.seats],
-        )  # fmt: skip
-
 
 class GroupShape(Asked):
     """Seats that belong together."""
@@ -124,13 +103,6 @@ class GroupShape(Asked):
     def plan(self) -> GroupPlan:
         """As a value."""
         return GroupPlan(GroupType(self.group_type), tuple(self.seat_ids), self.metadata)
-
-    @classmethod
-    def of(cls, group: GroupPlan) -> GroupShape:
-        """As JSON."""
-        return cls.model_construct(
-            group_type=group.group_type.value, seat_ids=list(group.seats), metadata=dict(group.details)
-        )
 
 
 class LayoutShape(Asked):
@@ -148,13 +120,51 @@ class LayoutShape(Asked):
         zones = tuple(zone.plan() for zone in self.zones)
         return LayoutPlan(self.name, zones, self.description, groups, self.drawing)
 
-    @classmethod
-    def of(cls, plan: LayoutPlan) -> LayoutShape:
-        """As JSON."""
-        return cls.model_construct(
-            name=plan.name, description=plan.description, zones=[ZoneShape.of(zone) for zone in plan.zones],
-            groups=[GroupShape.of(group) for group in plan.groups], drawing=dict(plan.drawing),
-        )  # fmt: skip
+
+def layout_words(plan: LayoutPlan) -> dict[str, Any]:
+    """A layout in the form of LayoutShape, as plain JSON: stadiums are large, and what is kept was checked before."""
+    return {
+        "name": plan.name,
+        "description": plan.description,
+        "zones": [_zone_words(zone) for zone in plan.zones],
+        "groups": [
+            {"group_type": group.group_type.value, "seat_ids": list(group.seats), "metadata": dict(group.details)}
+            for group in plan.groups
+        ],
+        "drawing": dict(plan.drawing),
+    }
+
+
+def _zone_words(zone: ZonePlan) -> dict[str, Any]:
+    return {
+        "name": zone.name,
+        "zone_type": zone.zone_type.value,
+        "capacity": zone.capacity,
+        "access_mode": zone.access_mode.value,
+        "membership_tier": zone.membership_tier,
+        "allowed_roles": list(zone.allowed_roles),
+        "focus": _coordinates(*zone.focus) if zone.focus else None,
+        "metadata": dict(zone.details),
+        "seats": [_seat_words(seat) for seat in zone.seats],
+    }
+
+
+def _seat_words(seat: SeatPlan) -> dict[str, Any]:
+    return {
+        "seat_id": seat.seat_id,
+        "row": seat.row,
+        "number": seat.number,
+        "coordinates": _coordinates(seat.x, seat.y),
+        "category": seat.category.value,
+        "companion_seat_id": seat.companion_seat_id,
+        "section": seat.section,
+        "price_category": seat.price_category,
+        "aisle_after": seat.aisle_after,
+    }
+
+
+def _coordinates(x: float | None, y: float | None) -> dict[str, float] | None:
+    return None if x is None or y is None else {"x": x, "y": y}
 
 
 class LayoutZoneView(BaseModel):

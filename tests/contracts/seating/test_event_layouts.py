@@ -189,3 +189,21 @@ def test_best_seats_of_the_public_are_never_wheelchair_places(office: Office, de
     stage.take(*range(3, 16))
     assert stage.desk.refused("POST", f"{stage.path}/best-seats", {"size": 4})[0] == 409
     assert stage.best(1)["clusters"][0]["seat_ids"] == ["B-8"]
+
+
+def test_seats_that_were_blocked_or_returned_meanwhile(stage: Stage) -> None:
+    stage.choose()
+    stage.take(*range(1, 15))
+    assert stage.best(2)["clusters"][0]["seat_ids"] == ["B-7", "B-8"]
+    stage.choose(blocked_seat_ids=["B-7"])
+    assert stage.desk.refused("POST", f"{stage.path}/best-seats", {"size": 2})[0] == 409
+    stage.box_office.seats.clear()
+    assert stage.best(8)["clusters"][0]["row"] == "A"
+
+
+def test_policy_that_changed_meanwhile(stage: Stage) -> None:
+    stage.choose()
+    path = f"{stage.path}/best-seats"
+    assert stage.best(9)["grade"] == "clusters"
+    stage.desk.patch("/api/organisation/seating-policy", {"max_seats_per_booking": 4})
+    assert stage.desk.refused("POST", path, {"size": 9}) == (400, "too_many_seats")
