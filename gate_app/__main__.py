@@ -180,6 +180,18 @@ def doors(
         tell(commands.entry_line(lodge.decisions().open_doors(number, gate, by, opened=what is Doors.OPEN)))
 
 
+@app.command("empty-house")
+def empty_house(
+    event: Annotated[int | None, typer.Option(metavar="NUMBER")] = None,
+    pin: PinOption = "-",
+    home: HomeOption = None,
+) -> None:
+    """Nobody is inside any more: entries count anew on this device. A supervisor's PIN is asked for."""
+    with _lodge(home, "empty-house") as lodge:
+        by = commands.ask_supervisor(lodge, pin)
+        tell(commands.entry_line(lodge.decisions().empty_house(commands.the_event(lodge, event), by)))
+
+
 @app.command()
 def annul(
     seq: Annotated[int, typer.Argument(metavar="SEQ", min=1, help="The entry that never became an admission.")],

@@ -31,6 +31,7 @@ SCHEMA = (
     CREATE TABLE quarantined (
         device INTEGER NOT NULL, branch INTEGER NOT NULL, seq INTEGER NOT NULL, why TEXT NOT NULL,
         PRIMARY KEY (device, branch, seq)) WITHOUT ROWID;
+    CREATE TABLE emptied (event INTEGER PRIMARY KEY, at INTEGER NOT NULL);
     CREATE TABLE clashes (ticket INTEGER PRIMARY KEY);
     CREATE TABLE heard (event INTEGER PRIMARY KEY, lineage BLOB NOT NULL, arrival INTEGER NOT NULL);
     CREATE TABLE wrong_pins (supervisor INTEGER PRIMARY KEY, wrong INTEGER NOT NULL, locked_until INTEGER NOT NULL);

@@ -47,7 +47,27 @@ class Decisions:
             details={"opened": opened, "gate": gate_code},
             along=keep,
         )
-        self._gathering.read_openings()
+        self._gathering.read_decisions()
+        return entry
+
+    def empty_house(self, event: int, by: SupervisorRow) -> Entry:
+        """Nobody is inside any more, whatever was counted: from now on entries count anew, on this device."""
+        moment = self._time.now()
+
+        def keep(connection: sqlite3.Connection, _entry: Entry) -> None:
+            connection.execute("INSERT OR REPLACE INTO emptied VALUES (?, ?)", (event, moment.at))
+
+        entry = self._journal.append(
+            moment,
+            self._time.boot,
+            EntryKind.COUNT_CORRECTION,
+            event=event,
+            operator=by.name,
+            override_by=by.number,
+            details={"counts_from": moment.at},
+            along=keep,
+        )
+        self._gathering.read_decisions()
         return entry
 
     def annul(self, seq: int, why: str, by: SupervisorRow) -> Entry:

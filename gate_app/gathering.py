@@ -16,7 +16,7 @@ from gate_app.time_keeper import Moment
 from shared.attempts import Attempt, Direction, Mode, Override, Passage, Readiness, Room, utc_words
 from shared.movements import History, passages
 from shared.scene import type_of, zone_of
-from shared.snapshot import DeviceRow, GateRow, Movement, PolicyRow, TicketRow, ZoneRow
+from shared.snapshot import DeviceRow, EventRow, GateRow, Movement, PolicyRow, TicketRow, ZoneRow
 from shared.tickets import ReadTicket, Refusal, Ticket
 
 NO_POLICY = PolicyRow()
@@ -70,13 +70,15 @@ class Gathering:
         self._organisation = organisation
         self._device = device
         self._opened: set[tuple[int, int]] = set()
+        self._emptied: dict[int, int] = {}
         self.houses: dict[int, House] = {}
-        self.read_openings()
+        self.read_decisions()
 
-    def read_openings(self) -> None:
-        """Which doors (gate 0) and gates a supervisor opened on this device."""
+    def read_decisions(self) -> None:
+        """What supervisors decided on this device: doors (gate 0) and gates opened, houses emptied."""
         rows = self._database.connection.execute("SELECT event, gate FROM openings").fetchall()
         self._opened = {(event, gate) for event, gate in rows}
+        self._emptied = dict(self._database.connection.execute("SELECT event, at FROM emptied").fetchall())
 
     def gather(self, code: ReadTicket | Refusal, wish: Wish, moment: Moment, readiness: Readiness) -> Gathered:
         """Everything about this presentation. Raises NotFound or Forbidden for a wished gate that is not ours."""
@@ -90,9 +92,16 @@ class Gathering:
             return Gathered(self._elsewhere(code, setting, book, post), book, post)
         return self._at_home(code, setting, book, post)
 
+    def event_of(self, book: Book) -> EventRow | None:
+        """The server's words on an event, and since when a supervisor here said that the house was empty."""
+        event, emptied = book.facts.event, self._emptied.get(book.number) if self._emptied else None
+        if event is None or emptied is None or (event.counts_from or 0) >= emptied:
+            return event
+        return replace(event, counts_from=emptied)
+
     def house(self, book: Book, now: int) -> House:
         """Who is inside at this event, counted when first asked for."""
-        event = book.facts.event
+        event = self.event_of(book)
         with self._database.lock:
             house = self.houses.get(book.number)
             if house is None:
@@ -105,7 +114,7 @@ class Gathering:
 
     def recount(self, book: Book, ticket_ids: set[int], now: int) -> None:
         """These tickets' movements changed."""
-        house, event = self.houses.get(book.number), book.facts.event
+        house, event = self.houses.get(book.number), self.event_of(book)
         if house is None or event is None:
             return
         with self._database.lock:
@@ -144,7 +153,7 @@ class Gathering:
         )
 
     def _at_home(self, code: ReadTicket, at: Setting, book: Book, post: Post) -> Gathered:
-        facts, ticket, event = book.facts, code.ticket, book.facts.event
+        facts, ticket, event = book.facts, code.ticket, self.event_of(book)
         row = book.ticket(ticket.ticket_id)
         with self._database.lock:
             movements, highest = history.of_ticket(self._database.connection, ticket.ticket_id)

@@ -252,3 +252,20 @@ def test_a_mode_that_this_program_does_not_know_counts_for_nobody(gate: GateAtHo
     post = gate.lodge.posts.by_event[EVENT]
     gate.lodge.posts.by_event[EVENT] = msgspec.structs.replace(post, mode="rehearsal")
     assert gate.scan(a_code(1))["reason"] == "test_ok"
+
+
+def test_a_supervisor_empties_the_house_and_everybody_may_come_in_anew(tmp_path: Path) -> None:
+    gate = a_gate(tmp_path, a_standing_house(2, 4))
+    book = gate.lodge.roster.books[EVENT]
+    for number in (1, 2):
+        gate.scan(a_code(number, zone=FLOOR))
+    sam = next(iter(book.facts.supervisors.values()))
+    gate.hands.pass_ms(60_000)
+    entry = gate.lodge.decisions().empty_house(EVENT, sam)
+    assert (entry.kind, entry.details["counts_from"]) == ("count_correction", gate.hands.true)
+    assert gate.lodge.gathering.house(book, gate.hands.true).inside == {}
+    assert gate.scan(a_code(1, zone=FLOOR))["reason"] in ("admitted", "admitted_reentry")
+    gate.crash()
+    assert gate.scan(a_code(2, zone=FLOOR))["verdict"] == "admit"
+    gate.hands.pass_ms(60_000)
+    assert gate.scan(a_code(2, zone=FLOOR))["verdict"] == "deny"
