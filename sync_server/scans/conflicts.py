@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import ColumnElement, select
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
@@ -61,8 +61,17 @@ def keep(
     session: Session, organisation_id: str, event: int, tickets: Sequence[int], *, found: Sequence[Found], now: Millis
 ) -> list[Found]:
     """Write down what was found of these tickets; answers what is new."""
-    of_tickets = select(ConflictRow).where(ConflictRow.event == event, among(session, ConflictRow.ticket, tickets))
-    before = {(row.ticket, row.kind, row.subject): row for row in session.scalars(of_tickets)}
+    # Crowds are found by looking at everybody, and are kept by who looks at everybody.
+    of_tickets = ConflictRow.event == event, among(session, ConflictRow.ticket, tickets)
+    known = (*of_tickets, ConflictRow.kind != ConflictKind.OVER_CAPACITY)
+    return keep_among(session, organisation_id, known, found, now)
+
+
+def keep_among(
+    session: Session, organisation_id: str, known: Sequence[ColumnElement[bool]], found: Sequence[Found], now: Millis
+) -> list[Found]:
+    """Write down what was found; of the `known` ones, withdraw those that were not found again. Answers what is new."""
+    before = {(row.ticket, row.kind, row.subject): row for row in session.scalars(select(ConflictRow).where(*known))}
     new: list[Found] = []
     for one in found:
         row = before.pop(one.name, None)
