@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
 from typing import Final
 
 import segno
@@ -27,7 +28,7 @@ def text_of(session: Session, row: TicketRecord, sealer: Sealer) -> str:
     return as_text(row.claims + key.sign(SIGNED_AS + row.claims))
 
 
-def texts_of(session: Session, rows: list[TicketRecord], sealer: Sealer) -> list[str]:
+def texts_of(session: Session, rows: Sequence[TicketRecord], sealer: Sealer) -> list[str]:
     """The same for many tickets, unsealing each key once."""
     keys = {(row.organisation_id, row.key_id) for row in rows}
     private = {name: signing.private_part(signing.key(session, *name), sealer) for name in keys}

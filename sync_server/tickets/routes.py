@@ -17,6 +17,7 @@ from sync_server.plumbing.principals import Action
 from sync_server.plumbing.web import deed, organisation, requires
 from sync_server.tickets import codes, queries, rules, schemas, service, types
 from sync_server.tickets.key_routes import bp as key_bp
+from sync_server.tickets.models import TicketRecord
 
 bp = APIBlueprint("tickets", __name__, url_prefix="/api", tag="Tickets")
 bp.register_blueprint(key_bp)
@@ -120,11 +121,30 @@ def code(ticket_id: str, query_data: schemas.CodeQuery) -> Response:
     with parts().database.reading() as session:
         row = queries.ticket(session, organisation(), queries.internal_id(ticket_id))
         text = codes.text_of(session, row, parts().sealer)
-    answer = _coded(query_data.format, text, schemas.CodeView(
-        ticket_id=ticket_id, number=row.number, issue=row.issue, code=text
-    ))  # fmt: skip
+    answer = _coded(query_data.format, text, _code_view(row, text))
     answer.headers["Cache-Control"] = "no-store"
     return answer
+
+
+@bp.get("/events/<event_id>/codes")
+@requires(Action.ISSUE_TICKETS)
+@bp.input(schemas.CodesQuery, location="query")
+@bp.output(schemas.CodesView)
+def all_codes(event_id: str, query_data: schemas.CodesQuery) -> Response:
+    """The codes of an event's good tickets, page by page, for whoever prints them. Whoever has them can walk in."""
+    chosen = queries.TicketFilter(query_data.ticket_type, TicketState.VALID)
+    with parts().database.reading() as session:
+        events.event(session, organisation(), event_id)
+        page = queries.tickets(session, event_id, chosen, limit=query_data.limit, after=query_data.after)
+        texts = codes.texts_of(session, page.items, parts().sealer)
+    view = schemas.CodesView(items=[_code_view(*pair) for pair in zip(page.items, texts, strict=True)], next=page.next)
+    answer = Response(view.model_dump_json(), content_type="application/json")
+    answer.headers["Cache-Control"] = "no-store"
+    return answer
+
+
+def _code_view(row: TicketRecord, text: str) -> schemas.CodeView:
+    return schemas.CodeView(ticket_id=queries.public_id(row.id), number=row.number, issue=row.issue, code=text)
 
 
 def _coded(form: str, text: str, view: schemas.CodeView) -> Response:

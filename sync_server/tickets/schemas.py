@@ -232,6 +232,21 @@ class CodeView(BaseModel):
     code: str
 
 
+class CodesQuery(Query):
+    """Which codes are wanted."""
+
+    limit: Annotated[int, Field(ge=1, le=2000)] = 500
+    after: Annotated[str, Field(max_length=400)] | None = None
+    ticket_type: Annotated[int, Field(ge=1, le=65535)] | None = None
+
+
+class CodesView(BaseModel):
+    """A page of codes, for whoever prints tickets."""
+
+    items: list[CodeView]
+    next: str | None
+
+
 class TicketWhy(Asked):
     """Why a ticket is changed; it stands in the audit log."""
 

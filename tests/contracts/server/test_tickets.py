@@ -56,6 +56,16 @@ def test_the_code_as_text_svg_and_png(evening: Evening) -> None:
     assert evening.desk.ask("GET", f"{path}?format=png").data.startswith(b"\x89PNG")
 
 
+def test_the_printer_gets_the_codes_of_all_good_tickets_page_by_page(evening: Evening) -> None:
+    made = evening.issue(count=5)["items"]
+    evening.desk.post(f"/api/tickets/{made[1]['id']}/cancel", {}, 200)
+    first = evening.desk.get(f"{evening.path}/codes?limit=3")
+    rest = evening.desk.get(f"{evening.path}/codes?limit=3&after={first['next']}")
+    printed = {item["ticket_id"]: item["code"] for item in first["items"] + rest["items"]}
+    assert printed == {ticket["id"]: evening.code(ticket) for ticket in made if ticket is not made[1]}
+    assert rest["next"] is None
+
+
 def test_a_seat_is_one_seat_however_it_is_written(evening: Evening) -> None:
     evening.issue(seats=[{"row": "C", "number": "12"}])
     body = {"ticket_type": 1, "seats": [{"row": " c ", "number": "12"}]}
