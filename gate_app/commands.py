@@ -152,7 +152,7 @@ def moment_of(text: str) -> int:
 def read_pin(source: str) -> str:
     """A PIN from the terminal (`-`) or a file descriptor's number; never from the command line itself."""
     if source == "-":
-        return getpass.getpass("Supervisor's PIN: ") if sys.stdin.isatty() else sys.stdin.readline().strip()
+        return getpass.getpass("Supervisor's PIN: ") if sys.stdin.isatty() else _first_line()
     if not (source.isascii() and source.isdigit() and len(source) <= 3):
         raise InvalidRequest(
             "A PIN is never typed on the command line. Use --override-pin - or a file descriptor's number."
@@ -175,6 +175,11 @@ def picture_line(path: Path, decode: Callable[[Path], Any], monotonic: Callable[
         return {"file": str(path), "codes": [], "error": str(why)}
     millis = (monotonic() - began) / 1_000_000
     return {"file": str(path), "codes": list(found.codes), "millis": round(millis, 3), "stage": found.stage}
+
+
+def _first_line() -> str:
+    # Not through the text layer: it would read ahead, and swallow the codes that follow on the same input.
+    return sys.stdin.buffer.readline(LONGEST_LINE).decode("utf-8", "replace").strip()
 
 
 def _travelling(lodge: Lodge, wish: ScanWish) -> ScanWish:

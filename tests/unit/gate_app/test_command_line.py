@@ -152,6 +152,12 @@ def test_a_pin_is_read_from_the_input_or_a_descriptor_and_never_an_argument(type
     assert by_descriptor.line["reason"] == "admitted_override"
 
 
+def test_the_pin_is_the_first_line_and_the_codes_follow_on_the_same_input(type_: Type) -> None:
+    type_("scan", a_code(1))
+    said = type_("scan", "-", "--override-pin", "-", stdin=f"{PIN}\n{a_code(1)}\n{a_code(2)}\n".encode())
+    assert [line["reason"] for line in said.lines] == ["admitted_override", "admitted"]
+
+
 def test_a_wrong_pin_leaves_the_refusal_and_says_so(type_: Type) -> None:
     type_("scan", a_code(1))
     said = type_("scan", "--override-pin", "-", a_code(1), stdin=b"000000\n")
