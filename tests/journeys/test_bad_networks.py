@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 
 from gate_app.sync.client import Letter, Reply
 from shared import protocol
+from shared.errors import Unavailable
 from tests.journeys import cable
 from tests.journeys.cable import Deliver
 from tests.journeys.world import World
@@ -109,6 +110,22 @@ def test_answers_that_never_arrive_cost_nothing_but_another_try(any_world: World
     gate.sync()
     assert (world.counts(), gate.unsent) == ({"admitted": 5}, 0)
     assert world.conflicts() == []
+
+
+def test_a_batch_whose_answer_was_lost_is_sent_again_and_changes_nothing(any_world: World) -> None:
+    world = any_world
+    tickets = world.sell(5)
+    gate = world.gate("A")
+    for ticket in tickets:
+        gate.scan(ticket.code)
+    gate.cable.trouble = cable.answer_lost
+    for _ in range(3):
+        with pytest.raises(Unavailable):
+            gate.pusher.run_once()
+    world.mend_network()
+    assert gate.pusher.run_once()
+    assert not gate.pusher.run_once()
+    assert (world.counts(), world.inside(), world.conflicts()) == ({"admitted": 5}, 5, [])
 
 
 def test_an_old_answer_played_again_is_believed_by_nobody(world: World) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from tests.journeys.world import World
 
 
@@ -64,6 +66,25 @@ def test_scans_that_only_a_gate_knew_come_back_after_the_restoration(any_world: 
     assert world.counts() == {"admitted": 30}
     assert gate.unsent == 0
     assert world.conflicts() == []
+
+
+def test_a_journal_that_was_left_long_ago_comes_back_too(any_world: World, tmp_path: Path) -> None:
+    world = any_world
+    early, late = world.sell(2)
+    gate = world.gate("A")
+    backup = world.back_up()
+    gate.scan(early.code)
+    image = gate.image(tmp_path / "image")
+    gate.sync()
+    gate.put_back(image)
+    gate.sync()
+    gate.scan(late.code)
+    gate.sync()
+    assert (len(gate.branches()), world.counts()) == (2, {"admitted": 2})
+    world.restore(backup)
+    world.advance(minutes=1)
+    gate.sync()
+    assert world.counts() == {"admitted": 2}, "what an earlier branch holds was acknowledged once, and lost"
 
 
 def test_a_gate_that_was_enrolled_after_the_backup_is_told_so_and_goes_on_admitting(world: World) -> None:
