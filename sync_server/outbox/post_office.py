@@ -6,6 +6,8 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from sqlalchemy.exc import OperationalError
+
 from sync_server.outbox.relay import BATCH, Relay, broker_relay
 from sync_server.plumbing.logs import LOG
 from sync_server.plumbing.parts import Parts
@@ -35,7 +37,7 @@ class Round:
             except Exception as problem:  # the database may be away: facts wait for it there
                 troubles, full = troubles + 1, False
                 if troubles == 1:
-                    LOG.error("relay_interrupted", exc_info=problem)
+                    _say(problem)
                 stop.wait(TROUBLED_REST_S)
             if not full:
                 self.bell.wait(LONGEST_REST_S)
@@ -46,6 +48,11 @@ class Round:
         if delivered:
             self.next()
         return delivered
+
+
+def _say(problem: Exception) -> None:
+    away = isinstance(problem, OperationalError)
+    LOG.error("relay_interrupted", problem=type(problem).__name__, exc_info=None if away else problem)
 
 
 class PostOffice:

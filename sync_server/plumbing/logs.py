@@ -14,6 +14,7 @@ _LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARN
 
 def set_up(level: str) -> None:
     """Send structured lines to standard error from this level on."""
+    logging.getLogger("pika").setLevel(logging.CRITICAL)  # it fills pages where one line of ours says what matters
     structlog.configure(
         processors=[
             structlog.contextvars.merge_contextvars,

@@ -1,0 +1,1 @@
+"""Facts, caches and buses, held to one contract whatever carries them."""

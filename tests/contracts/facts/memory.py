@@ -1,0 +1,70 @@
+"""Caches and buses of several processes over one Redis, or over none, and what is needed to wait for them."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from scripts.processes.ports import LOOPBACK, free_port
+from sync_server.plumbing.cache import Keep
+from sync_server.plumbing.redis_or_not import Nearby, choose
+
+LONG = Keep(near_s=3_000, far_s=3_000)
+
+
+def nowhere() -> str:
+    """The address of a Redis that does not answer."""
+    return f"redis://{LOOPBACK}:{free_port()}/0"
+
+
+def eventually(true: Callable[[], object], what: str) -> None:
+    """Wait until it is so; half a minute is a failure."""
+    pause = threading.Event()
+    for _ in range(600):
+        if true():
+            return
+        pause.wait(0.05)
+    raise AssertionError(f"never happened: {what}")
+
+
+class Process:
+    """What one server process has near it; its clock is set by hand."""
+
+    def __init__(self, url: str | None, prefix: str = "gatehouse") -> None:
+        self.now_ns = 0
+        self.looked: Counter[tuple[str, bool]] = Counter()
+        self.nearby: Nearby = choose(url, prefix, lambda: self.now_ns, os.urandom, self._count)
+        self.cache, self.bus = self.nearby.cache, self.nearby.bus
+
+    def _count(self, tier: str, known: bool) -> None:
+        self.looked[tier, known] += 1
+
+    def advance(self, seconds: float) -> None:
+        self.now_ns += int(seconds * 1e9)
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """Its threads at work."""
+        stop = threading.Event()
+        threads = [threading.Thread(target=loop, args=(stop,)) for loop in self.nearby.loops]
+        for thread in threads:
+            thread.start()
+        yield
+        stop.set()
+        for thread in threads:
+            thread.join(30)
+            assert not thread.is_alive()
+
+
+class Source:
+    """Where the truth is looked up; counts how often."""
+
+    def __init__(self, value: bytes = b"first") -> None:
+        self.value, self.loads = value, 0
+
+    def __call__(self) -> bytes:
+        self.loads += 1
+        return self.value

@@ -1,0 +1,141 @@
+"""Joins told by another service count once each, however often and in whatever order they come."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import orjson
+import pika
+import pytest
+
+from scripts.throwaway.rabbit import RabbitServer
+from shared.errors import Unreadable
+from sync_server.outbox import joins
+from sync_server.outbox.consumer import DEAD_QUEUE, QUEUE, declare
+from sync_server.outbox.letters import EXCHANGE
+from tests.contracts.facts.memory import eventually
+from tests.contracts.facts.world import Sender, put_up_again
+
+
+@pytest.fixture
+def sender(database_url: str, amqp_url: str, tmp_path: Path) -> Iterator[Sender]:
+    """A server on each database in turn, with a broker."""
+    made = Sender(tmp_path, database_url, amqp_url)
+    yield made
+    made.close()
+
+
+class JoinService:
+    """The other service: publishes persistently, and again when it is unsure."""
+
+    def __init__(self, amqp_url: str) -> None:
+        self._parameters = pika.URLParameters(amqp_url)
+        with pika.BlockingConnection(self._parameters) as line:
+            declare(line.channel())
+
+    def say(self, key: str, message_id: str | None, body: bytes | None = None, event: str = "e1") -> None:
+        body = orjson.dumps({"event_id": event}) if body is None else body
+        with pika.BlockingConnection(self._parameters) as line:
+            properties = pika.BasicProperties(message_id=message_id, delivery_mode=2)
+            line.channel().basic_publish(EXCHANGE, key, body, properties)
+
+    def say_safely(self, names: Iterable[str]) -> None:
+        """Joins of which the broker has confirmed that it has them safe."""
+        with pika.BlockingConnection(self._parameters) as line:
+            channel = line.channel()
+            channel.confirm_delivery()
+            for name in names:
+                properties = pika.BasicProperties(message_id=name, delivery_mode=2)
+                channel.basic_publish(EXCHANGE, "join.confirmed", b'{"event_id": "e1"}', properties)
+
+    def lying(self, queue: str) -> int:
+        with pika.BlockingConnection(self._parameters) as line:
+            return int(line.channel().queue_declare(queue, passive=True).method.message_count)
+
+
+@pytest.fixture
+def elsewhere(amqp_url: str) -> JoinService:
+    return JoinService(amqp_url)
+
+
+def test_joins_and_leavings_are_counted_for_each_event(sender: Sender, elsewhere: JoinService) -> None:
+    for n in range(5):
+        elsewhere.say("join.confirmed", f"in-{n}")
+    elsewhere.say("join.canceled", "out-1")
+    elsewhere.say("join.confirmed", "in-b", event="e2")
+    with sender.working():
+        eventually(lambda: (sender.joined("e1"), sender.joined("e2")) == (4, 1), "all are counted")
+
+
+def test_a_message_that_comes_three_times_counts_once(sender: Sender, elsewhere: JoinService) -> None:
+    for message_id in ("a", "a", "b", "a"):
+        elsewhere.say("join.confirmed", message_id)
+    with sender.working():
+        eventually(lambda: sender.joined("e1") == 2, "both are counted")
+        elsewhere.say("join.confirmed", "c")
+        eventually(lambda: sender.joined("e1") == 3, "and the next")
+
+
+def test_a_leaving_that_overtakes_the_joining_comes_out_right(sender: Sender, elsewhere: JoinService) -> None:
+    told: list[joins.Joined] = []
+    sender.database.when(joins.JOINED_ELSEWHERE, lambda _session, subject, _now: told.append(subject))
+    elsewhere.say("join.canceled", "out")
+    elsewhere.say("join.confirmed", "in")
+    elsewhere.say("join.confirmed", "another")
+    with sender.working():
+        eventually(lambda: sender.joined("e1") == 1, "one is left")
+    assert [one.participants for one in told] == [0, 0, 1]
+
+
+@pytest.mark.parametrize(
+    ("message_id", "body"),
+    [(None, None), ("m", b"{"), ("m", b"[]"), ("m", b"{}"), ("m", b'{"event_id": 7}'), ("m" * 65, None)],
+)
+def test_what_nobody_can_read_is_laid_aside_and_blocks_nothing(
+    sender: Sender, elsewhere: JoinService, message_id: str | None, body: bytes | None
+) -> None:
+    elsewhere.say("join.confirmed", message_id, body)
+    elsewhere.say("join.confirmed", "good")
+    with sender.working():
+        eventually(lambda: sender.joined("e1") == 1, "the good one is counted")
+        eventually(lambda: elsewhere.lying(DEAD_QUEUE) == 1, "the other lies aside")
+
+
+def test_an_unknown_routing_key_is_not_guessed_at() -> None:
+    with pytest.raises(Unreadable, match=r"join\.maybe"):
+        joins.read("join.maybe", "m", b'{"event_id": "e1"}')
+
+
+def test_a_message_without_properties_may_carry_its_id_in_the_body() -> None:
+    assert joins.read("join.confirmed", None, b'{"event_id": "e1", "message_id": "m"}') == joins.Join("m", "e1", 1)
+
+
+def test_an_effect_that_fails_is_tried_again_and_none_is_half_done(sender: Sender, elsewhere: JoinService) -> None:
+    failures = [OSError("the disk"), OSError("the disk")]
+
+    def fail_at_first(_session: object, _subject: object, _now: int) -> None:
+        if failures:
+            raise failures.pop()
+
+    sender.database.when(joins.JOINED_ELSEWHERE, fail_at_first)
+    elsewhere.say("join.confirmed", "m")
+    with sender.working():
+        eventually(lambda: sender.joined("e1") == 1, "it has its effect")
+    assert failures == []
+
+
+def test_the_broker_dies_while_joins_come_in(
+    sender: Sender, elsewhere: JoinService, rabbit_server: RabbitServer
+) -> None:
+    elsewhere.say_safely(map(str, range(300)))
+    try:
+        with sender.working():
+            eventually(lambda: sender.joined("e1") > 5, "some are counted")
+            rabbit_server.kill()
+            rabbit_server.start()
+            eventually(lambda: sender.joined("e1") == 300, "all are counted")
+            eventually(lambda: elsewhere.lying(QUEUE) == 0, "and done with")
+            assert sender.joined("e1") == 300
+    finally:
+        put_up_again(rabbit_server)

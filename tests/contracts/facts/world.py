@@ -1,0 +1,124 @@
+"""A server with a broker, workers that may come and go, and a consumer that behaves as consumers should."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pika
+from sqlalchemy import text
+
+from scripts.processes.child import ProgramFailedError
+from scripts.throwaway.rabbit import RabbitServer
+from shared.clock import wall_clock
+from sync_server.app import Ground, build, prepare
+from sync_server.config import check
+from sync_server.migrations import schema
+from sync_server.outbox import queries
+from sync_server.outbox.letters import EXCHANGE
+from sync_server.outbox.service import Fact, record
+from sync_server.workers import Worker
+
+PATIENCE_S = 60.0
+
+
+def put_up_again(server: RabbitServer) -> None:
+    """Leave it running for the next test, whatever this one did to it."""
+    with suppress(ProgramFailedError):  # it runs
+        server.start()
+
+
+class Sender:
+    """A server process whose facts travel."""
+
+    def __init__(self, folder: Path, database_url: str, amqp_url: str | None, redis_url: str | None = None) -> None:
+        key = folder / "master.key"
+        key.write_text("11" * 32)
+        settings = {"database_url": database_url, "master_key_file": key, "log_level": "error"}
+        lines = {name: url for name, url in (("amqp_url", amqp_url), ("redis_url", redis_url)) if url}
+        self.config = check(settings | lines)
+        self.ground = build(self.config, clock=wall_clock, entropy=os.urandom)
+        self.parts, self.database = self.ground.parts, self.ground.parts.database
+        schema.upgrade(self.database.engine)
+        prepare(self.ground)
+
+    def close(self) -> None:
+        self.ground.close()
+
+    def tell(self, event: int, *numbers: int, name: str = "event_updated", org: str = "marquee") -> None:
+        """Facts of one event, in one transaction."""
+        with self.database.writing() as session:
+            for number in numbers:
+                subjects = {"event": f"e{event}", "event_number": event}
+                record(session, Fact(name, org, wall_clock(), subjects, {"n": number}))
+
+    def left(self) -> int:
+        with self.database.reading() as session:
+            return queries.waiting(session)
+
+    def kept(self, column: str) -> list[Any]:
+        """One column of the outbox, in order."""
+        with self.database.reading() as session:
+            return list(session.execute(text(f"SELECT {column} FROM outbox ORDER BY id")).scalars())
+
+    def joined(self, event_id: str) -> int:
+        with self.database.reading() as session:
+            return queries.joined_elsewhere(session, [event_id]).get(event_id, 0)
+
+    @contextmanager
+    def working(self, ground: Ground | None = None) -> Iterator[None]:
+        """A worker at work; a second `ground` is another process."""
+        stop = threading.Event()
+        worker = threading.Thread(target=Worker((ground or self.ground).parts).run, args=(stop,), daemon=True)
+        worker.start()
+        try:
+            yield
+        finally:
+            stop.set()
+            worker.join(PATIENCE_S)
+        assert not worker.is_alive()
+
+    def another_process(self) -> Ground:
+        return build(self.config, clock=wall_clock, entropy=os.urandom)
+
+
+class Consumer:
+    """A queue of its own, read to the end; it skips what it has seen."""
+
+    def __init__(self, amqp_url: str, *keys: str) -> None:
+        self._url, self._keys = amqp_url, keys or ("#",)
+        self.seen: dict[str, dict[str, Any]] = {}
+        self.letters: list[tuple[str, Any, dict[str, Any]]] = []
+        with pika.BlockingConnection(pika.URLParameters(amqp_url)) as line:
+            channel = line.channel()
+            channel.exchange_declare(EXCHANGE, "topic", durable=True)
+            channel.queue_declare("partner", durable=True)
+            for key in self._keys:
+                channel.queue_bind("partner", EXCHANGE, key)
+
+    def read(self) -> None:
+        """Take what lies in the queue now."""
+        try:
+            with pika.BlockingConnection(pika.URLParameters(self._url)) as line:
+                channel = line.channel()
+                while True:
+                    method, properties, body = channel.basic_get("partner")
+                    if method is None:
+                        return
+                    self._take(method.routing_key, properties, orjson.loads(body))
+                    channel.basic_ack(method.delivery_tag)
+        except (pika.exceptions.AMQPError, OSError):
+            return  # the broker is away: what was not acknowledged comes again
+
+    def _take(self, key: str, properties: Any, told: dict[str, Any]) -> None:
+        self.letters.append((key, properties, told))
+        self.seen.setdefault(properties.message_id, told)
+
+    def numbers(self, event: int) -> list[int]:
+        """What it learned of an event, each message once, in the order in which it learned it."""
+        return [told["payload"]["n"] for told in self.seen.values() if told["subjects"]["event_number"] == event]
