@@ -115,10 +115,10 @@ def head(session: Session, chain: str) -> ChainRow | None:
 
 
 def chains(session: Session) -> list[str]:
-    """Every chain that has lines, sealed or not; the installation's first."""
+    """Every chain that has lines or a head, though the other be gone; the installation's first."""
     begun = session.execute(select(ChainRow.chain)).scalars()
-    fresh = session.execute(select(AuditRow.organisation_id).where(AuditRow.seq.is_(None)).distinct()).scalars()
-    return sorted({*begun, *(organisation_id or INSTALLATION for organisation_id in fresh)})
+    named = session.execute(select(AuditRow.organisation_id).distinct()).scalars()
+    return sorted({*begun, *(organisation_id or INSTALLATION for organisation_id in named)})
 
 
 def as_sealed(row: AuditRow) -> dict[str, Any]:

@@ -58,7 +58,7 @@ def canonical(value: Any) -> str:
 
 def digest(salt: bytes, content: str) -> bytes:
     """What a line holds of personal values; without the salt nobody can guess them from it."""
-    return hashlib.sha256(_PERSON + salt + content.encode()).digest()
+    return hashlib.sha256(_PERSON + salt + content.encode(errors="surrogatepass")).digest()
 
 
 def seal(previous: bytes, seq: int, line: Mapping[str, Any]) -> bytes:
@@ -68,7 +68,9 @@ def seal(previous: bytes, seq: int, line: Mapping[str, Any]) -> bytes:
 
 def head_message(chain: str, seq: int, head: bytes, at: int) -> bytes:
     """What the server's key signs: so far this chain was sealed at that time."""
-    return _HEAD + chain.encode() + b"\x00" + seq.to_bytes(8, "big") + head + at.to_bytes(8, "big")
+    return (
+        _HEAD + chain.encode(errors="surrogatepass") + b"\x00" + seq.to_bytes(8, "big") + head + at.to_bytes(8, "big")
+    )
 
 
 def apart(values: Values | None, subject_kind: str) -> tuple[dict[str, Any] | None, dict[str, Any]]:

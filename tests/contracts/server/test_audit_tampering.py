@@ -1,0 +1,206 @@
+"""Somebody with the keys of the database changes the audit log: refused at first, and found afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from sqlalchemy import Engine, text
+from sqlalchemy.exc import DBAPIError
+
+from sync_server.audit import guards, sealer
+from sync_server.audit.following import Place
+from sync_server.audit.proof import prove
+from sync_server.migrations import schema
+from sync_server.migrations.tables import metadata
+from sync_server.plumbing.database import open_engine
+from tests.contracts.server.test_audit_sealing import order, proof, seal, write
+from tests.office import Office
+
+REFUSED = (
+    "UPDATE audit_lines SET reason = 'nothing happened'",
+    "UPDATE audit_lines SET seq = 9",
+    "UPDATE audit_lines SET seal = NULL, seq = NULL",
+    "DELETE FROM audit_lines",
+    "UPDATE audit_personal SET content = '{}'",
+    "UPDATE audit_personal SET person_id = 'somebody else'",
+    "DELETE FROM audit_personal",
+    "UPDATE audit_chains SET seq = 0",
+    "DELETE FROM audit_chains",
+)
+
+
+@pytest.fixture
+def sealed(office: Office) -> Office:
+    """Six sealed lines of one organisation."""
+    write(office, "marquee", *"123456")
+    seal(office)
+    return office
+
+
+def do(office: Office, *statements: str) -> None:
+    with office.database.writing() as session:
+        for statement in statements:
+            session.execute(text(statement))
+
+
+def unguard(office: Office) -> None:
+    """What the owner of the database can always do."""
+    tables = guards.SQLITE if office.database.embedded else guards.POSTGRESQL
+    for table, statements in tables.items():
+        on = "" if office.database.embedded else f" ON {table}"
+        names = [statement.split()[2] for statement in statements if statement.startswith("CREATE TRIGGER")]
+        do(office, *(f"DROP TRIGGER {name}{on}" for name in names))
+
+
+def broken_at(office: Office) -> int:
+    broken = proof(office, "marquee").broken
+    assert broken is not None
+    return broken.seq
+
+
+@pytest.mark.parametrize("statement", REFUSED)
+def test_the_database_refuses(sealed: Office, statement: str) -> None:
+    with pytest.raises(DBAPIError, match="only ever added"):
+        do(sealed, statement)
+    assert proof(sealed, "marquee").broken is None
+
+
+@pytest.mark.parametrize("table", ["audit_lines", "audit_personal", "audit_chains"])
+def test_the_database_refuses_to_empty_the_log(postgres_url: str, tmp_path: Path, table: str) -> None:
+    office = Office(postgres_url, tmp_path)
+    with pytest.raises(DBAPIError, match="only ever added"):
+        do(office, f"TRUNCATE {table}")
+    office.close()
+
+
+TAMPERED: dict[str, tuple[int, list[str]]] = {
+    "a reason altered": (3, ["UPDATE audit_lines SET reason = 'nothing happened' WHERE seq = 3"]),
+    "an actor altered": (2, ["UPDATE audit_lines SET actor_id = 'stan' WHERE seq = 2"]),
+    "what came of it altered": (4, ['UPDATE audit_lines SET after = \'{"state": "valid"}\' WHERE seq = 4']),
+    "a line removed": (4, ["DELETE FROM audit_lines WHERE seq = 4"]),
+    "a line removed and the rest moved up": (
+        4,
+        [
+            "DELETE FROM audit_lines WHERE seq = 4",
+            "UPDATE audit_lines SET seq = 4 WHERE seq = 5",
+            "UPDATE audit_lines SET seq = 5 WHERE seq = 6",
+        ],
+    ),
+    "two lines swapped": (
+        2,
+        [
+            "UPDATE audit_lines SET seq = 99 WHERE seq = 2",
+            "UPDATE audit_lines SET seq = 2 WHERE seq = 3",
+            "UPDATE audit_lines SET seq = 3 WHERE seq = 99",
+        ],
+    ),
+    "the last lines cut off": (5, ["DELETE FROM audit_lines WHERE seq >= 5"]),
+    "the last lines cut off and the head set back": (
+        4,
+        [
+            "DELETE FROM audit_lines WHERE seq >= 5",
+            "UPDATE audit_chains SET seq = 4, seal = (SELECT seal FROM audit_lines WHERE seq = 4)",
+        ],
+    ),
+    "a line unsealed": (6, ["UPDATE audit_lines SET seq = NULL, seal = NULL WHERE seq = 6"]),
+    "a line given to another organisation": (2, ["UPDATE audit_lines SET organisation_id = 'rivals' WHERE seq = 2"]),
+    "the head gone": (6, ["DELETE FROM audit_chains"]),
+    "the signature gone": (6, ["UPDATE audit_chains SET signature = NULL"]),
+    "an address altered": (1, ['UPDATE audit_personal SET content = \'{"ip":"198.51.100.1"}\'']),
+    "an address removed otherwise than by an erasure": (1, ["DELETE FROM audit_personal"]),
+}
+
+
+@pytest.mark.parametrize("trouble", TAMPERED)
+def test_the_first_broken_line_is_found(sealed: Office, trouble: str) -> None:
+    expected, statements = TAMPERED[trouble]
+    unguard(sealed)
+    do(sealed, *statements)
+    assert broken_at(sealed) == expected
+
+
+def reseal_without_the_key(office: Office) -> None:
+    """A forger's best: alter a line, and compute every seal anew."""
+    unguard(office)
+    do(
+        office,
+        "UPDATE audit_lines SET reason = 'nothing happened' WHERE seq = 3",
+        "UPDATE audit_lines SET seq = NULL, seal = NULL",
+        "DELETE FROM audit_chains",
+    )
+    with office.database.writing() as session:
+        sealer.seal_waiting(session, office.deed())
+
+
+def test_a_forger_who_seals_everything_anew_lacks_the_key(sealed: Office) -> None:
+    reseal_without_the_key(sealed)
+    assert "not signed" in (proof(sealed, "marquee").broken or pytest.fail("not found")).problem
+
+
+def test_the_server_does_not_make_a_forgery_genuine_by_sealing_on_top_of_it(sealed: Office) -> None:
+    reseal_without_the_key(sealed)
+    write(sealed, "marquee", "7")
+    write(sealed, "rivals", "8")
+    seal(sealed)
+    assert order(sealed, "rivals") == ["8"]
+    found = proof(sealed, "marquee")
+    assert found.waiting == 1 and found.broken is not None
+
+
+def test_a_noted_place_betrays_even_a_forger_with_the_key(sealed: Office) -> None:
+    noted = proof(sealed, "marquee").reached
+    unguard(sealed)
+    do(
+        sealed,
+        "UPDATE audit_lines SET reason = 'nothing happened' WHERE seq = 3",
+        "UPDATE audit_lines SET seq = NULL, seal = NULL",
+        "DELETE FROM audit_chains",
+    )
+    seal(sealed)
+    assert proof(sealed, "marquee").broken is None
+    with sealed.database.reading() as session:
+        known = prove(session, "marquee", public=None, known=[Place(noted.seq, noted.seal)])
+    assert known.broken is not None
+
+
+def test_tampering_with_one_organisation_leaves_the_others_proved(sealed: Office) -> None:
+    write(sealed, "rivals", "7")
+    seal(sealed)
+    unguard(sealed)
+    do(sealed, "DELETE FROM audit_chains WHERE chain = 'marquee'")
+    write(sealed, "marquee", "8")
+    write(sealed, "rivals", "9")
+    seal(sealed)
+    assert order(sealed, "rivals") == ["7", "9"] and proof(sealed, "rivals").broken is None
+    assert "beyond the head" in (proof(sealed, "marquee").broken or pytest.fail("not found")).problem
+
+
+def triggers(engine: Engine) -> list[tuple[str, str]]:
+    """Every trigger of a database with its words."""
+    embedded = engine.dialect.name == "sqlite"
+    wanted = (
+        "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' ORDER BY name"
+        if embedded
+        else "SELECT tgname, pg_get_triggerdef(oid) FROM pg_trigger WHERE NOT tgisinternal ORDER BY tgname"
+    )
+    with engine.connect() as connection:
+        return [(name, " ".join(words.split())) for name, words in connection.execute(text(wanted))]
+
+
+@pytest.fixture
+def engine(database_url: str) -> Iterator[Engine]:
+    """An empty database."""
+    made = open_engine(database_url)
+    yield made
+    made.dispose()
+
+
+def test_migrated_and_declared_tables_are_guarded_alike(engine: Engine) -> None:
+    schema.upgrade(engine)
+    migrated = triggers(engine)
+    declared = metadata()
+    declared.drop_all(engine)
+    declared.create_all(engine)
+    assert len(migrated) == 8 and migrated == triggers(engine)
