@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
-from typing import Annotated
 
 import msgspec
 
@@ -24,9 +23,8 @@ class KeptBoot(msgspec.Struct, array_like=True):
     anchors: list[Kept]
 
 
-_Boots = Annotated[list[KeptBoot], msgspec.Meta(max_length=100_000)]
 _encode = msgspec.msgpack.Encoder().encode
-_decode = msgspec.msgpack.Decoder(_Boots).decode
+_decode = msgspec.msgpack.Decoder(list[KeptBoot]).decode
 
 
 def read(kept: bytes) -> dict[bytes, KeptBoot]:

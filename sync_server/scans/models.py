@@ -80,7 +80,7 @@ class MovementRow(Base):
     arrival: Mapped[int] = mapped_column(BigInteger)
     kind: Mapped[int] = mapped_column()
     ticket: Mapped[int] = mapped_column(Unsigned64)
-    issue: Mapped[int] = mapped_column()
+    issue: Mapped[int] = mapped_column(BigInteger)
     code_hash: Mapped[bytes] = mapped_column(LargeBinary(16))
     at: Mapped[int] = mapped_column(BigInteger)
     gate: Mapped[int] = mapped_column(BigInteger)

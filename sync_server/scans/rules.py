@@ -9,7 +9,6 @@ from enum import StrEnum
 from shared.errors import Unreadable
 from shared.scans import Entry, EntryKind, decode, entry_hash
 
-MAX_ENTRY_BYTES = 8 * 1024
 MAX_SEQ = 2**53
 
 
@@ -77,11 +76,11 @@ def read_batch(device: int, branch: int, bodies: Sequence[bytes], expected: int)
 def _read(device: int, branch: int, body: bytes, expected: int) -> Line:
     digest = entry_hash(body)
     try:
-        entry = decode(body) if len(body) <= MAX_ENTRY_BYTES else None
+        entry = decode(body)
     except Unreadable:
         entry = None
-    if entry is None or not 0 < entry.seq < MAX_SEQ:
-        return Line(expected, digest, body[:MAX_ENTRY_BYTES], None, Why.UNREADABLE)
+    if entry is None or entry.seq >= MAX_SEQ:
+        return Line(expected, digest, body, None, Why.UNREADABLE)
     if entry.device != device:
         return Line(expected, digest, body, entry, Why.WRONG_DEVICE)
     if entry.branch != branch:

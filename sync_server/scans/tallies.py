@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from sqlalchemy.orm import Session
 
+from shared.admission import Direction, Mode
 from shared.scans import EntryKind, movement_of
 from shared.snapshot import Movement
 from sync_server.plumbing.many import insert_many
@@ -15,19 +16,29 @@ from sync_server.scans.keeping import Stored
 from sync_server.scans.models import MovementRow, ScanCount
 
 _ADD_UP = "ON CONFLICT (event, gate, direction, reason) DO UPDATE SET n = scan_counts.n + excluded.n"
+_WAYS = frozenset(Direction)
 _PRESENTED = frozenset({EntryKind.PRESENTATION, EntryKind.BY_HAND})
 
 
 def count(session: Session, stored: Sequence[Stored]) -> None:
     """Add real presentations to the counts of their gates; in one order for all, so that no two wait in a ring."""
     tally = Counter(
-        (one.entry.event, one.entry.gate, one.entry.direction[:8], one.entry.reason[:24])
+        (one.entry.event, one.entry.gate, one.entry.direction, one.entry.reason[:24])
         for one in stored
-        if one.entry.kind in _PRESENTED and one.entry.mode == "real" and one.entry.event
+        if one.entry.kind in _PRESENTED
+        and one.entry.mode == Mode.REAL
+        and one.entry.event
+        and one.entry.direction in _WAYS
     )
     names = ("event", "gate", "direction", "reason")
     rows = [dict(zip(names, name, strict=True)) | {"n": n} for name, n in sorted(tally.items())]
     insert_many(session, ScanCount, rows, _ADD_UP)
+
+
+def _counts(one: Stored) -> bool:
+    entry = one.entry
+    shown = entry.kind in _PRESENTED and entry.mode == Mode.REAL
+    return shown and entry.event > 0 and entry.direction in _WAYS
 
 
 def tell_gates(session: Session, stored: Sequence[Stored]) -> None:

@@ -137,7 +137,7 @@ def upgrade() -> None:
         sa.Column("arrival", sa.BigInteger(), nullable=False),
         sa.Column("kind", sa.Integer(), nullable=False),
         sa.Column("ticket", sa.BigInteger(), nullable=False),
-        sa.Column("issue", sa.Integer(), nullable=False),
+        sa.Column("issue", sa.BigInteger(), nullable=False),
         sa.Column("code_hash", sa.LargeBinary(length=16), nullable=False),
         sa.Column("at", sa.BigInteger(), nullable=False),
         sa.Column("gate", sa.BigInteger(), nullable=False),

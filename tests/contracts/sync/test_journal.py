@@ -296,3 +296,26 @@ def test_exits_empty_the_house(world: World) -> None:
     door.admit(1, direction="exit", reason="exited")
     door.upload()
     assert inside(world) == 1
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        {"kind": "from_the_future"},
+        {"direction": "sideways"},
+        {"direction": "\0"},
+        {"mode": "\0", "notices": ("\0",)},
+        {"ticket_id": 2**64 - 1, "issue": 2**32 - 1, "gate": 2**32 - 1},
+        {"kind": "k" * 1_000, "reason": "r" * 1_000, "override_reason": "o" * 1_000},
+        {"details": {"annuls": [1, 2], "zone": -1, "\0": "\0"}},
+    ],
+)
+def test_an_entry_that_nobody_expected_blocks_nothing(world: World, words: dict[str, object]) -> None:
+    world.tickets(1)
+    door = world.a_gate()
+    door.admit(9, **words)
+    door.admit(1)
+    answer = door.upload()
+    assert answer.answers[-1] == (2, "accepted", "")
+    assert answer.mark.seq == 2
+    assert 1 in {move.ticket_id for move in door.movements()}
