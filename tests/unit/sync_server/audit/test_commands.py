@@ -1,0 +1,159 @@
+"""`gatehouse-server audit …`: what the operator sees, and the status that a script goes by."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import create_engine, text
+
+from sync_server.__main__ import main
+from sync_server.app import build
+from sync_server.config import check
+from sync_server.workers import Worker
+
+
+@dataclass
+class Ran:
+    """What a command answered."""
+
+    status: int
+    told: list[Any]
+    said: str
+
+
+Run = Callable[..., Ran]
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """The command line, on a database of its own."""
+    for name in [name for name in os.environ if name.startswith("GATEHOUSE_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("GATEHOUSE_DATABASE_URL", f"sqlite:///{tmp_path / 'g.db'}")
+    monkeypatch.setenv("GATEHOUSE_LOG_LEVEL", "error")
+
+    def go(*words: str) -> Ran:
+        monkeypatch.setattr(sys, "argv", ["gatehouse-server", *words])
+        status = 0
+        try:
+            main()
+        except SystemExit as end:
+            status = int(end.code or 0)
+        out, err = capsys.readouterr()
+        return Ran(status, [json.loads(line) for line in out.splitlines()], err)
+
+    return go
+
+
+@pytest.fixture
+def work(run: Run, tmp_path: Path) -> Callable[[], None]:
+    """One round of the worker, over an organisation `marquee`."""
+    run("org", "add", "marquee", "--name", "Marquee")
+
+    def once() -> None:
+        ground = build(check({"database_url": f"sqlite:///{tmp_path / 'g.db'}", "log_level": "error"}))
+        Worker(ground.parts).run_once()
+        ground.close()
+
+    return once
+
+
+def tamper(folder: Path, *statements: str) -> None:
+    engine = create_engine(f"sqlite:///{folder / 'g.db'}")
+    with engine.begin() as connection:
+        for statement in ("DROP TRIGGER audit_lines_written", *statements):
+            connection.execute(text(statement))
+    engine.dispose()
+
+
+def test_a_log_that_waits_is_fine_and_so_is_a_sealed_one(run: Run, work: Callable[[], None]) -> None:
+    waiting = run("audit", "verify", "--org", "marquee")
+    assert (waiting.status, waiting.told[0]["sealed"], waiting.told[0]["waiting"]) == (0, 0, 2)
+    work()
+    sealed = run("audit", "verify")
+    (told,) = sealed.told
+    assert (sealed.status, told["organisation"], told["ok"], told["sealed"], told["waiting"], told["signed"]) == (
+        0, "marquee", True, 2, 0, True,
+    )  # fmt: skip
+    assert "2 lines sealed, 0 not sealed yet" in sealed.said
+
+
+def test_a_broken_log_is_named_and_the_status_is_one(run: Run, work: Callable[[], None], tmp_path: Path) -> None:
+    work()
+    tamper(tmp_path, "DROP TRIGGER audit_lines_sealed", "UPDATE audit_lines SET reason = 'x' WHERE seq = 2")
+    found = run("audit", "verify")
+    assert (found.status, found.told[0]["ok"], found.told[0]["broken_at"]["seq"]) == (1, False, 2)
+    assert found.said.startswith("BROKEN marquee: at line 2 (") and "Traceback" not in found.said
+
+
+def test_a_noted_place_is_looked_for(run: Run, work: Callable[[], None]) -> None:
+    work()
+    told = run("audit", "verify").told[0]
+    assert run("audit", "verify", "--org", "marquee", "--noted", f"{told['sealed']}:{told['seal']}").status == 0
+    assert run("audit", "verify", "--org", "marquee", "--noted", f"{told['sealed']}:{'0' * 64}").status == 1
+    assert run("audit", "verify", "--org", "marquee", "--noted", f"9:{told['seal']}").status == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "hint"),
+    [
+        (["verify", "--noted", f"1:{'0' * 64}"], 1, "--org"),
+        (["verify", "--org", "marquee", "--noted", "yesterday"], 1, "SEQ:SEAL"),
+        (["verify", "--org", "nobody"], 1, "no organisation"),
+        (["erase", "--reason", "asked for"], 1, "--user"),
+        (["erase", "--reason", "asked for", "--person", "supervisor:1"], 1, "--org"),
+        (["erase", "--reason", "asked for", "--person", "nonsense"], 1, "KIND:ID"),
+        (["erase", "--reason", "asked for", "--user", "who@nowhere.example"], 1, "no login"),
+        (["erase", "--user", "x"], 2, "--reason"),
+        (["check", "no-such-file.jsonl"], 1, "cannot be read"),
+        (["dance"], 2, "dance"),
+    ],
+)
+def test_wrong_words(run: Run, work: Callable[[], None], words: list[str], status: int, hint: str) -> None:
+    done = run("audit", *words)
+    assert (done.status, done.told) == (status, []) and hint in done.said
+    assert "Traceback" not in done.said and len(done.said.splitlines()) == 1
+
+
+def test_an_export_is_checked_elsewhere(run: Run, work: Callable[[], None], tmp_path: Path) -> None:
+    work()
+    lines = run("audit", "export", "--org", "marquee").told
+    file = tmp_path / "log.jsonl"
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    public = lines[-1]["public_key"]
+    whole = run("audit", "check", str(file), "--public-key", public)
+    assert (whole.status, whole.told[0]["ok"], whole.told[0]["sealed"]) == (0, True, 2)
+    assert run("audit", "check", str(file), "--public-key", "00" * 32).status == 1
+    assert run("audit", "check", str(file), "--public-key", "short").status == 1
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines[1:]))
+    assert run("audit", "check", str(file)).told[0]["broken_at"]["seq"] == 1
+    file.write_bytes(b"\xff\xfe\x00 picture")
+    assert run("audit", "check", str(file)).status == 1
+
+
+def test_a_logins_values_are_erased_by_its_address(run: Run, work: Callable[[], None], tmp_path: Path) -> None:
+    engine = create_engine(f"sqlite:///{tmp_path / 'g.db'}")
+    with engine.begin() as connection:
+        connection.execute(
+            text(
+                "INSERT INTO users (id, email, name, password_hash, platform_role, active, created_at) "
+                "VALUES ('7', 'olga@marquee.example', 'Olga', '', '', 1, 0)"
+            )
+        )
+        connection.execute(
+            text(
+                "INSERT INTO audit_personal (line_id, part, person_kind, person_id, salt, content) "
+                "VALUES ('0', 'actor', 'user', '7', X'00', '{}')"
+            )
+        )
+    engine.dispose()
+    assert run("audit", "erase", "--reason", "asked for", "--user", "Olga@marquee.example").told == [{"erased": 1}]
+    assert run("audit", "erase", "--reason", "asked for", "--user", "7").told == [{"erased": 0}]
+    assert run("audit", "erase", "--reason", "kept long enough", "--older-than-days", "1").told == [{"erased": 0}]
