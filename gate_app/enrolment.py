@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 from gate_app.identity import Identity
 from gate_app.sync.client import ANSWER_S, Letter, Reply, Wire
 from gate_app.sync.exchange import refusal
 from shared import enrolment
 from shared.errors import InvalidRequest, Unreadable, Untrusted
+from shared.http_signatures import verify_answer
 from shared.ids import Entropy
 from shared.layouts import normalise
 from shared.protocol import ENROL, MEDIA_TYPE, Assignment, EnrolAnswer, EnrolRequest, decode, encode
@@ -42,8 +43,10 @@ def enrol(url: str, code_text: str, wire: Wire, entropy: Entropy, *, name: str =
         name=name,
         software=software,
     )
-    answer = _answer(wire.carry(_letter(server, encode(request))))
+    reply = wire.carry(_letter(server, encode(request)))
+    answer = _answer(reply)
     _require_the_code_s_server(code, answer, public, nonce)
+    _require_unaltered(reply, answer, request.proof)
     identity = Identity(
         server=server,
         device_number=answer.device_number,
@@ -94,3 +97,10 @@ def _require_the_code_s_server(code: enrolment.Code, answer: EnrolAnswer, public
         raise Untrusted(
             "The server that answered is not the one that gave out this code. Nothing was kept; check the address."
         )
+
+
+def _require_unaltered(reply: Reply, answer: EnrolAnswer, proof: bytes) -> None:
+    # The code proves the server's key alone; that key's signature proves the rest of the answer.
+    verify_answer(
+        reply.status, reply.body, reply.headers, Ed25519PublicKey.from_public_bytes(answer.server_public), proof
+    )

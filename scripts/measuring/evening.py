@@ -123,6 +123,8 @@ def settle(evening: Evening, folder: Path) -> Lodge:
     for rows in evening.frames():
         builder.add(list(rows))
     lodge.roster.install(EVENT, builder, Position(os.urandom(8), 1, builder.digest), evening.now)
+    heard = lodge.time.monotonic_ms()
+    lodge.time.hear(wall_clock(), heard, heard)
     return lodge
 
 

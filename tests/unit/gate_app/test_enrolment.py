@@ -12,6 +12,7 @@ from gate_app.reading_home import take_identity
 from gate_app.sync.client import Letter, Reply
 from shared import enrolment, protocol
 from shared.errors import GatehouseError, InvalidRequest, Unreadable, Untrusted
+from shared.http_signatures import sign_answer
 from shared.protocol import Assignment, EnrolAnswer, EnrolRequest
 from tests.gate_builders import ORGANISATION, SERVER_KEY, GateAtHome, a_code, a_gate, a_key, chance
 
@@ -29,6 +30,7 @@ class Desk:
     organisation: str = ORGANISATION
     refuses: protocol.ErrorBody | None = None
     page: bytes = b""
+    altered: bytes = b""
     letters: list[Letter] = field(default_factory=list)
 
     def carry(self, letter: Letter) -> Reply:
@@ -50,7 +52,9 @@ class Desk:
             check="",
             events=[Assignment(event=7, event_id="event-7", name="Night Music", gate=1, gate_code="A")],
         )
-        return Reply(200, {}, protocol.encode(answer))
+        body = protocol.encode(answer)
+        headers = sign_answer(200, body, key=SERVER_KEY, server_time=1, position="", request_signature=asked.proof)
+        return Reply(200, headers, body.replace(b"Night Ltd", self.altered or b"Night Ltd"))
 
 
 def enrolled(desk: Desk, text: str = CODE.text) -> Enrolled:
@@ -63,6 +67,11 @@ def test_it_gets_its_place_and_both_screens_show_one_number() -> None:
     asked = protocol.decode(EnrolRequest, desk.letters[0].body)
     assert (got.identity.device_number, got.identity.server) == (11, "http://server.test")
     assert got.check == enrolment.check_number(asked.device_public, PUBLIC, asked.nonce)
+
+
+def test_an_answer_that_was_altered_on_its_way_is_not_believed() -> None:
+    with pytest.raises(Untrusted):
+        enrolled(Desk(altered=b"Other Ltd"))
 
 
 def test_the_code_itself_is_never_sent() -> None:
