@@ -15,7 +15,10 @@ DASHES: Final = ("", "8 4", "3 3", "10 3 3 3")
 
 
 def picture(title: str, across: str, up: str, lines: Mapping[str, Line]) -> str:
-    """A chart with one line for each name; told apart by dashes as well as by colour."""
+    """A chart in percent with one line for each name, told apart by dashes as well as by colour.
+
+    The last line looks the same in every picture, and so do the others before it.
+    """
     scale = Scale(lines)
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" '
@@ -26,7 +29,7 @@ def picture(title: str, across: str, up: str, lines: Mapping[str, Line]) -> str:
         f'<text x="{LEFT + PLOT_WIDTH / 2}" y="{HEIGHT - 52}" text-anchor="middle">{escape(across)}</text>',
         f'<text x="{LEFT}" y="{TOP - 6}">{escape(up)}</text>',
     ]
-    for at, (name, points) in enumerate(lines.items()):
+    for at, (name, points) in enumerate(lines.items(), start=len(STYLES) - len(lines)):
         parts += _line(scale, at, name, points)
     return "\n".join([*parts, "</svg>", ""])
 
@@ -40,7 +43,7 @@ class Scale:
         self.left, self.right = min(x for x, _ in points), max(x for x, _ in points)
         self.low, self.high = min(y for _, y in points), max(y for _, y in points)
         room = (self.high - self.low) * 0.08
-        self.low, self.high = max(0.0, self.low - room), self.high + room
+        self.low, self.high = max(0.0, self.low - room), min(100.0, self.high + room)
 
     def x(self, value: float) -> float:
         """Across."""

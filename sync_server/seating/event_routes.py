@@ -11,14 +11,14 @@ from sqlalchemy.orm import Session
 from shared.errors import InvalidRequest
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.principals import Action
-from sync_server.plumbing.web import deed, organisation, requires
+from sync_server.plumbing.web import deed, organisation, require, requires
 from sync_server.seating import event_layouts, event_schemas, queries
 from sync_server.seating.house import House, given, numbers_of, policy_at
 from sync_server.seating.houses import houses
 from sync_server.seating.offers import Offer, Wish
 from sync_server.seating.overlay import event_zones
 
-bp = APIBlueprint("event_layouts", __name__, url_prefix="/events/<event_id>/layout", tag="Seating")
+bp = APIBlueprint("event_layouts", __name__, url_prefix="/events/<event_id>/layout", tag="Seats of events")
 
 
 @bp.put("")
@@ -43,7 +43,7 @@ def show(event_id: str) -> event_schemas.EventLayoutView:
 
 @bp.delete("")
 @requires(Action.EDIT_EVENTS)
-@bp.output({}, status_code=204)
+@bp.doc(summary="Let an event go without a layout", responses={204: "Dropped"})
 def drop(event_id: str) -> tuple[str, int]:
     """Let an event go without a layout again, while nothing is sold or held."""
     with parts().database.writing() as session:
@@ -57,6 +57,7 @@ def drop(event_id: str) -> tuple[str, int]:
 @bp.output(event_schemas.OfferView)
 def best_seats(event_id: str, json_data: event_schemas.WantedSeats) -> event_schemas.OfferView:
     """Say which seats a party would get now; nothing is held by asking."""
+    _check_override(json_data.override)
     with _house(event_id) as (session, now):
         if json_data.wheelchairs:
             if json_data.wheelchairs > json_data.size:
@@ -64,7 +65,7 @@ def best_seats(event_id: str, json_data: event_schemas.WantedSeats) -> event_sch
             companions = json_data.size - json_data.wheelchairs
             return _offer(session, now, given(now.best_with_wheelchairs(json_data.wheelchairs, companions)))
         zones = None if json_data.zones is None else _zone_numbers(now, json_data.zones)
-        return _offer(session, now, given(now.best(Wish(json_data.size, zones, json_data.apart))))
+        return _offer(session, now, given(now.best(Wish(json_data.size, zones, json_data.apart, json_data.override))))
 
 
 @bp.post("/picked-seats")
@@ -73,9 +74,17 @@ def best_seats(event_id: str, json_data: event_schemas.WantedSeats) -> event_sch
 @bp.output(event_schemas.OfferView)
 def picked_seats(event_id: str, json_data: event_schemas.PickedSeats) -> event_schemas.OfferView:
     """Say whether a customer could take these seats, and if not why; nothing is held by asking."""
+    _check_override(json_data.override)
     with _house(event_id) as (session, now):
         seats = numbers_of(session, now, json_data.seat_ids)
-        return _offer(session, now, given(now.judged(seats, Wish(len(seats), apart=json_data.apart))))
+        return _offer(
+            session, now, given(now.judged(seats, Wish(len(seats), None, json_data.apart, json_data.override)))
+        )
+
+
+def _check_override(override: bool) -> None:
+    if override:
+        require(Action.ISSUE_TICKETS)
 
 
 @contextmanager

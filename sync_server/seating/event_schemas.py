@@ -140,6 +140,7 @@ class WantedSeats(Asked):
     zones: Annotated[list[Id], Field(max_length=1000)] | None = None
     apart: bool = False
     wheelchairs: Annotated[int, Field(ge=0, le=100)] = 0
+    override: bool = False  # the box office: single seats, kept seats and large parties are its own affair
 
 
 class PickedSeats(Asked):
@@ -147,6 +148,7 @@ class PickedSeats(Asked):
 
     seat_ids: Annotated[list[SeatId], Field(min_length=1, max_length=1000)]
     apart: bool = False
+    override: bool = False
 
 
 class ClusterView(BaseModel):

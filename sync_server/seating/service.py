@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 from shared.errors import Conflict
 from shared.ids import uuid7
 from shared.lifecycle import EventStatus
+from sync_server.accounts.service import lock_organisation
 from sync_server.audit.service import AuditLine, record
 from sync_server.events import queries as events
 from sync_server.events.rules import OVER
@@ -114,6 +115,7 @@ def set_policy(
     session: Session, organisation_id: str, changes: Mapping[str, Any], who: Principal, deed: Deed
 ) -> Policy:
     """Another seating policy; Forbidden for what only the platform decides."""
+    lock_organisation(session, organisation_id)
     present = queries.policy(session, organisation_id)
     rules.check_policy_change(who, present, changes)
     values = {name: getattr(present, name) for name in FIELDS} | {"mandatory": list(present.mandatory)}

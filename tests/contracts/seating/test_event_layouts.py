@@ -207,3 +207,14 @@ def test_policy_that_changed_meanwhile(stage: Stage) -> None:
     assert stage.best(9)["grade"] == "clusters"
     stage.desk.patch("/api/organisation/seating-policy", {"max_seats_per_booking": 4})
     assert stage.desk.refused("POST", path, {"size": 9}) == (400, "too_many_seats")
+
+
+def test_box_office_takes_what_the_public_may_not(stage: Stage, office: Office) -> None:
+    stage.choose()
+    assert stage.pick("A-2", "A-3", override=True)["orphans"] == 1
+    assert stage.best(12, override=True)["grade"] == "clusters"
+    stage.take(2)
+    taken = {"seat_ids": ["A-2"], "override": True}
+    assert stage.desk.refused("POST", f"{stage.path}/picked-seats", taken) == (409, "seat_no_longer_available")
+    reader = office.desk(organisation_of(office), scopes=["read"])
+    assert reader.refused("POST", f"{stage.path}/best-seats", {"size": 2, "override": True}) == (403, "forbidden")
