@@ -2,31 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from sync_server.plumbing import bus, cache
-from sync_server.plumbing.bus import Bus
-from sync_server.plumbing.cache import Cache
-from sync_server.plumbing.work import Message, Subscriber
+from sync_server.plumbing.bus import Bus, Note
+from sync_server.plumbing.cache import Cache, Name
+from sync_server.plumbing.work import Announcer, Message
 
 _NEWS: Final = ("event_", "house_")
 _CROWD: Final = frozenset({"scans_arrived", "house_emptied", "conflict_resolved"})
 
 
-def teller(to: Bus) -> Subscriber:
-    """A subscriber that tells the topics of an event, of its organisation and of who is inside."""
+def teller(to: Bus) -> Announcer:
+    """Tells the topics of an event, of its organisation and of who is inside."""
 
-    def tell(message: Message) -> None:
-        told = _told(message)
-        event, number = message.subjects.get("event"), message.subjects.get("event_number")
-        if event is not None:
-            to.tell(bus.of_event(event), told)
-            if message.name.startswith(_NEWS):
-                to.tell(bus.of_organisation(message.organisation_id), told)
-        if number is not None and message.name in _CROWD:
-            to.tell(bus.of_occupancy(message.organisation_id, number), told)
+    def tell(messages: Sequence[Message]) -> None:
+        to.tell_all([note for message in messages for note in notes(message)])
 
     return tell
+
+
+def notes(message: Message) -> Iterator[Note]:
+    """What a fact means for each topic that it touches."""
+    told, where = _told(message), message.organisation_id
+    event, number = message.subjects.get("event"), message.subjects.get("event_number")
+    if event is not None:
+        yield Note(bus.of_event(event), told)
+    if event is not None and message.name.startswith(_NEWS):
+        yield Note(bus.of_organisation(where), told)
+    if number is not None and message.name in _CROWD:
+        yield Note(bus.of_occupancy(where, number), told)
 
 
 def _told(message: Message) -> dict[str, Any]:
@@ -44,14 +50,27 @@ def _told(message: Message) -> dict[str, Any]:
     }
 
 
-def forgetter(of: Cache) -> Subscriber:
-    """A subscriber that lets no page show an event as it was before."""
+def forgetter(of: Cache) -> Announcer:
+    """Lets no page show an event as it was before."""
 
-    def forget(message: Message) -> None:
-        event = message.subjects.get("event")
-        if event is not None and message.name.startswith(_NEWS):
-            of.forget(cache.of_organisation(message.organisation_id, "event", event), cache.public("event", event))
-            of.forget_family(cache.of_organisation(message.organisation_id, "events", "").place, "events")
+    def forget(messages: Sequence[Message]) -> None:
+        news = [message for message in messages if message.name.startswith(_NEWS)]
+        names = {name for message in news for name in _names(message)}
+        if names:
+            of.forget(*names)
+        for place in {_organisation(message) for message in news}:
+            of.forget_family(place, "events")
+        if news:
             of.forget_family("public", "feed")
 
     return forget
+
+
+def _names(message: Message) -> Iterator[Name]:
+    if event := message.subjects.get("event"):
+        yield Name(_organisation(message), "event", str(event))
+        yield cache.public("event", str(event))
+
+
+def _organisation(message: Message) -> str:
+    return cache.of_organisation(message.organisation_id, "", "").place

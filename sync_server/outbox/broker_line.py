@@ -62,6 +62,7 @@ class BrokerLine:
         self._turn = threading.Lock()
         self._over = False
         self.problem = ""
+        self.blocked = False
 
     def serve(self) -> None:
         """Connect and carry facts until the line breaks or is closed."""
@@ -70,7 +71,7 @@ class BrokerLine:
         parameters.socket_timeout = parameters.stack_timeout = 5
         self._connection = pika.SelectConnection(
             parameters,
-            on_open_callback=lambda connection: connection.channel(on_open_callback=self._declare),
+            on_open_callback=self._open_channel,
             on_open_error_callback=lambda _connection, problem: self._broken(problem),
             on_close_callback=lambda _connection, problem: self._broken(problem),
         )
@@ -106,6 +107,15 @@ class BrokerLine:
             self._connection.close()
         elif not self._connection.is_closing:
             self._connection.ioloop.stop()
+
+    def _open_channel(self, connection: Any) -> None:
+        connection.add_on_connection_blocked_callback(lambda *_: self._block(blocked=True))
+        connection.add_on_connection_unblocked_callback(lambda *_: self._block(blocked=False))
+        connection.channel(on_open_callback=self._declare)
+
+    def _block(self, *, blocked: bool) -> None:
+        # The broker has no room left: it reads nothing until it has.
+        self.blocked = blocked
 
     def _declare(self, channel: Any) -> None:
         self._channel = channel

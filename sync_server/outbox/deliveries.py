@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from sync_server.plumbing.logs import LOG
-from sync_server.plumbing.work import Message, Subscriber
+from sync_server.plumbing.work import Announcer, Message, Subscriber
 
 
 @dataclass(slots=True)
@@ -33,11 +33,11 @@ class Delivery(Protocol):
 
 
 class House:
-    """The house itself: its subscribers hear one fact after the other."""
+    """The house itself: its subscribers hear one fact after the other, its announcers all that went well."""
 
-    def __init__(self, subscribers: Sequence[Subscriber]) -> None:
+    def __init__(self, subscribers: Sequence[Subscriber], announcers: Sequence[Announcer] = ()) -> None:
         """They are called on the relay's thread."""
-        self._subscribers = subscribers
+        self._subscribers, self._announcers = subscribers, announcers
 
     def ready(self) -> bool:
         """Always at home."""
@@ -58,7 +58,16 @@ class House:
                 stuck.add(message.stream)
             else:
                 outcome.delivered.append(message.order)
+        told = set(outcome.delivered)
+        self._announce([message for message in messages if message.order in told])
         return outcome
+
+    def _announce(self, told: Sequence[Message]) -> None:
+        for announcer in self._announcers if told else ():
+            try:
+                announcer(told)
+            except Exception as problem:  # pages look anew by themselves; facts must not wait for them
+                LOG.error("facts_not_announced", exc_info=problem)
 
     def _tell(self, message: Message) -> None:
         for subscriber in self._subscribers:

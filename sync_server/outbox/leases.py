@@ -6,12 +6,13 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, exists, select, text, update
-from sqlalchemy.orm import Session, aliased
+from sqlalchemy import CTE, ColumnElement, Row, exists, func, select, text, update
+from sqlalchemy.orm import Session
 
 from shared.clock import Millis
 from sync_server.outbox.models import OutboxRow
 from sync_server.plumbing.database import of
+from sync_server.plumbing.many import among
 from sync_server.plumbing.work import Message
 
 LEASE_MS = 30_000
@@ -41,6 +42,7 @@ class Lease:
 
     messages: tuple[Message, ...]
     until: Millis
+    way_is_clear: bool = False  # nothing waited for the broker when these were taken
 
 
 def lock(session: Session, stage: Stage) -> None:
@@ -56,14 +58,17 @@ def anything_due(session: Session, stage: Stage, now: Millis) -> bool:
     return session.execute(due.limit(1)).first() is not None
 
 
+def _anything_waits(session: Session, stage: Stage) -> bool:
+    return session.execute(select(OutboxRow.id).where(stage.waits(OutboxRow)).limit(1)).first() is not None
+
+
 def take(session: Session, stage: Stage, now: Millis, limit: int) -> Lease:
     """The oldest due facts of which no earlier one of the same stream is resting or on its way elsewhere."""
     lock(session, stage)
-    until = now + LEASE_MS
-    earlier = aliased(OutboxRow)
-    held_back = exists().where(
-        stage.waits(earlier), earlier.stream == OutboxRow.stream, earlier.id < OutboxRow.id, earlier.due_at > now
-    )
+    # Under the lock nobody lets a fact wait for the broker between this look and the taking.
+    until, clear = now + LEASE_MS, stage is HOUSE and not _anything_waits(session, BROKER)
+    holding = _holding(stage, now)
+    held_back = exists().where(holding.c.stream == OutboxRow.stream, holding.c.first < OutboxRow.id)
     wanted = select(OutboxRow.id).where(stage.waits(OutboxRow), OutboxRow.due_at <= now, ~held_back)
     ids = wanted.order_by(OutboxRow.id).limit(limit).with_for_update(skip_locked=True, of=OutboxRow)
     taken = (
@@ -74,7 +79,18 @@ def take(session: Session, stage: Stage, now: Millis, limit: int) -> Lease:
         .execution_options(synchronize_session=False)
     )
     rows = sorted(session.execute(taken), key=lambda row: row.id)
-    return Lease(tuple(map(_message, rows)), until)
+    return Lease(tuple(map(_message, rows)), until, clear)
+
+
+def _holding(stage: Stage, now: Millis) -> CTE:
+    """Streams with a fact that rests or is on its way, and the first such; few, however long the queue behind them."""
+    resting = select(OutboxRow.stream, func.min(OutboxRow.id).label("first"))
+    return (
+        resting.where(stage.waits(OutboxRow), OutboxRow.due_at > now)
+        .group_by(OutboxRow.stream)
+        .cte("holding")
+        .prefix_with("MATERIALIZED", dialect="postgresql")
+    )
 
 
 _COLUMNS = (
@@ -107,12 +123,12 @@ def _message(row: Row[Any]) -> Message:
 def mark(session: Session, ids: Collection[int], **values: object) -> None:
     """Write down what became of facts, whoever has the lease by now: what is delivered is delivered."""
     if ids:
-        change = update(OutboxRow).where(OutboxRow.id.in_(ids)).values(**values)
+        change = update(OutboxRow).where(among(session, OutboxRow.id, ids)).values(**values)
         session.execute(change.execution_options(synchronize_session=False))
 
 
 def put_back(session: Session, stage: Stage, lease: Lease, ids: Collection[int], **values: object) -> None:
     """The same for facts that were not delivered, while the lease is still ours: else they are somebody else's."""
     if ids:
-        ours = stage.waits(OutboxRow), OutboxRow.due_at == lease.until, OutboxRow.id.in_(ids)
+        ours = stage.waits(OutboxRow), OutboxRow.due_at == lease.until, among(session, OutboxRow.id, ids)
         session.execute(update(OutboxRow).where(*ours).values(**values).execution_options(synchronize_session=False))

@@ -43,9 +43,9 @@ class OutboxRow(Base):
 
     __table_args__ = (
         Index("ix_outbox_untold", "id", sqlite_where=_UNTOLD, postgresql_where=_UNTOLD),
-        Index("ix_outbox_untold_stream", "stream", "id", sqlite_where=_UNTOLD, postgresql_where=_UNTOLD),
+        Index("ix_outbox_untold_due_at", "due_at", sqlite_where=_UNTOLD, postgresql_where=_UNTOLD),
         Index("ix_outbox_unsent", "id", sqlite_where=_UNSENT, postgresql_where=_UNSENT),
-        Index("ix_outbox_unsent_stream", "stream", "id", sqlite_where=_UNSENT, postgresql_where=_UNSENT),
+        Index("ix_outbox_unsent_due_at", "due_at", sqlite_where=_UNSENT, postgresql_where=_UNSENT),
         Index("ix_outbox_dead", "organisation_id", "id", sqlite_where=_DEAD, postgresql_where=_DEAD),
         Index("ix_outbox_sent_at", "sent_at"),
     )

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from sqlalchemy.exc import OperationalError
 
-from sync_server.outbox.relay import BATCH, Relay, broker_relay
+from sync_server.outbox.deliveries import Delivery
+from sync_server.outbox.relay import BATCH, Relay, broker_relay, house_relay
 from sync_server.plumbing.logs import LOG
 from sync_server.plumbing.parts import Parts
 from sync_server.plumbing.redis_or_not import Loop
@@ -61,15 +62,17 @@ class PostOffice:
     def __init__(self, parts: Parts) -> None:
         """Opens nothing and starts nothing."""
         told = threading.Event()
-        self._rounds = [Round(Relay(parts, parts.subscribers), parts.database.stirred, told.set)]
+        broker: Delivery | None = None
         self._lines: list[Loop] = []
         if parts.config.amqp_url is not None:
             from sync_server.outbox.consumer import JoinsConsumer
             from sync_server.outbox.rabbit import Rabbit
 
-            rabbit = Rabbit(parts.config.amqp_url, parts.entropy, told.set)
-            self._rounds.append(Round(broker_relay(parts, rabbit), told, lambda: None))
+            broker = rabbit = Rabbit(parts.config.amqp_url, parts.entropy, told.set)
             self._lines += [rabbit.run, JoinsConsumer(parts, parts.config.amqp_url).run]
+        self._rounds = [Round(house_relay(parts, broker), parts.database.stirred, told.set)]
+        if broker is not None:
+            self._rounds.append(Round(broker_relay(parts, broker), told, lambda: None))
 
     def run_once(self) -> int:
         """Deliver a batch each way; how many facts the house was told."""

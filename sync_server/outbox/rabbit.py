@@ -12,7 +12,8 @@ from sync_server.outbox.deliveries import Outcome
 from sync_server.plumbing.logs import LOG
 from sync_server.plumbing.work import Message
 
-CONFIRMED_WITHIN_S = 15.0
+CONFIRMED_WITHIN_S = 5.0
+"""The house hears nothing new for so long when the broker takes facts and says nothing."""
 FIRST_PAUSE_MS = 200
 LONGEST_PAUSE_MS = 5_000
 
@@ -34,7 +35,7 @@ class Rabbit:
 
     def ready(self) -> bool:
         """Whether a line is up."""
-        return self._line is not None
+        return self._line is not None and not self._line.blocked
 
     def deliver(self, messages: Sequence[Message]) -> Outcome:
         """Publish them in their order and wait for the broker to have them safe."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from sqlalchemy import delete
 from sqlalchemy.orm import Session
@@ -18,7 +18,7 @@ from sync_server.plumbing.parts import Parts
 from sync_server.plumbing.principals import Deed
 from sync_server.plumbing.work import Job, Message, Subscriber
 
-__all__ = ["BATCH", "BURST", "LEASE_MS", "Relay", "broker_relay", "forget_sent", "jobs"]
+__all__ = ["BATCH", "BURST", "LEASE_MS", "Relay", "broker_relay", "forget_sent", "house_relay", "jobs"]
 
 BATCH = 50
 BURST = 500
@@ -36,11 +36,13 @@ class Relay:
         *,
         stage: Stage = HOUSE,
         delivery: Delivery | None = None,
+        onward: Delivery | None = None,
     ) -> None:
-        """Told nothing else, it tells the house: subscribers are called one fact after the other."""
+        """Told nothing else, it tells the house; `onward` gets at once what the house has heard, if nobody waits."""
         self._parts = parts
         self._stage = stage
         self._delivery = delivery or House(subscribers)
+        self._onward = onward
         self._last = stage is BROKER or parts.config.amqp_url is None
         self._limit = BATCH
 
@@ -51,7 +53,8 @@ class Relay:
         lease = self._lease()
         self._limit = BURST if len(lease.messages) == self._limit else BATCH
         if lease.messages:
-            self._settle(lease, self._delivery.deliver(lease.messages))
+            outcome = self._delivery.deliver(lease.messages)
+            self._settle(lease, outcome, self._pass_on(lease, outcome))
         return len(lease.messages)
 
     def _lease(self) -> Lease:
@@ -67,29 +70,43 @@ class Relay:
         with self._parts.database.reading() as session:
             return leases.anything_due(session, self._stage, now)
 
-    def _settle(self, lease: Lease, outcome: Outcome) -> None:
-        now = self._parts.clock()
+    def _pass_on(self, lease: Lease, outcome: Outcome) -> Outcome:
+        """Straight on to the broker, unless earlier facts wait for it: those must come first."""
+        if self._onward is None or not lease.way_is_clear or not self._onward.ready():
+            return Outcome()
+        told = set(outcome.delivered)
+        return self._onward.deliver([message for message in lease.messages if message.order in told])
+
+    def _settle(self, lease: Lease, outcome: Outcome, further: Outcome) -> None:
+        now, known = self._parts.clock(), {*further.delivered, *further.unrouted, *further.failed}
         with self._parts.database.writing() as session:
             leases.lock(session, self._stage)
-            leases.mark(session, outcome.delivered, **self._done(now))
+            both = {"told_at": now, "sent_at": now}
+            leases.mark(session, further.delivered, **both)
+            leases.mark(session, further.unrouted, **both, unrouted=True)
+            leases.mark(session, [order for order in outcome.delivered if order not in known], **self._done(now))
             leases.mark(session, outcome.unrouted, **self._done(now), unrouted=True)
             for message in lease.messages:
                 if message.order in outcome.failed:
-                    self._put_back(session, lease, message, outcome.failed[message.order])
+                    words = self._rest(message, message.attempts, outcome.failed[message.order])
+                    leases.put_back(session, self._stage, lease, [message.order], **words)
+                if message.order in further.failed:
+                    words = self._rest(message, 1, further.failed[message.order])
+                    leases.mark(session, [message.order], told_at=now, **words)
             self._untried(session, lease, outcome, now)
-        self._count(outcome)
+        self._count(outcome, further)
 
     def _done(self, now: Millis) -> dict[str, object]:
         done: dict[str, object] = {self._stage.done: now}
         return done | ({"sent_at": now} if self._last else {"attempts": 0, "due_at": now})
 
-    def _put_back(self, session: Session, lease: Lease, message: Message, problem: str) -> None:
-        now, dead = self._parts.clock(), is_dead(message.attempts)
-        rest = pause(message.attempts, int.from_bytes(self._parts.entropy(2), "big") / 65536)
-        words: dict[str, object] = {"last_error": problem[:500], "due_at": now + rest}
-        leases.put_back(session, self._stage, lease, [message.order], **words | ({"dead_at": now} if dead else {}))
-        if dead:
-            LOG.error("fact_laid_aside", fact=message.name, message_id=message.message_id, attempts=message.attempts)
+    def _rest(self, message: Message, attempts: int, problem: str) -> dict[str, object]:
+        now, jitter = self._parts.clock(), int.from_bytes(self._parts.entropy(2), "big") / 65536
+        words: dict[str, object] = {"attempts": attempts, "last_error": problem[:500]}
+        if is_dead(attempts):
+            LOG.error("fact_laid_aside", fact=message.name, message_id=message.message_id, attempts=attempts)
+            return words | {"dead_at": now}
+        return words | {"due_at": now + pause(attempts, jitter)}
 
     def _untried(self, session: Session, lease: Lease, outcome: Outcome, now: Millis) -> None:
         known = {*outcome.delivered, *outcome.unrouted, *outcome.failed}
@@ -97,17 +114,26 @@ class Relay:
         due = now + (OUTAGE_PAUSE_MS if outcome.outage else 0)
         leases.put_back(session, self._stage, lease, left, due_at=due, attempts=OutboxRow.attempts - 1)
 
-    def _count(self, outcome: Outcome) -> None:
+    def _count(self, outcome: Outcome, further: Outcome) -> None:
         metrics = self._parts.metrics
-        metrics.facts_failed.inc(len(outcome.failed))
-        metrics.facts_unrouted.inc(len(outcome.unrouted))
-        if self._last:
-            metrics.facts_delivered.inc(len(outcome.delivered) + len(outcome.unrouted))
+        metrics.facts_failed.inc(_number(outcome.failed, further.failed))
+        metrics.facts_unrouted.inc(_number(outcome.unrouted, further.unrouted))
+        arrived = [outcome.delivered, outcome.unrouted] if self._last else [further.delivered, further.unrouted]
+        metrics.facts_delivered.inc(_number(*arrived))
 
 
-def broker_relay(parts: Parts, delivery: Delivery) -> Relay:
-    """The second way of every fact, where a broker is configured."""
-    return Relay(parts, stage=BROKER, delivery=delivery)
+def _number(*many: Collection[int]) -> int:
+    return sum(map(len, many))
+
+
+def house_relay(parts: Parts, onward: Delivery | None) -> Relay:
+    """The first way of every fact: to the house, and straight on to the broker where one is there."""
+    return Relay(parts, delivery=House(parts.subscribers, parts.announcers), onward=onward)
+
+
+def broker_relay(parts: Parts, broker: Delivery) -> Relay:
+    """The way of facts that could not go straight on."""
+    return Relay(parts, stage=BROKER, delivery=broker)
 
 
 def forget_sent(session: Session, deed: Deed) -> None:

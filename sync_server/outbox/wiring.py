@@ -13,7 +13,7 @@ LOOK_FOR_STOP_S = 0.5
 
 def wire(parts: Parts) -> None:
     """Every fact reaches the topics of its event, and what is remembered of it is forgotten."""
-    parts.subscribers.extend([forgetter(parts.cache), teller(parts.bus)])
+    parts.announcers.extend([forgetter(parts.cache), teller(parts.bus)])
     if parts.config.redis_url is not None:
         parts.database.wake_ups.append(lambda: parts.bus.tell(STIRRED, {}))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import defaultdict, deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -82,6 +82,10 @@ class Bus(Protocol):
         """Say it to whoever listens now; never fails for want of listeners or of Redis."""
         ...
 
+    def tell_all(self, notes: Sequence[Note]) -> None:
+        """The same for many at once, in their order, at the price of one."""
+        ...
+
     def listen(self, topics: Iterable[str]) -> Listener:
         """Hear what is told to these topics from now on."""
         ...
@@ -106,6 +110,11 @@ class Hub:
         note = Note(topic, body)
         for listener in hearing:
             listener.hear(note)
+
+    def tell_all(self, notes: Sequence[Note]) -> None:
+        """Say all of it to whoever listens in this process."""
+        for note in notes:
+            self.tell(note.topic, note.body)
 
     def listen(self, topics: Iterable[str]) -> Listener:
         """Hear what is told to these topics from now on."""

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from cachetools import TLRUCache
 
 from shared.clock import MonotonicClock
-from sync_server.plumbing.bus import Bus
+from sync_server.plumbing.bus import Bus, Note
 
 FORGET = "cache:forget"
 NAMES_KEPT = 20_000
@@ -130,15 +130,14 @@ class NearCache:
         if self._behind:
             self._behind.forget(*names)
         self._drop_exactly(names)
-        for name in names:
-            self._tell({"place": name.place, "family": name.family, "rest": name.rest})
+        self._tell([{"place": name.place, "family": name.family, "rest": name.rest} for name in names])
 
     def forget_family(self, place: str, family: str) -> None:
         """Here, behind, and in other processes."""
         if self._behind:
             self._behind.forget_family(place, family)
         self._drop(lambda known: (known.place, known.family) == (place, family))
-        self._tell({"place": place, "family": family})
+        self._tell([{"place": place, "family": family}])
 
     def serve(self, stop: threading.Event, look_every_s: float = 0.5) -> None:
         """Forget what other processes forget; where they may have gone unheard, forget everything."""
@@ -171,6 +170,6 @@ class NearCache:
         else:
             self._drop(lambda known: (known.place, known.family) == (gone["place"], gone["family"]))
 
-    def _tell(self, gone: dict[str, str]) -> None:
+    def _tell(self, gone: list[dict[str, str]]) -> None:
         if self._bus is not None:
-            self._bus.tell(FORGET, gone)
+            self._bus.tell_all([Note(FORGET, one) for one in gone])

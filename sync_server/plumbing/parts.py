@@ -19,7 +19,7 @@ from sync_server.plumbing.metrics import Metrics
 from sync_server.plumbing.principals import Action, Principal
 from sync_server.plumbing.redis_or_not import Nearby
 from sync_server.plumbing.sealing import Sealer
-from sync_server.plumbing.work import Job, Subscriber
+from sync_server.plumbing.work import Announcer, Job, Subscriber
 
 EXTENSION = "gatehouse"
 
@@ -39,6 +39,7 @@ class Parts:
     stop: threading.Event = field(default_factory=threading.Event)  # ends long polls and streams
     jobs: list[Job] = field(default_factory=list)  # rooms add theirs when they are wired
     subscribers: list[Subscriber] = field(default_factory=list)
+    announcers: list[Announcer] = field(default_factory=list)
 
     @property
     def bus(self) -> Bus:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import orjson
@@ -11,7 +11,7 @@ from redis import Redis
 from redis.client import PubSub
 from redis.exceptions import RedisError
 
-from sync_server.plumbing.bus import Hub, Listener
+from sync_server.plumbing.bus import Hub, Listener, Note
 from sync_server.plumbing.logs import LOG
 from sync_server.plumbing.redis_line import RedisLine
 
@@ -33,8 +33,14 @@ class RedisBus:
 
     def tell(self, topic: str, body: Mapping[str, Any]) -> None:
         """Say it here at once, and to the others as long as Redis is there."""
-        self._hub.tell(topic, body)
-        told = orjson.dumps({"from": self._mark, "topic": topic, "body": body})
+        self.tell_all([Note(topic, body)])
+
+    def tell_all(self, notes: Sequence[Note]) -> None:
+        """The same for many, in one message."""
+        if not notes:
+            return
+        self._hub.tell_all(notes)
+        told = orjson.dumps({"from": self._mark, "notes": [(note.topic, note.body) for note in notes]})
         self._line.ask(lambda redis: redis.publish(self._channel, told), 0)
 
     def listen(self, topics: Iterable[str]) -> Listener:
@@ -72,7 +78,7 @@ class RedisBus:
     def _hear(self, data: bytes) -> None:
         told = orjson.loads(data)
         if told["from"] != self._mark:
-            self._hub.tell(told["topic"], told["body"])
+            self._hub.tell_all([Note(topic, body) for topic, body in told["notes"]])
 
     def _deaf(self, problem: Exception, losses: int) -> None:
         self.joined.clear()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,6 +35,9 @@ class Message:
     order: int = 0  # rises in the order of what happened
     stream: str = ""  # facts of one stream arrive in their order: an event's, a device's
 
+
+Announcer = Callable[[Sequence[Message]], None]
+"""Is told facts by the batch once all subscribers have heard them; must not fail, for nobody tells it again."""
 
 Subscriber = Callable[[Message], None]
 """Is told each fact at least once, those of one event in their order; raising means: tell me again later."""

@@ -44,16 +44,16 @@ def upgrade() -> None:
     with op.batch_alter_table("outbox", schema=None) as batch_op:
         batch_op.alter_column("stream", server_default=None)
         _partial(batch_op, "ix_outbox_untold", ["id"], _UNTOLD)
-        _partial(batch_op, "ix_outbox_untold_stream", ["stream", "id"], _UNTOLD)
+        _partial(batch_op, "ix_outbox_untold_due_at", ["due_at"], _UNTOLD)
         _partial(batch_op, "ix_outbox_unsent", ["id"], _UNSENT)
-        _partial(batch_op, "ix_outbox_unsent_stream", ["stream", "id"], _UNSENT)
+        _partial(batch_op, "ix_outbox_unsent_due_at", ["due_at"], _UNSENT)
         _partial(batch_op, "ix_outbox_dead", ["organisation_id", "id"], "dead_at IS NOT NULL")
 
 
 def downgrade() -> None:
     """Back; what was laid aside waits again."""
     with op.batch_alter_table("outbox", schema=None) as batch_op:
-        for name in ("dead", "unsent_stream", "unsent", "untold_stream", "untold"):
+        for name in ("dead", "unsent_due_at", "unsent", "untold_due_at", "untold"):
             batch_op.drop_index(f"ix_outbox_{name}")
     with op.batch_alter_table("outbox", schema=None) as batch_op:
         for column in ("unrouted", "dead_at", "told_at", "stream"):
