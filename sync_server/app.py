@@ -15,6 +15,7 @@ from sync_server.accounts import rules as accounts_rules
 from sync_server.admin import routes as admin_routes
 from sync_server.audit import routes as audit_routes
 from sync_server.config import Config
+from sync_server.devices import identity
 from sync_server.devices import routes as devices_routes
 from sync_server.events import routes as events_routes
 from sync_server.events import wiring as events_wiring
@@ -135,6 +136,8 @@ def prepare(ground: Ground) -> None:
         schema.require_current(parts.database.engine)
     with parts.database.writing() as session:
         service.ensure_lineage(session, parts.entropy, parts.clock())
+        # Made now and not at the first gate: otherwise a restored early backup would be a stranger to every gate.
+        identity.private_key(session, parts.sealer)
 
 
 def _configure(app: APIFlask, config: Config) -> None:
