@@ -19,7 +19,7 @@ from sync_server.plumbing.logs import LOG
 from sync_server.plumbing.parts import Parts
 from sync_server.plumbing.principals import SYSTEM, Deed
 from sync_server.plumbing.redis_or_not import Loop
-from sync_server.plumbing.work import Job
+from sync_server.plumbing.work import MORE, Job
 from sync_server.tickets import signing
 
 T = TypeVar("T")
@@ -58,11 +58,12 @@ class Worker:
             now = self._parts.clock()
             if self._due[job.name] <= now:
                 self._due[job.name] = now + job.every_ms
-                self._guarded(job.name, partial(self._run, job))
+                if self._guarded(job.name, partial(self._run, job)) is MORE:
+                    self._due[job.name] = now
 
-    def _run(self, job: Job) -> None:
+    def _run(self, job: Job) -> object:
         with self._parts.database.writing() as session:
-            job.run(session, Deed(SYSTEM, self._parts.clock(), self._parts.entropy))
+            return job.run(session, Deed(SYSTEM, self._parts.clock(), self._parts.entropy))
 
     def _guarded(self, name: str, work: Callable[[], T]) -> T | None:
         try:
@@ -74,12 +75,11 @@ class Worker:
 
 def own_jobs(parts: Parts) -> list[Job]:
     """The jobs of the rooms below."""
-    key = partial(identity.private_key, sealer=parts.sealer)
     return [
         Job("events.walk_planned", 1_000, status.walk_planned),
         Job("tickets.retire_keys", 60_000, signing.retire_everywhere),
         Job("accounts.forget_sessions", 600_000, lambda session, deed: signing_in.forget_ended(session, deed.now)),
         Job("plumbing.forget_answers", 600_000, lambda session, deed: once.forget_old(session, deed.now)),
-        Job("audit.seal", sealer.EVERY_MS, partial(sealer.seal_waiting, key=key)),
+        sealer.job(key=partial(identity.private_key, sealer=parts.sealer)),
         *relay.jobs(parts),
     ]

@@ -121,6 +121,6 @@ def chains(session: Session) -> list[str]:
     return sorted({*begun, *(organisation_id or INSTALLATION for organisation_id in named)})
 
 
-def as_sealed(row: AuditRow) -> dict[str, Any]:
-    """What the seal of a line covers."""
+def as_sealed(row: Any) -> dict[str, Any]:
+    """What the seal of a line covers; the row may be an object, or its columns alone."""
     return rules.Line(**{name: getattr(row, name) for name in rules.Line.__slots__}).told()

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
 from sync_server.plumbing.principals import Deed
+
+MORE: Final = object()
+"""What a job answers that has stopped before its end, to let others write: it is due again at once."""
 
 
 @dataclass(frozen=True, slots=True)

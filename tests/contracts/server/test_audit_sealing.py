@@ -19,6 +19,7 @@ from sync_server.audit.proof import Proof, prove
 from sync_server.audit.service import AuditLine, record
 from sync_server.devices import identity
 from sync_server.plumbing.principals import Actor
+from sync_server.workers import Worker
 from tests.office import Office
 
 OLGA = Actor("user", "olga", "192.0.2.7", "a browser")
@@ -31,7 +32,7 @@ def note(session: Session, office: Office, organisation: str | None, subject: st
 
 
 def write(office: Office, organisation: str | None, *subjects: str) -> None:
-    """Some lines, in one transaction, a millisecond apart: within one their order would be chance."""
+    """Some lines, in one transaction, a millisecond apart, so that later transactions have later lines."""
     with office.database.writing() as session:
         for subject in subjects:
             office.advance(1)
@@ -101,6 +102,14 @@ def test_a_line_whose_time_lies_before_sealed_ones_is_sealed_after_them(office: 
     seal(office)
     assert order(office, "marquee") == ["1", "late"]
     assert proof(office, "marquee").broken is None
+
+
+def test_lines_of_one_transaction_keep_their_order_though_their_time_is_the_same(office: Office) -> None:
+    with office.database.writing() as session:
+        for number in range(20):
+            note(session, office, "marquee", str(number))
+    seal(office)
+    assert order(office, "marquee") == [str(number) for number in range(20)]
 
 
 def test_a_line_that_was_rolled_back_leaves_no_gap(office: Office) -> None:
@@ -177,7 +186,9 @@ def test_a_rush_of_two_thousand_lines_is_sealed_in_a_few_rounds(office: Office) 
     rounds = 0
     while seal(office):
         rounds += 1
-    assert rounds <= 2 and len(order(office, "marquee")) == 2_000
+    with office.database.reading() as session:
+        assert rounds == 2_000 / sealer.at_once(session)
+    assert len(order(office, "marquee")) == 2_000
     assert proof(office, "marquee").broken is None
 
 
@@ -208,13 +219,24 @@ def test_a_rush_does_not_queue_behind_a_sealer_that_holds_the_chain(postgres_url
 def test_longest_waiting_chains_come_first_when_there_is_too_much_for_one_round(
     office: Office, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sealer, "BATCH", 3)
-    monkeypatch.setattr(sealer, "OF_ONE_CHAIN", 3)
+    monkeypatch.setattr(sealer, "at_once", lambda _session: 3)
     write(office, "rivals", "1", "2", "3")
     write(office, "marquee", "4")
     assert seal(office) == 3
     assert (order(office, "rivals"), order(office, "marquee")) == (["1", "2", "3"], [])
     assert seal(office) == 1
+
+
+def test_the_worker_does_not_rest_while_there_is_more_to_seal(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sealer, "at_once", lambda _session: 3)
+    write(office, "marquee", *"12345678")
+    worker = Worker(office.parts)
+    for _ in range(3):
+        worker.run_once()
+    assert proof(office, "marquee").waiting == 0
+    write(office, "marquee", "9")
+    worker.run_once()
+    assert proof(office, "marquee").waiting == 1
 
 
 def test_lines_that_are_sealed_have_nothing_left_to_wait_for(office: Office) -> None:
