@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from sqlalchemy import create_engine, text
 
 from sync_server.__main__ import main
 from sync_server.app import build
+from sync_server.commands import audit
 from sync_server.config import check
 from sync_server.workers import Worker
 
@@ -157,3 +159,9 @@ def test_a_logins_values_are_erased_by_its_address(run: Run, work: Callable[[], 
     assert run("audit", "erase", "--reason", "asked for", "--user", "Olga@marquee.example").told == [{"erased": 1}]
     assert run("audit", "erase", "--reason", "asked for", "--user", "7").told == [{"erased": 0}]
     assert run("audit", "erase", "--reason", "kept long enough", "--older-than-days", "1").told == [{"erased": 0}]
+
+
+def test_the_documentation_names_every_command_and_no_other() -> None:
+    page = (Path(__file__).parents[4] / "docs" / "audit.md").read_text()
+    named = set(re.findall(r"gatehouse-server audit (\w+)", page))
+    assert named == {command.name for command in audit.app.registered_commands}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from hashlib import sha256
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -118,6 +119,20 @@ def test_personal_values_that_were_slipped_under_a_line_that_had_none() -> None:
     (link,) = a_chain(a_line())
     slipped = replace(link, apart={"subject": with_address(1)[1]})
     assert broken_at([slipped]) == (1, "Personal values were added to the line later.")
+
+
+def test_the_bytes_are_those_that_the_documentation_tells() -> None:
+    line, zeros = a_line().told(), "00" * 32
+    told = (
+        '{"action":"ticket_blocked","actor_digest":null,"actor_id":"olga","actor_kind":"user","after":{"state":"blocked"},'
+        '"approval":"","at":1001,"before":{"state":"valid"},"id":"line-1","organisation_id":"org","reason":"stolen",'
+        '"request_id":"","subject_digest":null,"subject_id":"1","subject_kind":"ticket"}'
+    )
+    sealed = b"gatehouse:audit-line:1\0" + bytes.fromhex(zeros + "0000000000000001") + told.encode()
+    assert rules.seal(rules.START, 1, line) == sha256(sealed).digest()
+    assert rules.digest(SALT, "{}") == sha256(b"gatehouse:audit-person:1\0" + SALT + b"{}").digest()
+    head = b"gatehouse:audit-head:1\0org\0" + bytes.fromhex("0000000000000007" + zeros + "0000000000000009")
+    assert rules.head_message("org", 7, rules.START, 9) == head
 
 
 def test_a_head_is_signed_for_its_chain_its_place_and_its_time() -> None:
