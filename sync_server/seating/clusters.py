@@ -98,7 +98,8 @@ def _discomfort(clusters: tuple[Cluster, ...]) -> tuple[int, float]:
 
 def _many(hall: Hall, wish: Wish, split: int, tidy: bool) -> tuple[Cluster, ...] | None:
     """Any number of clusters, some of them perhaps in one row: every stretch of neighbouring rows is looked at."""
-    able = _fitting(hall, 2, tidy) & hall.zones_in_order(wish.zones)
+    # Two, or else three: a run of three is left with a single seat by two people, and with none by three.
+    able = (_fitting(hall, 2, tidy) | _fitting(hall, 3, tidy)) & hall.zones_in_order(wish.zones)
     windows = (_window(hall, able, order, split) for order in bits.places(able))
     enough = (rows for rows in windows if _seat(rows, wish.size, tidy))
     nearest = nsmallest(LOOKED_AT, enough, key=lambda rows: min(row.rank for row in rows))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from sqlalchemy import text
 
 from tests.contracts.seating.stage import Stage, a_layout, a_seat, floor, stalls, with_wheelchairs
 from tests.office import Desk, Office
@@ -60,10 +61,17 @@ def test_draft_is_drawn_anew(stage: Stage) -> None:
     assert (redrawn["total_capacity"], redrawn["version"]) == (20, 1)
 
 
-def test_seats_and_zones_keep_their_ids_in_the_next_version(stage: Stage) -> None:
+def seat_ids(office: Office, layout_id: str) -> dict[str, str]:
+    with office.database.reading() as session:
+        rows = session.execute(text("SELECT seat_id, id FROM layout_seats WHERE layout_id = :id"), {"id": layout_id})
+        return {row.seat_id: row.id for row in rows}
+
+
+def test_seats_and_zones_keep_their_ids_in_the_next_version(stage: Stage, office: Office) -> None:
     following = stage.desk.post(f"{stage.layouts}/{stage.layout['id']}/versions", a_layout(name="Main hall, widened"))
     assert (following["version"], following["family_id"]) == (2, stage.layout["family_id"])
     assert [zone["id"] for zone in following["zones"]] == [zone["id"] for zone in stage.layout["zones"]]
+    assert seat_ids(office, following["id"]) == seat_ids(office, stage.layout["id"])
     third = stage.desk.post(f"{stage.layouts}/{stage.layout['id']}/versions", a_layout())
     assert third["version"] == 3
 

@@ -107,6 +107,10 @@ def test_large_party_takes_as_many_clusters_as_it_needs() -> None:
     assert sorted(cluster.count for cluster in answer.clusters) == [2, 2, 2]
 
 
+def test_row_with_three_seats_takes_three_of_a_large_party() -> None:
+    assert offered(a_hall("..", "...", "..."), 8).seats == (1, 2, 3, 4, 5, 6, 7, 8)
+
+
 def test_house_that_keeps_parties_together_splits_none() -> None:
     answer = refused(a_hall("xx...xxx", "xx..xxxx"), 5, TOGETHER_ONLY)
     assert "does not split parties" in answer.words
