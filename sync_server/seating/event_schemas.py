@@ -15,6 +15,7 @@ from sync_server.seating.overlay import EventZone
 from sync_server.seating.rules import Policy
 from sync_server.seating.schemas import (
     AccessWord,
+    Party,
     People,
     PolicyView,
     Role,
@@ -26,7 +27,6 @@ from sync_server.seating.schemas import (
 )
 
 Id = Annotated[str, Field(min_length=1, max_length=36)]
-Size = Annotated[int, Field(ge=1, le=1000)]
 
 
 class ZoneOverride(Asked):
@@ -136,7 +136,7 @@ def _zone(zone: EventZone, number: int | None) -> EventZoneView:
 class WantedSeats(Asked):
     """A party that asks for the best seats left; with wheelchairs, `size` counts them and their companions."""
 
-    size: Size
+    size: Party
     zones: Annotated[list[Id], Field(max_length=1000)] | None = None
     apart: bool = False
     wheelchairs: Annotated[int, Field(ge=0, le=100)] = 0

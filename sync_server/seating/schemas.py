@@ -249,6 +249,7 @@ class ExportQuery(Query):
 Percent = Annotated[int, Field(ge=0, le=100)]
 Minutes = Annotated[int, Field(ge=1, le=60)]
 Count = Annotated[int, Field(ge=1, le=1000)]
+Party = Annotated[int, Field(ge=1, le=100)]
 
 
 class SeatingOverrides(Changed):
@@ -260,7 +261,7 @@ class SeatingOverrides(Changed):
     companion_release_occupancy_threshold: Percent | None = None
     max_wheelchair_seats_per_booking: Count | None = None
     accessibility_audit_enabled: bool | None = None
-    max_seats_per_booking: Count | None = None
+    max_seats_per_booking: Party | None = None
     orphan_avoidance_strict: bool | None = None
     group_adjacency_strict: bool | None = None
     max_group_split: Annotated[int, Field(ge=0, le=20)] | None = None
