@@ -12,7 +12,7 @@ import typer
 from sqlalchemy.exc import SQLAlchemyError
 
 from shared.errors import GatehouseError
-from sync_server.commands import audit, keys, people, safety, serving
+from sync_server.commands import audit, keys, outbox, people, safety, serving
 from sync_server.commands.ground import explain, ground, say, tell, unexplained
 
 app = typer.Typer(
@@ -29,6 +29,7 @@ app.add_typer(users, name="user")
 app.add_typer(orgs, name="org")
 app.add_typer(signing, name="key")
 app.add_typer(audit.app, name="audit")
+app.add_typer(outbox.app, name="outbox")
 
 Org = Annotated[str, typer.Option("--org", help="The organisation's slug.")]
 PasswordFd = Annotated[int | None, typer.Option("--password-fd", help="Read the password from this file descriptor.")]

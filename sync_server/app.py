@@ -21,6 +21,7 @@ from sync_server.events import routes as events_routes
 from sync_server.events import wiring as events_wiring
 from sync_server.live import routes as live_routes
 from sync_server.migrations import schema
+from sync_server.outbox import routes as outbox_routes
 from sync_server.outbox import wiring as outbox_wiring
 from sync_server.plumbing import docs, health, logs, sealing, web
 from sync_server.plumbing.database import Database, open_engine
@@ -46,6 +47,7 @@ BLUEPRINTS = (
     health.bp,
     docs.bp,
     audit_routes.bp,
+    outbox_routes.bp,
     accounts_routes.bp,
     venues_routes.bp,
     events_routes.bp,

@@ -25,6 +25,7 @@ class Action(StrEnum):
     MANAGE_MEMBERS = "manage_members"
     MANAGE_TOKENS = "manage_tokens"
     READ_AUDIT = "read_audit"
+    REPLAY_FACTS = "replay_facts"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,52 @@
+"""Shapes of questions and answers about facts on their way."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, Field
+
+from sync_server.outbox.models import OutboxRow
+from sync_server.outbox.queries import State, state_of
+from sync_server.outbox.rules import routing_key
+from sync_server.plumbing.shapes import Query, iso, iso_or_none
+
+
+class FactsQuery(Query):
+    """Which facts to list, oldest first; without a state those that were laid aside."""
+
+    limit: Annotated[int, Field(ge=1, le=500)] = 50
+    after: Annotated[str, Field(max_length=400)] | None = None
+    state: State = State.DEAD
+
+
+class FactView(BaseModel):
+    """A fact and what became of it."""
+
+    message_id: str
+    fact: str
+    routing_key: str
+    state: State
+    at: str
+    organisation_id: str
+    subjects: dict[str, Any]
+    attempts: int
+    last_error: str
+    sent_at: str | None
+    dead_at: str | None
+
+    @classmethod
+    def of(cls, row: OutboxRow) -> FactView:
+        """As API and command line tell it; what it carries stays between sender and receiver."""
+        return cls(
+            message_id=row.message_id, fact=row.name, routing_key=routing_key(row.name), state=state_of(row),
+            at=iso(row.created_at), organisation_id=row.organisation_id, subjects=row.subjects, attempts=row.attempts,
+            last_error=row.last_error, sent_at=iso_or_none(row.sent_at), dead_at=iso_or_none(row.dead_at),
+        )  # fmt: skip
+
+
+class FactsView(BaseModel):
+    """A page of facts."""
+
+    items: list[FactView]
+    next: str | None
