@@ -38,6 +38,9 @@ from sync_server.plumbing.work import Message
 
 ROOT = Path(__file__).parents[2]
 EVENTS = 40
+NEWS_EVERY = 20
+ISSUED = {"ticket_type": 1, "count": 4, "first": 1_001, "last": 1_004}
+CHANGED = {"before": {"description": "with strings"}, "after": {"description": "with brass"}, "reason": ""}
 LATEST_S = 30.0
 
 
@@ -105,12 +108,13 @@ class House:
             channel.queue_bind("partner", EXCHANGE, "#")
 
     def _tell(self, facts: int, events: int) -> None:
+        """What a box office tells on a busy evening: tickets, and now and then a change of the event."""
         with self.ground.parts.database.writing() as session:
             for n in range(facts):
                 number = n % events + 1
                 subjects = {"event": f"event-{number}", "event_number": number}
-                payload = {"before": {"status": "published"}, "after": {"status": "live"}, "reason": ""}
-                record(session, Fact("event_went_live", "organisation", wall_clock(), subjects, payload))
+                name, payload = ("event_updated", CHANGED) if n % NEWS_EVERY == 0 else ("tickets_issued", ISSUED)
+                record(session, Fact(name, "organisation", wall_clock(), subjects, payload))
 
     def commit_to_stream(self, facts: int) -> Figure:
         """From the end of the commit in this process until a listener here is told by the worker's."""
@@ -136,7 +140,7 @@ class House:
 
     def _wait_until_sent(self) -> None:
         while self._newest_waits():
-            time.sleep(0.01)
+            time.sleep(0.02)
         with self.ground.parts.database.reading() as session:
             if queries.waiting(session):
                 raise RuntimeError("the newest fact was sent before an older one")
@@ -154,9 +158,8 @@ class House:
         thread = threading.Thread(target=rabbit.run, args=(stop,))
         thread.start()
         up.wait(LATEST_S)
-        payload = {"before": {"status": "published"}, "after": {"status": "live"}, "reason": ""}
         letters = [
-            Message(f"bench-{n}", "event_went_live", "organisation", n, {"event_number": 1}, payload, 1, n, "event:1")
+            Message(f"bench-{n}", "tickets_issued", "organisation", n, {"event_number": 1}, ISSUED, 1, n, "event:1")
             for n in range(facts)
         ]
         begun = time.perf_counter()

@@ -46,7 +46,7 @@ class Round:
     def run_once(self) -> int:
         """One batch; how many facts."""
         delivered = self.relay.run_once()
-        if delivered:
+        if delivered and self.relay.left_waiting:
             self.next()
         return delivered
 

@@ -45,6 +45,8 @@ class Relay:
         self._onward = onward
         self._last = stage is BROKER or parts.config.amqp_url is None
         self._limit = BATCH
+        self.left_waiting = False
+        """Whether facts of the last batch have another way before them."""
 
     def run_once(self) -> int:
         """Deliver what is due, as far as one batch goes; how many facts that were."""
@@ -84,7 +86,8 @@ class Relay:
             both = {"told_at": now, "sent_at": now}
             leases.mark(session, further.delivered, **both)
             leases.mark(session, further.unrouted, **both, unrouted=True)
-            leases.mark(session, [order for order in outcome.delivered if order not in known], **self._done(now))
+            told_only = [order for order in outcome.delivered if order not in known]
+            leases.mark(session, told_only, **self._done(now))
             leases.mark(session, outcome.unrouted, **self._done(now), unrouted=True)
             for message in lease.messages:
                 if message.order in outcome.failed:
@@ -94,6 +97,7 @@ class Relay:
                     words = self._rest(message, 1, further.failed[message.order])
                     leases.mark(session, [message.order], told_at=now, **words)
             self._untried(session, lease, outcome, now)
+        self.left_waiting = bool(told_only) and not self._last
         self._count(outcome, further)
 
     def _done(self, now: Millis) -> dict[str, object]:
