@@ -32,6 +32,7 @@ from sync_server.plumbing.sealing import Sealer
 from sync_server.revisions import access, queries, service
 from sync_server.revisions.bell import Bell, Seen
 from sync_server.scans import routes as scans_routes
+from sync_server.seating import routes as seating_routes
 from sync_server.sync import routes as sync_routes
 from sync_server.tickets import routes as tickets_routes
 from sync_server.tickets import wiring as tickets_wiring
@@ -51,6 +52,7 @@ BLUEPRINTS = (
     accounts_routes.bp,
     venues_routes.bp,
     events_routes.bp,
+    seating_routes.bp,
     tickets_routes.bp,
     devices_routes.bp,
     scans_routes.bp,

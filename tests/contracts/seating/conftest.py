@@ -7,16 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from sync_server import app
-from sync_server.seating import routes
 from tests.contracts.seating.stage import Stage, a_stage
 from tests.office import Desk, Office
 
 
 @pytest.fixture
-def office(database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Office]:
-    """A server whose clock is set by hand, with the seating room open."""
-    monkeypatch.setattr(app, "BLUEPRINTS", tuple(dict.fromkeys((*app.BLUEPRINTS, routes.bp))))
+def office(database_url: str, tmp_path: Path) -> Iterator[Office]:
+    """A server whose clock is set by hand."""
     made = Office(database_url, tmp_path)
     yield made
     made.close()

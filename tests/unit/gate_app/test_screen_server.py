@@ -166,7 +166,7 @@ def test_a_port_that_is_taken_is_told_in_words(feed: Feed) -> None:
 
 
 def test_a_host_that_this_machine_does_not_have_is_told_in_words(feed: Feed) -> None:
-    with pytest.raises(SettingsError, match="cannot open on gate.invalid:0"):
+    with pytest.raises(SettingsError, match=r"cannot open on gate\.invalid:0"):
         ScreenServer(feed, host="gate.invalid", port=0).open()
 
 
