@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from shared.errors import InvalidRequest
-from sync_server.commands.ground import ground, say, tell
+from sync_server.commands.ground import deed, ground, say, tell
 from sync_server.outbox import queries, schemas, service
 from sync_server.outbox.queries import State
 
@@ -45,7 +45,7 @@ def replay(
 def _replay_named(here: Any, message_ids: list[str]) -> int:
     with here.parts.database.writing() as session:
         ids = [queries.fact(session, message_id).id for message_id in message_ids]
-        return service.replay(session, ids, here.parts.clock())
+        return service.replay(session, ids, deed(here))
 
 
 def _replay_all(here: Any, state: State) -> int:
@@ -54,7 +54,7 @@ def _replay_all(here: Any, state: State) -> int:
     while True:
         with here.parts.database.writing() as session:
             rows = queries.listed(session, state, after=last, limit=PAGE)[:PAGE]
-            total += service.replay(session, [row.id for row in rows], here.parts.clock())
+            total += service.replay(session, [row.id for row in rows], deed(here))
         if len(rows) < PAGE:
             return total
         last = rows[-1].id

@@ -5,7 +5,6 @@ from __future__ import annotations
 from apiflask import APIBlueprint
 
 from sync_server.outbox import queries, schemas, service
-from sync_server.plumbing.logs import LOG
 from sync_server.plumbing.pages import cut, position
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.principals import Action
@@ -32,10 +31,8 @@ def listing(query_data: schemas.FactsQuery) -> schemas.FactsView:
 @bp.output(schemas.FactView)
 def replay(message_id: str) -> schemas.FactView:
     """Let a fact go once more, under the id it had: consumers that have seen it skip it."""
-    done, where = deed(), organisation()
     with parts().database.writing() as session:
-        row = queries.fact(session, message_id, where)
-        service.replay(session, [row.id], done.now)
-        LOG.info("fact_replayed", message_id=message_id, by=done.actor.id, request_id=done.actor.request_id)
+        row = queries.fact(session, message_id, organisation())
+        service.replay(session, [row.id], deed())
         session.refresh(row)
         return schemas.FactView.of(row)

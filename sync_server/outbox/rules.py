@@ -8,8 +8,8 @@ from typing import Any, Final
 from shared.backoff import delays
 from shared.clock import Millis
 
-DEAD_AFTER: Final = 12
-"""Failed deliveries after which a fact is laid aside, about two and a half hours after the first."""
+DEAD_AFTER: Final = 18
+"""Failed deliveries after which a fact is laid aside, a good two hours after the first."""
 FIRST_PAUSE_MS: Final = 500
 LONGEST_PAUSE_MS: Final = 30 * 60_000
 OUTAGE_PAUSE_MS: Final = 1_000

@@ -11,10 +11,13 @@ from sqlalchemy.orm import Session
 
 from shared.clock import Millis
 from shared.ids import uuid7
+from sync_server.audit import service as audit
+from sync_server.audit.service import AuditLine
 from sync_server.outbox.leases import BROKER, HOUSE, lock
 from sync_server.outbox.models import OutboxRow
 from sync_server.outbox.rules import stream_of
 from sync_server.plumbing.database import after_commit, of
+from sync_server.plumbing.principals import Deed
 
 _QUEUED = "facts"
 
@@ -66,7 +69,7 @@ def _row(session: Session, fact: Fact) -> dict[str, Any]:
     }
 
 
-def replay(session: Session, ids: Collection[int], now: Millis) -> int:
+def replay(session: Session, ids: Collection[int], deed: Deed) -> int:
     """Let facts that were laid aside, or are delivered, go once more under the id they had; how many that are.
 
     One that failed, or that no queue wanted, takes up its way where it ended; one that arrived takes the whole way.
@@ -77,9 +80,12 @@ def replay(session: Session, ids: Collection[int], now: Millis) -> int:
     ended_early = OutboxRow.unrouted | OutboxRow.dead_at.is_not(None)
     again = {
         "told_at": case((ended_early, OutboxRow.told_at), else_=None),
-        "sent_at": None, "dead_at": None, "unrouted": False, "attempts": 0, "due_at": now,
+        "sent_at": None, "dead_at": None, "unrouted": False, "attempts": 0, "due_at": deed.now,
     }  # fmt: skip
-    change = update(OutboxRow).where(OutboxRow.id.in_(ids), at_rest).values(**again).returning(OutboxRow.id)
-    changed = session.execute(change.execution_options(synchronize_session=False)).all()
+    change = update(OutboxRow).where(OutboxRow.id.in_(ids), at_rest).values(**again)
+    replayed = change.returning(OutboxRow.message_id, OutboxRow.organisation_id)
+    changed = session.execute(replayed.execution_options(synchronize_session=False)).all()
+    for row in changed:
+        audit.record(session, AuditLine(deed.actor, "fact_replayed", "fact", row.message_id, row[1], deed.now))
     after_commit(session, of(session).stir)
     return len(changed)

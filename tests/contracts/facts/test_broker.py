@@ -63,7 +63,7 @@ def test_a_fact_that_no_queue_wants_holds_nothing_up_and_can_be_sent_again(sende
         with sender.database.writing() as session:
             [row] = listed(session, State.UNROUTED)
             latecomer = Consumer(amqp_url)
-            assert service.replay(session, [row.id], sender.parts.clock()) == 1
+            assert service.replay(session, [row.id], sender.deed()) == 1
         read_all(sender, latecomer)
     assert latecomer.numbers(7) == [1] and sender.kept("unrouted") == [False]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import threading
 from collections.abc import Iterator, Sequence
@@ -10,7 +11,10 @@ from typing import Any
 
 import pytest
 from sqlalchemy import text
+from typer.testing import CliRunner, Result
 
+from shared.errors import GatehouseError
+from sync_server.commands import outbox as commands
 from sync_server.outbox import queries, service
 from sync_server.outbox.deliveries import Outcome
 from sync_server.outbox.leases import BROKER, LEASE_MS
@@ -100,7 +104,7 @@ def test_what_was_laid_aside_goes_once_more_when_somebody_asks(office: Office) -
     house.unbearable.clear()
     [dead] = listed(office, queries.State.DEAD)
     with office.database.writing() as session:
-        assert service.replay(session, [dead.id], office.now) == 1
+        assert service.replay(session, [dead.id], office.deed()) == 1
     until_it_gives_up(office, relay)
     assert house.heard == [(7, 1)] and listed(office, queries.State.DEAD) == []
 
@@ -109,7 +113,7 @@ def test_a_fact_that_is_on_its_way_is_not_sent_twice_at_once(office: Office) -> 
     tell(office, 7, 1)
     [waiting] = listed(office, queries.State.WAITING)
     with office.database.writing() as session:
-        assert service.replay(session, [waiting.id], office.now) == 0
+        assert service.replay(session, [waiting.id], office.deed()) == 0
 
 
 def test_an_organisation_sees_and_replays_only_its_own(office: Office) -> None:
@@ -173,6 +177,43 @@ def test_a_stuck_event_with_a_long_queue_keeps_nobody_else_waiting(office: Offic
     assert house.heard == [(2, 999)]
 
 
+def operator(office: Office, monkeypatch: pytest.MonkeyPatch, *words: str) -> Result:
+    """What an operator types after `gatehouse-server outbox`."""
+    monkeypatch.setenv("GATEHOUSE_DATABASE_URL", office.url)
+    monkeypatch.setenv("GATEHOUSE_MASTER_KEY_FILE", str(office.folder / "master.key"))
+    monkeypatch.setenv("GATEHOUSE_LOG_LEVEL", "error")
+    return CliRunner().invoke(commands.app, list(words))
+
+
+def test_an_operator_lists_what_was_laid_aside_and_lets_it_go_once_more(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tell(office, 7, 1)
+    tell(office, 8, 1)
+    relay = Relay(office.parts, [House(1)])
+    until_it_gives_up(office, relay)
+    lines = [json.loads(line) for line in operator(office, monkeypatch, "list").stdout.splitlines()]
+    assert [line["subjects"]["event_number"] for line in lines] == [7, 8]
+    assert "payload" not in lines[0]
+    assert "One fact goes" in operator(office, monkeypatch, "replay", lines[0]["message_id"]).stderr
+    assert len(listed(office, queries.State.DEAD)) == 1
+    assert "One fact goes" in operator(office, monkeypatch, "replay", "--every", "dead").stderr
+    assert len(listed(office, queries.State.WAITING)) == 2
+    with office.database.reading() as session:
+        audited = session.execute(text("SELECT count(*) FROM audit_lines WHERE action = 'fact_replayed'")).scalar_one()
+    assert audited == 2
+
+
+@pytest.mark.parametrize(
+    "words", [[], ["--every", "sent"], ["--every", "dead", "an-id"], ["00000000-0000-7000-8000-000000000000"]]
+)
+def test_an_operator_who_asks_for_too_much_or_nothing_is_told_why(
+    office: Office, monkeypatch: pytest.MonkeyPatch, words: list[str]
+) -> None:
+    answer = operator(office, monkeypatch, "replay", *words)
+    assert isinstance(answer.exception, GatehouseError) and len(answer.exception.message) > 20
+
+
 def broker_office(office: Office) -> tuple[Relay, Relay, Broker, House]:
     object.__setattr__(office.parts, "config", office.parts.config.model_copy(update={"amqp_url": "amqp://broker"}))
     house, broker = House(), Broker()
@@ -228,7 +269,7 @@ def test_a_letter_that_the_broker_refuses_rests_and_is_laid_aside_in_the_end(off
     assert dead.payload == {"n": 1} and broker.heard == [5, 2] and len(house.heard) == 3
     broker.refuses.clear()
     with office.database.writing() as session:
-        service.replay(session, [dead.id], office.now)
+        service.replay(session, [dead.id], office.deed())
     assert first.run_once() == 0 and second.run_once() == 1  # it takes up its way where it ended
     assert broker.heard == [5, 2, 1] and len(house.heard) == 3
 

@@ -22,6 +22,7 @@ from sync_server.migrations import schema
 from sync_server.outbox import queries
 from sync_server.outbox.letters import EXCHANGE
 from sync_server.outbox.service import Fact, record
+from sync_server.plumbing.principals import SYSTEM, Deed
 from sync_server.workers import Worker
 
 PATIENCE_S = 60.0
@@ -56,6 +57,9 @@ class Sender:
             for number in numbers:
                 subjects = {"event": f"e{event}", "event_number": event}
                 record(session, Fact(name, org, wall_clock(), subjects, {"n": number}))
+
+    def deed(self) -> Deed:
+        return Deed(SYSTEM, wall_clock(), os.urandom)
 
     def left(self) -> int:
         with self.database.reading() as session:

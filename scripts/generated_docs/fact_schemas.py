@@ -1,0 +1,16 @@
+"""Makes docs/facts/schemas.json, the JSON Schema of every fact's letter, from the catalogue of facts."""
+
+from __future__ import annotations
+
+import json
+
+from sync_server.outbox.catalogue import FACTS, schema
+from sync_server.outbox.rules import routing_key
+
+FILE = "docs/facts/schemas.json"
+
+
+def text() -> str:
+    """The whole file: an object of schemas by routing key, a line each."""
+    lines = (f"{json.dumps(routing_key(name))}: {json.dumps(schema(name), ensure_ascii=False)}" for name in FACTS)
+    return "{\n" + ",\n".join(lines) + "\n}\n"
