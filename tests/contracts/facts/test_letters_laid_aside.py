@@ -290,3 +290,39 @@ def test_a_worker_that_dies_between_broker_and_mark_sends_twice_under_one_id(off
         assert session.execute(text("SELECT count(DISTINCT message_id) FROM outbox")).scalar_one() == 1
         assert not session.execute(text("SELECT 1 FROM outbox WHERE sent_at IS NULL")).first()
     assert dead._stage is BROKER
+
+
+def test_numbers_are_given_at_the_commit_so_that_order_is_what_others_saw(postgres_url: str, tmp_path: Path) -> None:
+    """Two real connections: who recorded first but committed last is told last."""
+    office = Office(postgres_url, tmp_path)
+    recorded, go_on = threading.Event(), threading.Event()
+
+    def slowly() -> None:
+        with office.database.writing() as session:
+            record(session, Fact("event_updated", "org", office.now, {"event_number": 7}, {"n": 2}))
+            session.flush()
+            recorded.set()
+            assert go_on.wait(30)
+
+    slow = threading.Thread(target=slowly)
+    slow.start()
+    assert recorded.wait(30)
+    tell(office, 7, 1)
+    go_on.set()
+    slow.join(30)
+    house = House()
+    Relay(office.parts, [house]).run_once()
+    assert house.heard == [(7, 1), (7, 2)]
+    office.close()
+
+
+def test_who_comes_too_late_with_a_failure_disturbs_nobody(office: Office) -> None:
+    tell(office, 7, 1)
+    house = House(1)
+    slow, other, third = (Relay(office.parts, [house]) for _ in range(3))
+    taken = slow._lease()
+    office.advance(LEASE_MS)
+    assert len(other._lease().messages) == 1
+    slow._settle(taken, Outcome(failed={taken.messages[0].order: "too slow"}), Outcome())
+    office.advance(LEASE_MS // 2)
+    assert third.run_once() == 0  # the other still has it
