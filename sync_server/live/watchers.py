@@ -11,7 +11,7 @@ from sync_server.events import queries as events
 from sync_server.live.board import Board, board
 from sync_server.plumbing.parts import Parts
 
-LOOK_AGAIN_AFTER_MS = 800
+LOOK_AGAIN_AFTER_S = 0.8
 _EXTENSION = "gatehouse.watchers"
 
 
@@ -21,7 +21,8 @@ class Watchers:
     def __init__(self, parts: Parts) -> None:
         """Looks at nothing yet."""
         self._parts = parts
-        self._recent: TTLCache[tuple[str, str], Board] = TTLCache(1_000, LOOK_AGAIN_AFTER_MS, timer=parts.clock)
+        # Ages by time that never runs backwards: a wall clock that is put back must not freeze everybody's numbers.
+        self._recent: TTLCache[tuple[str, str], Board] = TTLCache(1_000, LOOK_AGAIN_AFTER_S)
         self._turn = threading.Lock()
 
     def look(self, organisation_id: str, event_id: str) -> Board:

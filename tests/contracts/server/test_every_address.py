@@ -37,10 +37,14 @@ def test_nobody_gets_anything_without_signing_in(office: Office) -> None:
             assert answer.status_code == 401, (method, rule.rule, answer.status_code)
 
 
+ONLY_ASK = {"/api/events/<event_id>/layout/best-seats", "/api/events/<event_id>/layout/picked-seats"}
+"""Questions too long for an address: whoever may read may ask them."""
+
+
 def test_a_token_without_scopes_of_use_changes_nothing(office: Office) -> None:
     weak = office.desk(office.organisation("marquee"), ["read"])
     for method, rule in addresses(office):
-        if method != "GET" and not rule.rule.startswith("/api/session"):
+        if method != "GET" and rule.rule not in ONLY_ASK and not rule.rule.startswith("/api/session"):
             status = weak.ask(method, filled(rule), {}).status_code
             assert status in {403, 404}, (method, rule.rule, status)
 
