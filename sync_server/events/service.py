@@ -71,8 +71,7 @@ def change_event(
     before = {name: getattr(row, name) for name in changes}
     for name, value in changes.items():
         setattr(row, name, value)
-    start, end = window(row)
-    rules.check_times(_times({name: getattr(row, name) for name in _TIMES} | {"start_at": start, "end_at": end}))
+    rules.check_times(times_of(row))
     rules.check_capacity(row.capacity, row.tickets_issued, venue.max_capacity)
     row.updated_at = deed.now
     _flush_or_say(session, "Another event of yours has that slug or code. Choose another.")
@@ -173,6 +172,12 @@ def tell(
     record(session, AuditLine(deed.actor, name, "event", event.id, where, deed.now, before, after, reason))
     subjects = {"event": event.id, "event_number": event.number, "venue": event.venue_id}
     record_fact(session, Fact(name, where, deed.now, subjects, {"before": before, "after": after, "reason": reason}))
+
+
+def times_of(row: EventRecord) -> rules.Times:
+    """The times of an event as it will take place: on its new date, where there is one."""
+    start, end = window(row)
+    return _times({name: getattr(row, name) for name in _TIMES} | {"start_at": start, "end_at": end})
 
 
 def _times(words: Mapping[str, Any]) -> rules.Times:

@@ -12,11 +12,14 @@ from shared.lifecycle import EventStatus, require_transition
 from sync_server.events import queries
 from sync_server.events.models import EventRecord
 from sync_server.events.rows import own_rows
-from sync_server.events.service import put, tell
+from sync_server.events.rules import check_times
+from sync_server.events.service import put, tell, times_of
 from sync_server.plumbing.database import announce
 from sync_server.plumbing.principals import Deed
 
-_MOVED: Final = ("sale_start_at", "sale_end_at", "go_live_at", "end_at_auto", "doors_at")
+#: They belong to the evening itself: left behind, they would open or close the house on the old date.
+_PLANS: Final = ("doors_at", "go_live_at", "end_at_auto")
+_SALES: Final = ("sale_start_at", "sale_end_at")
 _FACTS: Final = {
     EventStatus.DRAFT: "event_unpublished",
     EventStatus.PUBLISHED: "event_published",
@@ -33,8 +36,19 @@ def walk(
 ) -> EventRecord:
     """Bring an event into another status; Conflict `invalid_transition` where the table has no such way."""
     row = queries.event(session, organisation_id, event_id, lock=True)
+    _forget_overtaken_plans(row, target, deed.now)
     _step(session, row, target, deed, reason)
     return row
+
+
+def _forget_overtaken_plans(row: EventRecord, target: EventStatus, now: Millis) -> None:
+    """Whoever acts by hand means it: no plan whose hour has passed may open or close the house a moment later."""
+    back_without_date = row.status == EventStatus.POSTPONED.value and row.rescheduled_at is None
+    if back_without_date and target is EventStatus.PUBLISHED and row.go_live_at is not None and row.go_live_at <= now:
+        row.go_live_at = None
+    goes_on = target is EventStatus.LIVE or (back_without_date and target is EventStatus.PUBLISHED)
+    if goes_on and row.end_at_auto is not None and row.end_at_auto <= now:
+        row.end_at_auto = None
 
 
 def _step(session: Session, row: EventRecord, target: EventStatus, deed: Deed, reason: str) -> None:
@@ -81,7 +95,7 @@ def reschedule(
 ) -> EventRecord:
     """Give a postponed event its new date.
 
-    Sale windows and ticket times move by the same distance unless told otherwise.
+    What is planned for the evening moves along; sale windows and ticket times do so too, unless told otherwise.
     """
     row = queries.event(session, organisation_id, event_id, lock=True)
     if row.status != EventStatus.POSTPONED.value:
@@ -91,8 +105,9 @@ def reschedule(
     distance = at - (row.start_at if row.rescheduled_at is None else row.rescheduled_at)
     before = {"rescheduled_at": row.rescheduled_at}
     row.rescheduled_at, row.updated_at = at, deed.now
+    _move(row, distance, _PLANS + _SALES if move_times else _PLANS)
+    check_times(times_of(row))
     if move_times:
-        _move(row, distance)
         announce(session, "event_times_moved", (row.organisation_id, row.id, distance), deed.now)
     session.flush()
     put(session, row, own_rows(row))
@@ -101,8 +116,8 @@ def reschedule(
     return row
 
 
-def _move(row: EventRecord, distance: int) -> None:
-    for name in _MOVED:  # not counts_from: what was counted stays where it happened
+def _move(row: EventRecord, distance: int, names: tuple[str, ...]) -> None:
+    for name in names:  # not counts_from: what was counted stays where it happened
         value: Any = getattr(row, name)
         if value is not None:
             setattr(row, name, value + distance)

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from shared.lifecycle import TRANSITIONS, EventStatus
+from shared.lifecycle import TRANSITIONS, EventStatus, scanning
+from shared.reasons import Reason
 from shared.snapshot import EventRow, PolicyRow, RowKind, SupervisorRow, WhenUncertain
 from tests.builders import DAY, EVENING, HOUR, a_gate, a_venue, a_zone, an_event
 from tests.office import Desk, Evening, Office, an_evening
@@ -127,6 +128,50 @@ def test_a_new_date_needs_a_postponed_event_and_a_day_to_come(evening: Evening) 
     assert evening.desk.refused("POST", f"{evening.path}/reschedule", later) == (409, "event_not_postponed")
     walk(evening, "publish", "postpone")
     assert evening.desk.refused("POST", f"{evening.path}/reschedule", {"rescheduled_at": EVENING - DAY})[0] == 400
+
+
+def test_the_plans_of_the_old_evening_open_no_house_before_the_new_one(office: Office, desk: Desk) -> None:
+    evening = an_evening(desk, go_live_at=EVENING + HOUR, end_at_auto=EVENING + 8 * HOUR, sale_end_at=EVENING + HOUR)
+    walk(evening, "publish", "postpone")
+    office.advance(DAY)  # the old evening has gone by
+    wish = {"rescheduled_at": EVENING + 2 * HOUR + 7 * DAY, "move_times": False}
+    moved = desk.post(f"{evening.path}/reschedule", wish, 200)
+    assert (moved["go_live_at"], moved["end_at_auto"]) == ("2026-07-11T17:00:00Z", "2026-07-12T00:00:00Z")
+    assert moved["sale_end_at"] == "2026-07-04T17:00:00Z"  # sales were told to stay
+    office.work()
+    assert scanning(held(office, evening), office.now) is Reason.EVENT_POSTPONED
+    assert desk.get(evening.path)["status"] == "postponed"
+
+
+def test_an_event_taken_back_without_a_new_date_waits_for_somebody_to_open_it(office: Office, desk: Desk) -> None:
+    evening = an_evening(desk, go_live_at=EVENING + HOUR, end_at_auto=EVENING + 9 * HOUR)
+    walk(evening, "publish", "postpone")
+    office.advance(DAY)
+    walk(evening, "publish")
+    office.work()
+    assert desk.get(evening.path)["status"] == "published"
+    assert scanning(held(office, evening), office.now) is Reason.EVENT_NOT_LIVE
+    walk(evening, "go-live")
+    office.work()
+    assert desk.get(evening.path)["status"] == "live"
+
+
+def test_a_house_opened_by_hand_after_its_planned_end_stays_open(office: Office, desk: Desk) -> None:
+    evening = an_evening(desk, end_at_auto=EVENING + 8 * HOUR)
+    walk(evening, "publish")
+    office.advance(9 * HOUR)
+    walk(evening, "go-live")
+    office.work()
+    assert desk.get(evening.path)["status"] == "live"
+    assert scanning(held(office, evening), office.now) is None
+
+
+def test_an_earlier_date_is_refused_where_sales_would_outlast_it(desk: Desk) -> None:
+    evening = an_evening(desk, start_at=EVENING + 7 * DAY, end_at=EVENING + 7 * DAY + HOUR)
+    walk(evening, "publish", "postpone")
+    wish = {"rescheduled_at": EVENING + DAY, "move_times": False}
+    assert desk.refused("POST", f"{evening.path}/reschedule", wish) == (400, "invalid_times")
+    desk.post(f"{evening.path}/reschedule", wish | {"move_times": True}, 200)
 
 
 def test_the_worker_writes_planned_transitions_when_they_are_due(office: Office, desk: Desk) -> None:
