@@ -139,7 +139,7 @@ def key_rotate(
 
 @signing.command("revoke")
 def key_revoke(
-    key_id: int,
+    key_id: Annotated[int, typer.Argument(min=1, max=65_535)],
     org: Org,
     kills: Annotated[int | None, typer.Option(help="How many good tickets that may kill.")] = None,
     reason: Annotated[str, typer.Option(help="Why; it stands in the audit log.")] = "",

@@ -20,6 +20,7 @@ from sync_server.audit.service import AuditLine, record
 from sync_server.plumbing.database import announce
 from sync_server.plumbing.principals import Actor, Principal
 
+CURRENCY = re.compile("[A-Z]{3}")
 SLUG = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,58}[a-z0-9])?")
 
 
@@ -29,6 +30,10 @@ def create_organisation(
     """A new tenant; Conflict where the slug is taken."""
     if not SLUG.fullmatch(slug):
         raise InvalidRequest("A slug has small letters, digits and inner hyphens only.", field="slug")
+    if not 1 <= len(name.strip()) <= 100:
+        raise InvalidRequest("An organisation's name has 1 to 100 characters.", field="name")
+    if not CURRENCY.fullmatch(currency):
+        raise InvalidRequest("A currency has three capital letters, like EUR.", field="currency")
     if queries.organisation_by_slug(session, slug) is not None:
         raise Conflict(
             f"The address {slug!r} is taken by another organisation. Choose another slug.", code="slug_taken"

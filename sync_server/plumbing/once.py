@@ -61,7 +61,8 @@ def _checked(key: str) -> str:
 
 
 def _remembered(session: Session, key: str, write: Write, status: int) -> Response:
-    who, asked = current_principal(), _request_hash()
+    who = current_principal()
+    asked = _request_hash(who.organisation_id)
     name = f"{who.kind}:{who.id}"
     if not _claimed(session, name, key, who.organisation_id, asked):
         return _again(session, name, key, asked)
@@ -92,8 +93,9 @@ def _again(session: Session, principal: str, key: str, asked: bytes) -> Response
     return answer
 
 
-def _request_hash() -> bytes:
-    said = f"{request.method} {request.full_path}\n".encode() + request.get_data(cache=True)
+def _request_hash(organisation_id: str) -> bytes:
+    # One person may work for two organisations: what one was told must never answer for the other.
+    said = f"{organisation_id} {request.method} {request.full_path}\n".encode() + request.get_data(cache=True)
     return hashlib.sha256(said).digest()
 
 

@@ -6,7 +6,8 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
-from sync_server.plumbing.principals import Action
+from sync_server.accounts import service as people
+from sync_server.plumbing.principals import SYSTEM, Action
 from tests.builders import DAY, HOUR, MINUTE, a_venue
 from tests.office import PASSWORD, Desk, Evening, Office
 
@@ -175,3 +176,18 @@ def test_the_audit_log_refuses_to_be_changed(office: Office, org: str) -> None:
     for change in ("UPDATE audit_lines SET reason = 'nothing happened'", "DELETE FROM audit_lines"):
         with pytest.raises(DBAPIError, match="only ever added"), office.database.writing() as session:
             session.execute(text(change))
+
+
+def test_an_answer_remembered_in_one_organisation_is_not_given_in_another(office: Office) -> None:
+    first, second = office.organisation("first"), office.organisation("second")
+    office.user("both@example.org", first, "owner")
+    with office.database.writing() as session:
+        user = session.execute(text("SELECT id FROM users WHERE email = 'both@example.org'")).scalar_one()
+        people.give_role(session, second, user, "owner", giver=None, actor=SYSTEM, now=office.now)
+    browser = office.browser("both@example.org")
+    browser.post("/api/session/organisation", {"organisation_id": first}, 204)
+    mine = browser.ask("POST", "/api/venues", a_venue(), **{"Idempotency-Key": "k"})
+    assert mine.status_code == 201
+    browser.post("/api/session/organisation", {"organisation_id": second}, 204)
+    other = browser.ask("POST", "/api/venues", a_venue(), **{"Idempotency-Key": "k"})
+    assert (other.status_code, other.json["error"]["code"]) == (409, "idempotency_key_reused")

@@ -133,3 +133,19 @@ def test_a_folder_where_no_database_can_be(shell: Shell) -> None:
     (shell.folder / "file").write_text("")
     done = shell.run("migrate", GATEHOUSE_DATABASE_URL=f"sqlite:///{shell.folder}/file/g.db")
     assert done.returncode == 1 and "Traceback" not in done.stderr and len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["key", "revoke", "9" * 26, "--org", "demo"],
+        ["key", "revoke", "0", "--org", "demo"],
+        ["org", "add", "demo", "--name", ""],
+        ["org", "add", "demo", "--name", "Demo", "--currency", "euros"],
+    ],
+)
+def test_numbers_and_names_that_cannot_be_are_told_in_a_line(shell: Shell, command: list[str]) -> None:
+    shell.run("migrate")
+    done = shell.run(*command)
+    assert done.returncode in {1, 2} and done.stderr
+    assert "Traceback" not in done.stderr
