@@ -90,11 +90,11 @@ def _weigh(row: Row, scene: Scene) -> tuple[Reason | None, bool]:
     nominal = row.finds(scene, now)
     if doubt <= 0 or row.limits is None:
         return nominal, False
-    crossed = sorted(limit for limit in row.limits(scene) if now - doubt < limit <= now + doubt)
+    crossed = [limit for limit in row.limits(scene) if now - doubt < limit <= now + doubt]
     if not crossed:
         return nominal, False
     # Between two limits the answer stays the same, so these moments are all that can differ.
-    return _settle(scene, nominal, [row.finds(scene, moment) for moment in (now - doubt, *crossed)])
+    return _settle(scene, nominal, [row.finds(scene, moment) for moment in (now - doubt, *sorted(crossed))])
 
 
 def _settle(scene: Scene, nominal: Reason | None, answers: list[Reason | None]) -> tuple[Reason | None, bool]:

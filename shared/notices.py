@@ -36,9 +36,10 @@ def of_entry(scene: Scene, number: int) -> tuple[str, ...]:
 
 
 def _of_flags(scene: Scene) -> tuple[str, ...]:
-    if not scene.terms.flags & _SHOWN:
+    flags = scene.terms.flags
+    if not flags or not flags & _SHOWN:
         return ()
-    return tuple(word for flag, word in _FLAGS if scene.terms.flags & flag)
+    return tuple(word for flag, word in _FLAGS if flags & flag)
 
 
 def _of_membership(scene: Scene) -> tuple[str, ...]:
