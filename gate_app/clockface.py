@@ -8,6 +8,9 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from shared.attempts import LocalTime
 
+LATEST = 253_402_214_399_000
+"""A day before the calendar ends: east of Greenwich its last hours belong to a year that has no date."""
+
 
 @lru_cache(maxsize=64)
 def local_time(timezone: str) -> LocalTime:
@@ -41,4 +44,4 @@ def _zone(timezone: str) -> tuple[tzinfo, str]:
 
 def _at(moment: int, zone: tzinfo) -> datetime:
     # Other gates' clocks may be wildly wrong: words about them must still be words.
-    return datetime.fromtimestamp(min(max(moment, 0), 253_402_300_799_000) / 1000, zone)
+    return datetime.fromtimestamp(min(max(moment, 0), LATEST) / 1000, zone)

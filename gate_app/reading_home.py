@@ -24,7 +24,7 @@ from gate_app.status import View
 from gate_app.status import status as tell_status
 from gate_app.sync.pull import Standing
 from gate_app.time_keeper import TimeKeeper
-from shared.errors import NotFound
+from shared.errors import NotFound, StorageError, Unreadable
 
 
 def take_identity(lodge: Lodge, got: Enrolled) -> None:
@@ -58,7 +58,7 @@ def status(home: Home, world: World) -> dict[str, Any]:
         moment = TimeKeeper(OnlyRead(connection), world.wall, world.monotonic, world.boot).now()
         words = get_mark(connection, REVOKED)
         standing = Standing(revoked=bool(words), words=str(words or ""))
-        books = {event: Book(event, open_snapshot(path)) for event, path in snapshot_paths(connection, home.snapshots)}
+        books, complaints = _books(connection, home)
         view = View(
             home.folder,
             read_config(home.settings).least_free_mb,
@@ -71,7 +71,7 @@ def status(home: Home, world: World) -> dict[str, Any]:
             lambda book: _inside(connection, book, moment.at),
             None,
             standing.revoked,
-            (standing.words,),
+            (standing.words, *complaints),
             home.holder(),
         )
         try:
@@ -79,6 +79,21 @@ def status(home: Home, world: World) -> dict[str, Any]:
         finally:
             for book in books.values():
                 book.close()
+
+
+def _books(connection: sqlite3.Connection, home: Home) -> tuple[dict[int, Book], list[str]]:
+    """The pages that can be read, and words on those that cannot: whoever asks then needs the rest all the more."""
+    books: dict[int, Book] = {}
+    complaints: list[str] = []
+    for event, path in snapshot_paths(connection, home.snapshots):
+        try:
+            book = Book(event, open_snapshot(path))
+            book.tickets_held()
+        except (StorageError, sqlite3.Error, Unreadable) as why:
+            complaints.append(f"The tickets in {path.name} cannot be read ({why}). They are fetched again at a sync.")
+        else:
+            books[event] = book
+    return books, complaints
 
 
 def _inside(connection: sqlite3.Connection, book: Book, now: int) -> int:

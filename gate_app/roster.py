@@ -238,12 +238,10 @@ class Roster:
         return dict(kept)
 
     def _open_all(self) -> None:
-        marks = self._database.connection.execute("SELECT name, value FROM marks WHERE name LIKE 'rows:%'").fetchall()
-        named = {int(name.removeprefix("rows:")): value for name, value in marks}
+        named = _named(self._database.connection)
         for path in sorted(self._folder.glob("event-*.rows")):
-            event = int(path.name.split("-")[1])
             # A finished file that no mark speaks of is whole: it is used rather than none, after a damaged database.
-            if named.setdefault(event, path.name) != path.name:
+            if named.setdefault(_event_of(path), path.name) != path.name:
                 _remove(path)
         for event, name in named.items():
             if name:
@@ -263,9 +261,21 @@ class Roster:
 
 def snapshot_paths(connection: sqlite3.Connection, folder: Path) -> list[tuple[int, Path]]:
     """The files in use, read beside the process that turns the pages."""
-    marks = connection.execute("SELECT name, value FROM marks WHERE name LIKE 'rows:%' AND value != ''").fetchall()
-    paths = [(int(name.removeprefix("rows:")), folder / value) for name, value in marks]
+    named = _named(connection)
+    for path in sorted(folder.glob("event-*.rows")):
+        named.setdefault(_event_of(path), path.name)
+    paths = [(event, folder / name) for event, name in named.items() if name]
     return [(event, path) for event, path in paths if path.is_file()]
+
+
+def _named(connection: sqlite3.Connection) -> dict[int, str]:
+    """The file of each event, by its mark; an empty name where the event was dropped."""
+    marks = connection.execute("SELECT name, value FROM marks WHERE name LIKE 'rows:%'").fetchall()
+    return {int(name.removeprefix("rows:")): value for name, value in marks}
+
+
+def _event_of(path: Path) -> int:
+    return int(path.name.split("-")[1])
 
 
 def _only_known_tickets(rows: Iterable[Row]) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 import msgspec
 from msgspec import Meta, Struct, field
@@ -209,8 +209,32 @@ def _in_our_words(told: str) -> str:
     if missing := _MISSING.match(told):
         return f"Missing key: {_named(missing)}."
     if wrong := _WRONG.match(told):
-        return f"{wrong['path'] or 'The case'}: {wrong['what']}."
+        return f"{wrong['path'] or 'The case'}: {wrong['what']}.{_choices(wrong)}"
     return f"The case: {told}."
+
+
+def _choices(wrong: re.Match[str]) -> str:
+    """The words that may stand where another stood; empty where the mistake was of another kind."""
+    if not wrong["what"].startswith("Invalid enum value"):
+        return ""
+    written: Any = Case
+    for key in re.findall(r"[a-z_]+", re.sub(r"\[[^]]*]", "", wrong["path"])):
+        written = _within(written).get(key)
+    words = [str(word) for word in _literals(written)]
+    return f" Write one of: {', '.join(words)}." if words else ""
+
+
+def _within(written: Any) -> dict[str, Any]:
+    """The keys of a part, and of what it is a list of or may be left out as."""
+    parts = [written, *get_args(written)]
+    form = next((part for part in parts if isinstance(part, type) and issubclass(part, Form)), None)
+    return get_type_hints(form) if form else {}
+
+
+def _literals(written: Any) -> tuple[Any, ...]:
+    if get_origin(written) is Literal:
+        return get_args(written)
+    return next((found for part in get_args(written) if (found := _literals(part))), ())
 
 
 def _named(found: re.Match[str]) -> str:

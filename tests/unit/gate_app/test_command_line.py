@@ -249,3 +249,37 @@ def test_a_file_that_is_no_picture_is_told_and_the_next_is_read(type_: Type, tmp
 def test_the_doctor_looks_at_every_part(type_: Type) -> None:
     parts = {line["part"] for line in type_("doctor").lines}
     assert parts == {"enrolment", "camera", "scanner", "sound", "gpio", "clock", "disk", "network"}
+
+
+@pytest.mark.parametrize("at", ["9999-12-31T23:59:59-14:00", "9999-12-31T23:59:59+14:00", "0001-01-01T00:00:00+14:00"])
+def test_the_ends_of_the_calendar_are_answered_in_words(type_: Type, at: str) -> None:
+    said = type_("scan", "--at", at, a_code())
+
+    assert said.status == 0
+    assert said.line["reason"] in {"no_longer_valid", "not_valid_yet"}
+
+
+@pytest.mark.parametrize("left", [0, 3_000])
+def test_status_answers_and_warns_when_the_tickets_cannot_be_read(type_: Type, home: Path, left: int) -> None:
+    (rows,) = (home / "snapshots").glob("event-*.rows")
+    rows.write_bytes(rows.read_bytes()[:left])
+    for beside in (home / "snapshots").glob("*-[ws]*"):
+        beside.unlink()
+
+    said = type_("status", "--json")
+
+    assert said.status == 0
+    assert not said.line["ready"]
+    assert any(rows.name in words for words in said.line["warnings"])
+
+
+def test_status_counts_the_tickets_that_outlived_the_gates_memory(type_: Type, home: Path) -> None:
+    for beside in home.glob("gate.db-*"):
+        beside.unlink()
+    (home / "gate.db").write_bytes(b"no database" * 500)
+    assert type_("scan", a_code()).line["verdict"] == "admit"
+
+    said = type_("status", "--json")
+
+    assert said.line["ready"]
+    assert said.line["revision"] is not None

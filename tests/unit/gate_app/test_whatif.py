@@ -164,3 +164,21 @@ def test_a_pass_of_more_days_than_fit_on_the_code_is_still_read() -> None:
 
 def test_a_case_without_expectation_is_a_question() -> None:
     assert run_case({"name": "just asking", "at": AT})["verdict"] == "admit"
+
+
+@pytest.mark.parametrize(
+    ("part", "allowed"),
+    [
+        ({"zone": {"kind": "reserved"}}, "reserved_seating"),
+        ({"event": {"status": "Live"}}, "live"),
+        ({"code": "forged"}, "altered"),
+        ({"ticket": {"flags": ["VIP"]}}, "vip"),
+        ({"history": [{"at": "2026-07-04T18:00:00+02:00", "direction": "in"}]}, "entry"),
+        ({"ticket": {"membership": {"tier": "gold", "state": "over"}}}, "revoked"),
+    ],
+)
+def test_a_word_that_is_none_is_answered_with_those_that_are(part: dict[str, Any], allowed: str) -> None:
+    told = run_case({"name": "mistyped", "at": "2026-07-04T19:30:00+02:00", **part})
+
+    assert told["verdict"] is None
+    assert allowed in told["error"].partition("Write one of: ")[2]
