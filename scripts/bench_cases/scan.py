@@ -21,6 +21,8 @@ from shared.admission import Mode, Verdict
 
 TICKETS = 200_000
 GOAL = both(at_most(1.5, "ratio"), at_most(10, "p99"))
+# The mark is written when the guest has seen the lamp: it must not hold up the next one, and has no part in the ratio.
+MARK_GOAL = at_most(10, "p99")
 
 
 def measure(*, quick: bool) -> Iterator[Result]:
@@ -37,7 +39,9 @@ def measure(*, quick: bool) -> Iterator[Result]:
             bare.close()
     least = percentile(yardstick, 0.5)
     yield Result("scan", f"{TICKETS} tickets", Figure.of_spread(Spread.of(committed), "ms", least), GOAL)
-    yield Result("scan", f"{TICKETS} tickets with lamp mark", Figure.of_spread(Spread.of(whole), "ms", least), GOAL)
+    yield Result(
+        "scan", f"{TICKETS} tickets with lamp mark", Figure.of_spread(Spread.of(whole), "ms", least), MARK_GOAL
+    )
 
 
 def _taken(evening: Evening, lodge: Lodge, bare: BareScan, scans: int) -> tuple[list[float], list[float], list[float]]:
