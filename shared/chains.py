@@ -59,6 +59,14 @@ def follows(entry: Entry, seq: int) -> bool:
     return entry.kind == EntryKind.GAP and lost == (seq + 1, entry.seq - 1)
 
 
+def gap_of(entry: Entry) -> tuple[int, int] | None:
+    """The first and the last number that a gap entry declares lost; None for any other entry."""
+    first, last = entry.details.get("first"), entry.details.get("last")
+    if entry.kind != EntryKind.GAP or type(first) is not int or type(last) is not int:
+        return None
+    return (first, last) if 0 < first <= last < entry.seq else None
+
+
 def check_chain(bodies: Iterable[bytes], previous: bytes) -> ChainReport:
     """Walk the bodies of one branch in order from the hash `previous`, up to the first that does not fit."""
     count, seq, head = 0, None, previous

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from shared.chains import ChainReport, check_chain, follows, head_message, sign_head, verify_head
+from shared.chains import ChainReport, check_chain, follows, gap_of, head_message, sign_head, verify_head
 from shared.journal_entries import (
     GENESIS,
     MAX_ENTRY_BYTES,
@@ -38,6 +38,7 @@ __all__ = [
     "encode",
     "entry_hash",
     "follows",
+    "gap_of",
     "head_message",
     "movement_of",
     "sign_head",
