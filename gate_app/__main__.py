@@ -18,7 +18,7 @@ from gate_app.app import home_at, http_wire, real_world
 from gate_app.enrolment import enrol as enrol_here
 from gate_app.lodge import Lodge, opened
 from gate_app.printing import say, tell
-from gate_app.status import clock_status
+from gate_app.status import FORGOTTEN_WORDS, clock_status, has_forgotten
 from shared.errors import GatehouseError
 
 app = typer.Typer(
@@ -29,7 +29,9 @@ app = typer.Typer(
     help="The gate: decides who comes in.",
 )
 
-HomeOption = Annotated[Path | None, typer.Option("--home", help="The gate's folder.", envvar="GATEHOUSE_GATE_HOME")]
+HomeOption = Annotated[
+    Path | None, typer.Option("--home", help="The gate's folder.", envvar="GATEHOUSE_GATE_HOME", readable=False)
+]
 
 
 GateOption = Annotated[
@@ -160,9 +162,11 @@ def run(
     """The real thing: readers, lamps, screen and synchronisation, until it is stopped."""
     from gate_app.running import run_gate
 
-    with _lodge(home, "run") as lodge:
-        kinds = tuple(kind.value for kind in reader or ())
-        run_gate(lodge, kinds, None if headless else (lodge.config.screen_port if screen is None else screen), gate)
+    kinds, again = tuple(kind.value for kind in reader or ()), True
+    while again:
+        with _lodge(home, "run") as lodge:
+            port = None if headless else (lodge.config.screen_port if screen is None else screen)
+            again = run_gate(lodge, kinds, port, gate)
 
 
 @app.command()
@@ -175,9 +179,13 @@ def doors(
 ) -> None:
     """Open the doors of an event, or a closed gate, on this device; a supervisor's PIN is asked for."""
     with _lodge(home, "doors") as lodge:
+        number, opened = commands.the_event(lodge, event), what is Doors.OPEN
+        lodge.decisions().gate_number(number, gate)
         by = commands.ask_supervisor(lodge, pin)
-        number = commands.the_event(lodge, event)
-        tell(commands.entry_line(lodge.decisions().open_doors(number, gate, by, opened=what is Doors.OPEN)))
+        tell(commands.entry_line(lodge.decisions().open_doors(number, gate, by, opened=opened)))
+        which = f"Gate {gate.upper()}" if gate else f"The doors of {lodge.posts.by_event[number].name}"
+        verb = "open on this device now" if opened else "no longer opened by hand: the organiser's word counts again"
+        say(f"{which} {'is' if gate else 'are'} {verb}, by {by.name}.")
 
 
 @app.command("empty-house")
@@ -188,8 +196,10 @@ def empty_house(
 ) -> None:
     """Nobody is inside any more: entries count anew on this device. A supervisor's PIN is asked for."""
     with _lodge(home, "empty-house") as lodge:
+        number = commands.the_event(lodge, event)
         by = commands.ask_supervisor(lodge, pin)
-        tell(commands.entry_line(lodge.decisions().empty_house(commands.the_event(lodge, event), by)))
+        tell(commands.entry_line(lodge.decisions().empty_house(number, by)))
+        say(f"Nobody counts as inside at {lodge.posts.by_event[number].name} any more, for this device, by {by.name}.")
 
 
 @app.command()
@@ -201,8 +211,10 @@ def annul(
 ) -> None:
     """Take back an admission of this gate: the guest did not walk in. A supervisor's PIN is asked for."""
     with _lodge(home, "annul") as lodge:
+        admission = lodge.decisions().admission(seq)
         by = commands.ask_supervisor(lodge, pin)
         tell(commands.entry_line(lodge.decisions().annul(seq, commands.clean(reason), by)))
+        say(f"Taken back: {commands.admission_words(lodge, admission)}, by {by.name}.")
 
 
 @app.command("set-time")
@@ -214,8 +226,11 @@ def set_time(
     """Set the clock of a gate that hears no server; a supervisor's PIN is asked for."""
     with _lodge(home, "set-time") as lodge:
         true = commands.moment_of(now)
-        moment = lodge.decisions().set_clock(true, commands.ask_supervisor(lodge, pin))
-        tell(clock_status(moment))
+        lodge.decisions().require_plausible(true)
+        by = commands.ask_supervisor(lodge, pin)
+        clock = clock_status(lodge.decisions().set_clock(true, by))
+        tell(clock)
+        say(f"This gate takes it to be {clock['now']}, by {by.name}, until it hears the server.")
 
 
 @app.command()
@@ -246,7 +261,7 @@ def journal(
 
 @app.command()
 def decode(
-    pictures: Annotated[list[Path], typer.Argument(metavar="IMAGE…")],
+    pictures: Annotated[list[Path], typer.Argument(metavar="IMAGE…", readable=False)],
     as_json: Annotated[bool, typer.Option("--json")] = False,
 ) -> None:
     """Read codes from pictures, by the pipeline of the camera."""
@@ -304,7 +319,8 @@ def main() -> None:
 @contextmanager
 def _lodge(home: Path | None, doing: str) -> Iterator[Lodge]:
     with opened(home_at(home), real_world(), doing) as lodge:
-        for words in lodge.complaints:
+        forgotten = FORGOTTEN_WORDS if has_forgotten(lodge.database.connection) else ""
+        for words in (lodge.database.cannot_write, forgotten, *lodge.complaints):
             say(words)
         yield lodge
 
@@ -316,7 +332,8 @@ def _said(words: str, status: int = 1) -> int:
 
 def _one_line(why: typer.TyperException) -> str:
     words = why.format_message() if hasattr(why, "format_message") else str(why)
-    return f"gatehouse-gate: {' '.join(words.split())} Try --help."
+    said = " ".join(words.split())
+    return f"gatehouse-gate: {said}{'' if said.endswith('.') else '.'} Try --help."
 
 
 def _pipe_closed() -> int:
@@ -350,7 +367,8 @@ def say_lines(told: dict[str, Any]) -> None:
 
 def _entry_words(line: dict[str, Any]) -> str:
     verdict = ("admit" if line["admitted"] else "deny ") if line["reason"] else "     "
-    return f"{line['branch']:>10}/{line['seq']:<6} {line['at']} {line['kind']:<12} {verdict} {line['reason'] or ''}"
+    told = line["reason"] or " ".join(f"{name}={value}" for name, value in line["details"].items() if value != "")
+    return f"{line['branch']:>10}/{line['seq']:<6} {line['at']} {line['kind']:<12} {verdict} {told}".rstrip()
 
 
 if __name__ == "__main__":

@@ -19,11 +19,13 @@ if TYPE_CHECKING:
     from gate_app.sync.http_wire import HttpWire
 
 _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
+_MACHINE_ID = Path("/etc/machine-id")
+_SERIAL = Path("/sys/firmware/devicetree/base/serial-number")
 
 
 def real_world() -> World:
     """This machine's clocks and chance."""
-    return World(wall_clock, monotonic_clock, os.urandom, boot_id(), software())
+    return World(wall_clock, monotonic_clock, os.urandom, boot_id(), software(), machine())
 
 
 def home_at(folder: Path | None) -> Home:
@@ -50,6 +52,20 @@ def boot_id() -> bytes:
         return bytes.fromhex(_BOOT_ID.read_text().strip().replace("-", ""))[:8]
     except (OSError, ValueError):
         return os.urandom(8)
+
+
+def machine() -> str:
+    """What tells this machine from another that runs from a copy of its card: serial number, network hardware."""
+    cards = sorted(device.with_name("address") for device in Path("/sys/class/net").glob("*/device"))
+    told = (_read_text(place) for place in (_SERIAL, _MACHINE_ID, *cards))
+    return " ".join(words for words in told if words)
+
+
+def _read_text(path: Path) -> str:
+    try:
+        return path.read_text(errors="replace").strip("\0 \n")
+    except OSError:
+        return ""
 
 
 def software() -> str:

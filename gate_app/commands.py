@@ -138,6 +138,14 @@ def entry_line(entry: Entry) -> dict[str, Any]:
     }
 
 
+def admission_words(lodge: Lodge, entry: Entry) -> str:
+    """An admission as a steward knows it."""
+    book = lodge.roster.books.get(entry.event)
+    row = book.ticket(entry.ticket_id) if book else None
+    ticket = row.number if row and row.number else f"ticket {entry.ticket_id:016x}"
+    return f"{ticket}, {entry.direction} at {iso(entry.wall + entry.offset)}"
+
+
 def moment_of(text: str) -> int:
     """An ISO time with its zone, in ms. Raises InvalidRequest."""
     try:
@@ -155,7 +163,7 @@ def read_pin(source: str) -> str:
         return getpass.getpass("Supervisor's PIN: ") if sys.stdin.isatty() else _first_line()
     if not (source.isascii() and source.isdigit() and len(source) <= 3):
         raise InvalidRequest(
-            "A PIN is never typed on the command line. Use --override-pin - or a file descriptor's number."
+            "A PIN is never typed on the command line. Write - to be asked for it, or a file descriptor's number."
         )
     try:
         with os.fdopen(int(source), closefd=False) as file:

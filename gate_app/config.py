@@ -65,6 +65,14 @@ def read_config(path: Path) -> Config:
         raise SettingsError(_all_mistakes(path, why)) from why
 
 
+def config_or_none_of_it(path: Path) -> tuple[Config, str]:
+    """For whoever only looks: the settings, or the defaults and words about what is wrong with them."""
+    try:
+        return read_config(path), ""
+    except SettingsError as why:
+        return Config.model_construct(), why.message
+
+
 def _written(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text("utf-8"))

@@ -38,6 +38,11 @@ SCHEMA = (
     CREATE TABLE openings (event INTEGER NOT NULL, gate INTEGER NOT NULL, PRIMARY KEY (event, gate)) WITHOUT ROWID;
     CREATE TABLE marks (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
     """,
+    """
+    CREATE TABLE gaps (
+        local INTEGER NOT NULL, seq INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL,
+        PRIMARY KEY (local, seq)) WITHOUT ROWID;
+    """,
 )
 
 
@@ -54,12 +59,13 @@ def unsigned(number: int) -> int:
 class Database:
     """One writing connection, shared under one lock by everything in this process that writes."""
 
-    def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
-        """Takes over an open connection; `open_database` makes it."""
+    def __init__(self, path: Path, connection: sqlite3.Connection, cannot_write: str = "") -> None:
+        """Takes over an open connection; `open_database` makes it. `cannot_write` says why nothing can be kept."""
         self.path = path
         self.connection = connection
         self.lock = threading.RLock()
         self.commits = 0
+        self.cannot_write = cannot_write
         self._reading: sqlite3.Connection | None = None
 
     @contextmanager
@@ -99,9 +105,16 @@ class Database:
     def reading(self) -> sqlite3.Connection:
         """A second connection, for whoever looks while others write."""
         with self.lock:
+            if self.cannot_write:
+                return self.connection
             if self._reading is None:
                 self._reading = open_to_read(self.path)
             return self._reading
+
+    def seal(self) -> None:
+        """From now on not even memory is written: what is not on the disk must not count."""
+        if self.cannot_write:
+            self.connection.execute("PRAGMA query_only = ON")
 
     def rest(self) -> None:
         """Carries the write-ahead log over when it has grown: called between scans, so that none pays for it."""
@@ -137,25 +150,78 @@ def int_mark(connection: sqlite3.Connection, name: str) -> int:
 
 
 def open_database(path: Path) -> Database:
-    """The gate's database, made where there is none. Raises StorageError with words when it cannot be used."""
+    """The gate's database, made where there is none. Raises StorageError with words when it cannot be used.
+
+    Where the disk has no room left even for opening, what stands there is opened so that it can only be read: a gate
+    that cannot record must still be able to say so.
+    """
     try:
-        connection = connect(path)
+        return Database(path, _open_whole(path))
+    except sqlite3.Error as why:
+        words = f"{path.name} cannot be opened: {why}."
+        if not _wants_room(why):
+            raise StorageError(words) from why
+        return Database(path, _open_as_it_is(path), f"{words} Free some space or change the card.")
+
+
+def has_room(path: Path) -> bool:
+    """Whether a database that could not be written can be by now."""
+    try:
+        connection = _open_whole(path)
+    except (sqlite3.Error, StorageError):
+        return False
+    connection.close()
+    return True
+
+
+def _open_whole(path: Path) -> sqlite3.Connection:
+    connection = connect(path)
+    try:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute("PRAGMA wal_autocheckpoint = 0")
         migrate(connection, SCHEMA)
-    except sqlite3.Error as why:
-        raise StorageError(f"{path.name} cannot be opened: {why}.") from why
-    return Database(path, connection)
+        connection.execute("SELECT 1 FROM marks").fetchone()
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _open_as_it_is(path: Path) -> sqlite3.Connection:
+    """Nothing is made, no file beside it is looked at; and nothing can be written."""
+    with suppress(sqlite3.Error):
+        connection = _reading(path, "mode=ro&immutable=1")
+        connection.execute("SELECT count(*) FROM branches, gaps").fetchone()
+        return connection
+    empty = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+    migrate(empty, SCHEMA)
+    return empty
+
+
+def _wants_room(why: sqlite3.Error) -> bool:
+    return any(sign in str(why) for sign in ("disk is full", "disk I/O error", "unable to open", "readonly"))
 
 
 def open_to_read(path: Path) -> sqlite3.Connection:
     """A connection of its own for status and listings, beside the process that writes."""
     try:
-        connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True, isolation_level=None, check_same_thread=False)
-        connection.execute("SELECT 1 FROM marks").fetchone()
+        return _reading(path, "mode=ro")
     except sqlite3.Error as why:
+        if _wants_room(why):
+            # On a full disk nobody can be writing beside us: the file is what it is.
+            with suppress(sqlite3.Error):
+                return _reading(path, "mode=ro&immutable=1")
         raise StorageError(f"{path.name} cannot be read: {why}.") from why
+
+
+def _reading(path: Path, how: str) -> sqlite3.Connection:
+    connection = sqlite3.connect(f"file:{path}?{how}", uri=True, isolation_level=None, check_same_thread=False)
+    try:
+        connection.execute("SELECT 1 FROM marks").fetchone()
+    except sqlite3.Error:
+        connection.close()
+        raise
     return connection
 
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import sqlite3
 
+from gate_app import history
+from gate_app.clockface import iso
 from gate_app.gathering import Gathering
 from gate_app.journal import Journal
 from gate_app.posting import Posts, gate_at
 from gate_app.roster import Roster
-from gate_app.time_keeper import Moment, TimeKeeper
+from gate_app.time_keeper import IMPLAUSIBLE_MS, Moment, TimeKeeper
 from shared.admission import Mode
-from shared.errors import InvalidRequest, NotFound
+from shared.errors import Conflict, InvalidRequest, NotFound
 from shared.scans import Entry, EntryKind
 from shared.snapshot import SupervisorRow
 
@@ -30,7 +32,7 @@ class Decisions:
 
     def open_doors(self, event: int, gate_code: str, by: SupervisorRow, *, opened: bool) -> Entry:
         """Opens an event's doors (no gate named) or a closed gate, on this device only; or takes that back."""
-        gate = self._gate_number(event, gate_code)
+        gate = self.gate_number(event, gate_code)
 
         def keep(connection: sqlite3.Connection, _entry: Entry) -> None:
             statement = "INSERT OR IGNORE INTO openings VALUES (?, ?)" if opened else _CLOSE
@@ -72,7 +74,7 @@ class Decisions:
 
     def annul(self, seq: int, why: str, by: SupervisorRow) -> Entry:
         """Takes back an admission of this gate that never became one: the guest did not walk in."""
-        taken_back = self._admission(seq)
+        taken_back = self.admission(seq)
         moment = self._time.now()
         entry = self._journal.append(
             moment,
@@ -95,8 +97,18 @@ class Decisions:
             self._gathering.recount(book, {taken_back.ticket_id}, moment.at)
         return entry
 
+    def require_plausible(self, true: int) -> None:
+        """Raises InvalidRequest for a time that can only be a slip of the finger."""
+        floor = self._time.floor
+        if floor and not floor <= true <= floor + IMPLAUSIBLE_MS:
+            raise InvalidRequest(
+                f"It cannot be {iso(true)}: the server told this gate that it was {iso(floor)} already. Look at the"
+                " year, the month and the time zone. Nothing was changed."
+            )
+
     def set_clock(self, true: int, by: SupervisorRow) -> Moment:
         """A person's word for the time, for a gate that hears no server; the entry tells the old and the new."""
+        self.require_plausible(true)
         before = self._time.now()
         after = self._time.set_by_hand(true)
         details = {"before": before.at, "after": after.at}
@@ -105,19 +117,24 @@ class Decisions:
         )
         return after
 
-    def _gate_number(self, event: int, gate_code: str) -> int:
+    def gate_number(self, event: int, gate_code: str) -> int:
+        """The gate that is meant, 0 for the event's doors. Raises NotFound or Forbidden."""
         post, book = self._posts.by_event.get(event), self._roster.books.get(event)
         if post is None or book is None:
             raise NotFound("This gate holds nothing of that event.")
         found = gate_at(post, book.facts.gates, gate_code) if gate_code else None
         return found.number if found else 0
 
-    def _admission(self, seq: int) -> Entry:
+    def admission(self, seq: int) -> Entry:
+        """The admission that may be taken back. Raises NotFound, InvalidRequest or Conflict."""
         entry = self._journal.entry(seq)
         if entry is None or not entry.admitted or not entry.ticket_id:
             raise NotFound(f"Entry {seq} is no admission of this gate. Look it up with: gatehouse-gate journal.")
         if entry.mode != Mode.REAL:
             raise InvalidRequest(f"Entry {seq} was a test: it never counted.")
+        movements, _ = history.of_ticket(self._journal.database.connection, entry.ticket_id)
+        if any(movement.annuls == (entry.device, entry.branch, seq) for movement in movements):
+            raise Conflict(f"Entry {seq} was taken back already. Nothing was changed.", code="already_annulled")
         return entry
 
 

@@ -9,14 +9,16 @@ from pathlib import Path
 
 import requests
 
-from gate_app.config import Config, read_config
+from gate_app.config import Config, config_or_none_of_it
 from gate_app.home import Home
 from gate_app.identity import load
+from gate_app.journal_reading import verify_in
 from gate_app.lodge import World
-from gate_app.reading_home import status
+from gate_app.reading_home import journal, status
+from gate_app.status import disk_status
 from hardware.devices import CAMERA_REMEDY, open_barrier, open_indicators
 from hardware.ports import DeviceError
-from shared.errors import GatehouseError, NotFound
+from shared.errors import GatehouseError, NotFound, StorageError
 
 ANSWER_S = 5.0
 
@@ -36,10 +38,13 @@ Check = Callable[[Home, Config, World], Finding]
 def findings(home: Home, world: World) -> Iterator[Finding]:
     """One a part. A part that cannot be looked at is a finding too."""
     try:
-        config = read_config(home.settings)
-    except GatehouseError as why:
-        yield Finding("settings", False, why.message)
-        config = Config()
+        home.require_readable()
+    except StorageError as why:
+        yield Finding("home", False, why.message)
+        return
+    config, mistakes = config_or_none_of_it(home.settings)
+    if mistakes:
+        yield Finding("settings", False, mistakes)
     for part, check in CHECKS.items():
         try:
             yield check(home, config, world)
@@ -103,12 +108,25 @@ def _clock(home: Home, _config: Config, world: World) -> Finding:
     return Finding("clock", signed, words)
 
 
-def _disk(home: Home, _config: Config, world: World) -> Finding:
-    disk = status(home, world)["disk"]
-    words = f"{disk['free_mb']} MB free."
-    return Finding(
-        "disk", not disk["low"], words if not disk["low"] else f"{words} Free some space or change the card."
-    )
+def _disk(home: Home, config: Config, _world: World) -> Finding:
+    if not home.folder.is_dir():
+        return Finding("disk", False, f"{home.folder} does not exist yet. Name another folder with --home, or enrol.")
+    disk = disk_status(home.folder, config.least_free_mb)
+    advice = " Free some space or change the card." if disk["low"] else ""
+    return Finding("disk", not disk["low"], f"{disk['free_mb']} MB free.{advice}")
+
+
+def _journal(home: Home, _config: Config, _world: World) -> Finding:
+    try:
+        with journal(home) as connection:
+            chain = verify_in(connection)
+    except NotFound:
+        return Finding("journal", True, "Nothing was written down here yet.")
+    if chain.ok:
+        return Finding("journal", True, f"{chain.entries} entries, each names the one before.")
+    places = ", ".join(chain.lost) or str(chain.broken_at)
+    words = f"{chain.entries} entries, damaged at {places}. Everything else is kept. Change the card after this event."
+    return Finding("journal", False, words)
 
 
 def _network(home: Home, config: Config, _world: World) -> Finding:
@@ -132,5 +150,6 @@ CHECKS: dict[str, Check] = {
     "gpio": _gpio,
     "clock": _clock,
     "disk": _disk,
+    "journal": _journal,
     "network": _network,
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
@@ -11,7 +12,7 @@ from gate_app.identity import Identity
 from gate_app.sync.client import ANSWER_S, Letter, Reply, Wire
 from gate_app.sync.exchange import refusal
 from shared import enrolment
-from shared.errors import InvalidRequest, Unreadable, Untrusted
+from shared.errors import InvalidRequest, Unavailable, Unreadable, Untrusted
 from shared.http_signatures import verify_answer
 from shared.ids import Entropy
 from shared.layouts import normalise
@@ -43,7 +44,7 @@ def enrol(url: str, code_text: str, wire: Wire, entropy: Entropy, *, name: str =
         name=name,
         software=software,
     )
-    reply = wire.carry(_letter(server, encode(request)))
+    reply = _carried(wire, _letter(server, encode(request)), url)
     answer = _answer(reply)
     _require_the_code_s_server(code, answer, public, nonce)
     _require_unaltered(reply, answer, request.proof)
@@ -71,6 +72,27 @@ def server_address(url: str) -> str:
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.query or port == 0:
         raise InvalidRequest(f"{url} is no address of a server. It looks like https://tickets.example.org.")
     return f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}"
+
+
+def _carried(wire: Wire, letter: Letter, typed: str) -> Reply:
+    try:
+        return wire.carry(letter)
+    except Unavailable as why:
+        if "://" in typed or not _is_near(letter.url):
+            raise
+        raise Unavailable(
+            f"Nothing answered at https://{typed}. A server on this machine or in the house's own network often speaks"
+            f" plain http: then write http://{typed}."
+        ) from why
+
+
+def _is_near(url: str) -> bool:
+    """Whether this is an address that certificates are rarely made for."""
+    host = urlsplit(url).hostname or ""
+    try:
+        return ip_address(host).is_private
+    except ValueError:
+        return "." not in host or host.endswith((".local", ".lan", ".internal", ".home.arpa"))
 
 
 def _letter(server: str, body: bytes) -> Letter:

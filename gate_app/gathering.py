@@ -13,11 +13,12 @@ from gate_app.occupancy import House, Share
 from gate_app.posting import Post, Posts, gate_at
 from gate_app.roster import Book, Roster
 from gate_app.time_keeper import Moment
+from shared.as_printed import as_printed
 from shared.attempts import Attempt, Direction, Mode, Override, Passage, Readiness, Room, utc_words
 from shared.movements import History, passages
 from shared.scene import type_of, zone_of
 from shared.snapshot import DeviceRow, EventRow, GateRow, Movement, PolicyRow, TicketRow, ZoneRow
-from shared.tickets import ReadTicket, Refusal, Ticket
+from shared.tickets import ReadTicket, Refusal
 
 NO_POLICY = PolicyRow()
 _NO_HISTORY = History()
@@ -85,7 +86,7 @@ class Gathering:
         post = self._post_of(code)
         direction, mode = direction_of(wish, post), mode_of(wish, post)
         book = self._roster.books.get(post.event) if post else None
-        if post is not None and book is None and readiness.ready:
+        if post is not None and book is None and readiness.ready and readiness.can_record:
             readiness = Readiness(False, f"This gate holds no tickets of {post.name or 'this event'} yet. Let it sync")
         setting = Setting(moment, direction, mode, wish, readiness)
         if isinstance(code, Refusal) or post is None or book is None:
@@ -244,20 +245,4 @@ def narrowed(gate: GateRow | None, zones: tuple[int, ...]) -> GateRow | None:
 
 def as_code(book: Book, row: TicketRow, organisation: str) -> ReadTicket:
     """A ticket that a steward looked up, as if its code had been shown."""
-    ticket = Ticket(
-        0,
-        book.number,
-        row.ticket_id,
-        row.issue,
-        0,
-        row.ticket_type,
-        row.zone,
-        row.seat,
-        row.valid_days,
-        row.entitlement,
-        row.limit,
-        row.flags,
-        row.not_before,
-        row.not_after,
-    )
-    return ReadTicket(ticket, organisation, False, b"")
+    return ReadTicket(as_printed(row, book.number), organisation, False, b"")

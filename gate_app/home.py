@@ -61,6 +61,17 @@ class Home:
             ) from why
         return self
 
+    def require_readable(self) -> Home:
+        """The same home, when this user may look into it. Raises StorageError with words."""
+        try:
+            with suppress(FileNotFoundError, NotADirectoryError), os.scandir(self.folder):
+                pass
+        except OSError as why:
+            raise StorageError(
+                f"The folder {self.folder} cannot be read: {why.strerror}. Ask as the user who runs the gate."
+            ) from why
+        return self
+
     def holder(self) -> str:
         """Words about the process that holds this home, empty when nobody does."""
         with suppress(OSError), self.lock.open("r+") as file:
@@ -75,11 +86,9 @@ class Home:
         with self._open_lock() as file:
             if not _locked(file):
                 raise Conflict(_refused(self.folder, _words(file)), code="home_in_use")
-            file.truncate(0)
-            file.write(json.dumps({"pid": os.getpid(), "doing": doing}))
-            file.flush()
+            _write(file, json.dumps({"pid": os.getpid(), "doing": doing}))
             yield
-            file.truncate(0)
+            _write(file, "")
 
     def _open_lock(self) -> IO[str]:
         try:
@@ -93,6 +102,13 @@ def _locked(file: IO[str]) -> bool:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         return True
     return False
+
+
+def _write(file: IO[str], words: str) -> None:
+    # The lock itself is the system's; who holds it is told as far as the disk has room for it.
+    with suppress(OSError):
+        os.ftruncate(file.fileno(), 0)
+        os.pwrite(file.fileno(), words.encode(), 0)
 
 
 def _words(file: IO[str]) -> str:

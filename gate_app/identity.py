@@ -40,9 +40,11 @@ def load(path: Path) -> Identity | None:
     """The identity kept at `path`; None before the first enrolment."""
     try:
         return msgspec.json.decode(path.read_bytes(), type=Identity)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
-    except (OSError, msgspec.MsgspecError) as why:
+    except OSError as why:
+        raise StorageError(f"{path} cannot be read: {why.strerror}.") from why
+    except msgspec.MsgspecError as why:
         raise StorageError(f"{path.name} is damaged ({why}). Enrol this gate again; its journal stays.") from why
 
 

@@ -5,11 +5,28 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any
 
 from gate_app import history
+from gate_app.chain_survey import Survey, entry_at
 from gate_app.database import Database, int_mark, set_mark
+from gate_app.journal_reading import (
+    BRANCHES,
+    SEQ_BITS,
+    SHOWN,
+    Branch,
+    Chain,
+    Head,
+    Stored,
+    body_at,
+    branches_in,
+    entries_in,
+    head_in,
+    is_damage,
+    read,
+    stored,
+    verify_in,
+)
 from gate_app.time_keeper import Moment
 from shared import scans
 from shared.errors import StorageError
@@ -17,9 +34,6 @@ from shared.ids import Entropy
 from shared.scans import GENESIS, Entry, EntryKind
 from shared.snapshot import Position
 
-SEQ_BITS = 40
-"""A place in the file is the branch's local number and the entry's number in one integer: appending never seeks."""
-_SEQ_MASK = (1 << SEQ_BITS) - 1
 _LAMP = "lamp"
 _NOISE = "noise"
 FORKS = "forks"
@@ -34,34 +48,6 @@ Along = Callable[[sqlite3.Connection, Entry], None]
 """What else belongs to the same transaction as an entry."""
 
 
-@dataclass(frozen=True, slots=True)
-class Branch:
-    """One unbroken chain of this home's entries."""
-
-    local: int
-    device: int
-    number: int
-    begun_from: bytes
-    acknowledged: int
-
-
-@dataclass(frozen=True, slots=True)
-class Head:
-    """The last entry of a branch: what the next one names as its predecessor."""
-
-    seq: int
-    hash: bytes
-
-
-@dataclass(frozen=True, slots=True)
-class Chain:
-    """What checking the whole journal found."""
-
-    entries: int
-    ok: bool
-    broken_at: str | None
-
-
 class Journal:
     """Appends and reads; one process per home, one lock for all its threads (the database's)."""
 
@@ -72,8 +58,28 @@ class Journal:
         self._entropy = entropy
         self.branch = self._last_branch() or self._begin(GENESIS)
         self.head = self.head_of(self.branch)
+        self._opening: tuple[Moment, bytes, dict[str, Any]] | None = None
 
     # -- writing -------------------------------------------------------------------------------------------------
+
+    def open_with(self, moment: Moment, boot: bytes, details: dict[str, Any]) -> None:
+        """The entry of this start, kept back until something else is written or the server was heard.
+
+        A card that holds an older image must not write under numbers that the server has from this very gate.
+        """
+        self._opening = moment, boot, details
+
+    def begin(self) -> None:
+        """Writes the entry of this start, if it was kept back. Raises StorageError, and keeps it."""
+        with self.database.lock:
+            opening, self._opening = self._opening, None
+            if opening is None:
+                return
+            try:
+                self.append(opening[0], opening[1], EntryKind.BOOT, details=opening[2])
+            except StorageError:
+                self._opening = opening
+                raise
 
     def append(
         self,
@@ -105,6 +111,8 @@ class Journal:
         details = details or {}
         if zone:
             details["zone"] = zone
+        if self._opening is not None and kind != EntryKind.BRANCH:
+            self.begin()
         try:
             with self.database.writing() as connection:
                 head = self.head
@@ -184,6 +192,13 @@ class Journal:
             self.database.mark(_BRANCH_WORDS, why)
             return self.append(moment, boot, EntryKind.BRANCH, details=left)
 
+    def gaps_of(self, branch: Branch) -> list[tuple[int, int, int]]:
+        """(place of the entry, first, last) of each gap that was declared in this branch."""
+        with self.database.lock:
+            return self.database.connection.execute(
+                "SELECT seq, first, last FROM gaps WHERE local = ? ORDER BY first", (branch.local,)
+            ).fetchall()
+
     def leave_fork(self, moment: Moment, boot: bytes) -> str:
         """The server holds other entries under our numbers; answers words for the operator."""
         with self.database.lock:
@@ -198,10 +213,11 @@ class Journal:
 
     # -- what the server knows -----------------------------------------------------------------------------------
 
-    def acknowledge(self, branch: Branch, seq: int) -> None:
-        """What the server's mark says need not be sent again; it may fall."""
+    def acknowledge(self, branch: Branch, seq: int, head: bytes = b"") -> None:
+        """What the server's mark says need not be sent again, and the hash it holds there; the mark may fall."""
         with self.database.writing() as connection:
             connection.execute("UPDATE branches SET acknowledged = ? WHERE local = ?", (seq, branch.local))
+            set_mark(connection, _head_mark(branch), seq.to_bytes(8, "big") + head)
         if branch.local == self.branch.local:
             self.branch = self._branch(branch.local)
 
@@ -212,11 +228,16 @@ class Journal:
             self.branch = self._branch(self.branch.local)
 
     def agrees(self, branch: Branch, seq: int, head: bytes) -> bool:
-        """Whether the entry that the server's mark names is the one that stands here."""
-        if seq == 0:
+        """Whether the entry that the server's mark names stands here, or stood here before it was damaged."""
+        if seq == 0 or any(first <= seq <= last for _, first, last in self.gaps_of(branch)):
             return True
         body = self._body(branch.local, seq)
-        return body is not None and scans.entry_hash(body) == head
+        if body is not None and scans.entry_hash(body) == head:
+            return True
+        if body is None or entry_at(branch.device, branch.number, seq, body) is None:
+            return seq <= self.head_of(branch).seq
+        after = self._entry(branch.local, seq + 1)
+        return after is not None and after.previous == head
 
     def quarantine(self, branch: Branch, refused: list[tuple[int, str]]) -> None:
         """Counts the entries that the server keeps apart, and why."""
@@ -227,23 +248,29 @@ class Journal:
     def branches(self) -> list[Branch]:
         """All branches of this home, oldest first."""
         with self.database.lock:
-            rows = self.database.connection.execute(f"{_BRANCHES} ORDER BY local").fetchall()
-        return [Branch(*row) for row in rows]
+            return branches_in(self.database.connection)
+
+    def unsent_branches(self) -> list[Branch]:
+        """The branches of this device of which the server lacks something, oldest first."""
+        mine = (branch for branch in self.branches() if branch.device == self.device)
+        return [branch for branch in mine if self.head_of(branch).seq > branch.acknowledged]
 
     def next_unsent(self) -> Branch | None:
-        """The oldest branch of this device of which the server lacks something."""
-        mine = (branch for branch in self.branches() if branch.device == self.device)
-        return next((branch for branch in mine if self.head_of(branch).seq > branch.acknowledged), None)
+        """The oldest of them."""
+        return next(iter(self.unsent_branches()), None)
+
+    def stored(self, branch: Branch, after: int, limit: int) -> list[Stored]:
+        """Entries as they were hashed, in order, each with its number."""
+        with self.database.lock:
+            return stored(self.database.connection, branch.local, after, limit)
 
     def bodies(self, branch: Branch, after: int, limit: int) -> list[bytes]:
         """Entries as they were hashed, in order."""
-        low = branch.local << SEQ_BITS
-        with self.database.lock:
-            rows = self.database.connection.execute(
-                "SELECT body FROM journal WHERE place > ? AND place <= ? ORDER BY place LIMIT ?",
-                (low | after, low | _SEQ_MASK, limit),
-            ).fetchall()
-        return [row[0] for row in rows]
+        return [body for _, body in self.stored(branch, after, limit)]
+
+    def survey(self, branch: Branch, after: int) -> Survey:
+        """Begins to walk a branch behind one of its entries."""
+        return Survey(branch.device, branch.number, after, self.hash_before(branch, after + 1) or None)
 
     def unsent(self) -> int:
         """How many entries of this device the server has not acknowledged."""
@@ -267,24 +294,31 @@ class Journal:
 
     def unlit(self) -> Entry | None:
         """The last admitted presentation, when no lamp was marked after it."""
-        with self.database.lock:
-            lit = int_mark(self.database.connection, _LAMP)
-            rows = self.database.connection.execute(
-                "SELECT body FROM journal WHERE place > ? ORDER BY place DESC LIMIT 500", (lit,)
-            ).fetchall()
-        shown = (entry for entry in (_read(row[0]) for row in rows) if entry and entry.kind in SHOWN)
+        try:
+            rows = self._behind_the_lamp()
+        except sqlite3.DatabaseError as why:
+            if not is_damage(why):
+                raise
+            return None
+        shown = (entry for entry in (read(row[0]) for row in rows) if entry and entry.kind in SHOWN)
         last = next(shown, None)
         return last if last and last.admitted else None
 
+    def _behind_the_lamp(self) -> list[tuple[bytes]]:
+        with self.database.lock:
+            lit = int_mark(self.database.connection, _LAMP)
+            return self.database.connection.execute(
+                "SELECT body FROM journal WHERE place > ? ORDER BY place DESC LIMIT 500", (lit,)
+            ).fetchall()
+
     def check_tail(self, depth: int = 200) -> str:
         """Words about a chain that does not hold near its end, empty when it does: asked at every start."""
-        start = max(0, self.head.seq - depth)
-        before = self.branch.begun_from if start == 0 else self._hash_at(start)
-        bodies = self.bodies(self.branch, start, depth)
-        report = scans.check_chain(bodies, before)
-        if report.ok and len(bodies) == self.head.seq - start:
+        survey = self.survey(self.branch, max(0, self.head.seq - depth))
+        for seq, body in self.stored(self.branch, survey.seq, depth):
+            survey.meet(seq, body)
+        if survey.broken_at is None:
             return ""
-        return f"The journal is damaged near entry {report.broken_at or start + 1} of branch {self.branch.number}."
+        return f"The journal is damaged near entry {survey.broken_at} of branch {self.branch.number}."
 
     def verify(self) -> Chain:
         """Checks every entry of every branch."""
@@ -292,37 +326,35 @@ class Journal:
 
     def head_of(self, branch: Branch) -> Head:
         """The end of a branch."""
-        low = branch.local << SEQ_BITS
         with self.database.lock:
-            row = self.database.connection.execute(
-                "SELECT place, body FROM journal WHERE place > ? AND place <= ? ORDER BY place DESC LIMIT 1",
-                (low, low | _SEQ_MASK),
-            ).fetchone()
-        return Head(row[0] & _SEQ_MASK, scans.entry_hash(row[1])) if row else Head(0, branch.begun_from)
+            return head_in(self.database.connection, branch)
 
-    def _hash_at(self, seq: int) -> bytes:
-        body = self._body(self.branch.local, seq)
-        return scans.entry_hash(body) if body is not None else b""
+    def hash_before(self, branch: Branch, seq: int) -> bytes:
+        """What the entry at `seq` must name: empty where the one before it is damaged and the server never told."""
+        if seq == 1:
+            return branch.begun_from
+        body = self._body(branch.local, seq - 1)
+        if body is not None and entry_at(branch.device, branch.number, seq - 1, body) is not None:
+            return scans.entry_hash(body)
+        told = self.database.marked(_head_mark(branch))
+        return told[8:] if isinstance(told, bytes) and told[:8] == (seq - 1).to_bytes(8, "big") else b""
 
     def _entry(self, local: int, seq: int) -> Entry | None:
         body = self._body(local, seq)
-        return _read(body) if body is not None else None
+        return read(body) if body is not None else None
 
     def _body(self, local: int, seq: int) -> bytes | None:
         with self.database.lock:
-            row = self.database.connection.execute(
-                "SELECT body FROM journal WHERE place = ?", (local << SEQ_BITS | seq,)
-            ).fetchone()
-        return row[0] if row else None
+            return body_at(self.database.connection, local, seq)
 
     def _last_branch(self) -> Branch | None:
         row = self.database.connection.execute(
-            f"{_BRANCHES} WHERE device = ? ORDER BY local DESC LIMIT 1", (self.device,)
+            f"{BRANCHES} WHERE device = ? ORDER BY local DESC LIMIT 1", (self.device,)
         ).fetchone()
         return Branch(*row) if row else None
 
     def _branch(self, local: int) -> Branch:
-        row = self.database.connection.execute(f"{_BRANCHES} WHERE local = ?", (local,)).fetchone()
+        row = self.database.connection.execute(f"{BRANCHES} WHERE local = ?", (local,)).fetchone()
         return Branch(*row)
 
     def _begin(self, begun_from: bytes) -> Branch:
@@ -342,41 +374,6 @@ class Journal:
         return number
 
 
-SHOWN = frozenset({EntryKind.PRESENTATION, EntryKind.BY_HAND})
-_BRANCHES = "SELECT local, device, branch, begun_from, acknowledged FROM branches"
-
-
-def entries_in(connection: sqlite3.Connection) -> Iterator[Entry]:
-    """Every readable entry, oldest first, through any connection."""
-    for (body,) in connection.execute("SELECT body FROM journal ORDER BY place"):
-        entry = _read(body)
-        if entry is not None:
-            yield entry
-
-
-def verify_in(connection: sqlite3.Connection) -> Chain:
-    """Checks every entry of every branch, through any connection."""
-    total, broken = 0, None
-    for row in connection.execute(f"{_BRANCHES} ORDER BY local").fetchall():
-        branch = Branch(*row)
-        low = branch.local << SEQ_BITS
-        found = connection.execute(
-            "SELECT body FROM journal WHERE place > ? AND place <= ? ORDER BY place", (low, low | _SEQ_MASK)
-        )
-        report = scans.check_chain((body for (body,) in found), branch.begun_from)
-        total += report.entries
-        if not report.ok and broken is None:
-            broken = f"{branch.number}/{report.broken_at}"
-    return Chain(total, broken is None, broken)
-
-
-def _read(body: bytes) -> Entry | None:
-    try:
-        return scans.decode(body)
-    except Exception:
-        return None
-
-
 def _forget_noise(connection: sqlite3.Connection, _entry: Entry) -> None:
     set_mark(connection, _NOISE, 0)
 
@@ -385,3 +382,7 @@ def _keep_movement(connection: sqlite3.Connection, entry: Entry, at: int) -> Non
     movement = scans.movement_of(entry, at)
     if movement is not None:
         history.add(connection, movement, entry.event)
+
+
+def _head_mark(branch: Branch) -> str:
+    return f"acknowledged_head:{branch.local}"

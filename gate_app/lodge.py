@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -17,15 +18,16 @@ from gate_app.gathering import Gathering
 from gate_app.home import Home
 from gate_app.identity import Identity, load
 from gate_app.journal import Journal
+from gate_app.journal_reading import is_damage
 from gate_app.posting import Posts
 from gate_app.roster import Roster
-from gate_app.status import View
+from gate_app.status import FORGOTTEN, View
 from gate_app.supervisors import Supervisors
 from gate_app.sync.client import Client, Wire
 from gate_app.sync.counters import Counters
 from gate_app.sync.pull import Puller, Standing
 from gate_app.sync.push import Pusher
-from gate_app.time_keeper import TimeKeeper
+from gate_app.time_keeper import Moment, TimeKeeper
 from shared.admission import Readiness
 from shared.clock import Clock, MonotonicClock
 from shared.errors import Conflict, StorageError
@@ -33,6 +35,7 @@ from shared.ids import Entropy
 from shared.scans import EntryKind
 
 REVOKED = "revoked"
+PLACE = "place"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +47,7 @@ class World:
     entropy: Entropy
     boot: bytes
     software: str
+    machine: str = ""
 
 
 @dataclass(slots=True)
@@ -67,7 +71,7 @@ class Lodge:
 
     def readiness(self) -> Readiness:
         """Row 0: may this device decide at all, and if not, why."""
-        return readiness(self.identity, self.standing, bool(self.roster.books))
+        return readiness(self.identity, self.standing, bool(self.roster.books), not self.database.cannot_write)
 
     def sync(self, wire: Wire, wait_s: float) -> tuple[Puller, Pusher]:
         """The two directions of talking with the server. Raises Conflict when this home is nobody's yet."""
@@ -109,7 +113,7 @@ class Lodge:
             lambda book: len(self.gathering.house(book, moment.at).inside),
             self.standing.online,
             self.standing.revoked,
-            (*self.complaints, self.standing.words),
+            (self.database.cannot_write, *self.complaints, self.standing.words),
             peers=peers,
         )
 
@@ -152,11 +156,12 @@ def open_lodge(home: Home, config: Config, world: World) -> Lodge:
     """Opens everything in a home that the caller holds."""
     complaints: list[str] = []
     identity = load(home.identity)
-    database = _sound_database(home.database, complaints)
+    database = _sound_database(home, identity, complaints)
     standing = Standing(revoked=bool(database.marked(REVOKED)), words=str(database.marked(REVOKED) or ""))
     time_keeper = TimeKeeper(database, world.wall, world.monotonic, world.boot)
     device, organisation = (identity.device_number, identity.organisation) if identity else (0, "")
     journal = Journal(database, device, world.entropy)
+    database.seal()
     roster = Roster(database, home.snapshots, world.entropy)
     posts = Posts(home.posts)
     gathering = Gathering(database, roster, posts, organisation, device)
@@ -166,7 +171,7 @@ def open_lodge(home: Home, config: Config, world: World) -> Lodge:
         gathering=gathering,
         time_keeper=time_keeper,
         organisation=organisation,
-        ready=lambda: readiness(identity, standing, bool(roster.books)),
+        ready=lambda: readiness(identity, standing, bool(roster.books), not database.cannot_write),
         repeat_ms=config.repeat_ms,
     )
     supervisors = Supervisors(database, _pin_failure(journal, time_keeper))
@@ -193,8 +198,10 @@ def open_lodge(home: Home, config: Config, world: World) -> Lodge:
     return lodge
 
 
-def readiness(identity: Identity | None, standing: Standing, has_rows: bool) -> Readiness:
+def readiness(identity: Identity | None, standing: Standing, has_rows: bool, can_record: bool = True) -> Readiness:
     """Row 0: may this device decide at all, and if not, why."""
+    if not can_record:
+        return Readiness(can_record=False)
     if identity is None:
         return Readiness(False, "This gate is not enrolled yet")
     if standing.revoked:
@@ -206,38 +213,59 @@ def readiness(identity: Identity | None, standing: Standing, has_rows: bool) -> 
 
 def _begin_work(lodge: Lodge) -> None:
     """Leaves a chain that does not hold, and tells of a new run of the machine; a full disk is told scan by scan."""
+    if lodge.database.cannot_write:
+        return
     words = lodge.journal.check_tail()
     moment = lodge.time.now()
-    with suppress(StorageError):
+    with suppress(StorageError, sqlite3.Error):
         if words:
             lodge.complaints.append(f"{words} Scanning goes on as a new branch; nothing was deleted.")
             lodge.journal.begin_branch(moment, lodge.world.boot, words)
-        if lodge.identity is not None and lodge.journal.last_boot() != lodge.world.boot:
-            details = {"software": lodge.world.software, "source": str(moment.source)}
-            lodge.journal.append(moment, lodge.world.boot, EntryKind.BOOT, details=details)
+        _tell_start(lodge, moment)
 
 
-def _sound_database(path: Path, complaints: list[str]) -> Database:
+def _tell_start(lodge: Lodge, moment: Moment) -> None:
+    """A start in the home's own place waits for the server's word; one in a copied home is written at once.
+
+    Two machines that work from one home must be found out: both write on under the same numbers.
+    """
+    place = _place_of(lodge)
+    before = lodge.database.marked(PLACE)
+    copied = before is not None and before != place
+    if lodge.identity is not None and (copied or lodge.journal.last_boot() != lodge.world.boot):
+        details: dict[str, Any] = {"software": lodge.world.software, "source": str(moment.source)}
+        lodge.journal.open_with(moment, lodge.world.boot, details | ({"moved": True} if copied else {}))
+        if copied:
+            lodge.journal.begin()
+    if before != place:
+        lodge.database.mark(PLACE, place)
+
+
+def _place_of(lodge: Lodge) -> bytes:
+    """By what a copy is told from the original: the machine, and the folder on it."""
+    return sha256(f"{lodge.world.machine}\0{lodge.home.folder.resolve()}".encode(errors="replace")).digest()[:8]
+
+
+def _sound_database(home: Home, identity: Identity | None, complaints: list[str]) -> Database:
     """The database; one that cannot be read is set aside whole, for the doors must open and somebody may look later."""
+    path, lost = home.database, not home.database.exists()
     try:
         database = open_database(path)
         database.connection.execute("SELECT count(*) FROM branches, marks").fetchone()
         database.connection.execute("SELECT place FROM journal ORDER BY place DESC LIMIT 1").fetchone()
     except (StorageError, sqlite3.DatabaseError) as why:
-        if not _is_damage(why):
+        if not is_damage(why):
             raise StorageError(str(why)) from why
-        aside = _set_aside(path)
+        aside, lost = _set_aside(path), True
         complaints.append(
             f"The gate's memory could not be read and was set aside as {aside}. Scanning goes on as a new branch;"
             " tell the operator: scans that the server had not received are in that file only."
         )
-        return open_database(path)
+        database = open_database(path)
+    if lost and identity is not None and not database.cannot_write and any(home.snapshots.glob("event-*.rows")):
+        # It can open doors with these rows, though it knows nothing of who came in.
+        database.mark(FORGOTTEN, 1)
     return database
-
-
-def _is_damage(why: Exception) -> bool:
-    words = f"{why} {why.__cause__}"
-    return any(sign in words for sign in ("malformed", "not a database", "no such table", "corrupt"))
 
 
 def _set_aside(path: Path) -> str:

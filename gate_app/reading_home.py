@@ -8,13 +8,14 @@ from contextlib import contextmanager
 from typing import Any
 
 from gate_app import commands
-from gate_app.config import read_config
+from gate_app.config import config_or_none_of_it
 from gate_app.database import get_mark, open_to_read
 from gate_app.enrolment import Enrolled
 from gate_app.gathering import everybody
 from gate_app.home import Home
 from gate_app.identity import keep, load
-from gate_app.journal import Journal, entries_in, verify_in
+from gate_app.journal import Journal
+from gate_app.journal_reading import entries_in, verify_in
 from gate_app.lodge import REVOKED, Lodge, World, readiness
 from gate_app.occupancy import House
 from gate_app.posting import Posts, post_of
@@ -42,7 +43,7 @@ def take_identity(lodge: Lodge, got: Enrolled) -> None:
 @contextmanager
 def journal(home: Home) -> Iterator[sqlite3.Connection]:
     """The journal, to be read only. Raises NotFound before the first enrolment or scan."""
-    if not home.database.exists():
+    if not home.require_readable().database.exists():
         raise NotFound(f"There is no gate in {home.folder}. Name another folder with --home, or enrol this one.")
     connection = open_to_read(home.database)
     try:
@@ -59,9 +60,10 @@ def status(home: Home, world: World) -> dict[str, Any]:
         words = get_mark(connection, REVOKED)
         standing = Standing(revoked=bool(words), words=str(words or ""))
         books, complaints = _books(connection, home)
+        config, mistakes = config_or_none_of_it(home.settings)
         view = View(
             home.folder,
-            read_config(home.settings).least_free_mb,
+            config.least_free_mb,
             identity,
             posts.by_event,
             books,
@@ -71,7 +73,7 @@ def status(home: Home, world: World) -> dict[str, Any]:
             lambda book: _inside(connection, book, moment.at),
             None,
             standing.revoked,
-            (standing.words, *complaints),
+            (mistakes, standing.words, *complaints),
             home.holder(),
         )
         try:
@@ -121,7 +123,8 @@ class OnlyRead:
 def verified(connection: sqlite3.Connection) -> dict[str, Any]:
     """What checking the whole journal found."""
     chain = verify_in(connection)
-    return {"entries": chain.entries, "ok": chain.ok, "broken_at": chain.broken_at}
+    told = {"entries": chain.entries, "ok": chain.ok, "broken_at": chain.broken_at}
+    return told | ({"lost": list(chain.lost)} if chain.lost else {})
 
 
 def entries(connection: sqlite3.Connection) -> Iterator[dict[str, Any]]:

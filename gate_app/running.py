@@ -17,9 +17,11 @@ from gate_app import terminal
 from gate_app.app import http_wire, jitter
 from gate_app.commands import sync_line
 from gate_app.config import ReaderWish
+from gate_app.database import has_room
 from gate_app.gate import Presented
 from gate_app.gathering import Wish
 from gate_app.lodge import Lodge
+from gate_app.patrol import Patrol
 from gate_app.posting import gate_at
 from gate_app.printing import say, tell
 from gate_app.scanner_pipe import feed_from_pipe
@@ -59,8 +61,11 @@ class LampAndScreen:
         self._feed.show(told)
 
 
-def run_gate(lodge: Lodge, kinds: tuple[str, ...], screen_port: int | None, gate: str = "") -> None:
-    """Opens what the settings name and works until a signal comes. Raises SettingsError for a missing device."""
+def run_gate(lodge: Lodge, kinds: tuple[str, ...], screen_port: int | None, gate: str = "") -> bool:
+    """Opens what the settings name and works until a signal comes. Raises SettingsError for a missing device.
+
+    True where the disk was full at the start and has room again: everything is to be opened anew.
+    """
     stop = _stop_on_signals()
     with ExitStack() as ends:
         standing_at = _allowed(lodge, gate)
@@ -79,6 +84,7 @@ def run_gate(lodge: Lodge, kinds: tuple[str, ...], screen_port: int | None, gate
         for thread in threads:
             thread.start()
         _keep_house(lodge, feed, stop)
+        return not stop.is_set()
 
 
 def keep_in_step(lodge: Lodge, stop: threading.Event) -> None:
@@ -190,7 +196,7 @@ def _allowed(lodge: Lodge, gate: str) -> str:
 
 
 def _start_sync(lodge: Lodge, stop: threading.Event, report: Callable[[str], None], ends: ExitStack) -> bool:
-    if lodge.identity is None:
+    if lodge.identity is None or lodge.database.cannot_write:
         return False
     wire = http_wire(lodge.config)
     puller, pusher = lodge.sync(wire, lodge.config.sync_wait_s)
@@ -212,14 +218,16 @@ def _start_sync(lodge: Lodge, stop: threading.Event, report: Callable[[str], Non
 
 
 def _keep_house(lodge: Lodge, feed: Feed, stop: threading.Event) -> None:
-    """Status, time and disk, while the readers work."""
-    while True:
+    """Status, time, disk and the journal's soundness, while the readers work."""
+    patrol = Patrol(lodge.database.reading(), lodge.database.mark, lodge.time.monotonic_ms)
+    while not (lodge.database.cannot_write and has_room(lodge.home.database)):
         try:
             feed.status(status(lodge.view()))
             lodge.time.raise_floor()
             lodge.database.rest()
-        except GatehouseError as why:
-            feed.fault("gate", why.message)
+            patrol.step(lodge.journal.head.seq)
+        except (GatehouseError, sqlite3.Error) as why:
+            feed.fault("gate", str(why))
         if stop.wait(STATUS_EVERY_S):
             return
 

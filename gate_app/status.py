@@ -12,13 +12,20 @@ from typing import Any
 from gate_app.clockface import iso
 from gate_app.database import get_mark, int_mark
 from gate_app.identity import Identity
-from gate_app.journal import FORKS, SEQ_BITS, SHOWN, entries_in
+from gate_app.journal import FORKS
+from gate_app.journal_reading import SHOWN, entries_in, last_seq
+from gate_app.patrol import DAMAGE
 from gate_app.posting import Post
 from gate_app.roster import Book
 from gate_app.time_keeper import Moment
 from shared.admission import Readiness
 from shared.snapshot import DeviceRow
 
+FORGOTTEN = "forgotten"
+FORGOTTEN_WORDS = (
+    "This gate has lost its memory of who came in: tickets that were used already may pass once more until it has"
+    " synced. Connect it to the server, or let another gate do the work."
+)
 ONLINE_FOR_MS = 90_000
 """Beside the process that works, a sync so recent counts as being online."""
 
@@ -53,9 +60,10 @@ def status(view: View) -> dict[str, Any]:
     first = events[0] if events else {}
     return {
         **_who(view.identity),
-        "ready": view.readiness.ready,
+        "ready": view.readiness.ready and view.readiness.can_record,
         "online": recently if view.online is None else view.online,
         "revoked": view.revoked,
+        "memory_lost": has_forgotten(view.connection),
         **journal,
         "last_sync": iso(last) if last else None,
         "snapshot_age_s": age_s(oldest(view.books), view.moment.at),
@@ -96,8 +104,21 @@ def _devices(books: dict[int, Book]) -> list[dict[str, Any]]:
 def _warnings(view: View, disk: dict[str, Any], branch_words: str) -> list[str]:
     """What an operator should hear of without asking, each once."""
     low = f"Only {disk['free_mb']} MB are free on the disk. Free some space, or scans can soon not be recorded."
-    found = (*view.words, low if disk["low"] else "", branch_words, "" if view.readiness.ready else view.readiness.why)
+    forgotten = FORGOTTEN_WORDS if has_forgotten(view.connection) else ""
+    unready = "" if view.readiness.ready else view.readiness.why
+    found = (forgotten, *view.words, low if disk["low"] else "", branch_words, damage_words(view.connection), unready)
     return list(dict.fromkeys(words for words in found if words))
+
+
+def has_forgotten(connection: sqlite3.Connection) -> bool:
+    """Whether this gate's own history is gone, and the server's words have not taken its place yet."""
+    return bool(int_mark(connection, FORGOTTEN))
+
+
+def damage_words(connection: sqlite3.Connection) -> str:
+    """What the last look through the whole journal found, empty when all was well."""
+    words = get_mark(connection, DAMAGE)
+    return words if isinstance(words, str) else ""
 
 
 def journal_status(connection: sqlite3.Connection, device: int) -> dict[str, Any]:
@@ -105,7 +126,7 @@ def journal_status(connection: sqlite3.Connection, device: int) -> dict[str, Any
     branches = connection.execute("SELECT local, device, branch, acknowledged FROM branches ORDER BY local").fetchall()
     unsent, stranded = 0, 0
     for local, owner, _, acknowledged in branches:
-        lacking = max(0, _last_seq(connection, local) - acknowledged)
+        lacking = max(0, last_seq(connection, local) - acknowledged)
         unsent, stranded = (unsent + lacking, stranded) if owner == device else (unsent, stranded + lacking)
     (quarantined,) = connection.execute("SELECT count(*) FROM quarantined").fetchone()
     (clashes,) = connection.execute("SELECT count(*) FROM clashes").fetchone()
@@ -116,7 +137,8 @@ def journal_status(connection: sqlite3.Connection, device: int) -> dict[str, Any
         "conflicts": clashes + int_mark(connection, FORKS),
         "branches": len(branches),
         "branch": branches[-1][2] if branches else None,
-        "seq": _last_seq(connection, branches[-1][0]) if branches else 0,
+        "seq": last_seq(connection, branches[-1][0]) if branches else 0,
+        "damage": damage_words(connection),
         "branch_words": get_mark(connection, "branch_words") or "",
         "last_sync": int_mark(connection, "last_sync") or None,
         "told_online": int_mark(connection, "online"),
@@ -176,11 +198,3 @@ def admitted_and_refused(connection: sqlite3.Connection) -> tuple[int, int]:
         if entry.kind in SHOWN and entry.mode == "real":
             admitted, refused = (admitted + 1, refused) if entry.admitted else (admitted, refused + 1)
     return admitted, refused
-
-
-def _last_seq(connection: sqlite3.Connection, local: int) -> int:
-    low = local << SEQ_BITS
-    (last,) = connection.execute(
-        "SELECT max(place) FROM journal WHERE place > ? AND place < ?", (low, low + (1 << SEQ_BITS))
-    ).fetchone()
-    return int(last - low) if last else 0

@@ -40,6 +40,13 @@ class Supervisors:
     def ask(self, typed: str, rows: Iterable[SupervisorRow], now: int) -> PinAnswer:
         """`typed` is a PIN, or a number, a colon and the PIN. Slow on purpose: hold no lane's lock meanwhile."""
         number, pin = _taken_apart(typed)
+        if not pin:
+            return PinAnswer(None, "No PIN was typed. Nothing was changed.")
+        rows = list(rows)
+        if not rows:
+            return PinAnswer(
+                None, "This gate knows no supervisors. The organiser names them on the server; then this gate syncs."
+            )
         asked = [row for row in rows if number in (None, row.number)]
         free = [row for row in asked if not self._locked(row.number, now)]
         for row in free:

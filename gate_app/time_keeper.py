@@ -83,6 +83,11 @@ class TimeKeeper:
         self._floor = floor if isinstance(floor, int) else 0
         self._begun = self.monotonic_ms()
 
+    @property
+    def floor(self) -> Millis:
+        """A time that is surely over, by the server's signed word; 0 where it was never heard."""
+        return self._floor
+
     def monotonic_ms(self) -> int:
         """Milliseconds since the machine started."""
         return self._monotonic() // 1_000_000

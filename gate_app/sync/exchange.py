@@ -94,6 +94,8 @@ class PullExchange:
         """`hello` tells, when asked, what this gate holds by then."""
         self._hello = hello
         self._wait_s = wait_s
+        self.in_a_hurry = False
+        """Nothing is waited for: what the server knows already is wanted at once."""
         self._greeted = False
         self._held: dict[int, EventAt] = {}
         self._missing: list[int] = []
@@ -109,7 +111,7 @@ class PullExchange:
             self._fetch = Fetch(self._missing[0])
         if self._fetch is None:
             self._asked = Asked.CHANGES
-            return _changes(list(self._held.values()), self._wait_s)
+            return _changes(list(self._held.values()), 0 if self.in_a_hurry else self._wait_s)
         return self._of_snapshot(self._fetch)
 
     def receive(self, status: int, body: bytes) -> Step:

@@ -14,9 +14,10 @@ from gate_app.journal import Journal
 from gate_app.posting import Posts, post_of
 from gate_app.roster import Roster
 from gate_app.snapshot_file import SnapshotBuilder
+from gate_app.status import FORGOTTEN, has_forgotten
 from gate_app.sync.client import Answer, Client
 from gate_app.sync.exchange import Changed, Framed, Greeted, PullExchange, Refused
-from gate_app.time_keeper import TimeKeeper
+from gate_app.time_keeper import Moment, TimeKeeper
 from shared.errors import Unreadable
 from shared.protocol import Batch, EventAt, HelloAnswer, HelloRequest, Mark, require_signed
 from shared.scans import EntryKind
@@ -70,11 +71,12 @@ class Puller:
         self._builder: SnapshotBuilder | None = None
         self._anchored: tuple[int, int] | None = None  # (branch, monotonic ms)
         self.exchange = PullExchange(self._hello, wait_s)
+        self.exchange.in_a_hurry = has_forgotten(journal.database.connection)
 
     def run_once(self) -> None:
         """One request and what follows from it. Raises what the client raises, and Refused."""
         answer = self._client.send(self.exchange.next_request())
-        self._hear_time(answer)
+        moment = self._time.hear(answer.server_time, answer.sent, answer.received)
         try:
             step = self.exchange.receive(answer.status, answer.body)
         except Refused as why:
@@ -87,6 +89,8 @@ class Puller:
                 self._framed(step)
             case Changed():
                 self._changed(step)
+        # Not before the greeting has compared the marks: an older image must write nothing under numbers in use.
+        self._anchor(answer, moment)
         self._heard(answer)
 
     def silent(self) -> None:
@@ -112,10 +116,11 @@ class Puller:
 
     def _greeted(self, answer: HelloAnswer) -> None:
         self.standing.words = answer.words
+        self._check_mark(answer.mark)
         if answer.revoked:
             self._revoked(answer.words)
             return
-        self._check_mark(answer.mark)
+        self._journal.begin()
         left = self._posts.assign([post_of(assignment) for assignment in answer.assignments])
         self._tell_posts()
         for event in left | (set(self._roster.books) - set(self._posts.by_event)):
@@ -150,7 +155,7 @@ class Puller:
             self._journal.acknowledge(self._journal.branch, 0)
             return
         if self._journal.agrees(self._journal.branch, mark.seq, mark.head):
-            self._journal.acknowledge(self._journal.branch, mark.seq)
+            self._journal.acknowledge(self._journal.branch, mark.seq, mark.head)
             return
         self.standing.words = self._journal.leave_fork(self._time.now(), self._time.boot)
 
@@ -174,6 +179,15 @@ class Puller:
                 self.exchange.lost(batch.event)
             else:
                 self._apply(batch)
+
+        if step.completes is None and not any(batch.resync or batch.movements for batch in step.answer.events):
+            self._remember()
+
+    def _remember(self) -> None:
+        """Everything that the server knows of who came in was heard: what this gate had forgotten is made good."""
+        if self.exchange.in_a_hurry and self.exchange.idle:
+            self._journal.database.mark(FORGOTTEN, 0)
+            self.exchange.in_a_hurry = False
 
     def _complete(self, batch: Batch) -> None:
         """The changes since the first frame make the new snapshot whole, or the next ones will."""
@@ -269,8 +283,7 @@ class Puller:
 
     # -- time and standing ---------------------------------------------------------------------------------------
 
-    def _hear_time(self, answer: Answer) -> None:
-        moment = self._time.hear(answer.server_time, answer.sent, answer.received)
+    def _anchor(self, answer: Answer, moment: Moment) -> None:
         branch = self._journal.branch.number
         due = self._anchored is None or self._anchored[0] != branch
         if due or (self._anchored is not None and moment.monotonic - self._anchored[1] >= ANCHOR_EVERY_MS):

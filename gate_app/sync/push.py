@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from gate_app.gaps import outgoing
 from gate_app.identity import Identity
-from gate_app.journal import Branch, Journal
+from gate_app.journal import Journal
+from gate_app.journal_reading import Branch
 from gate_app.sync.client import Client
 from gate_app.sync.exchange import journal_answer, journal_call
 from gate_app.sync.pull import Standing
@@ -29,14 +31,16 @@ class Pusher:
 
     def run_once(self) -> bool:
         """Sends what is next; False when the server lacks nothing. Raises what the client raises, and Refused."""
-        branch = self._journal.next_unsent()
-        if branch is None:
-            return False
-        bodies = _within(self._journal.bodies(branch, branch.acknowledged, MAX_ENTRIES))
+        # A branch whose mark does not move must not keep the younger ones waiting.
+        return any(self._send(branch) for branch in self._journal.unsent_branches())
+
+    def _send(self, branch: Branch) -> bool:
+        """One batch; False when the server's mark did not move for it."""
+        bodies = _within(outgoing(self._journal, branch, self._time, MAX_ENTRIES))
         answer = self._client.send(journal_call(self._request(branch, bodies)))
         self._took(branch, len(bodies), journal_answer(answer.status, answer.body))
         self._standing.online = True
-        return True
+        return branch not in self._journal.unsent_branches()
 
     def _request(self, branch: Branch, bodies: list[bytes]) -> JournalRequest:
         head = self._journal.head_of(branch)
@@ -52,7 +56,7 @@ class Pusher:
         refused = [(seq, why) for seq, status, why in answer.answers if status == "quarantined"]
         self._journal.quarantine(branch, refused)
         if self._journal.agrees(branch, answer.mark.seq, answer.mark.head):
-            self._journal.acknowledge(branch, answer.mark.seq)
+            self._journal.acknowledge(branch, answer.mark.seq, answer.mark.head)
         else:
             self._forked(branch, answer)
         self._standing.pushed += sent

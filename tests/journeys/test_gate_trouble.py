@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from gate_app import commands
+from gate_app.status import FORGOTTEN_WORDS, status
 from gate_app.sync.client import Reply
 from shared import scans
 from shared.errors import GatehouseError
-from shared.snapshot import Movement, MovementKind, PolicyRow, TicketState, WhenUncertain
-from shared.tickets import Entitlement
+from shared.snapshot import Movement, MovementKind, PolicyRow, SupervisorRow, TicketState, WhenUncertain
 from tests.gate_builders import (
     EVENT,
     HOUR,
@@ -25,6 +25,7 @@ from tests.gate_builders import (
     a_gate,
     a_ticket_row,
     an_event,
+    enrolled,
     the_house,
     ticket_id_of,
 )
@@ -119,6 +120,32 @@ def test_the_gates_memory_is_destroyed_and_the_doors_open_all_the_same(gate: Gat
     assert (gate.folder / "gate-damaged-1.db").exists()
     sync(gate, server)
     assert gate.scan(a_code(1))["reason"] == "already_used", "the server remembered what this gate forgot"
+
+
+def test_a_gate_that_forgot_who_came_in_says_so_until_it_has_synced(gate: GateAtHome) -> None:
+    server = ServerInMemory(gate.hands, the_house())
+    gate.scan(a_code(1))
+    sync(gate, server)
+    gate.lodge.close()
+    (gate.folder / "gate.db").unlink()
+    gate.switch_on()
+    told = status(gate.lodge.view())
+    assert (told["memory_lost"], told["warnings"][0]) == (True, FORGOTTEN_WORDS)
+    assert gate.scan(a_code(1))["reason"] == "admitted", "this is what the words are about"
+    server.online = False
+    sync(gate, server)
+    gate.lodge.close()
+    gate.switch_on()
+    assert status(gate.lodge.view())["memory_lost"], "a start later it still has not synced"
+    server.online = True
+    sync(gate, server)
+    told = status(gate.lodge.view())
+    assert (told["memory_lost"], FORGOTTEN_WORDS in told["warnings"]) == (False, False)
+
+
+def test_a_gate_that_never_had_tickets_has_nothing_to_forget(tmp_path: Path) -> None:
+    enrolled(tmp_path / "new")
+    assert not status(GateAtHome(tmp_path / "new").lodge.view())["memory_lost"]
 
 
 def test_every_byte_of_a_home_can_be_lost_but_the_key(gate: GateAtHome) -> None:
@@ -307,6 +334,18 @@ def test_a_pi_boots_in_another_century_and_the_guest_of_tonight_comes_in(gate: G
     assert abs(entry.wall + entry.offset - gate.hands.true) < HOUR
 
 
+@pytest.mark.parametrize("years", [-20, 20])
+def test_a_slip_of_the_finger_sets_no_clock(gate: GateAtHome, years: int) -> None:
+    sync(gate, ServerInMemory(gate.hands, the_house()))
+    by = the_house()[9]
+    assert isinstance(by, SupervisorRow)
+    before = gate.lodge.time.now().at
+    with pytest.raises(GatehouseError, match="Nothing was changed"):
+        gate.lodge.decisions().set_clock(before + years * 365 * 24 * HOUR, by)
+    assert gate.lodge.time.now().at == before
+    assert gate.lodge.decisions().set_clock(before + HOUR, by).at == before + HOUR
+
+
 def test_an_organiser_who_wants_certainty_gets_a_refusal_instead(gate: GateAtHome) -> None:
     strict = PolicyRow(clock_uncertain=WhenUncertain.DENY)
     server = ServerInMemory(
@@ -345,27 +384,3 @@ def test_a_home_of_a_newer_program_is_left_alone(gate: GateAtHome) -> None:
         connection.execute("PRAGMA user_version = 99")
     with pytest.raises(GatehouseError, match="newer gate program"):
         gate.switch_on()
-
-
-def test_two_gates_admit_one_ticket_offline_and_both_learn_of_it(gate: GateAtHome, tmp_path: Path) -> None:
-    server = ServerInMemory(gate.hands, the_house())
-    other = a_gate(tmp_path / "b", device=12, hands=gate.hands)
-    assert [one.scan(a_code(1))["reason"] for one in (gate, other)] == ["admitted", "admitted"]
-    sync(gate, server)
-    assert sync(other, server)["conflicts"] == 1
-    assert sync(gate, server)["conflicts"] == 1
-    assert sync(gate, server)["conflicts"] == 1, "hearing of it again makes it no second one"
-
-
-def test_coming_and_going_through_two_gates_is_no_clash(tmp_path: Path) -> None:
-    rows = [*the_house(0), a_ticket_row(1, entitlement=Entitlement.GA_STANDING)]
-    hands = Hands()
-    gate, other = a_gate(tmp_path / "a", rows, hands=hands), a_gate(tmp_path / "b", rows, device=12, hands=hands)
-    server = ServerInMemory(hands, rows)
-    for one, way in ((gate, "entry"), (other, "exit"), (gate, "entry")):
-        hands.pass_ms(60_000)
-        for teller in (gate, other, gate):
-            sync(teller, server)
-        assert one.scan(a_code(1), direction=way)["verdict"] == "admit"
-    sync(gate, server)
-    assert sync(other, server)["conflicts"] == 0

@@ -5,8 +5,10 @@ from __future__ import annotations
 import io
 import json
 import os
+import sqlite3
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -207,6 +209,56 @@ def test_settings_that_cannot_work_are_told_before_anything_is_opened(type_: Typ
     assert (said.status, "screen_port" in said.err, "nonsense" in said.err) == (1, True, True)
 
 
+def test_settings_that_cannot_work_keep_nobody_from_looking(type_: Type, home: Path) -> None:
+    Home(home).settings.write_text("screen_port = 'high'\n")
+    status = type_("status", "--json")
+    assert (status.status, any("screen_port" in words for words in status.line["warnings"])) == (0, True)
+    assert type_("journal", "--verify").line["ok"]
+    parts = {line["part"]: line for line in type_("doctor").lines}
+    assert "screen_port" in parts["settings"]["words"]
+    assert parts["disk"]["words"].endswith("free.")
+
+
+def test_settings_of_the_environment_that_cannot_work_are_told_too(
+    type_: Type, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GATEHOUSE_GATE_SCREEN_PORT", "high")
+    assert "screen_port" in type_("doctor").lines[0]["words"]
+    assert type_("status", "--json").status == 0
+
+
+@pytest.mark.parametrize("words", [("status",), ("journal",), ("scan", "X"), ("sync", "--once"), ("run", "--headless")])
+def test_a_home_that_is_none_is_status_1_for_every_command(type_: Type, tmp_path: Path, words: tuple[str, ...]) -> None:
+    (tmp_path / "file").write_text("no folder")
+    said = type_(*words, at=tmp_path / "file")
+    assert (said.status, str(tmp_path / "file") in said.err) == (1, True)
+
+
+@pytest.mark.parametrize("host", ["localhost:9", "127.0.0.1:9"])
+def test_a_server_near_by_is_tried_with_https_and_then_the_scheme_is_asked_for(type_: Type, host: str) -> None:
+    said = type_("enrol", host, "MAYE-000G-40R4-0M30-E209-AV5W-B339-NWBA")
+    assert (said.status, f"write http://{host}" in said.err) == (1, True)
+
+
+def test_damage_is_counted_and_told_by_verify_and_the_doctor(type_: Type, home: Path) -> None:
+    type_("scan", *(a_code(number) for number in (1, 2, 3)))
+    entries = type_("journal", "--verify").line["entries"]
+    with closing(sqlite3.connect(home / "gate.db")) as connection, connection:
+        connection.execute("UPDATE journal SET body = x'c1' WHERE place = (SELECT max(place) - 2 FROM journal)")
+    said = type_("journal", "--verify")
+    assert (said.status, said.line["entries"], said.line["ok"]) == (1, entries, False)
+    assert said.line["broken_at"].endswith(f"/{entries - 2}")
+    doctor = next(line for line in type_("doctor").lines if line["part"] == "journal")
+    assert (doctor["ok"], f"/{entries - 2}-{entries - 2}" in doctor["words"]) == (False, True)
+
+
+def test_a_gate_without_its_memory_warns_at_every_start(type_: Type, home: Path) -> None:
+    (home / "gate.db").unlink()
+    for _ in range(2):
+        assert "may pass once more" in type_("scan", a_code(1)).err
+    assert type_("status", "--json").line["memory_lost"]
+
+
 def test_a_folder_without_a_gate_is_told(type_: Type, tmp_path: Path) -> None:
     said = type_("status", "--json", at=tmp_path / "nobody")
     assert (said.status, "--home" in said.err) == (1, True)
@@ -233,6 +285,35 @@ def test_doors_clock_and_annulment_ask_for_a_pin(type_: Type) -> None:
     assert type_("set-time", "2026-07-04T19:30:00Z", stdin=pin).line["source"] == "by hand"
 
 
+def test_what_a_supervisor_did_is_told_in_words(type_: Type) -> None:
+    seq, pin = type_("scan", a_code(1)).line["seq"], f"{PIN}\n".encode()
+    assert "The doors of Night Music are open on this device now, by Sam." in type_("doors", "open", stdin=pin).err
+    assert "Gate A is no longer opened by hand" in type_("doors", "close", "--gate", "a", stdin=pin).err
+    assert "Taken back: NIGHT-000001, entry at" in type_("annul", str(seq), stdin=pin).err
+    assert "Nobody counts as inside at Night Music" in type_("empty-house", stdin=pin).err
+    assert "opened=True" in type_("journal").out
+
+
+def test_an_admission_is_taken_back_once(type_: Type) -> None:
+    seq, pin = type_("scan", a_code(1)).line["seq"], f"{PIN}\n".encode()
+    assert type_("annul", str(seq), stdin=pin).status == 0
+    said = type_("annul", str(seq), stdin=pin)
+    assert (said.status, said.out, "taken back already" in said.err) == (1, "", True)
+
+
+@pytest.mark.parametrize("words", [("annul", "99"), ("doors", "open", "--gate", "Z"), ("empty-house", "--event", "99")])
+def test_what_cannot_be_done_costs_nobody_a_pin(type_: Type, words: tuple[str, ...]) -> None:
+    said = type_(*words, stdin=b"000000\n")
+    assert (said.status, "PIN" in said.err) == (1, False)
+
+
+def test_no_pin_at_all_is_no_wrong_one(type_: Type) -> None:
+    for _ in range(6):
+        assert "No PIN was typed" in type_("doors", "open", stdin=b"\n").err
+    assert type_("doors", "open", stdin=f"{PIN}\n".encode()).status == 0
+    assert "pin_failure" not in type_("journal").out
+
+
 def test_whatif_answers_a_case_a_line(type_: Type) -> None:
     said = type_("whatif", "-", stdin=b'{"name":"plain"}\n{"name":"odd","colour":"red"}\n', at=None)
     assert said.lines[0]["name"] == "plain"
@@ -248,7 +329,7 @@ def test_a_file_that_is_no_picture_is_told_and_the_next_is_read(type_: Type, tmp
 
 def test_the_doctor_looks_at_every_part(type_: Type) -> None:
     parts = {line["part"] for line in type_("doctor").lines}
-    assert parts == {"enrolment", "camera", "scanner", "sound", "gpio", "clock", "disk", "network"}
+    assert parts == {"enrolment", "camera", "scanner", "sound", "gpio", "clock", "disk", "journal", "network"}
 
 
 @pytest.mark.parametrize("at", ["9999-12-31T23:59:59-14:00", "9999-12-31T23:59:59+14:00", "0001-01-01T00:00:00+14:00"])

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from gate_app.journal import SEQ_BITS
+from gate_app.gaps import declare
+from gate_app.journal_reading import SEQ_BITS
 from shared.scans import GENESIS, EntryKind, decode, encode, entry_hash
 from tests.gate_builders import GateAtHome, a_code, a_gate
 
@@ -36,7 +37,9 @@ def test_a_changed_entry_is_found(gate: GateAtHome) -> None:
     assert gate.lodge.journal.verify().ok
     tamper(gate, 2, lambda body: body.replace(b"admitted", b"admittee", 1))
     chain = gate.lodge.journal.verify()
-    assert (chain.ok, chain.broken_at) == (False, f"{gate.lodge.journal.branch.number}/3")
+    number = gate.lodge.journal.branch.number
+    assert (chain.entries, chain.ok, chain.broken_at) == (4, False, f"{number}/3")
+    assert chain.lost == (f"{number}/2-2",), "the one behind it is vouched for by the next"
 
 
 def test_a_missing_entry_is_found(gate: GateAtHome) -> None:
@@ -59,6 +62,8 @@ def test_a_broken_chain_is_told_and_scanning_goes_on_as_a_new_branch(gate: GateA
 def test_a_new_boot_of_the_machine_is_an_entry(gate: GateAtHome) -> None:
     gate.crash()
     gate.crash(reboot=True)
+    assert [entry.seq for entry in gate.entries() if entry.kind == EntryKind.BOOT] == [1], "not before it must be"
+    gate.scan(a_code(4))
     assert [entry.seq for entry in gate.entries() if entry.kind == EntryKind.BOOT] == [1, 5]
 
 
@@ -79,6 +84,18 @@ def test_a_mark_that_names_another_entry_does_not_agree(gate: GateAtHome) -> Non
     assert not journal.agrees(journal.branch, head.seq, bytes(32))
     assert not journal.agrees(journal.branch, head.seq + 1, head.hash)
     assert journal.agrees(journal.branch, 0, bytes(32))
+
+
+def test_a_mark_that_stands_at_the_end_of_a_declared_gap_agrees(gate: GateAtHome) -> None:
+    gate.scan(a_code(4))
+    journal = gate.lodge.journal
+    branch, (_, second, *_) = journal.branch, journal.bodies(journal.branch, 0, 9)
+    tamper(gate, 3, lambda body: body.replace(b"admitted", b"admittee", 1))
+    assert not journal.agrees(branch, 3, entry_hash(second))
+    declare(journal, branch, (3, 3), gate.lodge.time)
+    assert journal.agrees(branch, 3, entry_hash(second))
+    gap = decode(journal.bodies(branch, 5, 1)[0])
+    assert (gap.kind, gap.previous, gap.details) == (EntryKind.GAP, entry_hash(second), {"first": 3, "last": 3})
 
 
 def test_a_home_enrolled_as_another_device_keeps_its_journal(gate: GateAtHome) -> None:
