@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
@@ -20,6 +21,8 @@ from sync_server.accounts.models import (
     TokenRow,
     UserRow,
 )
+from sync_server.plumbing.database import of
+from sync_server.plumbing.prepared import Prepared, among
 from sync_server.plumbing.principals import Principal
 
 
@@ -45,6 +48,18 @@ def organisation(session: Session, organisation_id: str) -> OrganisationRow:
 def organisation_by_slug(session: Session, slug: str) -> OrganisationRow | None:
     """The organisation at that address of the storefront."""
     return session.execute(select(OrganisationRow).where(OrganisationRow.slug == slug)).scalar_one_or_none()
+
+
+@cache
+def _names(*, embedded: bool) -> Prepared:
+    listed = among(OrganisationRow.id, "ids", embedded=embedded)
+    return Prepared(select(OrganisationRow.id, OrganisationRow.slug, OrganisationRow.name).where(listed))
+
+
+def names(session: Session, organisation_ids: Collection[str]) -> dict[str, tuple[str, str]]:
+    """Slug and name of each of these organisations: what visitors may know of them."""
+    found = _names(embedded=of(session).embedded).rows(session, ids=[*organisation_ids])
+    return {id: (slug, name) for id, slug, name in found}
 
 
 def organisations(session: Session) -> Sequence[OrganisationRow]:
@@ -118,7 +133,10 @@ def session_principal(session: Session, token_hash: bytes, now: Millis) -> tuple
     found = session.execute(joined).first()
     if found is None or not found[1].active:
         return None
-    here, user = found
+    return _principal(session, *found)
+
+
+def _principal(session: Session, here: SessionRow, user: UserRow) -> tuple[Principal, Millis]:
     role = role_in(session, here.organisation_id, user.id) or ""
     chosen = here.organisation_id if role or user.platform_role else ""
     who = Principal("user", user.id, chosen, user.name, role, user.platform_role, session_id=here.id, csrf=here.csrf)
@@ -128,8 +146,26 @@ def session_principal(session: Session, token_hash: bytes, now: Millis) -> tuple
 def token_principal(session: Session, token_hash: bytes, now: Millis) -> tuple[Principal, Millis] | None:
     """Who the holder of an API token is, and when it was last used."""
     row = session.execute(select(TokenRow).where(TokenRow.token_hash == token_hash)).scalar_one_or_none()
-    if row is None or row.revoked_at is not None or (row.ends_at is not None and row.ends_at <= now):
+    return None if row is None or _is_over(row, now) else _bearer(row)
+
+
+def known_still(session: Session, who: Principal, now: Millis) -> Principal | None:
+    """The same one as known now; None once the session or token is over, revoked, or its holder shut out."""
+    if who.kind == "token":
+        token = session.get(TokenRow, who.id)
+        return None if token is None or _is_over(token, now) else _bearer(token)[0]
+    here = session.get(SessionRow, who.session_id)
+    user = None if here is None else session.get(UserRow, here.user_id)
+    if here is None or user is None or here.ends_at <= now or not user.active:
         return None
+    return _principal(session, here, user)[0]
+
+
+def _is_over(row: TokenRow, now: Millis) -> bool:
+    return row.revoked_at is not None or (row.ends_at is not None and row.ends_at <= now)
+
+
+def _bearer(row: TokenRow) -> tuple[Principal, Millis]:
     return Principal("token", row.id, row.organisation_id, row.name, scopes=frozenset(row.scopes)), row.used_at or 0
 
 

@@ -27,7 +27,7 @@ bp = APIBlueprint("accounts", __name__, url_prefix="/api", tag="Accounts")
 
 def identify() -> None:
     """Find out who asks, before any view runs."""
-    g.principal = _bearer() or _browser()
+    g.principal = g.get("principal") or _bearer() or _browser()
     if g.principal is None and request.method not in SAFE and request.headers.get("Sec-Fetch-Site") == "cross-site":
         # Nobody may sign a browser in, or enrol through it, from a page of somebody else's.
         raise Forbidden("This request was sent from another site.", code="bad_origin")

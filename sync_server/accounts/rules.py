@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import pairwise
 from typing import Final
 
@@ -11,28 +12,38 @@ from sync_server.plumbing.principals import Action, Principal
 ROLES: Final = ("owner", "admin", "staff")
 PLATFORM_ROLES: Final = ("super_admin", "tenant_manager")
 
-STAFF: Final = frozenset(
-    {Action.READ, Action.EDIT_VENUES, Action.EDIT_EVENTS, Action.ISSUE_TICKETS, Action.RESOLVE_CONFLICTS}
-)
+_A = Action
 EVERYTHING: Final = frozenset(Action)
-# The platform's managers look, and may cancel or postpone where the tenant has agreed in writing.
-TENANT_MANAGER: Final = frozenset({Action.READ, Action.READ_AUDIT, Action.CHANGE_STATUS})
+
+POLICY: Final[Mapping[str, frozenset[Action]]] = {
+    "owner": EVERYTHING,
+    "admin": EVERYTHING,
+    "staff": frozenset(
+        {_A.READ, _A.EDIT_VENUES, _A.EDIT_EVENTS, _A.ISSUE_TICKETS, _A.RESOLVE_CONFLICTS, _A.HOLD_SEATS}
+    ),
+    # From outside, each with a reason; the platform's managers also with the tenant's approval.
+    "super_admin": EVERYTHING,
+    "tenant_manager": frozenset({_A.READ, _A.READ_AUDIT, _A.CALL_OFF}),
+}
+"""Who may do what: the one table. docs/roles.md is made from it."""
+GUEST: Final = frozenset({_A.HOLD_SEATS})
+"""What somebody may do who came into a shop without signing in."""
+IMPLIED: Final[Mapping[Action, Action]] = {_A.CALL_OFF: _A.CHANGE_STATUS}
+"""A token with the scope on the right may do what stands on the left, too."""
 
 FAILURES_ALLOWED: Final = 5
 FAILURES_ALLOWED_FROM_ONE_ADDRESS: Final = 50
 FAILURES_FORGOTTEN_AFTER_MS: Final = 15 * 60 * 1000
 TOUCH_EVERY_MS: Final = 60 * 1000
 
-_MAY: Final = {"owner": EVERYTHING, "admin": EVERYTHING, "staff": STAFF}
-_PLATFORM_MAY: Final = {"super_admin": EVERYTHING, "tenant_manager": TENANT_MANAGER}
-
 
 def may(principal: Principal, action: Action) -> bool:
     """Whether this principal may do this in the organisation it acts for; unknown roles may nothing."""
     if principal.kind == "token":
-        return action.value in principal.scopes
-    allowed = _MAY.get(principal.role, frozenset()) | _PLATFORM_MAY.get(principal.platform_role, frozenset())
-    return action in allowed
+        return bool({action.value, IMPLIED.get(action, action).value} & principal.scopes)
+    if principal.kind == "guest":
+        return action in GUEST
+    return any(action in POLICY.get(role, frozenset()) for role in (principal.role, principal.platform_role))
 
 
 def may_give_role(giver: Principal, role: str, present: str | None) -> bool:

@@ -41,30 +41,36 @@ def sign_in(
     keys = tally_key("account", email.strip().casefold()), tally_key("address", actor.ip)
     with database.reading() as session:
         _throttle(session, keys, now)
+    # Counted before the password is looked at: else a crowd that tries at the same moment would all pass.
+    tries = _count_try(database, keys, now, entropy)
+    with database.reading() as session:
+        _throttle(session, keys, now, own=1)
         user = queries.user_by_email(session, email)
         verifier = user.password_hash if user is not None and user.active else nobodys()
     if not fits(verifier, password) or user is None or not user.active:
-        _keep_failure(database, keys, user, actor=actor, now=now, entropy=entropy)
+        with database.writing() as session:
+            record(session, AuditLine(actor, "user.sign_in_failed", "user", user.id if user else "", None, now))
         raise NotSignedIn("E-mail address or password is wrong.", code="bad_credentials")
     with database.writing() as session:
-        session.execute(delete(LoginFailureRow).where(LoginFailureRow.key == keys[0]))
+        no_failure = (LoginFailureRow.key == keys[0]) | LoginFailureRow.id.in_(tries)
+        session.execute(delete(LoginFailureRow).where(no_failure))
         return _open_session(session, user, hours, actor=actor, now=now, entropy=entropy)
 
 
-def _throttle(session: Session, keys: tuple[bytes, bytes], now: Millis) -> None:
+def _throttle(session: Session, keys: tuple[bytes, bytes], now: Millis, *, own: int = 0) -> None:
     since = now - rules.FAILURES_FORGOTTEN_AFTER_MS
-    account, address = (queries.failures(session, key, since) for key in keys)
+    account, address = (queries.failures(session, key, since) - own for key in keys)
     if account >= rules.FAILURES_ALLOWED or address >= rules.FAILURES_ALLOWED_FROM_ONE_ADDRESS:
         raise TooMany("Too many sign-ins failed. Wait a quarter of an hour and try again.", retry_after=900)
 
 
-def _keep_failure(
-    database: Database, keys: tuple[bytes, bytes], user: UserRow | None, *, actor: Actor, now: Millis, entropy: Entropy
-) -> None:
+def _count_try(database: Database, keys: tuple[bytes, bytes], now: Millis, entropy: Entropy) -> list[str]:
+    """A try counts as a failure until it is known to be none; the rows that say so."""
+    rows = [LoginFailureRow(id=uuid7(now, entropy), key=key, at=now) for key in keys]
     with database.writing() as session:
         session.execute(delete(LoginFailureRow).where(LoginFailureRow.at < now - rules.FAILURES_FORGOTTEN_AFTER_MS))
-        session.add_all(LoginFailureRow(id=uuid7(now, entropy), key=key, at=now) for key in keys)
-        record(session, AuditLine(actor, "user.sign_in_failed", "user", user.id if user else "", None, now))
+        session.add_all(rows)
+    return [row.id for row in rows]
 
 
 def _open_session(

@@ -8,6 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from shared.errors import Forbidden
+from sync_server.plumbing.principals import Actor
+
 PERSONAL: Final = frozenset({"email", "phone", "holder_name", "holder_email", "customer_name", "ip", "user_agent"})
 NAMED_PEOPLE: Final = frozenset({"user", "member", "supervisor", "customer", "ticket", "order"})
 """Kinds of subjects whose `name` is a person's; a venue's is not."""
@@ -49,6 +52,20 @@ class Line:
         for name in ("actor_digest", "subject_digest"):
             plain[name] = plain[name].hex() if plain[name] is not None else None
         return plain
+
+
+def require_grounds(actor: Actor, reason: str, *, own_login: bool) -> None:
+    """Forbidden where somebody of the platform changes an organisation without a reason, or without its approval."""
+    if actor.kind != "platform" or own_login:
+        return
+    if actor.platform_role == "tenant_manager" and not actor.approval:
+        raise Forbidden("Name the tenant's approval in the header X-Tenant-Approval.", code="tenant_approval_required")
+    if not reason:
+        raise Forbidden(
+            "You act on this organisation from outside: say why, in `reason` or in the header X-Reason. "
+            "It is kept in the organisation's audit log.",
+            code="reason_required",
+        )
 
 
 def canonical(value: Any) -> str:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
+from sqlalchemy import Table
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
@@ -33,32 +34,60 @@ class AuditLine:
 
 
 def record(session: Session, line: AuditLine) -> None:
-    """Add a line; it stands or falls with the transaction. No chain is touched: the worker seals it afterwards."""
+    """Add a line; it stands or falls with the transaction. No chain is touched: the worker seals it afterwards.
+
+    Forbidden, and with it the whole change, where staff of the platform do not say why they act on an organisation.
+    """
+    require_grounds(line)
     entropy = of(session).entropy
-    id = uuid7(line.at, _in_turn(session, entropy))
+    written = write(line, uuid7(line.at, _in_turn(session, entropy)), entropy)
+    session.add_all(PersonalRow(**filed) for filed in written.filed)
+    session.add(AuditRow(**written.line))
+
+
+def require_grounds(line: AuditLine) -> None:
+    """Forbidden where somebody of the platform changes an organisation without saying why."""
+    own_login = (line.subject_kind, line.subject_id) == ("user", line.actor.id)
+    rules.require_grounds(line.actor, line.reason or line.actor.reason, own_login=own_login)
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A line as the tables keep it: columns by name, for whoever writes rows in a statement of their own."""
+
+    line: dict[str, Any]
+    filed: tuple[dict[str, Any], ...]
+
+
+LINES, FILED = cast(Table, AuditRow.__table__), cast(Table, PersonalRow.__table__)
+"""Where they belong."""
+
+
+def write(line: AuditLine, id: str, entropy: Entropy) -> Written:
+    """The rows of a line; what is personal of it lies apart. Of a change, `require_grounds` is asked before."""
     before, was = rules.apart(line.before, line.subject_kind)
     after, now_is = rules.apart(line.after, line.subject_kind)
     actor = _filed(line, id, "actor", _address(line.actor), entropy)
     subject = _filed(line, id, "subject", {"before": was, "after": now_is} if was or now_is else {}, entropy)
-    session.add_all(row for row in (actor, subject) if row is not None)
-    session.add(
-        AuditRow(
-            id=id,
-            organisation_id=line.organisation_id,
-            at=line.at,
-            actor_kind=line.actor.kind,
-            actor_id=line.actor.id,
-            action=line.action,
-            subject_kind=line.subject_kind,
-            subject_id=line.subject_id,
-            before=before,
-            after=after,
-            reason=line.reason,
-            approval=line.actor.approval,
-            request_id=line.actor.request_id,
-            actor_digest=_digest(actor),
-            subject_digest=_digest(subject),
-        )
+    return Written(
+        {
+            "id": id,
+            "organisation_id": line.organisation_id,
+            "at": line.at,
+            "actor_kind": line.actor.kind,
+            "actor_id": line.actor.id,
+            "action": line.action,
+            "subject_kind": line.subject_kind,
+            "subject_id": line.subject_id,
+            "before": before,
+            "after": after,
+            "reason": line.reason or line.actor.reason,
+            "approval": line.actor.approval,
+            "request_id": line.actor.request_id,
+            "actor_digest": _digest(actor),
+            "subject_digest": _digest(subject),
+        },
+        tuple(row for row in (actor, subject) if row is not None),
     )
 
 
@@ -81,21 +110,21 @@ def _address(actor: Actor) -> dict[str, Any]:
     return {"ip": actor.ip, "user_agent": actor.user_agent} if actor.ip or actor.user_agent else {}
 
 
-def _filed(line: AuditLine, id: str, part: str, values: dict[str, Any], entropy: Entropy) -> PersonalRow | None:
+def _filed(line: AuditLine, id: str, part: str, values: dict[str, Any], entropy: Entropy) -> dict[str, Any] | None:
     if not values:
         return None
     subject = line.subject_kind, line.subject_id
     kind, person = rules.person_of(line.actor.kind, line.actor.id, *subject) if part == "actor" else subject
-    return PersonalRow(
-        line_id=id,
-        part=part,
-        organisation_id=line.organisation_id,
-        person_kind=kind,
-        person_id=person,
-        salt=entropy(SALT_BYTES),
-        content=rules.canonical(values),
-    )
+    return {
+        "line_id": id,
+        "part": part,
+        "organisation_id": line.organisation_id,
+        "person_kind": kind,
+        "person_id": person,
+        "salt": entropy(SALT_BYTES),
+        "content": rules.canonical(values),
+    }
 
 
-def _digest(row: PersonalRow | None) -> bytes | None:
-    return None if row is None or row.salt is None or row.content is None else rules.digest(row.salt, row.content)
+def _digest(filed: dict[str, Any] | None) -> bytes | None:
+    return None if filed is None else rules.digest(filed["salt"], filed["content"])

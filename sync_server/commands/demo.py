@@ -12,6 +12,7 @@ from sync_server.accounts import queries as accounts
 from sync_server.accounts import service as people
 from sync_server.accounts import signing_in
 from sync_server.app import Ground
+from sync_server.commands import demo_house
 from sync_server.commands.ground import OPERATOR, deed
 from sync_server.devices import enrolment
 from sync_server.devices import service as devices
@@ -21,7 +22,7 @@ from sync_server.events import schemas as event_shapes
 from sync_server.events import service as events
 from sync_server.events import status
 from sync_server.plumbing.principals import Action, Deed
-from sync_server.tickets import codes, types
+from sync_server.tickets import codes, rules, types
 from sync_server.tickets import schemas as ticket_shapes
 from sync_server.tickets import service as tickets
 from sync_server.tickets.queries import public_id
@@ -80,8 +81,7 @@ def _event(session: Session, organisation_id: str, venue_id: str, act: Deed) -> 
         venue_id=venue_id, name="Night Music", start_at=act.now + HOUR, end_at=act.now + 13 * HOUR, capacity=2_000
     )
     row = events.create_event(session, organisation_id, words.model_dump(), act)
-    floor = event_shapes.NewZone(name="Floor", kind="ga_standing")
-    events.add_zone(session, organisation_id, row.id, floor.model_dump(), act)
+    demo_house.lay_out(session, organisation_id, venue_id, row.id, act)
     for target in (EventStatus.PUBLISHED, EventStatus.LIVE):
         status.walk(session, organisation_id, row.id, target, act)
     return {
@@ -100,14 +100,19 @@ def _tickets(session: Session, here: Ground, organisation_id: str, event_id: str
         ticket_shapes.NewTicketType(
             name="Come and go", price_cents=4500, quantity=400, zone=1, entitlement="unlimited_reentry"
         ),
+        ticket_shapes.NewTicketType(name="Stalls", price_cents=5500, quantity=100, zone=2),
     )
     made = []
     for shape in shapes:
         kind = types.create_type(session, organisation_id, event_id, shape.model_dump(), act)
-        issued = tickets.issue(session, organisation_id, event_id, tickets.Wish(kind.number, count=5), act)
+        seats = [rules.Seat(seat_id=name) for name in demo_house.BEST] if shape.name == "Stalls" else []
+        wish = tickets.Wish(kind.number, count=0 if seats else 5, seats=seats)
+        issued = tickets.issue(session, organisation_id, event_id, wish, act)
         texts = codes.texts_of(session, list(issued), here.parts.sealer)
         for row, code in zip(issued, texts, strict=True):
-            made.append({"id": public_id(row.id), "number": row.number, "type": kind.name, "code": code})
+            made.append(
+                {"id": public_id(row.id), "number": row.number, "type": kind.name, "seat": row.seat_id, "code": code}
+            )
     return made
 
 

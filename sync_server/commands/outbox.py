@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from shared.errors import InvalidRequest
 from sync_server.commands.ground import deed, ground, say, tell
-from sync_server.outbox import queries, schemas, service
-from sync_server.outbox.queries import State
+from sync_server.outbox.rules import State
+
+if TYPE_CHECKING:
+    from sync_server.app import Ground
 
 PAGE = 500
 
@@ -22,6 +24,8 @@ def listed(
     limit: Annotated[int, typer.Option(min=1, max=10_000)] = 100,
 ) -> None:
     """Print facts that were laid aside after failing too often, or are in another state; the oldest first."""
+    from sync_server.outbox import queries, schemas
+
     with ground() as here, here.parts.database.reading() as session:
         for row in queries.listed(session, state, limit=limit)[:limit]:
             tell(schemas.FactView.of(row).model_dump(mode="json"))
@@ -42,14 +46,18 @@ def replay(
     say(f"{many} facts go once more." if many != 1 else "One fact goes once more.")
 
 
-def _replay_named(here: Any, message_ids: list[str]) -> int:
+def _replay_named(here: Ground, message_ids: list[str]) -> int:
+    from sync_server.outbox import queries, service
+
     with here.parts.database.writing() as session:
         ids = [queries.fact(session, message_id).id for message_id in message_ids]
         return service.replay(session, ids, deed(here))
 
 
-def _replay_all(here: Any, state: State) -> int:
+def _replay_all(here: Ground, state: State) -> int:
     """Page by page, each fact once: one that fails again meanwhile is left for the next time."""
+    from sync_server.outbox import queries, service
+
     total = last = 0
     while True:
         with here.parts.database.writing() as session:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import getpass
 import os
 import sys
+from collections.abc import Callable
 from typing import Any
 
 from shared.errors import InvalidRequest, NotFound
@@ -29,20 +30,27 @@ def list_organisations() -> list[dict[str, Any]]:
         return [{"id": row.id, "slug": row.slug, "name": row.name} for row in queries.organisations(session)]
 
 
-def add_user(email: str, name: str, organisation: str | None, role: str, password: str) -> dict[str, Any]:
-    """A new login, of an organisation or of the platform."""
+def add_user(
+    email: str, name: str, organisation: str | None, role: str, ask_password: Callable[[], str]
+) -> dict[str, Any]:
+    """A new login, of an organisation or of the platform; the password is asked for once there is such a place."""
     platform = role if role in PLATFORM_ROLES else ""
     if not platform and organisation is None:
         raise InvalidRequest("Say of which organisation: --org SLUG.")
-    with ground() as here, here.parts.database.writing() as session:
-        now = here.parts.clock()
-        user = service.add_user(
-            session, email=email, name=name, password=password, actor=OPERATOR, now=now,
-            entropy=here.parts.entropy, platform_role=platform,
-        )  # fmt: skip
+    with ground() as here:
         if not platform:
-            _give(session, str(organisation), user.id, role, now)
-        return {"id": user.id, "email": user.email, "role": role}
+            with here.parts.database.reading() as session:
+                organisation_id(session, str(organisation))
+        password = ask_password()
+        with here.parts.database.writing() as session:
+            now = here.parts.clock()
+            user = service.add_user(
+                session, email=email, name=name, password=password, actor=OPERATOR, now=now,
+                entropy=here.parts.entropy, platform_role=platform,
+            )  # fmt: skip
+            if not platform:
+                _give(session, str(organisation), user.id, role, now)
+            return {"id": user.id, "email": user.email, "role": role}
 
 
 def change_password(email: str, password: str) -> None:
@@ -81,11 +89,21 @@ def _give(session: Any, slug: str, user_id: str, role: str, now: int) -> None:
 def asked_password(file_descriptor: int | None) -> str:
     """A password from the terminal or a file descriptor; never from an argument, which others can read."""
     if file_descriptor is not None:
-        with os.fdopen(file_descriptor) as file:
-            return file.readline().rstrip("\n")
+        return _read_line(file_descriptor)
     if not sys.stdin.isatty():
         return sys.stdin.readline().rstrip("\n")
     first = getpass.getpass("Password: ")
     if first != getpass.getpass("Again: "):
         raise InvalidRequest("The two passwords differ. Nothing was changed.")
     return first
+
+
+def _read_line(file_descriptor: int) -> str:
+    try:
+        with os.fdopen(file_descriptor) as file:
+            return file.readline().rstrip("\n")
+    except (OSError, UnicodeDecodeError, OverflowError):
+        raise InvalidRequest(
+            f"--password-fd {file_descriptor}: nothing can be read there. Open it for this command, for example "
+            f"--password-fd 3 with 3<FILE. Nothing was changed."
+        ) from None

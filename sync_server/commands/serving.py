@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import signal
+import socket
 import threading
 
 from apiflask import APIFlask
 
+from shared.errors import SettingsError
 from sync_server import config as settings
 from sync_server.app import Ground, build, prepare, web_of
 from sync_server.commands.ground import ground, say
@@ -27,6 +29,7 @@ def serve(host: str, port: int, processes: int) -> None:
     config = settings.from_environment()
     with ground():
         pass  # mistakes in settings, key or schema are told here, by the process that the operator started
+    _require_free(host, port)
     say(f"Gatehouse answers at http://{host}:{port}/")
     Server(
         "sync_server.commands.serving:serving_app",
@@ -44,15 +47,50 @@ def serve(host: str, port: int, processes: int) -> None:
     ).serve()
 
 
+def _require_free(host: str, port: int) -> None:
+    """SettingsError where nobody can listen there; the server itself would tell it with a traceback."""
+    try:
+        family, kind, number, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family, kind, number) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(address)
+            probe.listen()
+    except OSError as problem:
+        raise SettingsError(
+            f"Nobody can listen at {host} port {port}: {problem.strerror}. Stop what listens there, "
+            "or choose another address: --host, --port."
+        ) from None
+
+
 def serving_app() -> APIFlask:
     """What a server process loads: everything from the environment; on SQLite the worker runs inside it."""
     config = settings.from_environment()
     here = build(config)
     prepare(here)
     start_loops(here, here.parts.stop)
+    _stop_when_told(here)
     if config.embedded:
         threading.Thread(target=Worker(here.parts).run, args=(here.parts.stop,), name="worker", daemon=True).start()
     return web_of(here)
+
+
+def _stop_when_told(here: Ground) -> None:
+    """End long polls and streams when the process is told to end: the server waits for them, and would kill them.
+
+    The server's own handlers come after this; a wake-up descriptor is written to whoever handles the signal.
+    """
+    heard, told = socket.socketpair()
+    told.setblocking(False)
+    signal.set_wakeup_fd(told.fileno(), warn_on_full_buffer=False)
+
+    def wait() -> None:
+        with told:
+            while heard.recv(1)[0] not in {signal.SIGTERM, signal.SIGINT}:
+                pass
+            here.parts.stop.set()
+            here.bell.wake_all()
+
+    threading.Thread(target=wait, name="stop", daemon=True).start()
 
 
 def start_loops(here: Ground, stop: threading.Event) -> None:

@@ -1,42 +1,116 @@
-"""A board as server-sent events: each state once, with heartbeats between, until the reader or the server goes."""
+"""Keeps a stream going: told at once by the bus, by a look now and then where the bus may have been deaf."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
-from dataclasses import asdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
 
-import orjson
+from sqlalchemy.exc import SQLAlchemyError
 
-from sync_server.live.board import Board
+from shared.clock import MonotonicClock
+from shared.errors import NotFound
+from sync_server.live.frames import HEARTBEAT, HINT, Frame
+from sync_server.plumbing.bus import Listener, Note
+from sync_server.plumbing.logs import LOG
 
-LOOK_EVERY_S = 1.0
-HEARTBEAT_EVERY = 10
-RECONNECT_MS = 3_000
-LOOKS = 600
-"""After as many a reader must come again: whoever has signed out meanwhile is not let in."""
-
-
-def frames(look: Callable[[], Board], stop: threading.Event, seen: str) -> Iterator[str]:
-    """Events in the text form of server-sent events. `seen` is the Last-Event-ID of a reader that comes back."""
-    yield f"retry: {RECONNECT_MS}\n\n"
-    quiet, status = 0, ""
-    for _ in range(LOOKS):
-        if stop.is_set():
-            return
-        board = look()
-        if status and board.status != status:
-            yield _event("status", board.version, {"old_status": status, "new_status": board.status})
-        status = board.status
-        if board.version != seen:
-            seen, quiet = board.version, 0
-            yield _event("counters", board.version, asdict(board))
-        else:
-            quiet += 1
-            if quiet % HEARTBEAT_EVERY == 0:
-                yield ": heartbeat\n\n"
-        stop.wait(LOOK_EVERY_S)
+LOOK_FOR_STOP_S = 1.0
+HEARTBEAT_NS = 10_000_000_000
+ASK_AGAIN_NS = 20_000_000_000
+"""So often it is asked whether the reader may still listen: within a minute a revoked one hears nothing more."""
 
 
-def _event(name: str, id: str, told: object) -> str:
-    return f"event: {name}\nid: {id}\ndata: {orjson.dumps(told).decode()}\n\n"
+class Story(Protocol):
+    """What one stream tells."""
+
+    def begin(self) -> Iterable[Frame]:
+        """What a reader must know first."""
+        ...
+
+    def news(self, notes: Sequence[Note]) -> Iterable[Frame]:
+        """What these notes mean to the reader."""
+        ...
+
+    def patience_s(self) -> float:
+        """How long it may be left waiting for more notes."""
+        ...
+
+    def settled(self) -> Iterable[Frame]:
+        """What it has gathered long enough."""
+        ...
+
+    def look(self) -> Iterable[Frame]:
+        """What the reader has not been told, found without the help of the bus."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """Who listens, and until when."""
+
+    welcome: Callable[[], bool]  # may still listen
+    stop: threading.Event
+    monotonic: MonotonicClock
+    look_every_s: float
+
+
+def told(story: Story, listener: Listener, reader: Reader) -> Iterator[str]:
+    """The stream as text, until the server stops, the reader goes, or may listen no more.
+
+    It ends too where the database is away or the event is gone: whoever comes again is told in words.
+    """
+    try:
+        yield from _told(story, listener, reader)
+    except (SQLAlchemyError, NotFound) as problem:
+        LOG.warning("stream_ended", problem=type(problem).__name__)
+
+
+def _told(story: Story, listener: Listener, reader: Reader) -> Iterator[str]:
+    with listener:
+        yield HINT
+        yield from _texts(story.begin())
+        pulse = Pulse(reader)
+        while not reader.stop.is_set():
+            notes = listener.wait(min(LOOK_FOR_STOP_S, story.patience_s()))
+            if pulse.due("ask", ASK_AGAIN_NS) and not reader.welcome():
+                return
+            for text in _texts(_news(story, listener, notes, pulse, reader)):
+                pulse.restart("heartbeat")
+                yield text
+            if pulse.due("heartbeat", HEARTBEAT_NS):
+                yield HEARTBEAT
+
+
+def _news(story: Story, listener: Listener, notes: Sequence[Note], pulse: Pulse, reader: Reader) -> Iterator[Frame]:
+    """What the bus has told, and what it may have missed."""
+    if notes:
+        yield from story.news(notes)
+    yield from story.settled()
+    if listener.missed() or pulse.due("look", int(reader.look_every_s * 1e9)):
+        yield from story.look()
+
+
+def _texts(frames: Iterable[Frame]) -> Iterator[str]:
+    return (frame.text() for frame in frames)
+
+
+class Pulse:
+    """Remembers what was done when, by a clock that never runs backwards."""
+
+    def __init__(self, reader: Reader) -> None:
+        """Everything was done just now."""
+        self._monotonic = reader.monotonic
+        self._begun = reader.monotonic()
+        self._done: dict[str, int] = {}
+
+    def due(self, what: str, every_ns: int) -> bool:
+        """Whether it is time to do it again; then it counts as done."""
+        if self._monotonic() - self._done.get(what, self._begun) < every_ns:
+            return False
+        self.restart(what)
+        return True
+
+    def restart(self, what: str) -> None:
+        """It was done just now."""
+        self._done[what] = self._monotonic()

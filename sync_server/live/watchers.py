@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import threading
 
-from cachetools import TTLCache
+from cachetools import LRUCache
 from flask import Flask
 
 from sync_server.events import queries as events
 from sync_server.live.board import Board, board
 from sync_server.plumbing.parts import Parts
 
-LOOK_AGAIN_AFTER_S = 0.8
 _EXTENSION = "gatehouse.watchers"
+
+
+class _Seen:
+    """The latest look at one event, and when it began."""
+
+    def __init__(self) -> None:
+        self.turn = threading.Lock()
+        self.board: Board | None = None
+        self.began = 0
 
 
 class Watchers:
@@ -21,21 +29,23 @@ class Watchers:
     def __init__(self, parts: Parts) -> None:
         """Looks at nothing yet."""
         self._parts = parts
-        # Ages by time that never runs backwards: a wall clock that is put back must not freeze everybody's numbers.
-        self._recent: TTLCache[tuple[str, str], Board] = TTLCache(1_000, LOOK_AGAIN_AFTER_S)
+        self._seen: LRUCache[tuple[str, str], _Seen] = LRUCache(1_000)
         self._turn = threading.Lock()
 
-    def look(self, organisation_id: str, event_id: str) -> Board:
-        """The board of an event of this organisation, or NotFound."""
-        name = organisation_id, event_id
+    def moment(self) -> int:
+        """Now, for `not_before`."""
+        return self._parts.monotonic()
+
+    def look(self, organisation_id: str, event_id: str, *, not_before: int) -> Board:
+        """The board of an event of this organisation as it was at that moment or later, or NotFound."""
         with self._turn:
-            known = self._recent.get(name)
-        if known is not None:
-            return known
-        seen = self.look_anew(organisation_id, event_id)
-        with self._turn:
-            self._recent[name] = seen
-        return seen
+            seen = self._seen.setdefault((organisation_id, event_id), _Seen())
+        with seen.turn:
+            if seen.board is None or seen.began < not_before:
+                began = self.moment()
+                seen.board = self.look_anew(organisation_id, event_id)
+                seen.began = began
+            return seen.board
 
     def look_anew(self, organisation_id: str, event_id: str) -> Board:
         """The same, of this very moment."""

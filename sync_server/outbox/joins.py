@@ -39,10 +39,11 @@ class Join:
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """How many there are now."""
+    """How many there are now, and by how many they became more or less."""
 
     event_id: str
     participants: int
+    step: int
 
 
 def read(routing_key: str, message_id: str | None, body: bytes) -> Join:
@@ -79,5 +80,5 @@ def count(session: Session, join: Join, now: Millis) -> bool:
         return False
     session.execute(_COUNT, {"event": join.event_id, "step": join.step, "now": now})
     number = queries.joined_elsewhere(session, [join.event_id]).get(join.event_id, 0)
-    announce(session, JOINED_ELSEWHERE, Joined(join.event_id, number), now)
+    announce(session, JOINED_ELSEWHERE, Joined(join.event_id, number, join.step), now)
     return True

@@ -81,11 +81,11 @@ def take(session: Session, stage: Stage, now: Millis, limit: int) -> Lease:
         update(OutboxRow)
         .where(OutboxRow.id.in_(ids.scalar_subquery()))
         .values(due_at=until, attempts=OutboxRow.attempts + 1)
-        .returning(*_COLUMNS)
+        .returning(*FACT_COLUMNS)
         .execution_options(synchronize_session=False)
     )
     rows = sorted(session.execute(taken), key=lambda row: row.id)
-    return Lease(tuple(map(_message, rows)), until, clear)
+    return Lease(tuple(map(message, rows)), until, clear)
 
 
 def _holding(stage: Stage, now: Millis) -> CTE:
@@ -99,7 +99,7 @@ def _holding(stage: Stage, now: Millis) -> CTE:
     )
 
 
-_COLUMNS = (
+FACT_COLUMNS = (
     OutboxRow.id,
     OutboxRow.message_id,
     OutboxRow.name,
@@ -112,7 +112,8 @@ _COLUMNS = (
 )
 
 
-def _message(row: Row[Any]) -> Message:
+def message(row: Row[Any]) -> Message:
+    """A row of those columns, as it travels."""
     return Message(
         row.message_id,
         row.name,

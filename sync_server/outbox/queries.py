@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from enum import StrEnum
 
 from sqlalchemy import ColumnElement, Select, func, select
 from sqlalchemy.orm import Session
@@ -11,16 +10,7 @@ from sqlalchemy.orm import Session
 from shared.errors import NotFound
 from sync_server.outbox.leases import BROKER, HOUSE
 from sync_server.outbox.models import JoinedElsewhere, OutboxRow
-
-
-class State(StrEnum):
-    """What became of a fact so far."""
-
-    WAITING = "waiting"
-    DEAD = "dead"
-    UNROUTED = "unrouted"
-    SENT = "sent"
-
+from sync_server.outbox.rules import State
 
 _STATES: dict[State, ColumnElement[bool]] = {
     State.WAITING: OutboxRow.sent_at.is_(None) & OutboxRow.dead_at.is_(None),

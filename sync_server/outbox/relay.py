@@ -8,7 +8,7 @@ from sqlalchemy import delete
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
-from sync_server.outbox import leases, queries
+from sync_server.outbox import leases
 from sync_server.outbox.deliveries import Delivery, House, Outcome
 from sync_server.outbox.leases import BROKER, HOUSE, LEASE_MS, Lease, Stage
 from sync_server.outbox.models import OutboxRow, ProcessedMessage
@@ -147,11 +147,6 @@ def forget_sent(session: Session, deed: Deed) -> None:
     session.execute(delete(ProcessedMessage).where(ProcessedMessage.processed_at < deed.now - 4 * KEPT_MS))
 
 
-def jobs(parts: Parts) -> list[Job]:
+def jobs() -> list[Job]:
     """The outbox's own jobs."""
-
-    def measure(session: Session, _deed: Deed) -> None:
-        parts.metrics.facts_waiting.set(queries.waiting(session))
-        parts.metrics.facts_dead.set(queries.dead(session))
-
-    return [Job("outbox.measure", 15_000, measure), Job("outbox.forget_sent", 600_000, forget_sent)]
+    return [Job("outbox.forget_sent", 600_000, forget_sent)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from enum import StrEnum
 from typing import Any, Final
 
 from shared.backoff import delays
@@ -16,6 +17,15 @@ OUTAGE_PAUSE_MS: Final = 1_000
 
 # The names that partners know already; every other follows from the fact's own.
 _KEYS: Final = {"event_cancelled": "event.canceled"}
+
+
+class State(StrEnum):
+    """What became of a fact so far."""
+
+    WAITING = "waiting"
+    DEAD = "dead"
+    UNROUTED = "unrouted"
+    SENT = "sent"
 
 
 def stream_of(subjects: Mapping[str, Any], organisation_id: str) -> str:

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field
 
 from sync_server.outbox.models import OutboxRow
-from sync_server.outbox.queries import State, state_of
-from sync_server.outbox.rules import routing_key
+from sync_server.outbox.queries import state_of
+from sync_server.outbox.rules import State, routing_key
 from sync_server.plumbing.shapes import Query, iso, iso_or_none
 
 

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final, cast
 
-from sqlalchemy import case, event, insert, update
+from sqlalchemy import Table, case, event, insert, update
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
-from shared.ids import uuid7
+from shared.ids import Entropy, uuid7
 from sync_server.audit import service as audit
 from sync_server.audit.service import AuditLine
 from sync_server.outbox.leases import BROKER, HOUSE, lock
 from sync_server.outbox.models import OutboxRow
 from sync_server.outbox.rules import stream_of
-from sync_server.plumbing.database import after_commit, of
+from sync_server.plumbing.database import after_commit, announce, of
 from sync_server.plumbing.principals import Deed
 
 _QUEUED = "facts"
+RECORDED: Final = "fact_recorded"
+"""Announced with each fact, inside its transaction."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,7 @@ def record(session: Session, fact: Fact) -> None:
         event.listen(session, "before_commit", _write, once=True)
         after_commit(session, of(session).stir)
     queued.append(fact)
+    announce(session, RECORDED, fact, fact.at)
 
 
 def _write(session: Session) -> None:
@@ -53,12 +56,18 @@ def _write(session: Session) -> None:
     """
     queued: list[Fact] = session.info.pop(_QUEUED, [])
     if queued:
-        session.execute(insert(OutboxRow), [_row(session, fact) for fact in queued])
+        entropy = of(session).entropy
+        session.execute(insert(OutboxRow), [write(fact, entropy) for fact in queued])
 
 
-def _row(session: Session, fact: Fact) -> dict[str, Any]:
+FACTS = cast(Table, OutboxRow.__table__)
+"""Where they belong, for whoever writes one in a statement of their own."""
+
+
+def write(fact: Fact, entropy: Entropy) -> dict[str, Any]:
+    """A fact's row: columns by name; what is not named has its default in the database."""
     return {
-        "message_id": uuid7(fact.at, of(session).entropy),
+        "message_id": uuid7(fact.at, entropy),
         "name": fact.name,
         "organisation_id": fact.organisation_id,
         "stream": stream_of(fact.subjects, fact.organisation_id),

@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import threading
+from functools import partial
 
-from sync_server.outbox.announcing import forgetter, teller
+from sqlalchemy.orm import Session
+
+from shared.clock import Millis
+from sync_server.outbox.announcing import forget_lists, forgetter, is_news, is_of_houses, teller
+from sync_server.outbox.service import RECORDED, Fact
+from sync_server.plumbing.database import after_commit
 from sync_server.plumbing.parts import Parts
 
 STIRRED = "outbox:stirred"
@@ -14,8 +20,16 @@ LOOK_FOR_STOP_S = 0.5
 def wire(parts: Parts) -> None:
     """Every fact reaches the topics of its event, and what is remembered of it is forgotten."""
     parts.announcers.extend([forgetter(parts.cache), teller(parts.bus)])
+    parts.database.when(RECORDED, partial(_note_news, parts))
     if parts.config.redis_url is not None:
         parts.database.wake_ups.append(lambda: parts.bus.tell(STIRRED, {}))
+
+
+def _note_news(parts: Parts, session: Session, fact: Fact, _now: Millis) -> None:
+    """Whoever changes an event and reads it again a moment later reads the change: the relay may come later."""
+    if is_news(fact.name) or is_of_houses(fact.name):
+        after_commit(session, partial(forget_lists, parts.cache, fact.organisation_id))
+        after_commit(session, parts.metrics.event_changes.labels(fact.name).inc)
 
 
 def listen_for_commits(parts: Parts, stop: threading.Event) -> None:

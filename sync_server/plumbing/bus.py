@@ -33,7 +33,8 @@ class Listener:
     def wait(self, timeout_s: float) -> list[Note]:
         """What came, at once where something lies here, else when it comes; nothing after the timeout."""
         with self._rung:
-            self._rung.wait_for(self._anything, timeout_s)
+            if timeout_s > 0:
+                self._rung.wait_for(self._anything, timeout_s)
             notes = list(self._notes)
             self._notes.clear()
             return notes

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
 
@@ -11,6 +13,7 @@ class Metrics:
     def __init__(self) -> None:
         """Name the measures; nothing is started."""
         self.registry = CollectorRegistry()
+        self.before_reading: list[Callable[[], None]] = []  # rooms look up here what is only known when it is asked for
         self.requests = Counter(
             "gatehouse_http_requests", "Requests answered", ["method", "route", "status"], registry=self.registry
         )
@@ -23,11 +26,22 @@ class Metrics:
         self.facts_delivered = Counter("gatehouse_outbox_delivered", "Facts delivered", registry=self.registry)
         self.facts_failed = Counter("gatehouse_outbox_failed", "Deliveries that failed", registry=self.registry)
 
+        self.event_changes = Counter(
+            "gatehouse_event_changes", "Changes of events in this process", ["fact"], registry=self.registry
+        )
+        self.layout_seconds = Histogram(
+            "gatehouse_layout_load_seconds", "Time to have an event's house ready", registry=self.registry,
+            buckets=(0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.5, 1, 2, 5),
+        )  # fmt: skip
         self.joins_taken = Counter(
             "gatehouse_joins_taken", "Messages about joins elsewhere", ["outcome"], registry=self.registry
         )
         self.cache_lookups = Counter(
             "gatehouse_cache_lookups", "Look-ups that a cache answered, or did not", ["tier", "known"],
+            registry=self.registry,
+        )  # fmt: skip
+        self.seatmap_corrections = Counter(
+            "gatehouse_seatmap_corrections", "Seats and places of which open maps had missed a change",
             registry=self.registry,
         )  # fmt: skip
 
@@ -37,4 +51,6 @@ class Metrics:
 
     def text(self) -> bytes:
         """All measures as Prometheus reads them."""
+        for look in self.before_reading:
+            look()
         return generate_latest(self.registry)

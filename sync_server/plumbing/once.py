@@ -39,13 +39,31 @@ class OnceRow(Base):
 Write = Callable[[Session], Any]
 
 
-def once(write: Write, *, status: int = 201) -> Response:
-    """Run `write` in its own transaction and answer with what it returns; a repeated key is answered from memory."""
+def once(write: Write, *, status: int = 201, said: bytes | None = None) -> Response:
+    """Run `write` in its own transaction and answer with what it returns; a repeated key is answered from memory.
+
+    `said` is what was asked, where that is not the body as it came.
+    """
     key = request.headers.get(HEADER)
     with parts().database.writing() as session:
         if key is None:
             return _answer(orjson.dumps(write(session)), status)
-        return _remembered(session, _checked(key), write, status)
+        return _remembered(session, _checked(key), write, status, said)
+
+
+def answered(*, said: bytes | None = None) -> Response | None:
+    """What a repeated key was answered; None for a new one: for writes that look at the world before they begin.
+
+    By the second time what they look at has changed, often by their own doing.
+    """
+    key = request.headers.get(HEADER)
+    if key is None:
+        return None
+    who = current_principal()
+    name = f"{who.kind}:{who.id}"
+    with parts().database.reading() as session:
+        known = session.get(OnceRow, (name, _checked(key))) is not None
+        return _again(session, name, key, _request_hash(who.organisation_id, said)) if known else None
 
 
 def plainly(write: Write, *, status: int = 201) -> Response:
@@ -60,9 +78,9 @@ def _checked(key: str) -> str:
     return key
 
 
-def _remembered(session: Session, key: str, write: Write, status: int) -> Response:
+def _remembered(session: Session, key: str, write: Write, status: int, said: bytes | None) -> Response:
     who = current_principal()
-    asked = _request_hash(who.organisation_id)
+    asked = _request_hash(who.organisation_id, said)
     name = f"{who.kind}:{who.id}"
     if not _claimed(session, name, key, who.organisation_id, asked):
         return _again(session, name, key, asked)
@@ -93,10 +111,10 @@ def _again(session: Session, principal: str, key: str, asked: bytes) -> Response
     return answer
 
 
-def _request_hash(organisation_id: str) -> bytes:
+def _request_hash(organisation_id: str, said: bytes | None) -> bytes:
     # One person may work for two organisations: what one was told must never answer for the other.
-    said = f"{organisation_id} {request.method} {request.full_path}\n".encode() + request.get_data(cache=True)
-    return hashlib.sha256(said).digest()
+    asked = f"{organisation_id} {request.method} {request.full_path}\n".encode()
+    return hashlib.sha256(asked + (request.get_data(cache=True) if said is None else said)).digest()
 
 
 def _answer(body: bytes, status: int) -> Response:

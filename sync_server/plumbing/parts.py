@@ -5,11 +5,11 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import cast
+from typing import Any, cast
 
 from flask import current_app
 
-from shared.clock import Clock
+from shared.clock import Clock, MonotonicClock
 from shared.ids import Entropy
 from sync_server.config import Config
 from sync_server.plumbing.bus import Bus
@@ -36,10 +36,12 @@ class Parts:
     may: Callable[[Principal, Action], bool]
     metrics: Metrics
     nearby: Nearby
+    monotonic: MonotonicClock
     stop: threading.Event = field(default_factory=threading.Event)  # ends long polls and streams
     jobs: list[Job] = field(default_factory=list)  # rooms add theirs when they are wired
     subscribers: list[Subscriber] = field(default_factory=list)
     announcers: list[Announcer] = field(default_factory=list)
+    memories: dict[str, Any] = field(default_factory=dict)  # what a room keeps in this process, under its name
 
     @property
     def bus(self) -> Bus:

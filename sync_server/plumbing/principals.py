@@ -14,8 +14,11 @@ class Action(StrEnum):
 
     READ = "read"
     EDIT_VENUES = "edit_venues"
+    DELETE_VENUES = "delete_venues"
     EDIT_EVENTS = "edit_events"
     CHANGE_STATUS = "change_status"
+    CALL_OFF = "call_off"  # cancel and postpone; whoever may change the status may do so too
+    HOLD_SEATS = "hold_seats"
     ISSUE_TICKETS = "issue_tickets"
     CHANGE_TICKETS = "change_tickets"
     MANAGE_DEVICES = "manage_devices"
@@ -32,11 +35,11 @@ class Action(StrEnum):
 class Principal:
     """Somebody known, acting for one organisation."""
 
-    kind: str  # user, token
+    kind: str  # user, token, guest
     id: str
     organisation_id: str  # "": a platform user who has not chosen one
     name: str = ""
-    role: str = ""  # owner, admin, staff; "" for tokens
+    role: str = ""  # owner, admin, staff; "" for tokens and guests
     platform_role: str = ""  # super_admin, tenant_manager
     scopes: frozenset[str] = field(default_factory=frozenset)  # of a token
     session_id: str = ""
@@ -53,6 +56,8 @@ class Actor:
     user_agent: str = ""
     request_id: str = ""
     approval: str = ""  # the tenant's approval reference, for platform staff
+    platform_role: str = ""  # in which somebody of the platform acts on an organisation from outside
+    reason: str = ""  # why, where the request says so
 
 
 SYSTEM = Actor("system")

@@ -5,11 +5,15 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from shared.clock import MonotonicClock
 from shared.ids import Entropy
 from sync_server.plumbing.bus import Bus, Hub
 from sync_server.plumbing.cache import Cache, Count, NearCache
+
+if TYPE_CHECKING:
+    from sync_server.plumbing.redis_line import RedisLine
 
 Loop = Callable[[threading.Event], None]
 """Something that runs on a thread of its own until the event is set."""
@@ -23,6 +27,7 @@ class Nearby:
     cache: Cache
     loops: tuple[Loop, ...] = ()
     close: Callable[[], None] = lambda: None
+    line: RedisLine | None = None
 
 
 def choose(url: str | None, prefix: str, monotonic: MonotonicClock, entropy: Entropy, count: Count) -> Nearby:
@@ -36,4 +41,4 @@ def choose(url: str | None, prefix: str, monotonic: MonotonicClock, entropy: Ent
     line = RedisLine(url, monotonic)
     bus = RedisBus(line, prefix, mark=entropy(8).hex())
     cache = NearCache(monotonic, count, behind=RedisCache(line, prefix, count), bus=bus)
-    return Nearby(bus, cache, (bus.serve, cache.serve), line.close)
+    return Nearby(bus, cache, (bus.serve, cache.serve), line.close, line)

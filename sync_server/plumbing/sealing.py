@@ -35,30 +35,37 @@ class Sealer:
         except (InvalidTag, ValueError):
             raise StorageError(
                 "A sealed secret does not open: the master key is not the one it was sealed with. "
-                "Put the right key file back in its place and start again."
+                "Put the right key file back in its place and start again.",
+                code="wrong_master_key",
             ) from None
 
 
 def load_or_make(path: Path, entropy: Entropy, *, may_make: bool) -> bytes:
     """The master key of this file; made on the first start where that is allowed."""
-    if path.exists():
+    if os.path.lexists(path):
         return _checked(path)
     if not may_make:
         raise SettingsError(
-            f"There is no master key at {path}. All processes of one installation share one key: make it once with "
-            f"`gatehouse-server key master`, keep a copy in a safe place, and name it in GATEHOUSE_MASTER_KEY_FILE."
+            f"There is no master key at {path}. Put your copy of it there, or name its place in "
+            "GATEHOUSE_MASTER_KEY_FILE. A new installation makes one, once, for all its processes: "
+            "`gatehouse-server key master`; keep a copy in a safe place."
         )
     return make(path, entropy)
 
 
 def make(path: Path, entropy: Entropy) -> bytes:
     """A new master key in a new file that only its owner may read; never overwrites one."""
-    path.parent.mkdir(parents=True, exist_ok=True)
     key = entropy(KEY_BYTES)
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:
-        return _checked(path)
+    except OSError as problem:
+        if path.is_file():
+            return _checked(path)
+        raise SettingsError(
+            f"The master key cannot be made at {path}: {problem.strerror}. Let the user who runs this write there, "
+            "or name another place in GATEHOUSE_MASTER_KEY_FILE."
+        ) from None
     with os.fdopen(handle, "w") as file:
         file.write(key.hex() + "\n")
     return key
@@ -67,8 +74,16 @@ def make(path: Path, entropy: Entropy) -> bytes:
 def _checked(path: Path) -> bytes:
     try:
         key = bytes.fromhex(path.read_text(encoding="ascii").strip())
-    except (OSError, ValueError):
+    except OSError as problem:
+        raise SettingsError(
+            f"The master key in {path} cannot be read: {problem.strerror}. Let the user who runs this read it, "
+            "or name another file in GATEHOUSE_MASTER_KEY_FILE."
+        ) from None
+    except ValueError:
         key = b""
     if len(key) != KEY_BYTES:
-        raise SettingsError(f"{path} does not hold a master key: 64 hexadecimal digits are expected.")
+        raise SettingsError(
+            f"{path} does not hold a master key: {2 * KEY_BYTES} hexadecimal digits are expected. "
+            "Put your copy of the key there, or name another file in GATEHOUSE_MASTER_KEY_FILE."
+        )
     return key

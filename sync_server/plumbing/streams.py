@@ -22,16 +22,18 @@ class Crowd(StrEnum):
     """Who holds a request open."""
 
     GATE = "gate"
-    BROWSER = "browser"
+    BROWSER = "browser"  # somebody who is signed in
+    VISITOR = "visitor"  # anybody
 
 
 class OpenStreams:
     """Seats for long polls and event streams of one process."""
 
     def __init__(self, threads: int) -> None:
-        """`threads` is what the server answers with; browsers get a quarter of what may stay open."""
+        """`threads` answer requests; browsers get a quarter of what may stay open, visitors half as much."""
         self.limit = max(threads - SPARE_THREADS, threads // 4, 1)
         self.browser_limit = max(self.limit // 4, 1)
+        self.visitor_limit = max(self.browser_limit // 2, 1)
         self._open: Counter[Crowd] = Counter()
         self._turn = threading.Lock()
 
@@ -47,8 +49,8 @@ class OpenStreams:
     def take(self, crowd: Crowd) -> None:
         """Take a seat that `give_back` returns: for streams that outlive the view function."""
         with self._turn:
-            full = self._open.total() >= self.limit
-            if full or (crowd is Crowd.BROWSER and self._open[crowd] >= self.browser_limit):
+            share = {Crowd.BROWSER: self.browser_limit, Crowd.VISITOR: self.visitor_limit}.get(crowd, self.limit)
+            if self._open.total() >= self.limit or self._open[crowd] >= share:
                 raise Unavailable(
                     "As many gates and pages are listening as this server can serve. Try again in a few seconds.",
                     code="too_many_streams",

@@ -24,6 +24,18 @@ T = TypeVar("T")
 
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 
+_STANDING = (
+    ("X-Content-Type-Options", "nosniff"),
+    ("Referrer-Policy", "same-origin"),
+    ("X-Frame-Options", "DENY"),
+    ("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'"),
+    ("Cache-Control", "no-store"),
+)
+_HTTPS = (("Strict-Transport-Security", "max-age=31536000"),)
+
+_MOST_MISTAKES = 50
+_LONGEST_NAME = 200
+
 _WORDS = {
     400: ("invalid_request", "The request is not understood. Is the body valid JSON?"),
     404: ("not_found", "There is nothing here by that name."),
@@ -37,6 +49,11 @@ _WORDS = {
 def request_id() -> str:
     """The id by which this request can be found in the log."""
     return cast(str, g.get("request_id", "")) if has_request_context() else ""
+
+
+def current_request() -> Request:
+    """The request itself, for whoever asks it many things."""
+    return cast(Request, cast(Any, request)._get_current_object())
 
 
 def current_principal() -> Principal:
@@ -65,15 +82,34 @@ def current_actor() -> Actor:
     principal = maybe_principal()
     if principal is None:
         return Actor(SYSTEM.kind, ip=client_address(), user_agent=_user_agent(), request_id=request_id())
-    approval = request.headers.get("X-Tenant-Approval", "")[:200]
-    # Staff of the platform who hold no role in the organisation act on it from outside, and the log says so.
-    kind = "platform" if principal.platform_role and not principal.role else principal.kind
-    return Actor(kind, principal.id, client_address(), _user_agent(), request_id(), approval)
+    if principal.kind == "guest":  # nobody approves of what guests do, and they need no reason
+        return Actor(principal.kind, principal.id, client_address(), _user_agent(), request_id())
+    # Staff of the platform who do not run the organisation act on it from outside, and the log says so.
+    outside = bool(principal.platform_role) and principal.role not in {"owner", "admin"}
+    return Actor(
+        "platform" if outside else principal.kind,
+        principal.id,
+        client_address(),
+        _user_agent(),
+        request_id(),
+        _said("X-Tenant-Approval", "approval")[:200],
+        principal.platform_role if outside else "",
+        _said("X-Reason", "reason")[:1000],
+    )
+
+
+def _said(header: str, field: str) -> str:
+    """What a script says in a header, a page in a field of its form, and either in a body that has such a field."""
+    body = request.get_json(silent=True) if request.is_json and request.method not in SAFE else None
+    said = body.get(field) if isinstance(body, dict) else None
+    words = request.headers.get(header) or request.form.get(field) or said
+    return words.strip() if isinstance(words, str) else ""
 
 
 def deed() -> Deed:
     """What a use case is told about this request."""
-    return Deed(current_actor(), parts().clock(), parts().entropy)
+    here = parts()
+    return Deed(current_actor(), here.clock(), here.entropy)
 
 
 def client_address() -> str:
@@ -94,9 +130,20 @@ def requires(action: Action) -> Callable[[Callable[P, T]], Callable[P, T]]:
             require(action)
             return view(*args, **kwargs)
 
-        return guarded
+        return marked(guarded, action)
 
     return guard
+
+
+def marked(view: Callable[P, T], action: Action) -> Callable[P, T]:
+    """The same view, saying which action it asks for: the matrix of roles is made from what views say."""
+    view.__dict__["asks_for"] = action
+    return view
+
+
+def asked_for(view: Callable[..., Any]) -> Action | None:
+    """The action that a view asks for; None where it asks for none."""
+    return cast("Action | None", getattr(view, "asks_for", None))
 
 
 def signed_in(view: Callable[P, T]) -> Callable[P, T]:
@@ -133,7 +180,14 @@ class JsonRequest(Request):
 
     def get_json(self, force: bool = False, silent: bool = False, cache: bool = True) -> Any:
         """The body as JSON; an empty body is an empty object."""
-        return super().get_json(force=force, silent=silent, cache=cache) if self.get_data() else {}
+        if not self.get_data():
+            return {}
+        try:
+            return super().get_json(force=force, silent=silent, cache=cache)
+        except RecursionError:
+            if silent:
+                return None
+            raise InvalidRequest("The body is nested deeper than anything that this server takes.") from None
 
 
 class SmallNumber(IntegerConverter):
@@ -147,6 +201,8 @@ class SmallNumber(IntegerConverter):
 def install(app: APIFlask) -> None:
     """Give an app request ids and the one shape of errors."""
     app.request_class = JsonRequest
+    # Nothing here is a coroutine: to look for that at each function of each request is a thirtieth of a hold's price.
+    app.ensure_sync = _as_it_is  # type: ignore[method-assign]
     app.url_map.converters["int"] = SmallNumber
     app.before_request(_begin)
     app.after_request(_end)
@@ -159,28 +215,37 @@ def install(app: APIFlask) -> None:
     app.register_error_handler(Exception, _unexpected)
 
 
+def _as_it_is(func: Callable[..., Any]) -> Callable[..., Any]:
+    return func
+
+
 def _begin() -> None:
-    g.started = parts().clock()
-    g.request_id = uuid7(g.started, parts().entropy)
+    here = parts()
+    now = here.clock()
+    g.started, g.request_id = now, uuid7(now, here.entropy)
 
 
 def _end(answer: Response) -> Response:
-    rule = request.url_rule.rule if request.url_rule else "unknown"
-    millis = parts().clock() - g.get("started", 0)
-    answer.headers["X-Request-Id"] = request_id()
-    answer.headers.setdefault("X-Content-Type-Options", "nosniff")
-    answer.headers.setdefault("Referrer-Policy", "same-origin")
-    answer.headers.setdefault("X-Frame-Options", "DENY")
-    if parts().config.secure_cookies:
-        answer.headers.setdefault("Strict-Transport-Security", "max-age=31536000")
-    metrics = parts().metrics
-    metrics.requests.labels(request.method, rule, answer.status_code).inc()
-    metrics.seconds.labels(request.method, rule).observe(millis / 1000)
+    # Each is found anew at every mention of the names that Flask lends us.
+    here, asked, its_id = parts(), current_request(), request_id()
+    rule = asked.url_rule.rule if asked.url_rule else "unknown"
+    millis, status = here.clock() - g.get("started", 0), answer.status_code
+    _add_headers(answer, its_id, forever_https=here.config.secure_cookies)
+    here.metrics.requests.labels(asked.method, rule, status).inc()
+    here.metrics.seconds.labels(asked.method, rule).observe(millis / 1000)
     # The rule, not the address: addresses hold ids that belong to somebody.
-    LOG.info(
-        "request", method=request.method, route=rule, status=answer.status_code, ms=millis, request_id=request_id()
-    )
+    LOG.info("request", method=asked.method, route=rule, status=status, ms=millis, request_id=its_id)
     return answer
+
+
+def _add_headers(answer: Response, its_id: str, *, forever_https: bool) -> None:
+    """What every answer says, where its view has not said otherwise."""
+    headers = answer.headers
+    said = {name.lower() for name, _ in headers}
+    headers["X-Request-Id"] = its_id
+    for name, value in (*_STANDING, *(_HTTPS if forever_https else ())):
+        if name.lower() not in said:
+            headers.add(name, value)
 
 
 def _told(error: GatehouseError) -> Response:
@@ -200,9 +265,12 @@ def _flattened(detail: dict[str, Any]) -> Iterable[tuple[str, str]]:
 
 
 def invalid_fields(problems: Iterable[tuple[str, str]]) -> InvalidRequest:
-    """InvalidRequest that names each field and what is wrong with it."""
-    listed = list(problems)
-    words = " ".join(f"{field}: {problem}." for field, problem in listed)
+    """InvalidRequest that names each field and what is wrong with it; of very many mistakes, the first ones."""
+    every = list(problems)
+    # A body full of mistakes would else be answered by one that is many times as large.
+    listed = [(field[:_LONGEST_NAME], problem) for field, problem in every[:_MOST_MISTAKES]]
+    more = [f"And {len(every) - len(listed)} more like these."] if len(every) > len(listed) else []
+    words = " ".join([*(f"{field}: {problem}." for field, problem in listed), *more])
     return InvalidRequest(words, fields=[{"field": field, "problem": problem} for field, problem in listed])
 
 

@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator
 from sync_server.outbox import catalogue, letters
 from sync_server.outbox.rules import routing_key
 from sync_server.plumbing.work import Message
-from tests.builders import DAY, a_gate
+from tests.builders import DAY, a_gate, a_venue
 from tests.office import Desk, Evening, Office, an_evening
 
 PRODUCT = Path(catalogue.__file__).parents[1]
@@ -48,6 +48,12 @@ def whole_life(office: Office, desk: Desk, evening: Evening) -> None:
     desk.post(f"{evening.path}/zones", {"name": "Floor"})
     desk.patch(f"{evening.path}/zones/1", {"name": "Stalls"})
     desk.post(f"/api/venues/{evening.venue['id']}/gates", a_gate())
+    desk.patch(f"/api/venues/{evening.venue['id']}/gates/1", {"status": "closed"})
+    desk.patch(f"/api/venues/{evening.venue['id']}", {"city": "Bremen"})
+    for step in ("archive", "restore"):
+        desk.post(f"/api/venues/{evening.venue['id']}/{step}", {}, 200)
+    empty = desk.post("/api/venues", a_venue(name="Empty"))["id"]
+    desk.ask("DELETE", f"/api/venues/{empty}")
     desk.ask("PUT", f"{evening.path}/gates/1", {"zones": [1]})
     desk.patch(evening.path, {"description": "with strings"})
     desk.post(f"{evening.path}/publish", {}, 200)
@@ -72,8 +78,10 @@ def test_every_fact_of_an_evening_looks_as_the_catalogue_says(office: Office, ev
         letter = orjson.loads(letters.envelope(message))
         Draft202012Validator(catalogue.schema(message.name)).validate(letter)
     assert {message.name for message in messages} >= {
-        "event_created", "event_zone_added", "event_published", "tickets_issued", "ticket_blocked", "ticket_reissued",
-        "ticket_cancelled", "key_retired", "event_went_live", "event_postponed", "event_cancelled", "event_archived",
+        "venue_created", "venue_changed", "venue_archived", "venue_restored", "venue_deleted", "gate_created",
+        "gate_changed", "event_created", "event_zone_added", "event_published", "tickets_issued", "ticket_blocked",
+        "ticket_reissued", "ticket_cancelled", "key_retired", "event_went_live",
+        "event_postponed", "event_cancelled", "event_archived",
     }  # fmt: skip
 
 

@@ -19,7 +19,7 @@ from sync_server.outbox import queries, service
 from sync_server.outbox.deliveries import Outcome
 from sync_server.outbox.leases import BROKER, LEASE_MS
 from sync_server.outbox.relay import BATCH, Relay, broker_relay, house_relay
-from sync_server.outbox.rules import DEAD_AFTER, LONGEST_PAUSE_MS
+from sync_server.outbox.rules import DEAD_AFTER, LONGEST_PAUSE_MS, State
 from sync_server.outbox.service import Fact, record
 from sync_server.plumbing.work import Message
 from tests.office import Office
@@ -82,7 +82,7 @@ def until_it_gives_up(office: Office, relay: Relay) -> int:
     return tries
 
 
-def listed(office: Office, state: queries.State) -> list[Any]:
+def listed(office: Office, state: State) -> list[Any]:
     with office.database.reading() as session:
         return list(queries.listed(session, state))
 
@@ -92,7 +92,7 @@ def test_a_fact_that_always_fails_is_laid_aside_and_its_event_goes_on(office: Of
     tell(office, 7, 0, 1, 2)
     assert until_it_gives_up(office, Relay(office.parts, [house])) == DEAD_AFTER + 1
     assert house.heard == [(7, 0), (7, 2)]
-    [dead] = listed(office, queries.State.DEAD)
+    [dead] = listed(office, State.DEAD)
     assert dead.attempts == DEAD_AFTER and "1 cannot be borne" in dead.last_error
 
 
@@ -102,16 +102,16 @@ def test_what_was_laid_aside_goes_once_more_when_somebody_asks(office: Office) -
     tell(office, 7, 1)
     until_it_gives_up(office, relay)
     house.unbearable.clear()
-    [dead] = listed(office, queries.State.DEAD)
+    [dead] = listed(office, State.DEAD)
     with office.database.writing() as session:
         assert service.replay(session, [dead.id], office.deed()) == 1
     until_it_gives_up(office, relay)
-    assert house.heard == [(7, 1)] and listed(office, queries.State.DEAD) == []
+    assert house.heard == [(7, 1)] and listed(office, State.DEAD) == []
 
 
 def test_a_fact_that_is_on_its_way_is_not_sent_twice_at_once(office: Office) -> None:
     tell(office, 7, 1)
-    [waiting] = listed(office, queries.State.WAITING)
+    [waiting] = listed(office, State.WAITING)
     with office.database.writing() as session:
         assert service.replay(session, [waiting.id], office.deed()) == 0
 
@@ -162,7 +162,7 @@ def test_several_relays_never_overtake_each_other_within_an_event(office: Office
         for thread in threads:
             thread.join()
         office.advance(LONGEST_PAUSE_MS)
-        if not listed(office, queries.State.WAITING):
+        if not listed(office, State.WAITING):
             break
     assert heard == {event: list(range(60)) for event in heard}
 
@@ -196,9 +196,9 @@ def test_an_operator_lists_what_was_laid_aside_and_lets_it_go_once_more(
     assert [line["subjects"]["event_number"] for line in lines] == [7, 8]
     assert "payload" not in lines[0]
     assert "One fact goes" in operator(office, monkeypatch, "replay", lines[0]["message_id"]).stderr
-    assert len(listed(office, queries.State.DEAD)) == 1
+    assert len(listed(office, State.DEAD)) == 1
     assert "One fact goes" in operator(office, monkeypatch, "replay", "--every", "dead").stderr
-    assert len(listed(office, queries.State.WAITING)) == 2
+    assert len(listed(office, State.WAITING)) == 2
     with office.database.reading() as session:
         audited = session.execute(text("SELECT count(*) FROM audit_lines WHERE action = 'fact_replayed'")).scalar_one()
     assert audited == 2
@@ -251,7 +251,7 @@ def test_an_outage_is_no_facts_fault(office: Office) -> None:
         office.advance(LONGEST_PAUSE_MS)
     broker.asleep = False
     second.run_once()
-    assert broker.heard == [1] and listed(office, queries.State.DEAD) == []
+    assert broker.heard == [1] and listed(office, State.DEAD) == []
 
 
 def test_a_letter_that_the_broker_refuses_rests_and_is_laid_aside_in_the_end(office: Office) -> None:
@@ -265,7 +265,7 @@ def test_a_letter_that_the_broker_refuses_rests_and_is_laid_aside_in_the_end(off
     assert broker.heard == [5] and second.run_once() == 0  # what comes later of the same event waits
     office.advance(LONGEST_PAUSE_MS)
     until_it_gives_up(office, second)
-    [dead] = listed(office, queries.State.DEAD)
+    [dead] = listed(office, State.DEAD)
     assert dead.payload == {"n": 1} and broker.heard == [5, 2] and len(house.heard) == 3
     broker.refuses.clear()
     with office.database.writing() as session:

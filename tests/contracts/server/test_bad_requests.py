@@ -26,6 +26,23 @@ def test_a_body_that_is_no_json_object(desk: Desk, body: bytes) -> None:
     assert told(answer)["code"] == "invalid_request"
 
 
+@pytest.mark.parametrize("body", [b"[" * 100_000, b'{"a":' * 50_000, b'{"name":' + b"[" * 3_000 + b"]" * 3_000 + b"}"])
+def test_a_body_that_is_nested_without_end(desk: Desk, body: bytes) -> None:
+    answer = desk.client.post("/api/venues", data=body, headers=desk.headers | {"Content-Type": "application/json"})
+    assert answer.status_code == 400
+    assert told(answer)["code"] == "invalid_request"
+
+
+def test_of_ten_thousand_mistakes_the_first_are_told(evening: Evening) -> None:
+    body = {"every_days": 7, "count": 2, "weekdays": ["someday"] * 10_000}
+    answer = evening.desk.ask("POST", f"{evening.path}/series", body)
+    assert answer.status_code == 400 and len(answer.data) < 20_000
+    error = told(answer)
+    assert error["details"]["fields"][0]["field"] == "weekdays.0" and "9950 more" in error["message"]
+    long = told(evening.desk.ask("POST", "/api/venues", a_venue(**{"x" * 100_000: 1})))
+    assert len(long["message"]) < 1_000
+
+
 def test_an_unknown_field_is_named(desk: Desk) -> None:
     answer = desk.ask("POST", "/api/venues", a_venue(organisation_id="somebody-else"))
     assert answer.status_code == 400
@@ -93,7 +110,7 @@ def test_names_that_are_taken(evening: Evening) -> None:
     assert evening.desk.refused("POST", "/api/venues", a_venue(slug="harbour-hall")) == (409, "slug_taken")
     evening.desk.post(f"/api/venues/{venue}/gates", a_gate())
     assert evening.desk.refused("POST", f"/api/venues/{venue}/gates", a_gate()) == (409, "gate_code_taken")
-    second = evening.desk.post("/api/events", an_event(venue))
+    second = evening.desk.post("/api/events", an_event(venue, start_at=EVENING + 3 * HOUR))
     assert second["slug"] == "night-music-2" and second["code"] != evening.event["code"]
 
 

@@ -48,7 +48,7 @@ def walk(evening: Evening, *path: str) -> dict[str, Any]:
 def test_every_way_of_the_table_is_open_and_every_other_is_closed(office: Office, desk: Desk, old: EventStatus) -> None:
     venue = desk.post("/api/venues", a_venue())
     for new, path in WAYS.items():
-        evening = Evening(desk, venue, desk.post("/api/events", an_event(venue["id"])))
+        evening = Evening(desk, venue, desk.post("/api/events", an_event(venue["id"], name=f"Night of {path}")))
         walk(evening, *LEADING_TO[old])
         answer = desk.ask("POST", f"{evening.path}/{path}", {})
         allowed = new in TRANSITIONS[old]

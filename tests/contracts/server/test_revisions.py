@@ -53,6 +53,20 @@ def test_a_gate_that_follows_in_small_steps_sees_each_state_whole(office: Office
     assert pack(zone(1, "third")) in follower.rows.values()
 
 
+def test_a_change_of_more_rows_than_gates_take_at_once_comes_in_parts(office: Office) -> None:
+    """A gate that has some of them must not believe that it knows every ticket of that time."""
+    put(office, zone(1, "Floor"))
+    before = office.now
+    office.now += 60_000
+    put(office, *(zone(n, "moved") for n in range(1, 20_002)))
+    follower = Follower(office)
+    follower.catch_up()
+    assert (follower.revision, len(follower.rows)) == (6, 20_001)
+    with office.database.reading() as session:
+        parts = [queries.rows_after(session, EVENT, known, 5_000) for known in range(1, 6)]
+    assert [(len(part.rows), part.at) for part in parts if part] == [*[(5_000, before)] * 4, (1, office.now)]
+
+
 def test_a_row_can_be_looked_up_as_it_was_at_a_revision_and_at_a_time(office: Office) -> None:
     times = {}
     for name in ("first", "second"):

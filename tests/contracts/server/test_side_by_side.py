@@ -24,7 +24,7 @@ def at_once(office: Office, desk: Desk, *asked: tuple[str, Any]) -> None:
 
 def test_an_event_made_while_keys_and_supervisors_change_misses_none_of_them(office: Office, desk: Desk) -> None:
     venue = desk.post("/api/venues", a_venue())["id"]
-    events = [("/api/events", an_event(venue, slug=f"night-{n}", code=f"N{n}")) for n in range(5)]
+    events = [("/api/events", an_event(venue, name=f"Night {n}", code=f"N{n}")) for n in range(5)]
     keys = [("/api/keys/rotate", {"at_once": n % 2 == 0}) for n in range(3)]
     people = [("/api/supervisors", {"name": f"Sue {n}", "pin": "271828"}) for n in range(3)]
     at_once(office, desk, *events, *keys, *people)
@@ -36,7 +36,7 @@ def test_an_event_made_while_keys_and_supervisors_change_misses_none_of_them(off
 
 def test_an_event_made_while_gates_are_added_misses_none_of_them(office: Office, desk: Desk) -> None:
     venue = desk.post("/api/venues", a_venue())["id"]
-    events = [("/api/events", an_event(venue, slug=f"night-{n}", code=f"N{n}")) for n in range(4)]
+    events = [("/api/events", an_event(venue, name=f"Night {n}", code=f"N{n}")) for n in range(4)]
     gates = [(f"/api/venues/{venue}/gates", a_gate(code=f"G{n}")) for n in range(4)]
     at_once(office, desk, *events, *gates)
     for event in desk.get("/api/events")["items"]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
@@ -63,6 +66,22 @@ def test_guessing_a_password_is_slowed_down_for_that_account_only(office: Office
     assert try_in(office, "olga@marquee.example", PASSWORD) == 200
 
 
+def test_a_crowd_that_guesses_at_the_same_moment_has_no_more_guesses(office: Office, org: str) -> None:
+    office.user("olga@marquee.example", org, "owner")
+    start = threading.Barrier(16)
+
+    def guess(turn: int) -> int:
+        start.wait(60)
+        return try_in(office, "olga@marquee.example", f"wrong guess {turn}")
+
+    with ThreadPoolExecutor(16) as pool:
+        answers = list(pool.map(guess, range(16)))
+    assert set(answers) <= {401, 429} and answers.count(401) <= 5
+    assert try_in(office, "olga@marquee.example", PASSWORD) == 429
+    office.advance(16 * MINUTE)
+    assert [try_in(office, "olga@marquee.example", PASSWORD) for _ in range(8)] == [200] * 8  # no try counts for ever
+
+
 def test_an_unknown_address_answers_like_a_wrong_password(office: Office, org: str) -> None:
     office.user("olga@marquee.example", org, "owner")
     client = office.app.test_client()
@@ -106,7 +125,48 @@ def test_a_super_admin_acts_in_any_organisation_but_ordinary_users_only_in_their
     olga, root = office.browser("olga@marquee.example"), office.browser("root@platform.example")
     assert olga.refused("POST", "/api/session/organisation", {"organisation_id": rivals}) == (404, "not_found")
     assert root.ask("POST", "/api/session/organisation", {"organisation_id": rivals}).status_code == 204
-    root.post("/api/venues", a_venue())
+    root.post("/api/venues", a_venue(), **{"X-Reason": "the tenant asked for help"})
+
+
+def test_who_acts_from_outside_says_why_or_nothing_happens(office: Office, evening: Evening) -> None:
+    org = evening.desk.get(SIGN_IN)["organisation"]["id"]
+    for role in ("super_admin", "tenant_manager"):
+        office.user(f"{role}@platform.example", platform=role)
+        desk = office.browser(f"{role}@platform.example")
+        assert desk.ask("POST", "/api/session/organisation", {"organisation_id": org}).status_code == 204
+        agreed = {"X-Tenant-Approval": "mail of 4 July"}
+        answer = desk.ask("POST", f"{evening.path}/cancel", {}, **agreed)
+        assert answer.json is not None
+        assert (answer.status_code, answer.json["error"]["code"]) == (403, "reason_required")
+        assert desk.get(evening.path)["status"] == "draft"
+    root = office.browser("super_admin@platform.example")
+    root.ask("POST", "/api/session/organisation", {"organisation_id": org})
+    root.post(f"{evening.path}/cancel", {"reason": "the roof is not safe"}, 200)
+    with office.database.reading() as session:
+        kept = session.execute(
+            text("SELECT actor_kind, reason, approval FROM audit_lines WHERE action = 'event_cancelled'")
+        ).one()
+    assert tuple(kept) == ("platform", "the roof is not safe", "")
+
+
+def test_pages_of_the_platforms_staff_obey_the_same_table(office: Office, evening: Evening) -> None:
+    """A tenant manager cannot publish through a form what the API refuses, nor cancel without the tenant's word."""
+    org = evening.desk.get(SIGN_IN)["organisation"]["id"]
+    office.user("tina@platform.example", platform="tenant_manager")
+    tina = office.browser("tina@platform.example")
+    tina.ask("POST", "/api/session/organisation", {"organisation_id": org})
+    page = f"/admin/events/{evening.event['id']}"
+    shown = tina.client.get(page).get_data(as_text=True)
+    assert 'value="cancelled"' in shown and 'value="published"' not in shown and 'name="approval"' in shown
+
+    def walk(**form: str) -> int:
+        return tina.client.post(f"{page}/walk", data={"csrf_token": tina.headers["X-CSRF-Token"], **form}).status_code
+
+    assert walk(target="published", reason="why not", approval="none") == 403
+    assert walk(target="cancelled", reason="storm") == 403
+    assert walk(target="cancelled", approval="mail of 4 July") == 403
+    assert walk(target="cancelled", reason="storm", approval="mail of 4 July") == 302
+    assert evening.desk.get(evening.path)["status"] == "cancelled"
 
 
 def test_tokens_do_what_they_were_made_for_until_they_end_or_are_revoked(office: Office, org: str) -> None:

@@ -12,7 +12,7 @@ from shared.errors import Conflict
 from shared.reasons import Reason
 from shared.snapshot import RowKind, TicketRow, TicketState
 from shared.tickets import Entitlement, ReadTicket, Refusal, TicketFlags, read
-from sync_server.tickets import queries, service
+from sync_server.tickets import issuing, queries, service
 from sync_server.tickets.models import TicketRecord
 from tests.builders import DAY, a_ticket_type, a_zone
 from tests.office import Desk, Evening, Office, an_evening
@@ -128,7 +128,7 @@ def test_the_database_itself_refuses_a_second_ticket_for_a_seat(office: Office, 
         words = {c.key: getattr(row, c.key) for c in TicketRecord.__table__.columns}
     copy = TicketRecord(**words | {"id": 5, "sequence": 99, "confirmation_code": "OTHER234"})
     with pytest.raises(Conflict), office.database.writing() as session:
-        service._keep(session, [copy])
+        issuing._keep(session, [copy])
 
 
 def test_a_wish_that_cannot_be_granted_whole_is_not_granted_at_all(office: Office, evening: Evening) -> None:

@@ -1,0 +1,37 @@
+"""Words are the same however they are written."""
+
+from __future__ import annotations
+
+import importlib
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sync_server.plumbing.folding import fold
+
+OLD = importlib.import_module("sync_server.migrations.versions.0008_events_in_full")
+
+
+@pytest.mark.parametrize(
+    ("written", "folded"),
+    [
+        ("Zürich", "zurich"), ("ZU\u0308RICH", "zurich"), ("Große  Straße", "grosse strasse"), ("Łódź", "lodz"),
+        ("København ", "kobenhavn"), ("İstanbul", "istanbul"), ("Ærø", "aero"), ("São\u00a0Paulo", "sao paulo"),
+        ("ﬁn", "fin"), ("한국", "한국"), ("東京", "東京"), ("", ""), (" \t\n", ""), ("L\u2019Aquila", "l'aquila"),
+    ],
+)  # fmt: skip
+def test_case_accents_and_blanks_make_no_difference(written: str, folded: str) -> None:
+    assert fold(written) == folded
+
+
+@given(st.text())
+def test_folding_twice_changes_nothing_and_forms_of_a_letter_are_one(text: str) -> None:
+    assert fold(fold(text)) == fold(text)
+    assert fold(unicodedata.normalize("NFD", text)) == fold(unicodedata.normalize("NFC", text))
+
+
+@given(st.text())
+def test_what_the_migration_folded_is_found_by_what_folds_now(text: str) -> None:
+    assert OLD._fold(text) == fold(text)
