@@ -4,11 +4,27 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import JSON, BigInteger, CheckConstraint, ForeignKey, Index, String, UniqueConstraint
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    CheckConstraint,
+    ForeignKey,
+    Index,
+    String,
+    Text,
+    UniqueConstraint,
+    false,
+    text,
+)
 from sqlalchemy.orm import Mapped, mapped_column
 
 from shared.clock import Millis
 from sync_server.plumbing.tables import Base
+
+_NONE = text("''")
+STANDS = text("status NOT IN ('cancelled', 'archived')")
+OPENS = text("go_live_at IS NOT NULL")
+ENDS = text("end_at_auto IS NOT NULL")
 
 
 class EventRecord(Base):
@@ -44,6 +60,8 @@ class EventRecord(Base):
     city: Mapped[str] = mapped_column(String(50))
     country: Mapped[str] = mapped_column(String(60))
     address: Mapped[str] = mapped_column(String(500))
+    venue_capacity: Mapped[int] = mapped_column(default=0, server_default=text("0"))  # binds where capacity is 0
+    layout_room: Mapped[int] = mapped_column(default=0, server_default=text("0"))  # of its open zones; 0: no layout
     cutover_hour: Mapped[int] = mapped_column(default=5)
     cutover_empties: Mapped[bool] = mapped_column(default=True)
     anti_passback: Mapped[bool] = mapped_column(default=False)
@@ -61,6 +79,17 @@ class EventRecord(Base):
     updated_at: Mapped[Millis] = mapped_column(BigInteger)
     published_at: Mapped[Millis | None] = mapped_column(BigInteger)
     cancelled_at: Mapped[Millis | None] = mapped_column(BigInteger)
+    archived_at: Mapped[Millis | None] = mapped_column(BigInteger)
+    owner_id: Mapped[str] = mapped_column(String(64), default="", server_default=_NONE)
+    # Name, venue, city and category folded: what a visitor's words are compared with.
+    search_text: Mapped[str] = mapped_column(Text, default="", server_default=_NONE)
+    city_norm: Mapped[str] = mapped_column(Text, default="", server_default=_NONE)
+    # owner:venue:start:slug of the name: nobody makes the same evening twice by accident.
+    dedupe_key: Mapped[str] = mapped_column(String(200), server_default=_NONE)
+    cover_images: Mapped[list[Any]] = mapped_column(JSON, default=list, server_default=text("'[]'"))  # ids in order
+    cover_alts: Mapped[dict[str, Any]] = mapped_column(JSON, default=dict, server_default=text("'{}'"))  # by id
+    participants_elsewhere: Mapped[bool] = mapped_column(default=False, server_default=false())
+    queue_seq: Mapped[int] = mapped_column(default=0, server_default=text("0"))
 
     __table_args__ = (
         UniqueConstraint("organisation_id", "slug"),
@@ -71,6 +100,23 @@ class EventRecord(Base):
         Index("ix_events_organisation_id_status", "organisation_id", "status"),
         Index("ix_events_organisation_id_start_at", "organisation_id", "start_at"),
         Index("ix_events_status_start_at", "status", "start_at", "id"),
+        Index("ix_events_city_norm_status_start_at", "city_norm", "status", "start_at", "id"),
+        Index("ix_events_category_status_start_at", "category", "status", "start_at", "id"),
+        Index("ix_events_owner_id_created_at", "owner_id", "created_at", "id"),
+        Index("ix_events_recurrence_group_id", "recurrence_group_id", "start_at"),
+        Index("ix_events_replaced_by_event_id", "replaced_by_event_id"),
+        Index("ix_events_slug", "slug"),
+        # What is planned is asked for every second: among a million events it must cost what is planned, not all.
+        Index("ix_events_status_go_live_at", "status", "go_live_at", sqlite_where=OPENS, postgresql_where=OPENS),
+        Index("ix_events_status_end_at_auto", "status", "end_at_auto", sqlite_where=ENDS, postgresql_where=ENDS),
+        Index(
+            "uq_events_dedupe_key",
+            "organisation_id",
+            "dedupe_key",
+            unique=True,
+            sqlite_where=STANDS,
+            postgresql_where=STANDS,
+        ),
     )
 
 

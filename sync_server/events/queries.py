@@ -4,27 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
-from sqlalchemy import ColumnElement, and_, or_, select
+from sqlalchemy import ColumnElement, and_, func, or_, select
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
 from shared.errors import NotFound
-from shared.lifecycle import EventStatus
+from shared.lifecycle import ALLOWS, EventStatus
 from shared.snapshot import GateRow
 from sync_server.events.models import EventRecord, GateZonesRecord, ZoneRecord
 from sync_server.events.rows import days
 from sync_server.plumbing.pages import Page, cut, position
 from sync_server.venues import queries as venues
 
+SHOWN: Final = tuple(status.value for status in EventStatus if ALLOWS[status].show)
+
 
 @dataclass(frozen=True, slots=True)
 class EventFilter:
     """Which events to list."""
 
-    status: str | None = None
+    statuses: tuple[str, ...] = ()  # none: all but the archived
+    archived: bool = False  # those too
     venue_id: str | None = None
-    created_by: str | None = None
+    slug: str | None = None
+    recurrence_group_id: str | None = None
     upcoming_from: Millis | None = None
 
 
@@ -53,13 +58,34 @@ def events(
     return cut(session.execute(ordered).scalars().all(), limit, lambda row: (row.start_at, row.id))
 
 
+def owned(session: Session, organisation_id: str, owner_id: str, chosen: EventFilter, *, limit: int,
+          after: str | None) -> Page[EventRecord]:  # fmt: skip
+    """The events that somebody answers for, newest first."""
+    mine = EventRecord.organisation_id == organisation_id, EventRecord.owner_id == owner_id
+    wanted = select(EventRecord).where(*mine, *_conditions(chosen))
+    start = position(after, int, str)
+    if start is not None:
+        at, id = start
+        older = and_(EventRecord.created_at == at, EventRecord.id < id)
+        wanted = wanted.where(or_(EventRecord.created_at < at, older))
+    ordered = wanted.order_by(EventRecord.created_at.desc(), EventRecord.id.desc()).limit(limit + 1)
+    return cut(session.execute(ordered).scalars().all(), limit, lambda row: (row.created_at, row.id))
+
+
 def _conditions(chosen: EventFilter) -> list[ColumnElement[bool]]:
     wanted = (
-        (EventRecord.status, chosen.status), (EventRecord.venue_id, chosen.venue_id),
-        (EventRecord.created_by, chosen.created_by),
+        (EventRecord.venue_id, chosen.venue_id), (EventRecord.slug, chosen.slug),
+        (EventRecord.recurrence_group_id, chosen.recurrence_group_id),
     )  # fmt: skip
-    equal = [column == value for column, value in wanted if value is not None]
-    return equal if chosen.upcoming_from is None else [*equal, EventRecord.start_at >= chosen.upcoming_from]
+    conditions = [column == value for column, value in wanted if value is not None]
+    if chosen.statuses:
+        conditions.append(EventRecord.status.in_(chosen.statuses))
+    elif not chosen.archived:
+        conditions.append(EventRecord.status != EventStatus.ARCHIVED.value)
+    if chosen.upcoming_from is not None:
+        starts = func.coalesce(EventRecord.rescheduled_at, EventRecord.start_at)
+        conditions += [EventRecord.status.in_(SHOWN), starts >= chosen.upcoming_from]
+    return conditions
 
 
 def active_events(session: Session, organisation_id: str) -> Sequence[EventRecord]:
@@ -74,12 +100,47 @@ def events_at(session: Session, venue_id: str) -> Sequence[EventRecord]:
     return session.execute(select(EventRecord).where(*here).order_by(EventRecord.number)).scalars().all()
 
 
+def count_at(session: Session, venue_id: str) -> int:
+    """How many events there are at a venue, past and to come."""
+    return session.execute(select(func.count()).where(EventRecord.venue_id == venue_id)).scalar_one()
+
+
+def count_replaced_by(session: Session, event_id: str) -> int:
+    """How many events say that this one takes place instead of them."""
+    return session.execute(select(func.count()).where(EventRecord.replaced_by_event_id == event_id)).scalar_one()
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """Evenings that belong together."""
+
+    id: str
+    name: str
+    events: int
+    first: Millis
+    last: Millis
+
+
+def all_series(session: Session, organisation_id: str) -> list[Series]:
+    """The organisation's series by their first evening, under the name of that one; what is laid by counts no more."""
+    here = EventRecord.organisation_id == organisation_id, EventRecord.status != EventStatus.ARCHIVED.value
+    group, start = EventRecord.recurrence_group_id, EventRecord.start_at
+    ordered = select(group, EventRecord.name, start).where(*here, group.is_not(None)).order_by(start, EventRecord.id)
+    found: dict[str, list[tuple[str, Millis]]] = {}
+    for id, name, at in session.execute(ordered):
+        found.setdefault(str(id), []).append((name, at))
+    return [Series(id, each[0][0], len(each), each[0][1], each[-1][1]) for id, each in found.items()]
+
+
 def planned(session: Session, now: Millis) -> Sequence[EventRecord]:
     """Events whose planned transition is due."""
-    dated = or_(EventRecord.status == "published", EventRecord.rescheduled_at.is_not(None))
-    opens = EventRecord.status.in_(["published", "postponed"]), dated, EventRecord.go_live_at <= now
+    opens = EventRecord.status == "published", EventRecord.go_live_at <= now
+    opens_on_new_date = (
+        EventRecord.status == "postponed", EventRecord.rescheduled_at.is_not(None), EventRecord.go_live_at <= now
+    )  # fmt: skip
     ends = EventRecord.status == "live", EventRecord.end_at_auto <= now
-    due = select(EventRecord).where(or_(and_(*opens), and_(*ends))).order_by(EventRecord.id).limit(100)
+    any_of = or_(and_(*opens), and_(*opens_on_new_date), and_(*ends))  # each finds its way by an index of its own
+    due = select(EventRecord).where(any_of).order_by(EventRecord.id).limit(100)
     return session.execute(due.with_for_update(skip_locked=True)).scalars().all()
 
 

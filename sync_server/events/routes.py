@@ -9,13 +9,20 @@ from apiflask import APIBlueprint
 from flask import Response
 
 from shared.lifecycle import EventStatus
-from sync_server.events import queries, rules, schemas, service, status
+from sync_server.events import queries, replacing, rules, schemas, service, status
+from sync_server.events.cover_routes import bp as covers
+from sync_server.events.place_routes import bp as places
+from sync_server.events.series_routes import bp as series
+from sync_server.outbox.queries import joined_elsewhere
 from sync_server.plumbing.once import once
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.principals import Action
-from sync_server.plumbing.web import current_actor, current_principal, deed, organisation, requires
+from sync_server.plumbing.web import current_principal, deed, organisation, require, requires
 
 bp = APIBlueprint("events", __name__, url_prefix="/api", tag="Events")
+bp.register_blueprint(places)
+bp.register_blueprint(series)
+bp.register_blueprint(covers)
 
 
 @bp.post("/events")
@@ -24,6 +31,7 @@ bp = APIBlueprint("events", __name__, url_prefix="/api", tag="Events")
 @bp.output(schemas.EventView, status_code=201)
 def create(json_data: schemas.NewEvent) -> Response:
     """Make an event, as a draft."""
+    _require_own(json_data.owner_id)
 
     def write(session: Any) -> dict[str, Any]:
         row = service.create_event(session, organisation(), json_data.model_dump(), deed())
@@ -38,7 +46,12 @@ def create(json_data: schemas.NewEvent) -> Response:
 @bp.output(schemas.EventsView)
 def listing(query_data: schemas.EventsQuery) -> schemas.EventsView:
     """List the organisation's events by their start."""
-    return _page(query_data, created_by=None)
+    with parts().database.reading() as session:
+        page = queries.events(
+            session, organisation(), _chosen(query_data), limit=query_data.limit, after=query_data.after
+        )
+        joined = joined_elsewhere(session, [row.id for row in page.items])
+    return schemas.EventsView.of(page.items, page.next, parts().clock(), joined)
 
 
 @bp.get("/me/events")
@@ -46,16 +59,21 @@ def listing(query_data: schemas.EventsQuery) -> schemas.EventsView:
 @bp.input(schemas.EventsQuery, location="query")
 @bp.output(schemas.EventsView)
 def mine(query_data: schemas.EventsQuery) -> schemas.EventsView:
-    """List the events that you made."""
-    return _page(query_data, created_by=current_principal().id)
-
-
-def _page(query: schemas.EventsQuery, created_by: str | None) -> schemas.EventsView:
-    now = parts().clock()
-    chosen = queries.EventFilter(query.status, query.venue_id, created_by, now if query.upcoming else None)
+    """List the events that you answer for, newest first."""
+    who = current_principal().id
     with parts().database.reading() as session:
-        page = queries.events(session, organisation(), chosen, limit=query.limit, after=query.after)
-    return schemas.EventsView.of(page.items, page.next, now)
+        page = queries.owned(
+            session, organisation(), who, _chosen(query_data), limit=query_data.limit, after=query_data.after
+        )
+        joined = joined_elsewhere(session, [row.id for row in page.items])
+    return schemas.EventsView.of(page.items, page.next, parts().clock(), joined)
+
+
+def _chosen(query: schemas.EventsQuery) -> queries.EventFilter:
+    return queries.EventFilter(
+        query.statuses(), query.archived, query.venue_id, query.slug, query.recurrence_group_id,
+        parts().clock() if query.upcoming else None,
+    )  # fmt: skip
 
 
 @bp.get("/events/<event_id>")
@@ -64,7 +82,8 @@ def _page(query: schemas.EventsQuery, created_by: str | None) -> schemas.EventsV
 def show(event_id: str) -> schemas.EventView:
     """Show an event."""
     with parts().database.reading() as session:
-        return schemas.EventView.of(queries.event(session, organisation(), event_id), parts().clock())
+        row = queries.event(session, organisation(), event_id)
+        return schemas.EventView.of(row, parts().clock(), joined_elsewhere(session, [event_id]))
 
 
 @bp.patch("/events/<event_id>")
@@ -73,16 +92,23 @@ def show(event_id: str) -> schemas.EventView:
 @bp.output(schemas.EventView)
 def change(event_id: str, json_data: schemas.ChangeEvent) -> schemas.EventView:
     """Change an event; only the fields sent are changed."""
+    _require_own(json_data.owner_id)
+    close_ms = parts().config.short_notice_hours * 3_600_000
     with parts().database.writing() as session:
-        row = service.change_event(session, organisation(), event_id, json_data.changes(), deed())
+        row = service.change_event(session, organisation(), event_id, json_data.changes(), deed(), close_ms=close_ms)
         return schemas.EventView.of(row, parts().clock())
+
+
+def _require_own(owner_id: str | None) -> None:
+    """Events are given to others by those who may also take them away."""
+    if owner_id is not None and owner_id != current_principal().id:
+        require(Action.CHANGE_STATUS)
 
 
 def _walking(path: str, target: EventStatus, words: str) -> Callable[..., schemas.EventView]:
     """One address per transition; they differ in nothing but the target."""
 
     def walk(event_id: str, json_data: schemas.Why) -> schemas.EventView:
-        rules.require_approval(current_principal(), current_actor().approval, target)
         with parts().database.writing() as session:
             row = status.walk(session, organisation(), event_id, target, deed(), reason=json_data.reason)
             return schemas.EventView.of(row, parts().clock())
@@ -91,16 +117,33 @@ def _walking(path: str, target: EventStatus, words: str) -> Callable[..., schema
     walk.__doc__ = words
     view = bp.output(schemas.EventView)(walk)
     view = bp.input(schemas.Why)(view)
-    view = requires(Action.CHANGE_STATUS)(view)
+    view = requires(rules.action_for(target))(view)
     return bp.post(f"/events/<event_id>/{path}")(view)
+
+
+def _calling_off(path: str, target: EventStatus, words: str) -> Callable[..., schemas.EventView]:
+    """The same for what somebody else may take the place of."""
+
+    def call_off(event_id: str, json_data: schemas.CalledOff) -> schemas.EventView:
+        with parts().database.writing() as session:
+            row = replacing.call_off(
+                session, organisation(), event_id, target, deed(), reason=json_data.reason,
+                by=json_data.replaced_by_event_id,
+            )  # fmt: skip
+            return schemas.EventView.of(row, parts().clock())
+
+    call_off.__name__, call_off.__doc__ = path, words
+    view = bp.output(schemas.EventView)(call_off)
+    view = bp.input(schemas.CalledOff)(view)
+    return bp.post(f"/events/<event_id>/{path}")(requires(rules.action_for(target))(view))
 
 
 publish = _walking("publish", EventStatus.PUBLISHED, "Publish an event: it is shown, and sells in its window.")
 unpublish = _walking("unpublish", EventStatus.DRAFT, "Take a published event back to draft, while nothing is sold.")
 go_live = _walking("go-live", EventStatus.LIVE, "Open the doors: real scans count from now on.")
 end = _walking("end", EventStatus.ENDED, "End an event: no more sales, no more scans.")
-cancel = _walking("cancel", EventStatus.CANCELLED, "Cancel an event for good.")
-postpone = _walking("postpone", EventStatus.POSTPONED, "Postpone an event; sales stop until it has a new date.")
+cancel = _calling_off("cancel", EventStatus.CANCELLED, "Cancel an event for good.")
+postpone = _calling_off("postpone", EventStatus.POSTPONED, "Postpone an event; sales stop until it has a new date.")
 archive = _walking("archive", EventStatus.ARCHIVED, "Put an event that is over into the archive.")
 
 
@@ -110,7 +153,6 @@ archive = _walking("archive", EventStatus.ARCHIVED, "Put an event that is over i
 @bp.output(schemas.EventView)
 def reschedule(event_id: str, json_data: schemas.NewDate) -> schemas.EventView:
     """Give a postponed event its new date; sale windows and ticket times move along unless told otherwise."""
-    rules.require_approval(current_principal(), current_actor().approval, EventStatus.POSTPONED)
     with parts().database.writing() as session:
         row = status.reschedule(
             session, organisation(), event_id, json_data.rescheduled_at, deed(),
@@ -125,7 +167,6 @@ def reschedule(event_id: str, json_data: schemas.NewDate) -> schemas.EventView:
 @bp.output(schemas.EventView)
 def empty_house(event_id: str, json_data: schemas.Why) -> schemas.EventView:
     """Let nothing count that happened at the doors before now."""
-    rules.require_approval(current_principal(), current_actor().approval, EventStatus.LIVE)
     with parts().database.writing() as session:
         row = status.empty_house(session, organisation(), event_id, deed(), reason=json_data.reason)
         return schemas.EventView.of(row, parts().clock())

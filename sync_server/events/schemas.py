@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Annotated, Any, Literal
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, Field
 
 from shared.clock import Millis
 from shared.lifecycle import EventStatus
 from shared.snapshot import GateRow
+from sync_server.events.cover_schemas import CoverView, covers_of
 from sync_server.events.models import EventRecord, ZoneRecord
 from sync_server.events.rows import days
-from sync_server.events.rules import Selling, sale_status
+from sync_server.events.rules import Selling, bound, sale_status
 from sync_server.plumbing.shapes import Asked, Changed, Query, Reason, Slug, Time, iso, iso_or_none
 
 Title = Annotated[str, Field(min_length=1, max_length=200)]
@@ -23,6 +24,8 @@ Capacity = Annotated[int, Field(ge=0, le=1_000_000)]
 ZoneKind = Literal["reserved_seating", "ga_seated", "ga_standing", "vip_reserved", "vip_standing"]
 Status = Literal["draft", "published", "live", "ended", "cancelled", "postponed", "archived"]
 Settings = Annotated[dict[str, Any], Field(max_length=100)]
+Description = Annotated[str, Field(min_length=1, max_length=2000)]
+Category = Annotated[str, Field(min_length=1, max_length=50)]
 
 
 class NewEvent(Asked):
@@ -32,8 +35,8 @@ class NewEvent(Asked):
     name: Title
     slug: Slug | None = None
     code: Code | None = None
-    description: Annotated[str, Field(max_length=2000)] = ""
-    category: Annotated[str, Field(max_length=50)] = ""
+    description: Description | None = None
+    category: Category | None = None
     start_at: Time
     end_at: Time
     doors_at: Time | None = None
@@ -51,21 +54,30 @@ class NewEvent(Asked):
     clock_uncertain: Literal["admit", "deny"] = "admit"
     repeat_ms: Annotated[int, Field(ge=0, le=600_000)] = 5_000
     recurrence_group_id: Id | None = None
+    owner_id: Id | None = None
+    participants_elsewhere: bool = False
     settings: Settings = Field(default_factory=dict)
 
 
 class ChangeEvent(Changed):
-    """What shall change about an event; statuses have addresses of their own."""
+    """What shall change about an event; statuses have addresses of their own.
+
+    With another start, whatever else is planned for the evening moves along unless it is given itself; `move_times`
+    says whether sale windows and the times of tickets do so too.
+    """
 
     clearable = frozenset(
-        {"doors_at", "sale_start_at", "go_live_at", "end_at_auto", "max_snapshot_age_hours", "recurrence_group_id"}
-    )
+        {
+            "doors_at", "sale_start_at", "go_live_at", "end_at_auto", "max_snapshot_age_hours", "recurrence_group_id",
+            "description", "category",
+        }
+    )  # fmt: skip
 
     name: Title | None = None
     slug: Slug | None = None
     code: Code | None = None
-    description: Annotated[str, Field(max_length=2000)] | None = None
-    category: Annotated[str, Field(max_length=50)] | None = None
+    description: Description | None = None
+    category: Category | None = None
     start_at: Time | None = None
     end_at: Time | None = None
     doors_at: Time | None = None
@@ -83,7 +95,14 @@ class ChangeEvent(Changed):
     clock_uncertain: Literal["admit", "deny"] | None = None
     repeat_ms: Annotated[int, Field(ge=0, le=600_000)] | None = None
     recurrence_group_id: Id | None = None
+    owner_id: Id | None = None
+    participants_elsewhere: bool | None = None
     settings: Settings | None = None
+    move_times: bool = True
+
+
+_ONE: Final = "(" + "|".join(EventStatus) + ")"
+_STATUSES: Final = f"^{_ONE}(,{_ONE})*$"
 
 
 class EventsQuery(Query):
@@ -91,15 +110,28 @@ class EventsQuery(Query):
 
     limit: Annotated[int, Field(ge=1, le=200)] = 50
     after: Annotated[str, Field(max_length=400)] | None = None
-    status: Status | None = None
+    status: Annotated[str, Field(pattern=_STATUSES, description="One status, or several with commas")] | None = None
     venue_id: Id | None = None
+    slug: Slug | None = None
+    recurrence_group_id: Id | None = None
     upcoming: bool = False
+    archived: bool = False
+
+    def statuses(self) -> tuple[str, ...]:
+        """The statuses that are asked for; none: all but the archived."""
+        return tuple(self.status.split(",")) if self.status else ()
 
 
 class Why(Asked):
     """Why a status is changed; it stands in the audit log."""
 
     reason: Reason = ""
+
+
+class CalledOff(Why):
+    """Why an event is postponed or cancelled, and which one takes its place, where one does."""
+
+    replaced_by_event_id: Id | None = None
 
 
 class NewDate(Asked):
@@ -160,18 +192,33 @@ class EventView(BaseModel):
     clock_uncertain: str
     repeat_ms: int
     settings: dict[str, Any]
+    venue_capacity: int
+    owner_id: str
+    participants_elsewhere: bool
+    joined_elsewhere: int | None = None  # counted in answers to reads only
+    covers: list[CoverView]
+    image_url: str | None
+    thumbnail_url: str | None
     created_at: str
     updated_at: str
     published_at: str | None
+    cancelled_at: str | None
+    archived_at: str | None
 
     @classmethod
-    def of(cls, row: EventRecord, now: Millis) -> EventView:
+    def of(cls, row: EventRecord, now: Millis, joined: Mapping[str, int] | None = None) -> EventView:
         """As organisers see it."""
         plain = {name: getattr(row, name) for name in cls.model_fields if hasattr(row, name)}
         plain |= {name: iso_or_none(at) for name, at in plain.items() if name in _TIMES}
-        return cls(**plain, sale_status=sale_status(_selling(row), now), days=_days(row))
+        covers = covers_of(row.cover_images, row.cover_alts)
+        shown: dict[str, Any] = (
+            {"image_url": covers[0].url, "thumbnail_url": covers[0].thumbnail_url} if covers else {**_UNSEEN}
+        )
+        shown |= {"joined_elsewhere": None if joined is None else joined.get(row.id, 0)}
+        return cls(**plain, **shown, covers=covers, sale_status=sale_status(_selling(row), now), days=_days(row))
 
 
+_UNSEEN = {"image_url": None, "thumbnail_url": None}
 _TIMES = frozenset(name for name in EventView.model_fields if name.endswith("_at")) | {"end_at_auto", "counts_from"}
 
 
@@ -181,7 +228,7 @@ def _selling(row: EventRecord) -> Selling:
         row.rescheduled_at,
         row.sale_start_at,
         row.sale_end_at,
-        row.capacity,
+        bound(row.capacity, row.venue_capacity, row.layout_room),
         row.tickets_issued,
     )
 
@@ -197,9 +244,11 @@ class EventsView(BaseModel):
     next: str | None
 
     @classmethod
-    def of(cls, rows: Sequence[EventRecord], following: str | None, now: Millis) -> EventsView:
+    def of(
+        cls, rows: Sequence[EventRecord], following: str | None, now: Millis, joined: Mapping[str, int]
+    ) -> EventsView:
         """As organisers see it."""
-        return cls(items=[EventView.of(row, now) for row in rows], next=following)
+        return cls(items=[EventView.of(row, now, joined) for row in rows], next=following)
 
 
 class NewZone(Asked):

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
-from typing import Any
+from typing import Any, Final
 
-from sqlalchemy import update
+from sqlalchemy import func, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from shared.errors import Conflict
+from shared.clock import Millis
+from shared.errors import Conflict, InvalidRequest
 from shared.ids import Entropy, uuid7
 from shared.lifecycle import EventStatus
 from shared.snapshot import AnyRow, Row
 from sync_server.accounts import queries as accounts
 from sync_server.accounts.service import lock_organisation
 from sync_server.audit.service import AuditLine, record
-from sync_server.events import queries, rules
+from sync_server.events import queries, rules, telemetry
+from sync_server.events.derived import DOUBLE, derive, refuse_double
 from sync_server.events.models import EventRecord, GateZonesRecord, ZoneRecord
 from sync_server.events.rows import own_rows, window, zone_row
 from sync_server.outbox.service import Fact
@@ -27,59 +29,127 @@ from sync_server.plumbing.principals import Deed
 from sync_server.plumbing.slugs import code_of, slug_of
 from sync_server.revisions import service as revisions
 from sync_server.venues import queries as venues
+from sync_server.venues.queries import Place
+from sync_server.venues.rules import check_open
 
-_TIMES = frozenset(field.name for field in fields(rules.Times))
+MINUTE_MS: Final = 60_000
+_TIMES: Final = frozenset(field.name for field in fields(rules.Times))
+_EVENING: Final = ("end_at", "doors_at", "go_live_at", "end_at_auto")
+_SALES: Final = ("sale_start_at", "sale_end_at")
+_TEXTS: Final = frozenset({"description", "category"})
 
 
-def create_event(session: Session, organisation_id: str, words: Mapping[str, Any], deed: Deed) -> EventRecord:
+def create_event(
+    session: Session, organisation_id: str, words: Mapping[str, Any], deed: Deed, *, copied_from: str | None = None
+) -> EventRecord:
     """A new draft at one of the organisation's venues, with everything that gates will hold of it."""
     lock_organisation(session, organisation_id)  # keys and supervisors must not change between reading and writing them
     venue = venues.venue(session, organisation_id, words["venue_id"], lock=True)
-    rules.check_times(_times(words))
-    rules.check_not_over(words["end_at"], deed.now)
-    rules.check_capacity(words["capacity"], 0, venue.max_capacity)
+    check_open(venue.archived_at is not None)
+    kept = as_kept(session, organisation_id, words)
+    kept["owner_id"] = kept.get("owner_id") or deed.actor.id
     row = EventRecord(
-        **{**words, **_names(session, organisation_id, words)},
+        **{**kept, **_names(session, organisation_id, words), **place_of(venue)},
         id=uuid7(deed.now, deed.entropy), organisation_id=organisation_id, number=_number(session, deed.entropy),
-        status=EventStatus.DRAFT.value, timezone=venue.timezone, venue_name=venue.name, city=venue.city,
-        country=venue.country, address=venue.address, created_by=deed.actor.id, created_at=deed.now,
-        updated_at=deed.now,
+        status=EventStatus.DRAFT.value, created_by=deed.actor.id, created_at=deed.now, updated_at=deed.now,
     )  # fmt: skip
-    row.sale_end_at = words["start_at"] if words["sale_end_at"] is None else words["sale_end_at"]
+    row.sale_end_at = row.start_at if row.sale_end_at is None else row.sale_end_at
+    row.doors_at = _doors(row, venue.settings) if row.doors_at is None else row.doors_at
+    rules.check_times(times_of(row))
+    rules.check_future(row.start_at, deed.now)
+    rules.check_capacity(row.capacity, 0, row.venue_capacity)
+    derive(row)
+    refuse_double(session, row)
     session.add(row)
-    _flush_or_say(session, "Another event of yours has that slug or code. Choose another.")
-    _open(session, row, deed)
+    flush_or_say(session)
+    _open(session, row, deed, {} if copied_from is None else {"copied_from": copied_from})
     return row
 
 
-def _open(session: Session, row: EventRecord, deed: Deed) -> None:
+def place_of(venue: Place) -> dict[str, Any]:
+    """What an event copies of its venue."""
+    return {
+        "venue_id": venue.id, "venue_name": venue.name, "timezone": venue.timezone, "city": venue.city,
+        "country": venue.country, "address": venue.address, "venue_capacity": venue.max_capacity,
+    }  # fmt: skip
+
+
+def _doors(row: EventRecord, habits: Mapping[str, Any]) -> Millis | None:
+    before = habits.get("doors_minutes_before")
+    return None if before is None else row.start_at - before * MINUTE_MS
+
+
+def _open(session: Session, row: EventRecord, deed: Deed, origin: dict[str, Any]) -> None:
     revisions.open_head(session, row.number)
     put(session, row, own_rows(row))
     put(session, row, queries.gate_rows(session, row))
     put(session, row, accounts.supervisor_rows(session, row.organisation_id))
-    tell(session, row, "event_created", deed, after={"name": row.name, "slug": row.slug, "number": row.number})
+    tell(
+        session, row, "event_created", deed, after={"name": row.name, "slug": row.slug, "number": row.number, **origin}
+    )
     announce(session, "event_created", (row.organisation_id, row.number), deed.now)
 
 
 def change_event(
-    session: Session, organisation_id: str, event_id: str, changes: Mapping[str, Any], deed: Deed
-) -> EventRecord:
-    """Other words, times or rules for an event; connected gates hear of it within a second."""
+    session: Session, organisation_id: str, event_id: str, changes: Mapping[str, Any], deed: Deed,
+    *, close_ms: int = rules.CLOSE_MS,
+) -> EventRecord:  # fmt: skip
+    """Other words, times or rules for an event; connected gates hear of it within a second.
+
+    What is planned for the evening moves with its start; sale windows and ticket times do too, unless told otherwise.
+    """
     row = queries.event(session, organisation_id, event_id, lock=True)
     rules.changed_status(EventStatus(row.status))
-    venue = venues.venue(session, organisation_id, row.venue_id)
-    before = {name: getattr(row, name) for name in changes}
-    for name, value in changes.items():
+    wanted = as_kept(session, organisation_id, changes)
+    sales_too, was_at = wanted.pop("move_times", True), times_of(row)
+    distance = _take_along(row, wanted, deed.now, _EVENING + _SALES if sales_too else _EVENING)
+    before = {name: getattr(row, name) for name in wanted}
+    for name, value in wanted.items():
         setattr(row, name, value)
     rules.check_times(times_of(row))
-    rules.check_capacity(row.capacity, row.tickets_issued, venue.max_capacity)
+    if "capacity" in wanted:
+        rules.check_capacity(row.capacity, row.tickets_issued, row.venue_capacity)
     row.updated_at = deed.now
-    _flush_or_say(session, "Another event of yours has that slug or code. Choose another.")
+    derive(row)
+    refuse_double(session, row)
+    flush_or_say(session)
+    if distance and sales_too:
+        announce(session, "event_times_moved", (row.organisation_id, row.id, distance), deed.now)
     put(session, row, own_rows(row))
-    tell(session, row, "event_updated", deed, before=before, after=dict(changes))
+    tell(session, row, "event_updated", deed, before=before, after=wanted)
+    tell_if_late(session, row, was_at, deed, close_ms=close_ms)
     if before.get("name_checks", row.name_checks) != row.name_checks:
         announce(session, "name_checks_changed", (row.id, row.name_checks), deed.now)
     return row
+
+
+def _take_along(row: EventRecord, wanted: dict[str, Any], now: Millis, names: Iterable[str]) -> int:
+    """By how much the start moves; adds to what is wanted whatever moves with it and was not given itself."""
+    distance: int = wanted.get("start_at", row.start_at) - row.start_at
+    if distance:
+        rules.check_moved(EventStatus(row.status), wanted["start_at"], now)
+        along = {name: getattr(row, name) for name in names if name not in wanted}
+        wanted |= rules.moved_along(along, distance)
+    return distance
+
+
+def tell_if_late(session: Session, row: EventRecord, was_at: rules.Times, deed: Deed, *, close_ms: int) -> None:
+    """A fact of its own for times that change when people may be on their way already."""
+    is_at = times_of(row)
+    changed = [name for name in sorted(_TIMES) if getattr(was_at, name) != getattr(is_at, name)]
+    starts = was_at.start_at, is_at.start_at
+    if changed and rules.at_short_notice(EventStatus(row.status), starts, deed.now, close_ms):
+        before, after = ({name: getattr(times, name) for name in changed} for times in (was_at, is_at))
+        tell(session, row, "event_moved_at_short_notice", deed, before=before, after=after)
+
+
+def as_kept(session: Session, organisation_id: str, words: Mapping[str, Any]) -> dict[str, Any]:
+    """The words of a request as the table has them; InvalidRequest for an owner who is no member."""
+    kept = {name: "" if value is None and name in _TEXTS else value for name, value in words.items()}
+    owner = kept.get("owner_id")
+    if owner and accounts.role_in(session, organisation_id, owner) is None:
+        raise InvalidRequest("owner_id: nobody of your organisation has this id.", field="owner_id")
+    return kept
 
 
 def add_zone(session: Session, organisation_id: str, event_id: str, words: Mapping[str, Any], deed: Deed) -> ZoneRecord:
@@ -89,7 +159,7 @@ def add_zone(session: Session, organisation_id: str, event_id: str, words: Mappi
     number = max((zone.number for zone in queries.zones(session, event_id)), default=0) + 1
     row = ZoneRecord(**words, event_id=event_id, number=number, organisation_id=organisation_id)
     session.add(row)
-    _flush_or_say(session, "The event has a zone of that name already.")
+    _zone_flush(session)
     put(session, event, [zone_row(row)])
     tell(session, event, "event_zone_added", deed, after={"zone": number, **words})
     return row
@@ -105,7 +175,7 @@ def change_zone(
     before = {name: getattr(row, name) for name in changes}
     for name, value in changes.items():
         setattr(row, name, value)
-    _flush_or_say(session, "The event has a zone of that name already.")
+    _zone_flush(session)
     put(session, event, [zone_row(row)])
     tell(session, event, "event_zone_changed", deed, before=before, after={"zone": number, **changes})
     return row
@@ -126,6 +196,12 @@ def serve_zones(
     tell(session, event, "event_gate_changed", deed, after={"gate": gate_number, "zones": wanted})
 
 
+def has_room(session: Session, organisation_id: str, event_id: str, room: int) -> None:
+    """Remember how many the open zones of its layout hold; 0: it has none."""
+    queries.event(session, organisation_id, event_id).layout_room = room
+    session.flush()
+
+
 def lock(session: Session, organisation_id: str, event_id: str) -> None:
     """Hold back others who change this event or its tickets' numbers, until this transaction ends."""
     queries.event(session, organisation_id, event_id, lock=True)
@@ -136,7 +212,8 @@ def take_numbers(session: Session, event_id: str, count: int) -> int:
 
     One conditional statement: whoever comes second waits for the first, and sees what is left.
     """
-    room = (EventRecord.capacity == 0) | (EventRecord.tickets_issued + count <= EventRecord.capacity)
+    most = func.coalesce(func.nullif(EventRecord.capacity, 0), func.nullif(EventRecord.venue_capacity, 0))
+    room = most.is_(None) | (EventRecord.tickets_issued + count <= most)
     taken = (
         update(EventRecord)
         .where(EventRecord.id == event_id, room)
@@ -167,21 +244,27 @@ def tell(
     session: Session, event: EventRecord, name: str, deed: Deed, *, before: dict[str, Any] | None = None,
     after: dict[str, Any] | None = None, reason: str = "",
 ) -> None:  # fmt: skip
-    """An audit line and a fact about an event."""
+    """An audit line and a fact about an event; whoever shows events to visitors looks at it anew."""
+    note(session, event, name, deed, before=before, after=after, reason=reason)
+    announce(session, "event_changed", (event.organisation_id, event.id, event.number), deed.now)
+
+
+def note(
+    session: Session, event: EventRecord, name: str, deed: Deed, *, before: dict[str, Any] | None = None,
+    after: dict[str, Any] | None = None, reason: str = "",
+) -> None:  # fmt: skip
+    """The same without a word to higher floors: for an event that is gone."""
     where = event.organisation_id
     record(session, AuditLine(deed.actor, name, "event", event.id, where, deed.now, before, after, reason))
     subjects = {"event": event.id, "event_number": event.number, "venue": event.venue_id}
     record_fact(session, Fact(name, where, deed.now, subjects, {"before": before, "after": after, "reason": reason}))
+    telemetry.note(session, event, name, deed, before=before, after=after, reason=reason)
 
 
 def times_of(row: EventRecord) -> rules.Times:
     """The times of an event as it will take place: on its new date, where there is one."""
     start, end = window(row)
-    return _times({name: getattr(row, name) for name in _TIMES} | {"start_at": start, "end_at": end})
-
-
-def _times(words: Mapping[str, Any]) -> rules.Times:
-    return rules.Times(**{name: words[name] for name in _TIMES})
+    return rules.Times(**{**{name: getattr(row, name) for name in _TIMES}, "start_at": start, "end_at": end})
 
 
 def _names(session: Session, organisation_id: str, words: Mapping[str, Any]) -> dict[str, str]:
@@ -202,8 +285,18 @@ def _number(session: Session, entropy: Entropy) -> int:
             return number
 
 
-def _flush_or_say(session: Session, words: str) -> None:
+def flush_or_say(session: Session) -> None:
+    """Conflict, in words, where another event has what must be its own."""
+    try:
+        session.flush()
+    except IntegrityError as taken:
+        if "dedupe_key" in str(taken.orig):
+            raise Conflict(DOUBLE, code="duplicate_event") from None
+        raise Conflict("Another event of yours has that slug or code. Choose another.", code="name_taken") from None
+
+
+def _zone_flush(session: Session) -> None:
     try:
         session.flush()
     except IntegrityError:
-        raise Conflict(words, code="name_taken") from None
+        raise Conflict("The event has a zone of that name already.", code="name_taken") from None

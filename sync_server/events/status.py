@@ -74,6 +74,8 @@ def _mark(row: EventRecord, old: EventStatus, target: EventStatus, now: Millis, 
         row.published_at = row.published_at or now
     if target is EventStatus.CANCELLED:
         row.cancelled_at = now
+    if target is EventStatus.ARCHIVED:
+        row.archived_at = now
     if target is EventStatus.POSTPONED:
         row.postponement_reason = reason
     if old is EventStatus.LIVE and target is EventStatus.POSTPONED:

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import JSON, BigInteger, ForeignKey, Index, String, UniqueConstraint
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    CheckConstraint,
+    Float,
+    ForeignKey,
+    Index,
+    String,
+    Text,
+    UniqueConstraint,
+    text,
+)
 from sqlalchemy.orm import Mapped, mapped_column
 
 from shared.clock import Millis
@@ -28,10 +39,22 @@ class VenueRecord(Base):
     settings: Mapped[dict[str, Any]] = mapped_column(JSON, default=dict)
     created_at: Mapped[Millis] = mapped_column(BigInteger)
     updated_at: Mapped[Millis] = mapped_column(BigInteger)
+    kind: Mapped[str] = mapped_column(String(10), default="physical", server_default=text("'physical'"))
+    website: Mapped[str] = mapped_column(String(300), default="", server_default=text("''"))
+    latitude: Mapped[float | None] = mapped_column(Float)
+    longitude: Mapped[float | None] = mapped_column(Float)
+    city_norm: Mapped[str] = mapped_column(Text, default="", server_default=text("''"))
+    archived_at: Mapped[Millis | None] = mapped_column(BigInteger)
 
     __table_args__ = (
         UniqueConstraint("organisation_id", "slug"),
+        CheckConstraint("latitude BETWEEN -90 AND 90", name="latitude_on_earth"),
+        CheckConstraint(
+            "longitude BETWEEN -180 AND 180 AND (latitude IS NULL) = (longitude IS NULL)", name="longitude_on_earth"
+        ),
         Index("ix_venues_organisation_id_id", "organisation_id", "id"),
+        Index("ix_venues_organisation_id_city_norm", "organisation_id", "city_norm", "id"),
+        Index("ix_venues_organisation_id_timezone", "organisation_id", "timezone", "id"),
     )
 
 

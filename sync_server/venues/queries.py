@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
-from sqlalchemy import select
+from sqlalchemy import ColumnElement, select
 from sqlalchemy.orm import Session
 
 from shared.errors import NotFound
 from shared.snapshot import GateRow
+from sync_server.plumbing.folding import fold
 from sync_server.plumbing.pages import Page, cut, position
 from sync_server.venues.models import GateRecord, VenueRecord
+
+Place = VenueRecord
+"""A venue, as other rooms may hold it in their hands while their transaction lasts."""
 
 
 def venue(session: Session, organisation_id: str, venue_id: str, *, lock: bool = False) -> VenueRecord:
@@ -22,13 +27,33 @@ def venue(session: Session, organisation_id: str, venue_id: str, *, lock: bool =
     return row
 
 
-def venues(session: Session, organisation_id: str, *, limit: int, after: str | None) -> Page[VenueRecord]:
-    """The organisation's venues, oldest first."""
-    wanted = select(VenueRecord).where(VenueRecord.organisation_id == organisation_id).order_by(VenueRecord.id)
+@dataclass(frozen=True, slots=True)
+class VenueFilter:
+    """Which venues to list."""
+
+    city: str | None = None
+    timezone: str | None = None
+    archived: bool = False
+
+
+def venues(
+    session: Session, organisation_id: str, chosen: VenueFilter, *, limit: int, after: str | None
+) -> Page[VenueRecord]:
+    """The organisation's venues, oldest first; those in the archive only where they are asked for."""
+    wanted = select(VenueRecord).where(VenueRecord.organisation_id == organisation_id, *_conditions(chosen))
     start = position(after, str)
     if start is not None:
         wanted = wanted.where(VenueRecord.id > start[0])
-    return cut(session.execute(wanted.limit(limit + 1)).scalars().all(), limit, lambda row: (row.id,))
+    found = session.execute(wanted.order_by(VenueRecord.id).limit(limit + 1)).scalars().all()
+    return cut(found, limit, lambda row: (row.id,))
+
+
+def _conditions(chosen: VenueFilter) -> Iterator[ColumnElement[bool]]:
+    yield VenueRecord.archived_at.is_not(None) if chosen.archived else VenueRecord.archived_at.is_(None)
+    if chosen.city is not None:
+        yield VenueRecord.city_norm == fold(chosen.city)
+    if chosen.timezone is not None:
+        yield VenueRecord.timezone == chosen.timezone
 
 
 def slug_taken(session: Session, organisation_id: str, slug: str) -> bool:
@@ -37,13 +62,10 @@ def slug_taken(session: Session, organisation_id: str, slug: str) -> bool:
     return session.execute(there).first() is not None
 
 
-def gates(session: Session, venue_id: str) -> Sequence[GateRecord]:
-    """The gates of a venue that was looked up before."""
-    return (
-        session.execute(select(GateRecord).where(GateRecord.venue_id == venue_id).order_by(GateRecord.number))
-        .scalars()
-        .all()
-    )
+def gates(session: Session, venue_id: str, *, status: str | None = None) -> Sequence[GateRecord]:
+    """The gates of a venue that was looked up before: all, or the open or closed ones."""
+    wanted = select(GateRecord).where(GateRecord.venue_id == venue_id).order_by(GateRecord.number)
+    return session.execute(wanted if status is None else wanted.where(GateRecord.status == status)).scalars().all()
 
 
 def gate(session: Session, venue_id: str, number: int) -> GateRecord:

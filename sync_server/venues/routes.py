@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from apiflask import APIBlueprint
 from flask import Response
 
 from sync_server.plumbing.once import once
-from sync_server.plumbing.pages import PageQuery
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.principals import Action
 from sync_server.plumbing.web import deed, organisation, requires
 from sync_server.venues import queries, schemas, service
+from sync_server.venues.models import VenueRecord
 
 bp = APIBlueprint("venues", __name__, url_prefix="/api/venues", tag="Venues")
 
@@ -33,12 +34,13 @@ def create(json_data: schemas.NewVenue) -> Response:
 
 @bp.get("")
 @requires(Action.READ)
-@bp.input(PageQuery, location="query")
+@bp.input(schemas.VenuesQuery, location="query")
 @bp.output(schemas.VenuesView)
-def listing(query_data: PageQuery) -> schemas.VenuesView:
-    """List the organisation's venues."""
+def listing(query_data: schemas.VenuesQuery) -> schemas.VenuesView:
+    """List the organisation's venues, all or those of a city or time zone; or those in the archive."""
+    chosen = queries.VenueFilter(query_data.city, query_data.timezone, query_data.archived)
     with parts().database.reading() as session:
-        page = queries.venues(session, organisation(), limit=query_data.limit, after=query_data.after)
+        page = queries.venues(session, organisation(), chosen, limit=query_data.limit, after=query_data.after)
     return schemas.VenuesView(items=[schemas.VenueView.of(row) for row in page.items], next=page.next)
 
 
@@ -64,6 +66,38 @@ def change(venue_id: str, json_data: schemas.ChangeVenue) -> schemas.VenueView:
         return schemas.VenueView.of(row, queries.gates(session, venue_id))
 
 
+@bp.post("/<venue_id>/archive")
+@requires(Action.DELETE_VENUES)
+@bp.output(schemas.VenueView)
+def archive(venue_id: str) -> schemas.VenueView:
+    """Take a venue out of the lists; what takes place there goes on, nothing new is planned there."""
+    return _laid_by(service.archive_venue, venue_id)
+
+
+@bp.post("/<venue_id>/restore")
+@requires(Action.DELETE_VENUES)
+@bp.output(schemas.VenueView)
+def restore(venue_id: str) -> schemas.VenueView:
+    """Take a venue back out of the archive."""
+    return _laid_by(service.restore_venue, venue_id)
+
+
+def _laid_by(use: Callable[..., VenueRecord], venue_id: str) -> schemas.VenueView:
+    with parts().database.writing() as session:
+        row = use(session, organisation(), venue_id, deed())
+        return schemas.VenueView.of(row, queries.gates(session, venue_id))
+
+
+@bp.delete("/<venue_id>")
+@requires(Action.DELETE_VENUES)
+@bp.doc(summary="Delete a venue, where nothing but its gates belongs to it", responses={204: "Deleted"})
+def delete(venue_id: str) -> tuple[str, int]:
+    """Delete a venue for good; whatever else belongs to it forbids that."""
+    with parts().database.writing() as session:
+        service.delete_venue(session, organisation(), venue_id, deed())
+    return "", 204
+
+
 @bp.post("/<venue_id>/gates")
 @requires(Action.EDIT_VENUES)
 @bp.input(schemas.NewGate)
@@ -80,12 +114,14 @@ def add_gate(venue_id: str, json_data: schemas.NewGate) -> Response:
 
 @bp.get("/<venue_id>/gates")
 @requires(Action.READ)
+@bp.input(schemas.GatesQuery, location="query")
 @bp.output(schemas.GatesView)
-def gates(venue_id: str) -> schemas.GatesView:
-    """List the entrances of a venue."""
+def gates(venue_id: str, query_data: schemas.GatesQuery) -> schemas.GatesView:
+    """List the entrances of a venue, all or those that are open."""
     with parts().database.reading() as session:
         queries.venue(session, organisation(), venue_id)
-        return schemas.GatesView(items=[schemas.GateView.of(row) for row in queries.gates(session, venue_id)])
+        rows = queries.gates(session, venue_id, status=query_data.status)
+        return schemas.GatesView(items=[schemas.GateView.of(row) for row in rows])
 
 
 @bp.patch("/<venue_id>/gates/<int:number>")

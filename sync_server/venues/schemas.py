@@ -7,38 +7,85 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 
-from sync_server.plumbing.shapes import Asked, Changed, Name, Slug, iso
+from sync_server.plumbing.pages import PageQuery
+from sync_server.plumbing.shapes import Asked, Changed, Name, Query, Slug, iso, iso_or_none
 from sync_server.venues.models import GateRecord, VenueRecord
 
 Capacity = Annotated[int, Field(ge=0, le=1_000_000)]
 GateCode = Annotated[str, Field(min_length=1, max_length=20, pattern="^[A-Za-z0-9_-]+$")]
 Settings = Annotated[dict[str, Any], Field(max_length=100)]
+City = Annotated[str, Field(min_length=1, max_length=50)]
+Country = Annotated[str, Field(min_length=2, max_length=60)]
+Address = Annotated[str, Field(min_length=5, max_length=500)]
+Website = Annotated[str, Field(max_length=300, pattern=r"^https?://[^\s/?#]+\.?[^\s]*$")]
+Latitude = Annotated[float, Field(ge=-90, le=90, allow_inf_nan=False)]
+Longitude = Annotated[float, Field(ge=-180, le=180, allow_inf_nan=False)]
+Kind = Literal["physical", "virtual"]
+Words = Annotated[str, Field(min_length=1, max_length=2000)]
+
+
+class VenueSettings(Asked):
+    """What holds for events at a venue unless they say otherwise, and what guests should know."""
+
+    doors_minutes_before: Annotated[int, Field(ge=0, le=24 * 60)] | None = None
+    """Doors of new events open so long before the start."""
+    age_limit: Annotated[int, Field(ge=0, le=99)] | None = None
+    access_rules: Annotated[list[Annotated[str, Field(min_length=1, max_length=200)]], Field(max_length=20)] | None = (
+        None
+    )
+    house_rules: Words | None = None
+    accessibility: Words | None = None
+    directions: Words | None = None
 
 
 class NewVenue(Asked):
-    """A venue to make; without a slug one is made of the name."""
+    """A venue to make; without a slug one is made of the name. What is not known yet is left out."""
 
     name: Name
     slug: Slug | None = None
+    kind: Kind = "physical"
     timezone: Annotated[str, Field(min_length=1, max_length=64)]
-    address: Annotated[str, Field(max_length=500)] = ""
-    city: Annotated[str, Field(max_length=50)] = ""
-    country: Annotated[str, Field(max_length=60)] = ""
+    address: Address | None = None
+    city: City | None = None
+    country: Country | None = None
+    latitude: Latitude | None = None
+    longitude: Longitude | None = None
+    website: Website | None = None
     max_capacity: Capacity = 0
-    settings: Settings = Field(default_factory=dict)
+    settings: VenueSettings = Field(default_factory=VenueSettings)
 
 
 class ChangeVenue(Changed):
-    """What shall change about a venue; events that were made before keep what they copied."""
+    """What shall change about a venue; events that were made before keep what they copied. Null empties a field."""
+
+    clearable = frozenset({"address", "city", "country", "latitude", "longitude", "website"})
 
     name: Name | None = None
     slug: Slug | None = None
+    kind: Kind | None = None
     timezone: Annotated[str, Field(min_length=1, max_length=64)] | None = None
-    address: Annotated[str, Field(max_length=500)] | None = None
-    city: Annotated[str, Field(max_length=50)] | None = None
-    country: Annotated[str, Field(max_length=60)] | None = None
+    address: Address | None = None
+    city: City | None = None
+    country: Country | None = None
+    latitude: Latitude | None = None
+    longitude: Longitude | None = None
+    website: Website | None = None
     max_capacity: Capacity | None = None
-    settings: Settings | None = None
+    settings: VenueSettings | None = None
+
+
+class VenuesQuery(PageQuery):
+    """Which venues to list."""
+
+    city: Annotated[str, Field(max_length=50)] | None = None
+    timezone: Annotated[str, Field(max_length=64)] | None = None
+    archived: bool = False
+
+
+class GatesQuery(Query):
+    """Which entrances to list."""
+
+    status: Literal["open", "closed"] | None = None
 
 
 class NewGate(Asked):
@@ -96,13 +143,18 @@ class VenueView(BaseModel):
     id: str
     name: str
     slug: str
+    kind: str
     timezone: str
     address: str
     city: str
     country: str
+    latitude: float | None
+    longitude: float | None
+    website: str
     max_capacity: int
     settings: dict[str, Any]
     gates: list[GateView]
+    archived_at: str | None
     created_at: str
     updated_at: str
 
@@ -110,9 +162,10 @@ class VenueView(BaseModel):
     def of(cls, row: VenueRecord, gates: Sequence[GateRecord] = ()) -> VenueView:
         """As organisers see it."""
         return cls(
-            id=row.id, name=row.name, slug=row.slug, timezone=row.timezone, address=row.address, city=row.city,
-            country=row.country, max_capacity=row.max_capacity, settings=row.settings,
-            gates=[GateView.of(gate) for gate in gates], created_at=iso(row.created_at), updated_at=iso(row.updated_at),
+            id=row.id, name=row.name, slug=row.slug, kind=row.kind, timezone=row.timezone, address=row.address,
+            city=row.city, country=row.country, latitude=row.latitude, longitude=row.longitude, website=row.website,
+            max_capacity=row.max_capacity, settings=row.settings, gates=[GateView.of(gate) for gate in gates],
+            archived_at=iso_or_none(row.archived_at), created_at=iso(row.created_at), updated_at=iso(row.updated_at),
         )  # fmt: skip
 
 

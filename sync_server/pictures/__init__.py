@@ -1,0 +1,1 @@
+"""Pictures that organisers show, kept where every server process finds them."""

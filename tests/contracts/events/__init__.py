@@ -1,0 +1,1 @@
+"""Events over HTTP, on both databases: made, changed, moved, copied, shown and laid by."""

@@ -1,0 +1,1 @@
+"""Pictures over HTTP, on both databases."""

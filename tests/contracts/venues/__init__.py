@@ -1,0 +1,1 @@
+"""Venues over HTTP, on both databases."""
