@@ -1,0 +1,1 @@
+"""What visitors find, on both databases."""

@@ -1,0 +1,125 @@
+"""The search: the same answers on both databases, for whatever people type."""
+
+from __future__ import annotations
+
+import pytest
+from sqlalchemy import text
+
+from sync_server.programme import queries
+from tests.contracts.programme.town import FEED, Town
+
+CORPUS = {
+    "Émilie Söngs": {"city": "Zürich", "venue": "Café de l\u2019Été"},
+    "Emil und die Detektive": {"city": "Berlin", "category": "Theater"},
+    "Rock 🎸 Night": {"category": "Rock"},
+    "Rock'n'Roll OR bust": {"category": "Rock"},
+    "AC/DC-Tribute: 100% (live)": {"city": "Łódź"},
+    "Straße der Großen": {"city": "Köln"},
+    "Ночь музыки": {"city": "Київ"},
+    "東京 Jazz 2026": {"city": "東京"},
+    "न्यू म्यूज़िक": {"city": "Pune"},
+    "NOT NEAR AND": {},
+    "1e5 watts at 3.14": {"category": "Noise"},
+}
+EMIL = ["Émilie Söngs", "Emil und die Detektive"]
+ROCK = ["Rock 🎸 Night", "Rock'n'Roll OR bust"]
+
+FINDS = {
+    "emil": EMIL,
+    "EMIL": EMIL,
+    "emilie": EMIL[:1],
+    "e\u0301milie": EMIL[:1],
+    "emi det": [],
+    "emil det": EMIL[1:],
+    "det emil": [],  # only the last word may be a beginning
+    "sö": EMIL[:1],
+    "zurich": EMIL[:1],
+    "cafe été": EMIL[:1],
+    "l'ete": EMIL[:1],
+    "theater": EMIL[1:],
+    "rock": ROCK,
+    "🎸": ROCK[:1],
+    "rock 🎸": ROCK[:1],
+    "❤️": [],
+    "rock'n'roll": ROCK[1:],
+    '"rock night"': ROCK[:1],
+    '"rock': ROCK,
+    "rock OR emil": [],
+    "or": ROCK[1:],
+    "not": ["NOT NEAR AND"],
+    "NOT near": ["NOT NEAR AND"],
+    "NEAR(rock, 2)": [],
+    "rock -night": ROCK[:1],
+    "rock & night": ROCK[:1],
+    "rock | emil": [],
+    "!rock": ROCK,
+    "rock:*": ROCK,
+    "ro*": ROCK,
+    "words:rock": [],
+    "^rock": ROCK,
+    "(rock": ROCK,
+    "rock')": ROCK,
+    "rock\\": ROCK,
+    "'; DROP TABLE listings; --": [],
+    "ac/dc": ["AC/DC-Tribute: 100% (live)"],
+    "100%": ["AC/DC-Tribute: 100% (live)"],
+    "lodz": ["AC/DC-Tribute: 100% (live)"],
+    "strasse": ["Straße der Großen"],
+    "GROSSEN": ["Straße der Großen"],
+    "музыки": ["Ночь музыки"],
+    "НОЧЬ": ["Ночь музыки"],
+    "東": ["東京 Jazz 2026"],
+    "न्यू": ["न्यू म्यूज़िक"],
+    "202": ["東京 Jazz 2026"],
+    "1e5": ["1e5 watts at 3.14"],
+    "3.14": ["1e5 watts at 3.14"],
+    "rock rock rock": ROCK,
+    "\x00rock\x00": ROCK,
+    "rock\nnight\t": ROCK[:1],
+    "%": [],
+    '""': [],
+    "*": [],
+    "'": [],
+    "x" * 5_000: [],
+    "rock " * 1_000: ROCK,
+    " ".join(f"w{n}" for n in range(900)): [],
+    "é" * 5_000: [],
+    "🎸" * 5_000: ROCK[:1],
+    "(" * 5_000: [],
+}
+
+
+@pytest.mark.parametrize("common", [queries.COMMON, 1], ids=["from the index", "along the feed"])
+@pytest.mark.parametrize("sort", ["latest", "trending"])
+def test_the_same_words_find_the_same_events(
+    town: Town, monkeypatch: pytest.MonkeyPatch, common: int, sort: str
+) -> None:
+    """Both ways in which SQLite may search, and the one of PostgreSQL."""
+    monkeypatch.setattr(queries, "COMMON", common)
+    for day, (name, words) in enumerate(CORPUS.items(), 1):
+        event = town.publish(name, days=day, **words)
+        if day == 2:
+            town.sell(event, 1)
+    town.work()
+    wrong = {}
+    for typed, names in FINDS.items():
+        found = town.find(sort=sort, q=typed)
+        if sorted(found) != sorted(names):
+            wrong[typed[:40]] = found
+    assert wrong == {}
+    assert town.refused(FEED, q="x" * 5_001) == (400, "invalid_request")
+
+
+def test_words_that_go_are_not_found_any_more(town: Town) -> None:
+    event = town.publish("Night Music", city="Berlin")
+    path = f"/api/events/{event['id']}"
+    town.desk.patch(path, {"name": "Day Music", "category": "Chamber"})
+    assert [len(town.find(q=word)) for word in ("night", "day", "chamber", "berlin")] == [0, 1, 1, 1]
+    town.walk(event, "cancel")
+    assert town.find(q="day") == []
+    town.advance(2 * 3_600_000)
+    town.office.work()
+    with town.office.database.writing() as session:
+        assert session.execute(text("SELECT count(*) FROM listings")).scalar_one() == 0
+        if town.office.database.embedded:  # the index agrees with the listings, or this raises
+            session.execute(text("INSERT INTO listing_words (listing_words, rank) VALUES ('integrity-check', 1)"))
