@@ -1,0 +1,1 @@
+"""Alerts and nightly checks, on a real server."""
