@@ -1,0 +1,1 @@
+"""Those who buy: guests, known by the cookie of their browser."""

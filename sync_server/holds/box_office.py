@@ -1,0 +1,114 @@
+"""What a process keeps at hand to hold seats: what it knows of events, its memories of holds, and the way to ask."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import fields
+from typing import Any, Final, cast
+
+from shared.errors import Forbidden
+from sync_server.holds import queries, statement
+from sync_server.holds.asking import Asking
+from sync_server.holds.failures import Failures
+from sync_server.holds.known import Knowing, Known
+from sync_server.holds.rules import Evidence
+from sync_server.holds.tiers import Far, Tiers
+from sync_server.plumbing.database import Database
+from sync_server.plumbing.parts import Parts
+from sync_server.seating.access import grounds
+from sync_server.seating.house import given
+from sync_server.seating.houses import Houses
+from sync_server.seating.offers import Offer, Refused, Wish
+
+MEMORY: Final = "holds"
+_NAMES: Final = tuple(field.name for field in fields(Evidence))
+
+
+class BoxOffice:
+    """Wired once in every process that serves or works."""
+
+    def __init__(self, parts: Parts) -> None:
+        """Opens nothing and starts nothing yet."""
+        self.database: Database = parts.database
+        self.knowing = Knowing(parts.database)
+        self.failures = Failures(parts.database, parts.stop)
+        line = parts.nearby.line
+        far = Far(line, parts.config.redis_prefix) if line is not None else None
+        self.tiers = Tiers(parts.bus, far, alone=parts.config.embedded)
+        self._stop = parts.stop
+        if line is not None:
+            # What other processes ended while Redis was away, nobody told us.
+            line.on_return.append(lambda _redis: self.tiers.near.forget_all())
+
+    def wait(self, millis: int) -> None:
+        """A moment, or until the server stops."""
+        self._stop.wait(millis / 1000)
+
+    def ask(self, values: Mapping[str, Any]) -> Evidence:
+        """Try the statement: one round trip on PostgreSQL, one turn at writing on SQLite."""
+        straight = self.database.straight
+        if straight is not None:
+            row: Any = straight.row(statement.IN_ONE, values)
+            return Evidence(*row)
+        return self._ask_embedded(values)
+
+    def _ask_embedded(self, values: Mapping[str, Any]) -> Evidence:
+        with self.database.writing() as session:
+            # The driver's own cursor: the statements are fixed, and nothing of them needs to be put together anew.
+            cursor = cast(Any, session.connection().connection.dbapi_connection).cursor()
+            seen = _evidence(cursor.execute(statement.LOOK, values).fetchone())
+            if seen.done:
+                for words in statement.WRITE:
+                    if words is not statement.FILE or values["filed_line_id"] is not None:
+                        cursor.execute(words, values)
+            cursor.close()
+        return seen
+
+    def require_access(self, known: Known, asking: Asking, zones: Collection[int]) -> None:
+        """Forbidden where a zone does not let this bearer in."""
+        closed = [
+            known.plan.zones[zone] for zone in sorted(set(zones)) if known.plan.zones[zone].access_mode != "public"
+        ]
+        if not closed or asking.override:
+            return
+        with self.database.reading() as session:
+            found = grounds(session, asking.organisation_id, known.id, asking.bearer, closed)
+        for answer in found.values():
+            if isinstance(answer, Refused):
+                raise Forbidden(answer.words, code=answer.reason)
+
+    def open_zones(self, known: Known, asking: Asking) -> frozenset[int]:
+        """The zones in which this bearer may sit."""
+        zones = known.plan.zones.values()
+        if asking.override:
+            return frozenset(zone.number for zone in zones)
+        with self.database.reading() as session:
+            found = grounds(session, asking.organisation_id, known.id, asking.bearer, zones)
+        return frozenset(zone for zone, answer in found.items() if not isinstance(answer, Refused))
+
+    def consider(
+        self, houses: Houses, known: Known, asking: Asking, seats: Collection[int], wish: Wish
+    ) -> Offer | None:
+        """Judge a choice by the whole house; Conflict in its words, with what could be had instead.
+
+        None where a seat is gone already, perhaps to this very bearer: whoever tries to hold it is told.
+        """
+        with self.database.reading() as session:
+            mine = queries.mine(session, asking.organisation_id, asking.id, asking.now, known.id)
+            owned = [row.seat for row in mine if row.seat is not None and row.seat not in seats]
+            with houses.house(session, asking.organisation_id, known.id, asking.now) as house:
+                wanted = [seat for seat in seats if house.free(seat)]
+                if len(wanted) < len(seats):
+                    return None
+                return given(house.judged(wanted, wish, owned))
+
+
+def _evidence(row: Any) -> Evidence:
+    """From SQLite, which has numbers where others have truth."""
+    seen: dict[str, Any] = dict(zip(_NAMES, row, strict=True))
+    return Evidence(**seen | {name: bool(seen[name]) for name in ("fresh", "known", "tidy", "done")})
+
+
+def box_office(parts: Parts) -> BoxOffice:
+    """The one of this process."""
+    return cast(BoxOffice, parts.memories[MEMORY])

@@ -1,0 +1,155 @@
+"""Tables of holds, and of what is held and sold at an event: one row for every seat that was ever taken."""
+
+from __future__ import annotations
+
+from enum import IntEnum, StrEnum
+from typing import Final
+
+from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, Index, SmallInteger, String, text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from shared.clock import Millis
+from sync_server.plumbing.tables import Base, Unsigned64
+
+
+class SeatState(IntEnum):
+    """What is with a seat; one without a row is free."""
+
+    FREE = 0
+    HELD = 1
+    SOLD = 2
+
+
+class HoldStatus(StrEnum):
+    """What became of a hold."""
+
+    ACTIVE = "active"
+    CONVERTED = "converted"
+    EXPIRED = "expired"
+    CANCELLED = "cancelled"
+    SUSPENDED = "suspended"
+
+
+NEVER: Final[Millis] = 253_402_300_799_000
+"""Until when a suspended hold keeps its seats: its time stands still, and no clock has to know of it."""
+
+WHOLE_EVENT: Final = 0
+"""The zone of places at an event without a layout."""
+
+_KEEPS_SEAT = text("seat IS NOT NULL AND status IN ('active', 'suspended')")
+_LIVING = text("status IN ('active', 'suspended')")
+_ACTIVE = text("status = 'active'")
+_COUNTED = text("origin IS NOT NULL")
+_SOLD = text("ticket_id IS NOT NULL")
+
+
+class SeatOfEventRow(Base):
+    """A seat of an event that was ever taken. One row a seat: the last guard of holds and sales alike."""
+
+    __tablename__ = "event_seats"
+
+    event_id: Mapped[str] = mapped_column(ForeignKey("events.id"), primary_key=True)
+    seat: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)  # number in the event's layout
+    organisation_id: Mapped[str] = mapped_column(String(36))
+    state: Mapped[int] = mapped_column(SmallInteger)
+    hold_id: Mapped[str | None] = mapped_column(String(36))
+    held_until: Mapped[Millis | None] = mapped_column(BigInteger)
+    ticket_id: Mapped[int | None] = mapped_column(Unsigned64)
+    version: Mapped[int]
+    locked_at: Mapped[Millis | None] = mapped_column(BigInteger)
+
+    __table_args__ = (
+        CheckConstraint(
+            "(state = 0 AND hold_id IS NULL AND held_until IS NULL AND ticket_id IS NULL) OR "
+            "(state = 1 AND hold_id IS NOT NULL AND held_until IS NOT NULL AND ticket_id IS NULL) OR "
+            "(state = 2 AND hold_id IS NULL AND held_until IS NULL AND ticket_id IS NOT NULL)",
+            name="state_fits",
+        ),
+        Index("uq_event_seats_ticket_id", "ticket_id", unique=True, sqlite_where=_SOLD, postgresql_where=_SOLD),
+    )
+
+
+class PlacesRow(Base):
+    """How many places of a zone without seats are held and sold; the conditional update of this row is the guard.
+
+    Zone 0 is an event without a layout. An event whose own capacity is less than its zones hold is not counted here:
+    its row in `events` is the lock for that, because every sale takes it anyway.
+    """
+
+    __tablename__ = "event_places"
+
+    event_id: Mapped[str] = mapped_column(ForeignKey("events.id"), primary_key=True)
+    zone: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)  # number in the event's layout
+    organisation_id: Mapped[str] = mapped_column(String(36))
+    held: Mapped[int]
+    sold: Mapped[int]
+
+    __table_args__ = (CheckConstraint("held >= 0 AND sold >= 0", name="not_negative"),)
+
+
+class HoldRow(Base):
+    """Somebody's short claim on a seat, or on places of a zone without seats."""
+
+    __tablename__ = "holds"
+
+    id: Mapped[str] = mapped_column(String(36), primary_key=True)
+    organisation_id: Mapped[str] = mapped_column(String(36), index=True)
+    event_id: Mapped[str] = mapped_column(ForeignKey("events.id"))
+    kind: Mapped[str] = mapped_column(String(6))  # seat, places
+    seat: Mapped[int | None]
+    zone: Mapped[int]
+    quantity: Mapped[int]
+    bearer_kind: Mapped[str] = mapped_column(String(8))  # guest, user, token
+    bearer_id: Mapped[str] = mapped_column(String(36))
+    party_id: Mapped[str | None] = mapped_column(String(36))  # of those that were held in one go
+    status: Mapped[str] = mapped_column(String(10))
+    held_until: Mapped[Millis] = mapped_column(BigInteger)
+    remaining_ms: Mapped[int | None] = mapped_column(BigInteger)  # of a suspended hold
+    extended: Mapped[int] = mapped_column(SmallInteger, default=0)  # how often
+    source: Mapped[str] = mapped_column(String(8))
+    notes: Mapped[str | None] = mapped_column(String(200))
+    origin: Mapped[str | None] = mapped_column(String(32))  # a hash of the address, for as long as the hold lives
+    created_at: Mapped[Millis] = mapped_column(BigInteger)
+    updated_at: Mapped[Millis] = mapped_column(BigInteger)
+
+    __table_args__ = (
+        CheckConstraint("status IN ('active', 'converted', 'expired', 'cancelled', 'suspended')", name="status_known"),
+        CheckConstraint("source IN ('web', 'scanner')", name="source_known"),
+        CheckConstraint(
+            "(kind = 'seat' AND seat IS NOT NULL AND quantity = 1) OR "
+            "(kind = 'places' AND seat IS NULL AND quantity > 0)",
+            name="kind_fits",
+        ),
+        CheckConstraint("(status = 'suspended') = (remaining_ms IS NOT NULL)", name="suspended_keeps_time"),
+        # The second guard: even if a row of event_seats were wrong, two holds never keep one seat.
+        Index("uq_holds_seat", "event_id", "seat", unique=True, sqlite_where=_KEEPS_SEAT, postgresql_where=_KEEPS_SEAT),
+        Index("ix_holds_event_id_seat_status", "event_id", "seat", "status"),
+        Index("ix_holds_living", "bearer_id", "event_id", sqlite_where=_LIVING, postgresql_where=_LIVING),
+        Index("ix_holds_bearer_id_created_at", "bearer_id", "created_at"),
+        Index("ix_holds_event_id_origin", "event_id", "origin", sqlite_where=_COUNTED, postgresql_where=_COUNTED),
+        Index("ix_holds_held_until", "held_until", sqlite_where=_ACTIVE, postgresql_where=_ACTIVE),
+    )
+
+
+class DeskRow(Base):
+    """The desk of an event: whoever holds shares it; whoever closes it, or lays out the house anew, takes it alone.
+
+    `turn` rises with every such change. A hold that was decided before it finds another turn, and is decided anew.
+    """
+
+    __tablename__ = "event_desks"
+
+    event_id: Mapped[str] = mapped_column(String(36), primary_key=True)  # stays behind when a draft is deleted
+    organisation_id: Mapped[str] = mapped_column(String(36))
+    turn: Mapped[int]
+
+
+class TallyRow(Base):
+    """The turn of somebody who holds: two requests of one person are counted one after the other."""
+
+    __tablename__ = "hold_tallies"
+
+    bearer_id: Mapped[str] = mapped_column(String(36), primary_key=True)
+    organisation_id: Mapped[str] = mapped_column(String(36))
+    turn: Mapped[int]
+    updated_at: Mapped[Millis] = mapped_column(BigInteger, index=True)

@@ -1,0 +1,16 @@
+"""What became of an event's holds: how many were bought, how many ran out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from sync_server.holds.models import HoldRow
+
+
+def outcomes(session: Session, event_id: str) -> Mapping[str, int]:
+    """Holds of an event by status."""
+    counted = select(HoldRow.status, func.count().label("n")).where(HoldRow.event_id == event_id)
+    return {row.status: row.n for row in session.execute(counted.group_by(HoldRow.status))}

@@ -1,0 +1,95 @@
+"""Reads of holds, and of what is held and sold at an event."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import and_, func, or_, select
+from sqlalchemy.orm import Session
+
+from shared.clock import Millis
+from shared.errors import NotFound
+from sync_server.holds import places, seats
+from sync_server.holds.models import HoldRow, HoldStatus, SeatOfEventRow, SeatState
+
+
+def seats_gone(session: Session, event_id: str, now: Millis) -> tuple[set[int], bool]:
+    """The seats that are sold, or held and not over, by number; and whether any is sold."""
+    seat = SeatOfEventRow
+    held = and_(seat.state == SeatState.HELD, seat.held_until > now)
+    here = select(seat.seat, seat.state).where(seat.event_id == event_id, or_(seat.state == SeatState.SOLD, held))
+    rows = session.execute(here).all()
+    return {number for number, _ in rows}, any(state == SeatState.SOLD for _, state in rows)
+
+
+def places_gone(session: Session, event_id: str, now: Millis) -> Counter[int]:
+    """Places of zones without seats that are sold, or held and not over, by the zone's number in the layout."""
+    return places.gone(session, event_id, now)
+
+
+def mine(
+    session: Session, organisation_id: str, bearer_id: str, now: Millis, event_id: str | None = None
+) -> Sequence[HoldRow]:
+    """What somebody holds now, at one event or at all of the organisation's."""
+    wanted = [
+        HoldRow.organisation_id == organisation_id, HoldRow.bearer_id == bearer_id, HoldRow.held_until > now,
+        HoldRow.status.in_([HoldStatus.ACTIVE.value, HoldStatus.SUSPENDED.value]),
+    ]  # fmt: skip
+    if event_id is not None:
+        wanted.append(HoldRow.event_id == event_id)
+    return session.execute(select(HoldRow).where(*wanted).order_by(HoldRow.id)).scalars().all()
+
+
+def ever(session: Session, event_id: str) -> int:
+    """How many holds an event ever had."""
+    return session.execute(select(func.count()).where(HoldRow.event_id == event_id)).scalar_one()
+
+
+def of_bearer(session: Session, bearer_id: str, now: Millis) -> Sequence[HoldRow]:
+    """What somebody holds, wherever."""
+    lives = HoldRow.status.in_([HoldStatus.ACTIVE.value, HoldStatus.SUSPENDED.value])
+    wanted = select(HoldRow).where(HoldRow.bearer_id == bearer_id, HoldRow.held_until > now, lives)
+    return session.execute(wanted.order_by(HoldRow.event_id, HoldRow.seat)).scalars().all()
+
+
+def hold(session: Session, organisation_id: str, bearer_id: str | None, hold_id: str) -> HoldRow:
+    """That hold of this bearer (None: whoever's, for the box office), or NotFound."""
+    row = session.get(HoldRow, hold_id)
+    if row is None or row.organisation_id != organisation_id or bearer_id not in {None, row.bearer_id}:
+        raise NotFound("You have no such hold.", code="hold_not_found")
+    return row
+
+
+def lately(session: Session, bearer_id: str, since: Millis) -> tuple[int, Millis | None]:
+    """How many somebody took since then, and when the first of them."""
+    taken = func.count(), func.min(HoldRow.created_at)
+    row = session.execute(select(*taken).where(HoldRow.bearer_id == bearer_id, HoldRow.created_at > since)).one()
+    return row[0], row[1]
+
+
+def from_address(session: Session, event_id: str, origin: str, now: Millis) -> int:
+    """How much is held from one address at an event."""
+    here = HoldRow.event_id == event_id, HoldRow.origin == origin, HoldRow.status == "active", HoldRow.held_until > now
+    return int(session.execute(select(func.coalesce(func.sum(HoldRow.quantity), 0)).where(*here)).scalar_one())
+
+
+@dataclass(frozen=True, slots=True)
+class Occupancy:
+    """Seats and places of an event: held and sold."""
+
+    held: int
+    sold: int
+
+    @property
+    def gone(self) -> int:
+        """Not to be had."""
+        return self.held + self.sold
+
+
+def occupancy(session: Session, event_id: str, now: Millis) -> Occupancy:
+    """How much of an event is held and sold."""
+    held, sold = seats.counted(session, event_id, now)
+    places_held = places.held(session, event_id, now)
+    return Occupancy(held + places_held.total(), sold + (places_gone(session, event_id, now) - places_held).total())

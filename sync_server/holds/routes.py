@@ -1,0 +1,185 @@
+"""/api/events/…/seats/…/reserve, /api/events/…/holds, /api/holds and /api/me/holds: seats for some minutes."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import orjson
+from apiflask import APIBlueprint
+from flask import Response, request
+
+from shared.errors import GatehouseError, InvalidRequest
+from sync_server.customers.service import origin_of
+from sync_server.holds import queries, schemas, service
+from sync_server.holds.asking import Asking, Held
+from sync_server.holds.box_office import BoxOffice, box_office
+from sync_server.holds.models import NEVER, HoldRow, HoldStatus
+from sync_server.holds.party import Party, Table
+from sync_server.holds.reserve import Try
+from sync_server.plumbing import once
+from sync_server.plumbing.parts import parts
+from sync_server.plumbing.principals import Action
+from sync_server.plumbing.shapes import iso
+from sync_server.plumbing.web import client_address, current_principal, deed, organisation, require, requires
+from sync_server.seating.access import Bearer, Named, name
+from sync_server.seating.houses import houses
+from sync_server.seating.rules import Visitor
+
+bp = APIBlueprint("holds", __name__, url_prefix="/api", tag="Holds")
+
+_ID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+_TIMES = ("expires_at", "sale_start_at", "sale_end_at")
+
+
+@bp.after_request
+def never_kept(answer: Response) -> Response:
+    """What is free is another thing a moment later."""
+    answer.headers["Cache-Control"] = "no-cache, no-store"
+    return answer
+
+
+@bp.post("/events/<event_id>/seats/<seat_id>/reserve")
+@requires(Action.HOLD_SEATS)
+@bp.input(schemas.ReserveRequest)
+@bp.doc(summary="Hold a seat", responses={200: "Held already, by you", 201: "Held"})
+def reserve(event_id: str, seat_id: str, json_data: schemas.ReserveRequest) -> Response:
+    """Hold one seat for some minutes. The same seat once more answers with the hold that you have."""
+    asking = _asking(json_data)
+    before = once.answered()
+    if before is not None:
+        return before
+    try:
+        attempt = Try(box_office(parts()), houses(), asking, _id("event_id", event_id), _id("seat_id", seat_id))
+        if once.HEADER in request.headers:
+            return attempt.run_within(
+                lambda hold: once.once(lambda session: {"data": schemas.hold_view(hold(session), asking.now)})
+            )
+        held = attempt.run()
+    except GatehouseError as why:
+        box_office(parts()).failures.note(asking, event_id, seat_id, why)
+        raise _worded(why) from None
+    return _answer(schemas.hold_view(held, asking.now), 201 if held.made else 200)
+
+
+@bp.post("/events/<event_id>/holds")
+@requires(Action.HOLD_SEATS)
+@bp.input(schemas.HoldRequest)
+@bp.doc(summary="Hold for a party", responses={201: "Held, all of it"})
+def hold(event_id: str, json_data: schemas.HoldRequest) -> Response:
+    """Hold several seats, the best that are left, or places of a zone without seats: all of it or nothing."""
+    asking = _asking(json_data)
+    before = once.answered()
+    if before is not None:
+        return before
+    zones = json_data.zone_ids or ([json_data.zone_id] if json_data.zone_id else [])
+    party = Party(
+        json_data.seat_ids or (), json_data.best or 0, json_data.count or 0, zones, json_data.wheelchairs,
+        json_data.apart,
+    )  # fmt: skip
+    try:
+        table = Table(box_office(parts()), houses(), asking, _id("event_id", event_id), party)
+        if once.HEADER in request.headers:
+            return table.run_within(
+                lambda hold: once.once(lambda session: {"data": _party_view(hold(session), asking.now)})
+            )
+        held = table.run()
+    except GatehouseError as why:
+        box_office(parts()).failures.note(asking, event_id, "", why)
+        raise _worded(why) from None
+    return _answer(_party_view(held, asking.now), 201)
+
+
+@bp.get("/me/holds")
+@requires(Action.HOLD_SEATS)
+@bp.input(schemas.MineQuery, location="query")
+@bp.doc(summary="What you hold", responses={200: "Your holds"})
+def mine(query_data: schemas.MineQuery) -> Response:
+    """List what you hold now, at one event or everywhere."""
+    office, now = box_office(parts()), parts().clock()
+    with parts().database.reading() as session:
+        rows = queries.mine(session, organisation(), current_principal().id, now, query_data.event)
+    return _answer({"holds": [_row_view(office, row, now) for row in rows]}, 200)
+
+
+@bp.delete("/holds/<hold_id>")
+@requires(Action.HOLD_SEATS)
+@bp.doc(summary="Give up a hold", responses={204: "Given up"})
+def release(hold_id: str) -> tuple[str, int]:
+    """Give up what you hold; the box office may give up anybody's."""
+    with parts().database.writing() as session:
+        service.release(session, organisation(), hold_id, _whose(), deed())
+    return "", 204
+
+
+@bp.post("/holds/<hold_id>/extend")
+@requires(Action.HOLD_SEATS)
+@bp.input(schemas.ReserveRequest)
+@bp.doc(summary="Hold for longer", responses={200: "Held for as long again"})
+def extend(hold_id: str, json_data: schemas.ReserveRequest) -> Response:
+    """Hold for as long again, from now; once."""
+    asking, office = _asking(json_data), box_office(parts())
+    with parts().database.reading() as session:
+        event_id = queries.hold(session, organisation(), _whose(), hold_id).event_id
+    known = office.knowing.look(organisation(), event_id)
+    with parts().database.writing() as session:
+        row = service.extend(session, known, hold_id, asking)
+    return _answer(_row_view(office, row, asking.now), 200)
+
+
+def _asking(said: schemas.ReserveRequest) -> Asking:
+    who = current_principal()
+    if said.override:
+        require(Action.ISSUE_TICKETS)
+    where = organisation()
+    visitor = Visitor(signed_in=who.kind != "guest", roles=frozenset({who.role} if who.role else ()))
+    names = frozenset({name(where, Named.CODE, said.invitation)} if said.invitation else ())
+    return Asking(
+        where, who.kind, who.id, origin_of(client_address()), deed(), Bearer(visitor, names), said.override,
+        said.source, said.notes,
+    )  # fmt: skip
+
+
+def _whose() -> str | None:
+    """Whose holds these are: one's own, or for the box office anybody's."""
+    who = current_principal()
+    return None if parts().may(who, Action.ISSUE_TICKETS) else who.id
+
+
+def _id(field: str, text: str) -> str:
+    if not _ID.fullmatch(text):
+        raise InvalidRequest(f"{field}: an id like 01980000-0000-7000-8000-000000000000 is expected.", field=field)
+    return text.lower()
+
+
+def _worded(why: GatehouseError) -> GatehouseError:
+    """Times as people and scripts read them."""
+    for told in _TIMES:
+        if isinstance(why.details.get(told), int):
+            why.details[told] = iso(why.details[told])
+    return why
+
+
+def _party_view(held: list[Held], now: int) -> dict[str, Any]:
+    party_id = next((each.party_id for each in held if each.made), None)
+    return {"party_id": party_id, "holds": [schemas.hold_view(each, now) for each in held]}
+
+
+def _row_view(office: BoxOffice, row: HoldRow, now: int) -> dict[str, Any]:
+    known = office.knowing.event(row.organisation_id, row.event_id)
+    spot = known.plan.spots.get(known.plan.numbers.get(row.seat, "")) if row.seat is not None else None
+    zone = known.plan.zones.get(row.zone)
+    held = Held(
+        row.id, row.event_id, spot, row.zone, zone.name if zone else "", row.quantity, row.held_until,
+        party_id=row.party_id,
+    )  # fmt: skip
+    view = schemas.hold_view(held, now)
+    if row.status == HoldStatus.SUSPENDED.value or row.held_until == NEVER:
+        left = (row.remaining_ms or 0) // 1000
+        view |= {"status": "suspended", "held_until": None, "held_until_unix": None, "expires_in_seconds": left}
+        view["message"] = "The event is postponed. Your time stands still until it has a new date."
+    return view
+
+
+def _answer(data: dict[str, Any], status: int) -> Response:
+    return Response(orjson.dumps({"data": data}), status, content_type="application/json")

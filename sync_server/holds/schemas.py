@@ -1,0 +1,74 @@
+"""How holds are asked for, and how they are answered."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field, StringConstraints, model_validator
+
+from shared.clock import Millis
+from sync_server.holds.asking import Held
+from sync_server.holds.rules import seconds_left
+from sync_server.plumbing.shapes import Asked, Query, iso
+
+Id = Annotated[str, StringConstraints(pattern="^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$", to_lower=True)]
+
+
+class ReserveRequest(Asked):
+    """One seat. Who asks, and for which organisation, is known from the session."""
+
+    source: Literal["web", "scanner"] = "web"
+    override: bool = False  # for whoever may issue tickets
+    invitation: Annotated[str, Field(max_length=100)] | None = None
+    notes: Annotated[str, Field(max_length=200)] | None = None
+
+
+class HoldRequest(ReserveRequest):
+    """A whole party: `seat_ids`, or `best` so many, or `count` places of the zone `zone_id`."""
+
+    seat_ids: Annotated[list[Id], Field(min_length=1, max_length=200)] | None = None
+    best: Annotated[int, Field(ge=1, le=200)] | None = None
+    zone_ids: Annotated[list[Id], Field(max_length=100)] | None = None  # for `best`
+    wheelchairs: Annotated[int, Field(ge=0, le=20)] = 0  # of `best`
+    apart: bool = False
+    count: Annotated[int, Field(ge=1, le=200)] | None = None
+    zone_id: Id | None = None  # for `count`
+
+    @model_validator(mode="after")
+    def _one_of_three(self) -> Self:
+        said = [name for name in ("seat_ids", "best", "count") if getattr(self, name) is not None]
+        if len(said) != 1:
+            raise ValueError("say one of seat_ids, best and count")
+        if self.wheelchairs > (self.best or 0):
+            raise ValueError("best counts everybody: it is no less than wheelchairs")
+        return self
+
+
+class MineQuery(Query):
+    """Of which event."""
+
+    event: Id | None = None
+
+
+def hold_view(held: Held, now: Millis) -> dict[str, Any]:
+    """A hold, with a countdown to begin from."""
+    left = seconds_left(held.until, now)
+    view: dict[str, Any] = {"hold_id": held.id, "event_id": held.event_id}
+    if held.spot is not None:
+        view |= {
+            "seat_id": held.spot.id, "block_name": held.zone_name, "section": held.spot.section or None,
+            "row": held.spot.row, "seat_number": held.spot.seat_number, "seat_name": held.spot.name,
+        }  # fmt: skip
+    else:
+        view |= {"zone": held.zone or None, "block_name": held.zone_name or None, "quantity": held.quantity}
+    return view | {
+        "status": "held", "held_until": iso(held.until), "held_until_unix": held.until // 1000,
+        "expires_in_seconds": left, "party_id": held.party_id, "message": _message(held, left),
+    }  # fmt: skip
+
+
+def _message(held: Held, left: int) -> str:
+    minutes, seconds = divmod(left, 60)
+    time = f"{minutes} minute{'' if minutes == 1 else 's'}" if not seconds else f"{minutes}:{seconds:02} minutes"
+    what = "Seat" if held.spot is not None else "Place" if held.quantity == 1 else f"{held.quantity} places"
+    return f"{what} reserved for {time}. Proceed to checkout."

@@ -1,0 +1,1 @@
+"""What guests are promised, on both databases."""

@@ -1,0 +1,1 @@
+"""What holds promise, on both databases."""

@@ -1,0 +1,149 @@
+"""What becomes of holds when something becomes of their event, or when their time is over."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.builders import DAY, HOUR, MINUTE, a_ticket_type, a_venue, an_event
+from tests.contracts.holds.house import House
+from tests.office import Desk
+
+
+def holds_of(who: Desk) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = who.get("/api/me/holds")["data"]["holds"]
+    return found
+
+
+def facts(house: House, name: str) -> int:
+    return int(house.rows("SELECT COUNT(*) FROM outbox WHERE name = :name", name=name)[0][0])
+
+
+def test_the_sweeper_ends_what_has_been_over_for_ten_seconds_once(house: House) -> None:
+    guest = house.guest()
+    house.reserve(guest, "A-1")
+    guest.post(f"{house.path}/holds", {"count": 3, "zone_id": house.zones["Floor"]})
+    house.office.advance(5 * MINUTE + 9_000)
+    house.office.work()
+    assert house.states() == {"A-1": 1}  # nobody's any more, but not swept yet
+    house.office.advance(1_000)
+    for _ in range(3):
+        house.office.advance(1_000)
+        house.office.work()
+    assert house.states() == {"A-1": 0}
+    assert house.rows("SELECT status, COUNT(*) FROM holds GROUP BY status") == [("expired", 2)]
+    assert house.rows("SELECT held, sold FROM event_places") == [(0, 0)]
+    assert facts(house, "seat_hold_expired") == 2
+    told = house.rows("SELECT COUNT(*) FROM audit_lines WHERE action = 'seat_hold_expired'")
+    assert told == [(2,)]
+
+
+def test_a_hold_that_was_bought_is_not_swept(house: House) -> None:
+    hold = house.reserve(house.guest(), "A-1")
+    house.sell("A-1", holds=(hold["hold_id"],))
+    house.office.advance(HOUR)
+    house.office.work()
+    assert house.states() == {"A-1": 2} and house.rows("SELECT status FROM holds") == [("converted",)]
+
+
+def test_cancelling_an_event_frees_all_holds_in_the_same_moment(house: House) -> None:
+    guest = house.guest()
+    house.reserve(guest, "A-1")
+    guest.post(f"{house.path}/holds", {"count": 2, "zone_id": house.zones["Floor"]})
+    house.desk.post(f"{house.path}/cancel", {"reason": "storm"}, 200)
+    assert house.states() == {"A-1": 0} and holds_of(guest) == []
+    assert house.refused(guest, "A-2") == (400, "event_unavailable")
+    assert facts(house, "holds_ended") == 1
+
+
+def test_time_stands_still_while_an_event_has_no_date(house: House) -> None:
+    guest, other = house.guest(), house.guest()
+    house.reserve(guest, "A-1")
+    house.office.advance(2 * MINUTE)
+    house.desk.post(f"{house.path}/postpone", {"reason": "storm"}, 200)
+    house.office.advance(DAY // 3)
+    house.office.work()
+    (held,) = holds_of(guest)
+    assert (held["status"], held["expires_in_seconds"], held["held_until"]) == ("suspended", 180, None)
+    assert house.refused(other, "A-1") == (400, "event_not_available")
+    house.desk.post(f"{house.path}/reschedule", {"rescheduled_at": house.office.now + 9 * DAY, "move_times": True}, 200)
+    (held,) = holds_of(guest)
+    assert (held["status"], held["expires_in_seconds"]) == ("held", 180)
+    assert house.refused(other, "A-1") == (409, "seat_held_by_another_user")
+    house.office.advance(3 * MINUTE)
+    house.reserve(other, "A-1")
+
+
+def test_an_event_does_not_become_a_draft_while_somebody_holds_a_seat(house: House) -> None:
+    guest = house.guest()
+    hold = house.reserve(guest, "A-1")
+    assert house.desk.refused("POST", f"{house.path}/unpublish", {}) == (409, "event_has_holds")
+    assert guest.ask("DELETE", f"/api/holds/{hold['hold_id']}").status_code == 204
+    house.desk.post(f"{house.path}/unpublish", {}, 200)
+    assert house.refused(guest, "A-1") == (400, "event_not_available")
+
+
+def test_a_sale_window_that_moves_away_takes_the_holds_along(house: House) -> None:
+    guest = house.guest()
+    house.reserve(guest, "A-1")
+    house.desk.patch(house.path, {"sale_start_at": house.office.now + HOUR})
+    assert holds_of(guest) == [] and house.states() == {"A-1": 0}
+    assert house.refused(guest, "A-1") == (400, "event_sales_closed")
+
+
+def test_the_end_of_sales_takes_nothing_from_those_who_hold(house: House) -> None:
+    guest = house.guest()
+    house.desk.patch(house.path, {"sale_end_at": house.office.now + MINUTE})
+    house.reserve(guest, "A-1")
+    house.office.advance(2 * MINUTE)
+    house.desk.patch(house.path, {"description": "with strings"})
+    assert len(holds_of(guest)) == 1
+    assert house.refused(guest, "A-2") == (400, "event_sales_closed")
+
+
+def test_a_held_seat_freezes_the_layout(house: House) -> None:
+    chosen = house.desk.get(f"{house.path}/layout")
+    house.reserve(house.guest(), "A-1")
+    assert house.desk.get(f"{house.path}/layout")["frozen"]
+    blocked = {"layout_id": chosen["layout_id"], "overrides": {"blocked_seat_ids": ["A-1"]}}
+    assert house.desk.refused("PUT", f"{house.path}/layout", blocked) == (409, "seats_taken")
+    house.desk.put(
+        f"{house.path}/layout", {"layout_id": chosen["layout_id"], "overrides": {"blocked_seat_ids": ["A-8"]}}
+    )
+    assert house.refused(house.guest(), "A-8") == (409, "seat_not_available")
+
+
+def test_a_guest_who_leaves_gives_everything_up(house: House) -> None:
+    guest = house.guest()
+    house.reserve(guest, "A-1")
+    assert guest.ask("DELETE", f"/api/o/{house.slug}/session").status_code == 204
+    assert house.states() == {"A-1": 0}
+
+
+def test_what_is_held_is_told_to_pages_that_listen(house: House) -> None:
+    from sync_server.plumbing import bus
+
+    with house.office.parts.bus.listen([bus.of_occupancy(house.organisation_id, house.event["number"])]) as listener:
+        house.reserve(house.guest(), "A-1")
+        house.office.work()
+        told = [dict(note.body) for note in listener.wait(30) if note.body.get("event") == "seat_held"]
+    assert len(told) == 1
+    counts = {name: told[0][name] for name in ("total", "total_available", "total_held", "total_sold", "percent_held")}
+    expected = {"total": 316, "total_available": 315, "total_held": 1, "total_sold": 0, "percent_held": 0.3}
+    assert counts == expected
+
+
+def test_pages_hear_of_places_sold_without_a_layout_in_a_house_that_bounds_them(house: House) -> None:
+    from sync_server.plumbing import bus
+
+    venue = house.desk.post("/api/venues", a_venue(name="Barn", slug="barn", max_capacity=40))
+    event = house.desk.post("/api/events", an_event(venue["id"], name="Open Air"))
+    path = f"/api/events/{event['id']}"
+    house.desk.post(f"{path}/ticket-types", a_ticket_type(quantity=10))
+    house.desk.post(f"{path}/publish", {}, 200)
+    with house.office.parts.bus.listen([bus.of_occupancy(house.organisation_id, event["number"])]) as listener:
+        house.desk.post(f"{path}/tickets", {"ticket_type": 1, "count": 4})
+        house.guest().post(f"{path}/holds", {"count": 2})
+        house.office.work()
+        told = [dict(note.body) for note in listener.wait(30) if "total" in note.body]
+    counts = {name: told[-1][name] for name in ("total", "total_available", "total_held", "total_sold")}
+    assert counts == {"total": 40, "total_available": 34, "total_held": 2, "total_sold": 4}
