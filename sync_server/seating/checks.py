@@ -16,21 +16,28 @@ LONGEST: Final = {"seat_id": 80, "row": 20, "number": 20, "section": 60, "price_
 FURTHEST: Final = 1e7
 
 
-def check(plan: LayoutPlan, *, venue_capacity: int = 0) -> None:
+def check(plan: LayoutPlan) -> None:
     """InvalidRequest that lists every mistake of a layout with its place."""
     mistakes = Mistakes()
-    for place, problem in _problems(plan, venue_capacity):
+    for place, problem in _problems(plan):
         mistakes.add(place, problem)
     mistakes.stop()
 
 
-def _problems(plan: LayoutPlan, venue_capacity: int) -> Iterator[tuple[str, str]]:
+def check_room(plan: LayoutPlan, venue_capacity: int) -> None:
+    """InvalidRequest for a layout that holds more people than its venue; 0: the venue has no bound."""
+    mistakes = Mistakes()
+    if venue_capacity and plan.capacity > venue_capacity:
+        problem = f"the zones hold {plan.capacity} people in all, the venue no more than {venue_capacity}"
+        mistakes.add("zones", problem)
+    mistakes.stop()
+
+
+def _problems(plan: LayoutPlan) -> Iterator[tuple[str, str]]:
     if not 1 <= len(plan.name) <= 100:
         yield "name", "has 1 to 100 characters"
     if not plan.zones:
         yield "zones", "a layout has one zone at least"
-    if venue_capacity and plan.capacity > venue_capacity:
-        yield "zones", f"the zones hold {plan.capacity} people in all, the venue no more than {venue_capacity}"
     if sum(len(zone.seats) for zone in plan.zones) > MOST_SEATS:
         yield "zones", f"more than {MOST_SEATS} seats; split the house into layouts"
     for name in _twice(zone.name for zone in plan.zones):

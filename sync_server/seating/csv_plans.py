@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from io import StringIO
 from math import isfinite
 from typing import Final, TypeVar
 
+from sync_server.seating.csv_lines import Line, lines
 from sync_server.seating.mistakes import Mistakes
 from sync_server.seating.plan import AccessMode, Category, LayoutPlan, SeatPlan, ZonePlan, ZoneType
 
@@ -19,7 +20,6 @@ SEAT_COLUMNS: Final = (
 )  # fmt: skip
 COLUMNS: Final = (*ZONE_COLUMNS, *SEAT_COLUMNS)
 
-Line = Mapping[str, str]
 Word = TypeVar("Word", bound=StrEnum)
 Value = TypeVar("Value")
 
@@ -36,45 +36,12 @@ def read(text: bytes, name: str) -> LayoutPlan:
     """The layout in such a file; InvalidRequest that lists every mistake with its line and column."""
     mistakes = Mistakes()
     zones: dict[str, _Zone] = {}
-    for number, line in _lines(_decoded(text, mistakes), mistakes):
+    for number, line in lines(text, COLUMNS, "zone", mistakes):
         _take(zones, number, line, mistakes)
     mistakes.stop()
     plans = tuple(_zone(zone_name, zone, mistakes) for zone_name, zone in zones.items())
     mistakes.stop()
     return LayoutPlan(name, plans)
-
-
-def _decoded(text: bytes, mistakes: Mistakes) -> str:
-    try:
-        return text.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        mistakes.add(f"byte {error.start}", "is not UTF-8; save the file as CSV in UTF-8")
-    mistakes.stop()
-    return ""
-
-
-def _lines(text: str, mistakes: Mistakes) -> Iterator[tuple[int, Line]]:
-    head = text.split("\n", 1)[0]
-    reader = csv.reader(StringIO(text, newline=""), delimiter=max(",;\t", key=head.count), strict=True)
-    try:
-        names = [name.strip().lower() for name in next(reader, [])]
-        _check_columns(names, mistakes)
-        for values in reader:
-            if len(values) > len(names):
-                mistakes.add(f"line {reader.line_num}", "has more fields than the first line has columns")
-            yield reader.line_num, {name: value.strip() for name, value in zip(names, values, strict=False)}
-    except csv.Error as error:
-        mistakes.add(f"line {reader.line_num}", f"is no CSV ({error})")
-
-
-def _check_columns(names: list[str], mistakes: Mistakes) -> None:
-    for unknown in [name for name in names if name not in COLUMNS]:
-        mistakes.add("line 1", f"{unknown!r} is no column of this format; there are {', '.join(COLUMNS)}")
-    for twice in {name for name in names if names.count(name) > 1}:
-        mistakes.add("line 1", f"the column {twice!r} is there twice")
-    if "zone" not in names:
-        mistakes.add("line 1", "the column 'zone' is missing")
-    mistakes.stop()
 
 
 def _take(zones: dict[str, _Zone], number: int, line: Line, mistakes: Mistakes) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy.orm import Session
 
@@ -17,12 +17,18 @@ from sync_server.events import service as event_service
 from sync_server.events.rules import changed_status
 from sync_server.outbox.service import Fact
 from sync_server.outbox.service import record as record_fact
+from sync_server.plumbing.database import announce
 from sync_server.plumbing.principals import Deed
 from sync_server.seating import queries, rules
 from sync_server.seating.models import EventLayoutRecord, LayoutRecord
 from sync_server.seating.overlay import Deltas, EventZone, LayoutZone, check_deltas, event_zones
 from sync_server.seating.taken import Taken, taken
 from sync_server.venues import queries as venues
+
+CHANGING: Final = "event_layout_changing"
+"""Announced with organisation and event before it is asked what is taken: whoever holds waits from now on."""
+CHANGED: Final = "event_layout_changed"
+"""Announced with organisation and event when what an event makes of a layout is another from this transaction on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +42,16 @@ class Chosen:
     zone_overrides: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     price_zones: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     seating_overrides: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Examined:
+    """A choice that could be made: which version, with which deltas, and the zones that it opens."""
+
+    layout_id: str
+    version: int
+    deltas: Deltas
+    zones: Mapping[int, EventZone]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,17 +80,43 @@ class _Choice:
 
 def choose(session: Session, organisation_id: str, event_id: str, chosen: Chosen, deed: Deed) -> EventLayoutRecord:
     """Let an event use a version of a layout with these deltas; those of before are replaced."""
-    choice = _choice(session, _locked(session, organisation_id, event_id), chosen, deed)
+    choice = _choice(session, _locked(session, organisation_id, event_id, deed), chosen, deed)
+    return _keep(session, choice, chosen, _examined(session, choice, chosen, moving=False), deed)
+
+
+def examine(session: Session, organisation_id: str, event_id: str, chosen: Chosen, deed: Deed) -> Examined:
+    """What a choice would come to if its guests were moved; every other reason against it is told. Changes nothing."""
+    choice = _choice(session, _locked(session, organisation_id, event_id, deed), chosen, deed)
+    zones = _examined(session, choice, chosen, moving=True)
+    return Examined(choice.layout.id, choice.layout.version, choice.wanted, {zone.number: zone for zone in zones})
+
+
+def move(session: Session, organisation_id: str, event_id: str, chosen: Chosen, deed: Deed) -> EventLayoutRecord:
+    """The same as `choose`, for whoever moves the guests in the same transaction: a frozen layout is changed too."""
+    choice = _choice(session, _locked(session, organisation_id, event_id, deed), chosen, deed)
+    return _keep(session, choice, chosen, _examined(session, choice, chosen, moving=True), deed)
+
+
+def _examined(session: Session, choice: _Choice, chosen: Chosen, *, moving: bool) -> Sequence[EventZone]:
     check_deltas(choice.zones, choice.wanted)
-    rules.check_overrides(queries.policy(session, organisation_id), chosen.seating_overrides)
-    _check_frozen(session, choice)
+    rules.check_overrides(queries.policy(session, choice.event.organisation_id), chosen.seating_overrides)
+    if not moving:
+        _check_frozen(session, choice)
     blocked = queries.seats_by_zone(session, choice.layout.id, choice.wanted.blocked)
     zones = event_zones(choice.zones, choice.wanted, blocked)
     _check_room(session, choice.event, zones)
+    return zones
+
+
+def _keep(
+    session: Session, choice: _Choice, chosen: Chosen, zones: Sequence[EventZone], deed: Deed
+) -> EventLayoutRecord:
     row = _kept(choice, chosen, deed)
     row.event_zones = _zones_of_event(session, choice, zones, deed)
     session.add(row)
     session.flush()
+    event_service.has_room(session, row.organisation_id, row.event_id, sum(zone.capacity for zone in zones))
+    announce(session, CHANGED, (row.organisation_id, row.event_id), deed.now)
     after = {"layout": row.layout_id, "version": row.layout_version, "blocked": len(row.blocked_seats)}
     _tell(session, choice.event, "event_layout_chosen", deed, after=after)
     return row
@@ -82,19 +124,21 @@ def choose(session: Session, organisation_id: str, event_id: str, chosen: Chosen
 
 def drop(session: Session, organisation_id: str, event_id: str, deed: Deed) -> None:
     """Let an event go without a layout again, while nothing of it is sold or held."""
-    event = _locked(session, organisation_id, event_id)
+    event = _locked(session, organisation_id, event_id, deed)
     row = queries.event_layout(session, organisation_id, event_id)
     if _selling(event, taken(session, event_id, deed.now)):
         raise _frozen()
     session.delete(row)
     session.flush()
+    event_service.has_room(session, organisation_id, event_id, 0)
     _tell(session, event, "event_layout_dropped", deed, before={"layout": row.layout_id})
 
 
-def _locked(session: Session, organisation_id: str, event_id: str) -> _Event:
+def _locked(session: Session, organisation_id: str, event_id: str, deed: Deed) -> _Event:
     row = events.event(session, organisation_id, event_id, lock=True)
+    announce(session, CHANGING, (organisation_id, event_id), deed.now)
     changed_status(EventStatus(row.status))
-    return _Event(row.id, organisation_id, row.venue_id, row.number, row.capacity, row.ticket_sequence > 0)
+    return _Event(row.id, organisation_id, row.venue_id, row.number, row.capacity, row.tickets_issued > 0)
 
 
 def _choice(session: Session, event: _Event, chosen: Chosen, deed: Deed) -> _Choice:
@@ -153,8 +197,14 @@ def _selling(event: _Event, gone: Taken) -> bool:
 
 def _check_frozen(session: Session, choice: _Choice) -> None:
     """Once something is sold or held, the version stays, and nobody loses the place that was sold to him."""
-    if choice.present is None or not _selling(choice.event, choice.gone):
+    if not _selling(choice.event, choice.gone):
         return
+    if choice.present is None:
+        raise Conflict(
+            "Tickets of this event are issued already, and no seat of a layout belongs to any of them. Choose the "
+            "layout before the first ticket, or cancel those tickets first.",
+            code="tickets_without_layout",
+        )
     before, layout_id = queries.deltas(choice.present), choice.layout.id
     if choice.present.layout_id != layout_id or _types(choice.zones, before) != _types(choice.zones, choice.wanted):
         raise _frozen()

@@ -1,4 +1,4 @@
-"""Tables of layouts with their zones, seats and groups, of what events change about them, and of the seating policy."""
+"""Tables of layouts with their zones, seats and groups, of what events make of them, and of the seating policy."""
 
 from __future__ import annotations
 
@@ -152,3 +152,33 @@ class PolicyRecord(Base):
         CheckConstraint("default_hold_ttl_minutes BETWEEN 1 AND 60", name="hold_ttl_in_bounds"),
         CheckConstraint("companion_release_occupancy_threshold BETWEEN 0 AND 100", name="threshold_is_percent"),
     )
+
+
+class ZoneGuestRecord(Base):
+    """Somebody on the list of a zone at one event; of addresses and codes only a hash is kept."""
+
+    __tablename__ = "zone_guests"
+
+    event_id: Mapped[str] = mapped_column(ForeignKey("events.id"), primary_key=True)
+    zone_id: Mapped[str] = mapped_column(String(36), primary_key=True)  # the same in all versions of a layout
+    named: Mapped[str] = mapped_column(String(10), primary_key=True)
+    key: Mapped[str] = mapped_column(String(64), primary_key=True)
+    organisation_id: Mapped[str] = mapped_column(String(36))
+    added_at: Mapped[Millis] = mapped_column(BigInteger)
+
+    __table_args__ = (
+        CheckConstraint("named IN ('email', 'customer', 'code')", name="named_known"),
+        Index("ix_zone_guests_event_id_named_key", "event_id", "named", "key"),
+    )
+
+
+class CompanionReleaseRecord(Base):
+    """A zone that is so full that its companion seats are for everybody: told once, until it empties again."""
+
+    __tablename__ = "companion_releases"
+
+    event_id: Mapped[str] = mapped_column(ForeignKey("events.id"), primary_key=True)
+    zone_id: Mapped[str] = mapped_column(String(36), primary_key=True)
+    organisation_id: Mapped[str] = mapped_column(String(36))
+    seats: Mapped[list[Any]] = mapped_column(JSON)  # seat_ids that were still free
+    released_at: Mapped[Millis] = mapped_column(BigInteger)

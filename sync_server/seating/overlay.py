@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -87,16 +87,20 @@ def check_deltas(zones: Sequence[LayoutZone], deltas: Deltas) -> None:
     """InvalidRequest that lists what cannot be changed so."""
     mistakes = Mistakes()
     for zone in zones:
-        changed = deltas.zones.get(zone.number, {})
-        place = f"zone_overrides[{zone.id}]"
-        kind = ZoneType(changed.get("zone_type", zone.zone_type))
-        if kind.numbered and not zone.zone_type.numbered:
-            mistakes.add(f"{place}.zone_type", f"{zone.name} has no seats of its own, and cannot be {kind}")
-        if kind.numbered and "capacity" in changed:
-            mistakes.add(f"{place}.capacity", "is as many as the zone has seats; block some instead")
-        after = _event_zone(zone, deltas, 0)
-        for where, problem in zone_access(place, after.access_mode, after.membership_tier, after.allowed_roles):
+        for where, problem in zone_mistakes(zone, deltas.zones.get(zone.number, {})):
             mistakes.add(where, problem)
     if {zone.number for zone in zones} <= deltas.disabled:
         mistakes.add("disabled_zones", "one zone at least stays open")
     mistakes.stop("invalid_event_layout")
+
+
+def zone_mistakes(zone: LayoutZone, changed: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Why a zone cannot be used so, each with its place in the request."""
+    place = f"zone_overrides[{zone.id}]"
+    kind = ZoneType(changed.get("zone_type", zone.zone_type))
+    if kind.numbered and not zone.zone_type.numbered:
+        yield f"{place}.zone_type", f"{zone.name} has no seats of its own, and cannot be {kind}"
+    if kind.numbered and "capacity" in changed:
+        yield f"{place}.capacity", "is as many as the zone has seats; block some instead"
+    after = _event_zone(zone, Deltas(zones={zone.number: changed}), 0)
+    yield from zone_access(place, after.access_mode, after.membership_tier, after.allowed_roles)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, cast
 
 from sqlalchemy import func, or_, select
 from sqlalchemy.orm import Session
@@ -115,6 +116,62 @@ def seat_numbers(session: Session, layout_id: str, named: Iterable[str]) -> dict
         here = here.where(or_(SeatRecord.seat_id.in_(wanted), SeatRecord.id.in_(wanted)))
     rows = session.execute(here)
     return {name: number for number, *names in rows for name in names if name in wanted}
+
+
+@dataclass(frozen=True, slots=True)
+class CalledSeat:
+    """A seat as whoever sells it must know it."""
+
+    number: int
+    seat_id: str
+    zone: int
+    section: str
+    row: str
+    seat_number: str
+    category: str
+    price_category: str
+
+
+_CALLED = (
+    SeatRecord.number,
+    SeatRecord.seat_id,
+    SeatRecord.zone_number,
+    SeatRecord.section,
+    SeatRecord.row,
+    SeatRecord.seat_number,
+    SeatRecord.category,
+    SeatRecord.price_category,
+)
+
+
+def seats_called(session: Session, layout_id: str, named: Iterable[str]) -> dict[str, CalledSeat]:
+    """Seats by what they are called: their seat_id, or their id."""
+    wanted = list(dict.fromkeys(named))
+    found: dict[str, CalledSeat] = {}
+    for start in range(0, len(wanted), FEW):
+        some = wanted[start : start + FEW]
+        named_so = or_(SeatRecord.seat_id.in_(some), SeatRecord.id.in_(some))
+        here = select(SeatRecord.id, *_CALLED).where(SeatRecord.layout_id == layout_id, named_so)
+        for id, *columns in session.execute(here):
+            seat = CalledSeat(*cast("tuple[Any, ...]", columns))
+            found |= {id: seat, seat.seat_id: seat}
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class StandingSeat(CalledSeat):
+    """The same, with where it stands."""
+
+    place: int
+    x: float
+    y: float
+
+
+def standing_seats(session: Session, layout_id: str) -> list[StandingSeat]:
+    """All seats of a layout, by number."""
+    here = select(*_CALLED, SeatRecord.place, SeatRecord.x, SeatRecord.y).where(SeatRecord.layout_id == layout_id)
+    rows = session.execute(here.order_by(SeatRecord.number))
+    return [StandingSeat(*cast("tuple[Any, ...]", row)) for row in rows]
 
 
 def seat_names(session: Session, layout_id: str, numbers: Iterable[int]) -> list[str]:
@@ -243,6 +300,12 @@ def event_layout(session: Session, organisation_id: str, event_id: str) -> Event
     if row is None:
         raise NotFound("This event has no seating layout.", code="event_layout_not_found")
     return row
+
+
+def houses_of_events(session: Session) -> list[tuple[str, str]]:
+    """Every event that has a layout: organisation and event."""
+    wanted = select(EventLayoutRecord.organisation_id, EventLayoutRecord.event_id).order_by(EventLayoutRecord.event_id)
+    return [(row.organisation_id, row.event_id) for row in session.execute(wanted)]
 
 
 def deltas(row: EventLayoutRecord) -> Deltas:

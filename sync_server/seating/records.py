@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 from uuid import UUID, uuid5
@@ -10,7 +11,10 @@ from uuid import UUID, uuid5
 from sqlalchemy import delete, insert
 from sqlalchemy.orm import Session
 
+from sync_server.plumbing.many import insert_many
+from sync_server.seating.checks import check
 from sync_server.seating.geometry import PlacedSeat, focus, placed
+from sync_server.seating.hall import Point
 from sync_server.seating.models import LayoutRecord, LayoutZoneRecord, SeatGroupRecord, SeatRecord
 from sync_server.seating.plan import LayoutPlan, ZonePlan
 
@@ -23,14 +27,28 @@ def stable_id(family_id: str, kind: str, name: str) -> str:
 _namespace = lru_cache(maxsize=64)(UUID)
 
 
-def write(session: Session, layout: LayoutRecord, plan: LayoutPlan) -> None:
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """A plan without mistakes, with everything about it worked out that needs no database."""
+
+    plan: LayoutPlan
+    zones: tuple[tuple[ZonePlan, list[PlacedSeat], Point], ...]  # with their seats in place, and what they look at
+
+
+def drawn(plan: LayoutPlan) -> Drawn:
+    """InvalidRequest with every mistake of the plan. A stadium takes a second: call it before a transaction begins."""
+    check(plan)
+    standing = [(zone, placed(zone)) for zone in plan.zones]
+    return Drawn(plan, tuple((zone, seats, focus(zone, seats)) for zone, seats in standing))
+
+
+def write(session: Session, layout: LayoutRecord, of: Drawn) -> None:
     """Keep a plan's zones, seats and groups under this layout."""
-    zones, seats = _rows(layout, plan)
+    zones, seats = _rows(layout, of)
     session.execute(insert(LayoutZoneRecord), zones)
-    if seats:
-        session.execute(insert(SeatRecord), seats)
-    if plan.groups:
-        session.execute(insert(SeatGroupRecord), list(_groups(layout, plan)))
+    insert_many(session, SeatRecord, seats, "")
+    if of.plan.groups:
+        session.execute(insert(SeatGroupRecord), list(_groups(layout, of.plan)))
 
 
 def erase(session: Session, layout: LayoutRecord) -> None:
@@ -39,14 +57,13 @@ def erase(session: Session, layout: LayoutRecord) -> None:
         session.execute(delete(table).where(table.layout_id == layout.id))
 
 
-def _rows(layout: LayoutRecord, plan: LayoutPlan) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+def _rows(layout: LayoutRecord, of: Drawn) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     zones: list[dict[str, Any]] = []
     seats: list[dict[str, Any]] = []
-    for number, zone in enumerate(plan.zones, start=1):
-        standing = placed(zone)
-        zones.append(_zone(layout, number, zone, focus(zone, standing)))
-        for seat in standing:
-            seats.append(_seat(layout, len(seats) + 1, number, seat))
+    for number, (zone, standing, looks_at) in enumerate(of.zones, start=1):
+        zones.append(_zone(layout, number, zone, looks_at))
+        first = len(seats) + 1
+        seats += [_seat(layout, at, number, seat) for at, seat in enumerate(standing, start=first)]
     return zones, seats
 
 

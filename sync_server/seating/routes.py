@@ -18,6 +18,7 @@ from sync_server.plumbing.web import current_principal, deed, organisation, requ
 from sync_server.seating import queries, schemas, service
 from sync_server.seating.event_routes import bp as event_bp
 from sync_server.seating.formats import FORMATS
+from sync_server.seating.guest_list_routes import bp as guest_list_bp
 from sync_server.seating.mistakes import Mistakes
 from sync_server.seating.models import LayoutRecord
 from sync_server.seating.plan import LayoutPlan
@@ -27,6 +28,7 @@ LARGEST_LAYOUT = 64 * 1024 * 1024
 
 bp = APIBlueprint("seating", __name__, url_prefix="/api", tag="Seating")
 bp.register_blueprint(event_bp)
+bp.register_blueprint(guest_list_bp)
 
 
 @bp.before_request
@@ -40,7 +42,7 @@ def _layouts_are_large() -> None:
 @bp.output(schemas.LayoutView, status_code=201)
 def create(venue_id: str, json_data: schemas.LayoutShape) -> Response:
     """Make a layout, as a draft."""
-    plan = json_data.plan()
+    plan = service.drawn(json_data.plan())
 
     def write(session: Session) -> dict[str, Any]:
         return _said(session, service.create_layout(session, organisation(), venue_id, plan, deed()))
@@ -77,9 +79,9 @@ def show(venue_id: str, layout_id: str) -> Response:
 @bp.output(schemas.LayoutView)
 def redraw(venue_id: str, layout_id: str, json_data: schemas.LayoutShape) -> schemas.LayoutView:
     """Draw a draft anew; a version that events may use is never changed."""
-    plan = json_data.plan()
+    plan = service.drawn(json_data.plan())
     with parts().database.writing() as session:
-        row = service.redraw(session, organisation(), venue_id, layout_id, plan=plan, deed=deed())
+        row = service.redraw(session, organisation(), venue_id, layout_id, of=plan, deed=deed())
         return _view(session, row)
 
 
@@ -89,10 +91,10 @@ def redraw(venue_id: str, layout_id: str, json_data: schemas.LayoutShape) -> sch
 @bp.output(schemas.LayoutView, status_code=201)
 def add_version(venue_id: str, layout_id: str, json_data: schemas.LayoutShape) -> Response:
     """Make the next version of a layout, as a draft; events go on with the version they chose."""
-    plan = json_data.plan()
+    plan = service.drawn(json_data.plan())
 
     def write(session: Session) -> dict[str, Any]:
-        row = service.add_version(session, organisation(), venue_id, layout_id, plan=plan, deed=deed())
+        row = service.add_version(session, organisation(), venue_id, layout_id, of=plan, deed=deed())
         return _said(session, row)
 
     return once(write)
@@ -123,13 +125,13 @@ def archive(venue_id: str, layout_id: str) -> schemas.LayoutView:
 @bp.doc(description="The body is the file: the JSON seating plans that pretix publishes, CSV, SVG, or our own JSON.")
 def read_file(venue_id: str, query_data: schemas.ImportQuery) -> Response:
     """Make a layout, or a new version of one, of a file; all mistakes are told with their places, nothing half kept."""
-    plan = _read(request.get_data(cache=True), query_data)
+    plan = service.drawn(_read(request.get_data(cache=True), query_data))
 
     def write(session: Session) -> dict[str, Any]:
         there = query_data.layout_id
         if there is None:
             return _said(session, service.create_layout(session, organisation(), venue_id, plan, deed()))
-        row = service.add_version(session, organisation(), venue_id, there, plan=plan, deed=deed())
+        row = service.add_version(session, organisation(), venue_id, there, of=plan, deed=deed())
         return _said(session, row)
 
     return once(write)

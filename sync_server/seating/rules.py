@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
+from enum import StrEnum
 from typing import Any, Final
 
 from shared.errors import Conflict, Forbidden, InvalidRequest
@@ -68,13 +69,18 @@ def check_overrides(policy: Policy, overrides: Mapping[str, Any]) -> None:
     for name in sorted(overrides):
         if name not in OVERRIDABLE:
             raise InvalidRequest(f"{name} belongs to the organisation's policy; no event decides it.", field=name)
-        if name in policy.mandatory and overrides[name] != getattr(policy, name):
+        if not permitted(policy, name, overrides[name]):
             raise Forbidden(
                 f"{name} is mandatory in this organisation: it stays {_said(getattr(policy, name))} at every event. "
                 "Leave it out.",
                 code="override_not_permitted",
                 field=name,
             )
+
+
+def permitted(policy: Policy, name: str, value: object) -> bool:
+    """Whether an event may say so itself: what is mandatory may only be repeated."""
+    return name not in policy.mandatory or value == getattr(policy, name)
 
 
 def _said(value: object) -> str:
@@ -113,15 +119,30 @@ def _zone_rules(policy: Policy, used: Collection[ZoneType]) -> Iterator[tuple[bo
     yield any(zone.vip for zone in used) and not policy.allow_vip_zones, "The seating policy allows no VIP zones."
 
 
+class Ground(StrEnum):
+    """By what right somebody sits in a zone."""
+
+    OPEN = "open"  # everybody may
+    MEMBERSHIP = "membership"
+    ROLE = "role"
+    LIST = "list"
+    OVERRIDE = "override"  # the box office said so, and why
+
+    @property
+    def exempt(self) -> bool:
+        """Whether gates must not ask for the zone's membership: that was decided when the ticket was sold."""
+        return self in {Ground.ROLE, Ground.LIST, Ground.OVERRIDE}
+
+
 @dataclass(frozen=True, slots=True)
 class Visitor:
-    """Who wants to book, as far as zones ask."""
+    """Who wants to book, as far as zones ask; nothing of it is taken at the visitor's own word."""
 
     signed_in: bool = False
     membership_tier: str = ""
     membership_active: bool = False
     roles: frozenset[str] = frozenset()
-    whitelisted: bool = False
+    whitelisted: bool = False  # on the list of this zone
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,30 +155,39 @@ class Entrance:
     allowed_roles: frozenset[str] = frozenset()
 
 
-def may_book(zone: Entrance, visitor: Visitor) -> Refused | None:
-    """Why this visitor may not book in this zone; None: go on."""
-    if zone.mode is AccessMode.PUBLIC or _belongs(zone, visitor):
-        return None
+def may_sit(zone: Entrance, visitor: Visitor) -> Ground | Refused:
+    """By what right this visitor sits in this zone, or why not.
+
+    The list of a zone helps in every zone that is not open to all: it is how a member brings friends who are none.
+    """
+    if zone.mode is AccessMode.PUBLIC:
+        return Ground.OPEN
+    if visitor.whitelisted:
+        return Ground.LIST
     if not visitor.signed_in:
         return Refused("sign_in_required", f"{zone.zone_name} is not open to everybody. Sign in to book here.")
+    if zone.mode is AccessMode.MEMBERSHIP_TIER and _is_member(zone, visitor):
+        return Ground.MEMBERSHIP
+    if zone.mode is AccessMode.ROLE_BASED and visitor.roles & zone.allowed_roles:
+        return Ground.ROLE
     return Refused("zone_access_denied", f"{zone.zone_name} is open only to {_whom(zone)}.")
 
 
-def _belongs(zone: Entrance, visitor: Visitor) -> bool:
-    if not visitor.signed_in:
-        return False
-    if zone.mode is AccessMode.MEMBERSHIP_TIER:
-        return visitor.membership_active and visitor.membership_tier == zone.membership_tier
-    if zone.mode is AccessMode.ROLE_BASED:
-        return bool(visitor.roles & zone.allowed_roles)
-    return visitor.whitelisted
+def may_book(zone: Entrance, visitor: Visitor) -> Refused | None:
+    """Why this visitor may not book in this zone; None: go on."""
+    answer = may_sit(zone, visitor)
+    return answer if isinstance(answer, Refused) else None
+
+
+def _is_member(zone: Entrance, visitor: Visitor) -> bool:
+    return visitor.membership_active and visitor.membership_tier == zone.membership_tier
 
 
 def _whom(zone: Entrance) -> str:
     if zone.mode is AccessMode.MEMBERSHIP_TIER:
-        return f"members of {zone.membership_tier}"
+        return f"members of {zone.membership_tier}, and guests on its list"
     if zone.mode is AccessMode.ROLE_BASED:
-        return ", ".join(sorted(zone.allowed_roles))
+        return f"{', '.join(sorted(zone.allowed_roles))}, and guests on its list"
     return "guests on its list"
 
 

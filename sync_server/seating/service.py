@@ -18,35 +18,39 @@ from sync_server.outbox.service import Fact
 from sync_server.outbox.service import record as record_fact
 from sync_server.plumbing.principals import Deed, Principal
 from sync_server.seating import queries, records, rules
-from sync_server.seating.checks import check
+from sync_server.seating.checks import check_room
 from sync_server.seating.models import LayoutRecord, PolicyRecord
 from sync_server.seating.plan import LayoutPlan
+from sync_server.seating.records import Drawn, drawn
 from sync_server.seating.rules import FIELDS, Policy
 from sync_server.venues import queries as venues
 
+__all__ = ["activate", "add_version", "archive", "create_layout", "drawn", "redraw", "set_policy"]
 
-def create_layout(session: Session, organisation_id: str, venue_id: str, plan: LayoutPlan, deed: Deed) -> LayoutRecord:
-    """The first version of a new layout, as a draft; InvalidRequest with every mistake of the plan."""
+
+def create_layout(session: Session, organisation_id: str, venue_id: str, of: Drawn, deed: Deed) -> LayoutRecord:
+    """The first version of a new layout, as a draft; InvalidRequest where it holds more people than its venue."""
     id = uuid7(deed.now, deed.entropy)
-    return _add(session, organisation_id, venue_id, plan, deed, id=id, family_id=id, version=1)
+    return _add(session, organisation_id, venue_id, of, deed, id=id, family_id=id, version=1)
 
 
 def add_version(
-    session: Session, organisation_id: str, venue_id: str, layout_id: str, *, plan: LayoutPlan, deed: Deed
+    session: Session, organisation_id: str, venue_id: str, layout_id: str, *, of: Drawn, deed: Deed
 ) -> LayoutRecord:
     """The next version of a layout, as a draft; events go on using the version they chose."""
     present = queries.layout(session, organisation_id, layout_id, venue_id=venue_id)
     venues.venue(session, organisation_id, venue_id, lock=True)  # two new versions at once must not get one number
     version = queries.newest_version(session, present.family_id) + 1
     id = uuid7(deed.now, deed.entropy)
-    return _add(session, organisation_id, venue_id, plan, deed, id=id, family_id=present.family_id, version=version)
+    return _add(session, organisation_id, venue_id, of, deed, id=id, family_id=present.family_id, version=version)
 
 
 def _add(
-    session: Session, organisation_id: str, venue_id: str, plan: LayoutPlan, deed: Deed,
+    session: Session, organisation_id: str, venue_id: str, of: Drawn, deed: Deed,
     *, id: str, family_id: str, version: int,
 ) -> LayoutRecord:  # fmt: skip
-    _allow(session, organisation_id, venue_id, plan)
+    _allow(session, organisation_id, venue_id, of.plan)
+    plan = of.plan
     row = LayoutRecord(
         id=id, organisation_id=organisation_id, venue_id=venue_id, family_id=family_id, version=version,
         name=plan.name, description=plan.description, status="draft", total_capacity=plan.capacity,
@@ -54,19 +58,19 @@ def _add(
     )  # fmt: skip
     session.add(row)
     session.flush()
-    records.write(session, row, plan)
+    records.write(session, row, of)
     _tell(session, row, "layout_created", deed, after={"name": row.name, "version": version})
     return row
 
 
 def _allow(session: Session, organisation_id: str, venue_id: str, plan: LayoutPlan) -> None:
     venue = venues.venue(session, organisation_id, venue_id)
-    check(plan, venue_capacity=venue.max_capacity)
+    check_room(plan, venue.max_capacity)
     rules.check_zones(queries.policy(session, organisation_id), [zone.zone_type for zone in plan.zones])
 
 
 def redraw(
-    session: Session, organisation_id: str, venue_id: str, layout_id: str, *, plan: LayoutPlan, deed: Deed
+    session: Session, organisation_id: str, venue_id: str, layout_id: str, *, of: Drawn, deed: Deed
 ) -> LayoutRecord:
     """Another plan for a draft; Conflict for a version that events may use."""
     row = queries.layout(session, organisation_id, layout_id, venue_id=venue_id, lock=True)
@@ -75,13 +79,14 @@ def redraw(
             f"Version {row.version} is {row.status}, and what events may use is never changed. Make a new version.",
             code="layout_immutable",
         )
+    plan = of.plan
     _allow(session, organisation_id, venue_id, plan)
     records.erase(session, row)
     before = {"capacity": row.total_capacity}
     row.name, row.description, row.drawing = plan.name, plan.description, dict(plan.drawing)
     row.total_capacity, row.updated_at = plan.capacity, deed.now
     session.flush()
-    records.write(session, row, plan)
+    records.write(session, row, of)
     _tell(session, row, "layout_redrawn", deed, before=before, after={"capacity": row.total_capacity})
     return row
 

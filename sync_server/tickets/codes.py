@@ -13,7 +13,7 @@ from shared.errors import Conflict
 from shared.snapshot import TicketState
 from shared.tickets import SIGNED_AS, as_text
 from sync_server.plumbing.sealing import Sealer
-from sync_server.tickets import signing
+from sync_server.tickets import issues, signing
 from sync_server.tickets.models import TicketRecord
 
 MODULE_PIXELS: Final = 8
@@ -24,12 +24,12 @@ def text_of(session: Session, row: TicketRecord, sealer: Sealer) -> str:
     """What is printed; Conflict for a ticket that is cancelled."""
     if row.state == TicketState.CANCELLED:
         raise Conflict("The ticket is cancelled: there is no code for it.", code="ticket_cancelled")
-    key = signing.private_part(signing.key(session, row.organisation_id, row.key_id), sealer)
-    return as_text(row.claims + key.sign(SIGNED_AS + row.claims))
+    return texts_of(session, [row], sealer)[0]
 
 
 def texts_of(session: Session, rows: Sequence[TicketRecord], sealer: Sealer) -> list[str]:
     """The same for many tickets, unsealing each key once."""
+    issues.make_final(session, rows)
     keys = {(row.organisation_id, row.key_id) for row in rows}
     private = {name: signing.private_part(signing.key(session, *name), sealer) for name in keys}
     signers = [private[row.organisation_id, row.key_id] for row in rows]

@@ -61,6 +61,7 @@ class TicketTypeRecord(Base):
 
 
 _TAKEN = text("seat_key IS NOT NULL AND state <> 1")
+_BOUND = text("membership_id <> ''")
 
 
 class TicketRecord(Base):
@@ -87,9 +88,12 @@ class TicketRecord(Base):
     ticket_type: Mapped[int]
     zone: Mapped[int] = mapped_column(default=0)
     seat: Mapped[int] = mapped_column(BigInteger, default=0)
+    seat_id: Mapped[str] = mapped_column(String(80), default="")  # in the layout; stays in all its versions
+    section: Mapped[str] = mapped_column(String(60), default="")
     seat_row: Mapped[str] = mapped_column(String(20), default="")
     seat_number: Mapped[str] = mapped_column(String(20), default="")
-    seat_key: Mapped[str | None] = mapped_column(String(60))
+    seat_key: Mapped[str | None] = mapped_column(String(400))  # lower case may be longer than what was written
+    party: Mapped[str] = mapped_column(String(36), default="")  # tickets bought together have the same
     valid_days: Mapped[int] = mapped_column(DayBits, default=0)
     entitlement: Mapped[int] = mapped_column(SmallInteger)
     entry_limit: Mapped[int] = mapped_column(SmallInteger, default=0)
@@ -97,6 +101,7 @@ class TicketRecord(Base):
     not_before: Mapped[int] = mapped_column(BigInteger, default=0)
     not_after: Mapped[int] = mapped_column(BigInteger, default=0)
     membership_tier: Mapped[str] = mapped_column(String(40), default="")
+    membership_id: Mapped[str] = mapped_column(String(36), default="")
     membership_state: Mapped[int] = mapped_column(SmallInteger, default=0)
     membership_until: Mapped[Millis] = mapped_column(BigInteger, default=0)
     holder_name: Mapped[str] = mapped_column(String(100), default="")
@@ -112,5 +117,20 @@ class TicketRecord(Base):
         # The last guard: two tickets that count never share a seat, whatever the code above does.
         Index("uq_tickets_seat", "event_id", "seat_key", unique=True, sqlite_where=_TAKEN, postgresql_where=_TAKEN),
         Index("ix_tickets_key_id", "key_id"),
+        Index(
+            "ix_tickets_membership", "organisation_id", "membership_id", sqlite_where=_BOUND, postgresql_where=_BOUND
+        ),
         CheckConstraint("issue BETWEEN 1 AND 255", name="issue_one_byte"),
     )
+
+
+class TicketIssueRecord(Base):
+    """The words of an issue that a later one has replaced: journals still speak of its code."""
+
+    __tablename__ = "ticket_issues"
+
+    ticket_id: Mapped[int] = mapped_column(Unsigned64, ForeignKey("tickets.id"), primary_key=True, autoincrement=False)
+    issue: Mapped[int] = mapped_column(SmallInteger, primary_key=True, autoincrement=False)
+    organisation_id: Mapped[str] = mapped_column(String(36))
+    key_id: Mapped[int]
+    claims: Mapped[bytes] = mapped_column(LargeBinary)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from shared.errors import NotFound
+from shared.errors import InvalidRequest, NotFound
 from shared.snapshot import MembershipState, TicketRow, TicketState, TicketTypeRow
 from shared.tickets import Entitlement, TicketFlags
 from sync_server.plumbing.pages import Page, cut, position
@@ -50,6 +50,14 @@ def ticket(session: Session, organisation_id: str, ticket_id: int, *, lock: bool
     return row
 
 
+def seat_of(session: Session, organisation_id: str, event_id: str, public: str) -> int:
+    """The seat of a ticket that admits to this event; InvalidRequest where it does not."""
+    row = ticket(session, organisation_id, internal_id(public))
+    if row.event_id != event_id or row.state == TicketState.CANCELLED:
+        raise InvalidRequest("joins: that is no ticket that admits to this event.", field="joins")
+    return row.seat
+
+
 def tickets(
     session: Session, event_id: str, chosen: TicketFilter, *, limit: int, after: str | None
 ) -> Page[TicketRecord]:
@@ -67,6 +75,36 @@ def tickets(
         wanted = wanted.where(TicketRecord.sequence > start[0])
     ordered = wanted.order_by(TicketRecord.sequence).limit(limit + 1)
     return cut(session.execute(ordered).scalars().all(), limit, lambda row: (row.sequence,))
+
+
+@dataclass(frozen=True, slots=True)
+class SeatedTicket:
+    """A ticket on a seat of a layout, as far as moving it asks."""
+
+    id: int
+    number: str
+    sequence: int
+    seat: int
+    issue: int
+    state: int
+    party: str
+    flags: int
+    ticket_type: int
+
+
+def seated(session: Session, event_id: str) -> list[SeatedTicket]:
+    """All tickets of an event that are on seats of its layout and not cancelled, in the order of their issuing."""
+    row = TicketRecord
+    columns = row.id, row.number, row.sequence, row.seat, row.issue, row.state, row.party, row.flags, row.ticket_type
+    mine = row.event_id == event_id, row.seat != 0, row.state != TicketState.CANCELLED
+    return [SeatedTicket(*found) for found in session.execute(select(*columns).where(*mine).order_by(row.sequence))]
+
+
+def seatless(session: Session, event_id: str) -> dict[int, int]:
+    """How many tickets without a seat there are that are not cancelled, by zone of the event."""
+    mine = TicketRecord.event_id == event_id, TicketRecord.seat == 0, TicketRecord.state != TicketState.CANCELLED
+    counted = select(TicketRecord.zone, func.count().label("n")).where(*mine).group_by(TicketRecord.zone)
+    return {row.zone: row.n for row in session.execute(counted)}
 
 
 def seats_taken(session: Session, event_id: str, keys: Sequence[str]) -> list[str]:
@@ -122,7 +160,7 @@ def ticket_row(row: TicketRecord, *, name_checks: bool) -> TicketRow:
         ticket_type=row.ticket_type,
         zone=row.zone,
         seat=row.seat,
-        seat_row=row.seat_row,
+        seat_row=", ".join(words for words in (row.section, row.seat_row) if words),
         seat_number=row.seat_number,
         valid_days=row.valid_days,
         entitlement=Entitlement(row.entitlement),

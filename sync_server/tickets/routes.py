@@ -15,12 +15,16 @@ from sync_server.plumbing.once import once
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.principals import Action
 from sync_server.plumbing.web import deed, organisation, requires
-from sync_server.tickets import codes, queries, rules, schemas, service, types
+from sync_server.tickets import codes, queries, schemas, service, types
+from sync_server.tickets.house_routes import bp as house_bp
 from sync_server.tickets.key_routes import bp as key_bp
+from sync_server.tickets.membership_routes import bp as membership_bp
 from sync_server.tickets.models import TicketRecord
 
 bp = APIBlueprint("tickets", __name__, url_prefix="/api", tag="Tickets")
 bp.register_blueprint(key_bp)
+bp.register_blueprint(house_bp)
+bp.register_blueprint(membership_bp)
 
 
 @bp.post("/events/<event_id>/ticket-types")
@@ -65,28 +69,14 @@ def change_type(event_id: str, number: int, json_data: schemas.ChangeTicketType)
 @bp.output(schemas.IssuedView, status_code=201)
 def issue(event_id: str, json_data: schemas.IssueTickets) -> Response:
     """Issue tickets: all of them, or none. Send an Idempotency-Key, so that a lost answer costs nothing."""
-    wish = _wish(json_data)
 
     def write(session: Session) -> dict[str, Any]:
+        joined = queries.seat_of(session, organisation(), event_id, json_data.joins) if json_data.joins else 0
+        wish = json_data.wish(organisation(), parts().clock(), joined)
         made = service.issue(session, organisation(), event_id, wish, deed())
         return {"items": [schemas.TicketView.of(row).model_dump(mode="json") for row in made]}
 
     return once(write)
-
-
-def _wish(asked: schemas.IssueTickets) -> service.Wish:
-    member = asked.membership
-    return service.Wish(
-        ticket_type=asked.ticket_type,
-        count=asked.count or 0,
-        seats=[rules.Seat(seat.row, seat.number, seat.holder_name) for seat in asked.seats or ()],
-        holder_name=asked.holder_name,
-        flags=asked.flags,
-        notes=asked.notes,
-        unpaid=asked.unpaid,
-        membership_tier=member.tier if member else "",
-        membership_until=(member.until or 0) if member else 0,
-    )
 
 
 @bp.get("/events/<event_id>/tickets")

@@ -30,11 +30,18 @@ CODE_LENGTH: Final = 8
 
 @dataclass(frozen=True, slots=True)
 class Seat:
-    """A seat by the words printed on it, until layouts give it a number."""
+    """A seat by the words printed on it; where the event has a layout, by what the layout calls it."""
 
-    row: str
-    number: str
+    row: str = ""
+    number: str = ""
     holder_name: str = ""
+    section: str = ""
+    seat_id: str = ""
+
+    @property
+    def words(self) -> str:
+        """What people call it."""
+        return " ".join(part for part in (self.section, self.row, self.number) if part)
 
 
 def flags_of(names: Iterable[str]) -> TicketFlags:
@@ -45,6 +52,13 @@ def flags_of(names: Iterable[str]) -> TicketFlags:
     return flags
 
 
+def flags_elsewhere(flags: int, of_type: int, *, vip: bool, was_vip: bool) -> int:
+    """The flags of a ticket whose seat is in another zone from now on; what its type promises it keeps."""
+    if vip:
+        return flags | TicketFlags.VIP
+    return flags & ~TicketFlags.VIP | of_type & TicketFlags.VIP if was_vip else flags
+
+
 def names_of(flags: int) -> list[str]:
     """The names of these flags."""
     return [name for name, flag in FLAGS.items() if flags & flag]
@@ -52,7 +66,13 @@ def names_of(flags: int) -> list[str]:
 
 def seat_key(zone: int, seat: Seat) -> str:
     """By what two ways of writing one seat are the same."""
-    return f"{zone}:{_plain(seat.row)}:{_plain(seat.number)}"
+    section = f"{_plain(seat.section)}/" if seat.section else ""  # keys without one are older, and stay as they were
+    return f"{zone}:{section}{_plain(seat.row)}:{_plain(seat.number)}"
+
+
+def layout_key(seat: int) -> str:
+    """The same for a seat of a layout: no zone has such a number."""
+    return f"#{seat}"
 
 
 def _plain(words: str) -> str:

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, Field, model_validator
+from pydantic import BaseModel, Field, StringConstraints, model_validator
 
+from shared.clock import Millis
 from shared.snapshot import TicketState
 from shared.tickets import Entitlement
 from sync_server.plumbing.shapes import Asked, Changed, Name, Query, Reason, Time, iso, iso_or_none
+from sync_server.seating.access import Bearer
+from sync_server.seating.guest_list_schemas import GuestName
+from sync_server.seating.rules import Visitor
 from sync_server.tickets import rules
 from sync_server.tickets.models import TicketKeyRecord, TicketRecord, TicketTypeRecord
 from sync_server.tickets.queries import public_id
+from sync_server.tickets.wishes import Member, Wish
 
 Kind = Literal[
     "single_entry", "limited_reentry_per_day", "unlimited_reentry", "unlimited_multi_day", "ga_seated", "ga_standing"
@@ -110,25 +115,62 @@ class TicketTypesView(BaseModel):
     items: list[TicketTypeView]
 
 
-class SeatWish(Asked):
-    """A seat by the words printed on it."""
-
-    row: Annotated[str, Field(max_length=20)] = ""
-    number: Label
-    holder_name: Annotated[str, Field(max_length=100)] = ""
-
-
 class Membership(Asked):
-    """The membership that a ticket depends on."""
+    """The membership that a ticket depends on; `id` is the membership's own, by which it is renewed or revoked."""
 
     tier: Annotated[str, Field(min_length=1, max_length=40)]
     until: Time | None = None
+    id: Annotated[str, Field(min_length=1, max_length=36)] | None = None
+
+    def member(self) -> Member:
+        """As a value."""
+        return Member(self.tier, self.until or 0, self.id or "")
+
+
+HoldId = Annotated[
+    str, StringConstraints(pattern="^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$", to_lower=True)
+]
+
+
+class SeatWish(Asked):
+    """A seat: by its seat_id where the event has a layout, else by the words printed on it.
+
+    `membership` and `guest` are of whoever sits there, where that is somebody else than the others.
+    """
+
+    seat_id: Annotated[str, Field(min_length=1, max_length=80)] | None = None
+    section: Annotated[str, Field(max_length=60)] = ""
+    row: Annotated[str, Field(max_length=20)] = ""
+    number: Annotated[str, Field(max_length=20)] = ""
+    holder_name: Annotated[str, Field(max_length=100)] = ""
+    membership: Membership | None = None
+    guest: GuestName | None = None
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Self:
+        if (self.seat_id is None) == (not self.number):
+            raise ValueError("name a seat either by its `seat_id`, or by its `row` and `number`")
+        return self
+
+    @property
+    def own(self) -> bool:
+        """Whether whoever sits there is said to be somebody else."""
+        return self.membership is not None or self.guest is not None
+
+    def seat(self) -> rules.Seat:
+        """As a value."""
+        return rules.Seat(self.row, self.number, self.holder_name, self.section, self.seat_id or "")
 
 
 class IssueTickets(Asked):
-    """Tickets to issue: `count` of a type, or one for each of `seats`."""
+    """Tickets to issue: `count` of a type, or one for each of `seats`.
 
-    ticket_type: Annotated[int, Field(ge=1, le=65535)]
+    Seats of a layout need no `ticket_type` where their zone or price category says which it is. `guest` says who of a
+    zone's list they are for, `joins` which ticket the same guest has already, `override` why the rules of access and
+    accessibility need not be obeyed. `holds` are the buyer's, by hold_id: what they keep is sold to these tickets.
+    """
+
+    ticket_type: Annotated[int, Field(ge=1, le=65535)] | None = None
     count: Annotated[int, Field(ge=1, le=rules.AT_ONCE)] | None = None
     seats: Annotated[list[SeatWish], Field(min_length=1, max_length=rules.AT_ONCE)] | None = None
     holder_name: Annotated[str, Field(max_length=100)] = ""
@@ -136,12 +178,38 @@ class IssueTickets(Asked):
     notes: Annotated[str, Field(max_length=200)] = ""
     unpaid: bool = False
     membership: Membership | None = None
+    guest: GuestName | None = None
+    joins: Annotated[str, Field(pattern="^[0-9a-f]{16}$")] | None = None
+    override: Annotated[str, Field(min_length=3, max_length=1000)] | None = None
+    holds: Annotated[list[HoldId], Field(max_length=200)] = Field(default_factory=list)
 
     @model_validator(mode="after")
     def _one_way(self) -> Self:
         if (self.count is None) == (self.seats is None):
             raise ValueError("send either `count` or `seats`")
+        if self.ticket_type is None and not all(seat.seat_id for seat in self.seats or [SeatWish(number="-")]):
+            raise ValueError("name the `ticket_type`: only seats of a layout may know their own")
         return self
+
+    def wish(self, organisation_id: str, now: Millis, joins: int) -> Wish:
+        """As a value; `joins` is the seat of the ticket that these join."""
+        named = self.seats or []
+        own = {at: self._bearer(seat, organisation_id, now) for at, seat in enumerate(named) if seat.own}
+        bearer, member = self._bearer(self, organisation_id, now)
+        return Wish(
+            ticket_type=self.ticket_type or 0, count=self.count or 0, seats=[seat.seat() for seat in named],
+            holder_name=self.holder_name, flags=self.flags, notes=self.notes, unpaid=self.unpaid, member=member,
+            bearer=bearer, bearers=own, joins=joins, override=self.override or "", holds=self.holds,
+        )  # fmt: skip
+
+    @staticmethod
+    def _bearer(said: SeatWish | IssueTickets, organisation_id: str, now: Millis) -> tuple[Bearer, Member | None]:
+        member = said.membership.member() if said.membership else None
+        names = frozenset({said.guest.known_as(organisation_id)} if said.guest else ())
+        if member is None:
+            return Bearer(Visitor(), names), None
+        active = not member.until or now < member.until
+        return Bearer(Visitor(True, member.tier, active), names), member
 
 
 class TicketView(BaseModel):
@@ -156,8 +224,11 @@ class TicketView(BaseModel):
     key_id: int
     ticket_type: int
     zone: int
+    seat_id: str
+    section: str
     seat_row: str
     seat_number: str
+    party: str
     entitlement: str
     entry_limit: int | None
     valid_days: list[int]
@@ -177,7 +248,8 @@ class TicketView(BaseModel):
         return cls(
             id=public_id(row.id), event_id=row.event_id, number=row.number, confirmation_code=row.confirmation_code,
             state=_STATES[row.state], issue=row.issue, key_id=row.key_id, ticket_type=row.ticket_type, zone=row.zone,
-            seat_row=row.seat_row, seat_number=row.seat_number, entitlement=Entitlement(row.entitlement).name.lower(),
+            seat_id=row.seat_id, section=row.section, seat_row=row.seat_row, seat_number=row.seat_number,
+            party=row.party, entitlement=Entitlement(row.entitlement).name.lower(),
             entry_limit=row.entry_limit or None, valid_days=rules.days_list(row.valid_days),
             flags=rules.names_of(row.flags), not_before_at=_second(row.not_before), not_after_at=_second(row.not_after),
             membership_tier=row.membership_tier, holder_name=row.holder_name, notes=row.notes,
@@ -251,6 +323,18 @@ class TicketWhy(Asked):
     """Why a ticket is changed; it stands in the audit log."""
 
     reason: Reason = ""
+
+
+class RenewMembership(TicketWhy):
+    """Until when a membership goes on; without a time: without an end."""
+
+    until: Time | None = None
+
+
+class MembershipTickets(BaseModel):
+    """How many tickets of events that are not over hang on a membership."""
+
+    tickets: int
 
 
 class RotateKey(Asked):

@@ -1,21 +1,15 @@
-"""Issues tickets, and cancels, blocks, unblocks and issues them anew."""
+"""Cancels tickets, blocks and unblocks them, issues them anew, and lets them follow their event."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import insert, select
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from shared import claims
-from shared.clock import Millis
-from shared.errors import Conflict, InvalidRequest
-from shared.ids import Entropy
-from shared.snapshot import MembershipState, TicketState
-from shared.tickets import Entitlement, Ticket, TicketFlags
+from shared.errors import Conflict
+from shared.snapshot import TicketState
 from sync_server.audit.service import AuditLine, record
 from sync_server.events import queries as events
 from sync_server.events import service as event_service
@@ -23,28 +17,23 @@ from sync_server.outbox.service import Fact
 from sync_server.outbox.service import record as record_fact
 from sync_server.plumbing.principals import Deed
 from sync_server.revisions import service as revisions
-from sync_server.tickets import queries, rules, signing, types
+from sync_server.tickets import issues, queries, rules, signing, taking, types
+from sync_server.tickets.issuing import issue
 from sync_server.tickets.models import TicketRecord, TicketTypeRecord
+from sync_server.tickets.wishes import Wish
 
-
-@dataclass(frozen=True, slots=True)
-class Wish:
-    """What shall be issued: so many of a type, or these seats."""
-
-    ticket_type: int
-    count: int = 0
-    seats: Sequence[rules.Seat] = ()
-    holder_name: str = ""
-    flags: Iterable[str] = ()
-    notes: str = ""
-    unpaid: bool = False
-    membership_tier: str = ""
-    membership_until: Millis = 0
-
-    @property
-    def total(self) -> int:
-        """How many tickets that makes."""
-        return len(self.seats) or self.count
+__all__ = [
+    "Wish",
+    "block",
+    "cancel",
+    "issue",
+    "move_times",
+    "reissue",
+    "reissue_signed_by",
+    "settle",
+    "show_names",
+    "unblock",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,117 +54,6 @@ class _Change:
     reason: str
 
 
-def issue(session: Session, organisation_id: str, event_id: str, wish: Wish, deed: Deed) -> Sequence[TicketRecord]:
-    """Issue tickets of one type; all of them or none.
-
-    Conflict `insufficient_inventory`, `capacity_exceeded` or `seat_taken` where there is no room.
-    """
-    event_service.lock(session, organisation_id, event_id)
-    facts = events.facts(session, organisation_id, event_id)
-    rules.require_issuing(facts.status)
-    if not 1 <= wish.total <= rules.AT_ONCE:
-        raise InvalidRequest(f"Ask for 1 to {rules.AT_ONCE} tickets at a time.", field="count")
-    kind = queries.ticket_type(session, event_id, wish.ticket_type)
-    signer = signing.signing_key(session, organisation_id, deed.now)
-    _require_free(session, event_id, kind.zone, wish.seats)
-    first = event_service.take_numbers(session, event_id, wish.total)
-    types.take(session, kind, wish.total)
-    made = list(_made(session, facts, kind, wish, deed, key_id=signer.id, first=first))
-    _keep(session, made)
-    revisions.put(session, facts.number, [queries.ticket_row(row, name_checks=facts.name_checks) for row in made])
-    _tell_issued(session, facts, wish, first, deed)
-    return made
-
-
-def _made(
-    session: Session,
-    facts: events.EventFacts,
-    kind: TicketTypeRecord,
-    wish: Wish,
-    deed: Deed,
-    *,
-    key_id: int,
-    first: int,
-) -> Iterable[TicketRecord]:
-    codes = _confirmation_codes(session, facts.id, wish.total, deed.entropy)
-    for place, code in enumerate(codes):
-        seat = wish.seats[place] if wish.seats else None
-        row = _blank(facts, kind, wish, seat, deed)
-        row.sequence = first + place
-        row.number = f"{facts.code}-{row.sequence}"
-        row.confirmation_code = code
-        _sign_for(row, key_id, deed.now)
-        yield row
-
-
-def _blank(
-    facts: events.EventFacts, kind: TicketTypeRecord, wish: Wish, seat: rules.Seat | None, deed: Deed
-) -> TicketRecord:
-    flags = TicketFlags(kind.flags) | rules.flags_of(wish.flags)
-    if wish.membership_tier:
-        flags |= TicketFlags.MEMBERSHIP
-    member = MembershipState.ACTIVE if wish.membership_tier else MembershipState.NONE
-    return TicketRecord(
-        id=_ticket_id(deed.entropy), organisation_id=facts.organisation_id, event_id=facts.id,
-        event_number=facts.number, issue=1, state=int(TicketState.UNPAID if wish.unpaid else TicketState.VALID),
-        ticket_type=kind.number, zone=kind.zone, seat=0, seat_row=seat.row if seat else "",
-        seat_number=seat.number if seat else "", seat_key=rules.seat_key(kind.zone, seat) if seat else None,
-        valid_days=kind.valid_days, entitlement=kind.entitlement, entry_limit=kind.entry_limit, flags=int(flags),
-        not_before=kind.not_before, not_after=kind.not_after, membership_tier=wish.membership_tier,
-        membership_state=int(member), membership_until=wish.membership_until,
-        holder_name=(seat.holder_name if seat else "") or wish.holder_name, notes=wish.notes,
-        price_cents=kind.price_cents, currency=kind.currency, created_at=deed.now, updated_at=deed.now,
-    )  # fmt: skip
-
-
-def _require_free(session: Session, event_id: str, zone: int, seats: Sequence[rules.Seat]) -> None:
-    """Say which seats are taken; the unique index stays the last guard."""
-    keys = {rules.seat_key(zone, seat): f"{seat.row} {seat.number}".strip() for seat in seats}
-    if len(keys) < len(seats):
-        raise InvalidRequest("seats: a seat is named twice.", field="seats")
-    taken = [keys[key] for key in queries.seats_taken(session, event_id, list(keys))] if keys else []
-    if taken:
-        raise Conflict(f"Taken already: {', '.join(taken)}. Nothing was issued.", code="seat_taken", seats=taken)
-
-
-def _keep(session: Session, made: Sequence[TicketRecord]) -> None:
-    columns = [column.key for column in TicketRecord.__table__.columns]
-    try:
-        session.execute(insert(TicketRecord), [{name: getattr(row, name) for name in columns} for row in made])
-    except IntegrityError:
-        raise Conflict(
-            "One of these seats was taken in the same moment. Nothing was issued.", code="seat_taken"
-        ) from None
-
-
-def _sign_for(row: TicketRecord, key_id: int, now: Millis) -> None:
-    """Freeze the words of this issue; the signature over them is made when the code is asked for."""
-    row.key_id, row.issued_at = key_id, now // 1000
-    row.claims = claims.to_bytes(
-        Ticket(
-            key_id=key_id, event_number=row.event_number, ticket_id=row.id, issue=row.issue, issued_at=row.issued_at,
-            ticket_type=row.ticket_type, zone=row.zone, seat=row.seat, valid_days=row.valid_days,
-            entitlement=Entitlement(row.entitlement), limit=row.entry_limit, flags=TicketFlags(row.flags),
-            not_before=row.not_before, not_after=row.not_after,
-        )
-    )  # fmt: skip
-
-
-def _ticket_id(entropy: Entropy) -> int:
-    return int.from_bytes(entropy(8), "big") or 1
-
-
-def _confirmation_codes(session: Session, event_id: str, count: int, entropy: Entropy) -> list[str]:
-    codes: dict[str, None] = {}
-    while len(codes) < count:
-        fresh = [rules.confirmation_code(entropy(8)) for _ in range(count - len(codes))]
-        taken: set[str] = set()
-        for start in range(0, len(fresh), 1000):
-            taken |= queries.codes_taken(session, event_id, fresh[start : start + 1000])
-        codes.update((code, None) for code in fresh if code not in taken)
-    return list(codes)
-
-
 def cancel(session: Session, organisation_id: str, ticket_id: int, deed: Deed, *, reason: str) -> TicketRecord:
     """A ticket is good no more; its seat and its place in the capacity are free again."""
     event_id = queries.ticket(session, organisation_id, ticket_id).event_id
@@ -184,6 +62,7 @@ def cancel(session: Session, organisation_id: str, ticket_id: int, deed: Deed, *
     row = _change_state(session, organisation_id, ticket_id, step, deed)
     event_service.give_back(session, row.event_id)
     types.give_back(session, row.event_id, row.ticket_type)
+    taking.free(session, row, deed.now)
     return row
 
 
@@ -221,7 +100,7 @@ def reissue(session: Session, organisation_id: str, ticket_id: int, deed: Deed, 
     rules.require_next_issue(row.issue)
     before = {"issue": row.issue, "key": row.key_id}
     row.issue, row.updated_at = row.issue + 1, deed.now
-    _sign_for(row, signing.signing_key(session, organisation_id, deed.now).id, deed.now)
+    issues.freeze(session, row, signing.signing_key(session, organisation_id, deed.now).id, deed.now)
     after = {"issue": row.issue, "key": row.key_id}
     _tell(session, row, "ticket_reissued", deed, _Change(before, after, reason))
     return row

@@ -15,6 +15,7 @@ from shared.tickets import Entitlement
 from sync_server.accounts import queries as accounts
 from sync_server.audit.service import AuditLine, record
 from sync_server.events import queries as events
+from sync_server.events.rules import bound
 from sync_server.plumbing.principals import Deed
 from sync_server.revisions import service as revisions
 from sync_server.tickets import queries, rules
@@ -39,7 +40,7 @@ def create_type(
     _check(session, row, facts)
     session.add(row)
     _flush_or_say(session)
-    _require_capacity(session, event.capacity, event_id)
+    _require_capacity(session, bound(event.capacity, event.venue_capacity), event_id)
     after = {"name": row.name, "price_cents": row.price_cents}
     _tell(session, facts.number, row, "ticket_type.created", deed, before=None, after=after)
     return row
@@ -62,7 +63,7 @@ def change_type(
     row.updated_at = deed.now
     _check(session, row, facts)
     _flush_or_say(session)
-    _require_capacity(session, event.capacity, event_id)
+    _require_capacity(session, bound(event.capacity, event.venue_capacity), event_id)
     _tell(session, facts.number, row, "ticket_type.changed", deed, before=before, after=dict(changes))
     return row
 
@@ -108,11 +109,11 @@ def _check(session: Session, row: TicketTypeRecord, facts: events.EventFacts) ->
         raise Conflict(f"{row.issued} tickets of this type are issued already.", code="quantity_below_issued")
 
 
-def _require_capacity(session: Session, capacity: int, event_id: str) -> None:
+def _require_capacity(session: Session, most: int, event_id: str) -> None:
     planned = queries.planned_quantity(session, event_id)
-    if capacity and planned > capacity:
+    if most and planned > most:
         raise Conflict(
-            f"All ticket types together come to {planned} tickets; the event's capacity is {capacity}.",
+            f"All ticket types together come to {planned} tickets; the event has room for {most}.",
             code="capacity_exceeded",
         )
 

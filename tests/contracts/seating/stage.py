@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sqlalchemy.orm import Session
 
+from shared.admission import decide
+from shared.reasons import Reason
+from shared.snapshot import EventRow, TicketRow, ZoneRow
+from shared.tickets import ReadTicket, read
 from sync_server.seating.taken import ASKED, Taken
 from tests.builders import a_venue, an_event
-from tests.office import Desk, Office
+from tests.office import Desk, Evening, Office
+from tests.unit.shared.attempt_builders import an_attempt
 
 
 def a_seat(row: str, number: int, **changed: Any) -> dict[str, Any]:
@@ -108,3 +113,15 @@ def a_stage(office: Office, desk: Desk, layout: dict[str, Any] | None = None, **
     made = desk.post(f"/api/venues/{venue['id']}/layouts", layout or a_layout())
     made = desk.post(f"/api/venues/{venue['id']}/layouts/{made['id']}/activate", status=200)
     return Stage(desk, venue, made, desk.post("/api/events", an_event(venue["id"], **event)), box_office)
+
+
+def at_the_gate(office: Office, evening: Evening, ticket: dict[str, Any], text: str, **known: Any) -> Reason:
+    """What a gate with the newest rows says of a code of this ticket."""
+    rows = office.held(evening.number)
+    code = read(text, office.ring(evening.number))
+    assert isinstance(code, ReadTicket)
+    event = next(each for each in rows if isinstance(each, EventRow))
+    zones = {each.number: each for each in rows if isinstance(each, ZoneRow)}
+    found = next(each for each in rows if isinstance(each, TicketRow) and each.number == ticket["number"])
+    attempt = an_attempt(code=code, organisation=code.organisation, event=event, row=found, zone=zones[found.zone])
+    return decide(replace(attempt, now=office.now, snapshot_as_of=office.now, **known)).reason

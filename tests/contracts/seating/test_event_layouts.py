@@ -126,7 +126,11 @@ def test_mandatory_field_is_refused_with_words(stage: Stage, office: Office) -> 
     root = office.browser("root@example.org")
     chosen = {"organisation_id": organisation_of(office)}
     root.post("/api/session/organisation", chosen, status=204)
-    root.patch("/api/organisation/seating-policy", {"mandatory": ["enforce_accessibility_rules"]})
+    asked = root.ask("PATCH", "/api/organisation/seating-policy", {"mandatory": ["enforce_accessibility_rules"]})
+    assert (asked.status_code, asked.json["error"]["code"]) == (403, "reason_required")
+    wished = {"mandatory": ["enforce_accessibility_rules"]}
+    done = root.ask("PATCH", "/api/organisation/seating-policy", wished, **{"X-Reason": "told by the authorities"})
+    assert done.status_code == 200, done.get_data(as_text=True)
     wish = stage.words() | {"seating_overrides": {"enforce_accessibility_rules": False}}
     answer = stage.desk.ask("PUT", stage.path, wish)
     assert (answer.status_code, answer.json["error"]["code"]) == (403, "override_not_permitted")

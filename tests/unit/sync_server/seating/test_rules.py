@@ -6,9 +6,11 @@ import pytest
 
 from shared.errors import Conflict, Forbidden, InvalidRequest
 from sync_server.plumbing.principals import Principal
+from sync_server.seating.offers import Refused
 from sync_server.seating.plan import AccessMode, ZoneType
 from sync_server.seating.rules import (
     Entrance,
+    Ground,
     Policy,
     Visitor,
     check_overrides,
@@ -17,6 +19,7 @@ from sync_server.seating.rules import (
     check_zones,
     effective,
     may_book,
+    may_sit,
 )
 
 MEMBERS = Entrance("Lounge", AccessMode.MEMBERSHIP_TIER, membership_tier="friends")
@@ -60,11 +63,21 @@ def test_others_are_told_whom_it_is_for(zone: Entrance, visitor: Visitor) -> Non
 
 
 def test_stranger_is_asked_to_sign_in_whatever_he_claims() -> None:
-    claims = Visitor(membership_tier="friends", membership_active=True, roles=frozenset({"crew"}), whitelisted=True)
+    claims = Visitor(membership_tier="friends", membership_active=True, roles=frozenset({"crew"}))
     for zone in (MEMBERS, CREW, LISTED):
         refused = may_book(zone, claims)
         assert refused is not None
         assert refused.reason == "sign_in_required"
+
+
+def test_friend_of_a_member_sits_beside_him_once_he_is_on_the_list() -> None:
+    assert may_sit(MEMBERS, a_visitor(membership_tier="friends", membership_active=True)) is Ground.MEMBERSHIP
+    assert isinstance(may_sit(MEMBERS, a_visitor()), Refused)
+    assert may_sit(MEMBERS, Visitor(whitelisted=True)) is Ground.LIST
+
+
+def test_gates_ask_for_the_membership_of_members_only() -> None:
+    assert [ground for ground in Ground if ground.exempt] == [Ground.ROLE, Ground.LIST, Ground.OVERRIDE]
 
 
 def test_what_became_mandatory_later_holds_against_older_events() -> None:

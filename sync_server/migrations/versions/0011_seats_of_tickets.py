@@ -1,0 +1,106 @@
+"""Tickets on the seats of a layout, whom zones let in, and moves of ticket holders to another layout."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0011"
+down_revision = "0010"
+branch_labels = None
+depends_on = None
+
+_NEW = {"seat_id": 80, "section": 60, "party": 36, "membership_id": 36}
+_TAKEN = sa.text("seat_key IS NOT NULL AND state <> 1")
+_BOUND = sa.text("membership_id <> ''")
+
+
+def upgrade() -> None:
+    """Forward; tickets that were issued before belong to no party."""
+    _tickets()
+    op.create_table(
+        "zone_guests",
+        sa.Column("event_id", sa.String(length=36), nullable=False),
+        sa.Column("zone_id", sa.String(length=36), nullable=False),
+        sa.Column("named", sa.String(length=10), nullable=False),
+        sa.Column("key", sa.String(length=64), nullable=False),
+        sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("added_at", sa.BigInteger(), nullable=False),
+        sa.CheckConstraint("named IN ('email', 'customer', 'code')", name=op.f("ck_zone_guests_named_known")),
+        sa.ForeignKeyConstraint(["event_id"], ["events.id"], name=op.f("fk_zone_guests_event_id_events")),
+        sa.PrimaryKeyConstraint("event_id", "zone_id", "named", "key", name=op.f("pk_zone_guests")),
+    )
+    op.create_index("ix_zone_guests_event_id_named_key", "zone_guests", ["event_id", "named", "key"], unique=False)
+    op.create_table(
+        "companion_releases",
+        sa.Column("event_id", sa.String(length=36), nullable=False),
+        sa.Column("zone_id", sa.String(length=36), nullable=False),
+        sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("seats", sa.JSON(), nullable=False),
+        sa.Column("released_at", sa.BigInteger(), nullable=False),
+        sa.ForeignKeyConstraint(["event_id"], ["events.id"], name=op.f("fk_companion_releases_event_id_events")),
+        sa.PrimaryKeyConstraint("event_id", "zone_id", name=op.f("pk_companion_releases")),
+    )
+    _reseatings()
+
+
+def _tickets() -> None:
+    op.drop_index("uq_tickets_seat", table_name="tickets")
+    with op.batch_alter_table("tickets", schema=None) as batch_op:
+        for name, length in _NEW.items():
+            batch_op.add_column(sa.Column(name, sa.String(length=length), nullable=False, server_default=""))
+        batch_op.alter_column("seat_key", existing_type=sa.String(length=60), type_=sa.String(length=400))
+    with op.batch_alter_table("tickets", schema=None) as batch_op:
+        for name in _NEW:
+            batch_op.alter_column(name, server_default=None)
+    _seat_index()
+    op.create_index(
+        "ix_tickets_membership", "tickets", ["organisation_id", "membership_id"], unique=False,
+        sqlite_where=_BOUND, postgresql_where=_BOUND,
+    )  # fmt: skip
+
+
+def _seat_index() -> None:
+    op.create_index(
+        "uq_tickets_seat", "tickets", ["event_id", "seat_key"], unique=True,
+        sqlite_where=_TAKEN, postgresql_where=_TAKEN,
+    )  # fmt: skip
+
+
+def _reseatings() -> None:
+    op.create_table(
+        "reseatings",
+        sa.Column("id", sa.String(length=36), nullable=False),
+        sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("event_id", sa.String(length=36), nullable=False),
+        sa.Column("from_layout_id", sa.String(length=36), nullable=False),
+        sa.Column("to_layout_id", sa.String(length=36), nullable=False),
+        sa.Column("fingerprint", sa.String(length=64), nullable=False),
+        sa.Column("state", sa.String(length=10), nullable=False),
+        sa.Column("report", sa.JSON(), nullable=False),
+        sa.Column("reason", sa.String(length=1000), nullable=False),
+        sa.Column("made_at", sa.BigInteger(), nullable=False),
+        sa.Column("made_by", sa.String(length=80), nullable=False),
+        sa.Column("done_at", sa.BigInteger(), nullable=True),
+        sa.Column("done_by", sa.String(length=80), nullable=False),
+        sa.CheckConstraint("state IN ('planned', 'done')", name=op.f("ck_reseatings_state_known")),
+        sa.ForeignKeyConstraint(["event_id"], ["events.id"], name=op.f("fk_reseatings_event_id_events")),
+        sa.ForeignKeyConstraint(["from_layout_id"], ["layouts.id"], name=op.f("fk_reseatings_from_layout_id_layouts")),
+        sa.ForeignKeyConstraint(["to_layout_id"], ["layouts.id"], name=op.f("fk_reseatings_to_layout_id_layouts")),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_reseatings")),
+    )
+    op.create_index("ix_reseatings_event_id_id", "reseatings", ["event_id", "id"], unique=False)
+
+
+def downgrade() -> None:
+    """Back; lists of guests and reports of moves are lost, tickets keep the seats that they have in words."""
+    for table in ("reseatings", "companion_releases", "zone_guests"):
+        op.drop_table(table)
+    op.drop_index("ix_tickets_membership", table_name="tickets")
+    op.drop_index("uq_tickets_seat", table_name="tickets")
+    op.execute("UPDATE tickets SET seat_key = substr(seat_key, 1, 60) WHERE length(seat_key) > 60")
+    with op.batch_alter_table("tickets", schema=None) as batch_op:
+        for name in _NEW:
+            batch_op.drop_column(name)
+        batch_op.alter_column("seat_key", existing_type=sa.String(length=400), type_=sa.String(length=60))
+    _seat_index()
