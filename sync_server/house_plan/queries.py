@@ -1,0 +1,44 @@
+"""Reads of the log of touched seats, and of how it stands with them now."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from shared.clock import Millis
+from sync_server.house_plan.models import SeatMapChange, SeatMapHead
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """How far an event's map has been told, and since which version the log is whole."""
+
+    version: int = 0
+    oldest: int = 0
+
+
+def head(session: Session, event_id: str) -> Head:
+    """The head of an event of which the caller knows that it may be seen; zero where nothing was ever told."""
+    here = select(SeatMapHead.version, SeatMapHead.oldest).where(SeatMapHead.event_id == event_id)
+    row = session.execute(here).first()
+    return Head() if row is None else Head(row.version, row.oldest)
+
+
+def touched(session: Session, event_id: str, after: int) -> set[int] | None:
+    """The seats that were touched after a version, or None where all may have been."""
+    later = SeatMapChange.event_id == event_id, SeatMapChange.version > after
+    found: set[int] = set()
+    for seats in session.execute(select(SeatMapChange.seats).where(*later)).scalars():
+        if seats is None:
+            return None
+        found.update(seats)
+    return found
+
+
+def lately(session: Session, since: Millis) -> Sequence[tuple[str, str]]:
+    """Organisation and id of the events whose maps have changed since then."""
+    recent = select(SeatMapHead.organisation_id, SeatMapHead.event_id).where(SeatMapHead.changed_at >= since)
+    return [(row[0], row[1]) for row in session.execute(recent.order_by(SeatMapHead.event_id))]

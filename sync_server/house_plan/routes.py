@@ -1,0 +1,163 @@
+"""/api/events/…/seatmap and /occupancy: a house for pages and machines, and what changes in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import orjson
+from apiflask import APIBlueprint
+from flask import Response, request
+from sqlalchemy.orm import Session
+
+from shared.errors import InvalidRequest
+from sync_server.house_plan import attendance, counters, schemas
+from sync_server.house_plan.answers import ENCODINGS, Packed
+from sync_server.house_plan.pictures import Look
+from sync_server.house_plan.stream import Reader
+from sync_server.house_plan.viewers import Viewer, viewer
+from sync_server.house_plan.wiring import pictures
+from sync_server.plumbing.parts import parts
+from sync_server.plumbing.principals import Action
+from sync_server.plumbing.streams import Crowd, streams
+from sync_server.plumbing.web import organisation, requires
+from sync_server.seating.bitmap import pack
+
+bp = APIBlueprint("house_plan", __name__, url_prefix="/api/events/<event_id>", tag="Seat maps")
+
+FOR_EVER = "max-age=31536000, immutable"
+JSON = "application/json"
+
+
+@bp.get("/seatmap")
+@bp.output(schemas.MapView)
+def whole(event_id: str) -> Response:
+    """Everything that a page needs to draw an event's house: the plan, and the state with its version."""
+    with _looking(event_id) as (session, who, look):
+        plan = pictures().plan(session, who.organisation_id, event_id)
+        return _answered(look.whole(plan, organiser=who.organiser), who)
+
+
+@bp.get("/seatmap/plan")
+@bp.input(schemas.PlanQuery, location="query")
+@bp.doc(summary="The plan alone", responses={200: "The plan"})
+def plan(event_id: str, query_data: schemas.PlanQuery) -> Response:
+    """What changes with the layout only: zones, rows, seats and where they stand.
+
+    Asked for by its name (`v`) it may be kept for ever.
+    """
+    with parts().database.reading() as session:
+        who = viewer(session, event_id)
+        drawn = pictures().plan(session, who.organisation_id, event_id)
+    return _answered(drawn, who, FOR_EVER if query_data.v == drawn.version else "")
+
+
+@bp.get("/seatmap/state")
+@bp.doc(summary="The state alone", responses={200: "The state"})
+def state(event_id: str) -> Response:
+    """How it stands with every seat and zone now: two bits a seat, as base64."""
+    with _looking(event_id) as (_, who, look):
+        return _answered(look.state(organiser=who.organiser), who)
+
+
+@bp.get("/seatmap/bits")
+@bp.doc(summary="The state for machines", responses={200: "Two bits a seat (application/octet-stream)"})
+def bits(event_id: str) -> Response:
+    """How it stands with every seat now: two bits a seat, bare; headers say version, first seat and how many."""
+    with _looking(event_id) as (_, who, look):
+        shown = look.seats(organiser=who.organiser)
+        answer = Response(pack(shown), content_type="application/octet-stream")
+        answer.headers["X-Seatmap-Version"] = str(look.mark)
+        answer.headers["X-Seatmap-First"] = str(look.picture.ground.first)
+        answer.headers["X-Seatmap-Count"] = str(len(shown))
+        return _for_whom(answer, who)
+
+
+@bp.get("/seatmap/changes")
+@bp.input(schemas.ChangesQuery, location="query")
+@bp.output(schemas.ChangesView)
+def changes(event_id: str, query_data: schemas.ChangesQuery) -> Response:
+    """What changed since a version: at once, after up to `wait` seconds, or as a stream of server-sent events.
+
+    A stream is sent to whoever accepts `text/event-stream`; `Last-Event-ID` goes on where a reader left.
+    """
+    since = request.headers.get("Last-Event-ID", "") or query_data.since
+    if not since:
+        raise InvalidRequest("since: name the version that you know, from the map's state.", field="since")
+    reader = _reader(event_id, since)
+    if request.accept_mimetypes.best_match([JSON, "text/event-stream"]) == "text/event-stream":
+        return _streamed(reader)
+    if not query_data.wait:
+        return _told(reader, reader.look().told())
+    with streams().seat(Crowd.BROWSER):
+        return _told(reader, reader.wait(query_data.wait).told())
+
+
+@bp.get("/occupancy")
+@bp.output(schemas.OccupancyView)
+def occupancy(event_id: str) -> dict[str, object]:
+    """How full an event is, zone by zone: what is available, held and sold, in numbers and in percent."""
+    with parts().database.reading() as session:
+        who = viewer(session, event_id)
+        counter = counters.Counter(parts().cache, pictures())
+        now = counter.counts(session, who.organisation_id, event_id, parts().clock())
+    return counters.told(now, organiser=who.organiser)
+
+
+@bp.get("/days/<date>/seats")
+@requires(Action.READ)
+@bp.output(schemas.DayView)
+def seats_of_day(event_id: str, date: str) -> schemas.DayView:
+    """Whose seats are taken on one event day, by the scans at the doors: who is inside, and who was and has left."""
+    with parts().database.reading() as session:
+        found = attendance.seats_of_day(session, organisation(), event_id, date, parts().clock())
+    return schemas.DayView.of(found)
+
+
+@contextmanager
+def _looking(event_id: str) -> Iterator[tuple[Session, Viewer, Look]]:
+    with parts().database.reading() as session:
+        who = viewer(session, event_id)
+        with pictures().look(session, who.organisation_id, event_id, parts().clock()) as look:
+            yield session, who, look
+
+
+def _reader(event_id: str, since: str) -> Reader:
+    with parts().database.reading() as session:
+        return Reader(parts(), pictures(), viewer(session, event_id), since)
+
+
+def _told(reader: Reader, news: dict[str, object]) -> Response:
+    answer = Response(orjson.dumps(news), content_type=JSON)
+    return _for_whom(answer, reader.viewer)
+
+
+def _streamed(reader: Reader) -> Response:
+    reader.look()  # a house that is not there is not found before a seat is taken
+    seats = streams()
+    seats.take(Crowd.BROWSER)
+    answer = Response(reader.frames(), content_type="text/event-stream; charset=utf-8")
+    answer.headers["Cache-Control"] = "no-store"
+    answer.headers["X-Accel-Buffering"] = "no"
+    answer.call_on_close(lambda: seats.give_back(Crowd.BROWSER))
+    return answer
+
+
+def _answered(packed: Packed, who: Viewer, keep: str = "") -> Response:
+    """Packed as whoever asks takes it; 304 where they have it already."""
+    encoding = next((each for each in ENCODINGS if request.accept_encodings.quality(each) > 0), "")
+    answer = _for_whom(Response(content_type=JSON), who, keep)
+    answer.set_etag(f"{packed.version}{'-o' if who.organiser else ''}-{encoding or 'plain'}")
+    answer.make_conditional(request)
+    if answer.status_code == 200:
+        answer.set_data(packed.by(encoding))
+        if encoding:
+            answer.headers["Content-Encoding"] = encoding
+    return answer
+
+
+def _for_whom(answer: Response, who: Viewer, keep: str = "") -> Response:
+    whose = "public" if who.shown and not who.organiser else "private"
+    answer.headers["Cache-Control"] = f"{whose}, {keep or 'no-cache'}"
+    answer.vary.update(["Accept-Encoding", "Authorization", "Cookie"])
+    return answer

@@ -1,0 +1,35 @@
+"""Lets the log of touched seats follow the facts, and gives the worker its jobs."""
+
+from __future__ import annotations
+
+from typing import Final, cast
+
+from flask import current_app
+
+from sync_server.house_plan import checking, service
+from sync_server.house_plan.checking import Checker
+from sync_server.house_plan.following import Follower
+from sync_server.house_plan.pictures import Pictures
+from sync_server.plumbing.parts import Parts, parts
+from sync_server.plumbing.work import Job
+
+_EXTENSION: Final = "gatehouse.pictures"
+
+
+def wire(parts: Parts) -> None:
+    """Every fact about seats gives its event's map a new version."""
+    follower = Follower(parts)
+    parts.announcers.append(follower.hear)
+    checker = Checker(Pictures(parts.cache), parts.cache, parts.metrics)
+    parts.jobs.extend(
+        [
+            Job("house_plan.pay_later", 1_000, follower.pay_later),
+            Job("house_plan.check", checking.EVERY_MS, checker.check),
+            Job("house_plan.forget_old", 600_000, service.forget_old),
+        ]
+    )
+
+
+def pictures() -> Pictures:
+    """The pictures that the server answering this request keeps ready."""
+    return cast(Pictures, current_app.extensions.setdefault(_EXTENSION, Pictures(parts().cache)))

@@ -1,0 +1,1 @@
+"""Houses as people see them."""
