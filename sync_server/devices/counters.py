@@ -8,6 +8,7 @@ from sqlalchemy.orm import Session
 from shared.errors import Conflict
 from shared.http_signatures import CounterWindow
 from sync_server.devices.models import RequestCounter
+from sync_server.plumbing.many import insert_many
 
 WINDOW = 64
 
@@ -15,7 +16,7 @@ WINDOW = 64
 def take(session: Session, device_number: int, channel: str, counter: int) -> None:
     """Use up this counter; Conflict tells the highest one that was used."""
     row = _locked(session, device_number, channel)
-    before = CounterWindow(WINDOW, row.highest, int.from_bytes(row.seen, "big")) if row else CounterWindow(WINDOW)
+    before = CounterWindow(WINDOW, row.highest, int.from_bytes(row.seen, "big"))
     after, fresh = before.accept(counter)
     if not fresh:
         raise Conflict(
@@ -24,13 +25,17 @@ def take(session: Session, device_number: int, channel: str, counter: int) -> No
             last=before.highest,
             channel=channel,
         )
-    if row is None:
-        row = RequestCounter(device_number=device_number, channel=channel)
-        session.add(row)
     row.highest, row.seen = after.highest, after.seen.to_bytes(WINDOW // 8, "big")
     session.flush()
 
 
-def _locked(session: Session, device_number: int, channel: str) -> RequestCounter | None:
+def _locked(session: Session, device_number: int, channel: str) -> RequestCounter:
     here = RequestCounter.device_number == device_number, RequestCounter.channel == channel
-    return session.scalars(select(RequestCounter).where(*here).with_for_update()).one_or_none()
+    held = select(RequestCounter).where(*here).with_for_update()
+    row = session.scalars(held).one_or_none()
+    if row is None:
+        # Two first requests may come at once: whoever is second waits here for the first one's row.
+        fresh = {"device_number": device_number, "channel": channel, "highest": 0, "seen": bytes(WINDOW // 8)}
+        insert_many(session, RequestCounter, [fresh], "ON CONFLICT DO NOTHING")
+        row = session.scalars(held).one()
+    return row

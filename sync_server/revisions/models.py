@@ -28,6 +28,7 @@ class HeadRow(Base):
     revision: Mapped[int] = mapped_column(BigInteger)
     digest: Mapped[bytes] = mapped_column(LargeBinary(16))
     arrivals: Mapped[int] = mapped_column(BigInteger)
+    settled_at: Mapped[Millis] = mapped_column(BigInteger, default=0)  # no ticket that is still to come is older
 
 
 class RevisionRow(Base):

@@ -22,6 +22,7 @@ class Head:
     revision: int
     digest: bytes
     arrivals: int
+    settled_at: Millis  # no ticket still to come is older
 
     @property
     def position(self) -> Position:
@@ -48,7 +49,7 @@ def lineage(session: Session) -> bytes:
 def head(session: Session, event_number: int) -> Head | None:
     """Where this event stands, if there is such an event."""
     row = session.execute(_head_columns().where(HeadRow.event_number == event_number)).first()
-    return None if row is None else Head(lineage(session), row.revision, row.digest, row.arrivals)
+    return None if row is None else Head(lineage(session), row.revision, row.digest, row.arrivals, row.settled_at)
 
 
 def heads(session: Session, event_numbers: Iterable[int]) -> Mapping[int, Seen]:
@@ -69,7 +70,7 @@ def rows_after(session: Session, event_number: int, after: int, limit: int) -> C
     if reached is None:
         return _nothing_new(session, event_number, present)
     rows = _changed_between(session, event_number, after, reached.revision)
-    return Changes(after, reached.revision, reached.digest, reached.at, rows)
+    return Changes(after, reached.revision, reached.digest, _settled_by(session, reached), rows)
 
 
 def frame_rows(session: Session, event_number: int, after_kind: int, after_key: int, limit: int) -> list[Row]:
@@ -123,8 +124,8 @@ def revision_at(session: Session, event_number: int, at: Millis) -> int:
     return session.execute(newest).scalar_one() or 0
 
 
-def _head_columns() -> Select[int, int, bytes, int]:
-    return select(HeadRow.event_number, HeadRow.revision, HeadRow.digest, HeadRow.arrivals)
+def _head_columns() -> Select[int, int, bytes, int, int]:
+    return select(HeadRow.event_number, HeadRow.revision, HeadRow.digest, HeadRow.arrivals, HeadRow.settled_at)
 
 
 def _reached(session: Session, event_number: int, after: int, limit: int) -> RevisionRow | None:
@@ -142,6 +143,19 @@ def _reached(session: Session, event_number: int, after: int, limit: int) -> Rev
             break
         reached = revision
     return reached
+
+
+def _settled_by(session: Session, reached: RevisionRow) -> Millis:
+    """The time of a revision; of one that others of the same moment follow, the time of those before.
+
+    A large transaction becomes several revisions. Whoever knows the first of them only must not believe that he knows
+    every ticket of its time.
+    """
+    following = session.get(RevisionRow, (reached.event_number, reached.revision + 1))
+    if following is None or following.at > reached.at:
+        return reached.at
+    mine = RevisionRow.event_number == reached.event_number, RevisionRow.at < reached.at
+    return session.execute(select(func.max(RevisionRow.at)).where(*mine)).scalar_one() or 0
 
 
 def _nothing_new(session: Session, event_number: int, present: Head) -> Changes:

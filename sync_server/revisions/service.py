@@ -11,8 +11,18 @@ from sqlalchemy.orm import Session
 
 from shared.clock import Millis
 from shared.ids import Entropy
-from shared.snapshot import EMPTY_DIGEST, AnyRow, Row, RowKind, digest_add, digest_remove, pack
-from sync_server.plumbing.database import Database, after_commit
+from shared.snapshot import (
+    EMPTY_DIGEST,
+    FRAME_ROWS,
+    MAX_FRAME_ROWS,
+    AnyRow,
+    Row,
+    RowKind,
+    digest_add,
+    digest_remove,
+    pack,
+)
+from sync_server.plumbing.database import Database, after_commit, announce
 from sync_server.revisions.bell import Bell
 from sync_server.revisions.models import HeadRow, LineageRow, RevisionRow, SnapshotRow, SupersededRow
 
@@ -56,8 +66,15 @@ def _ring_after(session: Session, event_number: int, bell: Bell) -> None:
 
 def open_head(session: Session, event_number: int) -> None:
     """Begin the history of a new event."""
-    session.add(HeadRow(event_number=event_number, revision=0, digest=EMPTY_DIGEST, arrivals=0))
+    session.add(HeadRow(event_number=event_number, revision=0, digest=EMPTY_DIGEST, arrivals=0, settled_at=0))
     session.flush()
+
+
+def forget_event(session: Session, event_number: int) -> None:
+    """Drop the history of an event that no gate ever heard of, with what this transaction has put."""
+    session.info.get(_QUEUE, {}).pop(event_number, None)
+    for table in (SupersededRow, SnapshotRow, RevisionRow, HeadRow):
+        session.execute(delete(table).where(table.event_number == event_number))
 
 
 def allot_arrivals(session: Session, event_number: int, count: int) -> range:
@@ -74,6 +91,22 @@ def allot_arrivals(session: Session, event_number: int, count: int) -> range:
     last: int = session.execute(raised).scalar_one()
     session.info.setdefault(_MOVED, set()).add(event_number)
     return range(last - count + 1, last + 1)
+
+
+def lock_head(session: Session, event_number: int) -> Millis:
+    """Hold back everybody else's revisions of this event; no ticket still to come may be older than the answer."""
+    return _locked_head(session, event_number).settled_at
+
+
+def settle(session: Session, event_numbers: Iterable[int], now: Millis) -> None:
+    """Promise gates of these events that no ticket still to come will be older than now.
+
+    Whoever raises a revision keeps the promise, under the same lock. Where somebody holds it, the older promise stands.
+    """
+    here = HeadRow.event_number.in_(list(event_numbers)), HeadRow.settled_at < now
+    free = select(HeadRow).where(*here).order_by(HeadRow.event_number).with_for_update(skip_locked=True)
+    for head in session.execute(free, execution_options={"populate_existing": True}).scalars():
+        head.settled_at = now
 
 
 def ensure_lineage(session: Session, entropy: Entropy, now: Millis) -> bytes:
@@ -96,13 +129,28 @@ def renew_lineage(session: Session, entropy: Entropy, now: Millis) -> bytes:
 
 
 def _apply(session: Session, event_number: int, pending: Pending, now: Millis) -> bool:
-    """Whether anything changed. From the lock of the head to the commit nobody else can raise this event's revision."""
+    """Whether anything changed. From the lock of the head to the commit nobody else can raise this event's revision.
+
+    What is more than gates take at once becomes several revisions, so that they need not fetch the whole event anew.
+    """
     head = _locked_head(session, event_number)
+    first = head.revision
+    for some in _chunks(pending.items(), FRAME_ROWS if len(pending) > MAX_FRAME_ROWS else MAX_FRAME_ROWS):
+        _raise(session, head, dict(some), now, rising=head.revision == first)
+    return head.revision > first
+
+
+def _raise(session: Session, head: HeadRow, pending: Pending, now: Millis, *, rising: bool) -> None:
+    """One revision, where these rows differ from what gates hold; `rising`: the first of this transaction."""
+    event_number = head.event_number
     before = _current(session, event_number, pending)
     changed = [row for name, row in pending.items() if _differs(row, before.get(name))]
     if not changed:
-        return False
+        return
     old = [before[int(row.kind), row.key] for row in changed if (int(row.kind), row.key) in before]
+    if rising:
+        announce(session, "revision_rises", (event_number, head.settled_at), now)
+        head.settled_at = max(head.settled_at, now)
     head.revision += 1
     head.digest = _digest_after(head.digest, old, changed)
     _replace(session, event_number, head.revision, old, changed)
@@ -110,7 +158,6 @@ def _apply(session: Session, event_number: int, pending: Pending, now: Millis) -
         RevisionRow(event_number=event_number, revision=head.revision, digest=head.digest, at=now, changed=len(changed))
     )
     session.flush()
-    return True
 
 
 def _locked_head(session: Session, event_number: int) -> HeadRow:

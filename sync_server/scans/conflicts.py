@@ -24,8 +24,9 @@ SEVERITY: dict[ConflictKind, int] = {
     ConflictKind.REVOKED_DEVICE: 2,
     ConflictKind.FORK: 3,
     ConflictKind.NEVER_ISSUED: 4,
+    ConflictKind.FORGED_CODE: 4,
 }
-"""0 is for information; 4 says that a ticket key is out."""
+"""0 is for information; 4 says that a ticket key may be out."""
 
 
 @dataclass(frozen=True, slots=True)

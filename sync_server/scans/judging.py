@@ -13,13 +13,15 @@ from shared.admission import Direction
 from shared.clock import Millis
 from shared.scans import decode
 from sync_server.plumbing.many import among, insert_many
-from sync_server.scans import conflicts
+from sync_server.plumbing.sealing import Sealer
+from sync_server.scans import conflicts, decided
 from sync_server.scans.conflicts import Found, Known
 from sync_server.scans.crowding import Step, by_gate, crowd
 from sync_server.scans.models import Presence, ScanEntry
 from sync_server.scans.reconcile import Judged, Reconciliation, reconcile
 from sync_server.scans.rows_at import EventPast
 from sync_server.scans.rules import Why
+from sync_server.tickets.handed_out import HandedOut
 
 _CHUNK = 1_000
 _NEW_STATE = (
@@ -29,23 +31,26 @@ _NEW_STATE = (
 
 
 def reconcile_tickets(
-    session: Session, organisation_id: str, touched: Collection[tuple[int, int]], now: Millis
+    session: Session, organisation_id: str, touched: Collection[tuple[int, int]], sealer: Sealer, now: Millis
 ) -> list[Found]:
     """Judge these tickets anew; answers the conflicts that were not known before."""
     new: list[Found] = []
     for event in sorted({event for event, _ in touched}):
         tickets = sorted(ticket for one, ticket in touched if one == event)
         for start in range(0, len(tickets), _CHUNK):
-            new += _reconcile_event(session, organisation_id, event, tickets[start : start + _CHUNK], now)
+            some = tickets[start : start + _CHUNK]
+            handed_out = HandedOut(session, organisation_id, sealer, some)
+            new += _reconcile_event(session, organisation_id, event, some, handed_out=handed_out, now=now)
     return new
 
 
 def _reconcile_event(
-    session: Session, organisation_id: str, event: int, tickets: Sequence[int], now: Millis
+    session: Session, organisation_id: str, event: int, tickets: Sequence[int], *, handed_out: HandedOut, now: Millis
 ) -> list[Found]:
     _lock(session, event, tickets)
     known = _entries(session, event, tickets)
-    past = _past(session, event, tickets, known.values())
+    decisions = decided.known(session, organisation_id, event)
+    past = EventPast(session, event, handed_out, decisions, tickets=tickets, span=_span(known.values()))
     results = {ticket: reconcile([one.judged for one in some], past) for ticket, some in known.items()}
     _keep_presence(session, event, results, past)
     found = [
@@ -86,11 +91,11 @@ def _entries(session: Session, event: int, tickets: Sequence[int]) -> dict[int, 
     return known
 
 
-def _past(session: Session, event: int, tickets: Sequence[int], known: Iterable[Sequence[Known]]) -> EventPast:
+def _span(known: Iterable[Sequence[Known]]) -> tuple[Millis, Millis]:
     moments = [one.judged for some in known for one in some]
     first = min((one.at - one.uncertainty for one in moments), default=0)
     last = max((one.at + one.uncertainty for one in moments), default=0)
-    return EventPast(session, event, tickets, first, last)
+    return first, last
 
 
 def _keep_presence(session: Session, event: int, results: dict[int, Reconciliation], past: EventPast) -> None:
@@ -109,7 +114,7 @@ def _bodies(result: Reconciliation, past: EventPast) -> int:
     """How many are inside on this ticket after its latest movement."""
     if len(result.counted) == 1:
         return 1 if result.counted[0].direction is Direction.ENTRY else 0
-    event = past.event_now()
+    event = past.event_at(result.counted[-1].at)
     if event is None:
         return 0
     steps = [Step(0, one, duplicate=one not in result.history) for one in result.counted]

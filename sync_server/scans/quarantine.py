@@ -9,10 +9,13 @@ from shared.errors import Conflict
 from sync_server.audit import service as audit
 from sync_server.devices import queries as devices
 from sync_server.plumbing.principals import Actor
+from sync_server.plumbing.sealing import Sealer
 from sync_server.scans import revoked, service
 
 
-def accept_late(session: Session, organisation_id: str, device_id: str, *, actor: Actor, now: Millis, note: str) -> int:
+def accept_late(
+    session: Session, organisation_id: str, device_id: str, *, sealer: Sealer, actor: Actor, now: Millis, note: str
+) -> int:
     """Let what waits count from now on; how many entries. Raises Conflict where nothing waits."""
     device = devices.get(session, organisation_id, device_id)
     freed = revoked.release_late(session, device.number)
@@ -29,5 +32,6 @@ def accept_late(session: Session, organisation_id: str, device_id: str, *, actor
         reason=note,
     )
     audit.record(session, line)
-    service.follow(session, organisation_id, freed, set(), now)
+    delivery = service.Delivery(organisation_id, device.id, device.number, sealer, now)
+    service.follow(session, delivery, freed, set())
     return len(freed)

@@ -66,6 +66,10 @@ class JournalState:
         return max(0, self.claimed - self.held)
 
 
+NOTHING_YET = JournalState(0, 0, 0, "")
+"""What is known of a device that never delivered anything."""
+
+
 def movements_after(session: Session, event: int, heard: int, limit: int) -> tuple[int, list[Movement]]:
     """Movements as they arrived, a gate's own ones too (a new card has lost them); and how far they go."""
     following = select(*_COLUMNS).where(MovementRow.event == event, MovementRow.arrival > heard)

@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Protocol
 
 from shared.admission import Attempt, Direction, Mode, Override, Passage, Room, Verdict, decide
+from shared.as_printed import as_printed
 from shared.reasons import Reason
 from shared.rows import EventRow, GateRow, PolicyRow, TicketRow, TicketTypeRow, ZoneRow
 from shared.scans import Entry, EntryKind, annulled_by, encode, zone_of
@@ -44,7 +45,6 @@ class Facts:
     gate_room: Room | None = None
     doors_opened: bool = False
     gate_opened: bool = False
-    code_hash: bytes = b""  # of the code that was handed out as this issue; b"": not known
 
 
 class RowsAt(Protocol):
@@ -59,6 +59,9 @@ class RowsAt(Protocol):
     def first_words(self, entry: Entry) -> TicketRow | None:
         """The first row that the server ever had of this ticket; None: it never issued such a ticket."""
 
+    def was_handed_out(self, entry: Entry) -> bool:
+        """Whether the code that was shown is the one of that issue; true where that cannot be told."""
+
 
 class ConflictKind(StrEnum):
     """What an organiser must look at; the last is for information."""
@@ -66,6 +69,7 @@ class ConflictKind(StrEnum):
     DUPLICATE = "duplicate"
     ADMITTED_THOUGH_DEAD = "admitted_though_dead"
     NEVER_ISSUED = "never_issued"
+    FORGED_CODE = "forged_code"
     OVER_CAPACITY = "over_capacity"
     FORK = "fork"
     REVOKED_DEVICE = "revoked_device"
@@ -188,8 +192,10 @@ class _Course:
         """Alarms first, then the judgement of what is real, stands and may be held against somebody."""
         facts = self.rows.at_time(one.entry, one.at)
         row = facts.row or self.rows.first_words(one.entry)
-        if row is None or _is_forged(facts, one.entry):
+        if row is None:
             self.conflicts.append(Conflict(ConflictKind.NEVER_ISSUED, one))
+        elif not self.rows.was_handed_out(one.entry):
+            self.conflicts.append(Conflict(ConflictKind.FORGED_CODE, one))
         elif one.entry.mode == Mode.REAL and one.entry.direction in _WAYS and not annulled:
             self._alarm(one)
             if not one.quarantined:
@@ -282,11 +288,6 @@ def _outcome(one: Judged, gate: Verdict | None, guest: Verdict) -> Outcome:
     return Outcome(one, None if gate is None else gate.reason, guest.reason, agreed, guest.admitted)
 
 
-def _is_forged(facts: Facts, entry: Entry) -> bool:
-    """Claimed to have been shown, but with another code than was ever handed out."""
-    return bool(facts.code_hash and entry.code_hash and facts.code_hash != entry.code_hash)
-
-
 def _knows_no_room(facts: Facts) -> bool:
     return facts.zone_room is None and facts.gate_room is None
 
@@ -319,22 +320,7 @@ def _passage(one: Judged) -> Passage:
 def _claims(one: Judged, row: TicketRow | None, as_of: int) -> Ticket:
     """What the code says, as far as it matters: what the row says, issued after any snapshot that lacks it."""
     entry = one.entry
-    ticket = Ticket(0, entry.event, entry.ticket_id, entry.issue, max(one.at, as_of) // 1000 + 1)
+    issued_at = max(one.at, as_of) // 1000 + 1
     if row is None:
-        return ticket
-    return Ticket(
-        ticket.key_id,
-        ticket.event_number,
-        ticket.ticket_id,
-        ticket.issue,
-        ticket.issued_at,
-        row.ticket_type,
-        row.zone,
-        row.seat,
-        row.valid_days,
-        row.entitlement,
-        row.limit,
-        row.flags,
-        row.not_before,
-        row.not_after,
-    )
+        return Ticket(0, entry.event, entry.ticket_id, entry.issue, issued_at)
+    return as_printed(row, entry.event, issue=entry.issue, issued_at=issued_at)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from apiflask import APIBlueprint
 
+from sync_server.devices import queries as devices
 from sync_server.events import queries as events
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.principals import Action
 from sync_server.plumbing.web import current_actor, current_principal, organisation, requires
-from sync_server.scans import quarantine, queries, schemas, settling
+from sync_server.scans import decided, gaps, quarantine, queries, schemas, settling
 
 bp = APIBlueprint("scans", __name__, url_prefix="/api", tag="Scans")
 
@@ -38,6 +39,17 @@ def conflicts(event_id: str, query_data: schemas.ConflictsQuery) -> schemas.Conf
     return schemas.ConflictsOut(items=[schemas.ConflictOut.of(row) for row in rows])
 
 
+@bp.get("/events/<event_id>/decisions")
+@requires(Action.READ)
+@bp.output(schemas.DecisionsOut)
+def decisions(event_id: str) -> schemas.DecisionsOut:
+    """What supervisors decided at gates: doors opened or closed on a device, the house emptied."""
+    with parts().database.reading() as session:
+        event = events.facts(session, organisation(), event_id)
+        told = decided.of_event(session, organisation(), event.number)
+    return schemas.DecisionsOut(items=[schemas.DecisionOut.of(one) for one in reversed(told)])
+
+
 @bp.post("/conflicts/<conflict_id>/resolve")
 @requires(Action.RESOLVE_CONFLICTS)
 @bp.input(schemas.WithNote)
@@ -57,6 +69,18 @@ def resolve(conflict_id: str, json_data: schemas.WithNote) -> schemas.ConflictOu
         return schemas.ConflictOut.of(row)
 
 
+@bp.get("/devices/<device_id>/journal")
+@requires(Action.READ)
+@bp.output(schemas.JournalOut)
+def journal(device_id: str) -> schemas.JournalOut:
+    """What is here of a device's journal, what is still to come, and what it has declared lost."""
+    with parts().database.reading() as session:
+        device = devices.get(session, organisation(), device_id)
+        state = queries.journal_states(session, organisation()).get(device.number, queries.NOTHING_YET)
+        lost = gaps.lost(session, organisation()).get(device.number)
+    return schemas.JournalOut.of(state, lost)
+
+
 @bp.post("/devices/<device_id>/late-entries/accept")
 @requires(Action.RESOLVE_CONFLICTS)
 @bp.input(schemas.WithNote)
@@ -65,6 +89,12 @@ def accept_late(device_id: str, json_data: schemas.WithNote) -> schemas.Accepted
     """Take the word of a revoked device for what it wrote after it was shut out."""
     with parts().database.writing() as session:
         accepted = quarantine.accept_late(
-            session, organisation(), device_id, actor=current_actor(), now=parts().clock(), note=json_data.note
+            session,
+            organisation(),
+            device_id,
+            sealer=parts().sealer,
+            actor=current_actor(),
+            now=parts().clock(),
+            note=json_data.note,
         )
     return schemas.AcceptedOut(accepted=accepted)

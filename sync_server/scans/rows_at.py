@@ -25,7 +25,9 @@ from shared.snapshot import (
 )
 from sync_server.revisions import queries, versions
 from sync_server.revisions.versions import Timeline
+from sync_server.scans.decisions import Decisions
 from sync_server.scans.reconcile import Facts
+from sync_server.tickets.handed_out import HandedOut
 
 R = TypeVar("R", bound=AnyRow)
 
@@ -47,30 +49,41 @@ class House:
 class EventPast:
     """What one event was, for the tickets of one batch: the `RowsAt` of reconciliation."""
 
-    def __init__(self, session: Session, event: int, tickets: Collection[int], first: Millis, last: Millis) -> None:
-        """Reads all versions that scans between these times may ask for."""
+    def __init__(
+        self,
+        session: Session,
+        event: int,
+        handed_out: HandedOut,
+        decisions: Decisions,
+        *,
+        tickets: Collection[int],
+        span: tuple[Millis, Millis],
+    ) -> None:
+        """Reads all versions that scans of this span of time may ask for."""
         head = queries.head(session, event)
         self._event = event
+        self._handed_out = handed_out
+        self._decisions = decisions
         self._lineage = head.lineage if head else b""
         self._newest = head.revision if head else 0
         self._house = {kind: versions.of_kind(session, event, kind) for kind in _HOUSE}
         self._tickets = versions.of_rows(session, event, RowKind.TICKET, tickets)
-        self._timeline: Timeline = versions.timeline(session, event, first, last)
+        self._timeline: Timeline = versions.timeline(session, event, *span)
         self._changes = sorted(
             {one.revision for kind in self._house.values() for some in kind.values() for one in some}
         )
         self._houses: dict[int, House] = {}
-        self._facts: dict[tuple[int, int, int, bytes | None], Facts] = {}
+        self._facts: dict[tuple[int, int, int, bytes | None, tuple[bool, bool], Millis], Facts] = {}
 
     def at_position(self, entry: Entry) -> Facts | None:
         """The rows that the gate says it held."""
         if entry.lineage != self._lineage or not 0 < entry.revision <= self._newest:
             return None
-        return self._facts_of(entry, entry.revision)
+        return self._facts_of(entry, entry.revision, self._decisions.emptied_on(entry))
 
     def at_time(self, entry: Entry, at: int) -> Facts:
         """The server's rows at that time."""
-        return self._facts_of(entry, self._timeline.revision_at(at))
+        return self._facts_of(entry, self._timeline.revision_at(at), self._decisions.emptied(at))
 
     def first_words(self, entry: Entry) -> TicketRow | None:
         """What the server first said of this ticket."""
@@ -79,18 +92,28 @@ class EventPast:
             return None
         return self._ticket(entry.ticket_id, min(known, key=lambda version: version.revision).body)
 
-    def event_now(self) -> EventRow | None:
-        """The event as it is now."""
-        return self._house_at(self._stretch(self._newest)).event
+    def was_handed_out(self, entry: Entry) -> bool:
+        """Whether the code shown is that of its issue; what was typed by hand showed none."""
+        if not entry.code_hash:
+            return True
+        return self._handed_out.agrees(entry.ticket_id, entry.issue, entry.code_hash)
 
-    def _facts_of(self, entry: Entry, revision: int) -> Facts:
+    def event_at(self, at: Millis) -> EventRow | None:
+        """The event by its newest row, its house emptied as often as it was by then."""
+        return _emptied(self._house_at(self._stretch(self._newest)).event, self._decisions.emptied(at))
+
+    def _facts_of(self, entry: Entry, revision: int, emptied: Millis) -> Facts:
         # The same object for every revision in which nothing here changed: that saves judging a scan twice.
         stretch = self._stretch(revision)
         body = versions.at_revision(self._tickets.get(entry.ticket_id, ()), revision)
-        name = entry.ticket_id, entry.gate, stretch, body
+        opened = self._decisions.opened(entry, 0), bool(entry.gate) and self._decisions.opened(entry, entry.gate)
+        name = entry.ticket_id, entry.gate, stretch, body, opened, emptied
         facts = self._facts.get(name)
         if facts is None:
-            facts = self._facts[name] = self._gather(entry, body, self._house_at(stretch))
+            said = self._gather(entry, body, self._house_at(stretch))
+            doors, gate = opened
+            event = _emptied(said.event, emptied)
+            facts = self._facts[name] = replace(said, event=event, doors_opened=doors, gate_opened=gate)
         return facts
 
     def _gather(self, entry: Entry, body: bytes | None, house: House) -> Facts:
@@ -143,6 +166,11 @@ class EventPast:
             return None
         row = unpack(Row(RowKind.TICKET, key, body))
         return row if isinstance(row, TicketRow) else None
+
+
+def _emptied(event: EventRow | None, at: Millis) -> EventRow | None:
+    """The event as it counts from that moment on, unless it counts from a later one already."""
+    return event if event is None or (event.counts_from or 0) >= at else replace(event, counts_from=at)
 
 
 def organisations_of(session: Session, events: Collection[int]) -> dict[int, str]:

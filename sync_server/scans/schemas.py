@@ -7,7 +7,10 @@ from typing import Annotated
 from pydantic import BaseModel, Field
 
 from sync_server.plumbing.shapes import Asked, Query, iso, iso_or_none
+from sync_server.scans.decisions import Decision
+from sync_server.scans.gaps import Lost, Stretch
 from sync_server.scans.models import ConflictRow, ScanEntry
+from sync_server.scans.queries import JournalState
 from sync_server.tickets.queries import public_id
 
 Note = Annotated[str, Field(min_length=1, max_length=2000)]
@@ -128,6 +131,36 @@ class ConflictsOut(BaseModel):
     next: str | None = None
 
 
+class DecisionOut(BaseModel):
+    """What a supervisor decided at a gate; gate 0: the doors of the event, or its whole house."""
+
+    what: str
+    gate: int
+    device: int
+    supervisor: int
+    at: str
+    uncertainty_ms: int
+
+    @classmethod
+    def of(cls, one: Decision) -> DecisionOut:
+        """As the API tells it."""
+        return cls(
+            what=one.what,
+            gate=one.entry.gate,
+            device=one.entry.device,
+            supervisor=one.entry.override_by,
+            at=iso(one.at),
+            uncertainty_ms=one.uncertainty,
+        )
+
+
+class DecisionsOut(BaseModel):
+    """All decisions of an event, newest first."""
+
+    items: list[DecisionOut]
+    next: str | None = None
+
+
 class AcceptedOut(BaseModel):
     """How many entries count from now on."""
 
@@ -138,3 +171,42 @@ def _scan(scan: dict[str, object]) -> ConflictScan:
     told = dict(scan)
     at, uncertainty = told.pop("at"), told.pop("uncertainty")
     return ConflictScan.model_validate(told | {"at": iso(int(str(at))), "uncertainty_ms": uncertainty})
+
+
+class StretchOut(BaseModel):
+    """Entries that follow one another in a journal, and that will never come."""
+
+    branch: int
+    first: int
+    last: int
+    entries: int
+    declared_at: str
+
+    @classmethod
+    def of(cls, stretch: Stretch) -> StretchOut:
+        """As the API tells it."""
+        return cls(
+            branch=stretch.branch, first=stretch.first, last=stretch.last, entries=stretch.missing,
+            declared_at=iso(stretch.declared_at),
+        )  # fmt: skip
+
+
+class JournalOut(BaseModel):
+    """A device's journal as the server has it. `lost`: entries that the device declared gone, first at `lost_since`."""
+
+    held: int
+    missing: int
+    quarantined: int
+    alarm: str
+    lost: int
+    lost_since: str | None
+    gaps: list[StretchOut]
+
+    @classmethod
+    def of(cls, state: JournalState, lost: Lost | None) -> JournalOut:
+        """As the API tells it."""
+        return cls(
+            held=state.held, missing=state.missing, quarantined=state.quarantined, alarm=state.alarm,
+            lost=lost.entries if lost else 0, lost_since=iso_or_none(lost.since if lost else None),
+            gaps=[StretchOut.of(stretch) for stretch in lost.stretches] if lost else [],
+        )  # fmt: skip

@@ -13,7 +13,10 @@ from shared.errors import Untrusted
 from shared.scans import verify_head
 from sync_server.devices.queries import KnownDevice
 from sync_server.outbox import service as outbox
-from sync_server.scans import judging, keeping, revoked, rules, tallies
+from sync_server.plumbing.database import of
+from sync_server.plumbing.principals import Actor, Deed
+from sync_server.plumbing.sealing import Sealer
+from sync_server.scans import decided, judging, keeping, revoked, rules, tallies
 from sync_server.scans.conflicts import Found
 from sync_server.scans.keeping import Stored
 from sync_server.scans.models import Journal
@@ -32,6 +35,22 @@ class Claim:
     seq: int
     head: bytes
     signature: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """Whose journal has come, and what is needed to draw conclusions from it."""
+
+    organisation_id: str
+    device_id: str
+    device: int
+    sealer: Sealer
+    now: Millis
+    moved: bool = False  # it told more about the device's clock: entries that were kept before may be of another time
+
+    def deed(self, session: Session) -> Deed:
+        """What the device's own people decided is the device's deed."""
+        return Deed(Actor("device", self.device_id), self.now, of(session).entropy)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +91,9 @@ def hear_claim(session: Session, device: KnownDevice, claim: Claim, now: Millis)
     return Heard(mark, moved_back)
 
 
-def accept(session: Session, device: KnownDevice, claim: Claim, bodies: Sequence[bytes], now: Millis) -> Receipt:
+def accept(
+    session: Session, device: KnownDevice, claim: Claim, bodies: Sequence[bytes], *, sealer: Sealer, now: Millis
+) -> Receipt:
     """Keep a stretch of a journal, each entry once, and let everything follow from it."""
     _require_own_head(device, claim)
     journal = keeping.locked_journal(session, device.number, claim.branch, device.organisation_id)
@@ -80,22 +101,25 @@ def accept(session: Session, device: KnownDevice, claim: Claim, bodies: Sequence
     _keep_claim(journal, device, claim)
     new = [line for line in lines if all(line.hash != one.hash for one in held.get(line.seq, ()))]
     released = revoked.release_covered(session, journal, lines) if device.revoked else []
-    stored, touched = _keep(session, journal, new, held, now)
-    follow(session, device.organisation_id, [*stored, *released], touched, now)
+    stored, touched, moved = _keep(session, journal, new, held, now)
+    delivery = Delivery(device.organisation_id, device.id, device.number, sealer, now, moved)
+    follow(session, delivery, [*stored, *released], touched)
     mark = keeping.new_mark(session, journal)
     journal.mark_seq, journal.mark_head, journal.received_at = mark.seq, mark.head, now
     session.flush()
     return Receipt(tuple(_answer(line, held) for line in lines), mark)
 
 
-def follow(
-    session: Session, organisation_id: str, stored: Sequence[Stored], touched: keeping.Touched, now: Millis
-) -> None:
+def follow(session: Session, delivery: Delivery, stored: Sequence[Stored], touched: keeping.Touched) -> None:
     """Everything that follows from entries that count from now on: conflicts, counts, movements, facts."""
     named = {(one.entry.event, one.entry.ticket_id) for one in stored if one.entry.event and one.entry.ticket_id}
-    found = judging.reconcile_tickets(session, organisation_id, touched | named, now)
+    where, now = delivery.organisation_id, delivery.now
+    decided_on = decided.touched(session, stored)
+    found = judging.reconcile_tickets(session, where, touched | named | decided_on, delivery.sealer, now)
     tallies.count(session, stored)
-    _tell(session, organisation_id, stored, found, now)
+    _tell(session, where, stored, found, now)
+    decided.tell(session, where, stored, delivery.deed(session))
+    decided.empty_houses(session, where, delivery.device, stored, delivery.deed(session), moved=delivery.moved)
     tallies.tell_gates(session, stored)
 
 
@@ -119,17 +143,19 @@ def _sorted_out(
 
 def _keep(
     session: Session, journal: Journal, new: Sequence[Line], held: dict[int, list[Held]], now: Millis
-) -> tuple[list[Stored], keeping.Touched]:
+) -> tuple[list[Stored], keeping.Touched, bool]:
     if not new:
-        return [], set()
+        return [], set(), False
     last_held = keeping.last_seq(session, journal)
     twins = {line.seq for line in new if held.get(line.seq)} | _twins_within(new)
     stored = keeping.add(session, journal, new, twins, now)
     touched = keeping.mark_forks(session, journal, twins) | _waiting_tickets(new)
     moves = keeping.times_move_from(journal, new, last_held)
     if moves is not None:
+        before = decided.houses_of(session, journal.device)
         touched |= keeping.move_times(session, journal, moves)
-    return stored, touched
+        touched |= decided.moved(session, before, decided.houses_of(session, journal.device))
+    return stored, touched, moves is not None
 
 
 def _waiting_tickets(lines: Sequence[Line]) -> keeping.Touched:

@@ -19,6 +19,7 @@ from sync_server.devices import queries as devices
 from sync_server.devices import rules
 from sync_server.plumbing.database import Database
 from sync_server.revisions import queries as revisions
+from sync_server.revisions import service as revisions_service
 from sync_server.revisions.bell import Bell
 from sync_server.revisions.queries import Head
 from sync_server.scans import queries as scans
@@ -26,6 +27,8 @@ from sync_server.scans import queries as scans
 FRAME_ROWS = 5_000
 BATCH_ROWS = 5_000
 BATCH_MOVEMENTS = 5_000
+PROMISE_EVERY_MS = 1_000
+"""Rows that nothing was promised of for longer than this are settled anew before they are called fresh."""
 LOOK_AT_ASSIGNMENTS_S = 1.0
 """How long a waiting gate may go on without hearing that its work has changed."""
 
@@ -47,6 +50,7 @@ class _Look:
     batches: list[Batch]
     seen: Mapping[int, tuple[int, int]]
     assignments_changed: bool
+    stale: Sequence[int]  # events of which gates were promised nothing for a while
 
     @property
     def news(self) -> list[Batch]:
@@ -67,7 +71,7 @@ def frame(
         base_revision=head.revision,
         frame=to_frame(rows),
         next=protocol.row_mark(rows[-1].kind, rows[-1].key) if len(rows) == limit else None,
-        as_of=now,
+        as_of=_as_of(head, now),
     )
 
 
@@ -76,6 +80,9 @@ def changes(waiting: Waiting, device_id: str, asked: protocol.ChangesRequest) ->
     look = _look(waiting.database, device_id, asked.events)
     if asked.wait and not look.news and not look.assignments_changed:
         look = _wait(waiting, device_id, asked, look)
+    if look.stale:
+        _settle(waiting.database, look.stale)
+        look = _look(waiting.database, device_id, asked.events)
     # Batches without news are worth sending when there is nothing else: they say how fresh the rows are.
     told = look.news or look.batches
     return protocol.ChangesAnswer(
@@ -103,7 +110,14 @@ def _look(database: Database, device_id: str, events: Sequence[EventAt]) -> _Loo
         heads = {at.event: revisions.head(session, at.event) for at in events if at.event in allowed}
         batches = [_batch(session, at, head, now) for at in events if (head := heads.get(at.event)) is not None]
     seen = {event: (head.revision, head.arrivals) for event, head in heads.items() if head is not None}
-    return _Look(batches, seen, allowed != {at.event for at in events})
+    stale = [event for event, head in heads.items() if head is not None and now - head.settled_at > PROMISE_EVERY_MS]
+    return _Look(batches, seen, allowed != {at.event for at in events}, stale)
+
+
+def _settle(database: Database, events: Sequence[int]) -> None:
+    now = database.clock()
+    with database.writing() as session:
+        revisions_service.settle(session, events, now)
 
 
 def _stands_changed(database: Database, device_id: str, asked: protocol.ChangesRequest) -> bool:
@@ -132,7 +146,7 @@ def _batch(session: Session, at: EventAt, head: Head, now: Millis) -> Batch:
             from_revision=0,
             to_revision=head.revision,
             digest=head.digest,
-            as_of=now,
+            as_of=_as_of(head, now),
             resync=True,
         )
     heard, movements = scans.movements_after(session, at.event, at.heard, BATCH_MOVEMENTS)
@@ -142,11 +156,16 @@ def _batch(session: Session, at: EventAt, head: Head, now: Millis) -> Batch:
         from_revision=at.revision,
         to_revision=changed.to_revision,
         digest=changed.digest,
-        as_of=now if changed.to_revision == head.revision else changed.at,
+        as_of=_as_of(head, now) if changed.to_revision == head.revision else changed.at,
         rows=to_frame(changed.rows) if changed.rows else b"",
         movements=movements_to_bytes(movements),
         heard=heard,
     )
+
+
+def _as_of(head: Head, now: Millis) -> Millis:
+    """How fresh rows are: a sale that is under way may be of any second up to now, but none that was settled."""
+    return min(head.settled_at, now)
 
 
 def _head_for(session: Session, device_id: str, event: int) -> Head:

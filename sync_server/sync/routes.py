@@ -77,7 +77,7 @@ def journal() -> Response:
     """A stretch of a gate's journal."""
     asked = message(protocol.JournalRequest)
     with parts().database.writing() as session:
-        told = push.journal(session, asker().device, asked, parts().clock())
+        told = push.journal(session, asker().device, asked, parts().sealer, parts().clock())
     return answer(told)
 
 

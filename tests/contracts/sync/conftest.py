@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.contracts.sync.box_office import a_live_evening
 from tests.contracts.sync.world import World
+from tests.office import Evening, Office
 
 
 @pytest.fixture
@@ -16,3 +18,9 @@ def world(database_url: str, tmp_path: Path) -> Iterator[World]:
     world = World(database_url, tmp_path)
     yield world
     world.close()
+
+
+@pytest.fixture
+def evening(office: Office) -> Evening:
+    """A live event of the organisation `marquee`."""
+    return a_live_evening(office)

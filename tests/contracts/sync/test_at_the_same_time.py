@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from sqlalchemy import text
 
 from shared import protocol
+from sync_server.devices import counters
+from sync_server.plumbing.database import Database
 from sync_server.scans import queries
 from tests.contracts.sync.world import World
 
@@ -28,6 +33,20 @@ def all_at_once(acts: Sequence[Callable[[], object]]) -> None:
     for thread in threads:
         thread.join()
     assert failures == []
+
+
+def wait_for_a_blocked_transaction(database: Database) -> None:
+    """Until the database itself says that somebody waits for a lock."""
+    waiting = text(
+        "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
+    )
+    pause = threading.Event()
+    for _ in range(600):
+        with database.reading() as session:
+            if session.execute(waiting).scalar_one():
+                return
+        pause.wait(0.05)
+    raise AssertionError("nobody waits")
 
 
 def test_two_gates_deliver_the_same_tickets_at_once_and_each_twin_is_found(world: World) -> None:
@@ -64,3 +83,31 @@ def test_one_journal_sent_twice_at_once_is_kept_once(world: World) -> None:
     with world.parts.database.reading() as session:
         assert [count.n for count in queries.counts(session, 7)] == [20]
         assert len(queries.movements_after(session, 7, 0, 1_000)[1]) == 20
+
+
+def test_the_very_first_requests_of_a_device_may_come_at_once(postgres_url: str, tmp_path: Path) -> None:
+    """Two real connections: the second request waits for the first, and both are good."""
+    world = World(postgres_url, tmp_path)
+    gate = world.a_gate()
+    taken, go_on = threading.Event(), threading.Event()
+
+    def first() -> None:
+        with world.parts.database.writing() as session:
+            counters.take(session, gate.number, "pull", 1)
+            taken.set()
+            assert go_on.wait(30)
+
+    def second() -> None:
+        assert taken.wait(30)
+        with world.parts.database.writing() as session:
+            counters.take(session, gate.number, "pull", 2)
+
+    def referee() -> None:
+        assert taken.wait(30)
+        wait_for_a_blocked_transaction(world.parts.database)
+        go_on.set()
+
+    all_at_once([first, second, referee])
+    refusal = gate.refusal("GET", protocol.SNAPSHOT, "pull", query="event=7", counter=2)
+    assert (refusal.code, refusal.details) == ("counter_too_low", {"last": 2, "channel": "pull"})
+    world.close()

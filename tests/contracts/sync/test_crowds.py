@@ -8,6 +8,7 @@ from shared.snapshot import GateRow, ZoneRow
 from sync_server.plumbing.principals import SYSTEM, Deed
 from sync_server.scans import queries
 from sync_server.scans.capacity import CapacityWatch
+from sync_server.workers import Worker
 from tests.contracts.sync.world import World
 
 
@@ -78,3 +79,17 @@ def test_reconciling_a_ticket_again_forgets_no_crowd(world: World, watch: Capaci
     west.refuse(2, "already_used")
     west.upload(west.bodies[2:])
     assert full(world, watch) == [(2, "gate_full")]
+
+
+def test_the_worker_looks_for_crowds_by_itself(world: World) -> None:
+    world.tickets(1, 2)
+    world.put([GateRow(1, "G1", "Main entrance", capacity=1)])
+    west = world.a_gate("West")
+    west.anchor()
+    west.admit(1)
+    west.admit(2)
+    west.upload()
+    Worker(world.parts).run_once()
+    with world.parts.database.reading() as session:
+        found = queries.open_conflicts(session, world.organisation, 7)
+    assert [(row.kind, row.ticket) for row in found] == [("over_capacity", 2)]

@@ -193,7 +193,13 @@ def test_an_admin_may_take_the_word_of_a_revoked_device(world: World) -> None:
     door.upload()
     with world.parts.database.writing() as session:
         freed = quarantine.accept_late(
-            session, world.organisation, door.device_id, actor=SYSTEM, now=world.now, note="The crew was there."
+            session,
+            world.organisation,
+            door.device_id,
+            sealer=world.parts.sealer,
+            actor=SYSTEM,
+            now=world.now,
+            note="The crew was there.",
         )
     assert freed == 3
     assert {move.ticket_id for move in other.movements()} == {1, 2, 3, 4, 5}

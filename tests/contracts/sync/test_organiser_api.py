@@ -3,81 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pytest
-from flask.testing import FlaskClient
 from sqlalchemy import text
 
-from shared import enrolment
+from shared.scans import EntryKind, encode
+from sync_server.plumbing.shapes import iso
 from sync_server.plumbing.streams import streams
-from tests.contracts.sync.gates import Gate
-from tests.office import Desk, Evening, Office, an_evening
-
-
-@dataclass
-class AtTheOffice:
-    """Lets a gate speak to an office's server."""
-
-    office: Office
-
-    @property
-    def now(self) -> int:
-        return self.office.now
-
-    @property
-    def dice(self) -> Any:
-        return self.office.dice
-
-    def client(self) -> FlaskClient:
-        return self.office.app.test_client()
-
-    def advance(self, *, seconds: float = 0, minutes: float = 0, hours: float = 0) -> None:
-        self.office.advance(int((seconds + 60 * minutes + 3600 * hours) * 1000))
-
-
-@pytest.fixture
-def office(database_url: str, tmp_path: Path) -> Iterator[Office]:
-    """A server whose clock is set by hand."""
-    made = Office(database_url, tmp_path)
-    yield made
-    made.close()
-
-
-@pytest.fixture
-def evening(office: Office) -> Evening:
-    """A live event of the organisation `marquee`."""
-    evening = an_evening(office.desk(office.organisation("marquee")))
-    gates = evening.desk.get(f"/api/venues/{evening.venue['id']}/gates")["items"]
-    if not gates:
-        evening.desk.post(f"/api/venues/{evening.venue['id']}/gates", {"code": "W", "name": "West"})
-    for step in ("publish", "go-live"):
-        evening.desk.post(f"{evening.path}/{step}", status=200)
-    return evening
-
-
-def a_device(evening: Evening, **words: Any) -> dict[str, Any]:
-    """A device with work at gate 1."""
-    made: dict[str, Any] = evening.desk.post("/api/devices", {"name": "West lane"} | words)
-    work = {"assignments": [{"event_id": evening.event["id"], "gate": 1}]}
-    evening.desk.put(f"/api/devices/{made['id']}/assignments", work)
-    return made
-
-
-def a_gate(office: Office, evening: Evening) -> tuple[dict[str, Any], Gate]:
-    """A device and the enrolled machine that it is."""
-    device = a_device(evening)
-    gate = Gate(AtTheOffice(office), "West lane")
-    gate.enrol(enrolment.parse(evening.desk.post(f"/api/devices/{device['id']}/code")["code"]))
-    return device, gate
-
-
-def shown(gate: Gate, evening: Evening, ticket: dict[str, Any]) -> None:
-    """The gate admits that ticket."""
-    gate.admit(int(ticket["id"], 16), event=evening.number)
+from tests.contracts.sync.box_office import a_device, a_gate, shown
+from tests.office import Desk, Evening, Office
 
 
 def rivals(office: Office) -> Desk:
@@ -206,7 +141,7 @@ def test_the_numbers_of_an_evening(office: Office, evening: Evening) -> None:
     gate.anchor()
     for ticket in (first, second):
         shown(gate, evening, ticket)
-    gate.admit(int(first["id"], 16), event=evening.number, direction="exit", reason="exited")
+    shown(gate, evening, first, direction="exit", reason="exited")
     gate.write(event=evening.number, ticket_id=int(second["id"], 16), issue=1, reason="already_used")
     gate.upload()
     board = evening.desk.get(f"{evening.path}/counters")
@@ -217,12 +152,11 @@ def test_the_numbers_of_an_evening(office: Office, evening: Evening) -> None:
 
 
 def told_first(answer: Any) -> str:
-    """The first event of a stream; the reader then leaves."""
-    frames = iter(answer.response)
-    next(frames)  # how soon to come again
-    first = next(frames)
+    """The first numbers of a stream; the reader then leaves."""
+    frames = (text.decode() if isinstance(text, bytes) else str(text) for text in answer.response)
+    first = next(text for text in frames if text.startswith("event: counters"))
     answer.close()
-    return first.decode() if isinstance(first, bytes) else str(first)
+    return first
 
 
 def test_a_stream_tells_the_numbers_and_continues_where_one_left(office: Office, evening: Evening) -> None:
@@ -262,3 +196,38 @@ def test_late_entries_are_accepted_with_a_note(office: Office, evening: Evening)
     assert evening.desk.post(path, {"note": "The crew was there."}, status=200) == {"accepted": 1}
     assert evening.desk.refused("POST", path, {"note": "again"}) == (409, "nothing_quarantined")
     assert evening.desk.get(f"{evening.path}/counters")["entries"] == 1
+
+
+def test_what_a_gate_declared_lost_is_told_with_its_number_and_time(office: Office, evening: Evening) -> None:
+    device, gate = a_gate(office, evening)
+    path = f"/api/devices/{device['id']}/journal"
+    assert evening.desk.get(path)["lost"] == 0
+    gate.anchor()
+    damaged = [gate.write(event=0) for _ in range(3)]
+    del gate.bodies[-3:]
+    office.advance(60_000)
+    behind, last = damaged[0].previous, damaged[-1].seq
+    whole = {"first": damaged[0].seq, "last": last}
+    gap = gate.an_entry(kind=EntryKind.GAP, seq=last + 1, event=0, details=whole, previous=behind)
+    again = gate.an_entry(kind=EntryKind.GAP, seq=last + 2, event=0, details=whole, previous=behind)
+    gate.upload([*gate.bodies, encode(gap), encode(again)])
+    told = evening.desk.get(path)
+    assert (told["held"], told["missing"], told["lost"]) == (last + 2, 0, 3)
+    assert [(one["first"], one["last"], one["entries"]) for one in told["gaps"]] == [(damaged[0].seq, last, 3)]
+    assert told["lost_since"] == told["gaps"][0]["declared_at"] == iso(office.now)
+    assert rivals(office).refused("GET", path) == (404, "device_not_found")
+    _page_says(office, device["id"], "3 entries")
+    gate.upload([encode(damaged[1])])
+    assert evening.desk.get(path)["lost"] == 2
+
+
+def _page_says(office: Office, device_id: str, words: str) -> None:
+    office.user("owner@marquee.example", _marquee(office), "owner")
+    client = office.browser("owner@marquee.example").client
+    for page in ("/admin/devices", f"/admin/devices/{device_id}"):
+        assert words in client.get(page).get_data(as_text=True), page
+
+
+def _marquee(office: Office) -> str:
+    with office.database.reading() as session:
+        return str(session.execute(text("SELECT id FROM organisations WHERE slug = 'marquee'")).scalar_one())

@@ -23,7 +23,7 @@ from sync_server.devices.identity import ServerKey
 from sync_server.devices.work import work_at
 from sync_server.events.models import EventRecord
 from sync_server.events.rows import own_rows
-from sync_server.migrations.tables import metadata
+from sync_server.migrations import schema
 from sync_server.plumbing.parts import Parts
 from sync_server.plumbing.principals import SYSTEM
 from sync_server.revisions import service as revisions
@@ -52,7 +52,7 @@ class World:
         (folder / "master.key").write_text("11" * 32)
         self.ground = build(config, clock=lambda: self.now, entropy=self.dice)
         self.parts: Parts = self.ground.parts
-        metadata().create_all(self.parts.database.engine)
+        schema.upgrade(self.parts.database.engine)
         self.app = web_of(self.ground)
         with self.parts.database.writing() as session:
             revisions.ensure_lineage(session, self.dice, self.now)

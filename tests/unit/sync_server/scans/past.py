@@ -37,6 +37,9 @@ class Past:
     def first_words(self, entry: Entry) -> TicketRow | None:
         return next((row for _, row in self.rows if row is not None), None)
 
+    def was_handed_out(self, entry: Entry) -> bool:
+        return not self.code_hash or entry.code_hash == self.code_hash
+
     def _facts(self, row: TicketRow | None, as_of: int) -> Facts:
         return Facts(
             organisation=self.event.organisation,
@@ -48,7 +51,6 @@ class Past:
             policy=PolicyRow(),
             as_of=as_of,
             zone_room=self.zone_room,
-            code_hash=self.code_hash,
         )
 
 

@@ -179,7 +179,7 @@ def test_who_claims_a_ticket_without_having_seen_its_code_takes_nothing_from_its
     past = Past(code_hash=bytes(range(16)))
     thief, holder = a_scan(0, device=6, code_hash=b"x" * 16), a_scan(5)
     outcome = reconcile([thief, holder], past)
-    assert [(one.kind, one.of) for one in outcome.conflicts] == [(ConflictKind.NEVER_ISSUED, thief)]
+    assert [(one.kind, one.of) for one in outcome.conflicts] == [(ConflictKind.FORGED_CODE, thief)]
     assert outcome.rightful == holder
     assert len(outcome.counted) == 1
 

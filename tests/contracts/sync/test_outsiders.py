@@ -1,0 +1,135 @@
+"""What somebody at the other end of the wire may send: clear words for each, and nothing of it kept."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+import pytest
+import zstandard
+
+from shared import protocol
+from shared.protocol import EventAt
+from tests.contracts.sync.gates import Gate
+from tests.contracts.sync.world import World
+
+YEARS = 20 * 365 * 24 * 3_600_000
+
+
+def hello(**more: Any) -> bytes:
+    """The first word of a gate, as a map."""
+    return msgspec.msgpack.encode({"branch": 1, "last_seq": 0, "head": bytes(32)} | more)
+
+
+def said(gate: Gate, body: bytes, path: str = protocol.HELLO, channel: Any = "other") -> tuple[int, str]:
+    """Status and code word of the signed answer."""
+    told = gate.send("POST", path, channel, body=body)
+    if told.status_code == 200:
+        return 200, ""
+    error = protocol.decode(protocol.ErrorAnswer, told.data).error
+    assert error.message and error.request_id
+    return told.status_code, error.code
+
+
+def test_a_message_cut_off_anywhere_is_refused_whole(world: World) -> None:
+    gate = world.a_gate()
+    whole = hello()
+    assert {said(gate, whole[:length]) for length in range(0, len(whole), 7)} == {(400, "unreadable_message")}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"\xc1",
+        b"\xde\xff\xff",
+        b"\xdd\xff\xff\xff\xff",
+        b"\x81" * 5_000,
+        b'{"branch": 1}',
+        hello() + b"\x00",
+        hello(branch="1"),
+        hello(branch=True),
+        hello(last_seq=-1),
+        hello(last_seq=2**64 - 1),
+        hello(head=b"short"),
+        zstandard.compress(hello()),
+        zstandard.compress(bytes(200_000_000)),
+    ],
+    ids=lambda body: body[:6].hex(),
+)
+def test_bytes_that_are_no_message_are_refused_in_words(world: World, body: bytes) -> None:
+    assert said(world.a_gate(), body) == (400, "unreadable_message")
+
+
+def test_fields_of_a_later_version_are_let_pass_and_critical_ones_are_not(world: World) -> None:
+    gate = world.a_gate()
+    assert said(gate, hello(favourite_colour="red")) == (200, "")
+    assert said(gate, hello(must=1, critical=["must"])) == (426, "upgrade_needed")
+
+
+def test_one_entry_more_than_a_batch_holds(world: World) -> None:
+    gate = world.a_gate()
+    world.tickets(1)
+    for _ in range(501):
+        gate.refuse(1, "already_used")
+    asked = gate.journal_request(gate.bodies[:500])
+    many = msgspec.msgpack.encode(msgspec.to_builtins(asked, builtin_types=(bytes,)) | {"entries": gate.bodies})
+    assert said(gate, many, protocol.JOURNAL, "push") == (400, "unreadable_message")
+    assert gate.upload(gate.bodies[:500]).mark.seq == 500
+
+
+def test_a_body_that_is_larger_than_any_message(world: World) -> None:
+    status, code = said(world.a_gate(), bytes(13 * 1024 * 1024))
+    assert (status, code) == (413, "too_large")
+
+
+@pytest.mark.parametrize("query", ["event=7&limit=0", "event=7&limit=5001", "event=x", "", "event=7&after=nowhere"])
+def test_a_frame_that_cannot_be(world: World, query: str) -> None:
+    refusal = world.a_gate().refusal("GET", protocol.SNAPSHOT, "pull", query=query)
+    assert refusal.code in {"invalid_request", "unreadable"}
+
+
+@pytest.mark.parametrize("off", [-YEARS, YEARS])
+def test_a_clock_that_is_off_by_years_locks_nobody_out_and_is_told(world: World, off: int) -> None:
+    world.tickets(1)
+    gate = world.a_gate()
+    assert said(gate, hello(clock_offset=-off, clock_uncertainty=50)) == (200, "")
+    gate.anchor()
+    gate.admit(1, wall=world.now + off)
+    gate.upload()
+    (move,) = gate.movements()
+    assert abs(move.at - world.now) < 1_000
+
+
+def test_a_device_that_is_shut_out_while_it_waits_hears_of_it_at_once(world: World) -> None:
+    gate = world.a_gate()
+    frame = gate.frame()
+    at = EventAt(event=7, lineage=frame.lineage, revision=frame.base_revision)
+    asked = protocol.encode(protocol.ChangesRequest(events=[at], wait=60))
+    answers: list[protocol.ErrorBody] = []
+    waiting = threading.Thread(
+        target=lambda: answers.append(gate.refusal("POST", protocol.CHANGES, "pull", body=asked))
+    )
+    waiting.start()
+    world.revoke(gate.device_id)
+    waiting.join(30)
+    assert [one.code for one in answers] == ["device_revoked"]
+
+
+def test_no_two_devices_may_share_a_key(world: World) -> None:
+    first = world.a_gate("One")
+    device_id = world.a_device("Two")
+    second = Gate(world, "Two")
+    second.key, second.device_id = first.key, device_id
+    refusal = second.try_enrol(world.a_code(device_id))
+    assert isinstance(refusal, protocol.ErrorBody)
+
+
+def test_a_signature_is_good_for_its_own_address_and_host_alone(world: World) -> None:
+    gate = world.a_gate()
+    told = gate.send("POST", protocol.HELLO, "other", body=hello())
+    assert told.status_code == 200
+    stranger = replace(gate, bodies=[])
+    stranger.key, stranger.server = world.a_gate("Other").key, gate.server
+    assert said(stranger, hello()) == (401, "untrusted")
