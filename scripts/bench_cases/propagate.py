@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from itertools import count
 
 from scripts.measuring.bare_poll import change_to_polls
 from scripts.measuring.measured_gate import MeasuredGate
@@ -101,10 +102,13 @@ def _tickets(server: MeasuredServer, count: int) -> list[Target]:
 def _listen(gate: MeasuredGate, watch: Watch) -> None:
     """Poll as the gate's worker does; after each answer, show the ticket that somebody has just blocked."""
     puller, _ = gate.lodge.sync(gate.wire, WAIT_S)
-    while not watch.over.is_set():
+    for turn in count():
+        if watch.over.is_set():
+            return
         puller.run_once()
         target = watch.target
-        if target.code and gate.show(target.code, target.id, "test")["reason"] == "ticket_blocked":
+        # Each time before another reader: an answer that came just before the blocking must not be repeated after it.
+        if target.code and gate.show(target.code, f"reader {turn}", "test")["reason"] == "ticket_blocked":
             target.note(gate.folder.name)
 
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from scripts.house import demo, words
-from scripts.house.place import ROOT, Place, PortTakenError
+from scripts.house.place import ROOT, FolderTakenError, Place, PortTakenError
 from scripts.house.programs import CommandFailedError
 from scripts.house.walk import walk
 from scripts.processes.child import ProgramFailedError
@@ -37,9 +37,9 @@ def _port(word: str) -> int:
 
 def keep(place: Place) -> int:
     """The demo, until somebody ends it."""
-    place.folder.mkdir(parents=True, exist_ok=True)
     place.require_free_ports()
-    demo.serve(place)
+    with place.alone():
+        demo.serve(place)
     return 0
 
 
@@ -74,8 +74,11 @@ def main() -> int:
     except KeyboardInterrupt:
         words.console.print("\nStopped.")
         return 130 if wanted.check else 0
-    except (CommandFailedError, PortTakenError, ProgramFailedError) as trouble:
+    except (CommandFailedError, FolderTakenError, PortTakenError, ProgramFailedError) as trouble:
         words.went_wrong(str(trouble))
+        return 1
+    except PermissionError as trouble:
+        words.went_wrong(f"{trouble.filename} is not yours to write. Run this as the user who owns it.")
         return 1
 
 

@@ -9,6 +9,8 @@ from typing import Any
 from scripts.house.organiser import Organiser
 
 HOUR = 3600
+ROWS = "AB"
+WIDTH = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +34,12 @@ class Concert:
 
     def ticket_type(self, quantity: int) -> int:
         """The number of a new kind of ticket."""
-        kind = {"name": "Regular", "price_cents": 2500, "quantity": quantity}
+        kind = {"name": "Regular", "price_cents": 2500, "quantity": quantity, "zone": 1}
         return int(self.organiser.post(f"{self.path}/ticket-types", kind)["number"])
 
-    def issue(self, kind: int, count: int, key: str) -> list[dict[str, Any]]:
-        """Issue tickets; with the same key they are issued once, however often it is asked."""
-        wish = {"ticket_type": kind, "count": count}
+    def issue(self, kind: int, seat: str, hold: str, key: str) -> list[dict[str, Any]]:
+        """Issue a ticket on a held seat; with the same key it is issued once, however often it is asked."""
+        wish = {"ticket_type": kind, "seats": [{"seat_id": seat}], "holds": [hold]}
         return list(self.organiser.post(f"{self.path}/tickets", wish, key=key)["items"])
 
     def new_device(self, name: str) -> tuple[str, str]:
@@ -54,7 +56,15 @@ def announce(organiser: Organiser) -> Concert:
     entrance = organiser.post(f"/api/venues/{venue['id']}/gates", {"code": "W", "name": "West"})
     times = {"start_at": _iso(time.time() + HOUR), "end_at": _iso(time.time() + 6 * HOUR)}
     event = organiser.post("/api/events", {"venue_id": venue["id"], "name": "Opening Night", **times})
+    layout = organiser.post(f"/api/venues/{venue['id']}/layouts", _stalls())["id"]
+    organiser.post(f"/api/venues/{venue['id']}/layouts/{layout}/activate")
+    organiser.put(f"/api/events/{event['id']}/layout", {"layout_id": layout})
     return Concert(organiser, event["id"], event["name"], entrance)
+
+
+def _stalls() -> dict[str, Any]:
+    seats = [{"row": row, "number": number} for row in ROWS for number in range(1, WIDTH + 1)]
+    return {"name": "Stalls", "zones": [{"name": "Stalls", "zone_type": "reserved_seating", "seats": seats}]}
 
 
 def _iso(seconds: float) -> str:

@@ -41,10 +41,11 @@ class Organiser:
         answer = requests.request(method, self.address + path, json=body, headers=headers, timeout=TIMEOUT)
         if answer.ok:
             return answer
-        raise RefusedError(f"{method} {path}: {answer.status_code} {_words(answer)}")
+        raise RefusedError(f"{method} {path}: {answer.status_code} {told(answer)}")
 
 
-def _words(answer: requests.Response) -> str:
+def told(answer: requests.Response) -> str:
+    """What the server said about a refusal."""
     try:
         error = answer.json()["error"]
         details = f" {error['details']}" if error.get("details") else ""

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import fcntl
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from scripts.processes.ports import LOOPBACK, is_taken
 
 ROOT = Path(__file__).resolve().parents[2]
+
+
+class FolderTakenError(RuntimeError):
+    """Another house stands in the same folder, or this user may not build there."""
 
 
 class PortTakenError(RuntimeError):
@@ -55,6 +62,25 @@ class Place:
     def gate_command(self, *words: str) -> list[str]:
         """A command of gatehouse-gate for the demo gate."""
         return [sys.executable, "-m", "gate_app", *words, "--home", str(self.gate_home)]
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """FolderTakenError where another house stands here: two servers must not share one SQLite file."""
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            lock = (self.folder / "house.lock").open("w")
+        except OSError as problem:
+            raise FolderTakenError(
+                f"{self.folder} cannot be written: {problem.strerror}. Run this as the user who owns that folder."
+            ) from None
+        with lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise FolderTakenError(
+                    f"Another scripts/run has its house in {self.folder}. Stop that one first; other ports do not help."
+                ) from None
+            yield
 
     def require_free_ports(self) -> None:
         """PortTakenError, with what to do about it, when one of the two ports is in use."""

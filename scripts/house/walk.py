@@ -11,6 +11,7 @@ import requests
 
 from scripts.house import demo, words
 from scripts.house.concert import Concert, announce
+from scripts.house.guest import Guest
 from scripts.house.organiser import Organiser, RefusedError
 from scripts.house.place import Place
 from scripts.house.programs import CommandFailedError, ask, is_ready, server
@@ -39,6 +40,8 @@ class Walk:
         self._server: Child = server(place)
         self._organiser = Organiser(place.address, "")
         self._concert: Concert | None = None
+        self._shop = ""
+        self._seat: dict[str, Any] = {}
         self._ticket: dict[str, Any] = {}
         ends.callback(self._server.stop)
 
@@ -46,13 +49,14 @@ class Walk:
         """A server with a demo organisation answers."""
         made = demo.make(self._place)
         self._organiser = Organiser(self._place.address, made["api_token"])
+        self._shop = made["organisation"]["slug"]
         self._start_server()
         return f"server with worker on SQLite answers at {self._place.address}"
 
     def announce_concert(self) -> str:
-        """An organiser makes a venue, an entrance and an event."""
+        """An organiser makes a venue with an entrance and eight seats, and an event."""
         self._concert = announce(self._organiser)
-        return f"event {self._concert.name} made, with entrance {self._concert.entrance['name']}"
+        return f"event {self._concert.name} made, with entrance {self._concert.entrance['name']} and eight seats"
 
     def open_doors(self) -> str:
         """The event is published and takes real scans."""
@@ -60,10 +64,19 @@ class Walk:
         promise(status == "live", f"the event is {status} and not live")
         return "event published, doors open"
 
+    def hold_seat(self) -> str:
+        """A guest holds a seat, and a second guest does not get it."""
+        kim, lee = (Guest(self._place.address, self._shop) for _ in range(2))
+        self._seat = held = kim.hold_best(self._tonight.id)
+        refused = lee.hold(self._tonight.id, held["seat_id"])
+        promise(refused == (409, "seat_held_by_another_user"), f"the second guest was answered {refused}")
+        return f"row {held['row']} seat {held['seat_number']} held; a second guest is refused"
+
     def issue_ticket(self) -> str:
-        """The organiser issues a ticket, and asking twice issues it once."""
-        kind = self._tonight.ticket_type(quantity=100)
-        first, again = (self._tonight.issue(kind, count=1, key=KEY) for _ in range(2))
+        """The organiser issues a ticket on that seat, and asking twice issues it once."""
+        kind = self._tonight.ticket_type(quantity=8)
+        seat, hold = self._seat["seat_name"], self._seat["hold_id"]
+        first, again = (self._tonight.issue(kind, seat, hold, key=KEY) for _ in range(2))
         promise(first == again and len(first) == 1, "asking again made another ticket")
         self._ticket = first[0]
         return f"ticket {self._ticket['number']} issued once, though asked for twice"
@@ -96,7 +109,11 @@ class Walk:
         told = self._scan("left lane")
         promise(told["verdict"] == "admit", f"refused: {told['reason']}, {told['message']}")
         promise(told["committed"], "the verdict was not written down")
-        return f"first scan admitted in {told['micros'] / 1000:.1f} ms, with the server stopped"
+        shown = (told["ticket"]["row"], told["ticket"]["seat"])
+        promise(shown == (self._seat["row"], str(self._seat["seat_number"])), f"the gate sent the guest to {shown}")
+        return (
+            f"first scan admitted in {told['micros'] / 1000:.1f} ms to row {shown[0]} seat {shown[1]}, server stopped"
+        )
 
     def refuse(self) -> str:
         """The gate refuses the same ticket at its second reader."""
@@ -148,6 +165,7 @@ STEPS: tuple[Step, ...] = (
     Walk.open_server,
     Walk.announce_concert,
     Walk.open_doors,
+    Walk.hold_seat,
     Walk.issue_ticket,
     Walk.enrol_gate,
     Walk.sync_gate,

@@ -43,6 +43,7 @@ class MeasuredServer:
     place: MeasuredPlace
     ends: ExitStack
     made: dict[str, Any] = field(default_factory=dict)
+    programs: dict[str, int] = field(default_factory=dict)  # process ids
 
     @property
     def organiser(self) -> Organiser:
@@ -81,6 +82,8 @@ class MeasuredServer:
             worker = self._child("worker", "worker")
             worker.start()
             self.ends.callback(worker.stop)
+            self.programs["worker"] = worker.pid
+        self.programs["server"] = server.pid
         return server
 
     def new_device(self, name: str, gate: int = 1) -> str:
@@ -102,19 +105,21 @@ def measured_server(database: str) -> Iterator[MeasuredServer]:
     """A server on `sqlite` or `postgresql` with its demo organisation, not serving yet."""
     with ExitStack() as ends:
         folder = Path(ends.enter_context(tempfile.TemporaryDirectory(prefix="gatehouse-bench-")))
-        url = _postgres(ends) if database == "postgresql" else ""
-        server = MeasuredServer(MeasuredPlace(folder, free_port(), free_port(), url), ends)
+        postgres = _postgres(ends) if database == "postgresql" else None
+        url = postgres.new_database() if postgres else ""
+        programs = {"database": postgres.pid} if postgres else {}
+        server = MeasuredServer(MeasuredPlace(folder, free_port(), free_port(), url), ends, programs=programs)
         server.found()
         yield server
 
 
-def _postgres(ends: ExitStack) -> str:
+def _postgres(ends: ExitStack) -> PostgresServer:
     """A cluster that really writes: what is committed is on the disk, as at a customer's."""
     postgres = PostgresServer(durable=True)
     ends.callback(postgres.remove)
     postgres.create()
     postgres.start()
-    return postgres.new_database()
+    return postgres
 
 
 def analyse(server: MeasuredServer) -> None:

@@ -87,6 +87,11 @@ class PostgresServer:
         self._child.start()
         self._child.wait_until(self._answers)
 
+    @property
+    def pid(self) -> int:
+        """The process id of the one that all others of the cluster belong to."""
+        return self._child.pid
+
     def stop(self) -> None:
         """Stop in order, ending the sessions that are open."""
         self._child.stop()

@@ -13,7 +13,7 @@ import pytest
 
 from scripts.house.demo import EVENING_S, remember, remembered
 from scripts.house.organiser import Organiser, RefusedError
-from scripts.house.place import Place, PortTakenError
+from scripts.house.place import FolderTakenError, Place, PortTakenError
 from scripts.house.programs import CommandFailedError, ask
 from scripts.house.scanner import scan, wanted
 from scripts.processes.ports import LOOPBACK, free_port
@@ -33,6 +33,20 @@ def test_a_taken_port_is_refused_with_what_to_do(tmp_path: Path, taken: str, opt
 
 def test_two_free_ports_are_fine(tmp_path: Path) -> None:
     a_place(tmp_path).require_free_ports()
+
+
+def test_two_houses_never_share_a_folder_whatever_their_ports(tmp_path: Path) -> None:
+    taken = pytest.raises(FolderTakenError, match="other ports do not help")
+    with a_place(tmp_path).alone(), taken, a_place(tmp_path).alone():
+        pass
+    with a_place(tmp_path).alone():
+        pass  # and it is free again
+
+
+def test_a_folder_that_cannot_be_written_is_told_in_words(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(FolderTakenError, match="cannot be written"), a_place(tmp_path / "file" / "var").alone():
+        pass
 
 
 def test_a_command_that_fails_is_told_in_its_own_words(tmp_path: Path) -> None:
