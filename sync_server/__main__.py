@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from sqlalchemy.exc import SQLAlchemyError
 
-from shared.errors import GatehouseError
-from sync_server.commands import audit, keys, outbox, people, safety, serving
-from sync_server.commands.ground import explain, ground, say, tell, unexplained
+from sync_server.commands import audit, outbox
+from sync_server.commands.ground import MISTAKEN, explain, ground, say, tell
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -35,6 +32,23 @@ Org = Annotated[str, typer.Option("--org", help="The organisation's slug.")]
 PasswordFd = Annotated[int | None, typer.Option("--password-fd", help="Read the password from this file descriptor.")]
 
 
+def _tell_version(asked: bool) -> None:
+    if asked:
+        from importlib import metadata
+
+        print(metadata.version("gatehouse"))
+        raise typer.Exit
+
+
+@app.callback()
+def everywhere(
+    _version: Annotated[
+        bool, typer.Option("--version", help="Print the version.", is_eager=True, callback=_tell_version)
+    ] = False,
+) -> None:
+    """The server."""
+
+
 @app.command()
 def serve(
     host: Annotated[str, typer.Option(help="The address to listen at.")] = "127.0.0.1",
@@ -42,12 +56,16 @@ def serve(
     processes: Annotated[int, typer.Option(min=1, max=64, help="With PostgreSQL only.")] = 2,
 ) -> None:
     """Answer requests until told to stop."""
+    from sync_server.commands import serving
+
     serving.serve(host, port, processes)
 
 
 @app.command()
 def worker() -> None:
     """Deliver facts and do the periodic jobs until told to stop; on SQLite `serve` does this itself."""
+    from sync_server.commands import serving
+
     serving.work()
 
 
@@ -87,12 +105,16 @@ def user_add(
     password_fd: PasswordFd = None,
 ) -> None:
     """Make a login; the password is asked for."""
-    tell(people.add_user(email, name, org, role, people.asked_password(password_fd)))
+    from sync_server.commands import people
+
+    tell(people.add_user(email, name, org, role, lambda: people.asked_password(password_fd)))
 
 
 @users.command("password")
 def user_password(email: str, password_fd: PasswordFd = None) -> None:
     """Set a new password; it is asked for."""
+    from sync_server.commands import people
+
     people.change_password(email, people.asked_password(password_fd))
     say("The password is changed, and the user is signed out everywhere.")
 
@@ -100,6 +122,8 @@ def user_password(email: str, password_fd: PasswordFd = None) -> None:
 @users.command("role")
 def user_role(email: str, role: str, org: Org) -> None:
     """Give a user a role in an organisation."""
+    from sync_server.commands import people
+
     people.change_role(email, org, role)
     say(f"{email} is {role} now.")
 
@@ -111,12 +135,16 @@ def org_add(
     currency: Annotated[str, typer.Option(help="Three letters.")] = "EUR",
 ) -> None:
     """Make an organisation."""
+    from sync_server.commands import people
+
     tell(people.add_organisation(slug, name, currency))
 
 
 @orgs.command("list")
 def org_list() -> None:
     """List the organisations."""
+    from sync_server.commands import people
+
     for organisation in people.list_organisations():
         tell(organisation)
 
@@ -124,6 +152,8 @@ def org_list() -> None:
 @signing.command("list")
 def key_list(org: Org) -> None:
     """List an organisation's keys, with the number of tickets each signed."""
+    from sync_server.commands import keys
+
     for key in keys.list_keys(org):
         tell(key)
 
@@ -134,6 +164,8 @@ def key_rotate(
     at_once: Annotated[bool, typer.Option("--at-once", help="Do not wait a day for gates to hear of it.")] = False,
 ) -> None:
     """Make a new signing key."""
+    from sync_server.commands import keys
+
     tell(keys.rotate(org, at_once=at_once))
 
 
@@ -146,18 +178,24 @@ def key_revoke(
     reissue: Annotated[bool, typer.Option("--reissue", help="Give those tickets new codes.")] = False,
 ) -> None:
     """Let nothing that a key signed be good; first says how many tickets that kills."""
+    from sync_server.commands import keys
+
     tell(keys.revoke(org, key_id, kills=kills, reason=reason, reissue=reissue))
 
 
 @signing.command("master")
 def key_master() -> None:
     """Make the installation's master key, once."""
+    from sync_server.commands import keys
+
     say(f"The master key is in {keys.make_master(os.urandom)}. Keep a copy of it apart from the backups.")
 
 
 @app.command()
 def backup(file: Path) -> None:
     """Write the whole database into one file; the master key is not in it."""
+    from sync_server.commands import safety
+
     safety.backup(file)
     say(f"The backup is in {file}. The master key is not: keep it apart.")
 
@@ -165,6 +203,8 @@ def backup(file: Path) -> None:
 @app.command()
 def restore(file: Path) -> None:
     """Put a backup in the place of the database; gates take everything anew."""
+    from sync_server.commands import safety
+
     safety.restore(file)
     say("Restored. Gates will take a full snapshot, and deliver again what this backup has not seen.")
 
@@ -172,6 +212,8 @@ def restore(file: Path) -> None:
 @app.command()
 def openapi() -> None:
     """Print the description of the API."""
+    import json
+
     from sync_server.app import web_of
 
     with ground(prepared=False) as here:
@@ -181,7 +223,9 @@ def openapi() -> None:
 @app.command()
 def doctor() -> None:
     """Look at settings, key, database, schema, outbox and disk, and say what to do."""
-    findings = safety.examine()
+    from sync_server.commands import doctor as doctors
+
+    findings = doctors.examine()
     for finding in findings:
         tell(finding)
         say(f"{'fine ' if finding['ok'] else 'WRONG'} {finding['part']}  {finding['problem'] or ''}".rstrip())
@@ -195,15 +239,11 @@ def main() -> None:
         status = app(standalone_mode=False)
     except typer.TyperException as mistake:
         say(_told(mistake))
-        sys.exit(2)
+        sys.exit(MISTAKEN)
     except typer.Abort:
         sys.exit(130)
-    except GatehouseError as error:
-        explain(error)
-        sys.exit(1)
-    except (SQLAlchemyError, OSError) as problem:
-        say(unexplained(problem))
-        sys.exit(1)
+    except Exception as problem:  # what was not foreseen is raised again there
+        sys.exit(explain(problem))
     sys.exit(status if isinstance(status, int) else 0)
 
 

@@ -15,49 +15,83 @@ from sync_server.accounts import rules as accounts_rules
 from sync_server.admin import routes as admin_routes
 from sync_server.audit import routes as audit_routes
 from sync_server.config import Config
+from sync_server.customers import routes as customers_routes
+from sync_server.customers import wiring as customers_wiring
 from sync_server.devices import identity
 from sync_server.devices import routes as devices_routes
+from sync_server.devices import wiring as devices_wiring
 from sync_server.events import routes as events_routes
 from sync_server.events import wiring as events_wiring
+from sync_server.holds import routes as holds_routes
+from sync_server.holds import wiring as holds_wiring
+from sync_server.house_plan import routes as house_plan_routes
+from sync_server.house_plan import wiring as house_plan_wiring
 from sync_server.live import routes as live_routes
 from sync_server.migrations import schema
 from sync_server.outbox import routes as outbox_routes
 from sync_server.outbox import wiring as outbox_wiring
+from sync_server.pictures import routes as pictures_routes
 from sync_server.plumbing import docs, health, logs, sealing, web
 from sync_server.plumbing.database import Database, open_engine
 from sync_server.plumbing.metrics import Metrics
 from sync_server.plumbing.parts import EXTENSION, Parts
 from sync_server.plumbing.redis_or_not import choose
 from sync_server.plumbing.sealing import Sealer
+from sync_server.programme import routes as programme_routes
+from sync_server.programme import wiring as programme_wiring
+from sync_server.reseating import routes as reseating_routes
 from sync_server.revisions import access, queries, service
 from sync_server.revisions.bell import Bell, Seen
 from sync_server.scans import routes as scans_routes
+from sync_server.scans import wiring as scans_wiring
 from sync_server.seating import routes as seating_routes
+from sync_server.seating import wiring as seating_wiring
 from sync_server.sync import routes as sync_routes
 from sync_server.tickets import routes as tickets_routes
 from sync_server.tickets import wiring as tickets_wiring
 from sync_server.venues import routes as venues_routes
+from sync_server.watch import routes as watch_routes
+from sync_server.watch import wiring as watch_wiring
 
 DESCRIPTION = (
     "Ticketing and admission: organisers' API. Times are ISO-8601 in UTC; money is whole cents with a currency."
 )
 
 # In the order of their floors.
-WIRINGS = (outbox_wiring.wire, events_wiring.wire, tickets_wiring.wire)
+WIRINGS = (
+    outbox_wiring.wire,
+    customers_wiring.wire,
+    events_wiring.wire,
+    seating_wiring.wire,
+    holds_wiring.wire,
+    tickets_wiring.wire,
+    devices_wiring.wire,
+    programme_wiring.wire,
+    house_plan_wiring.wire,
+    scans_wiring.wire,
+    watch_wiring.wire,
+)
 BLUEPRINTS = (
     health.bp,
     docs.bp,
     audit_routes.bp,
     outbox_routes.bp,
     accounts_routes.bp,
+    customers_routes.bp,
+    pictures_routes.bp,
     venues_routes.bp,
     events_routes.bp,
     seating_routes.bp,
+    holds_routes.bp,
     tickets_routes.bp,
     devices_routes.bp,
     scans_routes.bp,
+    reseating_routes.bp,
+    programme_routes.bp,
+    house_plan_routes.bp,
     sync_routes.bp,
     live_routes.bp,
+    watch_routes.bp,
     admin_routes.bp,
 )
 
@@ -86,14 +120,16 @@ def build(
 ) -> Ground:
     """Everything but the web: what the worker, the command line and the web application stand on."""
     logs.set_up(config.log_level)
-    key = sealing.load_or_make(config.key_file, entropy, may_make=config.embedded)
+    key = sealing.load_or_make(config.key_file, entropy, may_make=config.new)
     engine = open_engine(config.database_url, connections=config.database_connections)
     database = Database(engine, clock=clock, entropy=entropy)
     bell = Bell(lambda events: _heads(database, events), monotonic)
     service.wire(database, bell)
     metrics = Metrics()
     nearby = choose(config.redis_url, config.redis_prefix, monotonic, entropy, metrics.count_lookup)
-    parts = Parts(config, database, clock, entropy, Sealer(key, entropy), accounts_rules.may, metrics, nearby)
+    parts = Parts(
+        config, database, clock, entropy, Sealer(key, entropy), accounts_rules.may, metrics, nearby, monotonic
+    )
     for wire in WIRINGS:
         wire(parts)
     return Ground(parts, bell)
@@ -125,6 +161,7 @@ def web_of(ground: Ground) -> APIFlask:
     app.extensions[EXTENSION] = parts
     access.hang(app, ground.bell)
     web.install(app)
+    app.before_request(customers_routes.identify)
     app.before_request(accounts_routes.identify)
     for blueprint in BLUEPRINTS:
         app.register_blueprint(blueprint)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Mapping
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
@@ -14,15 +15,37 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from shared.errors import SettingsError
 
 PREFIX = "GATEHOUSE_"
+OTHERS = ("GATEHOUSE_GATE_", "GATEHOUSE_TEST_")
+"""Settings of the gate, and of tests: one machine may have them all."""
 
 
 def _scheme(*allowed: str) -> AfterValidator:
     def check(url: str) -> str:
-        if urlsplit(url).scheme not in allowed:
+        if url.partition(":")[0] not in allowed:
             raise ValueError(f"must begin with {' or '.join(name + ':' for name in allowed)}")
         return url
 
     return AfterValidator(check)
+
+
+def _address(url: str) -> str:
+    """A mistake is told without the address: a password may be in it."""
+    try:
+        urlsplit(url).port  # noqa: B018 -- looks whether it is a number
+    except ValueError:
+        raise ValueError(
+            "is no address: write SCHEME://USER:PASSWORD@HOST:PORT/NAME, with a number for the port, "
+            "and %40, %3A, %2F for @, : and / in a password"
+        ) from None
+    return url
+
+
+def _file_or_server(url: str) -> str:
+    if not url.startswith("sqlite"):
+        return _address(url)
+    if not url.startswith("sqlite:///") or "?" in url or url.removeprefix("sqlite:///") in {"", ":memory:"}:
+        raise ValueError("names no file: write sqlite:///FOLDER/FILE, or sqlite:////FOLDER/FILE from the root")
+    return url
 
 
 class Config(BaseModel):
@@ -30,16 +53,20 @@ class Config(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    database_url: Annotated[str, _scheme("sqlite", "postgresql")] = "sqlite:///var/gatehouse.db"
-    redis_url: Annotated[str, _scheme("redis", "rediss", "unix")] | None = None
+    database_url: Annotated[str, _scheme("sqlite", "postgresql"), AfterValidator(_file_or_server)] = (
+        "sqlite:///var/gatehouse.db"
+    )
+    redis_url: Annotated[str, _scheme("redis", "rediss", "unix"), AfterValidator(_address)] | None = None
     redis_prefix: Annotated[str, Field(pattern="^[a-z0-9_.-]{1,40}$")] = "gatehouse"
-    amqp_url: Annotated[str, _scheme("amqp", "amqps")] | None = None
-    mail_url: Annotated[str, _scheme("smtp", "smtps")] | None = None
+    amqp_url: Annotated[str, _scheme("amqp", "amqps"), AfterValidator(_address)] | None = None
+    mail_url: Annotated[str, _scheme("smtp", "smtps"), AfterValidator(_address)] | None = None
     master_key_file: Path | None = None
-    base_url: Annotated[str, _scheme("http", "https")] = "http://localhost:8000"
+    base_url: Annotated[str, _scheme("http", "https"), AfterValidator(_address)] = "http://localhost:8000"
     trusted_proxies: Annotated[int, Field(ge=0, le=5)] = 0
     session_hours: Annotated[int, Field(ge=1, le=24 * 90)] = 12
+    guests_per_address: Annotated[int, Field(ge=1)] = 3_000  # let in within five minutes
     max_body_bytes: Annotated[int, Field(ge=64 * 1024, le=256 * 1024 * 1024)] = 8 * 1024 * 1024
+    short_notice_hours: Annotated[int, Field(ge=1, le=24 * 30)] = 24
     blocking_threads: Annotated[int, Field(ge=8, le=4096)] = 256
     database_connections: Annotated[int, Field(ge=2, le=1000)] = 40
     log_level: Literal["debug", "info", "warning", "error"] = "info"
@@ -48,6 +75,11 @@ class Config(BaseModel):
     def embedded(self) -> bool:
         """Whether the database is a file of this machine: then one process serves and works."""
         return self.database_url.startswith("sqlite")
+
+    @property
+    def new(self) -> bool:
+        """Whether nothing was kept here yet: then a master key may be made, and never beside what one has sealed."""
+        return self.embedded and not (self.database_file.is_file() and self.database_file.stat().st_size)
 
     @property
     def secure_cookies(self) -> bool:
@@ -73,7 +105,17 @@ def load(environ: Mapping[str, str]) -> Config:
         name.lower(): environ[PREFIX + name] for name in map(str.upper, Config.model_fields) if PREFIX + name in environ
     }
     file = environ.get(PREFIX + "CONFIG")
-    return check((_read(Path(file)) if file else {}) | named)
+    return check((_read(Path(file)) if file else {}) | named | _strange(environ))
+
+
+def _strange(environ: Mapping[str, str]) -> dict[str, str]:
+    """What begins like a setting and is none: a slip of the pen must not be a server with other settings."""
+    ours = {PREFIX + name.upper() for name in Config.model_fields} | {PREFIX + "CONFIG"}
+    return {
+        name.removeprefix(PREFIX).lower(): value
+        for name, value in environ.items()
+        if name.startswith(PREFIX) and not name.startswith(OTHERS) and name not in ours
+    }
 
 
 def from_environment() -> Config:
@@ -91,13 +133,21 @@ def check(settings: Mapping[str, Any]) -> Config:
 
 
 def _sentence(place: tuple[int | str, ...], problem: str) -> str:
-    return f"  {PREFIX}{'.'.join(map(str, place)).upper()}: {problem.removeprefix('Value error, ')}"
+    name = ".".join(map(str, place))
+    if name not in Config.model_fields:
+        near = get_close_matches(name, Config.model_fields, n=1)
+        problem = "there is no such setting" + (f"; did you mean {PREFIX}{near[0].upper()}?" if near else "")
+    return f"  {PREFIX}{name.upper()}: {problem.removeprefix('Value error, ')}"
 
 
 def _read(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as problem:
-        raise SettingsError(f"The settings file {path} cannot be read: {problem}") from None
+    except OSError as problem:
+        raise SettingsError(
+            f"The settings file {path} cannot be read: {problem.strerror}. Is {PREFIX}CONFIG right?"
+        ) from None
+    except UnicodeDecodeError:
+        raise SettingsError(f"The settings file {path} cannot be read: it is no text in UTF-8.") from None
     except tomllib.TOMLDecodeError as problem:
         raise SettingsError(f"The settings file {path} is no valid TOML: {problem}") from None

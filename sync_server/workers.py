@@ -81,5 +81,5 @@ def own_jobs(parts: Parts) -> list[Job]:
         Job("accounts.forget_sessions", 600_000, lambda session, deed: signing_in.forget_ended(session, deed.now)),
         Job("plumbing.forget_answers", 600_000, lambda session, deed: once.forget_old(session, deed.now)),
         sealer.job(key=partial(identity.private_key, sealer=parts.sealer)),
-        *relay.jobs(parts),
+        *relay.jobs(),
     ]

@@ -79,13 +79,13 @@ class Desk:
 class Office:
     """The server's side; `desk` acts for the first organisation with every right."""
 
-    def __init__(self, database_url: str, folder: Path, *, fresh: bool = True) -> None:
+    def __init__(self, database_url: str, folder: Path, *, fresh: bool = True, **settings: Any) -> None:
         self.now = EVENING
         self.url, self.folder = database_url, folder
         self.dice = dice(f"office {fresh}")
         key = folder / "master.key"
         key.write_text("11" * 32)
-        config = check({"database_url": database_url, "master_key_file": key, "log_level": "error"})
+        config = check({"database_url": database_url, "master_key_file": key, "log_level": "error"} | settings)
         self.ground = build(config, clock=lambda: self.now, entropy=self.dice)
         self.parts, self.database = self.ground.parts, self.ground.parts.database
         if fresh:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from flask import redirect, request, url_for
 from werkzeug.wrappers import Response as Answer
 
+from sync_server.accounts import queries as accounts
 from sync_server.admin.page import bp, page, show, whose
 from sync_server.devices import queries as devices
 from sync_server.events import queries as events
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.principals import Action
 from sync_server.plumbing.web import current_actor, current_principal
-from sync_server.scans import queries, settling
+from sync_server.scans import decided, queries, settling
 from sync_server.scans.rows_at import ticket_numbers
 
 
@@ -27,6 +28,8 @@ def conflicts(event_id: str) -> str:
         told = {
             "names": devices.names(session, whose()),
             "gates": {gate.number: gate.code for gate in events.gate_rows(session, event)},
+            "decisions": decided.of_event(session, whose(), event.number),
+            "supervisors": {row.number: row.name for row in accounts.supervisors(session, whose())},
             "numbers": ticket_numbers(session, event.number, {row.ticket for row in rows}),
         }
     return show("conflicts.html", event=event, conflicts=rows, everything=everything, **told)

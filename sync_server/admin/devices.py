@@ -19,11 +19,9 @@ from sync_server.plumbing.parts import parts
 from sync_server.plumbing.principals import Action
 from sync_server.plumbing.web import current_actor
 from sync_server.revisions import versions
-from sync_server.scans import quarantine
+from sync_server.scans import gaps, quarantine
 from sync_server.scans import queries as scans
-from sync_server.scans.queries import JournalState
-
-NOTHING_YET = JournalState(0, 0, 0, "")
+from sync_server.scans.queries import NOTHING_YET
 
 
 @bp.get("/devices")
@@ -34,6 +32,7 @@ def devices() -> str:
         views = queries.views(session, whose())
         told = {
             "journals": scans.journal_states(session, whose()),
+            "lost": gaps.lost(session, whose()),
             "stale": _stale(session, views),
             "titles": {event.number: event.name for event in events.active_events(session, whose())},
         }
@@ -59,9 +58,11 @@ def device(device_id: str) -> str:
         chosen = {work.event_id: work for work in view.assignments}
         choices = [(event, events.gate_rows(session, event)) for event in events.active_events(session, whose())]
         journal = scans.journal_states(session, whose()).get(view.device.number, NOTHING_YET)
+        lost = gaps.lost(session, whose()).get(view.device.number)
         code = queries.latest_code(session, device_id)
+    told = {"journal": journal, "lost": lost, "code": code}
     state = codes.state_of(code, parts().clock())
-    return show("device.html", view=view, chosen=chosen, choices=choices, journal=journal, code=code, code_state=state)
+    return show("device.html", view=view, chosen=chosen, choices=choices, code_state=state, **told)
 
 
 @bp.post("/devices/<device_id>/work")
@@ -116,7 +117,15 @@ def accept_late(device_id: str) -> Answer:
     if not note:
         raise InvalidRequest("Say in a note why these entries are to be believed.", field="note")
     with parts().database.writing() as session:
-        quarantine.accept_late(session, whose(), device_id, actor=current_actor(), now=parts().clock(), note=note)
+        quarantine.accept_late(
+            session,
+            whose(),
+            device_id,
+            sealer=parts().sealer,
+            actor=current_actor(),
+            now=parts().clock(),
+            note=note,
+        )
     return redirect(url_for("admin.device", device_id=device_id))
 
 

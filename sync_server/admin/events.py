@@ -7,14 +7,15 @@ from werkzeug.wrappers import Response as Answer
 
 from shared.errors import InvalidRequest
 from shared.lifecycle import TRANSITIONS, EventStatus
-from sync_server.admin.page import bp, page, show, whose
+from sync_server.admin.page import bp, may, page, show, whose
 from sync_server.devices import queries as devices
 from sync_server.events import queries, status
 from sync_server.events.rows import days
+from sync_server.events.rules import action_for
 from sync_server.live.board import board
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.principals import Action
-from sync_server.plumbing.web import deed
+from sync_server.plumbing.web import deed, require
 from sync_server.scans import queries as scans
 from sync_server.scans.rows_at import ticket_numbers
 from sync_server.tickets import queries as tickets
@@ -56,17 +57,19 @@ def event(event_id: str) -> str:
             "types": tickets.ticket_types(session, event_id),
             "board": board(session, facts, parts().clock()),
         }
-    steps = [(step, *STEPS[step]) for step in EventStatus if step in TRANSITIONS[EventStatus(row.status)]]
-    return show("event.html", **told, steps=steps)
+    ways = [step for step in EventStatus if step in TRANSITIONS[EventStatus(row.status)]]
+    steps = [(step, *STEPS[step]) for step in ways if may(action_for(step))]
+    return show("event.html", **told, steps=steps, stays=not ways)
 
 
 @bp.post("/events/<event_id>/walk")
-@page(Action.CHANGE_STATUS)
+@page(Action.CALL_OFF)
 def walk(event_id: str) -> Answer:
     """Bring an event into another status."""
     target = request.form.get("target", "")
     if target not in set(EventStatus):
         raise InvalidRequest("There is no such status.", field="target")
+    require(action_for(EventStatus(target)))
     with parts().database.writing() as session:
         reason = request.form.get("reason", "")[:1000]
         status.walk(session, whose(), event_id, EventStatus(target), deed(), reason=reason)

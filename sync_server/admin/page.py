@@ -15,7 +15,7 @@ from sync_server.accounts import queries as accounts
 from sync_server.admin import words
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.principals import Action
-from sync_server.plumbing.web import current_principal, maybe_principal, request_id, require
+from sync_server.plumbing.web import current_actor, current_principal, marked, maybe_principal, request_id, require
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -42,7 +42,7 @@ def page(action: Action = Action.READ) -> Callable[[Callable[P, T]], Callable[P,
             require(action)
             return view(*args, **kwargs)
 
-        return guarded
+        return marked(guarded, action)
 
     return guard
 
@@ -54,11 +54,13 @@ def show(template: str, /, **told: object) -> str:
     if who is not None and who.organisation_id:
         with parts().database.reading() as session:
             name = accounts.organisation(session, who.organisation_id).name
-    frame = {"who": who, "organisation_name": name, "now": parts().clock(), "words": words, "may": _may}
-    return render_template(f"admin/{template}", **frame, **told)
+    outside = current_actor().platform_role if who is not None else ""
+    frame = {"who": who, "organisation_name": name, "now": parts().clock(), "words": words, "outside": outside}
+    return render_template(f"admin/{template}", **frame, may=may, **told)
 
 
-def _may(action: str) -> bool:
+def may(action: str) -> bool:
+    """Whether whoever looks at the page may do this."""
     who = maybe_principal()
     return who is not None and parts().may(who, Action(action))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sync_server.admin import conflicts, devices, door, events
+from sync_server.admin import alerts, conflicts, devices, door, events, seats
 from sync_server.admin.page import bp
 
-__all__ = ["bp", "conflicts", "devices", "door", "events"]
+__all__ = ["alerts", "bp", "conflicts", "devices", "door", "events", "seats"]

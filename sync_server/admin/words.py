@@ -17,6 +17,10 @@ CONFLICTS = {
         "Never issued",
         "A good signature on a ticket that this server never issued. A ticket key may be out: distrust it now.",
     ),
+    "forged_code": (
+        "Forged code",
+        "A code of this ticket that this server never handed out: a ticket key may be out, or the gate's journal lies.",
+    ),
     "over_capacity": ("Over capacity", "Somebody was let in when there was no room left."),
     "fork": (
         "Two machines, one key",
@@ -24,6 +28,25 @@ CONFLICTS = {
     ),
     "revoked_device": ("By a revoked device", "Written by a device after it was shut out."),
     "refused_though_right": ("Refused though right", "The gate's rows were old: the guest should have been let in."),
+}
+
+DECISIONS = {
+    "doors_opened": "Doors opened on this device",
+    "doors_closed": "Doors opened before, closed again on this device",
+    "house_emptied": "House emptied: everybody counts anew",
+}
+
+ALERTS = {
+    "tickets_on_called_off_event": "Tickets for an event that is called off",
+    "holds_on_called_off_event": "Seats held at an event that is called off",
+    "times_in_wrong_order": "Planned times contradict each other",
+    "live_past_end": "Live past its end",
+    "not_open_past_start": "Not opened though it should have begun",
+    "plan_not_carried_out": "A plan was not carried out",
+    "facts_waiting": "Facts wait for delivery",
+    "facts_laid_aside": "Facts were laid aside",
+    "rows_point_abroad": "Rows point into another organisation",
+    "house_out_of_bounds": "Figures of the house are out of bounds",
 }
 
 NOTHING = "\N{EN DASH}"
@@ -86,6 +109,11 @@ def span(millis: Millis | None) -> str:
 def give_or_take(millis: Millis) -> str:
     """An uncertainty."""
     return "time unknown" if millis >= 48 * 3_600_000 else f"± {span(millis).lstrip('+')}"
+
+
+def lost(entries: int) -> str:
+    """How many entries of a journal are gone."""
+    return f"{entries} {'entry' if entries == 1 else 'entries'}"
 
 
 def spaced(reason: str) -> str:

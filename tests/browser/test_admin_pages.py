@@ -120,6 +120,22 @@ def test_a_form_from_another_site_changes_nothing(browser_page: Page, house: Adm
     expect(browser_page.locator(".pill.live").first).to_be_visible()
 
 
+def test_what_somebody_must_look_at_says_what_to_do_and_leads_there(browser_page: Page, house: AdminHouse) -> None:
+    sign_in(browser_page, house)
+    browser_page.goto(f"{house.address}/admin/alerts")
+    expect(browser_page.get_by_text("Nothing asks for somebody to look.")).to_be_visible()
+    house.world.advance(hours=40)
+    browser_page.context.clear_cookies()
+    sign_in(browser_page, house)
+    browser_page.set_viewport_size({"width": 390, "height": 844})
+    browser_page.goto(f"{house.address}/admin/alerts")
+    expect(browser_page.get_by_role("heading", name="Live past its end")).to_be_visible()
+    assert browser_page.evaluate("document.documentElement.scrollWidth") == 390
+    keep_picture(browser_page, "phone-alerts")
+    browser_page.locator("article a").click()
+    expect(browser_page).to_have_url(house.event_page)
+
+
 @pytest.mark.parametrize("where", ["", "/scans", "/conflicts"])
 def test_pages_fit_a_phone(browser_page: Page, house: AdminHouse, where: str) -> None:
     browser_page.set_viewport_size({"width": 390, "height": 844})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -53,7 +54,7 @@ def test_wrong_words(shell: Shell, words: list[str]) -> None:
 
 def test_settings_that_cannot_work_are_listed_before_anything_opens(shell: Shell) -> None:
     done = shell.run("serve", GATEHOUSE_SESSION_HOURS="0", GATEHOUSE_BASE_URL="nowhere")
-    assert done.returncode == 1 and "SESSION_HOURS" in done.stderr and "BASE_URL" in done.stderr
+    assert done.returncode == 2 and "SESSION_HOURS" in done.stderr and "BASE_URL" in done.stderr
     assert "Traceback" not in done.stderr and list(shell.folder.iterdir()) == []
 
 
@@ -106,7 +107,7 @@ def test_another_master_key_is_noticed_in_words(shell: Shell) -> None:
     shell.run("demo", "--json")
     (shell.folder / "master.key").write_text("22" * 32)
     done = shell.run("demo", "--json")
-    assert done.returncode == 1 and "master key" in done.stderr and "Traceback" not in done.stderr
+    assert done.returncode == 2 and "master key" in done.stderr and "Traceback" not in done.stderr
 
 
 def test_the_description_of_the_api_is_openapi_3_1(shell: Shell) -> None:
@@ -125,14 +126,14 @@ def test_a_database_that_does_not_answer_is_told_in_words(shell: Shell, command:
         "GATEHOUSE_MASTER_KEY_FILE": str(shell.folder / "master.key"),
     }
     done = shell.run(*command, **settings)
-    assert done.returncode == 1 and "database" in done.stderr
+    assert done.returncode == 2 and "database" in done.stderr and len(done.stderr.splitlines()) == 1
     assert "Traceback" not in done.stderr and "hidden-words" not in done.stderr
 
 
 def test_a_folder_where_no_database_can_be(shell: Shell) -> None:
     (shell.folder / "file").write_text("")
     done = shell.run("migrate", GATEHOUSE_DATABASE_URL=f"sqlite:///{shell.folder}/file/g.db")
-    assert done.returncode == 1 and "Traceback" not in done.stderr and len(done.stderr.splitlines()) == 1
+    assert done.returncode == 2 and "cannot be made" in done.stderr and len(done.stderr.splitlines()) == 1
 
 
 @pytest.mark.parametrize(
@@ -149,3 +150,75 @@ def test_numbers_and_names_that_cannot_be_are_told_in_a_line(shell: Shell, comma
     done = shell.run(*command)
     assert done.returncode in {1, 2} and done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_a_place_that_there_is_not_is_told_before_a_password_is_asked_for(shell: Shell) -> None:
+    shell.run("migrate")
+    done = shell.run("user", "add", "olga@marquee.example", "--name", "Olga", "--org", "nobody", typed="short\n")
+    assert done.returncode == 1 and "no organisation 'nobody'" in done.stderr and "ten characters" not in done.stderr
+
+
+def test_a_descriptor_that_nothing_can_be_read_from_is_named(shell: Shell) -> None:
+    shell.run("migrate")
+    shell.run("org", "add", "marquee", "--name", "Marquee")
+    add = ["user", "add", "olga@marquee.example", "--name", "Olga", "--org", "marquee", "--password-fd", "99"]
+    done = shell.run(*add)
+    assert done.returncode == 1 and "--password-fd 99: nothing can be read there" in done.stderr
+
+
+@pytest.mark.parametrize("words", [["--version"], ["--help"], ["backup", "--help"], ["outbox", "list", "--help"]])
+def test_whoever_only_asks_does_not_wait_for_the_whole_server(shell: Shell, words: list[str]) -> None:
+    heavy = "{'sqlalchemy', 'flask', 'alembic'} & set(sys.modules)"
+    program = (
+        "import atexit, sys; from sync_server.__main__ import main; "
+        f"atexit.register(lambda: print('HEAVY', {heavy}) if {heavy} else None); sys.argv = ['g', *{words!r}]; main()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, env=shell.environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0 and done.stdout.strip() and "HEAVY" not in done.stdout
+
+
+def test_an_address_where_somebody_listens_is_told_in_a_line(shell: Shell) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as somebody:
+        port = str(somebody.getsockname()[1])
+        done = shell.run("serve", "--port", port)
+    assert done.returncode == 2 and f"port {port}: Address already in use" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_slip_in_the_name_of_a_setting_is_found(shell: Shell) -> None:
+    done = shell.run("org", "list", GATEHOUSE_REDIS="redis://somewhere", GATEHOUSE_GATE_HOME="/gate")
+    assert done.returncode == 2 and "GATEHOUSE_REDIS: there is no such setting; did you mean" in done.stderr
+    assert "GATE_HOME" not in done.stderr
+
+
+def test_a_lost_master_key_is_not_made_anew_beside_what_it_sealed(shell: Shell) -> None:
+    shell.run("migrate")
+    (shell.folder / "master.key").unlink()
+    done = shell.run("org", "list")
+    assert done.returncode == 2 and "Put your copy of it there" in done.stderr
+    assert not (shell.folder / "master.key").exists()
+
+
+@pytest.mark.parametrize("content", ["", "22" * 31, "no key at all", "22" * 33])
+def test_a_file_that_holds_no_master_key(shell: Shell, content: str) -> None:
+    (shell.folder / "master.key").write_text(content)
+    done = shell.run("org", "list")
+    assert done.returncode == 2 and "64 hexadecimal digits" in done.stderr and len(done.stderr.splitlines()) == 1
+
+
+def test_a_master_key_that_cannot_be_read_or_made(shell: Shell) -> None:
+    unreadable = shell.run("org", "list", GATEHOUSE_MASTER_KEY_FILE=str(shell.folder))
+    assert unreadable.returncode == 2 and "cannot be read: Is a directory" in unreadable.stderr
+    nowhere = shell.run("key", "master", GATEHOUSE_MASTER_KEY_FILE="/proc/no/master.key")
+    assert nowhere.returncode == 2 and "cannot be made" in nowhere.stderr and "Traceback" not in nowhere.stderr
+
+
+def test_the_doctor_makes_nothing_and_knows_a_wrong_key(shell: Shell) -> None:
+    assert "There is none at" in shell.run("doctor").stderr and list(shell.folder.iterdir()) == []
+    shell.run("migrate")
+    (shell.folder / "master.key").write_text("22" * 32)
+    sick = shell.run("doctor")
+    (wrong,) = [json.loads(line)["part"] for line in sick.stdout.splitlines() if not json.loads(line)["ok"]]
+    assert sick.returncode == 1 and wrong == "master key"

@@ -54,3 +54,17 @@ def test_an_absolute_path_of_the_database_stays_absolute() -> None:
 def test_settings_do_not_change_while_the_server_runs() -> None:
     with pytest.raises(ValueError, match="frozen"):
         load({}).log_level = "debug"  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "postgres://olga:hidden@db/gatehouse", "postgresql://olga:hid/den@db/gatehouse",
+        "postgresql://olga:hidden@db:port/gatehouse", "sqlite:gatehouse.db", "sqlite://gatehouse.db", "sqlite:///",
+        "sqlite:///:memory:",
+    ],
+)  # fmt: skip
+def test_an_address_that_leads_nowhere_is_told_without_its_password(address: str) -> None:
+    with pytest.raises(SettingsError, match="GATEHOUSE_DATABASE_URL: ") as told:
+        check({"database_url": address})
+    assert "hid" not in told.value.message

@@ -8,6 +8,7 @@ from sync_server.admin import words
 from sync_server.scans.conflicts import SEVERITY
 from sync_server.scans.reconcile import ConflictKind
 from sync_server.scans.rules import Why
+from sync_server.watch.rules import Kind
 
 NOON = 1_783_180_800_000  # 2026-07-04T16:00:00Z
 
@@ -37,3 +38,7 @@ def test_every_conflict_and_quarantine_has_words() -> None:
     assert set(words.CONFLICTS) == set(ConflictKind)
     assert max(SEVERITY.values()) < len(words.SEVERITIES)
     assert set(words.WHY_APART) == set(Why)
+
+
+def test_every_kind_of_alert_has_a_title() -> None:
+    assert set(words.ALERTS) == {kind.value for kind in Kind}

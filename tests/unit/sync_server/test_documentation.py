@@ -1,0 +1,60 @@
+"""Every command and every option of the server stands in docs/operate.md: what is not written down does not exist."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+from sync_server.__main__ import app
+
+PAGE = Path(__file__).parents[3] / "docs" / "operate.md"
+
+
+def described() -> str:
+    return PAGE.read_text("utf-8")
+
+
+def commands(group: Any, *before: str) -> Iterator[tuple[str, Any]]:
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from commands(command, *before, name)
+        else:
+            yield " ".join((*before, name)), command
+
+
+COMMANDS = dict(commands(typer.main.get_command(app)))
+OPTIONS = sorted(
+    (name, option)
+    for name, command in COMMANDS.items()
+    for parameter in command.params
+    for option in parameter.opts
+    if option.startswith("--")
+)
+
+
+def line(name: str) -> str:
+    """What the page says of one command; two that belong together may share a line."""
+    found = re.search(rf"^- (?:`[^`]*`, )?`{name}[` ].*(?:\n  .*)*", described(), re.MULTILINE)
+    return found[0] if found else ""
+
+
+@pytest.mark.parametrize("name", sorted(COMMANDS))
+def test_every_command_is_described(name: str) -> None:
+    assert line(name), f"docs/operate.md has no line for `{name}`"
+
+
+@pytest.mark.parametrize(("name", "option"), OPTIONS)
+def test_every_option_is_described(name: str, option: str) -> None:
+    assert f"`{option}`" in line(name), f"docs/operate.md does not tell `{name} {option}`"
+
+
+def test_nothing_is_described_that_does_not_exist() -> None:
+    told = re.findall(r"^- `([a-z]+(?: [a-z]+)?)[^`]*`(.*(?:\n  .*)*)", described(), re.MULTILINE)
+    assert {name for name, _ in told} <= set(COMMANDS) and len(told) > 10
+    claimed = {(name, option) for name, words in told for option in re.findall(r"`(--[a-z-]+)", words)}
+    assert claimed and claimed <= set(OPTIONS)
