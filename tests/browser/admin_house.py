@@ -13,6 +13,7 @@ from werkzeug.serving import make_server
 from shared.snapshot import TicketState
 from sync_server.accounts import service as accounts
 from sync_server.plumbing.principals import SYSTEM
+from sync_server.workers import Worker
 from tests.contracts.sync.gates import Gate
 from tests.contracts.sync.world import World
 
@@ -41,10 +42,14 @@ def an_evening(folder: Path) -> Iterator[AdminHouse]:
     west = _scans(world)
     server = make_server("127.0.0.1", 0, world.app, threaded=True)
     serving = threading.Thread(target=server.serve_forever)
+    working = threading.Thread(target=Worker(world.parts).run, args=(world.parts.stop,))  # tells pages what happens
     serving.start()
+    working.start()
     try:
         yield AdminHouse(world, f"http://127.0.0.1:{server.port}", west)
     finally:
+        world.parts.stop.set()
+        working.join()
         world.ground.close()
         server.shutdown()
         serving.join()

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page, Playwright, Route, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, Playwright, Route, expect, sync_playwright
 
 from scripts.throwaway.installed import NotInstalledError
 from tests.services.parts import opened
@@ -25,7 +25,7 @@ QUIET = [
     "--no-first-run",
 ]
 HERE = {"127.0.0.1", "localhost", "[::1]", "::1"}
-PATIENCE_MS = 10_000
+PATIENCE_MS = 30_000
 
 
 def _program() -> str:
@@ -46,6 +46,7 @@ def _launched(playwright: Playwright) -> Browser:
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     """One Chromium for the whole run; pages come from `browser_page`."""
+    expect.set_options(timeout=PATIENCE_MS)
     with sync_playwright() as playwright:
         started = opened("browser", lambda: _launched(playwright))
         yield started

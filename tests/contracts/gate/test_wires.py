@@ -62,7 +62,7 @@ def street() -> Iterator[Street]:
     yield here
     server.shutdown()
     server.server_close()
-    thread.join(5)
+    thread.join(30)
 
 
 @pytest.fixture
