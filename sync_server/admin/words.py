@@ -41,6 +41,7 @@ ALERTS = {
     "holds_on_called_off_event": "Seats held at an event that is called off",
     "times_in_wrong_order": "Planned times contradict each other",
     "live_past_end": "Live past its end",
+    "doors_not_planned": "Doors should be open, and no opening is planned",
     "not_open_past_start": "Not opened though it should have begun",
     "plan_not_carried_out": "A plan was not carried out",
     "facts_waiting": "Facts wait for delivery",

@@ -1,4 +1,4 @@
-"""Tables of the checks: when they ran, what they found, and which figures of which house lie out of bounds."""
+"""Tables of the checks: when they ran, what they found, what was told, and whose figures lie out of bounds."""
 
 from __future__ import annotations
 
@@ -29,6 +29,19 @@ class FindingRow(Base):
     organisation_id: Mapped[str] = mapped_column(String(36))
     points_to: Mapped[str] = mapped_column(String(36))  # the other organisation
     found_at: Mapped[Millis] = mapped_column(BigInteger)
+
+
+class ToldRow(Base):
+    """An alert that stands in the log as raised, and not yet as over: all workers share one memory of it."""
+
+    __tablename__ = "house_alerts"
+
+    kind: Mapped[str] = mapped_column(String(40), primary_key=True)
+    event_id: Mapped[str] = mapped_column(String(36), primary_key=True)  # empty: of the installation
+    organisation_id: Mapped[str] = mapped_column(String(36))
+    venue_id: Mapped[str] = mapped_column(String(36))
+    since: Mapped[Millis] = mapped_column(BigInteger)
+    count: Mapped[int]
 
 
 class FigureRow(Base):

@@ -22,6 +22,7 @@ class Kind(StrEnum):
     HOLDS_CALLED_OFF = "holds_on_called_off_event"
     TIMES_IN_WRONG_ORDER = "times_in_wrong_order"
     LIVE_PAST_END = "live_past_end"
+    DOORS_NOT_PLANNED = "doors_not_planned"
     NOT_OPEN_PAST_START = "not_open_past_start"
     PLAN_NOT_CARRIED_OUT = "plan_not_carried_out"
     FACTS_WAITING = "facts_waiting"
@@ -49,6 +50,10 @@ WORDS: Final[Mapping[Kind, tuple[str, str]]] = {
     Kind.LIVE_PAST_END: (
         "The event is over by its times, and gates still admit.",
         "End it, or let it end by itself with end_at_auto; if it goes on, move its end.",
+    ),
+    Kind.DOORS_NOT_PLANNED: (
+        "The doors should be open by now; gates admit nobody, and no opening is planned.",
+        "Open the doors (go-live), or plan it: set go_live_at.",
     ),
     Kind.NOT_OPEN_PAST_START: (
         "The event should have begun; gates admit nobody and no opening is planned.",
@@ -88,6 +93,7 @@ class EventState:
     status: EventStatus
     starts_at: Millis  # on its new date, where there is one
     ends_at: Millis
+    doors_at: Millis | None
     go_live_at: Millis | None
     end_at_auto: Millis | None
     called_off_at: Millis | None
@@ -112,13 +118,13 @@ class Alert:
 
 def of_event(event: EventState, now: Millis) -> Iterator[Alert]:
     """Everything that is the matter with an event."""
-    for kind, since, count in (*_called_off(event, now), *_of_times(event, now)):
+    for kind, since, count in (*_called_off(event), *_of_times(event, now)):
         yield Alert(kind, since, count, event.organisation_id, event.venue_id, event.id, event.name)
 
 
-def _called_off(event: EventState, now: Millis) -> Iterator[tuple[Kind, Millis, int]]:
+def _called_off(event: EventState) -> Iterator[tuple[Kind, Millis, int]]:
     if event.status in {EventStatus.CANCELLED, EventStatus.POSTPONED}:
-        since = now if event.called_off_at is None else event.called_off_at
+        since = event.changed_at if event.called_off_at is None else event.called_off_at
         if event.tickets:
             yield Kind.TICKETS_CALLED_OFF, since, event.tickets
         if event.holds:
@@ -138,6 +144,8 @@ def _of_times(event: EventState, now: Millis) -> Iterator[tuple[Kind, Millis, in
             yield Kind.PLAN_NOT_CARRIED_OUT, event.go_live_at or now, 1
         elif event.go_live_at is None and event.starts_at <= now:
             yield Kind.NOT_OPEN_PAST_START, event.starts_at, 1
+        elif event.go_live_at is None and event.doors_at is not None and event.doors_at <= now:
+            yield Kind.DOORS_NOT_PLANNED, event.doors_at, 1
 
 
 def _overdue(plan: Millis | None, now: Millis) -> bool:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from pydantic import BaseModel
 
 from shared.clock import Millis
+from sync_server.plumbing.pages import Page
 from sync_server.plumbing.shapes import iso
 from sync_server.watch.rules import OF_THE_PLATFORM, WORDS, Alert
 
@@ -36,12 +35,13 @@ class AlertView(BaseModel):
 
 
 class AlertsView(BaseModel):
-    """Everything there is to look at now, the longest-standing first."""
+    """A page of what there is to look at now, the longest-standing first."""
 
     checked_at: str
     items: list[AlertView]
+    next: str | None
 
     @classmethod
-    def of(cls, alerts: Iterable[Alert], now: Millis) -> AlertsView:
+    def of(cls, alerts: Page[Alert], now: Millis) -> AlertsView:
         """As people read it."""
-        return cls(checked_at=iso(now), items=[AlertView.of(alert) for alert in alerts])
+        return cls(checked_at=iso(now), items=[AlertView.of(alert) for alert in alerts.items], next=alerts.next)

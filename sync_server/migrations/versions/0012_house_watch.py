@@ -21,6 +21,7 @@ def upgrade() -> None:
 def downgrade() -> None:
     """Back."""
     op.drop_table("house_figures")
+    op.drop_table("house_alerts")
     op.drop_table("house_findings")
     op.drop_table("house_checks")
     op.drop_table("seat_map_changes")
@@ -67,6 +68,16 @@ def _make_house_checks() -> None:
         sa.Column("points_to", sa.String(length=36), nullable=False),
         sa.Column("found_at", sa.BigInteger(), nullable=False),
         sa.PrimaryKeyConstraint("place", "row", name=op.f("pk_house_findings")),
+    )
+    op.create_table(
+        "house_alerts",
+        sa.Column("kind", sa.String(length=40), nullable=False),
+        sa.Column("event_id", sa.String(length=36), nullable=False),
+        sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("venue_id", sa.String(length=36), nullable=False),
+        sa.Column("since", sa.BigInteger(), nullable=False),
+        sa.Column("count", sa.Integer(), nullable=False),
+        sa.PrimaryKeyConstraint("kind", "event_id", name=op.f("pk_house_alerts")),
     )
 
 

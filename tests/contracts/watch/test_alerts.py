@@ -8,11 +8,13 @@ import pytest
 from sqlalchemy import text
 from structlog.testing import capture_logs
 
+from sync_server.events import watching
 from sync_server.outbox.service import Fact, record
 from sync_server.plumbing import logs
+from sync_server.plumbing.work import MORE
 from sync_server.watch.gauges import Gauges
-from sync_server.watch.rounds import Teller
-from tests.builders import HOUR, MINUTE
+from sync_server.watch.telling import AlertsRound
+from tests.builders import DAY, HOUR, MINUTE, an_event
 from tests.contracts.holds.house import a_house
 from tests.office import Evening, Office
 
@@ -117,21 +119,62 @@ def test_more_than_a_hundred_waiting_facts_are_the_platforms_business(
     assert measured(office, "facts_waiting") == (0 if waiting == 100 else waiting)
 
 
-def test_the_log_tells_once_what_comes_up_and_once_that_it_is_over(office: Office, evening: Evening) -> None:
+def look(office: Office, *workers: AlertsRound) -> list[Any]:
+    """What the log is told when all these workers look in the same minute."""
+    logs.set_up("info")
+    with capture_logs() as lines:
+        for worker in workers:
+            going: object = MORE
+            while going is MORE:
+                with office.database.writing() as session:
+                    going = worker.go(session, office.deed())
+    return [line for line in lines if line["event"].startswith("alert_")]
+
+
+def test_of_three_workers_one_tells_once_what_comes_up_and_once_that_it_is_over(
+    office: Office, evening: Evening
+) -> None:
     evening.desk.post(f"{evening.path}/publish", {}, 200)
     office.advance(3 * HOUR)
-    teller = Teller()
-    logs.set_up("info")
-
-    def look() -> list[dict[str, Any]]:
-        with capture_logs() as lines, office.database.writing() as session:
-            teller.look(session, office.deed())
-        return [line for line in lines if line["event"].startswith("alert_")]
-
-    (raised,) = look()
+    first, second, third = AlertsRound(), AlertsRound(), AlertsRound()
+    (raised,) = look(office, first, second, third)
     assert (raised["event"], raised["alert"]) == ("alert_raised", "not_open_past_start")
     assert (raised["event_id"], raised["venue_id"]) == (evening.event["id"], evening.venue["id"])
     assert raised["organisation_id"] and "Night Music" not in str(raised)
-    assert look() == []
+    office.advance(MINUTE)
+    assert look(office, second, third) == [], "the first one died; the others know what it told"
+    office.advance(MINUTE)
+    assert look(office, AlertsRound()) == [], "and so does one that has only just started"
     evening.desk.post(f"{evening.path}/go-live", {}, 200)
-    assert [line["event"] for line in look()] == ["alert_over"]
+    office.advance(MINUTE)
+    (over,) = look(office, third, second)
+    assert (over["event"], over["since"], over["event_id"]) == ("alert_over", raised["since"], raised["event_id"])
+
+
+def test_a_worker_whose_clock_was_ahead_silences_nobody(office: Office, evening: Evening) -> None:
+    evening.desk.post(f"{evening.path}/publish", {}, 200)
+    office.advance(3 * DAY)
+    assert len(look(office, AlertsRound())) == 1
+    office.advance(-2 * DAY)
+    evening.desk.post(f"{evening.path}/go-live", {}, 200)
+    assert len(look(office, AlertsRound())) == 2, "over, and live past its end"
+
+
+def test_more_alerts_than_one_turn_looks_at_are_all_told_page_by_page(
+    office: Office, evening: Evening, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watching, "AT_ONCE", 3)
+    names = {evening.event["id"]}
+    for n in range(6):
+        more = evening.desk.post("/api/events", an_event(evening.venue["id"], name=f"Matinee {n}"))
+        names.add(more["id"])
+    for name in names:
+        evening.desk.post(f"/api/events/{name}/publish", {}, 200)
+    office.advance(3 * HOUR)
+    told = [line["event_id"] for line in look(office, AlertsRound())]
+    assert (len(told), set(told)) == (7, names)
+    assert measured(office, "not_open_past_start") == 7
+    page = evening.desk.get("/api/alerts?limit=5")
+    rest = evening.desk.get(f"/api/alerts?limit=5&after={page['next']}")
+    shown = [one["event_id"] for one in [*page["items"], *rest["items"]]]
+    assert (len(shown), set(shown), rest["next"]) == (7, names, None)

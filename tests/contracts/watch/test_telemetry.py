@@ -18,7 +18,7 @@ def talkative(office: Office) -> None:
     logs.set_up("info")
 
 
-def said(evening: Evening, path: str, body: dict[str, Any], status: int = 200) -> list[dict[str, Any]]:
+def said(evening: Evening, path: str, body: dict[str, Any], status: int = 200) -> list[Any]:
     with capture_logs() as lines:
         evening.desk.post(f"{evening.path}/{path}", body, status)
     return [line for line in lines if line["event"].startswith("event_")]

@@ -11,8 +11,9 @@ from sync_server.watch.rules import WORDS, Alert, EventState, Kind, of_event
 
 START, END, MINUTE = 1_000_000, 2_000_000, 60_000
 QUIET = EventState(
-    "e1", "org", "v1", "Night Music", EventStatus.PUBLISHED, START, END, None, None, None, times_fit=True, changed_at=7
-)
+    "e1", "org", "v1", "Night Music", EventStatus.PUBLISHED, START, END, None, None, None, None, times_fit=True,
+    changed_at=7,
+)  # fmt: skip
 
 
 def kinds(event: EventState, now: int) -> dict[Kind, Alert]:
@@ -27,6 +28,14 @@ def test_an_event_that_goes_as_planned_asks_for_nothing() -> None:
 def test_published_past_its_start_without_a_plan() -> None:
     assert kinds(QUIET, START)[Kind.NOT_OPEN_PAST_START].since == START
     assert kinds(replace(QUIET, go_live_at=END), START) == {}
+
+
+def test_doors_that_should_be_open_and_have_no_planned_opening() -> None:
+    with_doors = replace(QUIET, doors_at=START - MINUTE)
+    assert kinds(with_doors, START - MINUTE - 1) == {}
+    assert kinds(with_doors, START - MINUTE)[Kind.DOORS_NOT_PLANNED].since == START - MINUTE
+    assert set(kinds(with_doors, START)) == {Kind.NOT_OPEN_PAST_START}
+    assert kinds(replace(with_doors, go_live_at=START), START - MINUTE) == {}
 
 
 def test_a_plan_that_nobody_carries_out() -> None:
