@@ -14,6 +14,7 @@ from sync_server.events.cover_schemas import CoverView, covers_of
 from sync_server.events.models import EventRecord, ZoneRecord
 from sync_server.events.rows import days
 from sync_server.events.rules import Selling, bound, sale_status
+from sync_server.plumbing.bodies import Settings
 from sync_server.plumbing.shapes import Asked, Changed, Query, Reason, Slug, Time, iso, iso_or_none
 
 Title = Annotated[str, Field(min_length=1, max_length=200)]
@@ -23,7 +24,6 @@ Hours = Annotated[int, Field(ge=1, le=24 * 365)]
 Capacity = Annotated[int, Field(ge=0, le=1_000_000)]
 ZoneKind = Literal["reserved_seating", "ga_seated", "ga_standing", "vip_reserved", "vip_standing"]
 Status = Literal["draft", "published", "live", "ended", "cancelled", "postponed", "archived"]
-Settings = Annotated[dict[str, Any], Field(max_length=100)]
 Description = Annotated[str, Field(min_length=1, max_length=2000)]
 Category = Annotated[str, Field(min_length=1, max_length=50)]
 

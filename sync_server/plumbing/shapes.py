@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, WithJsonSchema, field_validator
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MILLIS_OF_YEAR_9999 = 253_370_764_800_000
@@ -22,12 +22,12 @@ class Changed(Asked):
 
     clearable: ClassVar[frozenset[str]] = frozenset()
 
-    @model_validator(mode="after")
-    def _no_empty_musts(self) -> Self:
-        empty = [name for name in self.model_fields_set if getattr(self, name) is None and name not in self.clearable]
-        if empty:
-            raise ValueError(f"{', '.join(sorted(empty))} cannot be null: leave a field out to keep it")
-        return self
+    @field_validator("*", mode="before")
+    @classmethod
+    def _no_empty_musts(cls, value: Any, info: ValidationInfo) -> Any:
+        if value is None and info.field_name not in cls.clearable:
+            raise ValueError("cannot be null: leave the field out to keep what there is")
+        return value
 
     def changes(self) -> dict[str, Any]:
         """The fields that were sent."""

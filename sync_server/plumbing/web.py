@@ -15,6 +15,7 @@ from werkzeug.routing import IntegerConverter, Map
 
 from shared.errors import Forbidden, GatehouseError, InvalidRequest, NotSignedIn, Unavailable
 from shared.ids import uuid7
+from sync_server.plumbing.bodies import check_keepable, check_utf8
 from sync_server.plumbing.logs import LOG
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.principals import SYSTEM, Action, Actor, Deed, Principal
@@ -33,6 +34,8 @@ _STANDING = (
 )
 _HTTPS = (("Strict-Transport-Security", "max-age=31536000"),)
 
+_WHOLE = "_schema"
+"""As the validator calls a body that is wrong as a whole."""
 _MOST_MISTAKES = 50
 _LONGEST_NAME = 200
 
@@ -180,14 +183,21 @@ class JsonRequest(Request):
 
     def get_json(self, force: bool = False, silent: bool = False, cache: bool = True) -> Any:
         """The body as JSON; an empty body is an empty object."""
-        if not self.get_data():
+        data = self.get_data()
+        if not data:
             return {}
         try:
-            return super().get_json(force=force, silent=silent, cache=cache)
+            check_utf8(data)
+            body = super().get_json(force=force, silent=silent, cache=cache)
+            check_keepable(data, body)
+            return body
         except RecursionError:
-            if silent:
-                return None
-            raise InvalidRequest("The body is nested deeper than anything that this server takes.") from None
+            problem = InvalidRequest("The body is nested deeper than anything that this server takes.")
+        except InvalidRequest as found:
+            problem = found
+        if silent:
+            return None
+        raise problem
 
 
 class SmallNumber(IntegerConverter):
@@ -261,7 +271,12 @@ def _from_apiflask(error: HTTPError) -> Response:
 def _flattened(detail: dict[str, Any]) -> Iterable[tuple[str, str]]:
     for fields in detail.values():
         for field, problems in fields.items():
-            yield field, "; ".join(problems).replace("Value error, ", "")
+            yield "" if field == _WHOLE else field, _in_words("; ".join(problems))
+
+
+def _in_words(problem: str) -> str:
+    """The validator's own words, but for those that speak of this program's classes."""
+    return "Send one JSON object" if "dictionary or instance of" in problem else problem.replace("Value error, ", "")
 
 
 def invalid_fields(problems: Iterable[tuple[str, str]]) -> InvalidRequest:
@@ -270,7 +285,7 @@ def invalid_fields(problems: Iterable[tuple[str, str]]) -> InvalidRequest:
     # A body full of mistakes would else be answered by one that is many times as large.
     listed = [(field[:_LONGEST_NAME], problem) for field, problem in every[:_MOST_MISTAKES]]
     more = [f"And {len(every) - len(listed)} more like these."] if len(every) > len(listed) else []
-    words = " ".join([*(f"{field}: {problem}." for field, problem in listed), *more])
+    words = " ".join([*(f"{field}: {problem}." if field else f"{problem}." for field, problem in listed), *more])
     return InvalidRequest(words, fields=[{"field": field, "problem": problem} for field, problem in listed])
 
 

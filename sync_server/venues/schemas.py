@@ -7,13 +7,13 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 
+from sync_server.plumbing.bodies import Settings
 from sync_server.plumbing.pages import PageQuery
 from sync_server.plumbing.shapes import Asked, Changed, Name, Query, Slug, iso, iso_or_none
 from sync_server.venues.models import GateRecord, VenueRecord
 
 Capacity = Annotated[int, Field(ge=0, le=1_000_000)]
 GateCode = Annotated[str, Field(min_length=1, max_length=20, pattern="^[A-Za-z0-9_-]+$")]
-Settings = Annotated[dict[str, Any], Field(max_length=100)]
 City = Annotated[str, Field(min_length=1, max_length=50)]
 Country = Annotated[str, Field(min_length=2, max_length=60)]
 Address = Annotated[str, Field(min_length=5, max_length=500)]

@@ -23,7 +23,27 @@ def told(answer: Any) -> dict[str, Any]:
 def test_a_body_that_is_no_json_object(desk: Desk, body: bytes) -> None:
     answer = desk.client.post("/api/venues", data=body, headers=desk.headers)
     assert answer.status_code == 400
-    assert told(answer)["code"] == "invalid_request"
+    error = told(answer)
+    assert error["code"] == "invalid_request" and "_schema" not in error["message"]
+
+
+def test_what_nothing_can_keep_is_refused_by_its_name(evening: Evening) -> None:
+    """Both databases take and refuse the same; settings are free, and come back as they were sent."""
+    for value in ("\0", "\x1b[31m", "\ud800", 2**63, 10**400, float("nan"), float("inf"), {"\0": 1}, [["\x7f"]]):
+        answer = evening.desk.ask("PATCH", evening.path, {"settings": {"door": value}})
+        assert answer.status_code == 400 and told(answer)["message"].startswith("settings.door"), value
+    deep: Any = 1
+    for _ in range(300):
+        deep = [deep]
+    for value in (deep, "x" * 16_000):
+        answer = evening.desk.ask("PATCH", evening.path, {"settings": {"door": value}})
+        assert answer.status_code == 400 and told(answer)["details"]["fields"][0]["field"] == "settings"
+    assert evening.desk.refused("POST", "/api/venues", a_venue(name="Harbour\0Hall")) == (400, "invalid_request")
+    wide = '{"name": "Harbour Hall", "timezone": "Europe/Berlin"}'.encode("utf-16")
+    answer = evening.desk.client.post("/api/venues", data=wide, headers=evening.desk.headers)
+    assert answer.status_code == 400 and "UTF-8" in told(answer)["message"]
+    kept = {"door": ["🎫 Einlass\n\tab 18 Uhr", 2**53, 0.5, None, {"a": []}]}
+    assert evening.desk.patch(evening.path, {"settings": kept})["settings"] == kept
 
 
 @pytest.mark.parametrize("body", [b"[" * 100_000, b'{"a":' * 50_000, b'{"name":' + b"[" * 3_000 + b"]" * 3_000 + b"}"])
@@ -154,7 +174,8 @@ def test_a_cursor_of_another_list(evening: Evening) -> None:
 
 
 def test_a_field_that_may_not_be_empty_is_not_cleared(evening: Evening) -> None:
-    assert evening.desk.refused("PATCH", evening.path, {"name": None})[0] == 400
+    error = told(evening.desk.ask("PATCH", evening.path, {"name": None, "start_at": None, "doors_at": None}))
+    assert [field["field"] for field in error["details"]["fields"]] == ["name", "start_at"]
     assert evening.desk.patch(evening.path, {"doors_at": None})["doors_at"] is None
 
 
