@@ -15,10 +15,12 @@ from sync_server.holds.rules import Evidence
 from sync_server.holds.tiers import Far, Tiers
 from sync_server.plumbing.database import Database
 from sync_server.plumbing.parts import Parts
-from sync_server.seating.access import grounds
+from sync_server.seating.access import grounds, settled
 from sync_server.seating.house import given
 from sync_server.seating.houses import Houses
 from sync_server.seating.offers import Offer, Refused, Wish
+from sync_server.seating.overlay import EventZone
+from sync_server.seating.rules import Ground
 
 MEMORY: Final = "holds"
 _NAMES: Final = tuple(field.name for field in fields(Evidence))
@@ -69,22 +71,19 @@ class BoxOffice:
         closed = [
             known.plan.zones[zone] for zone in sorted(set(zones)) if known.plan.zones[zone].access_mode != "public"
         ]
-        if not closed or asking.override:
-            return
-        with self.database.reading() as session:
-            found = grounds(session, asking.organisation_id, known.id, asking.bearer, closed)
-        for answer in found.values():
+        for answer in self._answers(known, asking, closed).values() if closed else ():
             if isinstance(answer, Refused):
                 raise Forbidden(answer.words, code=answer.reason)
 
     def open_zones(self, known: Known, asking: Asking) -> frozenset[int]:
         """The zones in which this bearer may sit."""
-        zones = known.plan.zones.values()
-        if asking.override:
-            return frozenset(zone.number for zone in zones)
+        found = self._answers(known, asking, known.plan.zones.values())
+        return frozenset(zone for zone, answer in found.items() if not isinstance(answer, Refused))
+
+    def _answers(self, known: Known, asking: Asking, zones: Collection[EventZone]) -> Mapping[int, Ground | Refused]:
         with self.database.reading() as session:
             found = grounds(session, asking.organisation_id, known.id, asking.bearer, zones)
-        return frozenset(zone for zone, answer in found.items() if not isinstance(answer, Refused))
+        return settled(found, zones, override=asking.override)
 
     def consider(
         self, houses: Houses, known: Known, asking: Asking, seats: Collection[int], wish: Wish

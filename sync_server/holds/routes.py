@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import orjson
@@ -22,6 +23,7 @@ from sync_server.plumbing.parts import parts
 from sync_server.plumbing.principals import Action
 from sync_server.plumbing.shapes import iso
 from sync_server.plumbing.web import client_address, current_principal, deed, organisation, require, requires
+from sync_server.seating import memberships
 from sync_server.seating.access import Bearer, Named, name
 from sync_server.seating.houses import houses
 from sync_server.seating.rules import Visitor
@@ -132,12 +134,26 @@ def _asking(said: schemas.ReserveRequest) -> Asking:
     if said.override:
         require(Action.ISSUE_TICKETS)
     where = organisation()
-    visitor = Visitor(signed_in=who.kind != "guest", roles=frozenset({who.role} if who.role else ()))
-    names = frozenset({name(where, Named.CODE, said.invitation)} if said.invitation else ())
+    roles = frozenset(role for role in (who.role, who.platform_role) if role)
+    visitor = _with_membership(Visitor(signed_in=who.kind != "guest", roles=roles), said.membership)
+    names = frozenset({name(parts().sealer, where, Named.CODE, said.invitation)} if said.invitation else ())
     return Asking(
         where, who.kind, who.id, origin_of(client_address()), deed(), Bearer(visitor, names), said.override,
         said.source, said.notes,
     )  # fmt: skip
+
+
+def _with_membership(visitor: Visitor, shown: str | None) -> Visitor:
+    """The same with the membership of a card that is shown; whoever sells may name it by its id."""
+    if not shown:
+        return visitor
+    may_name = parts().may(current_principal(), Action.ISSUE_TICKETS)
+    with parts().database.reading() as session:
+        found = memberships.shown(session, organisation(), shown, parts().sealer, or_named=may_name)
+    if found is None:
+        raise InvalidRequest("There is no such membership card.", code="membership_not_found", field="membership")
+    tier, active = found.tier, found.counts(parts().clock())
+    return replace(visitor, signed_in=True, membership_tier=tier, membership_active=active)
 
 
 def _whose() -> str | None:

@@ -20,6 +20,7 @@ class ReserveRequest(Asked):
     source: Literal["web", "scanner"] = "web"
     override: bool = False  # for whoever may issue tickets
     invitation: Annotated[str, Field(max_length=100)] | None = None
+    membership: Annotated[str, Field(max_length=60)] | None = None  # the code of a card; the box office: its id too
     notes: Annotated[str, Field(max_length=200)] | None = None
 
 

@@ -147,6 +147,11 @@ FACTS: Final[Mapping[str, Kind]] = {
     "ticket_unblocked": _ticket("A ticket admits again."),
     "ticket_settled": _ticket("A ticket that was not paid for is."),
     "ticket_reissued": _ticket("A ticket has a new code; the old one admits nobody.", issue=NUMBER, key=NUMBER),
+    "membership_granted": Kind(
+        "Somebody is a member of a tier from now on.",
+        {"membership": ID},
+        {"tier": TEXT, "until": MILLIS, "state": TEXT},
+    ),
     "membership_revoked": _membership("A membership is no more; where a zone asks for it its tickets are refused."),
     "membership_renewed": _membership("A membership goes on, and so do the tickets that hang on it."),
     "companion_seats_released": _companions("A zone is so full that its free companion seats are for everybody."),

@@ -1,7 +1,9 @@
-"""Seals what must not be readable in a dump of the database, under the master key."""
+"""Seals what nobody may read in a dump of the database, and marks what nobody may guess there: by the master key."""
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 import os
 from pathlib import Path
 
@@ -13,14 +15,16 @@ from shared.ids import Entropy
 
 KEY_BYTES = 32
 _NONCE = 12
+_MARKS = b"gatehouse marks of words"
 
 
 class Sealer:
-    """Seals and opens small secrets; a seal of one purpose opens for no other."""
+    """Seals and opens small secrets, and marks words; what is made for one purpose is good for no other."""
 
     def __init__(self, key: bytes, entropy: Entropy) -> None:
         """`key` is the installation's master key of 32 bytes."""
         self._cipher = ChaCha20Poly1305(key)
+        self._marks = hmac.digest(key, _MARKS, hashlib.sha256)  # one key never serves two ciphers
         self._entropy = entropy
 
     def seal(self, plain: bytes, purpose: str) -> bytes:
@@ -38,6 +42,10 @@ class Sealer:
                 "Put the right key file back in its place and start again.",
                 code="wrong_master_key",
             ) from None
+
+    def mark(self, words: str, purpose: str) -> str:
+        """64 hexadecimal digits that know the same words again; without the master key nobody can try words out."""
+        return hmac.new(self._marks, f"{purpose}\0{words}".encode(), hashlib.sha256).hexdigest()
 
 
 def load_or_make(path: Path, entropy: Entropy, *, may_make: bool) -> bytes:

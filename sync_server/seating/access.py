@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -10,10 +9,11 @@ from enum import StrEnum
 from sqlalchemy import select, tuple_
 from sqlalchemy.orm import Session
 
+from sync_server.plumbing.sealing import Sealer
 from sync_server.seating.models import ZoneGuestRecord
 from sync_server.seating.offers import Refused
 from sync_server.seating.overlay import EventZone
-from sync_server.seating.rules import Entrance, Ground, Visitor, may_sit
+from sync_server.seating.rules import Entrance, Ground, Visitor, may_sit, overridable
 
 
 class Named(StrEnum):
@@ -36,17 +36,17 @@ class Bearer:
     names: frozenset[Name] = frozenset()  # what lists may know this guest by
 
 
-def key(organisation_id: str, named: Named, words: str) -> str:
-    """What a list keeps of a name: of addresses and codes a hash only, other in every organisation."""
+def key(sealer: Sealer, organisation_id: str, named: Named, words: str) -> str:
+    """What a list keeps of a name: of addresses and codes a mark only, other in every organisation."""
     if named is Named.CUSTOMER:
         return words
     plain = "".join(words.split()).casefold()
-    return hashlib.sha256(f"gatehouse/{named}/{organisation_id}/{plain}".encode()).hexdigest()
+    return sealer.mark(plain, f"guest list {named} {organisation_id}")
 
 
-def name(organisation_id: str, named: Named, words: str) -> Name:
+def name(sealer: Sealer, organisation_id: str, named: Named, words: str) -> Name:
     """A guest's name as lists know it."""
-    return named, key(organisation_id, named, words)
+    return named, key(sealer, organisation_id, named, words)
 
 
 def entrance(zone: EventZone) -> Entrance:
@@ -66,6 +66,17 @@ def grounds(
     there = listed(session, organisation_id, event_id, bearer.names) if closed and bearer.names else frozenset()
     return {
         zone.number: may_sit(entrance(zone), replace(bearer.visitor, whitelisted=zone.id in there)) for zone in asked
+    }
+
+
+def settled(
+    answers: Mapping[int, Ground | Refused], zones: Iterable[EventZone], *, override: bool
+) -> Mapping[int, Ground | Refused]:
+    """The same answers after the box office has said that it answers for this guest."""
+    modes = {zone.number: zone.access_mode for zone in zones}
+    return {
+        number: Ground.OVERRIDE if override and isinstance(answer, Refused) and overridable(modes[number]) else answer
+        for number, answer in answers.items()
     }
 
 

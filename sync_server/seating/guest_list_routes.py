@@ -41,7 +41,7 @@ def listing(event_id: str, zone_id: str, query_data: PageQuery) -> shapes.ZoneGu
 @bp.output(shapes.GuestsChanged, status_code=201)
 def add(event_id: str, zone_id: str, json_data: shapes.Guests) -> Response:
     """Put guests on the list of a zone."""
-    return _added(event_id, zone_id, [guest.known_as(organisation()) for guest in json_data.guests])
+    return _added(event_id, zone_id, _names(json_data))
 
 
 @bp.post("/import")
@@ -50,7 +50,11 @@ def add(event_id: str, zone_id: str, json_data: shapes.Guests) -> Response:
 @bp.doc(description="The body is a CSV file with one or more of the columns email, customer and code.")
 def read_file(event_id: str, zone_id: str) -> Response:
     """Put the guests of a file on the list of a zone; a file with mistakes is refused whole."""
-    return _added(event_id, zone_id, guest_lists.read(request.get_data(cache=True), organisation()))
+    return _added(event_id, zone_id, guest_lists.read(request.get_data(cache=True), organisation(), parts().sealer))
+
+
+def _names(said: shapes.Guests) -> list[Name]:
+    return [guest.known_as(organisation(), parts().sealer) for guest in said.guests]
 
 
 def _added(event_id: str, zone_id: str, names: list[Name]) -> Response:
@@ -68,7 +72,6 @@ def _added(event_id: str, zone_id: str, names: list[Name]) -> Response:
 @bp.output(shapes.GuestsChanged)
 def remove(event_id: str, zone_id: str, json_data: shapes.Guests) -> shapes.GuestsChanged:
     """Take guests off the list of a zone; tickets that they have stay good."""
-    names = [guest.known_as(organisation()) for guest in json_data.guests]
     with parts().database.writing() as session:
         where = ListOf(organisation(), event_id, zone_id)
-        return shapes.GuestsChanged(changed=guest_lists.remove(session, where, names, deed()))
+        return shapes.GuestsChanged(changed=guest_lists.remove(session, where, _names(json_data), deed()))

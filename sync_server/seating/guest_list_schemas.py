@@ -6,6 +6,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, Field, model_validator
 
+from sync_server.plumbing.sealing import Sealer
 from sync_server.plumbing.shapes import Asked, iso
 from sync_server.seating.access import Name, Named, name
 from sync_server.seating.guest_lists import problem_of
@@ -32,9 +33,9 @@ class GuestName(Asked):
         ways = ((Named.EMAIL, self.email), (Named.CUSTOMER, self.customer_id), (Named.CODE, self.code))
         return [(named, words) for named, words in ways if words is not None]
 
-    def known_as(self, organisation_id: str) -> Name:
+    def known_as(self, organisation_id: str, sealer: Sealer) -> Name:
         """As lists know the guest."""
-        return name(organisation_id, *self._said()[0])
+        return name(sealer, organisation_id, *self._said()[0])
 
 
 class Guests(Asked):
@@ -50,7 +51,7 @@ class GuestsChanged(BaseModel):
 
 
 class ZoneGuest(BaseModel):
-    """Somebody on a list. Of addresses and codes only a hash is kept, so that is what is shown."""
+    """Somebody on a list. Of addresses and codes only a mark is kept, so that is what is shown."""
 
     named: Literal["email", "customer", "code"]
     key: str

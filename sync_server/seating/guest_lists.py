@@ -16,6 +16,7 @@ from sync_server.outbox.service import Fact
 from sync_server.outbox.service import record as record_fact
 from sync_server.plumbing.pages import Page, cut, position
 from sync_server.plumbing.principals import Deed
+from sync_server.plumbing.sealing import Sealer
 from sync_server.seating import queries
 from sync_server.seating.access import Name, Named, name
 from sync_server.seating.csv_lines import Line, lines
@@ -37,14 +38,14 @@ class ListOf:
     zone_id: str
 
 
-def read(text: bytes, organisation_id: str) -> list[Name]:
+def read(text: bytes, organisation_id: str, sealer: Sealer) -> list[Name]:
     """The guests of a CSV file with the columns email, customer and code; InvalidRequest with every mistake."""
     mistakes = Mistakes("list", "invalid_list")
     found = [each for number, line in lines(text, COLUMNS, "", mistakes) for each in _guest(number, line, mistakes)]
     if not found:
         mistakes.add("line 2", "names nobody")
     mistakes.stop()
-    return [name(organisation_id, named, words) for named, words in found]
+    return [name(sealer, organisation_id, named, words) for named, words in found]
 
 
 def _guest(number: int, line: Line, mistakes: Mistakes) -> Iterator[tuple[Named, str]]:

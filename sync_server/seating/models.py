@@ -155,7 +155,7 @@ class PolicyRecord(Base):
 
 
 class ZoneGuestRecord(Base):
-    """Somebody on the list of a zone at one event; of addresses and codes only a hash is kept."""
+    """Somebody on the list of a zone at one event; of addresses and codes only a mark is kept."""
 
     __tablename__ = "zone_guests"
 
@@ -169,6 +169,26 @@ class ZoneGuestRecord(Base):
     __table_args__ = (
         CheckConstraint("named IN ('email', 'customer', 'code')", name="named_known"),
         Index("ix_zone_guests_event_id_named_key", "event_id", "named", "key"),
+    )
+
+
+class TierMembershipRecord(Base):
+    """Somebody's membership, by the organiser's own number for it: of which tier, until when, revoked or not."""
+
+    __tablename__ = "tier_memberships"
+
+    organisation_id: Mapped[str] = mapped_column(ForeignKey("organisations.id"), primary_key=True)
+    id: Mapped[str] = mapped_column(String(36), primary_key=True)
+    tier: Mapped[str] = mapped_column(String(40))
+    until: Mapped[Millis | None] = mapped_column(BigInteger)  # not included; None: without an end
+    state: Mapped[str] = mapped_column(String(10))
+    card: Mapped[str] = mapped_column(String(64))  # a mark of the code by which its holder is known
+    granted_at: Mapped[Millis] = mapped_column(BigInteger)
+    updated_at: Mapped[Millis] = mapped_column(BigInteger)
+
+    __table_args__ = (
+        UniqueConstraint("organisation_id", "card"),
+        CheckConstraint("state IN ('active', 'revoked')", name="state_known"),
     )
 
 

@@ -170,6 +170,8 @@ def may_sit(zone: Entrance, visitor: Visitor) -> Ground | Refused:
         return Ground.MEMBERSHIP
     if zone.mode is AccessMode.ROLE_BASED and visitor.roles & zone.allowed_roles:
         return Ground.ROLE
+    if zone.mode is AccessMode.MEMBERSHIP_TIER and visitor.membership_tier == zone.membership_tier:
+        return Refused("zone_access_denied", f"{zone.zone_name} is for members; this membership is over or revoked.")
     return Refused("zone_access_denied", f"{zone.zone_name} is open only to {_whom(zone)}.")
 
 
@@ -177,6 +179,11 @@ def may_book(zone: Entrance, visitor: Visitor) -> Refused | None:
     """Why this visitor may not book in this zone; None: go on."""
     answer = may_sit(zone, visitor)
     return answer if isinstance(answer, Refused) else None
+
+
+def overridable(mode: AccessMode) -> bool:
+    """Whether the box office may let somebody in all the same: what is kept for some roles is kept from the others."""
+    return mode is not AccessMode.ROLE_BASED
 
 
 def _is_member(zone: Entrance, visitor: Visitor) -> bool:

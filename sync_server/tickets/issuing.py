@@ -107,7 +107,7 @@ def _blank(press: _Press, kind: TicketTypeRecord, admission: Admission, deed: De
     facts, wish, member = press.facts, press.wish, admission.member
     seat = admission.words or rules.Seat()
     flags = TicketFlags(kind.flags) | rules.flags_of(wish.flags) | admission.flags
-    state = MembershipState.ACTIVE if member else MembershipState.NONE
+    state = member.state if member else MembershipState.NONE
     return TicketRecord(
         id=_ticket_id(deed.entropy), organisation_id=facts.organisation_id, event_id=facts.id,
         event_number=facts.number, issue=1, state=int(TicketState.UNPAID if wish.unpaid else TicketState.VALID),

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from shared.errors import Conflict, Forbidden, InvalidRequest
+from shared.errors import Conflict, InvalidRequest
 from shared.tickets import TicketFlags
-from sync_server.seating import access, queries
-from sync_server.seating.offers import Refused
-from sync_server.seating.overlay import EventZone
+from sync_server.seating import queries
 from sync_server.seating.queries import CalledSeat
-from sync_server.seating.rules import Ground
-from sync_server.tickets import rules, wheelchairs
+from sync_server.tickets import doors, rules, seat_flags, wheelchairs
 from sync_server.tickets.house import House
 from sync_server.tickets.models import TicketTypeRecord
 from sync_server.tickets.wishes import Admission, Lot, Wish
@@ -29,8 +26,9 @@ def places(here: House, kind: TicketTypeRecord, wish: Wish) -> Lot:
         raise InvalidRequest(
             f"In {zone.name} every guest has a seat: name the seats.", field="seats", code="seat_required"
         )
-    ground = _grounds(here, wish, [zone], 0)[number]
-    flags = _flags_of_zone(zone, ground) | (_of_member(wish) if ground is Ground.OPEN else TicketFlags.NONE)
+    ground = doors.ground(here, wish, zone, 0)
+    doors.one_guest_each(here, wish, [(0, kind, ground)] * wish.count)
+    flags = seat_flags.of_zone(zone, ground, member=wish.member is not None)
     return Lot(kind, [Admission(kind.zone, member=wish.member, flags=flags)] * wish.count)
 
 
@@ -43,14 +41,18 @@ def seats(here: House, kinds: Sequence[TicketTypeRecord], wish: Wish) -> list[Lo
     called = _called(here, wish.seats)
     _require_open(here, called)
     special = wheelchairs.judged(here, called, wish)
-    grounds = [_grounds(here, wish, [here.zones[seat.zone]], place)[seat.zone] for place, seat in enumerate(called)]
+    grounds = [doors.ground(here, wish, here.zones[seat.zone], place) for place, seat in enumerate(called)]
     lots: dict[int, Lot] = {}
+    sitting = []
     for place, (seat, ground) in enumerate(zip(called, grounds, strict=True)):
         kind = kinds[0] if wish.ticket_type else _kind_for(here, kinds, seat)
         _require_sold_here(here, kind, seat)
         lot = lots.setdefault(kind.number, Lot(kind))
-        flags = _flags_of_zone(here.zones[seat.zone], ground) | wheelchairs.flags_of(seat, special)
+        sitting.append((place, kind, ground))
+        member = wish.of(place)[1] is not None
+        flags = seat_flags.of_zone(here.zones[seat.zone], ground, member=member) | wheelchairs.flags_of(seat, special)
         lot.admissions.append(_admission(here, wish, place, seat, flags))
+    doors.one_guest_each(here, wish, sitting)
     return list(lots.values())
 
 
@@ -86,25 +88,6 @@ def _refuse(code: str, words: str, wrong: Collection[CalledSeat]) -> None:
         raise Conflict(f"{words}: {', '.join(names[:10])}. Nothing was issued.", code=code, seats=names[:500])
 
 
-def _grounds(here: House, wish: Wish, zones: Sequence[EventZone], place: int) -> dict[int, Ground]:
-    """By what right the guest of this ticket sits there; Forbidden where he has none and nobody answers for it."""
-    bearer, _ = wish.of(place)
-    found = access.grounds(here.session, here.organisation_id, here.event_id, bearer, zones)
-    given: dict[int, Ground] = {}
-    for number, ground in found.items():
-        if not isinstance(ground, Refused):
-            given[number] = ground
-        elif wish.override:
-            given[number] = Ground.OVERRIDE
-        else:
-            raise Forbidden(
-                f"{ground.words} Name the guest's membership, put the guest on the zone's list, or override this with "
-                "a reason.",
-                code="zone_access_denied",
-            )
-    return given
-
-
 def _kind_for(here: House, kinds: Sequence[TicketTypeRecord], seat: CalledSeat) -> TicketTypeRecord:
     """The one type that is sold here; the one called like the seat's price category where there are several."""
     sold = [kind for kind in kinds if _is_sold_here(here, kind, seat) and (kind.zone or _listed(here, seat))]
@@ -138,14 +121,5 @@ def _require_sold_here(here: House, kind: TicketTypeRecord, seat: CalledSeat) ->
 
 def _admission(here: House, wish: Wish, place: int, seat: CalledSeat, flags: TicketFlags) -> Admission:
     _, member = wish.of(place)
-    if member is not None and not flags & TicketFlags.EXEMPT:
-        flags |= TicketFlags.MEMBERSHIP
     words = rules.Seat(seat.row, seat.seat_number, wish.seats[place].holder_name, seat.section, seat.seat_id)
     return Admission(here.event_zones[seat.zone], seat.number, words, rules.layout_key(seat.number), flags, member)
-
-
-def _flags_of_zone(zone: EventZone, ground: Ground) -> TicketFlags:
-    flags = TicketFlags.VIP if zone.zone_type.vip else TicketFlags.NONE
-    if ground is Ground.MEMBERSHIP:
-        flags |= TicketFlags.MEMBERSHIP
-    return flags | (TicketFlags.EXEMPT if ground.exempt else TicketFlags.NONE)

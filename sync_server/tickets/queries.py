@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import func, select
@@ -105,6 +105,17 @@ def seatless(session: Session, event_id: str) -> dict[int, int]:
     mine = TicketRecord.event_id == event_id, TicketRecord.seat == 0, TicketRecord.state != TicketState.CANCELLED
     counted = select(TicketRecord.zone, func.count().label("n")).where(*mine).group_by(TicketRecord.zone)
     return {row.zone: row.n for row in session.execute(counted)}
+
+
+def days_of_member(
+    session: Session, organisation_id: str, event_id: str, membership_id: str, zones: Collection[int]
+) -> list[int]:
+    """On which days somebody is let in to these zones of the event by this membership: the bits of each ticket."""
+    row = TicketRecord
+    mine = row.organisation_id == organisation_id, row.membership_id == membership_id, row.event_id == event_id
+    asked = row.zone.in_(zones), row.flags.bitwise_and(int(TicketFlags.EXEMPT)) == 0
+    good = row.state != TicketState.CANCELLED
+    return list(session.execute(select(row.valid_days).where(*mine, *asked, good)).scalars())
 
 
 def seats_taken(session: Session, event_id: str, keys: Sequence[str]) -> list[str]:

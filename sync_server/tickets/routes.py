@@ -14,8 +14,9 @@ from sync_server.events import queries as events
 from sync_server.plumbing.once import once
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.principals import Action
-from sync_server.plumbing.web import deed, organisation, requires
+from sync_server.plumbing.web import current_principal, deed, organisation, requires
 from sync_server.tickets import codes, queries, schemas, service, types
+from sync_server.tickets.bearers import Till
 from sync_server.tickets.house_routes import bp as house_bp
 from sync_server.tickets.key_routes import bp as key_bp
 from sync_server.tickets.membership_routes import bp as membership_bp
@@ -72,11 +73,17 @@ def issue(event_id: str, json_data: schemas.IssueTickets) -> Response:
 
     def write(session: Session) -> dict[str, Any]:
         joined = queries.seat_of(session, organisation(), event_id, json_data.joins) if json_data.joins else 0
-        wish = json_data.wish(organisation(), parts().clock(), joined)
+        wish = json_data.wish(_till(session), joined)
         made = service.issue(session, organisation(), event_id, wish, deed())
         return {"items": [schemas.TicketView.of(row).model_dump(mode="json") for row in made]}
 
     return once(write)
+
+
+def _till(session: Session) -> Till:
+    who = current_principal()
+    roles = frozenset(role for role in (who.role, who.platform_role) if role)
+    return Till(session, organisation(), roles, parts().sealer, parts().clock())
 
 
 @bp.get("/events/<event_id>/tickets")

@@ -6,14 +6,13 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, Field, StringConstraints, model_validator
 
-from shared.clock import Millis
 from shared.snapshot import TicketState
 from shared.tickets import Entitlement
 from sync_server.plumbing.shapes import Asked, Changed, Name, Query, Reason, Time, iso, iso_or_none
 from sync_server.seating.access import Bearer
 from sync_server.seating.guest_list_schemas import GuestName
-from sync_server.seating.rules import Visitor
 from sync_server.tickets import rules
+from sync_server.tickets.bearers import SaidMember, Till
 from sync_server.tickets.models import TicketKeyRecord, TicketRecord, TicketTypeRecord
 from sync_server.tickets.queries import public_id
 from sync_server.tickets.wishes import Member, Wish
@@ -116,15 +115,24 @@ class TicketTypesView(BaseModel):
 
 
 class Membership(Asked):
-    """The membership that a ticket depends on; `id` is the membership's own, by which it is renewed or revoked."""
+    """The membership that a ticket depends on, by its `id`.
 
-    tier: Annotated[str, Field(min_length=1, max_length=40)]
-    until: Time | None = None
+    `tier` and `until` without an id are somebody's word: gates ask for it, but no zone of a layout opens on it.
+    """
+
     id: Annotated[str, Field(min_length=1, max_length=36)] | None = None
+    tier: Annotated[str, Field(min_length=1, max_length=40)] | None = None
+    until: Time | None = None
 
-    def member(self) -> Member:
+    @model_validator(mode="after")
+    def _some_way(self) -> Self:
+        if self.id is None and self.tier is None:
+            raise ValueError("name the membership by its `id`")
+        return self
+
+    def said(self) -> SaidMember:
         """As a value."""
-        return Member(self.tier, self.until or 0, self.id or "")
+        return SaidMember(self.id or "", self.tier or "", self.until)
 
 
 HoldId = Annotated[
@@ -191,11 +199,11 @@ class IssueTickets(Asked):
             raise ValueError("name the `ticket_type`: only seats of a layout may know their own")
         return self
 
-    def wish(self, organisation_id: str, now: Millis, joins: int) -> Wish:
+    def wish(self, till: Till, joins: int) -> Wish:
         """As a value; `joins` is the seat of the ticket that these join."""
         named = self.seats or []
-        own = {at: self._bearer(seat, organisation_id, now) for at, seat in enumerate(named) if seat.own}
-        bearer, member = self._bearer(self, organisation_id, now)
+        own = {at: self._bearer(seat, till) for at, seat in enumerate(named) if seat.own}
+        bearer, member = self._bearer(self, till)
         return Wish(
             ticket_type=self.ticket_type or 0, count=self.count or 0, seats=[seat.seat() for seat in named],
             holder_name=self.holder_name, flags=self.flags, notes=self.notes, unpaid=self.unpaid, member=member,
@@ -203,13 +211,9 @@ class IssueTickets(Asked):
         )  # fmt: skip
 
     @staticmethod
-    def _bearer(said: SeatWish | IssueTickets, organisation_id: str, now: Millis) -> tuple[Bearer, Member | None]:
-        member = said.membership.member() if said.membership else None
-        names = frozenset({said.guest.known_as(organisation_id)} if said.guest else ())
-        if member is None:
-            return Bearer(Visitor(), names), None
-        active = not member.until or now < member.until
-        return Bearer(Visitor(True, member.tier, active), names), member
+    def _bearer(said: SeatWish | IssueTickets, till: Till) -> tuple[Bearer, Member | None]:
+        names = frozenset({said.guest.known_as(till.organisation_id, till.sealer)} if said.guest else ())
+        return till.bearer(said.membership.said() if said.membership else None, names)
 
 
 class TicketView(BaseModel):
@@ -236,6 +240,7 @@ class TicketView(BaseModel):
     not_before_at: str | None
     not_after_at: str | None
     membership_tier: str
+    associated_membership_id: str | None
     holder_name: str
     notes: str
     price_cents: int
@@ -252,7 +257,8 @@ class TicketView(BaseModel):
             party=row.party, entitlement=Entitlement(row.entitlement).name.lower(),
             entry_limit=row.entry_limit or None, valid_days=rules.days_list(row.valid_days),
             flags=rules.names_of(row.flags), not_before_at=_second(row.not_before), not_after_at=_second(row.not_after),
-            membership_tier=row.membership_tier, holder_name=row.holder_name, notes=row.notes,
+            membership_tier=row.membership_tier, associated_membership_id=row.membership_id or None,
+            holder_name=row.holder_name, notes=row.notes,
             price_cents=row.price_cents, currency=row.currency, issued_at=iso(row.issued_at * 1000),
         )  # fmt: skip
 
@@ -323,18 +329,6 @@ class TicketWhy(Asked):
     """Why a ticket is changed; it stands in the audit log."""
 
     reason: Reason = ""
-
-
-class RenewMembership(TicketWhy):
-    """Until when a membership goes on; without a time: without an end."""
-
-    until: Time | None = None
-
-
-class MembershipTickets(BaseModel):
-    """How many tickets of events that are not over hang on a membership."""
-
-    tickets: int
 
 
 class RotateKey(Asked):

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from shared.clock import Millis
 from shared.errors import Conflict, InvalidRequest
+from shared.snapshot import MembershipState
 from shared.tickets import TicketFlags
 from sync_server.seating.access import Bearer
 from sync_server.tickets import rules
@@ -20,6 +21,7 @@ class Member:
     tier: str
     until: Millis = 0
     id: str = ""
+    state: MembershipState = MembershipState.ACTIVE
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,7 +41,28 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(["event_id"], ["events.id"], name=op.f("fk_companion_releases_event_id_events")),
         sa.PrimaryKeyConstraint("event_id", "zone_id", name=op.f("pk_companion_releases")),
     )
+    _memberships()
     _reseatings()
+
+
+def _memberships() -> None:
+    op.create_table(
+        "tier_memberships",
+        sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("id", sa.String(length=36), nullable=False),
+        sa.Column("tier", sa.String(length=40), nullable=False),
+        sa.Column("until", sa.BigInteger(), nullable=True),
+        sa.Column("state", sa.String(length=10), nullable=False),
+        sa.Column("card", sa.String(length=64), nullable=False),
+        sa.Column("granted_at", sa.BigInteger(), nullable=False),
+        sa.Column("updated_at", sa.BigInteger(), nullable=False),
+        sa.CheckConstraint("state IN ('active', 'revoked')", name=op.f("ck_tier_memberships_state_known")),
+        sa.ForeignKeyConstraint(
+            ["organisation_id"], ["organisations.id"], name=op.f("fk_tier_memberships_organisation_id_organisations")
+        ),
+        sa.PrimaryKeyConstraint("organisation_id", "id", name=op.f("pk_tier_memberships")),
+        sa.UniqueConstraint("organisation_id", "card", name=op.f("uq_tier_memberships_organisation_id_card")),
+    )
 
 
 def _tickets() -> None:
@@ -93,8 +114,8 @@ def _reseatings() -> None:
 
 
 def downgrade() -> None:
-    """Back; lists of guests and reports of moves are lost, tickets keep the seats that they have in words."""
-    for table in ("reseatings", "companion_releases", "zone_guests"):
+    """Back; lists, memberships and reports of moves are lost, tickets keep the seats that they have in words."""
+    for table in ("reseatings", "tier_memberships", "companion_releases", "zone_guests"):
         op.drop_table(table)
     op.drop_index("ix_tickets_membership", table_name="tickets")
     op.drop_index("uq_tickets_seat", table_name="tickets")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any
 
 import pytest
@@ -46,7 +47,7 @@ def _organisation(session: Any) -> str:
 
 def known_by(office: Office, named: Named, words: str) -> Bearer:
     with office.database.reading() as session:
-        return Bearer(Visitor(), frozenset({access.name(_organisation(session), named, words)}))
+        return Bearer(Visitor(), frozenset({access.name(office.parts.sealer, _organisation(session), named, words)}))
 
 
 def test_friend_sits_in_the_lounge_once_the_member_has_named_him(stage: Stage, office: Office) -> None:
@@ -88,7 +89,13 @@ def test_list_is_read_page_by_page_and_names_nobody(stage: Stage, office: Office
     with office.database.reading() as session:
         tables = ("zone_guests", "audit_lines", "outbox")
         kept = [str(row) for table in tables for row in session.execute(text(f"SELECT * FROM {table}"))]
+        house = _organisation(session)
+        marks = session.execute(text("SELECT key FROM zone_guests")).scalars().all()
     assert not [row for row in kept if "guest1@" in row or "example.org" in row]
+    plain = "guest1@example.org"
+    guessed = [hashlib.sha256(f"{before}{plain}".encode()).hexdigest() for before in ("", f"gatehouse/email/{house}/")]
+    assert len(marks) == 5 and not set(marks) & set(guessed), "without the master key nobody tries addresses out"
+    assert access.key(office.parts.sealer, house, Named.EMAIL, plain) in marks
 
 
 def test_list_belongs_to_a_zone_of_the_event_and_to_its_organisation(stage: Stage, office: Office) -> None:

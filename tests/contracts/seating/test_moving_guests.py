@@ -234,7 +234,8 @@ def test_guests_keep_their_doors_and_their_prices(office: Office, desk: Desk) ->
     stage.choose()
     evening = an_evening_on(stage)
     desk.post(f"{evening.path}/ticket-types", a_ticket_type(name="Member"))
-    member = evening.issue(ticket_type=2, membership={"tier": "friends"}, **on("L-1"))["items"][0]
+    desk.post("/api/memberships", {"id": "m-1", "tier": "friends"})
+    member = evening.issue(ticket_type=2, membership={"id": "m-1"}, **on("L-1"))["items"][0]
     smaller = lounge | {"membership_tier": "friends", "seats": [a_seat("L", 2)]}
     layout = next_version(stage, stalls(), smaller)
     report = planned(stage, layout)

@@ -33,6 +33,17 @@ def test_another_purpose_or_another_key(sealer: Sealer, purpose: str) -> None:
         sealer.open(SEALER.seal(b"secret", "p"), purpose)
 
 
+def test_a_mark_is_the_same_for_the_same_words_purpose_and_key_alone() -> None:
+    mark = SEALER.mark("ada@example.org", "lists of one house")
+    assert mark == Sealer(b"k" * 32, os.urandom).mark("ada@example.org", "lists of one house")
+    others = [
+        SEALER.mark("eda@example.org", "lists of one house"),
+        SEALER.mark("ada@example.org", "lists of another"),
+        Sealer(b"x" * 32, os.urandom).mark("ada@example.org", "lists of one house"),
+    ]
+    assert mark not in others and len(mark) == 64
+
+
 def test_a_cut_seal() -> None:
     for length in (0, 5, 12, 20):
         with pytest.raises(StorageError):
