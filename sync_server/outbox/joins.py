@@ -71,7 +71,7 @@ def _json(body: bytes) -> dict[str, Any]:
 
 
 def _fits(word: object, longest: int) -> bool:
-    return isinstance(word, str) and 0 < len(word) <= longest
+    return isinstance(word, str) and 0 < len(word) <= longest and "\0" not in word  # PostgreSQL keeps no such text
 
 
 def count(session: Session, join: Join, now: Millis) -> bool:

@@ -11,6 +11,7 @@ import pytest
 
 from scripts.throwaway.rabbit import RabbitServer
 from shared.errors import Unreadable
+from sync_server.app import Ground
 from sync_server.outbox import joins
 from sync_server.outbox.consumer import DEAD_QUEUE, QUEUE, declare
 from sync_server.outbox.letters import EXCHANGE
@@ -88,18 +89,19 @@ def test_a_leaving_that_overtakes_the_joining_comes_out_right(sender: Sender, el
     assert [one.participants for one in told] == [0, 0, 1]
 
 
-@pytest.mark.parametrize(
-    ("message_id", "body"),
-    [(None, None), ("m", b"{"), ("m", b"[]"), ("m", b"{}"), ("m", b'{"event_id": 7}'), ("m" * 65, None)],
-)
-def test_what_nobody_can_read_is_laid_aside_and_blocks_nothing(
-    sender: Sender, elsewhere: JoinService, message_id: str | None, body: bytes | None
-) -> None:
-    elsewhere.say("join.confirmed", message_id, body)
+UNREADABLE = (
+    (None, None), ("m", b"{"), ("m", b"[]"), ("m", b"{}"), ("m", b'{"event_id": 7}'), ("m" * 65, None),
+    ("m", b'{"event_id": "e\\u0000"}'), ("m\0", None),
+)  # fmt: skip
+
+
+def test_what_nobody_can_read_is_laid_aside_and_blocks_nothing(sender: Sender, elsewhere: JoinService) -> None:
+    for message_id, body in UNREADABLE:
+        elsewhere.say("join.confirmed", message_id, body)
     elsewhere.say("join.confirmed", "good")
     with sender.working():
         eventually(lambda: sender.joined("e1") == 1, "the good one is counted")
-        eventually(lambda: elsewhere.lying(DEAD_QUEUE) == 1, "the other lies aside")
+        eventually(lambda: elsewhere.lying(DEAD_QUEUE) == len(UNREADABLE), "the others lie aside")
 
 
 def test_an_unknown_routing_key_is_not_guessed_at() -> None:
@@ -125,17 +127,48 @@ def test_an_effect_that_fails_is_tried_again_and_none_is_half_done(sender: Sende
     assert failures == []
 
 
-def test_the_broker_dies_while_joins_come_in(
+def test_a_letter_whose_effect_always_fails_is_laid_aside_and_keeps_nobody_waiting(
+    sqlite_url: str, amqp_url: str, tmp_path: Path
+) -> None:
+    sender, elsewhere = Sender(tmp_path, sqlite_url, amqp_url), JoinService(amqp_url)
+
+    def cannot_bear(_session: object, joined: joins.Joined, _now: int) -> None:
+        if joined.event_id == "unbearable":
+            raise ValueError(joined.event_id)
+
+    sender.database.when(joins.JOINED_ELSEWHERE, cannot_bear)
+    elsewhere.say("join.confirmed", "m", event="unbearable")
+    for n in range(20):
+        elsewhere.say("join.confirmed", f"good-{n}")
+    with sender.working():
+        eventually(lambda: sender.joined("e1") == 20, "all others are counted")
+        eventually(lambda: elsewhere.lying(DEAD_QUEUE) == 1, "it lies aside")
+        assert (elsewhere.lying(QUEUE), sender.joined("unbearable")) == (0, 0)
+        elsewhere.say("join.confirmed", "the next")
+        eventually(lambda: sender.joined("e1") == 21, "the worker still listens")
+    sender.close()
+
+
+def taken(ground: Ground, outcome: str) -> float:
+    return ground.parts.metrics.registry.get_sample_value("gatehouse_joins_taken_total", {"outcome": outcome}) or 0
+
+
+def test_the_broker_dies_while_two_workers_take_joins_in(
     sender: Sender, elsewhere: JoinService, rabbit_server: RabbitServer
 ) -> None:
-    elsewhere.say_safely(map(str, range(300)))
+    """Each is told twice, and what was handed out when the broker died comes once more."""
+    other = sender.another_process()
+    elsewhere.say_safely([*map(str, range(300)), *map(str, range(300))])
     try:
-        with sender.working():
+        with sender.working(), sender.working(other):
             eventually(lambda: sender.joined("e1") > 5, "some are counted")
             rabbit_server.kill()
             rabbit_server.start()
             eventually(lambda: sender.joined("e1") == 300, "all are counted")
             eventually(lambda: elsewhere.lying(QUEUE) == 0, "and done with")
-            assert sender.joined("e1") == 300
+        assert sender.joined("e1") == 300 and elsewhere.lying(DEAD_QUEUE) == 0
     finally:
         put_up_again(rabbit_server)
+        other.close()
+    shares = [taken(ground, "counted") for ground in (sender.ground, other)]
+    assert sum(shares) == 300 and min(shares) > 0
