@@ -6,7 +6,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Final
 
 import orjson
@@ -14,35 +14,50 @@ import zstandard
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
+from shared.errors import NotFound
 from sync_server.holds import standing
 from sync_server.holds.standing import PlacesNow
 from sync_server.house_plan import answers, queries
 from sync_server.house_plan.answers import Mark, Packed
+from sync_server.house_plan.glances import Glance, Source, glance
 from sync_server.house_plan.picture import Picture
 from sync_server.house_plan.queries import Head
 from sync_server.plumbing.cache import Cache, Keep, of_organisation
-from sync_server.plumbing.parts import Parts
-from sync_server.revisions import queries as revisions
 from sync_server.seating import ground, maps
 from sync_server.seating.ground import Use
 
 MOST: Final = 64
 """A stadium takes about two megabytes."""
-PEEK_AGAIN_NS: Final = 300_000_000
 _KEEP: Final = Keep(near_s=5, far_s=3_600)  # near by it is kept here anyway
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """Of which state of the database a picture was last looked at, and how long it stays so if nothing is told."""
+
+    source: Source
+    version: int
+    until: Millis | None  # when the next hold is over
+    mark: Mark
+
+    def still(self, seen: Glance, now: Millis) -> bool:
+        """Whether whoever has seen this would find the picture so, or newer."""
+        known = self.source == seen.source and self.version >= seen.head.version
+        return known and (self.until is None or now < self.until)
 
 
 @dataclass(slots=True)
 class Kept:
-    """A picture, what it was made from, and the answers made of it; one at a time looks at it."""
+    """A picture, what it was made from, and the plan beneath it; one at a time looks at it."""
 
     turn: threading.Lock = field(default_factory=threading.Lock)
+    source: Source | None = None
+    use: Use | None = None
     basis: str = ""
     head: Head = field(default_factory=Head)
     picture: Picture | None = None
     plan: Packed | None = None
-    peeked: tuple[int, int] = (-(1 << 62), 0)  # when the log was looked at, and how far it had come
-    packed: dict[tuple[str, bool], Packed] = field(default_factory=dict)
+    ready: Ready | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,40 +65,19 @@ class Look:
     """A house as it stands now, for as long as nobody else looks."""
 
     use: Use
-    kept_entry: Kept
     picture: Picture
     head: Head
     kept: Collection[int]  # seats kept for whoever comes along with a guest in a wheelchair
     mark: Mark
 
-    def state(self, *, organiser: bool) -> Packed:
+    def state(self, *, organiser: bool) -> bytes:
         """How it stands with every seat and zone."""
-        told = self._kept("state", organiser)
-        if told is None:
-            told = self._keep("state", organiser, orjson.dumps(self._told(organiser=organiser)))
-        return told
-
-    def whole(self, plan: Packed, *, organiser: bool) -> Packed:
-        """The same with the plan."""
-        told = self._kept("whole", organiser)
-        if told is None:
-            told = self._keep("whole", organiser, answers.whole(plan.text, self._told(organiser=organiser)))
-        return told
+        told = answers.state(self.mark, self.use.plan_id, self.picture, self.kept, organiser=organiser)
+        return orjson.dumps(told)
 
     def seats(self, *, organiser: bool) -> bytes:
         """What is shown of each seat."""
         return answers.seats_shown(self.picture, self.kept, organiser=organiser)
-
-    def _told(self, *, organiser: bool) -> dict[str, object]:
-        return answers.state(self.mark, self.use.plan_id, self.picture, self.kept, organiser=organiser)
-
-    def _kept(self, what: str, organiser: bool) -> Packed | None:
-        known = self.kept_entry.packed.get((what, organiser))
-        return known if known is not None and known.version == str(self.mark) else None
-
-    def _keep(self, what: str, organiser: bool, text: bytes) -> Packed:
-        made = self.kept_entry.packed[what, organiser] = Packed(str(self.mark), text)
-        return made
 
 
 class Pictures:
@@ -95,37 +89,45 @@ class Pictures:
         self._turn = threading.Lock()
         self._kept: OrderedDict[str, Kept] = OrderedDict()
 
+    def entry(self, event_id: str) -> Kept:
+        """What is kept of an event."""
+        with self._turn:
+            entry = self._kept.setdefault(event_id, Kept())
+            self._kept.move_to_end(event_id)
+            if len(self._kept) > MOST:
+                self._kept.popitem(last=False)
+            return entry
+
     @contextmanager
     def look(self, session: Session, organisation_id: str, event_id: str, now: Millis) -> Iterator[Look]:
         """The house of an event as it stands now, for one at a time; NotFound where it has no layout."""
-        use = _of_this_history(session, ground.in_use(session, organisation_id, event_id))
-        glance = _Glance(session, event_id, use, queries.head(session, event_id), now)
-        entry = self._entry(event_id)
+        seen = _mine(session, organisation_id, event_id)
+        entry = self.entry(event_id)
         with entry.turn:
-            picture = glance.up_to_date(entry)
+            use = _use(session, entry, seen)
+            picture = _Eye(session, seen, use, now).up_to_date(entry)
             kept = picture.kept()
-            mark = answers.mark(entry.basis, glance.head.version, picture, kept)
+            mark = answers.mark(entry.basis, seen.head.version, picture, kept)
+            if entry.head.version == seen.head.version:
+                entry.ready = Ready(seen.source, seen.head.version, picture.next_end, mark)
             # Where another was here with newer news, the picture is newer than this head: it is told once more then.
-            yield Look(use, entry, picture, glance.head, kept, mark)
+            yield Look(use, picture, seen.head, kept, mark)
 
     def plan(self, session: Session, organisation_id: str, event_id: str) -> Packed:
         """The drawing of an event's house."""
-        use = ground.in_use(session, organisation_id, event_id)
-        entry = self._entry(event_id)
-        known = entry.plan
-        if known is None or known.version != use.plan_id:
-            known = entry.plan = self._drawn(session, organisation_id, use)
-        return known
+        seen = _mine(session, organisation_id, event_id)
+        entry = self.entry(event_id)
+        with entry.turn:
+            use = _use(session, entry, seen)
+        return self.drawn(session, seen, use)
 
-    def told(self, parts: Parts, event_id: str) -> int:
-        """How far an event's log has come, a moment ago at most: one look serves everybody who waits."""
-        entry, now = self._entry(event_id), parts.monotonic()
-        at, version = entry.peeked
-        if now - at >= PEEK_AGAIN_NS:
-            with parts.database.reading() as session:
-                version = queries.head(session, event_id).version
-            entry.peeked = now, version
-        return version
+    def drawn(self, session: Session, seen: Glance, use: Use) -> Packed:
+        """The same where it is known how the event uses its layout."""
+        entry = self.entry(seen.event_id)
+        plan = entry.plan
+        if plan is None or plan.version != use.plan_id:
+            plan = entry.plan = self._drawn(session, seen.organisation_id, use)
+        return plan
 
     def _drawn(self, session: Session, organisation_id: str, use: Use) -> Packed:
         name = of_organisation(organisation_id, "seatmap", use.plan_id)
@@ -135,54 +137,56 @@ class Pictures:
 
         return Packed(use.plan_id, zstandard.ZstdDecompressor().decompress(self._cache.fetch(name, _KEEP, draw)))
 
-    def _entry(self, event_id: str) -> Kept:
-        with self._turn:
-            entry = self._kept.setdefault(event_id, Kept())
-            self._kept.move_to_end(event_id)
-            if len(self._kept) > MOST:
-                self._kept.popitem(last=False)
-            return entry
+
+def _mine(session: Session, organisation_id: str, event_id: str) -> Glance:
+    seen = glance(session, event_id)
+    if seen.organisation_id != organisation_id or seen.source.layout_id is None:
+        raise NotFound("This event has no seating layout.", code="event_layout_not_found")
+    return seen
 
 
-def _of_this_history(session: Session, use: Use) -> Use:
-    """After a restore versions are given a second time: none from before may be taken for one of them."""
-    return replace(use, basis=f"{use.basis}{revisions.lineage(session)[:3].hex()}")
+def _use(session: Session, entry: Kept, seen: Glance) -> Use:
+    """How the event uses its layout, found out anew where that may be otherwise by now."""
+    if entry.use is None or entry.source != seen.source:
+        entry.use = ground.in_use(session, seen.organisation_id, seen.event_id)
+        entry.source = seen.source
+    return entry.use
 
 
 @dataclass(frozen=True, slots=True)
-class _Glance:
+class _Eye:
     """What one reader sees of one state of the database."""
 
     session: Session
-    event_id: str
+    seen: Glance
     use: Use
-    head: Head
     now: Millis
 
     def up_to_date(self, entry: Kept) -> Picture:
         """The picture, corrected by what is new."""
-        picture = entry.picture
-        if picture is None or entry.basis != self.use.basis:
-            return self._anew(entry)
-        if self.head.version > entry.head.version:
-            touched = queries.touched(self.session, self.event_id, entry.head.version)
-            if touched is None or self.head.oldest > entry.head.version:
-                return self._anew(entry)
+        picture, head = entry.picture, self.seen.head
+        basis = f"{self.use.basis}{self.seen.source.lineage[:3].hex()}"
+        if picture is None or entry.basis != basis:
+            return self._anew(entry, basis)
+        if head.version > entry.head.version:
+            touched = queries.touched(self.session, self.seen.event_id, entry.head.version)
+            if touched is None or head.oldest > entry.head.version:
+                return self._anew(entry, basis)
             picture.places = self._places()
-            picture.correct(standing.seats(self.session, self.event_id, touched), self.now, touched=touched)
-            entry.head = self.head
+            rows = standing.seats(self.session, self.seen.event_id, touched) if touched else ()
+            picture.correct(rows, self.now, touched=touched)
+            entry.head = head
         if picture.places.until is not None and picture.places.until <= self.now:
             picture.places = self._places()
             picture.as_of = max(picture.as_of, self.now)
         picture.age(self.now)
         return picture
 
-    def _anew(self, entry: Kept) -> Picture:
+    def _anew(self, entry: Kept, basis: str) -> Picture:
         picture = Picture(ground.ground(self.session, self.use), self.now, self._places())
-        picture.correct(standing.seats(self.session, self.event_id), self.now)
-        entry.picture, entry.basis, entry.head = picture, self.use.basis, self.head
-        entry.packed.clear()
+        picture.correct(standing.seats(self.session, self.seen.event_id), self.now)
+        entry.picture, entry.basis, entry.head = picture, basis, self.seen.head
         return picture
 
     def _places(self) -> PlacesNow:
-        return standing.places_now(self.session, self.event_id, self.now)
+        return standing.places_now(self.session, self.seen.event_id, self.now)

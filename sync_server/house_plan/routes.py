@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-import orjson
 from apiflask import APIBlueprint
 from flask import Response, request
-from sqlalchemy.orm import Session
 
 from shared.errors import InvalidRequest
 from sync_server.house_plan import attendance, counters, schemas
 from sync_server.house_plan.answers import ENCODINGS, Packed
+from sync_server.house_plan.board import Sheet
 from sync_server.house_plan.pictures import Look
 from sync_server.house_plan.stream import Reader
 from sync_server.house_plan.viewers import Viewer, viewer
-from sync_server.house_plan.wiring import pictures
+from sync_server.house_plan.wiring import board
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.principals import Action
 from sync_server.plumbing.streams import Crowd, streams
@@ -33,9 +32,7 @@ JSON = "application/json"
 @bp.output(schemas.MapView)
 def whole(event_id: str) -> Response:
     """Everything that a page needs to draw an event's house: the plan, and the state with its version."""
-    with _looking(event_id) as (session, who, look):
-        plan = pictures().plan(session, who.organisation_id, event_id)
-        return _answered(look.whole(plan, organiser=who.organiser), who)
+    return _sheet(event_id, Sheet.WHOLE)
 
 
 @bp.get("/seatmap/plan")
@@ -46,9 +43,9 @@ def plan(event_id: str, query_data: schemas.PlanQuery) -> Response:
 
     Asked for by its name (`v`) it may be kept for ever.
     """
+    who = viewer(board().glances.look(event_id))
     with parts().database.reading() as session:
-        who = viewer(session, event_id)
-        drawn = pictures().plan(session, who.organisation_id, event_id)
+        drawn = board().pictures.plan(session, who.organisation_id, event_id)
     return _answered(drawn, who, FOR_EVER if query_data.v == drawn.version else "")
 
 
@@ -56,15 +53,14 @@ def plan(event_id: str, query_data: schemas.PlanQuery) -> Response:
 @bp.doc(summary="The state alone", responses={200: "The state"})
 def state(event_id: str) -> Response:
     """How it stands with every seat and zone now: two bits a seat, as base64."""
-    with _looking(event_id) as (_, who, look):
-        return _answered(look.state(organiser=who.organiser), who)
+    return _sheet(event_id, Sheet.STATE)
 
 
 @bp.get("/seatmap/bits")
 @bp.doc(summary="The state for machines", responses={200: "Two bits a seat (application/octet-stream)"})
 def bits(event_id: str) -> Response:
     """How it stands with every seat now: two bits a seat, bare; headers say version, first seat and how many."""
-    with _looking(event_id) as (_, who, look):
+    with _looking(event_id) as (who, look):
         shown = look.seats(organiser=who.organiser)
         answer = Response(pack(shown), content_type="application/octet-stream")
         answer.headers["X-Seatmap-Version"] = str(look.mark)
@@ -84,22 +80,23 @@ def changes(event_id: str, query_data: schemas.ChangesQuery) -> Response:
     since = request.headers.get("Last-Event-ID", "") or query_data.since
     if not since:
         raise InvalidRequest("since: name the version that you know, from the map's state.", field="since")
-    reader = _reader(event_id, since)
+    who = viewer(board().glances.look(event_id))
+    reader = Reader(parts(), board(), who, since)
     if request.accept_mimetypes.best_match([JSON, "text/event-stream"]) == "text/event-stream":
         return _streamed(reader)
     if not query_data.wait:
-        return _told(reader, reader.look().told())
-    with streams().seat(Crowd.BROWSER):
-        return _told(reader, reader.wait(query_data.wait).told())
+        return _for_whom(Response(reader.look().text, content_type=JSON), who)
+    with streams().seat(_crowd(who)):
+        return _for_whom(Response(reader.wait(query_data.wait).text, content_type=JSON), who)
 
 
 @bp.get("/occupancy")
 @bp.output(schemas.OccupancyView)
 def occupancy(event_id: str) -> dict[str, object]:
     """How full an event is, zone by zone: what is available, held and sold, in numbers and in percent."""
+    who = viewer(board().glances.look(event_id))
     with parts().database.reading() as session:
-        who = viewer(session, event_id)
-        counter = counters.Counter(parts().cache, pictures())
+        counter = counters.Counter(parts().cache, board().pictures)
         now = counter.counts(session, who.organisation_id, event_id, parts().clock())
     return counters.told(now, organiser=who.organiser)
 
@@ -114,32 +111,34 @@ def seats_of_day(event_id: str, date: str) -> schemas.DayView:
     return schemas.DayView.of(found)
 
 
+def _sheet(event_id: str, which: Sheet) -> Response:
+    seen = board().glances.look(event_id)
+    who = viewer(seen)
+    return _answered(board().sheet(seen, which, organiser=who.organiser), who)
+
+
 @contextmanager
-def _looking(event_id: str) -> Iterator[tuple[Session, Viewer, Look]]:
-    with parts().database.reading() as session:
-        who = viewer(session, event_id)
-        with pictures().look(session, who.organisation_id, event_id, parts().clock()) as look:
-            yield session, who, look
+def _looking(event_id: str) -> Iterator[tuple[Viewer, Look]]:
+    who = viewer(board().glances.look(event_id))
+    with (
+        parts().database.reading() as session,
+        board().pictures.look(session, who.organisation_id, event_id, parts().clock()) as look,
+    ):
+        yield who, look
 
 
-def _reader(event_id: str, since: str) -> Reader:
-    with parts().database.reading() as session:
-        return Reader(parts(), pictures(), viewer(session, event_id), since)
-
-
-def _told(reader: Reader, news: dict[str, object]) -> Response:
-    answer = Response(orjson.dumps(news), content_type=JSON)
-    return _for_whom(answer, reader.viewer)
+def _crowd(who: Viewer) -> Crowd:
+    return Crowd.BROWSER if who.organiser else Crowd.VISITOR
 
 
 def _streamed(reader: Reader) -> Response:
     reader.look()  # a house that is not there is not found before a seat is taken
-    seats = streams()
-    seats.take(Crowd.BROWSER)
+    seats, crowd = streams(), _crowd(reader.viewer)
+    seats.take(crowd)
     answer = Response(reader.frames(), content_type="text/event-stream; charset=utf-8")
     answer.headers["Cache-Control"] = "no-store"
     answer.headers["X-Accel-Buffering"] = "no"
-    answer.call_on_close(lambda: seats.give_back(Crowd.BROWSER))
+    answer.call_on_close(lambda: seats.give_back(crowd))
     return answer
 
 

@@ -6,29 +6,32 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-import orjson
 from sqlalchemy.exc import SQLAlchemyError
 
 from shared.clock import Millis
-from shared.errors import NotFound
-from sync_server.house_plan import changes
-from sync_server.house_plan.changes import Changes
+from shared.errors import GatehouseError, NotFound
+from sync_server.house_plan.board import Board, News
 from sync_server.house_plan.following import topic
-from sync_server.house_plan.pictures import Pictures
 from sync_server.house_plan.viewers import Viewer, require_shown
 from sync_server.plumbing.bus import Listener
 from sync_server.plumbing.logs import LOG
 from sync_server.plumbing.parts import Parts
 
+SECOND: Final = 1_000_000_000
 LOOK_EVERY_S: Final = 0.5
+LOOK_EVERY_DEAF_S: Final = 0.25
 """Where other processes cannot be heard, their news is found so late at most."""
-LOOK_ANYWAY: Final = 20
-"""Every so many turns it is looked without a reason, and the silence is broken."""
-TURNS: Final = 1_200
-"""After as many a reader comes again."""
-TURNS_OF_ORGANISERS: Final = 100
+PACE_S: Final = 0.2
+"""In a rush all readers of a house look so often, together: nobody sees more than five pictures a second."""
+LOOK_ANYWAY_S: Final = 10
+"""So often it is looked without a reason, and the silence is broken."""
+LASTS_S: Final = 600
+"""After as long a reader comes again."""
+LASTS_FOR_ORGANISERS_S: Final = 50
 """The same for whoever had to sign in: a session that has ended keeps no stream for longer than a minute."""
-RECONNECT_MS: Final = 2_000
+COME_BACK_MS: Final = 2_000
+COME_AGAIN_MS: Final = 100
+"""When the stream ends by plan: whoever waited for two seconds then would hear of a change too late."""
 
 
 @dataclass(slots=True)
@@ -36,59 +39,68 @@ class Reader:
     """One open map, and the version that it shows."""
 
     parts: Parts
-    pictures: Pictures
+    board: Board
     viewer: Viewer
     since: str
     _told: int = -1  # how far the log had come at the last look
 
-    def look(self) -> Changes:
+    def look(self, asked_at: int | None = None) -> News:
         """What is new; NotFound once the event is not to be seen any more."""
-        who, now = self.viewer, self.parts.clock()
-        with self.parts.database.reading() as session:
-            require_shown(session, who)
-            with self.pictures.look(session, who.organisation_id, who.event_id, now) as look:
-                self._told = look.head.version
-                return changes.changes(session, who.event_id, look, self.since, now, organiser=who.organiser)
+        who = self.viewer
+        seen = self.board.glances.look(who.event_id, asked_at)
+        require_shown(seen, who)
+        self._told = seen.head.version
+        return self.board.news(seen, self.since, organiser=who.organiser)
 
-    def wait(self, seconds: float) -> Changes:
+    def wait(self, seconds: float) -> News:
         """News, as soon as there is any; none after so many seconds."""
         with self._listening() as listener:
-            news = self.look()
-            for _ in range(int(seconds / LOOK_EVERY_S)):
-                if news.anything or self.parts.stop.is_set():
+            for news in self._looks(listener, seconds):
+                if news.changes.anything:
                     break
-                if self._stirred(listener, news.next_end):
-                    news = self.look()
             return news
 
-    def frames(self) -> Iterator[str]:
+    def frames(self) -> Iterator[bytes]:
         """The same as server-sent events, one after the other, until the reader or the server goes."""
-        yield f"retry: {RECONNECT_MS}\n\n"
+        yield _retry(COME_BACK_MS)
         try:
             with self._listening() as listener:
-                yield from self._frames(listener)
+                for news in self._looks(listener, LASTS_FOR_ORGANISERS_S if self.viewer.organiser else LASTS_S):
+                    yield self._frame_of(news)
+            if not self.parts.stop.is_set():
+                yield _retry(COME_AGAIN_MS)
         except NotFound:
-            yield _frame("gone", self.since, {})
-        except SQLAlchemyError as problem:  # whoever comes again is told in words
+            yield _frame(b"gone", self.since, b"{}")
+        except (SQLAlchemyError, GatehouseError) as problem:  # whoever comes again is told in words
             LOG.warning("stream_ended", problem=type(problem).__name__)
 
-    def _frames(self, listener: Listener) -> Iterator[str]:
-        stirred, next_end = True, None
-        for turn in range(TURNS_OF_ORGANISERS if self.viewer.organiser else TURNS):
-            if self.parts.stop.is_set():
-                return
-            if stirred or turn % LOOK_ANYWAY == 0:
-                news = self.look()
-                next_end = news.next_end
-                yield from self._frames_of(news)
-            stirred = self._stirred(listener, next_end)
+    def _frame_of(self, news: News) -> bytes:
+        if not news.changes.anything:
+            return b": heartbeat\n\n"
+        self.since = news.changes.version
+        return _frame(b"changes", self.since, news.text)
 
-    def _frames_of(self, news: Changes) -> Iterator[str]:
-        if news.anything:
-            self.since = news.version
-            yield _frame("changes", self.since, news.told())
-        else:
-            yield ": heartbeat\n\n"
+    def _looks(self, listener: Listener, seconds: float) -> Iterator[News]:
+        """One look now, and one whenever something may have happened, for so long or until the server stops."""
+        looked_at = self.parts.monotonic()
+        over = looked_at + seconds * SECOND
+        # What another has seen a moment ago is good for a beginning; what came after that, the next look finds.
+        news, stirred = self.look(looked_at - round(PACE_S * SECOND)), True
+        yield news
+        while self.parts.monotonic() < over and not self.parts.stop.is_set():
+            if stirred or self.parts.monotonic() - looked_at > LOOK_ANYWAY_S * SECOND:
+                looked_at = self._in_step()
+                news = self.look(looked_at)
+                yield news
+            stirred = self._stirred(listener, news.changes.next_end)
+
+    def _in_step(self) -> int:
+        """Wait until all readers may look again; when it was wanted."""
+        now = self.parts.monotonic()
+        left = self.board.glances.begun(self.viewer.event_id) / SECOND + PACE_S - now / SECOND
+        if left > 0:
+            self.parts.stop.wait(left)
+        return now
 
     def _listening(self) -> Listener:
         return self.parts.bus.listen([topic(self.viewer.event_id)])
@@ -96,14 +108,25 @@ class Reader:
     def _stirred(self, listener: Listener, next_end: Millis | None) -> bool:
         """Rest until something may have happened, or a moment; whether it is worth a look."""
         left = None if next_end is None else (next_end - self.parts.clock()) / 1000
-        told = listener.wait(LOOK_EVERY_S if left is None else min(LOOK_EVERY_S, max(0.0, left)))
+        told = listener.wait(self._rest_s if left is None else min(self._rest_s, max(0.0, left)))
         missed = listener.missed()
         over = next_end is not None and next_end <= self.parts.clock()
         return bool(told) or missed or over or self._moved()
 
+    @property
+    def _rest_s(self) -> float:
+        hears = self.parts.config.embedded or self.parts.config.redis_url is not None
+        return LOOK_EVERY_S if hears else LOOK_EVERY_DEAF_S
+
     def _moved(self) -> bool:
-        return self.pictures.told(self.parts, self.viewer.event_id) != self._told
+        """Whether the log has come further: one look serves everybody who waits."""
+        recently = self.parts.monotonic() - round(self._rest_s / 2 * SECOND)
+        return self.board.glances.look(self.viewer.event_id, recently).head.version != self._told
 
 
-def _frame(name: str, id: str, told: object) -> str:
-    return f"event: {name}\nid: {id}\ndata: {orjson.dumps(told).decode()}\n\n"
+def _retry(millis: int) -> bytes:
+    return b"retry: %d\n\n" % millis
+
+
+def _frame(name: bytes, version: str, told: bytes) -> bytes:
+    return b"event: %b\nid: %b\ndata: %b\n\n" % (name, version.encode(), told)

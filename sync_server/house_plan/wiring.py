@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from typing import Final, cast
 
-from flask import current_app
-
 from sync_server.house_plan import checking, service
+from sync_server.house_plan.board import Board
 from sync_server.house_plan.checking import Checker
 from sync_server.house_plan.following import Follower
+from sync_server.house_plan.glances import Glances
 from sync_server.house_plan.pictures import Pictures
 from sync_server.plumbing.parts import Parts, parts
 from sync_server.plumbing.work import Job
 
-_EXTENSION: Final = "gatehouse.pictures"
+MEMORY: Final = "house_plan.board"
 
 
 def wire(parts: Parts) -> None:
     """Every fact about seats gives its event's map a new version."""
+    parts.memories[MEMORY] = a_board(parts)
     follower = Follower(parts)
     parts.announcers.append(follower.hear)
     checker = Checker(Pictures(parts.cache), parts.cache, parts.metrics)
@@ -30,6 +31,12 @@ def wire(parts: Parts) -> None:
     )
 
 
-def pictures() -> Pictures:
-    """The pictures that the server answering this request keeps ready."""
-    return cast(Pictures, current_app.extensions.setdefault(_EXTENSION, Pictures(parts().cache)))
+def board() -> Board:
+    """What the server answering this request keeps ready."""
+    return cast(Board, parts().memories[MEMORY])
+
+
+def a_board(parts: Parts) -> Board:
+    """An empty one."""
+    glances = Glances(parts.database, parts.monotonic)
+    return Board(parts.database, parts.clock, glances, Pictures(parts.cache))

@@ -11,6 +11,7 @@ from sqlalchemy import text, update
 from shared.ids import uuid7
 from sync_server.holds import ending
 from sync_server.holds.models import HoldRow, HoldStatus, SeatOfEventRow, SeatState
+from sync_server.house_plan import wiring
 from sync_server.outbox.service import Fact, record
 from sync_server.seating.bitmap import unpack
 from tests.builders import MINUTE, a_ticket_type
@@ -132,6 +133,11 @@ class Page:
         self.version = news["version"]
         changed: list[list[int]] = news["seats"]
         return changed
+
+
+def forget_pictures(office: Office) -> None:
+    """The next answer comes from a process that has seen nothing."""
+    office.parts.memories[wiring.MEMORY] = wiring.a_board(office.parts)
 
 
 def a_house(

@@ -11,7 +11,7 @@ import zstandard
 from sync_server.house_plan import service
 from sync_server.revisions import service as revisions
 from tests.builders import MINUTE
-from tests.contracts.house_plan.house import CLOSED, FREE, HELD, TAKEN, House, a_house
+from tests.contracts.house_plan.house import CLOSED, FREE, HELD, TAKEN, House, a_house, forget_pictures
 from tests.contracts.seating.stage import with_wheelchairs
 from tests.office import Desk, Office
 
@@ -92,7 +92,7 @@ def test_late_reader_of_another_process_hears_of_a_hold_that_ended(house: House,
     office.work()
     page.follow()
     office.advance(6 * MINUTE)
-    office.app.extensions.pop("gatehouse.pictures")  # the next answer comes from a process that has seen nothing
+    forget_pictures(office)
     assert [5, FREE] in page.follow()
 
 

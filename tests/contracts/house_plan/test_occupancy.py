@@ -12,7 +12,7 @@ from sqlalchemy import text
 from scripts.throwaway.redis import RedisServer
 from tests.builders import MINUTE, a_wish
 from tests.contracts.facts.memory import nowhere
-from tests.contracts.house_plan.house import FREE, TAKEN, House, a_house
+from tests.contracts.house_plan.house import FREE, TAKEN, House, a_house, forget_pictures
 from tests.contracts.seating.stage import a_stage
 from tests.office import Desk, Office
 
@@ -77,7 +77,7 @@ def test_map_is_right_while_redis_dies_and_comes_back(
     office.work()
     assert page.follow() == [[2, TAKEN]]
     assert occupancy(house)["held"] == 2
-    office.app.extensions.pop("gatehouse.pictures")
+    forget_pictures(office)
     assert house.page().plan == page.plan
     office.close()
 
