@@ -68,6 +68,8 @@ def serving_app() -> APIFlask:
     here = build(config)
     prepare(here)
     start_loops(here, here.parts.stop)
+    for loop in here.parts.loops:
+        threading.Thread(target=loop, args=(here.parts.stop,), name="loop", daemon=True).start()
     _stop_when_told(here)
     if config.embedded:
         threading.Thread(target=Worker(here.parts).run, args=(here.parts.stop,), name="worker", daemon=True).start()

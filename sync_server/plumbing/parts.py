@@ -17,7 +17,7 @@ from sync_server.plumbing.cache import Cache
 from sync_server.plumbing.database import Database
 from sync_server.plumbing.metrics import Metrics
 from sync_server.plumbing.principals import Action, Principal
-from sync_server.plumbing.redis_or_not import Nearby
+from sync_server.plumbing.redis_or_not import Loop, Nearby
 from sync_server.plumbing.sealing import Sealer
 from sync_server.plumbing.work import Announcer, Job, Subscriber
 
@@ -39,6 +39,7 @@ class Parts:
     monotonic: MonotonicClock
     stop: threading.Event = field(default_factory=threading.Event)  # ends long polls and streams
     jobs: list[Job] = field(default_factory=list)  # rooms add theirs when they are wired
+    loops: list[Loop] = field(default_factory=list)  # of every process that answers requests, on threads of their own
     subscribers: list[Subscriber] = field(default_factory=list)
     announcers: list[Announcer] = field(default_factory=list)
     memories: dict[str, Any] = field(default_factory=dict)  # what a room keeps in this process, under its name
