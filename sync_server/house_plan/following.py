@@ -33,6 +33,8 @@ CANCELLED: Final = "ticket_cancelled"
 LAYOUTS: Final = ("event_layout_chosen", "event_layout_dropped")
 OUT_OF_SIGHT: Final = ("event_unpublished", "event_ended", "event_cancelled", "event_archived")
 """Open maps look whether they may be seen any more."""
+COMING: Final = ("event_published",)
+"""It will be looked at soon."""
 COUNTED: Final = ("tickets_issued", CANCELLED, "holds_ended")
 
 Touched = set[int] | None
@@ -49,7 +51,7 @@ def touched(message: Message) -> Touched | bool:
     if message.name in OF_ALL:
         return None
     named = _numbers(message.payload)
-    if named or message.name in {*HOLDS, *LAYOUTS, *OUT_OF_SIGHT, *COUNTED}:
+    if named or message.name in {*HOLDS, *LAYOUTS, *OUT_OF_SIGHT, *COMING, *COUNTED}:
         return named
     return False
 

@@ -98,6 +98,11 @@ class Pictures:
                 self._kept.popitem(last=False)
             return entry
 
+    def drawn_from(self, seen: Glance) -> bool:
+        """Whether the house is drawn as it is by now, whoever may sit where."""
+        entry = self.entry(seen.event_id)
+        return entry.source == seen.source and entry.picture is not None and entry.plan is not None
+
     @contextmanager
     def look(self, session: Session, organisation_id: str, event_id: str, now: Millis) -> Iterator[Look]:
         """The house of an event as it stands now, for one at a time; NotFound where it has no layout."""

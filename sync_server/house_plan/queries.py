@@ -38,7 +38,9 @@ def touched(session: Session, event_id: str, after: int) -> set[int] | None:
     return found
 
 
-def lately(session: Session, since: Millis) -> Sequence[tuple[str, str]]:
-    """Organisation and id of the events whose maps have changed since then."""
-    recent = select(SeatMapHead.organisation_id, SeatMapHead.event_id).where(SeatMapHead.changed_at >= since)
-    return [(row[0], row[1]) for row in session.execute(recent.order_by(SeatMapHead.event_id))]
+def lately(session: Session, since: Millis, most: int | None = None) -> Sequence[tuple[str, str]]:
+    """Organisation and id of the events whose maps have changed since then, the latest first."""
+    head = SeatMapHead
+    recent = select(head.organisation_id, head.event_id).where(head.changed_at >= since)
+    rows = session.execute(recent.order_by(head.changed_at.desc(), head.event_id).limit(most))
+    return [(row[0], row[1]) for row in rows]

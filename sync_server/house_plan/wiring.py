@@ -10,6 +10,7 @@ from sync_server.house_plan.checking import Checker
 from sync_server.house_plan.following import Follower
 from sync_server.house_plan.glances import Glances
 from sync_server.house_plan.pictures import Pictures
+from sync_server.house_plan.warming import Warmer
 from sync_server.plumbing.parts import Parts, parts
 from sync_server.plumbing.work import Job
 
@@ -18,7 +19,8 @@ MEMORY: Final = "house_plan.board"
 
 def wire(parts: Parts) -> None:
     """Every fact about seats gives its event's map a new version."""
-    parts.memories[MEMORY] = a_board(parts)
+    parts.memories[MEMORY] = board = a_board(parts)
+    parts.loops.append(Warmer(parts, board).run)
     follower = Follower(parts)
     parts.announcers.append(follower.hear)
     checker = Checker(Pictures(parts.cache), parts.cache, parts.metrics)
