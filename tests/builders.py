@@ -12,7 +12,8 @@ DAY = 24 * HOUR
 
 def a_venue(**changed: Any) -> dict[str, Any]:
     """A house in Berlin."""
-    return {"name": "Harbour Hall", "timezone": "Europe/Berlin", "city": "Berlin"} | changed
+    place = {"city": "Berlin", "country": "DE", "address": "Hafenstraße 1, 10245 Berlin"}
+    return {"name": "Harbour Hall", "timezone": "Europe/Berlin"} | place | changed
 
 
 def a_gate(**changed: Any) -> dict[str, Any]:
@@ -23,7 +24,7 @@ def a_gate(**changed: Any) -> dict[str, Any]:
 def an_event(venue_id: str, **changed: Any) -> dict[str, Any]:
     """A concert that starts in two hours and goes on for six."""
     times = {"start_at": EVENING + 2 * HOUR, "end_at": EVENING + 8 * HOUR}
-    return {"venue_id": venue_id, "name": "Night Music"} | times | changed
+    return {"venue_id": venue_id, "name": "Night Music", "description": "Choirs by night."} | times | changed
 
 
 def a_zone(**changed: Any) -> dict[str, Any]:

@@ -52,10 +52,12 @@ class Concert:
 
 def announce(organiser: Organiser) -> Concert:
     """A concert of tonight, still a draft."""
-    venue = organiser.post("/api/venues", {"name": "Old Brewery", "timezone": "Europe/Berlin"})
+    place = {"city": "Berlin", "country": "DE", "address": "Am Sudhaus 1, 12053 Berlin"}
+    venue = organiser.post("/api/venues", {"name": "Old Brewery", "timezone": "Europe/Berlin", **place})
     entrance = organiser.post(f"/api/venues/{venue['id']}/gates", {"code": "W", "name": "West"})
     times = {"start_at": _iso(time.time() + HOUR), "end_at": _iso(time.time() + 6 * HOUR)}
-    event = organiser.post("/api/events", {"venue_id": venue["id"], "name": "Opening Night", **times})
+    words = {"name": "Opening Night", "description": "The first evening in the old house."}
+    event = organiser.post("/api/events", {"venue_id": venue["id"], **words, **times})
     layout = organiser.post(f"/api/venues/{venue['id']}/layouts", _stalls())["id"]
     organiser.post(f"/api/venues/{venue['id']}/layouts/{layout}/activate")
     organiser.put(f"/api/events/{event['id']}/layout", {"layout_id": layout})

@@ -56,14 +56,17 @@ def found(server: MeasuredServer, seats: int) -> RowsHouse:
     organisation = server.made["organisation"]["id"]
     with server.ground() as ground, ground.parts.database.writing() as session:
         act = Deed(SYSTEM, wall_clock(), os.urandom)
-        shape = venue_shapes.NewVenue(name="Rows", timezone="Europe/Berlin", city="Hamburg", country="DE")
+        shape = venue_shapes.NewVenue(
+            name="Rows", timezone="Europe/Berlin", city="Hamburg", country="DE", address="Reihenweg 1"
+        )
         venue = venues.create_venue(session, organisation, shape.model_dump(), act)
         plan = seating.drawn(_plan(-(-seats // SOLD_OF_A_ROW)))
         layout = seating.create_layout(session, organisation, venue.id, plan, act)
         seating.activate(session, organisation, venue.id, layout.id, act)
         wanted = event_shapes.NewEvent(
-            venue_id=venue.id, name="Rush", start_at=act.now + 48 * HOUR, end_at=act.now + 54 * HOUR, capacity=0
-        )
+            venue_id=venue.id, name="Rush", description="Everybody at once.", start_at=act.now + 48 * HOUR,
+            end_at=act.now + 54 * HOUR, capacity=0,
+        )  # fmt: skip
         event = events.create_event(session, organisation, wanted.model_dump(), act)
         event_layouts.choose(session, organisation, event.id, Chosen(layout.id), act)
         status.walk(session, organisation, event.id, EventStatus.PUBLISHED, act)

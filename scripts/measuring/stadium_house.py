@@ -76,13 +76,16 @@ def found(server: MeasuredServer) -> StadiumHouse:
 
 
 def _venue() -> dict[str, Any]:
-    return venue_shapes.NewVenue(name="Stadium", timezone="Europe/Berlin", city="Hamburg", country="DE").model_dump()
+    return venue_shapes.NewVenue(
+        name="Stadium", timezone="Europe/Berlin", city="Hamburg", country="DE", address="Stadionweg 1"
+    ).model_dump()
 
 
 def _event(venue_id: str, now: int) -> dict[str, Any]:
     return event_shapes.NewEvent(
-        venue_id=venue_id, name="Night in the stadium", start_at=now + 48 * HOUR, end_at=now + 54 * HOUR, capacity=0
-    ).model_dump()
+        venue_id=venue_id, name="Night in the stadium", description="Sixty thousand under floodlights.",
+        start_at=now + 48 * HOUR, end_at=now + 54 * HOUR, capacity=0,
+    ).model_dump()  # fmt: skip
 
 
 def _plan() -> LayoutPlan:

@@ -13,7 +13,7 @@ from shared.clock import Millis
 from shared.errors import Conflict, InvalidRequest
 from shared.lifecycle import EventStatus
 from shared.snapshot import AnyRow, Row, RowKind
-from sync_server.events import consent, queries, rules
+from sync_server.events import consent, queries, rules, showing
 from sync_server.events.derived import derive, refuse_double
 from sync_server.events.hanging import Hanging, hanging
 from sync_server.events.models import EventRecord, GateZonesRecord
@@ -131,6 +131,8 @@ def _carry_out(session: Session, move: _Move) -> None:
     for name, value in place.items():
         setattr(row, name, value)
     row.updated_at = deed.now
+    if row.status in queries.SHOWN:
+        showing.check_findable(row, move.there)
     derive(row)
     refuse_double(session, row)
     flush_or_say(session)

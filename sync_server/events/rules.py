@@ -105,9 +105,19 @@ def action_for(target: EventStatus) -> Action:
     return Action.CALL_OFF if called_off else Action.CHANGE_STATUS
 
 
+def check_described(description: str) -> None:
+    """Conflict for an event of which visitors would not know what it is."""
+    if not description:
+        raise Conflict(
+            "Visitors must know what takes place. Give the event a description.",
+            code="event_incomplete",
+            missing=["description"],
+        )
+
+
 def changed_status(status: EventStatus) -> None:
     """Conflict for an event whose words stand for good."""
-    if status in {EventStatus.ARCHIVED, EventStatus.CANCELLED}:
+    if status in OVER:
         raise Conflict(f"An event that is {status.value} is not changed any more.", code="event_closed")
 
 

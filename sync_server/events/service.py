@@ -107,6 +107,8 @@ def change_event(
     for name, value in wanted.items():
         setattr(row, name, value)
     rules.check_times(times_of(row))
+    if "description" in wanted and row.status in queries.SHOWN:
+        rules.check_described(row.description)
     if "capacity" in wanted:
         rules.check_capacity(row.capacity, row.tickets_issued, row.venue_capacity)
     row.updated_at = deed.now
@@ -186,6 +188,7 @@ def serve_zones(
 ) -> None:
     """Let a gate serve only these zones at this event; none named: all."""
     event = queries.event(session, organisation_id, event_id, lock=True)
+    rules.changed_status(EventStatus(event.status))
     venues.gate(session, event.venue_id, gate_number)
     wanted = sorted({queries.zone(session, event_id, number).number for number in zones})
     session.merge(

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from shared.clock import Millis
 from shared.errors import Conflict, InvalidRequest
 from shared.lifecycle import EventStatus, require_transition
-from sync_server.events import queries
+from sync_server.events import queries, showing
 from sync_server.events.models import EventRecord
 from sync_server.events.rows import own_rows
 from sync_server.events.rules import check_times
@@ -20,6 +20,8 @@ from sync_server.plumbing.principals import Deed
 #: They belong to the evening itself: left behind, they would open or close the house on the old date.
 _PLANS: Final = ("doors_at", "go_live_at", "end_at_auto")
 _SALES: Final = ("sale_start_at", "sale_end_at")
+#: What a step may change besides the status; whoever reads the log must see that the new date became the date.
+_WALKS_ALONG: Final = ("start_at", "end_at", "rescheduled_at", "go_live_at", "end_at_auto", "counts_from")
 _FACTS: Final = {
     EventStatus.DRAFT: "event_unpublished",
     EventStatus.PUBLISHED: "event_published",
@@ -36,9 +38,14 @@ def walk(
 ) -> EventRecord:
     """Bring an event into another status; Conflict `invalid_transition` where the table has no such way."""
     row = queries.event(session, organisation_id, event_id, lock=True)
+    was = _dates(row)
     _forget_overtaken_plans(row, target, deed.now)
-    _step(session, row, target, deed, reason)
+    _step(session, row, target, deed, reason=reason, was=was)
     return row
+
+
+def _dates(row: EventRecord) -> dict[str, Millis | None]:
+    return {name: getattr(row, name) for name in _WALKS_ALONG}
 
 
 def _forget_overtaken_plans(row: EventRecord, target: EventStatus, now: Millis) -> None:
@@ -51,7 +58,9 @@ def _forget_overtaken_plans(row: EventRecord, target: EventStatus, now: Millis) 
         row.end_at_auto = None
 
 
-def _step(session: Session, row: EventRecord, target: EventStatus, deed: Deed, reason: str) -> None:
+def _step(
+    session: Session, row: EventRecord, target: EventStatus, deed: Deed, *, reason: str, was: dict[str, Millis | None]
+) -> None:
     old = EventStatus(row.status)
     require_transition(old, target)
     if target is EventStatus.DRAFT and row.tickets_issued:
@@ -60,12 +69,16 @@ def _step(session: Session, row: EventRecord, target: EventStatus, deed: Deed, r
             "Cancel or postpone it instead.",
             code="event_has_tickets",
         )
+    if old is EventStatus.DRAFT and target is EventStatus.PUBLISHED:
+        showing.make_ready(session, row, deed.now)
     row.status, row.updated_at = target.value, deed.now
     _mark(row, old, target, deed.now, reason)
     session.flush()
     put(session, row, own_rows(row))
-    after = {"status": target.value, "rescheduled_at": row.rescheduled_at}
-    tell(session, row, _FACTS[target], deed, before={"status": old.value}, after=after, reason=reason)
+    moved = {name: at for name, at in _dates(row).items() if at != was[name]}
+    before = {"status": old.value, **{name: was[name] for name in moved}}
+    after = {"status": target.value, "rescheduled_at": row.rescheduled_at, **moved}
+    tell(session, row, _FACTS[target], deed, before=before, after=after, reason=reason)
     announce(session, _FACTS[target], (row.organisation_id, row.id, row.number), deed.now)
 
 
@@ -143,7 +156,7 @@ def walk_planned(session: Session, deed: Deed) -> int:
     due = queries.planned(session, deed.now)
     for row in due:
         for target in _planned_steps(row, deed.now):
-            _step(session, row, target, deed, "as planned")
+            _step(session, row, target, deed, reason="as planned", was=_dates(row))
     return len(due)
 
 

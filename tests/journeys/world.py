@@ -22,6 +22,7 @@ from sync_server.migrations import schema
 from sync_server.plumbing.principals import SYSTEM, Action
 from sync_server.scans import queries
 from sync_server.workers import Worker
+from tests.builders import a_venue, an_event
 from tests.gate_builders import EVENING, HOUR, Hands
 from tests.journeys.cable import Cable
 from tests.journeys.door import Door
@@ -66,7 +67,7 @@ class World:
         self.start_server(fresh=True)
         self.organisation, self._token = self._found()
         self._post("/api/supervisors", {"name": "Sam", "pin": PIN})
-        self.venue = self._post("/api/venues", {"name": "Harbour Hall", "timezone": "Europe/Berlin"})["id"]
+        self.venue = self._post("/api/venues", a_venue())["id"]
         self.gates = {name: self._gate_of_venue(name) for name in ("A", "B", "C")}
         self.event = self.put_on("Night Music")
 
@@ -156,7 +157,7 @@ class World:
     def put_on(self, name: str, *, live: bool = True, **words: Any) -> Evening:
         """An event this evening, with gates A, B and C; live unless told otherwise."""
         times = {"start_at": iso(self.now + HOUR), "end_at": iso(self.now + 6 * HOUR)}
-        made = self._post("/api/events", {"venue_id": self.venue, "name": name, **times, **words})
+        made = self._post("/api/events", an_event(self.venue, name=name, **times, **words))
         event = Evening(made["id"], made["number"])
         self._post(f"/api/events/{event.id}/ticket-types", SINGLE)
         self.tell_event("publish", event)

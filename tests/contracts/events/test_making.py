@@ -42,6 +42,32 @@ def test_an_event_at_the_edge_of_what_may_be_is_made(desk: Desk) -> None:
     assert (made["capacity"], made["status"]) == (1_000_000, "draft")
 
 
+def test_an_event_is_shown_once_visitors_can_read_what_it_is_and_where(office: Office, desk: Desk) -> None:
+    def missing(method: str, path: str, body: dict[str, Any]) -> list[str]:
+        answer: Any = desk.ask(method, path, body)
+        assert (answer.status_code, answer.json["error"]["code"]) == (409, "event_incomplete"), answer.json
+        fields: list[str] = answer.json["error"]["details"]["missing"]
+        return fields
+
+    bare = desk.post("/api/venues", {"name": "Barn", "timezone": "Europe/Berlin"})["id"]
+    event = f"/api/events/{desk.post('/api/events', an_event(bare, description=None))['id']}"
+    assert missing("POST", f"{event}/publish", {}) == ["description"]
+    desk.patch(event, {"description": "Songs of the harvest."})
+    assert missing("POST", f"{event}/publish", {}) == ["city", "country", "address"]
+    desk.patch(f"/api/venues/{bare}", {"city": "Trebbin", "country": "DE", "address": "Dorfstraße 1"})
+    shown = desk.post(f"{event}/publish", {}, 200)  # what the draft lacked is taken from its house
+    assert (shown["city"], shown["country"], shown["address"]) == ("Trebbin", "DE", "Dorfstraße 1")
+    assert missing("PATCH", event, {"description": None}) == ["description"]
+    nowhere = desk.post("/api/venues", a_venue(name="Nowhere", address=None))["id"]
+    assert missing("POST", f"{event}/venue", {"venue_id": nowhere}) == ["address"]
+    assert desk.get(event)["venue_name"] == "Barn"
+    stream = desk.post("/api/venues", {"name": "Stream", "kind": "virtual", "timezone": "Europe/Berlin"})["id"]
+    desk.post(f"{event}/venue", {"venue_id": stream}, 200)
+    late = desk.post("/api/events", an_event(stream, name="Late"))["id"]
+    office.advance(8 * HOUR)
+    assert desk.refused("POST", f"/api/events/{late}/publish", {}) == (409, "event_over")
+
+
 def test_an_event_without_a_bound_of_its_own_issues_no_more_than_its_house_holds(desk: Desk) -> None:
     venue = desk.post("/api/venues", a_venue(max_capacity=3))["id"]
     assert desk.refused("POST", "/api/events", an_event(venue, capacity=4)) == (409, "venue_capacity_exceeded")

@@ -113,14 +113,22 @@ def test_a_postponed_event_gets_a_new_date_and_everything_moves_along(office: Of
     assert held(office, evening).counts_from == office.now
     assert desk.get(evening.path)["sale_status"] == "upcoming"  # no new date: nothing is sold
     new_start = EVENING + 2 * HOUR + 7 * DAY
+    office.advance(1)
     moved = desk.post(f"{evening.path}/reschedule", {"rescheduled_at": new_start}, 200)
     assert moved["rescheduled_at"] == "2026-07-11T18:00:00Z" and moved["sale_end_at"] == "2026-07-11T17:00:00Z"
     assert [day["date"] for day in moved["days"]] == ["2026-07-11"]
     row = office.held_of(evening.number, RowKind.TICKET)[0]
     assert row.not_after * 1000 == EVENING + 3 * HOUR + 7 * DAY
     assert evening.code(ticket) == code  # the printed code stays what it is: the row wins
+    office.advance(1)
     live = desk.post(f"{evening.path}/go-live", {}, 200)
     assert live["start_at"] == "2026-07-11T18:00:00Z" and live["rescheduled_at"] is None
+    log = f"/api/audit?subject_id={evening.event['id']}"
+    opened, dated = desk.get(f"{log}&limit=2")["items"]
+    postponed = desk.get(f"{log}&action=event_postponed")["items"][0]
+    assert (opened["before"]["start_at"], opened["after"]["start_at"]) == (EVENING + 2 * HOUR, new_start)
+    assert (dated["after"]["rescheduled_at"], opened["before"]["rescheduled_at"]) == (new_start, new_start)
+    assert postponed["after"] == {"status": "postponed", "rescheduled_at": None, "counts_from": EVENING}
 
 
 def test_a_new_date_needs_a_postponed_event_and_a_day_to_come(evening: Evening) -> None:
@@ -236,5 +244,8 @@ def test_lists_are_paged_by_start_and_filtered(evening: Evening) -> None:
 def test_a_changed_event_reaches_its_gates_and_a_closed_one_stays(office: Office, evening: Evening) -> None:
     evening.desk.patch(evening.path, {"name": "Night Music, again", "anti_passback": True})
     assert (held(office, evening).name, held(office, evening).anti_passback) == ("Night Music, again", True)
-    walk(evening, "cancel")
-    assert evening.desk.refused("PATCH", evening.path, {"name": "X"}) == (409, "event_closed")
+    evening.desk.post(f"/api/venues/{evening.venue['id']}/gates", a_gate())
+    walk(evening, "publish", "go-live", "end")
+    ways = (("PATCH", "", {"name": "X"}), ("POST", "/zones", {"name": "Floor"}), ("PUT", "/gates/1", {"zones": []}))
+    for method, path, body in ways:
+        assert evening.desk.refused(method, evening.path + path, body) == (409, "event_closed"), path
