@@ -62,6 +62,15 @@ def hold(session: Session, organisation_id: str, bearer_id: str | None, hold_id:
     return row
 
 
+def hold_on(session: Session, organisation_id: str, event_id: str, seat: int, now: Millis) -> HoldRow:
+    """What holds a seat of an event of this organisation now, or NotFound."""
+    row = session.get(SeatOfEventRow, (event_id, seat))
+    held = row is not None and row.state == SeatState.HELD and row.held_until is not None and row.held_until > now
+    if row is None or not held or row.organisation_id != organisation_id or row.hold_id is None:
+        raise NotFound("Nobody holds this seat.", code="hold_not_found")
+    return hold(session, organisation_id, None, row.hold_id)
+
+
 def lately(session: Session, bearer_id: str, since: Millis) -> tuple[int, Millis | None]:
     """How many somebody took since then, and when the first of them."""
     taken = func.count(), func.min(HoldRow.created_at)
