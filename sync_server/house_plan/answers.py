@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import zlib
 from base64 import b64encode
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final, cast
 
+import orjson
 import zstandard
 
 from sync_server.house_plan.picture import Picture, ZoneNow, mark_of
@@ -29,7 +31,7 @@ ENCODINGS: Final[dict[str, Callable[[bytes], bytes]]] = {
 class Packed:
     """An answer's text, and its packed forms as far as anybody has asked for them."""
 
-    version: str
+    name: str  # the same for the same, in every process
     text: bytes
     plan: Packed | None = None  # with which the text begins
     _packed: dict[str, bytes] = field(default_factory=dict)
@@ -104,6 +106,12 @@ def state(known: Mark, plan_id: str, picture: Picture, kept: Collection[int], *,
     }
 
 
+def name_of(told: dict[str, Any]) -> str:
+    """Every process looks at another moment, and says so; how it stands is the same, and so is its name."""
+    same = {key: value for key, value in told.items() if key not in {"version", "as_of"}}
+    return hashlib.blake2b(orjson.dumps(same), digest_size=10).hexdigest()
+
+
 def zones(now: Iterable[ZoneNow], *, organiser: bool) -> list[dict[str, int]]:
     """How full the zones are; what is held is told to organisers only."""
     return [_zone(zone, organiser=organiser) for zone in now]
@@ -114,6 +122,6 @@ def _zone(zone: ZoneNow, *, organiser: bool) -> dict[str, int]:
     return told | ({"held": zone.held, "sold": zone.sold} if organiser else {})
 
 
-def whole(version: str, plan: Packed, told: bytes) -> Packed:
+def whole(name: str, plan: Packed, told: bytes) -> Packed:
     """Plan and state as one answer."""
-    return Packed(version, b"".join([BEFORE, plan.text, b',"state":', told, b"}"]), plan)
+    return Packed(name, b"".join([BEFORE, plan.text, b',"state":', told, b"}"]), plan)

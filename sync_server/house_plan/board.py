@@ -69,11 +69,10 @@ class Board:
             with self._database.reading() as session:
                 where = session, seen.organisation_id, seen.event_id, self._clock()
                 with self.pictures.look(*where) as look:
-                    mark, told = str(look.mark), look.state(organiser=organiser)
-                if which is Sheet.STATE:
-                    made = Packed(mark, told)
-                else:
-                    made = answers.whole(mark, self.pictures.drawn(session, seen, look.use), told)
+                    mark, (name, told) = str(look.mark), look.state(organiser=organiser)
+                made = Packed(name, told)
+                if which is Sheet.WHOLE:
+                    made = answers.whole(name, self.pictures.drawn(session, seen, look.use), told)
             _turn_over(pinned, mark)
             pinned.sheets[key] = made
             return made

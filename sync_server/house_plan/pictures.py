@@ -70,10 +70,10 @@ class Look:
     kept: Collection[int]  # seats kept for whoever comes along with a guest in a wheelchair
     mark: Mark
 
-    def state(self, *, organiser: bool) -> bytes:
-        """How it stands with every seat and zone."""
+    def state(self, *, organiser: bool) -> tuple[str, bytes]:
+        """How it stands with every seat and zone, and a name that is the same wherever that is so."""
         told = answers.state(self.mark, self.use.plan_id, self.picture, self.kept, organiser=organiser)
-        return orjson.dumps(told)
+        return answers.name_of(told), orjson.dumps(told)
 
     def seats(self, *, organiser: bool) -> bytes:
         """What is shown of each seat."""
@@ -130,7 +130,7 @@ class Pictures:
         """The same where it is known how the event uses its layout."""
         entry = self.entry(seen.event_id)
         plan = entry.plan
-        if plan is None or plan.version != use.plan_id:
+        if plan is None or plan.name != use.plan_id:
             plan = entry.plan = self._drawn(session, seen.organisation_id, use)
         return plan
 

@@ -9,7 +9,7 @@ from apiflask import APIBlueprint
 from flask import Response, request
 
 from shared.errors import InvalidRequest
-from sync_server.house_plan import attendance, counters, schemas
+from sync_server.house_plan import attendance, counters, deeds, schemas
 from sync_server.house_plan.answers import ENCODINGS, Packed
 from sync_server.house_plan.board import Sheet
 from sync_server.house_plan.pictures import Look
@@ -19,7 +19,7 @@ from sync_server.house_plan.wiring import board
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.principals import Action
 from sync_server.plumbing.streams import Crowd, streams
-from sync_server.plumbing.web import organisation, requires
+from sync_server.plumbing.web import deed, organisation, requires
 from sync_server.seating.bitmap import pack
 
 bp = APIBlueprint("house_plan", __name__, url_prefix="/api/events/<event_id>", tag="Seat maps")
@@ -46,7 +46,7 @@ def plan(event_id: str, query_data: schemas.PlanQuery) -> Response:
     who = viewer(board().glances.look(event_id))
     with parts().database.reading() as session:
         drawn = board().pictures.plan(session, who.organisation_id, event_id)
-    return _answered(drawn, who, FOR_EVER if query_data.v == drawn.version else "")
+    return _answered(drawn, who, FOR_EVER if query_data.v == drawn.name else "")
 
 
 @bp.get("/seatmap/state")
@@ -88,6 +88,28 @@ def changes(event_id: str, query_data: schemas.ChangesQuery) -> Response:
         return _for_whom(Response(reader.look().text, content_type=JSON), who)
     with streams().seat(_crowd(who)):
         return _for_whom(Response(reader.wait(query_data.wait).text, content_type=JSON), who)
+
+
+@bp.post("/seatmap/blocked")
+@requires(Action.EDIT_EVENTS)
+@bp.input(schemas.Blocking)
+@bp.output(schemas.BlockedView)
+def block(event_id: str, json_data: schemas.Blocking) -> schemas.BlockedView:
+    """Take seats out of the sale of an event, or put them back; what is sold or held cannot be blocked."""
+    change = deeds.Change(frozenset(json_data.block), frozenset(json_data.open))
+    with parts().database.writing() as session:
+        count = deeds.block(session, organisation(), event_id, change, deed())
+    return schemas.BlockedView(blocked=count)
+
+
+@bp.delete("/seatmap/holds/<int:seat>")
+@requires(Action.ISSUE_TICKETS)
+@bp.doc(summary="Give up the hold on a seat", responses={204: "Given up"})
+def give_up(event_id: str, seat: int) -> tuple[str, int]:
+    """Give up what somebody holds, by the seat's number in the plan; whoever holds it may have been about to pay."""
+    with parts().database.writing() as session:
+        deeds.give_up(session, organisation(), event_id, seat, deed())
+    return "", 204
 
 
 @bp.get("/occupancy")
@@ -146,7 +168,8 @@ def _answered(packed: Packed, who: Viewer, keep: str = "") -> Response:
     """Packed as whoever asks takes it; 304 where they have it already."""
     encoding = next((each for each in ENCODINGS if request.accept_encodings.quality(each) > 0), "")
     answer = _for_whom(Response(content_type=JSON), who, keep)
-    answer.set_etag(f"{packed.version}{'-o' if who.organiser else ''}-{encoding or 'plain'}")
+    # Weak: what another process answers says the same, but not in the same bytes.
+    answer.set_etag(f"{packed.name}{'-o' if who.organiser else ''}-{encoding or 'plain'}", weak=True)
     answer.make_conditional(request)
     if answer.status_code == 200:
         answer.set_data(packed.by(encoding))

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field
 
 from sync_server.house_plan.attendance import DaySeats
-from sync_server.plumbing.shapes import Query, iso
+from sync_server.plumbing.shapes import Asked, Query, iso
 
 
 class PlanQuery(Query):
@@ -21,6 +21,22 @@ class ChangesQuery(Query):
 
     since: Annotated[str, Field(max_length=80)] = ""
     wait: Annotated[int, Field(ge=0, le=25)] = 0
+
+
+Seats = Annotated[list[Annotated[int, Field(ge=1, le=2**31 - 1)]], Field(max_length=5_000)]
+
+
+class Blocking(Asked):
+    """Seats by their numbers in the plan: to be taken out of the sale, and to be put back."""
+
+    block: Seats = Field(default_factory=list)
+    open: Seats = Field(default_factory=list)
+
+
+class BlockedView(BaseModel):
+    """How many seats of the event are blocked now."""
+
+    blocked: int
 
 
 class ChangesView(BaseModel):
