@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import namedtuple
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import orjson
 from sqlalchemy import (
@@ -31,14 +32,23 @@ class _Form:
     text: str
     constants: dict[str, Any]
     order: tuple[str, ...] | None  # of places that have no names
+    row: Callable[[Sequence[Any]], Any]  # with the columns' names
+
+    def given(self, values: dict[str, Any]) -> Any:
+        """The values as the driver takes them."""
+        known = {**self.constants, **values}
+        return known if self.order is None else tuple([_plain(known[place]) for place in self.order])
 
 
 class Prepared:
-    """A select with named places; rows come as the driver gives them, past all conversions."""
+    """A select with named places; rows come as the driver gives them, past all conversions.
 
-    def __init__(self, statement: Select[*tuple[Any, ...]]) -> None:
+    `planned_anew`: PostgreSQL looks at the values each time, where one way for all of them would be wrong for some.
+    """
+
+    def __init__(self, statement: Select[*tuple[Any, ...]], *, planned_anew: bool = False) -> None:
         """Compiles nothing yet: which database it is for is known when it is first asked."""
-        self._statement = statement
+        self._statement, self._planned_anew = statement, planned_anew
         self._forms: dict[str, _Form] = {}
 
     def rows(self, session: Session, **values: Any) -> Sequence[Row[*tuple[Any, ...]]]:
@@ -46,10 +56,18 @@ class Prepared:
         connection = session.connection()
         dialect = connection.dialect
         form = self._forms.get(dialect.name) or self._forms.setdefault(dialect.name, _form(self._statement, dialect))
-        given = {**form.constants, **values}
-        if form.order is None:
+        given = form.given(values)
+        how = {"prepare": False} if self._planned_anew and dialect.name == "postgresql" else {}
+        cursor: Any = connection.connection.cursor()
+        try:
+            # Past SQLAlchemy, which would work out the columns' names anew for each answer.
+            found = cursor.execute(form.text, given, **how).fetchall()
+        except dialect.loaded_dbapi.Error:
+            # A look does no harm twice: the usual way names the error as all others are, or there was none.
             return connection.exec_driver_sql(form.text, given).all()
-        return connection.exec_driver_sql(form.text, tuple([_plain(given[place]) for place in form.order])).all()
+        finally:
+            cursor.close()
+        return [*map(form.row, found)]
 
 
 def place(name: str, kind: Any = None) -> BindParameter[Any]:
@@ -60,7 +78,9 @@ def place(name: str, kind: Any = None) -> BindParameter[Any]:
 def _form(statement: Select[*tuple[Any, ...]], dialect: Dialect) -> _Form:
     compiled: Any = statement.compile(dialect=dialect, compile_kwargs={"render_postcompile": True})
     order = tuple(compiled.positiontup) if compiled.positional else None
-    return _Form(str(compiled), dict(compiled.params), order)
+    names = [column.name for column in statement.selected_columns]
+    named = cast(Any, namedtuple)("named", names)  # the names are known only now
+    return _Form(str(compiled), dict(compiled.params), order, named._make)
 
 
 def _plain(value: Any) -> Any:

@@ -39,7 +39,8 @@ class Listing(Base):
     moved_from: Mapped[Millis] = mapped_column(BigInteger, default=0)
 
     __table_args__ = (
-        Index("ix_listings_starts_at", "starts_at", "number"),
+        # All that a page of the whole feed asks: each row itself would be another place of the file to read.
+        Index("ix_listings_starts_at", "starts_at", "number", "listed_until", "moved_at", "moved_from"),
         Index("ix_listings_city_norm", "city_norm", "starts_at", "number"),
         Index("ix_listings_category_norm", "category_norm", "starts_at", "number"),
         Index("ix_listings_city_norm_category_norm", "city_norm", "category_norm", "starts_at", "number"),

@@ -2,33 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
-from typing import Any, Final
+from functools import cache, partial
+from typing import Any
 
-from sqlalchemy import BigInteger, ColumnElement, String, cast, func, or_, select, text, tuple_
-from sqlalchemy.dialects.postgresql import TSQUERY
+from sqlalchemy import BigInteger, ColumnElement, Select, func, or_, select, tuple_
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
 from shared.errors import InvalidRequest
 from sync_server.plumbing.database import of
 from sync_server.plumbing.prepared import Prepared, place
+from sync_server.programme import searching
 from sync_server.programme.cursors import BEHIND, Step
 from sync_server.programme.models import Generation, Listing, Place
-from sync_server.programme.words import for_postgresql, for_sqlite
-
-COMMON: Final = 5_000
-"""From as many hits on, SQLite walks the feed and asks of each event whether it is one."""
+from sync_server.programme.searching import Search
 
 _L = Listing
-
-_HITS = text("SELECT count(*) FROM (SELECT 1 FROM listing_words WHERE listing_words MATCH :words LIMIT :most)")
-_AMONG_HITS: Final = "listings.number IN (SELECT rowid FROM listing_words WHERE listing_words MATCH :words)"
-_IS_HIT: Final = (
-    "EXISTS (SELECT 1 FROM listing_words WHERE listing_words.rowid = +listings.number AND listing_words MATCH :words)"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,18 +89,48 @@ def _require_kept(session: Session, generation: int) -> None:
 
 def _by_start(
     session: Session, chosen: Filter, after: Step | None, *, limit: int, now: Millis, without: int = 0
-) -> list[Any]:
+) -> Sequence[Any]:
     given = _given(chosen, now) | {"most": limit}
     if after is not None:
         given |= {"began": after.began, "start": after.starts_at, "number": after.number}
     if without:
         given["generation"] = without
-    return _found(session, _statement_by_start, given, chosen)
+    if chosen.words is None:
+        return _ask(session, _statement_by_start, given)
+    return _searched(session, given, searching.search(chosen.words)) if chosen.words else []
 
 
-def _by_place(session: Session, chosen: Filter, after: Step, *, limit: int, now: Millis) -> list[Any]:
+def _searched(session: Session, given: dict[str, Any], wanted: Search) -> Sequence[Any]:
+    """From the index by words that are rare; along the feed as long as common words are met with there."""
+    ask = partial(_ask, session, _statement_by_start)
+    if wanted.is_long:
+        return ask(given | searching.found_by_index(session, wanted))
+    compared = searching.compared(session, wanted)
+    rare = wanted.rare(session, given["now"])
+    if rare is None:
+        stretch = _stretch(session, given)
+        found = ask(given | compared | stretch)
+        if not stretch or len(found) == given["most"]:
+            return found
+    return ask(given | compared | searching.found_by_index(session, rare or wanted))
+
+
+def _stretch(session: Session, given: dict[str, Any]) -> dict[str, int]:
+    """Where the part of the feed ends that is looked at first; nothing where all of it is that part."""
+    places = {name: value for name, value in given.items() if name not in {"now", "began", "generation"}}
+    ends = _ask(session, _statement_of_end, places | {"most": 1, "beyond": given["most"] * searching.STRETCH})
+    return {"end_start": ends[0].starts_at, "end_number": ends[0].number} if ends else {}
+
+
+def _by_place(session: Session, chosen: Filter, after: Step, *, limit: int, now: Millis) -> Sequence[Any]:
     given = _given(chosen, now) | {"most": limit, "generation": after.generation, "place": after.place}
-    return _found(session, _statement_by_place, given, chosen)
+    if chosen.words is not None:
+        if not chosen.words:
+            return []
+        wanted = searching.search(chosen.words)
+        # So few have a place that each is looked at.
+        given |= (searching.found_by_index if wanted.is_long else searching.compared)(session, wanted)
+    return _ask(session, _statement_by_place, given)
 
 
 def _given(chosen: Filter, now: Millis) -> dict[str, Any]:
@@ -124,62 +145,62 @@ def _given(chosen: Filter, now: Millis) -> dict[str, Any]:
     return {"now": now} | {name: value for name, value in wished.items() if value is not None}
 
 
-def _found(
-    session: Session, statement: Callable[[frozenset[str], str], Prepared], given: dict[str, Any], chosen: Filter
-) -> list[Any]:
-    """One statement for each set of filters, whatever their values."""
-    if chosen.words == ():
-        return []
-    way = ""
-    if chosen.words:
-        given["words"], way = _search(session, [*chosen.words])
-    return list(statement(frozenset(given), way).rows(session, **given))
-
-
-def _search(session: Session, words: list[str]) -> tuple[str, str]:
-    """The words as the database wants them, and the way in which it looks for them."""
-    if not of(session).embedded:
-        return for_postgresql(words), "tsquery"
-    match = for_sqlite(words)
-    common = session.execute(_HITS, {"words": match, "most": COMMON}).scalar_one() >= COMMON
-    return match, "along the feed" if common else "from the index"
+def _ask(session: Session, statement: Callable[..., Prepared], given: dict[str, Any]) -> Sequence[Any]:
+    """One statement for each set of places, whatever their values."""
+    return statement(frozenset(given), embedded=of(session).embedded).rows(session, **given)
 
 
 @cache
-def _statement_by_start(places: frozenset[str], way: str) -> Prepared:
-    wanted = select(_L.number, _L.starts_at).where(*_conditions(places, way))
+def _statement_by_start(places: frozenset[str], *, embedded: bool) -> Prepared:
+    wanted = select(_L.number, _L.starts_at).where(*_conditions(places, embedded=embedded))
     if "start" in places:
-        here = tuple_(place("start", BigInteger()), place("number", BigInteger()))
         # Moved since the reader began, from a place he has passed: he may have seen it there.
-        unmoved = or_(_L.moved_at <= place("began"), tuple_(_L.moved_from, _L.number) > here)
-        wanted = wanted.where(tuple_(_L.starts_at, _L.number) > here, unmoved)
+        unmoved = or_(_L.moved_at <= place("began"), tuple_(_L.moved_from, _L.number) > _point("start", "number"))
+        wanted = wanted.where(unmoved)
     if "generation" in places:
         placed = select(Place.number).where(Place.generation == place("generation"), Place.number == _L.number)
         wanted = wanted.where(~placed.exists())
-    return Prepared(wanted.order_by(_L.starts_at, _L.number).limit(place("most", BigInteger())))
+    return _in_order(wanted, places)
 
 
 @cache
-def _statement_by_place(places: frozenset[str], way: str) -> Prepared:
+def _statement_of_end(places: frozenset[str], *, embedded: bool) -> Prepared:
+    """Asks only what indexes know themselves: each row that is passed over would cost as much as it saves."""
+    wanted = select(_L.number, _L.starts_at).where(*_conditions(places, embedded=embedded))
+    return _in_order(wanted.offset(place("beyond", BigInteger())), places)
+
+
+def _in_order(wanted: Select[*tuple[Any, ...]], places: frozenset[str]) -> Prepared:
+    ordered = wanted.order_by(_L.starts_at, _L.number).limit(place("most", BigInteger()))
+    return Prepared(ordered, planned_anew="hits" in places)
+
+
+@cache
+def _statement_by_place(places: frozenset[str], *, embedded: bool) -> Prepared:
     here = Place.generation == place("generation"), Place.place > place("place")
-    wanted = select(Place.place, _L.number).join(_L, _L.number == Place.number).where(*here, *_conditions(places, way))
+    wanted = select(Place.place, _L.number).join(_L, _L.number == Place.number).where(*here)
+    wanted = wanted.where(*_conditions(places, embedded=embedded))
     return Prepared(wanted.order_by(Place.place).limit(place("most", BigInteger())))
 
 
-def _conditions(places: frozenset[str], way: str) -> list[Any]:
+def _conditions(places: frozenset[str], *, embedded: bool) -> list[Any]:
+    here = tuple_(_L.starts_at, _L.number)
     wished = {
+        "now": _L.listed_until > place("now"),
         "city": _L.city_norm == place("city"),
         "category": _L.category_norm == place("category"),
         "owner": _L.organisation_id == place("owner"),
         "starts_from": _L.starts_at >= place("starts_from"),
         "starts_before": _L.starts_at < place("starts_before"),
+        "start": here > _point("start", "number"),
+        "end_start": here < _point("end_start", "end_number"),
     }
-    found: list[Any] = [_L.listed_until > place("now"), *(wished[name] for name in wished if name in places)]
-    if way == "tsquery":
-        found.append(_L.words.bool_op("@@")(cast(place("words", String()), TSQUERY)))
-    elif way:
-        found.append(text(_IS_HIT if way == "along the feed" else _AMONG_HITS))
-    return found
+    kept = [condition for name, condition in wished.items() if name in places]
+    return [*kept, *searching.conditions(places, embedded=embedded)]
+
+
+def _point(start: str, number: str) -> Any:
+    return tuple_(place(start, BigInteger()), place(number, BigInteger()))
 
 
 @dataclass(frozen=True, slots=True)

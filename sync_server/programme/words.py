@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from sync_server.plumbing.folding import fold
 
@@ -27,11 +27,11 @@ def _spaced(text: str) -> Iterator[str]:
             yield letter if kind[0] in "LMN" else " "
 
 
-def for_sqlite(wanted: list[str]) -> str:
-    """All of these words, the last one as the beginning of a word, as FTS5 reads it."""
-    return " ".join(f'"{word}"' for word in wanted) + "*"
+def for_sqlite(whole: Sequence[str], beginning: str) -> str:
+    """All of these words, and one that begins so where a beginning is given, as FTS5 reads it."""
+    return " ".join([*(f'"{word}"' for word in whole), *([f'"{beginning}"*'] if beginning else [])])
 
 
-def for_postgresql(wanted: list[str]) -> str:
+def for_postgresql(whole: Sequence[str], beginning: str) -> str:
     """The same as a tsquery; words hold neither quotes nor operators."""
-    return " & ".join(f"'{word}'" for word in wanted) + ":*"
+    return " & ".join([*(f"'{word}'" for word in whole), *([f"'{beginning}':*"] if beginning else [])])

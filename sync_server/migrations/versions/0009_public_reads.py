@@ -16,7 +16,7 @@ branch_labels = None
 depends_on = None
 
 _INDEXES = {
-    "ix_listings_starts_at": ["starts_at", "number"],
+    "ix_listings_starts_at": ["starts_at", "number", "listed_until", "moved_at", "moved_from"],
     "ix_listings_city_norm": ["city_norm", "starts_at", "number"],
     "ix_listings_category_norm": ["category_norm", "starts_at", "number"],
     "ix_listings_city_norm_category_norm": ["city_norm", "category_norm", "starts_at", "number"],

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import pytest
 from sqlalchemy import text
 
-from sync_server.programme import queries
+from sync_server.programme import searching
 from tests.contracts.programme.town import FEED, Town
 
 CORPUS = {
@@ -20,7 +22,9 @@ CORPUS = {
     "न्यू म्यूज़िक": {"city": "Pune"},
     "NOT NEAR AND": {},
     "1e5 watts at 3.14": {"category": "Noise"},
+    f"One {' '.join('bcdefghijklmnopqs')} Two": {"category": "Letters"},
 }
+LONG = [next(name for name in CORPUS if name.startswith("One"))]
 EMIL = ["Émilie Söngs", "Emil und die Detektive"]
 ROCK = ["Rock 🎸 Night", "Rock'n'Roll OR bust"]
 
@@ -73,6 +77,9 @@ FINDS = {
     "202": ["東京 Jazz 2026"],
     "1e5": ["1e5 watts at 3.14"],
     "3.14": ["1e5 watts at 3.14"],
+    "one b c d e f g h i j k l m n o p q s tw": LONG,
+    "one b c d e f g h i j k l m n o p q s to": [],
+    "b c n": LONG,
     "rock rock rock": ROCK,
     "\x00rock\x00": ROCK,
     "rock\nnight\t": ROCK[:1],
@@ -89,23 +96,35 @@ FINDS = {
 }
 
 
-@pytest.mark.parametrize("common", [queries.COMMON, 1], ids=["from the index", "along the feed"])
-@pytest.mark.parametrize("sort", ["latest", "trending"])
-def test_the_same_words_find_the_same_events(
-    town: Town, monkeypatch: pytest.MonkeyPatch, common: int, sort: str
-) -> None:
-    """Both ways in which SQLite may search, and the one of PostgreSQL."""
-    monkeypatch.setattr(queries, "COMMON", common)
+#: Which words are taken for common, and how far the feed is then walked before the index is asked.
+WAYS = {
+    "along the feed": (0.02, 100),
+    "from the index": (2.0, 100),
+    "by rare words from the index": (0.15, 100),
+    "from the index after a stretch": (0.0, 0),
+}
+
+
+def test_the_same_words_find_the_same_events(town: Town, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each way in which a search may be looked for, on both databases."""
     for day, (name, words) in enumerate(CORPUS.items(), 1):
         event = town.publish(name, days=day, **words)
         if day == 2:
             town.sell(event, 1)
     town.work()
     wrong = {}
-    for typed, names in FINDS.items():
-        found = town.find(sort=sort, q=typed)
-        if sorted(found) != sorted(names):
-            wrong[typed[:40]] = found
+    for way, sort in product(WAYS, ("latest", "trending")):
+        for name, value in zip(("COMMON", "STRETCH"), WAYS[way], strict=True):
+            monkeypatch.setattr(searching, name, value)
+        town.forget()
+        for typed, names in FINDS.items():
+            found = town.find(sort=sort, q=typed)
+            if sorted(found) != sorted(names):
+                wrong[way, sort, typed[:40]] = found
+        first = town.page(sort=sort, q="rock", limit=1)
+        second = town.page(sort=sort, q="rock", limit=1, after=first["next"])
+        assert ([page["items"][0]["name"] for page in (first, second)], second["next"]) == (ROCK, None), (way, sort)
+        assert town.find(sort=sort, q="rock", category="theater") == town.find(sort=sort, q="rock", city="Köln") == []
     assert wrong == {}
     assert town.refused(FEED, q="x" * 5_001) == (400, "invalid_request")
 

@@ -43,5 +43,6 @@ def test_a_word_is_the_same_wherever_it_stands(first: str, second: str) -> None:
 
 
 def test_each_database_is_asked_in_its_own_words() -> None:
-    assert for_sqlite(["night", "mus"]) == '"night" "mus"*'
-    assert for_postgresql(["night", "mus"]) == "'night' & 'mus':*"
+    assert for_sqlite(["night"], "mus") == '"night" "mus"*'
+    assert for_postgresql(["night"], "mus") == "'night' & 'mus':*"
+    assert (for_sqlite(["night"], ""), for_postgresql([], "mus")) == ('"night"', "'mus':*")
