@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from apiflask import APIBlueprint
 from flask import Response, current_app, request
@@ -25,7 +26,7 @@ bp = APIBlueprint("live", __name__, url_prefix="/api", tag="Live")
 
 LOOK_EVERY_S = 10.0
 LOOK_EVERY_DEAF_S = 1.0
-"""Where other processes change things and no Redis tells of it."""
+"""Where other processes change things and no Redis tells of it, or none now."""
 STREAM = {200: "Server-sent events (text/event-stream)"}
 
 
@@ -103,7 +104,7 @@ def live_for_anybody(event_id: str) -> Response:
 def _stream(story: Story, topics: list[str], crowd: Crowd, welcome: Callable[[], bool]) -> Response:
     here, seats = parts(), streams()
     seats.take(crowd)
-    reader = Reader(welcome, here.stop, here.monotonic, _look_every_s(here))
+    reader = Reader(welcome, here.stop, here.monotonic, partial(_look_every_s, here))
     # Listens before it looks: what happens between the two is told, not lost.
     listener = here.bus.listen(topics)
     told = stream.told(story, listener, reader)
@@ -128,8 +129,9 @@ def _still_welcome() -> Callable[[], bool]:
 
 
 def _look_every_s(here: Parts) -> float:
-    alone = here.config.embedded or here.config.redis_url is not None
-    return LOOK_EVERY_S if alone else LOOK_EVERY_DEAF_S
+    hears_others = here.nearby.hears_others
+    told = here.config.embedded or (hears_others is not None and hears_others())
+    return LOOK_EVERY_S if told else LOOK_EVERY_DEAF_S
 
 
 def _last_seen() -> str:

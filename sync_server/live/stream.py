@@ -52,7 +52,7 @@ class Reader:
     welcome: Callable[[], bool]  # may still listen
     stop: threading.Event
     monotonic: MonotonicClock
-    look_every_s: float
+    look_every_s: Callable[[], float]
 
 
 def told(story: Story, listener: Listener, reader: Reader) -> Iterator[str]:
@@ -87,7 +87,7 @@ def _news(story: Story, listener: Listener, notes: Sequence[Note], pulse: Pulse,
     if notes:
         yield from story.news(notes)
     yield from story.settled()
-    if listener.missed() or pulse.due("look", int(reader.look_every_s * 1e9)):
+    if listener.missed() or pulse.due("look", int(reader.look_every_s() * 1e9)):
         yield from story.look()
 
 

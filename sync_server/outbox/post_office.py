@@ -73,6 +73,7 @@ class PostOffice:
             from sync_server.outbox.rabbit import Rabbit
 
             broker = rabbit = Rabbit(parts.config.amqp_url, parts.entropy, told.set)
+            parts.lines["amqp"] = rabbit.ready
             self._lines += [rabbit.run, JoinsConsumer(parts, parts.config.amqp_url).run]
         self._rounds = [Round(house_relay(parts, broker), parts.database.stirred, told.set)]
         if broker is not None:

@@ -21,8 +21,11 @@ def wire(parts: Parts) -> None:
     """Every fact reaches the topics of its event, and what is remembered of it is forgotten."""
     parts.announcers.extend([forgetter(parts.cache), teller(parts.bus)])
     parts.database.when(RECORDED, partial(_note_news, parts))
-    if parts.config.redis_url is not None:
+    if parts.nearby.hears_others is not None:
+        parts.lines["redis"] = parts.nearby.hears_others
         parts.database.wake_ups.append(lambda: parts.bus.tell(STIRRED, {}))
+    if parts.config.amqp_url is not None and not parts.config.embedded:
+        _watch_broker(parts, parts.config.amqp_url)
 
 
 def _note_news(parts: Parts, session: Session, fact: Fact, _now: Millis) -> None:
@@ -30,6 +33,15 @@ def _note_news(parts: Parts, session: Session, fact: Fact, _now: Millis) -> None
     if is_news(fact.name) or is_of_houses(fact.name):
         after_commit(session, partial(forget_lists, parts.cache, fact.organisation_id))
         after_commit(session, parts.metrics.event_changes.labels(fact.name).inc)
+
+
+def _watch_broker(parts: Parts, url: str) -> None:
+    """Let a process that leaves the delivering to others know whether the broker is there."""
+    from sync_server.outbox.rabbit import Rabbit
+
+    line = Rabbit(url, parts.entropy, lambda: None)
+    parts.lines["amqp"] = line.ready
+    parts.loops.append(line.run)
 
 
 def listen_for_commits(parts: Parts, stop: threading.Event) -> None:

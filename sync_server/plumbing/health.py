@@ -20,13 +20,14 @@ def alive() -> Response:
 
 @bp.get("/readyz")
 def ready() -> tuple[Response, int]:
-    """The process can do its work: the database answers."""
+    """The process can do its work: the database answers. What it can do without is named, and decides nothing."""
+    lines = {name: "ok" if there() else "lost" for name, there in parts().lines.items()}
     try:
         with parts().database.reading() as session:
             session.execute(text("SELECT 1"))
     except SQLAlchemyError as problem:
-        return jsonify({"status": "unavailable", "database": type(problem).__name__}), 503
-    return jsonify({"status": "ok", "database": "ok"}), 200
+        return jsonify({"status": "unavailable", "database": type(problem).__name__, **lines}), 503
+    return jsonify({"status": "ok", "database": "ok", **lines}), 200
 
 
 @bp.get("/metrics")

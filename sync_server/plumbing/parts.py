@@ -42,6 +42,7 @@ class Parts:
     loops: list[Loop] = field(default_factory=list)  # of every process that answers requests, on threads of their own
     subscribers: list[Subscriber] = field(default_factory=list)
     announcers: list[Announcer] = field(default_factory=list)
+    lines: dict[str, Callable[[], bool]] = field(default_factory=dict)  # whether a part is there that we can do without
     memories: dict[str, Any] = field(default_factory=dict)  # what a room keeps in this process, under its name
 
     @property

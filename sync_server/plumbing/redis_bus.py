@@ -76,9 +76,13 @@ class RedisBus:
         return True
 
     def _hear(self, data: bytes) -> None:
-        told = orjson.loads(data)
-        if told["from"] != self._mark:
-            self._hub.tell_all([Note(topic, body) for topic, body in told["notes"]])
+        try:
+            told = orjson.loads(data)
+            notes = [Note(topic, body) for topic, body in told["notes"]] if told["from"] != self._mark else []
+        except (ValueError, TypeError, KeyError):
+            self._hub.warn()  # another version's words, or a stranger's: whoever listens looks for themselves
+            return
+        self._hub.tell_all(notes)
 
     def _deaf(self, problem: Exception, losses: int) -> None:
         self.joined.clear()

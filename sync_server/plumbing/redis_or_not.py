@@ -28,6 +28,8 @@ class Nearby:
     loops: tuple[Loop, ...] = ()
     close: Callable[[], None] = lambda: None
     line: RedisLine | None = None
+    hears_others: Callable[[], bool] | None = None
+    """Whether other processes are heard through Redis now; None without one."""
 
 
 def choose(url: str | None, prefix: str, monotonic: MonotonicClock, entropy: Entropy, count: Count) -> Nearby:
@@ -41,4 +43,4 @@ def choose(url: str | None, prefix: str, monotonic: MonotonicClock, entropy: Ent
     line = RedisLine(url, monotonic)
     bus = RedisBus(line, prefix, mark=entropy(8).hex())
     cache = NearCache(monotonic, count, behind=RedisCache(line, prefix, count), bus=bus)
-    return Nearby(bus, cache, (bus.serve, cache.serve), line.close, line)
+    return Nearby(bus, cache, (bus.serve, cache.serve), line.close, line, bus.joined.is_set)

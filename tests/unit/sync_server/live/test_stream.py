@@ -63,7 +63,7 @@ class Room:
         self.hub, self.story, self.stop = Hub(), Told(), threading.Event()
         self.listener = Impatient(self.hub, frozenset({TOPIC}))
         self.hub._listeners[TOPIC].add(self.listener)
-        reader = Reader(welcome, self.stop, Clock(step_s), look_every_s=10)
+        reader = Reader(welcome, self.stop, Clock(step_s), look_every_s=lambda: 10)
         self.frames = told(self.story, self.listener, reader)
 
     def next(self, count: int) -> list[str]:

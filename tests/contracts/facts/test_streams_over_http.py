@@ -1,0 +1,80 @@
+"""Streams of a real server process: visitors have their share of seats, and one who does not read holds up nobody."""
+
+from __future__ import annotations
+
+import socket
+from contextlib import ExitStack
+from pathlib import Path
+
+import orjson
+import redis
+
+from scripts.processes.ports import LOOPBACK
+from sync_server.plumbing.bus import of_occupancy
+from tests.contracts.facts.memory import eventually
+from tests.contracts.facts.programs import Programs, Server, Stream
+from tests.contracts.facts.world import Sender
+
+LONG = {"words": "x" * 100_000}
+MANY = 60
+
+
+def asks_and_never_reads(server: Server, path: str, headers: dict[str, str]) -> socket.socket:
+    """A client with hardly any room for what it is told."""
+    line = socket.socket()
+    line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2_048)
+    line.connect((LOOPBACK, server.port))
+    words = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+    line.sendall(f"GET {path} HTTP/1.1\r\nHost: house\r\n{words}\r\n".encode())
+    return line
+
+
+def test_visitors_have_their_share_of_streams_and_staff_keep_theirs(sqlite_url: str, tmp_path: Path) -> None:
+    with ExitStack() as ends:
+        sender = Sender(tmp_path, sqlite_url, None)
+        programs = Programs(sender, tmp_path, ends, BLOCKING_THREADS="48")  # 16 streams: 4 of staff, 2 of visitors
+        sender.close()
+        server = programs.server().up()
+        path = f"/api/public{programs.event.removeprefix('/api')}/live"
+        status, _ = server.ask("POST", f"{programs.event}/publish", {})
+        assert status in {200, 409}  # the demo may have done it
+        first, second = Stream(server, path, guest=True), Stream(server, path, guest=True)
+        assert [one.answer.status for one in (first, second)] == [200, 200]
+        first.until("occupancy")
+        with Stream(server, path, guest=True) as third:
+            assert (third.answer.status, third.answer.headers["Retry-After"]) == (503, "5")
+        with Stream(server, "/api/live") as staff:
+            assert staff.answer.status == 200
+            staff.until("ready")
+        second.close()
+
+        def let_in() -> bool:
+            server.ask("POST", f"{programs.event}/holds", {"count": 1})  # whoever has gone is noticed at the next word
+            with Stream(server, path, guest=True) as another:
+                return another.answer.status == 200
+
+        eventually(let_in, "a seat that was given back is taken")
+        assert server.ask("GET", programs.event)[0] == 200
+        first.close()
+
+
+def test_a_client_that_does_not_read_holds_up_nobody(sqlite_url: str, redis_url: str, tmp_path: Path) -> None:
+    """More is told than all buffers on its way can hold: others hear everything, and the server ends when told to."""
+    with ExitStack() as ends:
+        sender = Sender(tmp_path, sqlite_url, None, redis_url)
+        programs = Programs(sender, tmp_path, ends)
+        sender.close()
+        server = programs.server().up()
+        eventually(lambda: server.ready()[1]["redis"] == "ok", "it hears others")
+        ends.callback(asks_and_never_reads(server, f"{programs.event}/live", programs.signed_in).close)
+        others = ends.enter_context(redis.Redis.from_url(redis_url))
+        topic = of_occupancy(programs.made["organisation"]["id"], programs.made["event"]["number"])
+        with Stream(server, f"{programs.event}/live") as reader:
+            reader.until("counters")
+            for n in range(MANY):
+                others.publish("gatehouse:bus", orjson.dumps({"from": "another", "notes": [[topic, {"n": n} | LONG]]}))
+                assert orjson.loads(reader.until("occupancy")[-1]["data"])["n"] == n
+            server.change("with strings")
+            reader.until("event_updated")
+        assert server.child is not None
+        assert server.child.stop() == 0
