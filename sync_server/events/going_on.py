@@ -1,4 +1,4 @@
-"""Which events are sold or taking place, for jobs that look after those they know."""
+"""Which events are sold or taking place, and where, for jobs that look after those they know."""
 
 from __future__ import annotations
 
@@ -27,4 +27,13 @@ def going_on_named(session: Session, among: Sequence[str]) -> dict[str, tuple[st
         here = EventRecord.id.in_(among[start : start + _AT_ONCE]), EventRecord.status.in_(_GOING_ON)
         wanted = select(EventRecord.id, EventRecord.venue_id, EventRecord.name).where(*here)
         found |= {row.id: (row.venue_id, row.id, row.name) for row in session.execute(wanted)}
+    return found
+
+
+def venues_of(session: Session, among: Sequence[str]) -> dict[str, str]:
+    """Where these events take place, whatever has become of them; those that are gone are left out."""
+    found: dict[str, str] = {}
+    for start in range(0, len(among), _AT_ONCE):
+        wanted = select(EventRecord.id, EventRecord.venue_id).where(EventRecord.id.in_(among[start : start + _AT_ONCE]))
+        found |= {row.id: row.venue_id for row in session.execute(wanted)}
     return found

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Final
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
+
+CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 
 
 class Metrics:
@@ -13,6 +16,7 @@ class Metrics:
     def __init__(self) -> None:
         """Name the measures; nothing is started."""
         self.registry = CollectorRegistry()
+        ProcessCollector(registry=self.registry)
         self.before_reading: list[Callable[[], None]] = []  # rooms look up here what is only known when it is asked for
         self.requests = Counter(
             "gatehouse_http_requests", "Requests answered", ["method", "route", "status"], registry=self.registry
@@ -33,6 +37,10 @@ class Metrics:
             "gatehouse_layout_load_seconds", "Time to have an event's house ready", registry=self.registry,
             buckets=(0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.5, 1, 2, 5),
         )  # fmt: skip
+        self.redis_seconds = Histogram(
+            "gatehouse_redis_seconds", "Time until Redis had answered", registry=self.registry,
+            buckets=(0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5),
+        )  # fmt: skip
         self.joins_taken = Counter(
             "gatehouse_joins_taken", "Messages about joins elsewhere", ["outcome"], registry=self.registry
         )
@@ -46,7 +54,7 @@ class Metrics:
         )  # fmt: skip
 
     def count_lookup(self, tier: str, known: bool) -> None:
-        """One look-up in a cache, near or far."""
+        """One look-up: near, far, or among the houses that a process keeps ready."""
         self.cache_lookups.labels(tier, "yes" if known else "no").inc()
 
     def text(self) -> bytes:

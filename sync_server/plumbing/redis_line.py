@@ -37,6 +37,7 @@ class RedisLine:
         self._away = False
         self._turn = threading.Lock()
         self.on_return: list[Callable[[Redis], None]] = []
+        self.took: Callable[[float], object] = lambda _: None  # is told how many seconds each answer took
 
     def ask(self, question: Callable[[Redis], T], instead: T) -> T:
         """What Redis answers, or `instead` where it does not."""
@@ -45,7 +46,9 @@ class RedisLine:
         try:
             if self._away:
                 self._welcome()
+            since = self._monotonic()
             answer = question(self.client)
+            self.took((self._monotonic() - since) / 1e9)
         except (RedisError, OSError) as problem:
             self._lost(problem)
             return instead

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 
 from apiflask import APIBlueprint
 from sqlalchemy.orm import Session
@@ -89,9 +89,10 @@ def _check_override(override: bool) -> None:
 
 @contextmanager
 def _house(event_id: str) -> Iterator[tuple[Session, House]]:
-    with ExitStack() as stack, parts().database.reading() as session:
-        with parts().metrics.layout_seconds.time():
-            now = stack.enter_context(houses().house(session, organisation(), event_id, parts().clock()))
+    with (
+        parts().database.reading() as session,
+        houses().house(session, organisation(), event_id, parts().clock()) as now,
+    ):
         yield session, now
 
 

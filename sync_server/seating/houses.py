@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any, Final, cast
 
@@ -13,8 +13,11 @@ from flask import current_app
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
+from sync_server.plumbing.metrics import Metrics
+from sync_server.plumbing.parts import parts
 from sync_server.seating import queries
 from sync_server.seating.house import House, empty_house, policy_at
+from sync_server.seating.models import EventLayoutRecord
 from sync_server.seating.taken import taken
 
 EXTENSION: Final = "gatehouse.houses"
@@ -34,8 +37,9 @@ class _Kept:
 class Houses:
     """Houses by event; building one of sixty thousand seats takes a second, correcting it a moment."""
 
-    def __init__(self) -> None:
-        """None yet."""
+    def __init__(self, metrics: Metrics | None = None) -> None:
+        """None yet; how long those who ask wait, and how often the house was kept, is told to the measures."""
+        self._metrics = metrics
         self._turn = threading.Lock()
         self._kept: OrderedDict[str, _Kept] = OrderedDict()
 
@@ -43,13 +47,26 @@ class Houses:
     def house(self, session: Session, organisation_id: str, event_id: str, now: Millis) -> Iterator[House]:
         """The house of an event as it stands now, for one at a time; NotFound where it has no layout."""
         row = queries.event_layout(session, organisation_id, event_id)
+        with ExitStack() as turn:
+            with self._measured():
+                kept = self._entry(event_id)
+                turn.enter_context(kept.turn)
+                house = self._up_to_date(kept, session, row)
+                house.correct(taken(session, event_id, now))
+            yield house
+
+    def _up_to_date(self, kept: _Kept, session: Session, row: EventLayoutRecord) -> House:
         source = (row.layout_id, row.revision, policy_at(session, row))
-        kept = self._entry(event_id)
-        with kept.turn:
-            if kept.house is None or kept.built_from != source:
-                kept.house, kept.built_from = empty_house(session, row), source
-            kept.house.correct(taken(session, event_id, now))
-            yield kept.house
+        known = kept.house if kept.built_from == source else None
+        if self._metrics is not None:
+            self._metrics.count_lookup("houses", known is not None)
+        if known is None:
+            known = kept.house = empty_house(session, row)
+            kept.built_from = source
+        return known
+
+    def _measured(self) -> AbstractContextManager[object]:
+        return nullcontext() if self._metrics is None else self._metrics.layout_seconds.time()
 
     def _entry(self, event_id: str) -> _Kept:
         with self._turn:
@@ -62,4 +79,4 @@ class Houses:
 
 def houses() -> Houses:
     """The houses that the server answering this request keeps ready."""
-    return cast(Houses, current_app.extensions.setdefault(EXTENSION, Houses()))
+    return cast(Houses, current_app.extensions.setdefault(EXTENSION, Houses(parts().metrics)))

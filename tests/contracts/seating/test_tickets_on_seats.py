@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections import Counter
 from collections.abc import Callable
@@ -190,7 +191,12 @@ def test_organiser_sees_how_well_the_house_is_seated(stage: Stage, evening: Even
     assert figures["hold_to_sale"]["percent"] is None
     assert office.desk(office.organisation("rival")).refused("GET", path)[0] == 404
     stage.best(2)
-    assert "gatehouse_layout_load_seconds_count 1.0" in office.parts.metrics.text().decode()
+    stage.best(2)
+    measures = office.parts.metrics.text().decode()
+    assert 'gatehouse_cache_lookups_total{known="no",tier="houses"} 1.0' in measures, "built once, and then kept"
+    kept = re.search(r'gatehouse_cache_lookups_total{known="yes",tier="houses"} (.+)', measures)
+    asked = re.search(r"gatehouse_layout_load_seconds_count (.+)", measures)
+    assert kept and asked and float(asked[1]) == float(kept[1]) + 1 > 2
 
 
 def at_once(*acts: Callable[[], None]) -> Counter[str]:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 from structlog.testing import capture_logs
 
 from sync_server.outbox import joins
+from sync_server.outbox.catalogue import FACTS
 from sync_server.outbox.joins import Join
 from sync_server.plumbing import logs
+from sync_server.watch import chronicle
+from tests.contracts.holds.house import a_house
 from tests.office import Evening, Office
 
 
@@ -52,6 +56,46 @@ def test_changes_are_counted_by_their_kind(office: Office, evening: Evening) -> 
     evening.desk.post(f"{evening.path}/cancel", {"reason": "storm"}, 200)
     measures = office.app.test_client().get("/metrics").get_data(as_text=True)
     assert 'gatehouse_event_changes_total{fact="event_cancelled"} 1.0' in measures
+
+
+def lines(office: Office) -> list[Any]:
+    """What the worker has to say of the facts that wait."""
+    with capture_logs() as told:
+        office.work()
+    return [line for line in told if "message_id" in line]
+
+
+def held(office: Office, became: str) -> float:
+    text = office.parts.metrics.text().decode()
+    found = re.search(rf'gatehouse_holds_total{{became="{became}"}} (.+)', text)
+    return float(found[1]) if found else 0
+
+
+def test_every_hold_is_a_line_with_its_ids_and_no_name_and_counted_by_what_became_of_it(office: Office) -> None:
+    house = a_house(office)
+    guest = house.guest()
+    office.work()
+    first = house.reserve(guest, "A-1")
+    house.reserve(guest, "A-2")
+    told = lines(office)
+    assert [line["event"] for line in told] == ["seat_held", "seat_held"]
+    ids = {"organisation_id": house.organisation_id, "event_id": house.id, "venue_id": house.event["venue_id"]}
+    assert all(ids.items() <= line.items() for line in told)
+    assert told[0]["hold_id"] == first["hold_id"] and told[0]["held_until"] and told[0]["bearer"].startswith("guest:")
+    assert held(office, "held") == 2
+    house.desk.post(f"{house.path}/cancel", {"reason": "the singer Erika is ill"}, 200)
+    (ended,) = lines(office)
+    assert (ended["event"], ended["count"]) == ("holds_ended", 2) and ids.items() <= ended.items()
+    assert "Erika" not in str(ended)
+    assert held(office, "ended_with_event") == 2
+
+
+def test_every_kind_of_hold_is_logged_and_no_fact_that_nobody_knows() -> None:
+    """What stands in lines is chosen by name: a new fact is logged once somebody has looked at what it carries."""
+    assert set(chronicle.LINES) <= set(FACTS) and set(chronicle.BECAME) <= set(chronicle.LINES)
+    assert {name for name in FACTS if name.startswith(("seat_hold", "seat_held", "holds_"))} <= set(chronicle.LINES)
+    said = {field for fields in chronicle.LINES.values() for field in fields}
+    assert not said & {"holder_name", "email", "name", "note", "notes"}
 
 
 def test_organisers_see_how_many_joined_elsewhere(office: Office, evening: Evening) -> None:
