@@ -11,6 +11,7 @@ from sync_server.holds import queries, statement
 from sync_server.holds.asking import Asking
 from sync_server.holds.failures import Failures
 from sync_server.holds.known import Knowing, Known
+from sync_server.holds.measures import Measures
 from sync_server.holds.rules import Evidence
 from sync_server.holds.tiers import Far, Tiers
 from sync_server.plumbing.database import Database
@@ -34,6 +35,7 @@ class BoxOffice:
         self.database: Database = parts.database
         self.knowing = Knowing(parts.database)
         self.failures = Failures(parts.database, parts.stop)
+        self.measures = Measures(parts)
         line = parts.nearby.line
         far = Far(line, parts.config.redis_prefix) if line is not None else None
         self.tiers = Tiers(parts.bus, far, alone=parts.config.embedded)
@@ -43,7 +45,8 @@ class BoxOffice:
             line.on_return.append(lambda _redis: self.tiers.near.forget_all())
 
     def wait(self, millis: int) -> None:
-        """A moment, or until the server stops."""
+        """A moment, or until the server stops, before a try that others won is begun anew."""
+        self.measures.retries.inc()
         self._stop.wait(millis / 1000)
 
     def ask(self, values: Mapping[str, Any]) -> Evidence:
@@ -90,16 +93,17 @@ class BoxOffice:
     ) -> Offer | None:
         """Judge a choice by the whole house; Conflict in its words, with what could be had instead.
 
-        None where a seat is gone already, perhaps to this very bearer: whoever tries to hold it is told.
+        What this bearer holds already is no part of the choice, but belongs to the party. None where nothing else is
+        chosen, or a seat is gone: whoever tries to hold it is told.
         """
         with self.database.reading() as session:
             mine = queries.mine(session, asking.organisation_id, asking.id, asking.now, known.id)
-            owned = [row.seat for row in mine if row.seat is not None and row.seat not in seats]
+            owned = {row.seat for row in mine if row.seat is not None}
+            chosen = [seat for seat in seats if seat not in owned]
             with houses.house(session, asking.organisation_id, known.id, asking.now) as house:
-                wanted = [seat for seat in seats if house.free(seat)]
-                if len(wanted) < len(seats):
+                if not chosen or not all(house.free(seat) for seat in chosen):
                     return None
-                return given(house.judged(wanted, wish, owned))
+                return given(house.judged(chosen, wish, owned))
 
 
 def _evidence(row: Any) -> Evidence:

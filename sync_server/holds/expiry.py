@@ -42,7 +42,7 @@ def _sweep_event(session: Session, over: Sequence[HoldRow], deed: Deed) -> None:
     ending.end(session, number, living, HoldStatus.EXPIRED, deed)
     for zone in sorted({hold.zone for hold in over if hold.seat is None}):
         if places.locked_free_of_others(session, first.event_id, zone):
-            inventory.end_overdue_places(session, first.event_id, number, zone, deed)
+            inventory.end_overdue_places(session, first.event_id, number, zone, deed, for_ms=rules.SWEPT_AFTER_MS)
 
 
 def forget_tallies(session: Session, now: Millis) -> None:

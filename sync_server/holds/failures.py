@@ -7,6 +7,8 @@ from collections import deque
 from typing import Final
 
 from sqlalchemy import insert
+from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from shared.errors import GatehouseError
 from shared.ids import uuid7
@@ -50,14 +52,22 @@ class Failures:
         """Write down what waits; how many lines that were."""
         count = 0
         while some := self._next():
-            written = [self._written(line) for line in some]
-            with self._database.writing() as session:
-                session.execute(insert(LINES), [each.line for each in written])
-                filed = [row for each in written for row in each.filed]
-                if filed:
-                    session.execute(insert(FILED), filed)
+            try:
+                self._write(some)
+            except (OperationalError, PoolTimeout):  # the database is away: they wait until it is back
+                with self._turn:
+                    self._waiting.extendleft(reversed(some[: MOST - len(self._waiting)]))
+                raise
             count += len(some)
         return count
+
+    def _write(self, lines: list[AuditLine]) -> None:
+        written = [self._written(line) for line in lines]
+        with self._database.writing() as session:
+            session.execute(insert(LINES), [each.line for each in written])
+            filed = [row for each in written for row in each.filed]
+            if filed:
+                session.execute(insert(FILED), filed)
 
     def _written(self, line: AuditLine) -> Written:
         entropy = self._database.entropy
@@ -72,11 +82,16 @@ class Failures:
         return some
 
     def _run(self) -> None:
-        while not self._stop.wait(REST_S):
+        last, well = False, True
+        while not last:
+            last = self._stop.wait(REST_S)  # what was noted before the stop is still written
             try:
                 self.flush()
+                well = True
             except Exception as problem:  # a line that cannot be written must not end the writing of others
-                LOG.error("failures_not_written", problem=type(problem).__name__)
+                if well or not isinstance(problem, OperationalError | PoolTimeout):
+                    LOG.error("failures_not_written", problem=type(problem).__name__)
+                well = False
 
 
 def _told(named: str) -> str:

@@ -39,6 +39,11 @@ class Plan:
     numbers: Mapping[int, str]  # of seats: their ids
 
     @property
+    def layout_id(self) -> str:
+        """The layout's; only of an event that has one."""
+        return str(self.built_from[0])
+
+    @property
     def room(self) -> int:
         """How many people its zones hold."""
         return sum(zone.capacity for zone in self.zones.values())
@@ -85,6 +90,10 @@ class Knowing:
             return kept
         return self.look(organisation_id, event_id, kept)
 
+    def anew(self, organisation_id: str, event_id: str) -> Known:
+        """That event as it is now, whatever was known of it."""
+        return self.look(organisation_id, event_id, self.event(organisation_id, event_id))
+
     def look(self, organisation_id: str, event_id: str, stale: Known | None = None) -> Known:
         """Look at it anew, unless somebody has done so since `stale` was seen."""
         with self._building[hash(event_id) % BUILDERS]:
@@ -128,7 +137,7 @@ def load(session: Session, organisation_id: str, event_id: str, plan: Plan, turn
     policy = seating.policy(session, organisation_id) if row is None else policy_at(session, row)
     sale = Sale(
         turn, EventStatus(event.status), event.rescheduled_at, event.sale_start_at, event.sale_end_at, event.capacity,
-        row.revision if row else 0, policy_changed_at(session, organisation_id),
+        row.revision if row else 0, policy_changed_at(session, organisation_id), row is not None and row.moving,
     )  # fmt: skip
     venue = venues.venue(session, organisation_id, event.venue_id)
     plan = NO_PLAN if row is None else _plan(session, row, policy, plan)

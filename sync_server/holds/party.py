@@ -17,6 +17,7 @@ from sync_server.holds.box_office import BoxOffice
 from sync_server.holds.known import Known
 from sync_server.holds.models import WHOLE_EVENT
 from sync_server.holds.service import Wanted
+from sync_server.seating import queries as seating
 from sync_server.seating.house import given
 from sync_server.seating.houses import Houses
 from sync_server.seating.offers import Wish
@@ -56,8 +57,7 @@ class Table:
 
     def run_within(self, write: Callable[[Callable[[Session], list[Held]]], T]) -> T:
         """The same in a transaction of somebody else's, who calls what `write` is handed with its session."""
-        known = self.office.knowing.event(self.asking.organisation_id, self.event_id)
-        known = self.office.knowing.look(known.organisation_id, known.id, known)
+        known = self.office.knowing.anew(self.asking.organisation_id, self.event_id)
         lost = 0
         for _ in range(10):
             rules.check_sale(known.sale, self.asking.now)
@@ -90,18 +90,29 @@ class Table:
         return self._places(known)
 
     def _picked(self, known: Known) -> list[Spot]:
-        ids = list(dict.fromkeys(self.party.seat_ids))
+        ids = list(dict.fromkeys(self._ids(known)))
         unknown = [id for id in ids if id not in known.plan.spots]
         if unknown:
             raise NotFound("This event has no such seat.", code="seat_not_found", seat_ids=unknown[:20])
         spots = [known.plan.spots[id] for id in ids]
-        blocked = [spot.id for spot in spots if spot.blocked]
+        blocked = [spot for spot in spots if spot.blocked]
         if blocked:
-            raise rules.not_available("blocked")
+            raise rules.naming(rules.not_available("blocked"), blocked)
         self.office.require_access(known, self.asking, [spot.zone for spot in spots])
         wish = Wish(len(spots), None, self.party.apart, self.asking.override)
         self.office.consider(self.houses, known, self.asking, [spot.number for spot in spots], wish)
         return spots
+
+    def _ids(self, known: Known) -> list[str]:
+        """The seats by their ids; they may also be called as the layout calls them: A-12."""
+        asked = [word.lower() if word.lower() in known.plan.spots else word for word in self.party.seat_ids]
+        words = [word for word in asked if word not in known.plan.spots]
+        if not words or not known.sale.revision:
+            return asked
+        with self.office.database.reading() as session:
+            numbers = seating.seat_numbers(session, known.plan.layout_id, words)
+        called = {word: known.plan.numbers.get(number, word) for word, number in numbers.items()}
+        return [called.get(word, word) for word in asked]
 
     def _best(self, known: Known) -> list[Spot]:
         zones = self.office.open_zones(known, self.asking)

@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
-from sqlalchemy import and_, func, or_, select
+from sqlalchemy import and_, func, or_, select, text
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
 from shared.errors import NotFound
 from sync_server.holds import places, seats
 from sync_server.holds.models import HoldRow, HoldStatus, SeatOfEventRow, SeatState
+
+LATELY_MS: Final = 5 * 60_000
 
 
 def seats_gone(session: Session, event_id: str, now: Millis) -> tuple[set[int], bool]:
@@ -39,7 +42,8 @@ def mine(
     ]  # fmt: skip
     if event_id is not None:
         wanted.append(HoldRow.event_id == event_id)
-    return session.execute(select(HoldRow).where(*wanted).order_by(HoldRow.id)).scalars().all()
+    in_order = HoldRow.created_at, HoldRow.event_id, HoldRow.seat, HoldRow.id
+    return session.execute(select(HoldRow).where(*wanted).order_by(*in_order)).scalars().all()
 
 
 def ever(session: Session, event_id: str) -> int:
@@ -72,16 +76,33 @@ def hold_on(session: Session, organisation_id: str, event_id: str, seat: int, no
 
 
 def lately(session: Session, bearer_id: str, since: Millis) -> tuple[int, Millis | None]:
-    """How many somebody took since then, and when the first of them."""
-    taken = func.count(), func.min(HoldRow.created_at)
+    """How many seats and places somebody took since then, and when the first of them."""
+    taken = func.coalesce(func.sum(HoldRow.quantity), 0), func.min(HoldRow.created_at)
     row = session.execute(select(*taken).where(HoldRow.bearer_id == bearer_id, HoldRow.created_at > since)).one()
-    return row[0], row[1]
+    return int(row[0]), row[1]
 
 
 def from_address(session: Session, event_id: str, origin: str, now: Millis) -> int:
     """How much is held from one address at an event."""
     here = HoldRow.event_id == event_id, HoldRow.origin == origin, HoldRow.status == "active", HoldRow.held_until > now
     return int(session.execute(select(func.coalesce(func.sum(HoldRow.quantity), 0)).where(*here)).scalar_one())
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How it stands with the holds of all events."""
+
+    active: int
+    overdue: int
+    expired_lately: int
+
+
+def standing(session: Session, now: Millis) -> Standing:
+    """How many holds are good now, how many are over but not ended, and how many ran out within five minutes."""
+    counts = select(func.count().filter(HoldRow.held_until > now), func.count().filter(HoldRow.held_until <= now))
+    active, overdue = session.execute(counts.where(HoldRow.status == text("'active'"))).one()
+    lately = HoldRow.status == text("'expired'"), HoldRow.updated_at > now - LATELY_MS
+    return Standing(active, overdue, session.execute(select(func.count()).where(*lately)).scalar_one())
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,7 +87,7 @@ class Try:
         holder = self._office.tiers.holder((known.organisation_id, known.id, spot.number), self._asking.now)
         if holder is not None and holder.bearer_id != self._asking.id:
             raise rules.held_by_another(holder.until, self._asking.now)
-        if self._must_be_considered(known, spot):
+        if self._must_be_considered(known, spot, slowly=known.bound is not None):
             self._consider(known, spot)
         if known.bound is not None:
             return self._slowly(known, spot)
@@ -96,10 +96,10 @@ class Try:
         except Crossed:
             return Outcome.LOST
 
-    def _must_be_considered(self, known: Known, spot: Spot) -> bool:
+    def _must_be_considered(self, known: Known, spot: Spot, *, slowly: bool) -> bool:
         if self._considered or self._asking.override:
             return False
-        orphans = known.bound is not None and known.policy.orphan_avoidance_strict
+        orphans = slowly and known.policy.orphan_avoidance_strict  # the statement looks for single seats itself
         return spot.special or orphans or known.policy.prefer_clustering_over_selection
 
     def _consider(self, known: Known, spot: Spot) -> None:
@@ -130,6 +130,8 @@ class Try:
         if outcome is Outcome.CONSIDER:
             self._consider(known, spot)
         if outcome is Outcome.OVERDUE:
+            if self._must_be_considered(known, spot, slowly=True):
+                self._consider(known, spot)
             return self._slowly(known, spot)
         return outcome
 
@@ -149,7 +151,7 @@ class Try:
         known = self._office.knowing.event(self._asking.organisation_id, self._event_id)
         for _ in range(LOOKS):
             known, spot = self._sold_at(known)
-            if not (self._considered or self._asking.override) and known.policy.orphan_avoidance_strict:
+            if self._must_be_considered(known, spot, slowly=True):
                 self._consider(known, spot)
             try:
                 return write(partial(self._within, known=known, spot=spot))
@@ -211,7 +213,7 @@ def _written(known: Known, spot: Spot, asking: Asking, hold_id: str, until: Mill
     written = audit.write(line, uuid7(now, deed.entropy), deed.entropy)
     subjects = {"hold": hold_id, "event": known.id, "event_number": known.number}
     payload = {"kind": "seat", "seat": spot.number, "zone": spot.zone, "quantity": 1, "held_until": until,
-        "bearer": f"{asking.kind}:{asking.id}"}  # fmt: skip
+        "bearer": f"{asking.kind}:{asking.id}", "seat_id": spot.id}  # fmt: skip
     fact = outbox.write(Fact("seat_held", where, now, subjects, payload), deed.entropy)
     filed = written.filed[0] if written.filed else {}
     named = statement.named

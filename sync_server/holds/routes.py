@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from typing import Any
 
 import orjson
 from apiflask import APIBlueprint
 from flask import Response, request
+from sqlalchemy.orm import Session
 
-from shared.errors import GatehouseError, InvalidRequest
+from shared.errors import GatehouseError, InvalidRequest, NotSignedIn
 from sync_server.customers.service import origin_of
 from sync_server.holds import queries, schemas, service
 from sync_server.holds.asking import Asking, Held
-from sync_server.holds.box_office import BoxOffice, box_office
+from sync_server.holds.box_office import box_office
+from sync_server.holds.known import Known
 from sync_server.holds.models import NEVER, HoldRow, HoldStatus
 from sync_server.holds.party import Party, Table
 from sync_server.holds.reserve import Try
@@ -22,7 +26,15 @@ from sync_server.plumbing import once
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.principals import Action
 from sync_server.plumbing.shapes import iso
-from sync_server.plumbing.web import client_address, current_principal, deed, organisation, require, requires
+from sync_server.plumbing.web import (
+    client_address,
+    current_principal,
+    deed,
+    error_answer,
+    organisation,
+    require,
+    requires,
+)
 from sync_server.seating import memberships
 from sync_server.seating.access import Bearer, Named, name
 from sync_server.seating.houses import houses
@@ -41,6 +53,14 @@ def never_kept(answer: Response) -> Response:
     return answer
 
 
+@bp.errorhandler(NotSignedIn)
+def nobody(error: NotSignedIn) -> Response:
+    """Whoever holds is told so in the same word, whether they never came in or their visit has ended."""
+    if error.error_code == NotSignedIn.code:
+        error.error_code = "unauthorized"
+    return error_answer(error)
+
+
 @bp.post("/events/<event_id>/seats/<seat_id>/reserve")
 @requires(Action.HOLD_SEATS)
 @bp.input(schemas.ReserveRequest)
@@ -51,23 +71,18 @@ def reserve(event_id: str, seat_id: str, json_data: schemas.ReserveRequest) -> R
     before = once.answered()
     if before is not None:
         return before
-    try:
+    told = _Told(lambda held: schemas.hold_view(held[0], asking.now))
+    with _noted(asking, event_id, seat_id):
         attempt = Try(box_office(parts()), houses(), asking, _id("event_id", event_id), _id("seat_id", seat_id))
         if once.HEADER in request.headers:
-            return attempt.run_within(
-                lambda hold: once.once(lambda session: {"data": schemas.hold_view(hold(session), asking.now)})
-            )
-        held = attempt.run()
-    except GatehouseError as why:
-        box_office(parts()).failures.note(asking, event_id, seat_id, why)
-        raise _worded(why) from None
-    return _answer(schemas.hold_view(held, asking.now), 201 if held.made else 200)
+            return attempt.run_within(lambda hold: told.once(lambda session: [hold(session)]))
+        return told.plainly([attempt.run()])
 
 
 @bp.post("/events/<event_id>/holds")
 @requires(Action.HOLD_SEATS)
 @bp.input(schemas.HoldRequest)
-@bp.doc(summary="Hold for a party", responses={201: "Held, all of it"})
+@bp.doc(summary="Hold for a party", responses={200: "Held already, by you", 201: "Held, all of it"})
 def hold(event_id: str, json_data: schemas.HoldRequest) -> Response:
     """Hold several seats, the best that are left, or places of a zone without seats: all of it or nothing."""
     asking = _asking(json_data)
@@ -79,17 +94,10 @@ def hold(event_id: str, json_data: schemas.HoldRequest) -> Response:
         json_data.seat_ids or (), json_data.best or 0, json_data.count or 0, zones, json_data.wheelchairs,
         json_data.apart,
     )  # fmt: skip
-    try:
+    told = _Told(lambda held: _party_view(held, asking.now))
+    with _noted(asking, event_id, ""):
         table = Table(box_office(parts()), houses(), asking, _id("event_id", event_id), party)
-        if once.HEADER in request.headers:
-            return table.run_within(
-                lambda hold: once.once(lambda session: {"data": _party_view(hold(session), asking.now)})
-            )
-        held = table.run()
-    except GatehouseError as why:
-        box_office(parts()).failures.note(asking, event_id, "", why)
-        raise _worded(why) from None
-    return _answer(_party_view(held, asking.now), 201)
+        return table.run_within(told.once) if once.HEADER in request.headers else told.plainly(table.run())
 
 
 @bp.get("/me/holds")
@@ -101,7 +109,8 @@ def mine(query_data: schemas.MineQuery) -> Response:
     office, now = box_office(parts()), parts().clock()
     with parts().database.reading() as session:
         rows = queries.mine(session, organisation(), current_principal().id, now, query_data.event)
-    return _answer({"holds": [_row_view(office, row, now) for row in rows]}, 200)
+    known = {event: office.knowing.anew(organisation(), event) for event in {row.event_id for row in rows}}
+    return _answer({"holds": [_row_view(known[row.event_id], row, now) for row in rows]}, 200)
 
 
 @bp.delete("/holds/<hold_id>")
@@ -123,10 +132,52 @@ def extend(hold_id: str, json_data: schemas.ReserveRequest) -> Response:
     asking, office = _asking(json_data), box_office(parts())
     with parts().database.reading() as session:
         event_id = queries.hold(session, organisation(), _whose(), hold_id).event_id
-    known = office.knowing.look(organisation(), event_id)
+    known = office.knowing.anew(organisation(), event_id)
     with parts().database.writing() as session:
         row = service.extend(session, known, hold_id, asking)
-    return _answer(_row_view(office, row, asking.now), 200)
+    return _answer(_row_view(known, row, asking.now), 200)
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """How those who hold are answered: 201 where anything was held now, 200 where all of it was theirs before."""
+
+    view: Callable[[list[Held]], dict[str, Any]]
+
+    def plainly(self, held: list[Held]) -> Response:
+        """An answer that nobody remembers."""
+        return self._counted(_answer(self.view(held), _status(held)))
+
+    def once(self, hold: Callable[[Session], list[Held]]) -> Response:
+        """The answer to an Idempotency-Key: the first one, however often it is asked for."""
+        held: list[Held] = []
+
+        def write(session: Session) -> dict[str, Any]:
+            held[:] = hold(session)
+            return {"data": self.view(held)}
+
+        return self._counted(once.once(write, status=lambda: _status(held)))
+
+    @staticmethod
+    def _counted(answer: Response) -> Response:
+        box_office(parts()).measures.tried("held" if answer.status_code == 201 else "held_already")
+        return answer
+
+
+def _status(held: list[Held]) -> int:
+    return 201 if any(each.made for each in held) else 200
+
+
+@contextmanager
+def _noted(asking: Asking, event_id: str, seat_id: str) -> Iterator[None]:
+    """Refusals are counted, written down and told in words."""
+    try:
+        yield
+    except GatehouseError as why:
+        office = box_office(parts())
+        office.measures.tried(why.error_code)
+        office.failures.note(asking, event_id, seat_id, why)
+        raise _worded(why) from None
 
 
 def _asking(said: schemas.ReserveRequest) -> Asking:
@@ -177,12 +228,12 @@ def _worded(why: GatehouseError) -> GatehouseError:
 
 
 def _party_view(held: list[Held], now: int) -> dict[str, Any]:
-    party_id = next((each.party_id for each in held if each.made), None)
+    # Who asks for the same again is told of the same party.
+    party_id = next((each.party_id for each in (*filter(lambda one: one.made, held), *held)), None)
     return {"party_id": party_id, "holds": [schemas.hold_view(each, now) for each in held]}
 
 
-def _row_view(office: BoxOffice, row: HoldRow, now: int) -> dict[str, Any]:
-    known = office.knowing.event(row.organisation_id, row.event_id)
+def _row_view(known: Known, row: HoldRow, now: int) -> dict[str, Any]:
     spot = known.plan.spots.get(known.plan.numbers.get(row.seat, "")) if row.seat is not None else None
     zone = known.plan.zones.get(row.zone)
     held = Held(

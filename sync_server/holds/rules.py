@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
@@ -11,6 +11,8 @@ from shared.backoff import delays
 from shared.clock import Millis
 from shared.errors import Conflict, GatehouseError, InvalidRequest, NotSignedIn, TooMany
 from shared.lifecycle import EventStatus, sells
+from sync_server.seating.rules import being_moved
+from sync_server.seating.spots import Spot
 
 RATE: Final = 10
 RATE_MS: Final = 5 * 60 * 1000
@@ -48,6 +50,7 @@ class Sale:
     capacity: int
     revision: int  # of the event's layout; 0: it has none
     policy_at: Millis | None
+    moving: bool = False  # its guests are on their way to other seats
 
 
 def check_sale(sale: Sale, now: Millis) -> None:
@@ -62,6 +65,8 @@ def check_sale(sale: Sale, now: Millis) -> None:
         words = "Sales have not begun yet." if early else "Sales are over."
         raise InvalidRequest(words, code="event_sales_closed", sale_start_at=sale.sale_start_at,
             sale_end_at=sale.sale_end_at)  # fmt: skip
+    if sale.moving:
+        raise being_moved()
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +76,7 @@ class Bounds:
     per_booking: int | None
     per_user: int | None
     per_address: int | None
-    rate: int | None = RATE
+    rate: int | None = RATE  # within five minutes
 
 
 class Outcome(StrEnum):
@@ -131,7 +136,7 @@ _REASONS: Final[tuple[tuple[Condition, Answer], ...]] = (
     (lambda seen, *_: seen.tally is None, Outcome.OPEN_TALLY),
     (lambda seen, *_: seen.tally != seen.tally_seen, Outcome.AT_ONCE),
     (lambda seen, *_: seen.my_hold is not None, Outcome.MINE_ALREADY),
-    (lambda seen, bounds, _: over_rate(seen.recent, 1, bounds), lambda seen, _, now: too_fast(seen.oldest, now)),
+    (lambda seen, bounds, _: over_rate(seen.recent, 1, bounds), lambda seen, *rest: too_fast(seen.oldest, *rest)),
     (lambda seen, *_: seen.state == SOLD, lambda *_: not_available("sold")),
     (_another_has_it, lambda seen, _, now: held_by_another(seen.held_until or 0, now)),
     (lambda seen, bounds, _: over(seen.mine, 1, bounds.per_booking), lambda _, bounds, __: too_many_seats(bounds)),
@@ -157,17 +162,26 @@ def session_over() -> GatehouseError:
     return NotSignedIn("Your visit has ended. Load the page again.", code="unauthorized")
 
 
-def too_fast(oldest: Millis | None, now: Millis) -> GatehouseError:
+def too_fast(oldest: Millis | None, bounds: Bounds, now: Millis) -> GatehouseError:
     """Too many in five minutes."""
     wait = max(1, -(-((oldest if oldest is not None else now) + RATE_MS - now) // 1000))
     return TooMany(
-        f"You have taken {RATE} seats within five minutes. Wait a little before you take another.", retry_after=wait
+        f"You may take {bounds.rate} seats within five minutes. Wait a little before you take another.",
+        retry_after=wait,
     )
 
 
 def not_available(state: str) -> GatehouseError:
     """Sold, or not for sale."""
     return Conflict("This seat is not available. Choose another.", code="seat_not_available", current_status=state)
+
+
+def naming(refusal: GatehouseError, gone: Sequence[Spot]) -> GatehouseError:
+    """The same for a party, which gets all of its seats or none: it is told which of them are not to be had."""
+    names = [spot.name for spot in gone]
+    refusal.message = f"Not to be had: {', '.join(names[:20])}. Nothing was held. Choose others, or try again later."
+    refusal.details |= {"seat_id": gone[0].id, "seats": names}
+    return refusal
 
 
 def held_by_another(until: Millis, now: Millis) -> GatehouseError:

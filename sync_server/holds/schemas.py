@@ -10,6 +10,7 @@ from shared.clock import Millis
 from sync_server.holds.asking import Held
 from sync_server.holds.rules import seconds_left
 from sync_server.plumbing.shapes import Asked, Query, iso
+from sync_server.seating.schemas import SeatId
 
 Id = Annotated[str, StringConstraints(pattern="^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$", to_lower=True)]
 
@@ -27,7 +28,7 @@ class ReserveRequest(Asked):
 class HoldRequest(ReserveRequest):
     """A whole party: `seat_ids`, or `best` so many, or `count` places of the zone `zone_id`."""
 
-    seat_ids: Annotated[list[Id], Field(min_length=1, max_length=200)] | None = None
+    seat_ids: Annotated[list[SeatId], Field(min_length=1, max_length=200)] | None = None  # or the layout's words: A-12
     best: Annotated[int, Field(ge=1, le=200)] | None = None
     zone_ids: Annotated[list[Id], Field(max_length=100)] | None = None  # for `best`
     wheelchairs: Annotated[int, Field(ge=0, le=20)] = 0  # of `best`

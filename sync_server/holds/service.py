@@ -64,7 +64,9 @@ def bounds_of(known: Known, asking: Asking) -> rules.Bounds:
     if asking.override:
         return rules.Bounds(None, None, None, None)
     policy = known.policy
-    return rules.Bounds(policy.max_seats_per_booking, policy.max_holds_per_user, policy.max_holds_per_ip)
+    booking = policy.max_seats_per_booking
+    # Where a booking holds more than the rate allows, one booking is allowed.
+    return rules.Bounds(booking, policy.max_holds_per_user, policy.max_holds_per_ip, max(rules.RATE, booking or 0))
 
 
 def hold(session: Session, known: Known, asking: Asking, wanted: Wanted) -> list[Held]:
@@ -81,8 +83,7 @@ def hold(session: Session, known: Known, asking: Asking, wanted: Wanted) -> list
     here = {row.seat: row for row in mine if row.seat is not None}
     new = [spot for spot in wanted.spots if spot.number not in here]
     _within_bounds(session, known, asking, mine, len(new) + wanted.count)
-    for spot in new:
-        _require_free(rows.get(spot.number), spot, asking.now)
+    _require_free(rows, new, asking.now)
     _within_event(session, known, len(new) + wanted.count, asking.now)
     _end_overdue(session, known, rows, new, asking.deed)
     made = _made(known, asking, new, wanted)
@@ -119,7 +120,7 @@ def _within_bounds(session: Session, known: Known, asking: Asking, mine: Sequenc
     held = sum(row.quantity for row in mine)
     recent, oldest = queries.lately(session, asking.id, asking.now - rules.RATE_MS)
     if more and rules.over_rate(recent, more, bounds):
-        raise rules.too_fast(oldest, asking.now)
+        raise rules.too_fast(oldest, bounds, asking.now)
     if rules.over(held, more, bounds.per_booking):
         raise rules.too_many_seats(bounds)
     if rules.over(held, more, bounds.per_user):
@@ -130,14 +131,15 @@ def _within_bounds(session: Session, known: Known, asking: Asking, mine: Sequenc
             raise rules.too_many_from_address()
 
 
-def _require_free(row: SeatOfEventRow | None, spot: Spot, now: Millis) -> None:
-    if row is None or seats.obtainable(row, now):
+def _require_free(rows: Mapping[int, SeatOfEventRow], new: Sequence[Spot], now: Millis) -> None:
+    gone = [spot for spot in new if not seats.obtainable(rows.get(spot.number), now)]
+    if not gone:
         return
+    row = rows[gone[0].number]
     refusal = (
         rules.not_available("sold") if row.state == SeatState.SOLD else rules.held_by_another(row.held_until or 0, now)
     )
-    refusal.details["seat_id"] = spot.id
-    raise refusal
+    raise rules.naming(refusal, gone) if len(new) > 1 else refusal
 
 
 def _within_event(session: Session, known: Known, more: int, now: Millis) -> None:
@@ -194,8 +196,10 @@ def _take(session: Session, known: Known, asking: Asking, made: Sequence[HoldRow
         _take_places(session, known, asking.deed, wanted)
     session.add_all(made)
     session.flush()
+    ids = {spot.number: spot.id for spot in wanted.spots}
     for row in made:
-        _tell(session, known.number, row, asking.deed, action="seat_reserved", fact="seat_held")
+        seat_id = None if row.seat is None else ids[row.seat]
+        _tell(session, known.number, row, asking.deed, action="seat_reserved", fact="seat_held", seat_id=seat_id)
     announce(session, HELD, made, asking.now)
 
 
@@ -212,11 +216,13 @@ def _take_places(session: Session, known: Known, deed: Deed, wanted: Wanted) -> 
         raise rules.at_capacity()
 
 
-def _tell(session: Session, event_number: int, row: HoldRow, deed: Deed, *, action: str, fact: str) -> None:
+def _tell(
+    session: Session, event_number: int, row: HoldRow, deed: Deed, *, action: str, fact: str, **told: str | None
+) -> None:
     after = {"status": row.status, "event_id": row.event_id, "seat": row.seat, "zone": row.zone,
         "quantity": row.quantity, "held_until": row.held_until, "source": row.source}  # fmt: skip
     record(session, AuditLine(deed.actor, action, "hold", row.id, row.organisation_id, deed.now, None, after))
-    subjects, payload = ending.subjects_of(row, event_number), ending.payload_of(row)
+    subjects, payload = ending.subjects_of(row, event_number), ending.payload_of(row) | told
     record_fact(session, Fact(fact, row.organisation_id, deed.now, subjects, payload))
 
 
@@ -266,11 +272,13 @@ def extend(session: Session, known: Known, hold_id: str, asking: Asking) -> Hold
     """Let a hold last as long again from now; Conflict for one that is over, or was extended often enough."""
     row = queries.hold(session, asking.organisation_id, None if asking.override else asking.id, hold_id)
     living = _locked(session, row)
-    if living is None or living.held_until <= asking.now or living.status != HoldStatus.ACTIVE.value:
+    if living is None or living.held_until <= asking.now:
         raise Conflict("This hold is over. Choose the seat again.", code="hold_expired")
+    rules.check_sale(known.sale, asking.now)
+    if living.status != HoldStatus.ACTIVE.value:
+        raise Conflict("The time of this hold stands still: the event has no date.", code="hold_suspended")
     if living.extended >= rules.EXTENSIONS and not asking.override:
         raise Conflict("This hold was extended once already.", code="hold_extended_already")
-    rules.check_sale(known.sale, asking.now)
     living.held_until = max(living.held_until, until(known, asking.now))
     living.extended, living.updated_at = living.extended + 1, asking.now
     if living.seat is not None:

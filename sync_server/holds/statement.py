@@ -39,14 +39,15 @@ desk AS MATERIALIZED (
 ), tally AS MATERIALIZED (
   SELECT turn FROM hold_tallies WHERE bearer_id = :bearer AND EXISTS (SELECT 1 FROM desk) {lock}
 ), lately AS (
-  SELECT COUNT(*) AS recent, MIN(created_at) AS oldest FROM holds WHERE bearer_id = :bearer AND created_at > :since
+  SELECT COALESCE(SUM(quantity), 0) AS recent, MIN(created_at) AS oldest
+  FROM holds WHERE bearer_id = :bearer AND created_at > :since
 ), mine AS (
   SELECT COALESCE(SUM(quantity), 0) AS count, MAX(CASE WHEN seat = :seat THEN id END) AS hold,
     MAX(CASE WHEN seat = :seat THEN held_until END) AS until
   FROM holds
   WHERE bearer_id = :bearer AND event_id = :event AND status IN ('active', 'suspended') AND held_until > :now
 ), here AS (
-  SELECT COUNT(*) AS count FROM holds
+  SELECT COALESCE(SUM(quantity), 0) AS count FROM holds
   WHERE :per_address >= 0 AND event_id = :event AND origin = :origin AND status = 'active' AND held_until > :now
 ), place AS MATERIALIZED (
   SELECT MAX(CASE WHEN seat = :seat THEN state END) AS state,

@@ -112,6 +112,7 @@ def _said(message: Message) -> dict[str, Any]:
         "event_id": message.subjects["event"],
         "hold_id": message.subjects.get("hold"),
         "seat": message.payload.get("seat"),
+        "seat_id": message.payload.get("seat_id"),  # known where a seat was held
         "timestamp": iso(message.at),
     }
 

@@ -17,6 +17,7 @@ NUMBER: Final[Schema] = {"type": "integer"}
 MILLIS: Final[Schema] = {"type": ["integer", "null"], "description": "milliseconds since 1970, UTC"}
 FIELDS: Final[Schema] = {"type": ["object", "null"], "description": "fields by name"}
 SEATS: Final[Schema] = {"type": "array", "items": {"type": "integer"}, "description": "numbers in the layout"}
+SEAT_ID: Final[Schema] = {"type": ["string", "null"], "description": "the seat's id in the layout; null: places"}
 NUMBERS: Final[Schema] = {"type": "array", "items": {"type": "integer"}}
 WORDS: Final[Schema] = {"type": "array", "items": {"type": "string"}}
 
@@ -88,11 +89,11 @@ def _layout(says: str) -> Kind:
     return Kind(says, _LAYOUT, _CHANGE)
 
 
-def _hold(says: str) -> Kind:
+def _hold(says: str, **more: Schema) -> Kind:
     seat = {"type": ["integer", "null"], "description": "its number in the event's layout; null: places of a zone"}
     what: dict[str, Schema] = {"kind": {"enum": ["seat", "places"]}, "seat": seat, "zone": NUMBER, "quantity": NUMBER}
     bearer = {"type": "string", "description": "guest, user or token, and its id"}
-    return Kind(says, _HOLD, {**what, "held_until": MILLIS, "bearer": bearer})
+    return Kind(says, _HOLD, {**what, "held_until": MILLIS, "bearer": bearer, **more})
 
 
 def _holds(says: str, **payload: Schema) -> Kind:
@@ -161,7 +162,7 @@ FACTS: Final[Mapping[str, Kind]] = {
     "key_retired": _key("A key signs nothing new; what it signed stays good."),
     "key_distrusted": _key("A key may have leaked: only tickets that gates know are good."),
     "key_revoked": _key("Nothing that this key signed is good any more."),
-    "seat_held": _hold("Somebody holds a seat, or places of a zone without seats, for some minutes."),
+    "seat_held": _hold("Somebody holds a seat, or places of a zone without seats, for some minutes.", seat_id=SEAT_ID),
     "seat_hold_extended": _hold("A hold lasts longer."),
     "seat_hold_released": _hold("A hold was given up; what it held is free."),
     "seat_hold_expired": _hold("The time of a hold is over; what it held is free."),

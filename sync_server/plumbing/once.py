@@ -37,17 +37,18 @@ class OnceRow(Base):
 
 
 Write = Callable[[Session], Any]
+Status = int | Callable[[], int]
 
 
-def once(write: Write, *, status: int = 201, said: bytes | None = None) -> Response:
+def once(write: Write, *, status: Status = 201, said: bytes | None = None) -> Response:
     """Run `write` in its own transaction and answer with what it returns; a repeated key is answered from memory.
 
-    `said` is what was asked, where that is not the body as it came.
+    `said` is what was asked, where that is not the body as it came. `status` may be what `write` has found out.
     """
     key = request.headers.get(HEADER)
     with parts().database.writing() as session:
         if key is None:
-            return _answer(orjson.dumps(write(session)), status)
+            return _answer(orjson.dumps(write(session)), _settled(status))
         return _remembered(session, _checked(key), write, status, said)
 
 
@@ -78,7 +79,11 @@ def _checked(key: str) -> str:
     return key
 
 
-def _remembered(session: Session, key: str, write: Write, status: int, said: bytes | None) -> Response:
+def _settled(status: Status) -> int:
+    return status if isinstance(status, int) else status()
+
+
+def _remembered(session: Session, key: str, write: Write, status: Status, said: bytes | None) -> Response:
     who = current_principal()
     asked = _request_hash(who.organisation_id, said)
     name = f"{who.kind}:{who.id}"
@@ -86,8 +91,8 @@ def _remembered(session: Session, key: str, write: Write, status: int, said: byt
         return _again(session, name, key, asked)
     body = orjson.dumps(write(session))
     row = session.get_one(OnceRow, (name, key))
-    row.status, row.body = status, body
-    return _answer(body, status)
+    row.status, row.body = _settled(status), body
+    return _answer(body, row.status)
 
 
 def _claimed(session: Session, principal: str, key: str, organisation_id: str, asked: bytes) -> bool:

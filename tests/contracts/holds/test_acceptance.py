@@ -56,8 +56,10 @@ def test_the_cleanup_is_due_ten_seconds_after_the_end(house: House) -> None:
 def test_a_fact_is_emitted_and_an_audit_line_written(house: House) -> None:
     guest = house.guest()
     hold = house.reserve(guest, "A-1", source="scanner")
-    facts = rows(house, "SELECT organisation_id, stream FROM outbox WHERE name = 'seat_held'")
-    assert facts == [(house.organisation_id, f"event:{house.event['number']}")]
+    guest.post(f"{house.path}/holds", {"count": 2, "zone_id": house.zones["Floor"]})
+    facts = rows(house, "SELECT organisation_id, stream, payload FROM outbox WHERE name = 'seat_held' ORDER BY id")
+    assert [fact[:2] for fact in facts] == [(house.organisation_id, f"event:{house.event['number']}")] * 2
+    assert house.seats["A-1"][0] in str(facts[0][2]) and house.seats["A-1"][0] not in str(facts[1][2])
     trail = house.desk.get(f"/api/audit?subject_kind=hold&subject_id={hold['hold_id']}")["items"]
     (line,) = [each for each in trail if each["action"] == "seat_reserved"]
     assert line["actor_kind"] == "guest"
@@ -104,7 +106,8 @@ def test_words_of_refusal_for_requests_that_cannot_be(house: House) -> None:
     assert code(guest, "POST", f"/api/events/{nobody}/seats/{seat}/reserve") == (404, "event_not_found")
     assert code(guest, "POST", f"{house.path}/seats/{nobody}/reserve") == (404, "seat_not_found")
     stranger = Desk(house.office.app.test_client(), {})
-    assert code(stranger, "POST", house.reserve_path("A-1"))[0] == 401
+    assert code(stranger, "POST", house.reserve_path("A-1")) == (401, "unauthorized")
+    assert stranger.ask("POST", house.reserve_path("A-1")).headers["Cache-Control"] == "no-cache, no-store"
     assert code(Desk(guest.client, {}), "POST", house.reserve_path("A-1")) == (403, "bad_csrf")
 
 
@@ -131,6 +134,31 @@ def test_a_sold_and_a_blocked_seat_say_what_they_are(house: House) -> None:
     assert answer.status_code == 409 and answer.json is not None
     assert answer.json["error"]["code"] == "seat_not_available"
     assert answer.json["error"]["details"] == {"current_status": "sold"}
+
+
+def test_operators_see_what_came_of_tries_and_of_holds(house: House) -> None:
+    def measured(name: str) -> float:
+        found = [line for line in house.office.parts.metrics.text().decode().splitlines() if line.startswith(name)]
+        return sum(float(line.rsplit(maxsplit=1)[1]) for line in found)
+
+    guest, other = house.guest(), house.guest()
+    house.reserve(guest, "A-1")
+    house.reserve(guest, "A-1", 200)
+    house.refused(other, "A-1")
+    given_up = house.reserve(other, "B-1")
+    other.ask("DELETE", f"/api/holds/{given_up['hold_id']}")
+    assert measured('gatehouse_hold_tries_total{outcome="held"}') == 2
+    assert measured('gatehouse_hold_tries_total{outcome="held_already"}') == 1
+    assert measured('gatehouse_hold_tries_total{outcome="seat_held_by_another_user"}') == 1
+    assert measured("gatehouse_hold_retries_total") == 0
+    house.office.advance(5 * MINUTE + 10_000)
+    house.office.work()
+    assert measured('gatehouse_holds_ended_total{status="cancelled"}') == 1
+    assert measured('gatehouse_holds_ended_total{status="expired"}') == 1
+    house.reserve(guest, "A-1")
+    box_office(house.office.parts).measures.forget()
+    standing = [measured(f"gatehouse_holds_{name}") for name in ("active", "overdue", "expired_lately")]
+    assert standing == [1, 0, 1]
 
 
 def test_a_stale_hold_is_not_sold(house: House) -> None:

@@ -22,14 +22,44 @@ def ids(house: House, *names: str) -> list[str]:
 
 def test_a_party_gets_all_its_seats_or_none(house: House) -> None:
     house.reserve(house.guest(), "A-3")
+    house.sell("A-5")
     guest = house.guest()
-    refused = ask(house, guest, 409, seat_ids=ids(house, "A-1", "A-2", "A-3"))
-    assert refused["error"]["code"] == "seat_held_by_another_user"
-    assert refused["error"]["details"]["seat_id"] == house.seats["A-3"][0]
-    assert house.states() == {"A-3": 1}
+    refused = ask(house, guest, 409, seat_ids=ids(house, "A-1", "A-2", "A-3", "A-4", "A-5"))["error"]
+    assert refused["code"] == "seat_held_by_another_user" and "A-3, A-5" in refused["message"]
+    assert (refused["details"]["seat_id"], refused["details"]["seats"]) == (house.seats["A-3"][0], ["A-3", "A-5"])
+    assert house.states() == {"A-3": 1, "A-5": 2}
     held = ask(house, guest, seat_ids=ids(house, "A-1", "A-2"))
-    assert {each["seat_name"] for each in held["holds"]} == {"A-1", "A-2"} and held["party_id"]
-    assert len(guest.get(f"/api/me/holds?event={house.id}")["data"]["holds"]) == 2
+    assert [each["seat_name"] for each in held["holds"]] == ["A-1", "A-2"] and held["party_id"]
+    assert ask(house, guest, 200, seat_ids=ids(house, "A-1", "A-2"))["data"] == held
+    mine = guest.get(f"/api/me/holds?event={house.id}")["data"]["holds"]
+    assert [each["seat_name"] for each in mine] == ["A-1", "A-2"]
+
+
+def test_seats_of_a_party_may_be_called_as_the_layout_calls_them(house: House) -> None:
+    layout = house.desk.get(f"{house.path}/layout")["layout_id"]
+    house.desk.put(f"{house.path}/layout", {"layout_id": layout, "overrides": {"blocked_seat_ids": ["B-1"]}})
+    guest = house.guest()
+    held = ask(house, guest, seat_ids=["A-1", *ids(house, "A-2"), "A-1", house.seats["A-2"][0].upper()])
+    assert [each["seat_id"] for each in held["holds"]] == ids(house, "A-1", "A-2")
+    nowhere = ask(house, guest, 404, seat_ids=["A-3", "Z-9"])["error"]
+    assert (nowhere["code"], nowhere["details"]["seat_ids"]) == ("seat_not_found", ["Z-9"])
+    blocked = ask(house, guest, 409, seat_ids=["A-3", "B-1"])["error"]
+    assert blocked["details"] == {"current_status": "blocked", "seat_id": house.seats["B-1"][0], "seats": ["B-1"]}
+    assert house.states() == {"A-1": 1, "A-2": 1}
+
+
+def test_what_somebody_holds_already_excuses_nothing(office: Office) -> None:
+    house = a_house(office, layout=with_wheelchairs())
+    guest = house.guest()
+    house.reserve(guest, "B-1")
+    assert ask(house, guest, 409, seat_ids=["B-1", "B-3"])["error"]["code"] == "leaves_single_seat"
+    assert ask(house, guest, 409, seat_ids=["B-1", "A-2"])["error"]["code"] == "companion_seat_kept"
+    house.desk.patch("/api/organisation/seating-policy", {"orphan_avoidance_strict": False})
+    house.reserve(house.guest(), "B-8")  # from now on the new policy is known
+    key = {"Idempotency-Key": "k"}
+    assert guest.ask("POST", house.reserve_path("A-2"), {}, **key).json["error"]["code"] == "companion_seat_kept"  # type: ignore[index]
+    assert ask(house, guest, seat_ids=["B-1", "B-3"])["party_id"] is None
+    assert set(house.states()) == {"B-1", "B-3", "B-8"}
 
 
 def test_the_best_seats_left_are_held(house: House) -> None:
@@ -102,6 +132,18 @@ def test_an_eleventh_seat_within_five_minutes_has_to_wait(office: Office) -> Non
     assert answer.json["error"]["code"] == "rate_limited" and answer.headers["Retry-After"] == "290"
     office.advance(290_000)
     house.reserve(guest, "A-1")
+
+
+def test_places_count_as_seats_do_and_one_booking_is_never_too_fast(office: Office) -> None:
+    house = a_house(office)
+    guest, zone = house.guest(), house.zones["Floor"]
+    (hold,) = ask(house, guest, count=10, zone_id=zone)["holds"]
+    assert guest.ask("DELETE", f"/api/holds/{hold['hold_id']}").status_code == 204
+    assert house.refused(guest, "A-1") == (429, "rate_limited")
+    assert ask(house, guest, 429, count=1, zone_id=zone)["error"]["code"] == "rate_limited"
+    house.desk.patch("/api/organisation/seating-policy", {"max_seats_per_booking": 30, "max_holds_per_ip": 30})
+    ask(house, house.guest(), count=30, zone_id=zone)
+    assert house.refused(house.guest(), "A-1") == (429, "rate_limited")  # thirty from this address
 
 
 def test_the_policy_bounds_what_one_bearer_and_one_address_hold(office: Office) -> None:

@@ -52,6 +52,8 @@ def test_the_first_answer_stands_when_the_house_has_changed_since(office: Office
     path = house.reserve_path("A-1")
     first = send(house, guest, {}, path)
     assert first.status_code == 201
+    other_key = guest.ask("POST", path, {}, **{"Idempotency-Key": "another"})
+    assert (other_key.status_code, other_key.json) == (200, first.json)
     house.sell("A-2", "A-3")
     assert send(house, guest, {}, path).json == first.json
     office.advance(20 * MINUTE)
