@@ -24,7 +24,7 @@ from sync_server.events.models import EventRecord, GateZonesRecord, ZoneRecord
 from sync_server.events.rows import own_rows, window, zone_row
 from sync_server.outbox.service import Fact
 from sync_server.outbox.service import record as record_fact
-from sync_server.plumbing.database import announce
+from sync_server.plumbing.database import announce, of
 from sync_server.plumbing.principals import Deed
 from sync_server.plumbing.slugs import code_of, slug_of
 from sync_server.revisions import service as revisions
@@ -37,6 +37,13 @@ _TIMES: Final = frozenset(field.name for field in fields(rules.Times))
 _EVENING: Final = ("end_at", "doors_at", "go_live_at", "end_at_auto")
 _SALES: Final = ("sale_start_at", "sale_end_at")
 _TEXTS: Final = frozenset({"description", "category"})
+_COUNTED: Final = (
+    EventRecord.id, EventRecord.ticket_sequence, EventRecord.tickets_issued, EventRecord.capacity,
+    EventRecord.venue_capacity, EventRecord.layout_room,
+)  # fmt: skip
+
+SOLD_OUT_OR_NOT: Final = "sold_out_or_not"
+"""Announced with the event's id when its last ticket is counted, and when there is one again."""
 
 
 def create_event(
@@ -221,21 +228,34 @@ def take_numbers(session: Session, event_id: str, count: int) -> int:
         update(EventRecord)
         .where(EventRecord.id == event_id, room)
         .values(tickets_issued=EventRecord.tickets_issued + count, ticket_sequence=EventRecord.ticket_sequence + count)
-        .returning(EventRecord.ticket_sequence)
+        .returning(*_COUNTED)
         .execution_options(synchronize_session=False)
     )
-    last = session.execute(taken).scalar_one_or_none()
-    if last is None:
+    row = session.execute(taken).one_or_none()
+    if row is None:
         raise Conflict("The event's capacity does not leave room for that many tickets.", code="capacity_exceeded")
-    return last - count + 1
+    _tell_whether_sold_out(session, row, count)
+    return int(row.ticket_sequence) - count + 1
 
 
 def give_back(session: Session, event_id: str, count: int = 1) -> None:
     """Room in the capacity for tickets that count no longer."""
-    returned = update(EventRecord).where(EventRecord.id == event_id)
-    session.execute(
-        returned.values(tickets_issued=EventRecord.tickets_issued - count).execution_options(synchronize_session=False)
+    returned = (
+        update(EventRecord)
+        .where(EventRecord.id == event_id)
+        .values(tickets_issued=EventRecord.tickets_issued - count)
+        .returning(*_COUNTED)
+        .execution_options(synchronize_session=False)
     )
+    for row in session.execute(returned):
+        _tell_whether_sold_out(session, row, -count)
+
+
+def _tell_whether_sold_out(session: Session, row: Any, more: int) -> None:
+    """A word to whoever shows events to visitors, only when the last one goes or comes back: sales are many."""
+    most = rules.bound(row.capacity, row.venue_capacity, row.layout_room)
+    if most and (row.tickets_issued >= most) != (row.tickets_issued - more >= most):
+        announce(session, SOLD_OUT_OR_NOT, row.id, of(session).clock())
 
 
 def put(session: Session, event: EventRecord, rows: Iterable[AnyRow | Row]) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
+from sync_server.events.service import SOLD_OUT_OR_NOT
 from sync_server.outbox.announcing import is_news
 from sync_server.outbox.joins import JOINED_ELSEWHERE
 from sync_server.plumbing.cache import Cache, public
@@ -23,6 +24,7 @@ PUBLIC = public("", "").place
 def wire(parts: Parts) -> None:
     """Act inside the transactions in which events change and joins are counted."""
     parts.database.when("event_changed", partial(_event_changed, parts.cache))
+    parts.database.when(SOLD_OUT_OR_NOT, partial(_sold_out_or_not, parts.cache))
     parts.database.when(JOINED_ELSEWHERE, partial(_joined, parts.cache))
     ear = interest.Ear(parts.cache)
     parts.announcers.extend([ear.hear, partial(_forget_again, parts.cache)])
@@ -40,6 +42,12 @@ def _event_changed(cache: Cache, session: Session, subject: Any, now: Millis) ->
     if service.look_anew(session, event_id, now):
         after_commit(session, partial(_forget_lists, cache))
     after_commit(session, lambda: cache.forget(public("event", event_id)))
+
+
+def _sold_out_or_not(cache: Cache, session: Session, event_id: Any, _now: Millis) -> None:
+    """The other numbers on a card may be some seconds old; nobody should set out for a ticket that is gone."""
+    after_commit(session, lambda: cache.forget(public("event", event_id)))
+    after_commit(session, lambda: cache.forget_family(PUBLIC, "feed"))
 
 
 def _forget_lists(cache: Cache) -> None:
