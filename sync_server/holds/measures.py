@@ -1,4 +1,4 @@
-"""Measures of holds for operators: what came of tries, how often others were quicker, how holds end and stand."""
+"""Measures of holds for operators: what came of tries, how often others were quicker, and how many there are now."""
 
 from __future__ import annotations
 
@@ -26,20 +26,13 @@ class Measures:
         self._tries = Counter("gatehouse_hold_tries", "Tries to hold, by what came of them", ["outcome"],
             registry=registry)  # fmt: skip
         self.retries = Counter("gatehouse_hold_retries", "Tries begun anew: others were quicker", registry=registry)
-        self._ended = Counter("gatehouse_holds_ended", "Holds that this process ended", ["status"], registry=registry)
         self._active = Gauge("gatehouse_holds_active", "Holds that are not over", registry=registry)
         self._overdue = Gauge("gatehouse_holds_overdue", "Holds that are over, but not ended yet", registry=registry)
-        self._lately = Gauge("gatehouse_holds_expired_lately", "Holds whose time ran out, ended within five minutes",
-            registry=registry)  # fmt: skip
         parts.metrics.before_reading.append(self.look)
 
     def tried(self, outcome: str) -> None:
         """A request to hold was answered: `held`, `held_already`, or the code word of a refusal."""
         self._tries.labels(outcome).inc()
-
-    def ended(self, status: str) -> None:
-        """A hold has come to its end."""
-        self._ended.labels(status).inc()
 
     def forget(self) -> None:
         """Look anew at the next reading, however soon it comes."""
@@ -55,10 +48,9 @@ class Measures:
             self._looked = now
             try:
                 with self._parts.database.reading() as session:
-                    stands = queries.standing(session, self._parts.clock())
+                    active, overdue = queries.good_and_over(session, self._parts.clock())
             except SQLAlchemyError as problem:
                 LOG.warning("holds_not_measured", problem=type(problem).__name__)
                 return
-        self._active.set(stands.active)
-        self._overdue.set(stands.overdue)
-        self._lately.set(stands.expired_lately)
+        self._active.set(active)
+        self._overdue.set(overdue)

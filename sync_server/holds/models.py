@@ -39,7 +39,6 @@ WHOLE_EVENT: Final = 0
 _KEEPS_SEAT = text("seat IS NOT NULL AND status IN ('active', 'suspended')")
 _LIVING = text("status IN ('active', 'suspended')")
 _ACTIVE = text("status = 'active'")
-_EXPIRED = text("status = 'expired'")
 _COUNTED = text("origin IS NOT NULL")
 _SOLD = text("ticket_id IS NOT NULL")
 
@@ -129,7 +128,6 @@ class HoldRow(Base):
         Index("ix_holds_bearer_id_created_at", "bearer_id", "created_at"),
         Index("ix_holds_event_id_origin", "event_id", "origin", sqlite_where=_COUNTED, postgresql_where=_COUNTED),
         Index("ix_holds_held_until", "held_until", sqlite_where=_ACTIVE, postgresql_where=_ACTIVE),
-        Index("ix_holds_ran_out", "updated_at", sqlite_where=_EXPIRED, postgresql_where=_EXPIRED),
     )
 
 

@@ -78,14 +78,8 @@ def _remember(office: BoxOffice) -> Callable[[Session, Any, Millis], None]:
 
 def _forget(office: BoxOffice) -> Callable[[Session, Any, Millis], None]:
     def act(session: Session, holds: Any, _now: Millis) -> None:
-        gone, statuses = _kept(session, holds, named=office.tiers.far is not None), [hold.status for hold in holds]
-
-        def forget() -> None:
-            for status in statuses:
-                office.measures.ended(status)
-            office.tiers.forget(gone)
-
-        after_commit(session, forget)
+        gone = _kept(session, holds, named=office.tiers.far is not None)
+        after_commit(session, lambda: office.tiers.forget(gone))
 
     return act
 

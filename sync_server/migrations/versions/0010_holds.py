@@ -150,13 +150,6 @@ def upgrade() -> None:
         )
         batch_op.create_index(batch_op.f("ix_holds_organisation_id"), ["organisation_id"], unique=False)
         batch_op.create_index(
-            "ix_holds_ran_out",
-            ["updated_at"],
-            unique=False,
-            sqlite_where=sa.text("status = 'expired'"),
-            postgresql_where=sa.text("status = 'expired'"),
-        )
-        batch_op.create_index(
             "uq_holds_seat",
             ["event_id", "seat"],
             unique=True,
@@ -172,11 +165,6 @@ def downgrade() -> None:
             "uq_holds_seat",
             sqlite_where=sa.text("seat IS NOT NULL AND status IN ('active', 'suspended')"),
             postgresql_where=sa.text("seat IS NOT NULL AND status IN ('active', 'suspended')"),
-        )
-        batch_op.drop_index(
-            "ix_holds_ran_out",
-            sqlite_where=sa.text("status = 'expired'"),
-            postgresql_where=sa.text("status = 'expired'"),
         )
         batch_op.drop_index(batch_op.f("ix_holds_organisation_id"))
         batch_op.drop_index(
