@@ -103,6 +103,7 @@ class TokenView(BaseModel):
     name: str
     scopes: list[str]
     created_at: str
+    created_by: str
     ends_at: str | None
     used_at: str | None
     revoked_at: str | None
@@ -116,6 +117,7 @@ class TokenView(BaseModel):
             name=row.name,
             scopes=list(row.scopes),
             created_at=iso(row.created_at),
+            created_by=row.created_by,
             ends_at=iso_or_none(row.ends_at),
             used_at=iso_or_none(row.used_at),
             revoked_at=iso_or_none(row.revoked_at),

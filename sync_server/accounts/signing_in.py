@@ -157,16 +157,28 @@ def make_token(
         raise InvalidRequest(f"Scopes are some of: {', '.join(action.value for action in Action)}.", field="scopes")
     if by is not None and not all(rules.may(by, Action(scope)) for scope in scopes):
         raise Forbidden("A token cannot be given more than you may do yourself.")
+    ends_at = _end_of(session, by, ends_at, now)
     token = new_token(entropy)
     row = TokenRow(
         id=uuid7(now, entropy), organisation_id=organisation_id, name=name, token_hash=token_hash(token),
         scopes=sorted(set(scopes)), created_at=now, created_by=actor.id, ends_at=ends_at,
     )  # fmt: skip
     session.add(row)
-    record(
-        session, AuditLine(actor, "token.created", "token", row.id, organisation_id, now, after={"scopes": row.scopes})
-    )
+    after = {"scopes": row.scopes, "ends_at": ends_at}
+    record(session, AuditLine(actor, "token.created", "token", row.id, organisation_id, now, after=after))
     return row, token
+
+
+def _end_of(session: Session, maker: Principal | None, wished: Millis | None, now: Millis) -> Millis | None:
+    """When a new token ends: what a token makes ends with it, or before."""
+    if wished is not None and wished <= now:
+        raise InvalidRequest("ends_at: this time is over; leave it out for a token that does not end.", field="ends_at")
+    row = session.get(TokenRow, maker.id) if maker is not None and maker.kind == "token" else None
+    if row is None or row.ends_at is None:
+        return wished
+    if wished is not None and wished > row.ends_at:
+        raise Forbidden("A token cannot last longer than the one that makes it.")
+    return row.ends_at if wished is None else wished
 
 
 def revoke_token(session: Session, organisation_id: str, token_id: str, *, actor: Actor, now: Millis) -> None:

@@ -11,7 +11,7 @@ from flask import Request, Response, g, request
 from shared.errors import Forbidden, NotFound, NotSignedIn
 from sync_server.accounts import queries as accounts
 from sync_server.accounts.cookies import COOKIE as STAFF_COOKIE
-from sync_server.customers import cookies, rules, schemas, service
+from sync_server.customers import cookies, queries, rules, schemas, service
 from sync_server.customers.cookies import Card
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.principals import Principal
@@ -70,7 +70,7 @@ def come_in(slug: str) -> tuple[dict[str, Any], int, dict[str, str]]:
     """Become a guest of this organisation: sets a cookie, and answers with the CSRF token of unsafe requests."""
     with parts().database.reading() as session:
         shop = _shop(session, slug)
-    card, status = _present(slug, shop.id), 200
+        card, status = _present(session, slug, shop.id), 200
     if card is None:
         hours, allowed = parts().config.session_hours, parts().config.guests_per_address
         with parts().database.writing() as session:
@@ -100,14 +100,16 @@ def leave(slug: str) -> tuple[str, int, dict[str, str]]:
 
 
 def _guest(slug: str) -> tuple[Card, schemas.Shop]:
+    home = ""
     if rules.cookie_name(slug) in request.cookies:
         with parts().database.reading() as session:
             shop = _shop(session, slug)
-        card = _present(slug, shop.id)
+            card, home = _present(session, slug, shop.id), shop.id
         if card is not None:
             return card, shop
     words = "This browser is no guest here yet: POST to this address."
-    if maybe_principal() is not None:
+    asking = maybe_principal()  # who has left still shows a card that reads well: nobody looks it up on the way in
+    if asking is not None and (asking.kind, asking.organisation_id) != ("guest", home):
         raise NotFound(words, code="no_session")
     raise NotSignedIn(words, code="no_session")
 
@@ -119,10 +121,13 @@ def _shop(session: Any, slug: str) -> schemas.Shop:
     return schemas.Shop(row.id, row.slug, row.name)
 
 
-def _present(slug: str, organisation_id: str) -> Card | None:
-    text = request.cookies.get(rules.cookie_name(slug), "")
-    card = cookies.read(text, parts().sealer, parts().clock()) if text else None
-    return card if card is not None and card.organisation_id == organisation_id else None
+def _present(session: Any, slug: str, organisation_id: str) -> Card | None:
+    """The guest who holds this shop's cookie, unless they left: a copy of the cookie may outlive that."""
+    text, now = request.cookies.get(rules.cookie_name(slug), ""), parts().clock()
+    card = cookies.read(text, parts().sealer, now) if text else None
+    if card is None or card.organisation_id != organisation_id or not queries.is_here(session, card.guest_id, now):
+        return None
+    return card
 
 
 def _view(card: Card, shop: schemas.Shop) -> schemas.GuestView:

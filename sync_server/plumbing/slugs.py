@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator
 from itertools import count
 
 
-def slug_of(name: str, taken: Callable[[str], bool]) -> str:
-    """A slug made of the name that is not taken yet."""
+def slug_of(name: str, taken: Callable[[str], bool], nameless: str = "event") -> str:
+    """A slug made of the name that is not taken yet; `nameless` where the name has no Latin letter or digit."""
     plain = unicodedata.normalize("NFKD", name.replace("ß", "ss")).encode("ascii", "ignore").decode().lower()
-    base = re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:50].strip("-") or "event"
+    base = re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:50].strip("-") or nameless
     return next(slug for slug in _numbered(base, "-") if not taken(slug))
 
 

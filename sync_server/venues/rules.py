@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Final
 
+from shared.days import zone_named
 from shared.errors import Conflict, InvalidRequest
 from sync_server.venues.countries import COUNTRIES
+
+_OF_THIS_MACHINE: Final = frozenset({"localtime", "posixrules", "Factory"})
+_WITH_OTHER_SECONDS: Final = ("right/", "posix/")
 
 
 def country_of(words: str) -> str:
@@ -18,6 +23,15 @@ def country_of(words: str) -> str:
             field="country",
         )
     return words.upper()
+
+
+def check_timezone(name: str) -> None:
+    """InvalidRequest for what is no time zone, or means another one on another machine or with other clocks."""
+    zone_named(name)
+    if name in _OF_THIS_MACHINE or name.startswith(_WITH_OTHER_SECONDS):
+        raise InvalidRequest(
+            f"{name!r} is not the time zone of any place. Use a name like Europe/Berlin.", field="timezone"
+        )
 
 
 def check_coordinates(latitude: float | None, longitude: float | None) -> None:

@@ -8,7 +8,6 @@ from typing import Any, Final
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from shared.days import zone_named
 from shared.errors import Conflict
 from shared.ids import uuid7
 from sync_server.audit.service import AuditLine, record
@@ -34,7 +33,7 @@ def create_venue(session: Session, organisation_id: str, words: Mapping[str, Any
     """A new venue; Conflict where its slug is taken, InvalidRequest for a place or time zone that cannot be."""
     slug = words.get("slug")
     if slug is None:
-        slug = slug_of(words["name"], lambda taken: queries.slug_taken(session, organisation_id, taken))
+        slug = slug_of(words["name"], lambda taken: queries.slug_taken(session, organisation_id, taken), "venue")
     row = VenueRecord(
         id=uuid7(deed.now, deed.entropy), organisation_id=organisation_id, created_at=deed.now, updated_at=deed.now
     )
@@ -132,7 +131,7 @@ def _as_kept(words: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _place(row: VenueRecord) -> None:
-    zone_named(row.timezone)
+    rules.check_timezone(row.timezone)
     rules.check_coordinates(row.latitude, row.longitude)
     row.city_norm = fold(row.city)
 

@@ -191,6 +191,13 @@ def test_nobody_gives_a_token_more_than_they_may_themselves(office: Office, org:
     body = {"name": "more", "scopes": ["manage_keys"]}
     assert limited.refused("POST", "/api/tokens", body) == (403, "forbidden")
     assert limited.refused("POST", "/api/tokens", {"name": "odd", "scopes": ["fly"]})[0] == 400
+    read = {"name": "short", "scopes": ["read", "manage_tokens"]}
+    assert limited.refused("POST", "/api/tokens", read | {"ends_at": office.now})[0] == 400
+    made = limited.post("/api/tokens", read | {"ends_at": office.now + DAY})
+    short = Desk(office.app.test_client(), {"Authorization": f"Bearer {made['token']}"})
+    assert short.refused("POST", "/api/tokens", read | {"ends_at": office.now + DAY + 1}) == (403, "forbidden")
+    child = short.post("/api/tokens", read)  # nor does it outlive who made it
+    assert (child["ends_at"], child["created_by"]) == (made["ends_at"], made["id"])
 
 
 def test_an_organisation_keeps_an_owner_and_only_owners_make_owners(office: Office, org: str) -> None:

@@ -25,6 +25,7 @@ def test_a_house_is_described_in_full_and_shown_as_it_was_said(desk: Desk) -> No
     assert {key: made[key] for key in FULL} == FULL | {"country": "DE"}
     bare = desk.post("/api/venues", {"name": "Stream", "kind": "virtual", "timezone": "Europe/Berlin"})
     assert (bare["kind"], bare["city"], bare["address"], bare["latitude"]) == ("virtual", "", "", None)
+    assert desk.post("/api/venues", {"name": "東京ドーム", "timezone": "Asia/Tokyo"})["slug"] == "venue"
 
 
 @pytest.mark.parametrize(
@@ -35,7 +36,8 @@ def test_a_house_is_described_in_full_and_shown_as_it_was_said(desk: Desk) -> No
         {"latitude": 91, "longitude": 0}, {"latitude": 0, "longitude": -181}, {"latitude": 53.5},
         {"longitude": 9.9}, {"max_capacity": -1}, {"max_capacity": 1_000_001}, {"website": "javascript:alert(1)"},
         {"settings": {"dors_minutes_before": 90}}, {"settings": {"doors_minutes_before": -1}},
-        {"settings": {"age_limit": "16"}}, {"kind": "imaginary"},
+        {"settings": {"age_limit": "16"}}, {"kind": "imaginary"}, {"timezone": "localtime"},
+        {"timezone": "right/Europe/Berlin"},
     ],
 )  # fmt: skip
 def test_what_no_house_can_be_is_refused(desk: Desk, wrong: dict[str, Any]) -> None:
