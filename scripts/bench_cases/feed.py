@@ -2,21 +2,25 @@
 
 Every request has a cursor of its own, so that no cache can answer: this is the uncached path. The yardstick is a bare
 Flask endpoint with the same SQL over the same tables behind the same kind of server, asked in turns with the feed; so
-is a second server with a thousand events, for `growth`. Searches, filters and trending have cases of their own.
+is a second server with a thousand events, for `growth`. Both are told a second time in processor time, which busy
+neighbours change little: of the server with its worker, and of its database. Searches, filters and trending have cases
+of their own.
 """
 
 from __future__ import annotations
 
 import http.client
 import random
-from collections.abc import Callable, Iterator
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from urllib.parse import urlencode, urlsplit
 
 from scripts.measuring.bare_feed import BareFeed
-from scripts.measuring.many_events import SPAN, fill
-from scripts.measuring.measured_server import MeasuredServer, analyse, measured_server
+from scripts.measuring.labour import in_words, labour, since
+from scripts.measuring.many_events import SPAN, fill, settle
+from scripts.measuring.measured_server import MeasuredServer, measured_server
 from scripts.measuring.result import Figure, Result, at_most
 from scripts.measuring.statistics import Spread, interleaved
 from shared.clock import wall_clock
@@ -30,10 +34,12 @@ QUICK_EVENTS = 20_000
 FEW = 1_000
 LIMIT = 20
 WARM_UP = 60
+TURN = 50  # pages between two looks at the processor's clock, which ticks a hundred times a second
 RATIO = at_most(2, "ratio")
 GROWTH = at_most(1.5)
 FILTERED = at_most(50, "p95")
-#: Each narrows the feed in another way; two of the words are in every event and in 400 of a million.
+#: Each narrows the feed in another way. Of a million events all have `act` and `hall`, 44,000 a word that begins with
+#: `w12`, 4,400 one with `w123`, and 400 the word `w12` itself.
 FILTERS: dict[str, dict[str, str]] = {
     "by city": {"city": "City 7"},
     "by small city": {"city": "City 477"},
@@ -41,8 +47,15 @@ FILTERS: dict[str, dict[str, str]] = {
     "by city and category": {"city": "City 7", "category": "Kind 3"},
     "by organiser": {"organisation": "house-77"},
     "search common word": {"q": "act"},
+    "search common beginning": {"q": "hal"},
+    "search common word in a category": {"q": "hall", "category": "Kind 3"},
+    "search common word in a small city": {"q": "hall", "city": "City 477"},
     "search rare word": {"q": "w123"},
+    "search beginning in a city": {"q": "w12", "city": "City 7"},
+    "search two words": {"q": "w12 hall"},
     "search two words in a city": {"q": "w12 hall", "city": "City 7"},
+    "search two words, the other way": {"q": "hall w123", "city": "City 7"},
+    "search two words that never meet": {"q": "k3 k4"},
     "trending": {"sort": "trending"},
 }
 
@@ -72,11 +85,41 @@ def _cases(ends: ExitStack, database: str, *, quick: bool) -> Iterator[Result]:
     name = f"{database} {count} events"
     yield Result("feed", name, Figure.of_spread(ours, "ms", theirs.p50), RATIO)
     yield Result("feed", f"{name} growth", Figure(value=ours.p95 / few.p95, unit="x", yardstick=few.p95), GROWTH)
+    beside = {program: id for program, id in large.programs.items() if program == "database"}
+    programs = [large.programs, {"bare endpoint": bare.pid} | beside, small.programs]
+    mine, bares, fews = _labour([name, f"{name} bare", f"{database} {FEW} events"], acts, programs, rounds)
+    figure = Figure(value=mine, unit="us", yardstick=bares, ratio=mine / bares)
+    yield Result("feed", f"{name} processor", figure, RATIO)
+    yield Result("feed", f"{name} processor growth", Figure(value=mine / fews, unit="x", yardstick=fews), GROWTH)
     for words, asked in FILTERS.items():
         act = _filtered(large, chance, asked)
         interleaved([act], WARM_UP // 4)
+        before = labour(large.programs)
         (taken,) = interleaved([act], rounds // 10)
+        _say(f"{name} {words}", in_words(since(before, large.programs), rounds // 10))
         yield Result("feed", f"{name} {words}", Figure.of_spread(Spread.of(taken), "ms"), FILTERED)
+
+
+def _labour(
+    names: Sequence[str], acts: Sequence[Callable[[], object]], programs: Sequence[Mapping[str, int]], rounds: int
+) -> list[float]:
+    """Microseconds of processor time of one act, of the programs that work for it; told by program as well."""
+    spent: list[dict[str, float]] = [dict.fromkeys(its, 0.0) for its in programs]
+    for _ in range(rounds // TURN):
+        for act, its, sums in zip(acts, programs, spent, strict=True):
+            before = labour(its)
+            for _ in range(TURN):
+                act()
+            for program, seconds in since(before, its).items():
+                sums[program] += seconds
+    times = rounds // TURN * TURN
+    for name, sums in zip(names, spent, strict=True):
+        _say(name, in_words(sums, times))
+    return [sum(sums.values()) / times * 1e6 for sums in spent]
+
+
+def _say(name: str, words: str) -> None:
+    print(f"{name}, µs of processor time a page: {words}", file=sys.stderr, flush=True)
 
 
 def _filtered(house: House, chance: random.Random, asked: dict[str, str]) -> Callable[[], object]:
@@ -92,6 +135,11 @@ class House:
     begin: int
     line: Line
     url: str
+
+    @property
+    def programs(self) -> Mapping[str, int]:
+        """What works for an answer, by its process id."""
+        return self.server.programs
 
     def moment(self, chance: random.Random) -> str:
         """Any moment of the first nine tenths, as a question has it."""
@@ -128,6 +176,6 @@ class Line:
 def _served(ends: ExitStack, database: str, count: int) -> House:
     server = ends.enter_context(measured_server(database))
     begin = fill(server, count)
-    analyse(server)
+    settle(server)
     server.serve()
     return House(server, begin, Line(server.place.address), server.place.environment["GATEHOUSE_DATABASE_URL"])

@@ -107,6 +107,11 @@ class BareFeed:
         ]  # fmt: skip
         self._child = Child("The bare feed", command, folder / "bare-feed.log", {DATABASE: database_url}, folder=ROOT)
 
+    @property
+    def pid(self) -> int:
+        """Of the process whose labour is measured."""
+        return self._child.pid
+
     def start(self) -> None:
         """Until it answers."""
         self._child.start()

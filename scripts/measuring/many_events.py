@@ -51,6 +51,14 @@ def fill(server: MeasuredServer, count: int) -> int:
     return begin
 
 
+def settle(server: MeasuredServer) -> None:
+    """What a database does by itself some time after so much was written, done before anything is measured."""
+    with server.ground() as ground:
+        engine = ground.parts.database.engine
+        with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+            connection.exec_driver_sql("ANALYZE" if ground.parts.database.embedded else "VACUUM (ANALYZE)")
+
+
 def _without_indexes(connection: Connection, *, embedded: bool) -> list[str]:
     """Drop the indexes of the large tables; how to make them again, sorted, which takes minutes less."""
     found = connection.execute(text(_INDEXES_OF_SQLITE if embedded else _INDEXES_OF_POSTGRESQL)).all()
