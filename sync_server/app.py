@@ -40,6 +40,7 @@ from sync_server.plumbing.sealing import Sealer
 from sync_server.programme import routes as programme_routes
 from sync_server.programme import wiring as programme_wiring
 from sync_server.reseating import routes as reseating_routes
+from sync_server.reseating import wiring as reseating_wiring
 from sync_server.revisions import access, queries, service
 from sync_server.revisions.bell import Bell, Seen
 from sync_server.scans import routes as scans_routes
@@ -65,6 +66,7 @@ WIRINGS = (
     seating_wiring.wire,
     holds_wiring.wire,
     tickets_wiring.wire,
+    reseating_wiring.wire,
     devices_wiring.wire,
     programme_wiring.wire,
     house_plan_wiring.wire,

@@ -7,6 +7,7 @@ places, then holds.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import TypeVar
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -19,6 +20,8 @@ from sync_server.holds.models import WHOLE_EVENT, HoldRow, HoldStatus, SeatOfEve
 from sync_server.plumbing.principals import Deed
 from sync_server.seating import queries as seating
 from sync_server.seating.overlay import EventZone, event_zones
+
+T = TypeVar("T")
 
 
 def sell(
@@ -90,15 +93,19 @@ def move(
     new = {to: ticket for ticket, (_, to) in moves.items()}
     if len(new) < len(moves):
         raise InvalidRequest("Two tickets cannot move to one seat.", code="seat_named_twice")
-    present = seats.locked(session, event_id, {*new, *(old for old, _ in moves.values())})
-    strangers = {old for ticket, (old, _) in moves.items() if old not in present or present[old].ticket_id != ticket}
-    if strangers:
-        raise _taken(session, organisation_id, event_id, strangers)
-    seats.unsell(session, event_id, list(moves))
-    _end_overdue(session, event.number, (row for seat, row in present.items() if _over(row, deed.now)), (), deed)
-    got = seats.sell(session, organisation_id, event_id, new, now=deed.now)
-    if len(got) < len(new):
-        raise _taken(session, organisation_id, event_id, set(new) - got)
+    # By rising seats, as everybody locks; row by row they would all be in memory at once.
+    for some in _chunks(sorted({*new, *(old for old, _ in moves.values())})):
+        present = seats.locked(session, event_id, some)
+        _end_overdue(session, event.number, (row for row in present.values() if _over(row, deed.now)), (), deed)
+    owners = {old: ticket for ticket, (old, _) in moves.items()}
+    for some in _chunks(sorted(owners)):
+        freed = seats.unsell(session, event_id, [owners[old] for old in some])
+        if strangers := {*some}.symmetric_difference(freed):
+            raise _taken(session, organisation_id, event_id, strangers)
+    for some in _chunks(sorted(new)):
+        got = seats.sell(session, organisation_id, event_id, {seat: new[seat] for seat in some}, now=deed.now)
+        if len(got) < len(some):
+            raise _taken(session, organisation_id, event_id, {*some} - got)
 
 
 def _over(row: SeatOfEventRow, now: Millis) -> bool:
@@ -213,5 +220,5 @@ def living_holds(session: Session, event_id: str) -> list[HoldRow]:
     return [hold for some in _chunks([row[0] for row in found]) for hold in ending.living(session, some)]
 
 
-def _chunks(ids: Sequence[str]) -> Iterable[Sequence[str]]:
+def _chunks(ids: Sequence[T]) -> Iterable[Sequence[T]]:
     return (ids[start : start + seats.AT_ONCE] for start in range(0, len(ids), seats.AT_ONCE))

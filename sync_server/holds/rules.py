@@ -11,6 +11,7 @@ from shared.backoff import delays
 from shared.clock import Millis
 from shared.errors import Conflict, GatehouseError, InvalidRequest, NotSignedIn, TooMany
 from shared.lifecycle import EventStatus, sells
+from sync_server.seating.rules import being_moved
 from sync_server.seating.spots import Spot
 
 RATE: Final = 10
@@ -49,6 +50,7 @@ class Sale:
     capacity: int
     revision: int  # of the event's layout; 0: it has none
     policy_at: Millis | None
+    moving: bool = False  # its guests are on their way to other seats
 
 
 def check_sale(sale: Sale, now: Millis) -> None:
@@ -63,6 +65,8 @@ def check_sale(sale: Sale, now: Millis) -> None:
         words = "Sales have not begun yet." if early else "Sales are over."
         raise InvalidRequest(words, code="event_sales_closed", sale_start_at=sale.sale_start_at,
             sale_end_at=sale.sale_end_at)  # fmt: skip
+    if sale.moving:
+        raise being_moved()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,18 +1,20 @@
-"""The table of moves to another layout: planned, and carried out."""
+"""Tables of moves to another layout: planned, begun and carried out, and what each is to one ticket."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import JSON, BigInteger, CheckConstraint, ForeignKey, Index, String
+from sqlalchemy import JSON, BigInteger, CheckConstraint, ForeignKey, Index, SmallInteger, String, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from shared.clock import Millis
-from sync_server.plumbing.tables import Base
+from sync_server.plumbing.tables import Base, Unsigned64
+
+_MOVING = text("state = 'moving'")
 
 
 class ReseatingRecord(Base):
-    """One move of an event's guests: the report that was asked for, and whether it was carried out."""
+    """One move of an event's guests: the report that was asked for, and how far it was carried out."""
 
     __tablename__ = "reseatings"
 
@@ -29,8 +31,27 @@ class ReseatingRecord(Base):
     made_by: Mapped[str] = mapped_column(String(80), default="")
     done_at: Mapped[Millis | None] = mapped_column(BigInteger)
     done_by: Mapped[str] = mapped_column(String(80), default="")
+    moved: Mapped[int] = mapped_column(default=0)  # the place of the last step that was done
+    touched_at: Mapped[Millis] = mapped_column(BigInteger, default=0)  # when somebody last did a piece of it
 
     __table_args__ = (
-        CheckConstraint("state IN ('planned', 'done')", name="state_known"),
+        CheckConstraint("state IN ('planned', 'moving', 'done')", name="state_known"),
         Index("ix_reseatings_event_id_id", "event_id", "id"),
+        Index("ix_reseatings_moving", "touched_at", sqlite_where=_MOVING, postgresql_where=_MOVING),
     )
+
+
+class ReseatingStepRecord(Base):
+    """What a move is to one ticket: another seat, another number or other words for the same one, or none at all."""
+
+    __tablename__ = "reseating_steps"
+
+    reseating_id: Mapped[str] = mapped_column(ForeignKey("reseatings.id"), primary_key=True)
+    place: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)  # in the order of issuing, from 1
+    ticket_id: Mapped[int] = mapped_column(Unsigned64)
+    old_seat: Mapped[int]
+    new_seat: Mapped[int | None]
+    moves: Mapped[bool]  # to another chair
+    new_code: Mapped[bool]  # the one that people have is replaced
+    flags: Mapped[int] = mapped_column(SmallInteger)  # what the ticket says from then on
+    why: Mapped[str] = mapped_column(String(60), default="")  # there is no seat

@@ -1,45 +1,28 @@
-"""Works out what a move of an event's guests to another layout would come to, from the database as it stands."""
+"""Works out what a move of an event's guests to another layout would come to; nothing is locked or changed."""
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 
-import orjson
 from sqlalchemy.orm import Session
 
 from sync_server.plumbing.principals import Deed
+from sync_server.reseating.asked import Asked, fingerprint
 from sync_server.reseating.carrying import Carried, carried
 from sync_server.reseating.floor import Place
 from sync_server.reseating.planning import Guest, Plan, plan
-from sync_server.seating import event_layouts, queries
+from sync_server.reseating.saying import Room, Saying
+from sync_server.reseating.standing_room import ZoneMove, zone_moves
+from sync_server.seating import event_layouts, queries, rules
 from sync_server.seating.event_layouts import Chosen
 from sync_server.seating.overlay import Deltas, EventZone, event_zones
 from sync_server.seating.plan import AccessMode, Category
 from sync_server.seating.queries import StandingSeat
 from sync_server.tickets import queries as tickets
-from sync_server.tickets import rules as ticket_rules
 from sync_server.tickets.queries import SeatedTicket
 
 _KIND = {Category.AISLE.value: Category.STANDARD.value}
-
-
-@dataclass(frozen=True, slots=True)
-class ZoneMove:
-    """Guests without seats: they stay in their zone, if there is room for them."""
-
-    name: str
-    before: int  # number in the old layout
-    after: int | None  # number in the new one; None: no such zone, or one with seats
-    sold: int
-    capacity: int
-
-    @property
-    def fits(self) -> bool:
-        """Whether everybody finds a place."""
-        return self.after is not None and self.sold <= self.capacity
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +35,10 @@ class Side:
     zones: Mapping[int, EventZone]
     seats: Mapping[int, StandingSeat]
 
-    def vip(self, seat: int) -> bool:
-        """Whether this seat is in a zone for very important people."""
+    def zone_of(self, seat: int) -> str:
+        """The id of the zone in which a seat lies, which is the same in all versions; "": closed."""
         zone = self.zones.get(self.seats[seat].zone)
-        return zone is not None and zone.zone_type.vip
+        return zone.id if zone is not None else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,28 +53,12 @@ class Proposal:
     plan: Plan
     places: Sequence[ZoneMove]
     flags: Mapping[int, int]  # what each ticket says from now on
-    chosen: Chosen  # with what came along from the old layout
     along: Carried
     fingerprint: str
 
-    @property
-    def seats(self) -> dict[int, int]:
-        """Everybody's number in the new layout, by ticket."""
-        return {ticket: place.number for ticket, place in (self.plan.stays | self.plan.moves).items()}
-
-    @property
-    def new_codes(self) -> int:
-        """How many tickets say otherwise from now on, so that the codes that people have are replaced."""
-        return sum(
-            each.id in self.plan.moves or self.flags[each.id] != each.flags
-            for each in self.guests
-            if each.id in self.flags
-        )
-
-    @property
-    def leaves_nobody_out(self) -> bool:
-        """Whether everybody has a seat or a place."""
-        return not self.plan.unplaced and all(zone.fits for zone in self.places)
+    def new_code(self, guest: SeatedTicket) -> bool:
+        """Whether a ticket says otherwise from now on, so that the code that somebody has is replaced."""
+        return guest.id in self.plan.moves or self.flags.get(guest.id, guest.flags) != guest.flags
 
 
 def propose(
@@ -108,7 +75,7 @@ def propose(
     before = _before(session, present.layout_id, present.layout_version, queries.deltas(present))
     seats = _seats(session, examined.layout_id)
     after = Side(examined.layout_id, examined.version, examined.deltas, examined.zones, seats)
-    guests = tickets.seated(session, event_id)
+    guests = list(tickets.seated(session, event_id))
     # What was blocked before is no matter: whoever sat there sat there.
     old = {place.number: place for place in _places(session, replace(before, deltas=Deltas()), any_price=any_price)}
     found = plan(
@@ -116,20 +83,16 @@ def propose(
         _places(session, after, any_price=any_price),
     )  # fmt: skip
     known = {int(number): int(event_zone) for number, event_zone in present.event_zones.items()}
-    places = _zone_moves(known, before.zones, after.zones, tickets.seatless(session, event_id))
-    mark = _fingerprint([present.revision, present.layout_id, asdict(chosen), any_price], guests, found, places)
+    places = zone_moves(known, before.zones, after.zones, tickets.seatless(session, event_id))
+    policy = rules.effective(queries.policy(session, organisation_id), chosen.seating_overrides)
     of_type = {kind.number: kind.flags for kind in tickets.ticket_types(session, event_id)}
-    flags = {
-        each.id: _flags(each, of_type, before, after.vip(found.seat(each.id)))
-        for each in guests
-        if each.id not in found.unplaced
-    }
-    return Proposal(organisation_id, event_id, before, after, guests, found, places, flags, chosen, along, mark)
+    flags = Saying(_room(session, before), _room(session, after), policy, of_type).flags(guests, found)
+    mark = fingerprint(session, Asked(organisation_id, event_id, chosen, any_price), guests)
+    return Proposal(organisation_id, event_id, before, after, guests, found, places, flags, along, mark)
 
 
-def _flags(each: SeatedTicket, of_type: Mapping[int, int], before: Side, vip: bool) -> int:
-    was_vip = before.vip(each.seat)
-    return ticket_rules.flags_elsewhere(each.flags, of_type.get(each.ticket_type, 0), vip=vip, was_vip=was_vip)
+def _room(session: Session, side: Side) -> Room:
+    return Room(side.zones, side.seats, queries.pairings(session, side.layout_id))
 
 
 def _before(session: Session, layout_id: str, version: int, deltas: Deltas) -> Side:
@@ -139,18 +102,6 @@ def _before(session: Session, layout_id: str, version: int, deltas: Deltas) -> S
 
 def _seats(session: Session, layout_id: str) -> dict[int, StandingSeat]:
     return {seat.number: seat for seat in queries.standing_seats(session, layout_id)}
-
-
-def _fingerprint(asked: list[Any], guests: Iterable[SeatedTicket], found: Plan, places: Iterable[ZoneMove]) -> str:
-    """The same if, and only if, the same was asked of the same guests and would come to the same."""
-    said = [
-        *asked,
-        [(each.id, each.seat, each.issue, each.state, each.party, each.flags) for each in guests],
-        [asdict(each) for each in places],
-    ]
-    said += [sorted((ticket, place.number) for ticket, place in some.items()) for some in (found.stays, found.moves)]
-    said.append(sorted(found.unplaced.items()))
-    return hashlib.sha256(orjson.dumps(said, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 
 def _places(session: Session, side: Side, *, any_price: bool) -> list[Place]:
@@ -174,17 +125,3 @@ def _door(zone: EventZone) -> str:
     if zone.access_mode is AccessMode.PUBLIC:
         return ""
     return f"{zone.access_mode}:{zone.membership_tier or ''}:{','.join(sorted(zone.allowed_roles))}"
-
-
-def _zone_moves(
-    known: Mapping[int, int], old: Mapping[int, EventZone], new: Mapping[int, EventZone], sold: Mapping[int, int]
-) -> list[ZoneMove]:
-    by_id = {zone.id: zone for zone in new.values() if not zone.zone_type.numbered}
-    moves = []
-    for zone in old.values():
-        count = 0 if zone.zone_type.numbered else sold.get(known.get(zone.number, 0), 0)
-        after = by_id.get(zone.id)
-        if count:
-            room = after.capacity if after else 0
-            moves.append(ZoneMove(zone.name, zone.number, after.number if after else None, count, room))
-    return moves

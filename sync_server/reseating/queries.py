@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from shared.errors import Conflict, NotFound
 from sync_server.events import queries as events
 from sync_server.plumbing.pages import Page, cut, position
-from sync_server.reseating.models import ReseatingRecord
+from sync_server.reseating.models import ReseatingRecord, ReseatingStepRecord
 
 
 def reseating(session: Session, organisation_id: str, event_id: str, id: str) -> ReseatingRecord:
@@ -20,7 +22,7 @@ def reseating(session: Session, organisation_id: str, event_id: str, id: str) ->
 
 
 def planned(session: Session, organisation_id: str, event_id: str, fingerprint: str) -> ReseatingRecord:
-    """The newest report of this fingerprint that is not carried out, locked; Conflict where there is none."""
+    """The newest report of this fingerprint that is not carried out, its event locked; Conflict where there is none."""
     events.event(session, organisation_id, event_id, lock=True)
     mine = ReseatingRecord.event_id == event_id, ReseatingRecord.organisation_id == organisation_id
     wanted = select(ReseatingRecord).where(*mine, ReseatingRecord.fingerprint == fingerprint)
@@ -43,3 +45,42 @@ def reseatings(
     if start is not None:
         wanted = wanted.where(ReseatingRecord.id > start[0])
     return cut(session.execute(wanted.limit(limit + 1)).scalars().all(), limit, lambda row: (row.id,))
+
+
+def seats_of_steps(session: Session, reseating_id: str) -> dict[int, tuple[int, int]]:
+    """By ticket: its old seat and its new one, by number."""
+    step = ReseatingStepRecord
+    wanted = select(step.ticket_id, step.old_seat, step.new_seat).where(step.reseating_id == reseating_id)
+    rows = session.execute(wanted.where(step.new_seat.is_not(None)), execution_options={"yield_per": 1_000})
+    return {ticket: (old, new) for ticket, old, new in rows if new is not None}
+
+
+def piece(session: Session, row: ReseatingRecord, limit: int) -> Sequence[ReseatingStepRecord]:
+    """The next steps of a move that goes on."""
+    step = ReseatingStepRecord
+    left = select(step).where(step.reseating_id == row.id, step.place > row.moved).order_by(step.place).limit(limit)
+    return session.execute(left).scalars().all()
+
+
+def left_alone(session: Session, since: int) -> ReseatingRecord | None:
+    """A move that was begun and that nobody has gone on with since then: whoever began it is gone."""
+    row = ReseatingRecord
+    there = select(row).where(row.state == "moving", row.touched_at <= since).order_by(row.touched_at).limit(1)
+    return session.execute(there).scalar_one_or_none()
+
+
+def moves(
+    session: Session, reseating_id: str, *, limit: int, after: int
+) -> tuple[Sequence[ReseatingStepRecord], int | None]:
+    """A page of those who get another chair, and from where the next page goes on."""
+    step = ReseatingStepRecord
+    wanted = select(step).where(step.reseating_id == reseating_id, step.moves, step.place > after)
+    found = session.execute(wanted.order_by(step.place).limit(limit + 1)).scalars().all()
+    return found[:limit], found[limit - 1].place if len(found) > limit else None
+
+
+def without_seats(session: Session, reseating_id: str) -> Sequence[ReseatingStepRecord]:
+    """Those for whom there is no seat."""
+    step = ReseatingStepRecord
+    wanted = select(step).where(step.reseating_id == reseating_id, step.new_seat.is_(None)).order_by(step.place)
+    return session.execute(wanted).scalars().all()

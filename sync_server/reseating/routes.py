@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from apiflask import APIBlueprint
 from flask import Response
 from sqlalchemy.orm import Session
 
-from sync_server.plumbing.once import once
-from sync_server.plumbing.pages import PageQuery, cursor, position
+from sync_server.plumbing import once
+from sync_server.plumbing.pages import PageQuery, position
 from sync_server.plumbing.parts import parts
-from sync_server.plumbing.principals import Action
+from sync_server.plumbing.principals import Action, Deed
 from sync_server.plumbing.web import deed, organisation, require, requires
-from sync_server.reseating import queries, schemas, service
+from sync_server.reseating import pieces, queries, schemas, service
 from sync_server.reseating.models import ReseatingRecord
+from sync_server.reseating.pages import page
+from sync_server.reseating.service import Move
 
 bp = APIBlueprint("reseating", __name__, url_prefix="/api/events/<event_id>/layout", tag="Moving guests")
 
@@ -28,15 +31,37 @@ FIRST = 500
 @bp.output(schemas.WholeMigrationView, status_code=201)
 def migrate(event_id: str, json_data: schemas.MoveGuests) -> Response:
     """Say where guests would sit in another layout; with the fingerprint of that report: move them, all or none."""
+    move = json_data.move()
     if json_data.fingerprint is not None:
         require(Action.CHANGE_TICKETS)
+    before = once.answered()
+    if before is not None:
+        return before
+    return _report(event_id, move) if json_data.fingerprint is None else _carry_out(event_id, move)
 
-    def write(session: Session) -> dict[str, Any]:
-        act = service.prepare if json_data.fingerprint is None else service.carry_out
-        row = act(session, organisation(), event_id, json_data.move(), deed())
-        return _whole(row, 0, FIRST).model_dump(mode="json")
 
-    return once(write)
+def _report(event_id: str, move: Move) -> Response:
+    with parts().database.reading() as session:
+        found = service.prepare(session, organisation(), event_id, move, deed())
+    return once.once(lambda session: _whole(session, service.keep(session, found, move, deed()), 0, FIRST))
+
+
+def _carry_out(event_id: str, move: Move) -> Response:
+    """In pieces, each in a transaction of its own: who asks waits for all of them, others for one at most."""
+    with parts().database.writing() as session:
+        row = service.begin(session, organisation(), event_id, move, deed())
+    more = True
+    while more:
+        with parts().database.writing() as session:
+            more = pieces.go_on(session, queries.reseating(session, organisation(), event_id, row.id), _now())
+    return once.once(
+        lambda session: _whole(session, queries.reseating(session, organisation(), event_id, row.id), 0, FIRST)
+    )
+
+
+def _now() -> Deed:
+    """The same deed, some seconds later."""
+    return replace(deed(), now=parts().clock())
 
 
 @bp.get("/migrations")
@@ -60,9 +85,11 @@ def show(event_id: str, migration_id: str, query_data: PageQuery) -> schemas.Who
     start = position(query_data.after, int)
     with parts().database.reading() as session:
         row = queries.reseating(session, organisation(), event_id, migration_id)
-    return _whole(row, start[0] if start else 0, query_data.limit)
+        return schemas.WholeMigrationView.of(
+            row, page(session, row, after=start[0] if start else 0, limit=query_data.limit)
+        )
 
 
-def _whole(row: ReseatingRecord, start: int, limit: int) -> schemas.WholeMigrationView:
-    following = cursor([start + limit]) if start + limit < len(row.report["moves"]) else None
-    return schemas.WholeMigrationView.of(row, start, limit, following)
+def _whole(session: Session, row: ReseatingRecord, after: int, limit: int) -> dict[str, Any]:
+    view = schemas.WholeMigrationView.of(row, page(session, row, after=after, limit=limit))
+    return view.model_dump(mode="json")

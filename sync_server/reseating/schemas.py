@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, Field
@@ -96,7 +97,7 @@ class MigrationView(BaseModel):
     to_layout_id: str
     to_version: int
     fingerprint: str
-    state: Literal["planned", "done"]
+    state: Literal["planned", "moving", "done"]
     reason: str
     counts: Counts
     made_at: str
@@ -126,24 +127,28 @@ class WholeMigrationView(MigrationView):
     left_behind: list[LeftBehind]
 
     @classmethod
-    def of(cls, row: ReseatingRecord, start: int, limit: int, following: str | None) -> WholeMigrationView:
+    def of(cls, row: ReseatingRecord, page: MovesPage) -> WholeMigrationView:
         """As organisers see it."""
         report = row.report
         return cls(
-            **cls.words_of(row), moves=[GuestMove(**_way(each)) for each in report["moves"][start : start + limit]],
-            next=following, unplaced=[GuestWithoutSeat(**_way(each)) for each in report["unplaced"]],
+            **cls.words_of(row), moves=page.moves, next=page.next, unplaced=page.unplaced,
             zones=[ZoneRoom(**zone) for zone in report["zones"]], came_along=_spoken(report.get("came_along")),
             left_behind=[LeftBehind(**lost | {"what": SPOKEN[lost["what"]]}) for lost in report.get("left_behind", ())],
         )  # fmt: skip
 
 
+@dataclass(frozen=True, slots=True)
+class MovesPage:
+    """Steps of a move, in words."""
+
+    moves: list[GuestMove]
+    next: str | None
+    unplaced: list[GuestWithoutSeat]
+
+
 def _spoken(kept: Mapping[str, int] | None) -> dict[str, int] | None:
     """None for reports of a time when nothing came along."""
     return None if kept is None else {SPOKEN[what]: count for what, count in kept.items()}
-
-
-def _way(said: Mapping[str, Any]) -> dict[str, Any]:
-    return {{"from": "from_seat", "to": "to_seat"}.get(name, name): value for name, value in said.items()}
 
 
 class MigrationsView(BaseModel):

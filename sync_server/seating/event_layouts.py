@@ -85,8 +85,12 @@ def choose(session: Session, organisation_id: str, event_id: str, chosen: Chosen
 
 
 def examine(session: Session, organisation_id: str, event_id: str, chosen: Chosen, deed: Deed) -> Examined:
-    """What a choice would come to if its guests were moved; every other reason against it is told. Changes nothing."""
-    choice = _choice(session, _locked(session, organisation_id, event_id, deed), chosen, deed)
+    """What a choice would come to if its guests were moved; every other reason against it is told.
+
+    Changes nothing and locks nothing: it may be another a moment later.
+    """
+    event = _event(session, organisation_id, event_id)
+    choice = _choice(session, event, chosen, deed, lock=False)
     zones = _examined(session, choice, chosen, moving=True)
     return Examined(choice.layout.id, choice.layout.version, choice.wanted, {zone.number: zone for zone in zones})
 
@@ -95,6 +99,27 @@ def move(session: Session, organisation_id: str, event_id: str, chosen: Chosen, 
     """The same as `choose`, for whoever moves the guests in the same transaction: a frozen layout is changed too."""
     choice = _choice(session, _locked(session, organisation_id, event_id, deed), chosen, deed)
     return _keep(session, choice, chosen, _examined(session, choice, chosen, moving=True), deed)
+
+
+def close_for_moving(session: Session, organisation_id: str, event_id: str) -> None:
+    """Nothing of this event is sold or held from this transaction on, until `open_again`."""
+    queries.event_layout(session, organisation_id, event_id).moving = True
+    session.flush()
+
+
+def open_again(session: Session, organisation_id: str, event_id: str, deed: Deed) -> None:
+    """All guests sit: the event sells and holds again."""
+    events.event(session, organisation_id, event_id, lock=True)
+    announce(session, CHANGING, (organisation_id, event_id), deed.now)
+    queries.event_layout(session, organisation_id, event_id).moving = False
+    session.flush()
+
+
+def require_open(session: Session, organisation_id: str, event_id: str) -> None:
+    """Unavailable, with when to try again, while guests of the event are on their way to other seats."""
+    row = queries.maybe_event_layout(session, organisation_id, event_id)
+    if row is not None and row.moving:
+        raise rules.being_moved()
 
 
 def _examined(session: Session, choice: _Choice, chosen: Chosen, *, moving: bool) -> Sequence[EventZone]:
@@ -135,22 +160,31 @@ def drop(session: Session, organisation_id: str, event_id: str, deed: Deed) -> N
 
 
 def _locked(session: Session, organisation_id: str, event_id: str, deed: Deed) -> _Event:
-    row = events.event(session, organisation_id, event_id, lock=True)
+    events.event(session, organisation_id, event_id, lock=True)
     announce(session, CHANGING, (organisation_id, event_id), deed.now)
+    return _event(session, organisation_id, event_id)
+
+
+def _event(session: Session, organisation_id: str, event_id: str) -> _Event:
+    row = events.event(session, organisation_id, event_id)
     changed_status(EventStatus(row.status))
     return _Event(row.id, organisation_id, row.venue_id, row.number, row.capacity, row.tickets_issued > 0)
 
 
-def _choice(session: Session, event: _Event, chosen: Chosen, deed: Deed) -> _Choice:
+def _choice(session: Session, event: _Event, chosen: Chosen, deed: Deed, *, lock: bool = True) -> _Choice:
     present = queries.maybe_event_layout(session, event.organisation_id, event.id)
-    layout = _usable(session, event, chosen, present)
+    if present is not None and present.moving:
+        raise rules.being_moved()
+    layout = _usable(session, event, chosen, present, lock=lock)
     zones = queries.zones(session, layout.id)
     wanted = _deltas(session, layout, zones, chosen)
     return _Choice(event, layout, zones, wanted, present, taken(session, event.id, deed.now))
 
 
-def _usable(session: Session, event: _Event, chosen: Chosen, present: EventLayoutRecord | None) -> LayoutRecord:
-    layout = queries.layout(session, event.organisation_id, chosen.layout_id, venue_id=event.venue_id, lock=True)
+def _usable(
+    session: Session, event: _Event, chosen: Chosen, present: EventLayoutRecord | None, *, lock: bool
+) -> LayoutRecord:
+    layout = queries.layout(session, event.organisation_id, chosen.layout_id, venue_id=event.venue_id, lock=lock)
     if chosen.layout_version is not None and chosen.layout_version != layout.version:
         raise InvalidRequest(
             f"layout_version: this id is version {layout.version}. Every version has an id of its own.",

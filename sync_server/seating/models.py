@@ -119,6 +119,7 @@ class EventLayoutRecord(Base):
     price_zones: Mapped[dict[str, Any]] = mapped_column(JSON)  # the same
     seating_overrides: Mapped[dict[str, Any]] = mapped_column(JSON)
     event_zones: Mapped[dict[str, Any]] = mapped_column(JSON)  # which zone of the event stands for which of the layout
+    moving: Mapped[bool] = mapped_column(default=False)  # guests are on their way to other seats: nothing is sold
     created_at: Mapped[Millis] = mapped_column(BigInteger)
     updated_at: Mapped[Millis] = mapped_column(BigInteger)
 

@@ -167,6 +167,17 @@ class StandingSeat(CalledSeat):
     y: float
 
 
+def seats_numbered(session: Session, layout_id: str, numbers: Iterable[int]) -> dict[int, CalledSeat]:
+    """Some seats of a layout, by number."""
+    wanted = sorted(set(numbers))
+    found: dict[int, CalledSeat] = {}
+    for start in range(0, len(wanted), FEW):
+        here = SeatRecord.layout_id == layout_id, SeatRecord.number.in_(wanted[start : start + FEW])
+        rows = session.execute(select(*_CALLED).where(*here))
+        found |= {row.number: CalledSeat(*cast("tuple[Any, ...]", row)) for row in rows}
+    return found
+
+
 def standing_seats(session: Session, layout_id: str) -> list[StandingSeat]:
     """All seats of a layout, by number."""
     here = select(*_CALLED, SeatRecord.place, SeatRecord.x, SeatRecord.y).where(SeatRecord.layout_id == layout_id)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from typing import Any, Final
 
-from shared.errors import Conflict, Forbidden, InvalidRequest
+from shared.errors import Conflict, Forbidden, InvalidRequest, Unavailable
 from sync_server.plumbing.principals import Principal
 from sync_server.seating.offers import Care, Manners, Refused
 from sync_server.seating.plan import AccessMode, ZoneType
@@ -58,6 +58,10 @@ OVERRIDABLE: Final = frozenset(name for name in FIELDS if not name.startswith("a
 """What an event may decide for itself where the policy does not make it mandatory."""
 
 
+MOVING_TAKES_S: Final = 15
+"""After so many seconds somebody who was told that guests are being moved may try again."""
+
+
 def effective(policy: Policy, overrides: Mapping[str, Any]) -> Policy:
     """The policy at an event. What became mandatory since the event was made holds all the same."""
     allowed = OVERRIDABLE - set(policy.mandatory)
@@ -100,6 +104,14 @@ def check_policy_change(who: Principal, present: Policy, changes: Mapping[str, A
             f"{', '.join(sorted(changed))}: the platform decides what is mandatory. Ask its super admin.",
             code="mandatory_policy",
         )
+
+
+def being_moved() -> Unavailable:
+    """Nothing of an event is sold, held or given back while its guests get other seats."""
+    return Unavailable(
+        "The guests of this event are being moved to other seats. Try again in a minute.",
+        code="guests_being_moved", retry_after=MOVING_TAKES_S,
+    )  # fmt: skip
 
 
 def check_zones(policy: Policy, types: Iterable[ZoneType]) -> None:

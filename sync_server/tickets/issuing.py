@@ -23,6 +23,7 @@ from sync_server.outbox.service import Fact
 from sync_server.outbox.service import record as record_fact
 from sync_server.plumbing.principals import Deed
 from sync_server.revisions import service as revisions
+from sync_server.seating import event_layouts
 from sync_server.tickets import issues, on_layout, queries, rules, signing, taking, types, wheelchairs, wishes
 from sync_server.tickets.house import House, house
 from sync_server.tickets.models import TicketRecord, TicketTypeRecord
@@ -46,6 +47,7 @@ def issue(session: Session, organisation_id: str, event_id: str, wish: Wish, dee
     Conflict `insufficient_inventory`, `capacity_exceeded`, `seat_taken` or `zone_full` where there is no room.
     """
     event_service.lock(session, organisation_id, event_id)
+    event_layouts.require_open(session, organisation_id, event_id)
     facts = events.facts(session, organisation_id, event_id)
     rules.require_issuing(facts.status)
     if not 1 <= wish.total <= rules.AT_ONCE:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 
-from sqlalchemy import select, update
+from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
 from sync_server.events import queries as events
@@ -21,40 +21,47 @@ _CHUNK = 2_000
 
 @dataclass(frozen=True, slots=True)
 class NewSeat:
-    """Where a ticket's seat is from now on; `elsewhere` is False for the same chair, by whatever number."""
+    """Where a ticket's seat is from now on; `new_code` is False for the same chair that says the same."""
 
     zone: int  # of the event
     seat: int
     words: rules.Seat
-    elsewhere: bool
+    new_code: bool  # for which the code that people have is replaced
     flags: int  # what the ticket says from now on
 
 
-def reseat(session: Session, organisation_id: str, event_id: str, seats: Mapping[int, NewSeat], deed: Deed) -> None:
+def set_out(session: Session, event_id: str, tickets: Iterable[int]) -> None:
+    """Let these tickets give up the keys of their seats, which they keep in another form until they arrive.
+
+    Two of them may change seats with one another: nobody is given a key before all of them are returned. Conflict
+    where one of them could be issued no more: whoever has set out will arrive.
+    """
+    for some in _chunks(tickets):
+        mine = TicketRecord.event_id == event_id, among(session, TicketRecord.id, some)
+        rules.require_next_issue(session.execute(select(func.max(TicketRecord.issue)).where(*mine)).scalar_one())
+        left = update(TicketRecord).where(*mine).values(seat_key=rules.LEFT + TicketRecord.seat_key)
+        session.execute(left.execution_options(synchronize_session=False))
+
+
+def arrive(session: Session, organisation_id: str, event_id: str, seats: Mapping[int, NewSeat], deed: Deed) -> None:
     """Let these tickets have these seats; codes that would tell gates otherwise are replaced, the others stay good.
 
-    Whoever calls has locked the event, and moved the seats themselves.
+    Whoever calls has locked the event, moved the seats themselves, and let all set out who move.
     """
     facts = events.facts(session, organisation_id, event_id)
     key_id = signing.signing_key(session, organisation_id, deed.now).id
-    # Two tickets may change seats with one another: no key is given before all of them are returned.
-    for some in _chunks(sorted(seats)):
-        mine = TicketRecord.event_id == event_id, among(session, TicketRecord.id, some)
-        freed = update(TicketRecord).where(*mine).values(seat_key=None)
-        session.execute(freed.execution_options(synchronize_session=False))
-    for some in _chunks(sorted(seats)):
-        mine = TicketRecord.event_id == event_id, among(session, TicketRecord.id, some)
-        rows = session.execute(select(TicketRecord).where(*mine).execution_options(populate_existing=True)).scalars()
-        moved = [_moved(session, row, seats[row.id], key_id, deed) for row in rows]
-        session.flush()
-        revisions.put(session, facts.number, [queries.ticket_row(row, name_checks=facts.name_checks) for row in moved])
+    mine = TicketRecord.event_id == event_id, among(session, TicketRecord.id, sorted(seats))
+    rows = session.execute(select(TicketRecord).where(*mine).execution_options(populate_existing=True)).scalars()
+    moved = [_moved(session, row, seats[row.id], key_id, deed) for row in rows]
+    session.flush()
+    revisions.put(session, facts.number, [queries.ticket_row(row, name_checks=facts.name_checks) for row in moved])
 
 
 def _moved(session: Session, row: TicketRecord, to: NewSeat, key_id: int, deed: Deed) -> TicketRecord:
     row.zone, row.seat, row.seat_key = to.zone, to.seat, rules.layout_key(to.seat)
     row.seat_id, row.section = to.words.seat_id, to.words.section
     row.seat_row, row.seat_number, row.updated_at = to.words.row, to.words.number, deed.now
-    if to.elsewhere or row.flags != to.flags:
+    if to.new_code:
         row.flags = to.flags
         rules.require_next_issue(row.issue)
         row.issue += 1
@@ -62,7 +69,7 @@ def _moved(session: Session, row: TicketRecord, to: NewSeat, key_id: int, deed: 
     return row
 
 
-def _chunks(ids: Sequence[int]) -> Iterator[list[int]]:
+def _chunks(ids: Iterable[int]) -> Iterator[list[int]]:
     walk = iter(ids)
     while some := list(islice(walk, _CHUNK)):
         yield some

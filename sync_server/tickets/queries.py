@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import func, select
@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 from shared.errors import InvalidRequest, NotFound
 from shared.snapshot import MembershipState, TicketRow, TicketState, TicketTypeRow
 from shared.tickets import Entitlement, TicketFlags
+from sync_server.plumbing.many import among
 from sync_server.plumbing.pages import Page, cut, position
 from sync_server.tickets.models import TicketRecord, TicketTypeRecord
 
@@ -50,12 +51,20 @@ def ticket(session: Session, organisation_id: str, ticket_id: int, *, lock: bool
     return row
 
 
-def seat_of(session: Session, organisation_id: str, event_id: str, public: str) -> int:
-    """The seat of a ticket that admits to this event; InvalidRequest where it does not."""
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """A ticket that others join: where its guest sits, and with whom."""
+
+    seat: int = 0
+    party: str = ""
+
+
+def joined(session: Session, organisation_id: str, event_id: str, public: str) -> Joined:
+    """A ticket that admits to this event; InvalidRequest where it does not."""
     row = ticket(session, organisation_id, internal_id(public))
     if row.event_id != event_id or row.state == TicketState.CANCELLED:
         raise InvalidRequest("joins: that is no ticket that admits to this event.", field="joins")
-    return row.seat
+    return Joined(row.seat, row.party)
 
 
 def tickets(
@@ -82,7 +91,6 @@ class SeatedTicket:
     """A ticket on a seat of a layout, as far as moving it asks."""
 
     id: int
-    number: str
     sequence: int
     seat: int
     issue: int
@@ -90,14 +98,26 @@ class SeatedTicket:
     party: str
     flags: int
     ticket_type: int
+    member: bool
 
 
-def seated(session: Session, event_id: str) -> list[SeatedTicket]:
+def seated(session: Session, event_id: str) -> Iterator[SeatedTicket]:
     """All tickets of an event that are on seats of its layout and not cancelled, in the order of their issuing."""
     row = TicketRecord
-    columns = row.id, row.number, row.sequence, row.seat, row.issue, row.state, row.party, row.flags, row.ticket_type
+    columns = row.id, row.sequence, row.seat, row.issue, row.state, row.party, row.flags, row.ticket_type
+    member = row.membership_state != MembershipState.NONE
     mine = row.event_id == event_id, row.seat != 0, row.state != TicketState.CANCELLED
-    return [SeatedTicket(*found) for found in session.execute(select(*columns).where(*mine).order_by(row.sequence))]
+    wanted = select(*columns, member).where(*mine).order_by(row.sequence)
+    for found in session.execute(wanted, execution_options={"yield_per": 1_000}):
+        yield SeatedTicket(*found)
+
+
+def numbers(session: Session, ticket_ids: Collection[int]) -> dict[int, str]:
+    """What is printed on these tickets of an event that was looked up before."""
+    rows = session.execute(
+        select(TicketRecord.id, TicketRecord.number).where(among(session, TicketRecord.id, ticket_ids))
+    )
+    return {row.id: row.number for row in rows}
 
 
 def seatless(session: Session, event_id: str) -> dict[int, int]:

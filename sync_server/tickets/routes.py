@@ -72,7 +72,8 @@ def issue(event_id: str, json_data: schemas.IssueTickets) -> Response:
     """Issue tickets: all of them, or none. Send an Idempotency-Key, so that a lost answer costs nothing."""
 
     def write(session: Session) -> dict[str, Any]:
-        joined = queries.seat_of(session, organisation(), event_id, json_data.joins) if json_data.joins else 0
+        named = json_data.joins
+        joined = queries.joined(session, organisation(), event_id, named) if named else queries.Joined()
         wish = json_data.wish(_till(session), joined)
         made = service.issue(session, organisation(), event_id, wish, deed())
         return {"items": [schemas.TicketView.of(row).model_dump(mode="json") for row in made]}

@@ -26,6 +26,8 @@ AT_ONCE: Final = 5_000
 # Nobody mistakes one of these for another, in print or on the telephone.
 LETTERS: Final = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"
 CODE_LENGTH: Final = 8
+LEFT: Final = ">"
+"""Before the key of a seat whose ticket is on its way to another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +52,6 @@ def flags_of(names: Iterable[str]) -> TicketFlags:
     for name in names:
         flags |= FLAGS[name]
     return flags
-
-
-def flags_elsewhere(flags: int, of_type: int, *, vip: bool, was_vip: bool) -> int:
-    """The flags of a ticket whose seat is in another zone from now on; what its type promises it keeps."""
-    if vip:
-        return flags | TicketFlags.VIP
-    return flags & ~TicketFlags.VIP | of_type & TicketFlags.VIP if was_vip else flags
 
 
 def names_of(flags: int) -> list[str]:

@@ -14,7 +14,7 @@ from sync_server.seating.guest_list_schemas import GuestName
 from sync_server.tickets import rules
 from sync_server.tickets.bearers import SaidMember, Till
 from sync_server.tickets.models import TicketKeyRecord, TicketRecord, TicketTypeRecord
-from sync_server.tickets.queries import public_id
+from sync_server.tickets.queries import Joined, public_id
 from sync_server.tickets.wishes import Member, Wish
 
 Kind = Literal[
@@ -199,15 +199,16 @@ class IssueTickets(Asked):
             raise ValueError("name the `ticket_type`: only seats of a layout may know their own")
         return self
 
-    def wish(self, till: Till, joins: int) -> Wish:
-        """As a value; `joins` is the seat of the ticket that these join."""
+    def wish(self, till: Till, joined: Joined) -> Wish:
+        """As a value; `joined` is the ticket that these join: they are of one party from then on."""
         named = self.seats or []
         own = {at: self._bearer(seat, till) for at, seat in enumerate(named) if seat.own}
         bearer, member = self._bearer(self, till)
         return Wish(
             ticket_type=self.ticket_type or 0, count=self.count or 0, seats=[seat.seat() for seat in named],
             holder_name=self.holder_name, flags=self.flags, notes=self.notes, unpaid=self.unpaid, member=member,
-            bearer=bearer, bearers=own, joins=joins, override=self.override or "", holds=self.holds,
+            bearer=bearer, bearers=own, joins=joined.seat, party=joined.party,
+            override=self.override or "", holds=self.holds,
         )  # fmt: skip
 
     @staticmethod

@@ -39,6 +39,11 @@ class Sitting:
         return self.zone is None or self.zone.access_mode is AccessMode.PUBLIC
 
 
+def of_seat(flags: TicketFlags, category: Category) -> TicketFlags:
+    """What of these flags a seat of this category gave."""
+    return flags & _OF_SEATS.get(category, TicketFlags.NONE)
+
+
 def elsewhere(flags: TicketFlags, of_type: TicketFlags, was: Sitting, now: Sitting, *, member: bool) -> TicketFlags:
     """The flags of a ticket that sits elsewhere: what the old seat gave goes, what the new one gives comes.
 

@@ -17,6 +17,7 @@ from sync_server.outbox.service import Fact
 from sync_server.outbox.service import record as record_fact
 from sync_server.plumbing.principals import Deed
 from sync_server.revisions import service as revisions
+from sync_server.seating import event_layouts
 from sync_server.tickets import issues, queries, rules, signing, taking, types
 from sync_server.tickets.issuing import issue
 from sync_server.tickets.models import TicketRecord, TicketTypeRecord
@@ -58,6 +59,7 @@ def cancel(session: Session, organisation_id: str, ticket_id: int, deed: Deed, *
     """A ticket is good no more; its seat and its place in the capacity are free again."""
     event_id = queries.ticket(session, organisation_id, ticket_id).event_id
     event_service.lock(session, organisation_id, event_id)  # event, type, ticket: one order for everybody
+    event_layouts.require_open(session, organisation_id, event_id)
     step = _Step(TicketState.CANCELLED, "ticket_cancelled", reason)
     row = _change_state(session, organisation_id, ticket_id, step, deed)
     event_service.give_back(session, row.event_id)
@@ -172,10 +174,3 @@ def _tell(session: Session, row: TicketRecord, name: str, deed: Deed, change: _C
 
 def _put(session: Session, row: TicketRecord, *, name_checks: bool) -> None:
     revisions.put(session, row.event_number, [queries.ticket_row(row, name_checks=name_checks)])
-
-
-def _tell_issued(session: Session, facts: events.EventFacts, wish: Wish, first: int, deed: Deed) -> None:
-    after = {"ticket_type": wish.ticket_type, "count": wish.total, "first": first, "last": first + wish.total - 1}
-    where, now = facts.organisation_id, deed.now
-    record(session, AuditLine(deed.actor, "tickets_issued", "event", facts.id, where, now, None, after))
-    record_fact(session, Fact("tickets_issued", where, now, {"event": facts.id, "event_number": facts.number}, after))

@@ -31,7 +31,7 @@ class Special:
 
     paired: Mapping[int, tuple[int, ...]]  # companion seats by wheelchair place
     kept: frozenset[int]  # companion seats that are not for everybody now
-    wished: frozenset[int]
+    wished: frozenset[int]  # with the seat of the guest whom these join
 
 
 def judged(here: House, called: Sequence[CalledSeat], wish: Wish) -> Special:
@@ -46,7 +46,9 @@ def judged(here: House, called: Sequence[CalledSeat], wish: Wish) -> Special:
     refused = care.check(wished, owned=(wish.joins,), occupancy=full, staff=bool(wish.override))
     if refused:
         raise Conflict(refused.words, code=refused.reason)
-    return Special({each.wheelchair: each.companions for each in pairings}, care.kept(full) - gone.seats, wished)
+    return Special(
+        {each.wheelchair: each.companions for each in pairings}, care.kept(full) - gone.seats, wished | {wish.joins}
+    )
 
 
 def _pairings(here: House) -> tuple[Pairing, ...]:

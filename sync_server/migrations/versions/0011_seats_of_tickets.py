@@ -13,6 +13,7 @@ depends_on = None
 _NEW = {"seat_id": 80, "section": 60, "party": 36, "membership_id": 36}
 _TAKEN = sa.text("seat_key IS NOT NULL AND state <> 1")
 _BOUND = sa.text("membership_id <> ''")
+_MOVING = sa.text("state = 'moving'")
 
 
 def upgrade() -> None:
@@ -42,7 +43,15 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("event_id", "zone_id", name=op.f("pk_companion_releases")),
     )
     _memberships()
+    _moving_houses()
     _reseatings()
+
+
+def _moving_houses() -> None:
+    with op.batch_alter_table("event_layouts", schema=None) as batch_op:
+        batch_op.add_column(sa.Column("moving", sa.Boolean(), nullable=False, server_default=sa.false()))
+    with op.batch_alter_table("event_layouts", schema=None) as batch_op:
+        batch_op.alter_column("moving", server_default=None)
 
 
 def _memberships() -> None:
@@ -104,19 +113,43 @@ def _reseatings() -> None:
         sa.Column("made_by", sa.String(length=80), nullable=False),
         sa.Column("done_at", sa.BigInteger(), nullable=True),
         sa.Column("done_by", sa.String(length=80), nullable=False),
-        sa.CheckConstraint("state IN ('planned', 'done')", name=op.f("ck_reseatings_state_known")),
+        sa.Column("moved", sa.Integer(), nullable=False),
+        sa.Column("touched_at", sa.BigInteger(), nullable=False),
+        sa.CheckConstraint("state IN ('planned', 'moving', 'done')", name=op.f("ck_reseatings_state_known")),
         sa.ForeignKeyConstraint(["event_id"], ["events.id"], name=op.f("fk_reseatings_event_id_events")),
         sa.ForeignKeyConstraint(["from_layout_id"], ["layouts.id"], name=op.f("fk_reseatings_from_layout_id_layouts")),
         sa.ForeignKeyConstraint(["to_layout_id"], ["layouts.id"], name=op.f("fk_reseatings_to_layout_id_layouts")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_reseatings")),
     )
     op.create_index("ix_reseatings_event_id_id", "reseatings", ["event_id", "id"], unique=False)
+    op.create_index(
+        "ix_reseatings_moving", "reseatings", ["touched_at"], unique=False,
+        sqlite_where=_MOVING, postgresql_where=_MOVING,
+    )  # fmt: skip
+    op.create_table(
+        "reseating_steps",
+        sa.Column("reseating_id", sa.String(length=36), nullable=False),
+        sa.Column("place", sa.Integer(), autoincrement=False, nullable=False),
+        sa.Column("ticket_id", sa.BigInteger(), nullable=False),
+        sa.Column("old_seat", sa.Integer(), nullable=False),
+        sa.Column("new_seat", sa.Integer(), nullable=True),
+        sa.Column("moves", sa.Boolean(), nullable=False),
+        sa.Column("new_code", sa.Boolean(), nullable=False),
+        sa.Column("flags", sa.SmallInteger(), nullable=False),
+        sa.Column("why", sa.String(length=60), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["reseating_id"], ["reseatings.id"], name=op.f("fk_reseating_steps_reseating_id_reseatings")
+        ),
+        sa.PrimaryKeyConstraint("reseating_id", "place", name=op.f("pk_reseating_steps")),
+    )
 
 
 def downgrade() -> None:
     """Back; lists, memberships and reports of moves are lost, tickets keep the seats that they have in words."""
-    for table in ("reseatings", "tier_memberships", "companion_releases", "zone_guests"):
+    for table in ("reseating_steps", "reseatings", "tier_memberships", "companion_releases", "zone_guests"):
         op.drop_table(table)
+    with op.batch_alter_table("event_layouts", schema=None) as batch_op:
+        batch_op.drop_column("moving")
     op.drop_index("ix_tickets_membership", table_name="tickets")
     op.drop_index("uq_tickets_seat", table_name="tickets")
     op.execute("UPDATE tickets SET seat_key = substr(seat_key, 1, 60) WHERE length(seat_key) > 60")

@@ -9,8 +9,10 @@ from sqlalchemy import text
 
 from shared.reasons import Reason
 from shared.snapshot import RowKind
-from shared.tickets import ReadTicket, read
+from shared.tickets import ReadTicket, TicketFlags, read
 from sync_server.holds import seats as held_seats
+from sync_server.reseating import pieces, queries, service
+from sync_server.reseating.schemas import MoveGuests
 from tests.builders import a_ticket_type
 from tests.contracts.seating.stage import Stage, a_layout, a_seat, a_stage, at_the_gate, floor, stalls
 from tests.contracts.seating.test_tickets_on_seats import an_evening_on, on, organisation_of
@@ -226,6 +228,88 @@ def test_move_is_in_the_audit_log_and_told(stage: Stage, evening: Evening, offic
     assert told.count("event_reseated") == 1
 
 
+def chairs(places: dict[str, str | None], **changed: Any) -> dict[str, Any]:
+    """The stalls with wheelchair places, each with its companion seat or without one."""
+    zone = stalls(**changed)
+    for seat in zone["seats"]:
+        if seat["seat_id"] in places:
+            seat |= {"category": "wheelchair", "companion_seat_id": places[seat["seat_id"]]}
+        elif seat["seat_id"] in places.values():
+            seat["category"] = "companion"
+    return zone
+
+
+def test_gates_are_told_anew_who_comes_along_where_a_seat_is_another(office: Office, desk: Desk) -> None:
+    """The place in row A loses its companion seat, the guest of A-8 gets one, and nothing changes for B-1 and B-2."""
+    stage = a_stage(office, desk, a_layout(zones=[chairs({"A-1": "A-2", "A-8": None, "B-1": "B-2"})]))
+    stage.choose()
+    evening = an_evening_on(stage)
+    made = [evening.issue(**on(seat))["items"][0] for seat in ("A-1", "A-8", "B-1")]
+    made += evening.issue(joins=made[2]["id"], **on("B-2"))["items"]
+    assert [set(each["flags"]) for each in made] == [
+        {"wheelchair", "companion_reserved"}, {"wheelchair"}, {"wheelchair", "companion_reserved"}, {"companion"}
+    ]  # fmt: skip
+    layout = next_version(stage, chairs({"A-1": None, "A-6": "A-7", "B-1": "B-2"}))
+    report = planned(stage, layout)
+    assert [(each["from_seat"], each["to_seat"]) for each in report["moves"]] == [("A-8", "A-6")]
+    assert report["counts"]["new_codes"] == 2, "A-1 is the same chair, and says otherwise"
+    planned(stage, layout, fingerprint=report["fingerprint"])
+    now = [desk.get(f"/api/tickets/{each['id']}") for each in made]
+    assert [set(each["flags"]) for each in now] == [
+        {"wheelchair"}, {"wheelchair", "companion_reserved"}, {"wheelchair", "companion_reserved"}, {"companion"}
+    ]  # fmt: skip
+    assert [each["issue"] for each in now] == [2, 2, 1, 1]
+    assert [rows(office, evening)[each["number"]].flags for each in made] == [
+        TicketFlags.WHEELCHAIR, TicketFlags.WHEELCHAIR | TicketFlags.COMPANION_RESERVED,
+        TicketFlags.WHEELCHAIR | TicketFlags.COMPANION_RESERVED, TicketFlags.COMPANION,
+    ]  # fmt: skip
+
+
+def test_house_is_closed_in_words_while_guests_are_on_their_way_and_workers_finish_what_a_dead_server_began(
+    stage: Stage, evening: Evening, office: Office
+) -> None:
+    first, second = (evening.issue(**on(seat))["items"][0] for seat in ("A-1", "A-2"))
+    for step in ("publish", "go-live"):
+        stage.desk.post(f"{evening.path}/{step}", {}, 200)
+    old = {each["id"]: evening.code(each) for each in (first, second)}
+    layout = next_version(stage, without("A-1", "A-2"), floor())
+    report = planned(stage, layout)
+    asked = MoveGuests(layout_id=layout, fingerprint=report["fingerprint"]).move()
+    where = organisation_of(office), evening.event["id"]
+    with office.database.writing() as session:
+        service.begin(session, *where, asked, office.deed())
+    with office.database.writing() as session:
+        assert pieces.go_on(session, queries.reseating(session, *where, report["id"]), office.deed(), limit=1)
+    # Here the server is killed.
+    assert stage.desk.get(f"{stage.path}/migrations/{report['id']}")["state"] == "moving"
+    assert at_the_gate(office, evening, first, old[first["id"]]) is Reason.TICKET_REPLACED
+    assert at_the_gate(office, evening, second, old[second["id"]]) is Reason.ADMITTED, "nobody stands between two codes"
+    with office.database.reading() as session:
+        seat = session.execute(text("SELECT id FROM layout_seats WHERE seat_id = 'B-8'")).scalar()
+    for path, body in (
+        (f"{evening.path}/tickets", {"ticket_type": 1, **on("B-8")}),
+        (f"{evening.path}/seats/{seat}/reserve", {}),
+        (f"{evening.path}/holds", {"best": 2}),
+        (f"/api/tickets/{second['id']}/cancel", {}),
+        (f"{stage.path}/migrate", {"layout_id": layout}),
+    ):
+        answer = stage.desk.ask("POST", path, body)
+        assert (answer.status_code, answer.json["error"]["code"]) == (503, "guests_being_moved"), path  # type: ignore[index]
+        assert int(answer.headers["Retry-After"]) > 0
+    assert stage.desk.refused("PUT", stage.path, {"layout_id": layout}) == (503, "guests_being_moved")
+    office.work()
+    assert stage.desk.get(f"{stage.path}/migrations/{report['id']}")["state"] == "moving", "it may be at work still"
+    office.advance(pieces.LEFT_ALONE_MS)
+    office.work()
+    assert stage.desk.get(f"{stage.path}/migrations/{report['id']}")["state"] == "done"
+    assert set(seats_taken(office).values()) == {_signed(int(each, 16)) for each in old}
+    assert [each["issue"] for each in (stage.desk.get(f"/api/tickets/{id}") for id in old)] == [2, 2]
+    assert at_the_gate(office, evening, second, evening.code(second)) is Reason.ADMITTED
+    evening.issue(**on("B-8"))
+    again = {"layout_id": layout, "fingerprint": report["fingerprint"]}
+    assert stage.desk.refused("POST", f"{stage.path}/migrate", again) == (409, "already_carried_out")
+
+
 def test_guests_keep_their_doors_and_their_prices(office: Office, desk: Desk) -> None:
     desk.patch("/api/organisation/seating-policy", {"allow_vip_zones": True})
     lounge = {"name": "Lounge", "zone_type": "vip_reserved", "access_mode": "membership_tier"}
@@ -240,3 +324,12 @@ def test_guests_keep_their_doors_and_their_prices(office: Office, desk: Desk) ->
     layout = next_version(stage, stalls(), smaller)
     report = planned(stage, layout)
     assert [(each["ticket"], each["to_seat"]) for each in report["moves"]] == [(member["id"], "L-2")]
+    open_to_all = {"name": "Lounge", "zone_type": "reserved_seating", "seats": [a_seat("L", n) for n in (1, 2, 3)]}
+    guests = {"guests": [{"email": "friend@example.org"}]}
+    desk.post(f"{stage.path}/zones/{stage.zone('Lounge')}/guests", guests)
+    friend = evening.issue(ticket_type=2, guest=guests["guests"][0], **on("L-2"))["items"][0]
+    layout = next_version(stage, stalls(), open_to_all)
+    done = planned(stage, layout, fingerprint=planned(stage, layout)["fingerprint"])
+    assert (done["counts"]["stay"], done["counts"]["new_codes"]) == (2, 2)
+    said = [set(desk.get(f"/api/tickets/{each['id']}")["flags"]) for each in (member, friend)]
+    assert said == [{"membership"}, set()], "nobody asks there, and a member's ticket hangs on the membership as ever"
