@@ -21,6 +21,15 @@ from sync_server.venues import queries as venues
 SHOWN: Final = tuple(status.value for status in EventStatus if ALLOWS[status].show)
 
 
+def takes_place_at() -> ColumnElement[Millis]:
+    """When an event takes place: on its new date, where there is one.
+
+    What is shown is put in this order and not by `start_at`: else a database takes the index of that column for the
+    order, and reads every evening of a house's past before it finds one to come.
+    """
+    return func.coalesce(EventRecord.rescheduled_at, EventRecord.start_at)
+
+
 @dataclass(frozen=True, slots=True)
 class EventFilter:
     """Which events to list."""
@@ -47,15 +56,16 @@ def event(session: Session, organisation_id: str, event_id: str, *, lock: bool =
 def events(
     session: Session, organisation_id: str, chosen: EventFilter, *, limit: int, after: str | None
 ) -> Page[EventRecord]:
-    """The organisation's events by their start."""
+    """The organisation's events by their start; those to come by the date on which they take place."""
     wanted = select(EventRecord).where(EventRecord.organisation_id == organisation_id, *_conditions(chosen))
+    begins = EventRecord.start_at if chosen.upcoming_from is None else takes_place_at()
     start = position(after, int, str)
     if start is not None:
         at, id = start
-        later = and_(EventRecord.start_at == at, EventRecord.id > id)
-        wanted = wanted.where(or_(EventRecord.start_at > at, later))
-    ordered = wanted.order_by(EventRecord.start_at, EventRecord.id).limit(limit + 1)
-    return cut(session.execute(ordered).scalars().all(), limit, lambda row: (row.start_at, row.id))
+        wanted = wanted.where(or_(begins > at, and_(begins == at, EventRecord.id > id)))
+    ordered = wanted.add_columns(begins).order_by(begins, EventRecord.id).limit(limit + 1)
+    page = cut(session.execute(ordered).all(), limit, lambda found: (found[1], found[0].id))
+    return Page([row for row, _ in page.items], page.next)
 
 
 def owned(session: Session, organisation_id: str, owner_id: str, chosen: EventFilter, *, limit: int,
@@ -83,8 +93,7 @@ def _conditions(chosen: EventFilter) -> list[ColumnElement[bool]]:
     elif not chosen.archived:
         conditions.append(EventRecord.status != EventStatus.ARCHIVED.value)
     if chosen.upcoming_from is not None:
-        starts = func.coalesce(EventRecord.rescheduled_at, EventRecord.start_at)
-        conditions += [EventRecord.status.in_(SHOWN), starts >= chosen.upcoming_from]
+        conditions += [EventRecord.status.in_(SHOWN), takes_place_at() >= chosen.upcoming_from]
     return conditions
 
 

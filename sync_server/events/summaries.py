@@ -10,6 +10,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from sync_server.events.models import EventRecord
+from sync_server.events.queries import SHOWN, takes_place_at
 from sync_server.plumbing.cache import SUMMARY, of_organisation
 from sync_server.plumbing.parts import Parts
 from sync_server.plumbing.shapes import iso_or_none
@@ -17,14 +18,13 @@ from sync_server.plumbing.shapes import iso_or_none
 FAMILY: Final = "events"
 MOST: Final = 500
 """Whoever has more events at once pages through `GET /api/events`."""
-SHOWN: Final = ("published", "live", "postponed")
 _PLAIN: Final = ("id", "number", "code", "slug", "name", "status", "venue_id", "venue_name", "timezone")
 _TIMES: Final = ("start_at", "end_at", "sale_start_at", "sale_end_at", "rescheduled_at")
 _COLUMNS: Final = tuple(getattr(EventRecord, name) for name in (*_PLAIN, *_TIMES, "replaced_by_event_id"))
 
 
 def remembered(parts: Parts, organisation_id: str, venue_id: str | None = None) -> bytes:
-    """The organisation's events that are published, live or postponed, by their start, as JSON.
+    """The organisation's events that are published, live or postponed, by the date on which they take place, as JSON.
 
     Whoever has just changed an event in this process gets it changed; other processes hear of it through Redis, and
     without one within half a minute.
@@ -42,7 +42,7 @@ def _listed(session: Session, organisation_id: str, venue_id: str | None) -> lis
     wanted = select(*_COLUMNS).where(EventRecord.organisation_id == organisation_id, EventRecord.status.in_(SHOWN))
     if venue_id is not None:
         wanted = wanted.where(EventRecord.venue_id == venue_id)
-    rows = session.execute(wanted.order_by(EventRecord.start_at, EventRecord.id).limit(MOST)).mappings()
+    rows = session.execute(wanted.order_by(takes_place_at(), EventRecord.id).limit(MOST)).mappings()
     return [_told(row) for row in rows]
 
 

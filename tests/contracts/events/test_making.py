@@ -127,6 +127,13 @@ def test_lists_say_what_is_upcoming_called_off_or_laid_by(office: Office, desk: 
     later = desk.get("/api/events?slug=later")["items"][0]["id"]
     desk.post(f"/api/events/{later}/reschedule", {"rescheduled_at": EVENING + 2 * DAY}, 200)
     assert listed(desk, "?upcoming=true") == ["Later"]
+    start = EVENING + 2 * DAY - HOUR
+    soon = desk.post("/api/events", an_event(venue, name="Soon", start_at=start, end_at=start + HOUR))["id"]
+    desk.post(f"/api/events/{soon}/publish", {}, 200)
+    assert listed(desk, "?upcoming=true") == ["Soon", "Later"]  # by the date on which it takes place
+    first = desk.get("/api/events?upcoming=true&limit=1")
+    assert [event["name"] for event in first["items"]] == ["Soon"]
+    assert listed(desk, f"?upcoming=true&limit=1&after={first['next']}") == ["Later"]
 
 
 def test_everybody_lists_their_own_events_newest_first(office: Office) -> None:
