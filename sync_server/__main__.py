@@ -62,11 +62,13 @@ def serve(
 
 
 @app.command()
-def worker() -> None:
+def worker(
+    metrics: Annotated[str | None, typer.Option(help="HOST:PORT for its measures, instead of the setting.")] = None,
+) -> None:
     """Deliver facts and do the periodic jobs until told to stop; on SQLite `serve` does this itself."""
     from sync_server.commands import serving
 
-    serving.work()
+    serving.work(metrics)
 
 
 @app.command()

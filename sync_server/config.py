@@ -40,6 +40,17 @@ def _address(url: str) -> str:
     return url
 
 
+def _place(address: str) -> str:
+    try:
+        place = urlsplit(f"//{address}")
+        fits = bool(place.hostname and place.port) and place.netloc == address and "@" not in address
+    except ValueError:
+        fits = False
+    if not fits:
+        raise ValueError("is no place to listen at: write HOST:PORT, as 127.0.0.1:9464 or [::1]:9464")
+    return address
+
+
 def _file_or_server(url: str) -> str:
     if not url.startswith("sqlite"):
         return _address(url)
@@ -69,6 +80,7 @@ class Config(BaseModel):
     short_notice_hours: Annotated[int, Field(ge=1, le=24 * 30)] = 24
     blocking_threads: Annotated[int, Field(ge=8, le=4096)] = 256
     database_connections: Annotated[int, Field(ge=2, le=1000)] = 40
+    metrics_address: Annotated[str, AfterValidator(_place)] | None = None
     log_level: Literal["debug", "info", "warning", "error"] = "info"
 
     @property
@@ -85,6 +97,14 @@ class Config(BaseModel):
     def secure_cookies(self) -> bool:
         """Browsers send our cookies over TLS only, where TLS is used."""
         return self.base_url.startswith("https:")
+
+    @property
+    def metrics_at(self) -> tuple[str, int] | None:
+        """Host and port where each process tells its own measures; None: nowhere but at the server's address."""
+        if self.metrics_address is None:
+            return None
+        place = urlsplit(f"//{self.metrics_address}")
+        return place.hostname or "", place.port or 0
 
     @property
     def key_file(self) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import socket
 import threading
@@ -12,6 +13,8 @@ from shared.errors import SettingsError
 from sync_server import config as settings
 from sync_server.app import Ground, build, prepare, web_of
 from sync_server.commands.ground import ground, say
+from sync_server.plumbing import metrics_address
+from sync_server.plumbing.logs import LOG
 from sync_server.workers import Worker
 
 # Bursts of a thousand connections hang for half a minute with the server's own figures.
@@ -71,6 +74,10 @@ def serving_app() -> APIFlask:
     for loop in here.parts.loops:
         threading.Thread(target=loop, args=(here.parts.stop,), name="loop", daemon=True).start()
     _stop_when_told(here)
+    try:
+        tell_measures(here)
+    except SettingsError as problem:  # no reason to turn guests away: the measures are at /metrics, too
+        LOG.error("measures_not_told", problem=problem.message)
     if config.embedded:
         threading.Thread(target=Worker(here.parts).run, args=(here.parts.stop,), name="worker", daemon=True).start()
     return web_of(here)
@@ -101,12 +108,22 @@ def start_loops(here: Ground, stop: threading.Event) -> None:
         threading.Thread(target=loop, args=(stop,), name="nearby", daemon=True).start()
 
 
-def work() -> None:
-    """Deliver facts and do the periodic jobs until told to stop."""
+def tell_measures(here: Ground) -> int | None:
+    """Let Prometheus read this process's own measures where the settings say so; the port, if there is one."""
+    if here.parts.config.metrics_at is None:
+        return None
+    port, _ = metrics_address.tell_at(*here.parts.config.metrics_at, here.parts.metrics)
+    return port
+
+
+def work(metrics: str | None = None) -> None:
+    """Deliver facts and do the periodic jobs until told to stop; `metrics` is said instead of the setting."""
+    said = {} if metrics is None else {"GATEHOUSE_METRICS_ADDRESS": metrics}
     stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())
-    with ground() as here:
+    with ground(settings.load(os.environ | said)) as here:
         start_loops(here, stop)
-        say("The worker works.")
+        port = tell_measures(here)
+        say("The worker works." if port is None else f"The worker works; its measures are at port {port}, /metrics.")
         Worker(here.parts).run(stop)

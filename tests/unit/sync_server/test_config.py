@@ -51,6 +51,21 @@ def test_an_absolute_path_of_the_database_stays_absolute() -> None:
     assert check({"database_url": "sqlite:////srv/g.db"}).key_file == Path("/srv/master.key")
 
 
+def test_a_place_for_measures_is_a_host_and_a_port() -> None:
+    assert check({"metrics_address": "127.0.0.1:9464"}).metrics_at == ("127.0.0.1", 9464)
+    assert check({"metrics_address": "[::1]:9464"}).metrics_at == ("::1", 9464)
+    for wrong in (
+        "127.0.0.1",
+        ":9464",
+        "localhost:0",
+        "localhost:99999",
+        "me@localhost:9464",
+        "localhost:9464/metrics",
+    ):
+        with pytest.raises(SettingsError, match="HOST:PORT"):
+            check({"metrics_address": wrong})
+
+
 def test_settings_do_not_change_while_the_server_runs() -> None:
     with pytest.raises(ValueError, match="frozen"):
         load({}).log_level = "debug"  # type: ignore[misc]
