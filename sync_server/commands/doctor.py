@@ -18,7 +18,6 @@ from sync_server.devices import identity
 from sync_server.migrations import schema
 from sync_server.outbox import queries as outbox
 from sync_server.plumbing.database import Database
-from sync_server.watch import crossings
 from sync_server.watch import service as watch
 
 Finding = dict[str, Any]
@@ -72,7 +71,7 @@ def _key(here: Ground) -> Finding:
 def _crossings(database: Database) -> Finding:
     """Looked for anew, not taken from the last nightly check."""
     with database.reading() as session:
-        found = [one for pointer in watch.everywhere() for one in crossings.found(session, pointer)]
+        found = list(watch.look_at_once(session, database.clock()))
     rows = "; ".join(f"{one.place} of {one.row}" for one in found[:5])
     words = f"{len(found)} rows point into another organisation ({rows}). Stop what writes them and tell the makers."
     return _finding("organisations apart", words if found else None)

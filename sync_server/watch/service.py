@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Final
 
 from sqlalchemy import delete, select, update
@@ -15,6 +16,7 @@ from sync_server.plumbing.tables import Base
 from sync_server.watch import queries
 from sync_server.watch.crossings import Finding, Pointer, found, pointers
 from sync_server.watch.models import CheckRow, FindingRow
+from sync_server.watch.said_ids import Turn, Walk, walks
 
 NIGHTLY: Final = "nightly"
 WRONG_TIMES: Final = "times_in_wrong_order"
@@ -38,32 +40,48 @@ def claim(session: Session, now: Millis, name: str = NIGHTLY, every_ms: Millis =
     return True
 
 
-def everywhere() -> list[Pointer]:
-    """All ways that are gone through."""
-    return list(pointers(Base.metadata))
+def everywhere() -> Iterator[Pointer]:
+    """All ways that lead from table to table."""
+    return pointers(Base.metadata)
 
 
-def look(session: Session, pointer: Pointer, now: Millis) -> int:
-    """Go one way, write down what is new and strike out what is mended; how much points abroad."""
-    there = {(one.place, one.row): one for one in found(session, pointer)}
-    known = set(session.execute(select(FindingRow.row).where(FindingRow.place == pointer.place)).scalars())
-    mended = known - {row for _, row in there}
-    if mended:
-        session.execute(delete(FindingRow).where(FindingRow.place == pointer.place, FindingRow.row.in_(mended)))
-    _write_down(session, [one for one in there.values() if one.row not in known], now)
-    return len(there)
+def all_walks() -> Iterator[Walk]:
+    """All tables that say ids inside their columns."""
+    return walks(Base.metadata)
 
 
-def _write_down(session: Session, new: Sequence[Finding], now: Millis) -> None:
-    for one in new:
-        LOG.error("row_points_abroad", place=one.place, row=one.row, organisation_id=one.organisation_id)
-        session.add(FindingRow(place=one.place, row=one.row, organisation_id=one.organisation_id,
-            points_to=one.points_to, found_at=now))  # fmt: skip
+def look_at_once(session: Session, now: Millis) -> Iterator[Finding]:
+    """Everything that points abroad, in one go; nothing is written down."""
+    for pointer in everywhere():
+        yield from found(session, pointer)
+    for walk in all_walks():
+        turn: Turn = walk.turn(session, None, now)
+        yield from turn.abroad
+        while turn.last is not None:
+            turn = walk.turn(session, turn.last, now)
+            yield from turn.abroad
+
+
+def write_down(session: Session, there: Sequence[Finding], now: Millis) -> None:
+    """Keep what is new, and say so in the log."""
+    for one in there:
+        if session.get(FindingRow, (one.place, one.row)) is None:
+            LOG.error("row_points_abroad", place=one.place, row=one.row, organisation_id=one.organisation_id)
+            session.add(FindingRow(place=one.place, row=one.row, organisation_id=one.organisation_id,
+                points_to=one.points_to, found_at=now))  # fmt: skip
     session.flush()
 
 
-def close(session: Session, abroad: int, wrong_times: int, now: Millis) -> None:
+def strike_out(session: Session, place: str, there: AbstractSet[str]) -> None:
+    """Forget what is mended: rows of this place that were found once, and not this time."""
+    known = set(session.execute(select(FindingRow.row).where(FindingRow.place == place)).scalars())
+    if known - there:
+        session.execute(delete(FindingRow).where(FindingRow.place == place, FindingRow.row.in_(known - there)))
+
+
+def close(session: Session, wrong_times: int, now: Millis) -> None:
     """Write down that the check is through, and what is only counted once a night."""
+    abroad = len(queries.findings(session))
     session.merge(CheckRow(name=NIGHTLY, ran_at=now, findings=abroad))
     session.merge(CheckRow(name=WRONG_TIMES, ran_at=now, findings=wrong_times))
     session.flush()
