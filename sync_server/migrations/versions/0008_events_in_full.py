@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
+from typing import Any
 
 import sqlalchemy as sa
 from alembic import op
@@ -31,7 +33,7 @@ _EVENTS = {
     "city_norm": "TEXT DEFAULT '' NOT NULL",
     "dedupe_key": "VARCHAR(200) DEFAULT '' NOT NULL",
     "venue_capacity": "INTEGER DEFAULT 0 NOT NULL",
-    "layout_room": "INTEGER DEFAULT 0 NOT NULL",  # known from the next change of the layout on; the zones bind anyway
+    "layout_room": "INTEGER DEFAULT 0 NOT NULL",
     "cover_images": "JSON DEFAULT '[]' NOT NULL",
     "cover_alts": "JSON DEFAULT '{}' NOT NULL",
     "participants_elsewhere": "BOOLEAN DEFAULT false NOT NULL",
@@ -61,6 +63,7 @@ def upgrade() -> None:
     op.execute("UPDATE events SET venue_capacity = (SELECT max_capacity FROM venues WHERE venues.id = venue_id)")
     _fold_venues()
     _fold_events()
+    _count_rooms()
     for table, indexes in (("venues", _VENUE_INDEXES), ("events", _EVENT_INDEXES)):
         for name, parts in indexes.items():
             op.create_index(name, table, parts, unique=False)
@@ -145,6 +148,36 @@ def _fold_events() -> None:
         rows.append({"id": row.id, "search_text": words, "city_norm": _fold(row.city), "dedupe_key": key})
     if rows:
         connection.execute(change, rows)
+
+
+_SEATED = {"reserved_seating", "vip_reserved"}
+
+
+def _count_rooms() -> None:
+    """How many the open zones of each event's layout hold, as it was reckoned when this was written."""
+    connection = op.get_bind()
+    choices = sa.table(
+        "event_layouts", sa.column("event_id"), sa.column("layout_id"), sa.column("blocked_seats", sa.JSON),
+        sa.column("disabled_zones", sa.JSON), sa.column("zone_overrides", sa.JSON),
+    )  # fmt: skip
+    zones = sa.text("SELECT number, zone_type, capacity FROM layout_zones WHERE layout_id = :layout")
+    seats = sa.text("SELECT number, zone_number FROM layout_seats WHERE layout_id = :layout")
+    change = sa.text("UPDATE events SET layout_room = :room WHERE id = :id")
+    for row in connection.execute(sa.select(choices)).all():
+        here = {"layout": row.layout_id}
+        blocked = set(row.blocked_seats)
+        lost = Counter(seat.zone_number for seat in connection.execute(seats, here) if seat.number in blocked)
+        room = sum(
+            _room(zone, row.zone_overrides.get(str(zone.number), {}), lost[zone.number])
+            for zone in connection.execute(zones, here)
+            if zone.number not in row.disabled_zones
+        )
+        connection.execute(change, {"id": row.event_id, "room": room})
+
+
+def _room(zone: Any, changed: dict[str, Any], lost: int) -> int:
+    left = int(zone.capacity) - lost
+    return left if changed.get("zone_type", zone.zone_type) in _SEATED else int(changed.get("capacity", left))
 
 
 # How words were folded when this was written: a migration does not follow the program.

@@ -50,7 +50,43 @@ def old(engine: Engine) -> Engine:
     for number, changed in enumerate(({}, {}, {"status": "archived", "updated_at": 55}), start=1):
         own = {"id": f"e{number}", "number": number, "slug": f"s{number}", "code": f"C{number}"}
         insert(engine, "events", **(event | own | changed))
+    insert(
+        engine,
+        "layouts",
+        id="l1",
+        organisation_id="marquee",
+        venue_id="v1",
+        family_id="l1",
+        name="Hall",
+        status="active",
+    )
+    here = {"layout_id": "l1", "organisation_id": "marquee"}
+    drawn = {"focus_x": 0.0, "focus_y": 0.0}
+    for number, (kind, capacity) in enumerate(
+        (("reserved_seating", 3), ("ga_standing", 50), ("ga_standing", 9), ("vip_reserved", 8)), start=1
+    ):
+        words = {"id": f"z{number}", "number": number, "name": f"Z{number}", "zone_type": kind, "capacity": capacity}
+        insert(engine, "layout_zones", **here, **drawn, **words)
+    for number in (1, 2, 3):
+        insert(
+            engine,
+            "layout_seats",
+            **here,
+            number=number,
+            id=f"s{number}",
+            seat_id=f"A-{number}",
+            zone_number=1,
+            x=0.0,
+            y=0.0,
+        )
+    deltas = {"blocked_seats": "[2]", "disabled_zones": "[3]", "zone_overrides": '{"2": {"capacity": 40}}'}
+    insert(engine, "event_layouts", event_id="e2", **here, **deltas)
     return engine
+
+
+def test_events_that_had_a_layout_before_have_room_for_those_whom_its_open_zones_hold(old: Engine) -> None:
+    walk(old, AFTER)
+    assert [row["layout_room"] for row in rows(old, "events", "id")] == [0, 3 - 1 + 40 + 8, 0]
 
 
 def test_events_that_stood_before_are_folded_owned_and_keyed(old: Engine) -> None:
