@@ -7,6 +7,7 @@ from flask import Response, jsonify
 from sqlalchemy import text
 from sqlalchemy.exc import SQLAlchemyError
 
+from sync_server.plumbing.metrics import CONTENT_TYPE
 from sync_server.plumbing.parts import parts
 
 bp = APIBlueprint("health", __name__, enable_openapi=False)
@@ -33,4 +34,4 @@ def ready() -> tuple[Response, int]:
 @bp.get("/metrics")
 def metrics() -> Response:
     """Measures for Prometheus."""
-    return Response(parts().metrics.text(), content_type="text/plain; version=0.0.4; charset=utf-8")
+    return Response(parts().metrics.text(), content_type=CONTENT_TYPE)
