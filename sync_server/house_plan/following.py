@@ -104,9 +104,8 @@ class Follower:
     def pay(self, session: Session, now: Millis) -> None:
         """Write down what is owed, and tell it after the commit."""
         with self._turn:
-            owed = dict(sorted(self._owed.items()))
-        for (event_id, organisation_id), seats in owed.items():
-            service.note(session, organisation_id, event_id, seats, now)
+            owed = dict(self._owed)
+        service.note_all(session, owed, now)
         after_commit(session, lambda: self._told(owed))
 
     def _told(self, owed: Mapping[tuple[str, str], Touched]) -> None:
