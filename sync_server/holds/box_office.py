@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import fields
+from functools import partial
+from sqlite3 import Cursor
 from typing import Any, Final, cast
 
 from shared.errors import Forbidden
@@ -50,24 +52,13 @@ class BoxOffice:
         self._stop.wait(millis / 1000)
 
     def ask(self, values: Mapping[str, Any]) -> Evidence:
-        """Try the statement: one round trip on PostgreSQL, one turn at writing on SQLite."""
-        straight = self.database.straight
+        """Try the statement: one round trip on PostgreSQL, on SQLite one turn at writing with all who wait for it."""
+        straight, together = self.database.straight, self.database.together
         if straight is not None:
             row: Any = straight.row(statement.IN_ONE, values)
             return Evidence(*row)
-        return self._ask_embedded(values)
-
-    def _ask_embedded(self, values: Mapping[str, Any]) -> Evidence:
-        with self.database.writing() as session:
-            # The driver's own cursor: the statements are fixed, and nothing of them needs to be put together anew.
-            cursor = cast(Any, session.connection().connection.dbapi_connection).cursor()
-            seen = _evidence(cursor.execute(statement.LOOK, values).fetchone())
-            if seen.done:
-                for words in statement.WRITE:
-                    if words is not statement.FILE or values["filed_line_id"] is not None:
-                        cursor.execute(words, values)
-            cursor.close()
-        return seen
+        assert together is not None  # noqa: S101 - a database is one of the two
+        return together.write(partial(_ask_embedded, values=values))
 
     def require_access(self, known: Known, asking: Asking, zones: Collection[int]) -> None:
         """Forbidden where a zone does not let this bearer in."""
@@ -104,6 +95,15 @@ class BoxOffice:
                 if not chosen or not all(house.free(seat) for seat in chosen):
                     return None
                 return given(house.judged(chosen, wish, owned))
+
+
+def _ask_embedded(cursor: Cursor, values: Mapping[str, Any]) -> Evidence:
+    seen = _evidence(cursor.execute(statement.LOOK, values).fetchone())
+    if seen.done:
+        for words in statement.WRITE:
+            if words is not statement.FILE or values["filed_line_id"] is not None:
+                cursor.execute(words, values)
+    return seen
 
 
 def _evidence(row: Any) -> Evidence:

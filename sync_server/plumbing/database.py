@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session
 from shared.clock import Clock, Millis
 from shared.ids import Entropy
 from sync_server.plumbing.straight import Straight
+from sync_server.plumbing.together import Together
 
 LastAct = Callable[[Session, Millis], None]
 Handler = Callable[[Session, Any, Millis], None]
@@ -41,6 +42,7 @@ class Database:
         self._glancers = engine if self.embedded else engine.execution_options(isolation_level="AUTOCOMMIT")
         self._turn = threading.RLock()
         self.straight = None if self.embedded else Straight(engine.url.render_as_string(hide_password=False))
+        self.together = Together(engine, self._turn) if self.embedded else None
 
     @contextmanager
     def reading(self) -> Iterator[Session]:
@@ -90,6 +92,8 @@ class Database:
         """Give all connections back."""
         if self.straight is not None:
             self.straight.close()
+        if self.together is not None:
+            self.together.close()
         self.engine.dispose()
 
 
