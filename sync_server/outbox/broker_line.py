@@ -31,6 +31,8 @@ class Batch:
         self.outcome = Outcome()
         self.done = threading.Event()
         self._left = len(messages)
+        if not messages:
+            self.done.set()
 
     def settle(self, note: Callable[[Outcome], None]) -> None:
         """One fact more is known."""

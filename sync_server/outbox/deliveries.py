@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Protocol
 
 from sync_server.plumbing.logs import LOG
@@ -18,6 +19,7 @@ class Outcome:
     unrouted: list[int] = field(default_factory=list)  # delivered as far as it goes: no queue wanted them
     failed: dict[int, str] = field(default_factory=dict)
     outage: bool = False  # nobody was there to deliver to: no fact's fault
+    announce: Callable[[], None] = lambda: None  # still to be done, and nobody needs to wait for it
 
 
 class Delivery(Protocol):
@@ -29,6 +31,14 @@ class Delivery(Protocol):
 
     def deliver(self, messages: Sequence[Message]) -> Outcome:
         """Deliver them in their order."""
+        ...
+
+
+class Onward(Delivery, Protocol):
+    """Somebody who needs a while for it, in which other things can be done."""
+
+    def begin(self, messages: Sequence[Message]) -> Callable[[], Outcome]:
+        """Set off with them in their order; what is answered waits for what becomes of them."""
         ...
 
 
@@ -59,7 +69,7 @@ class House:
             else:
                 outcome.delivered.append(message.order)
         told = set(outcome.delivered)
-        self._announce([message for message in messages if message.order in told])
+        outcome.announce = partial(self._announce, [message for message in messages if message.order in told])
         return outcome
 
     def _announce(self, told: Sequence[Message]) -> None:

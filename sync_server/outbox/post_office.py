@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from sqlalchemy.exc import OperationalError
 
-from sync_server.outbox.deliveries import Delivery
+from sync_server.outbox.deliveries import Onward
 from sync_server.outbox.relay import BATCH, Relay, broker_relay, house_relay
 from sync_server.plumbing.logs import LOG
 from sync_server.plumbing.parts import Parts
@@ -66,7 +66,7 @@ class PostOffice:
     def __init__(self, parts: Parts) -> None:
         """Opens nothing and starts nothing."""
         told = threading.Event()
-        broker: Delivery | None = None
+        broker: Onward | None = None
         self._lines: list[Loop] = []
         if parts.config.amqp_url is not None:
             from sync_server.outbox.consumer import JoinsConsumer

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from shared.backoff import delays
 from shared.ids import Entropy
@@ -39,11 +40,18 @@ class Rabbit:
 
     def deliver(self, messages: Sequence[Message]) -> Outcome:
         """Publish them in their order and wait for the broker to have them safe."""
+        return self.begin(messages)()
+
+    def begin(self, messages: Sequence[Message]) -> Callable[[], Outcome]:
+        """Publish them in their order; what is answered waits for the broker to have them safe."""
         line, batch = self._line, Batch(messages)
         if line is None:
             batch.break_off()
-            return batch.outcome
+            return lambda: batch.outcome
         line.post(batch)
+        return partial(self._confirmed, line, batch)
+
+    def _confirmed(self, line: BrokerLine, batch: Batch) -> Outcome:
         if not batch.done.wait(CONFIRMED_WITHIN_S):
             # Whatever this line still says would come too late: the facts go over another.
             line.hang_up()

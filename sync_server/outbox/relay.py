@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from sqlalchemy import delete
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
 from sync_server.outbox import leases
-from sync_server.outbox.deliveries import Delivery, House, Outcome
+from sync_server.outbox.deliveries import Delivery, House, Onward, Outcome
 from sync_server.outbox.leases import BROKER, HOUSE, LEASE_MS, Lease, Stage
 from sync_server.outbox.models import OutboxRow, ProcessedMessage
 from sync_server.outbox.rules import OUTAGE_PAUSE_MS, is_dead, pause
@@ -36,7 +36,7 @@ class Relay:
         *,
         stage: Stage = HOUSE,
         delivery: Delivery | None = None,
-        onward: Delivery | None = None,
+        onward: Onward | None = None,
     ) -> None:
         """Told nothing else, it tells the house; `onward` gets at once what the house has heard, if nobody waits."""
         self._parts = parts
@@ -56,7 +56,9 @@ class Relay:
         self._limit = BURST if len(lease.messages) == self._limit else BATCH
         if lease.messages:
             outcome = self._delivery.deliver(lease.messages)
-            self._settle(lease, outcome, self._pass_on(lease, outcome))
+            further = self._pass_on(lease, outcome)
+            outcome.announce()  # pages are told while the broker writes
+            self._settle(lease, outcome, further())
         return len(lease.messages)
 
     def _lease(self) -> Lease:
@@ -72,12 +74,12 @@ class Relay:
         with self._parts.database.reading() as session:
             return leases.anything_due(session, self._stage, now)
 
-    def _pass_on(self, lease: Lease, outcome: Outcome) -> Outcome:
+    def _pass_on(self, lease: Lease, outcome: Outcome) -> Callable[[], Outcome]:
         """Straight on to the broker, unless earlier facts wait for it: those must come first."""
         if self._onward is None or not lease.way_is_clear or not self._onward.ready():
-            return Outcome()
+            return Outcome
         told = set(outcome.delivered)
-        return self._onward.deliver([message for message in lease.messages if message.order in told])
+        return self._onward.begin([message for message in lease.messages if message.order in told])
 
     def _settle(self, lease: Lease, outcome: Outcome, further: Outcome) -> None:
         now, known = self._parts.clock(), {*further.delivered, *further.unrouted, *further.failed}
@@ -130,7 +132,7 @@ def _number(*many: Collection[int]) -> int:
     return sum(map(len, many))
 
 
-def house_relay(parts: Parts, onward: Delivery | None) -> Relay:
+def house_relay(parts: Parts, onward: Onward | None) -> Relay:
     """The first way of every fact: to the house, and straight on to the broker where one is there."""
     return Relay(parts, delivery=House(parts.subscribers, parts.announcers), onward=onward)
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import random
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +63,9 @@ class Broker:
 
     def ready(self) -> bool:
         return not self.away
+
+    def begin(self, messages: Sequence[Message]) -> Callable[[], Outcome]:
+        return partial(self.deliver, messages)
 
     def deliver(self, messages: Sequence[Message]) -> Outcome:
         outcome = Outcome(outage=self.asleep)
