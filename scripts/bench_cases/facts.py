@@ -2,54 +2,36 @@
 
 PostgreSQL keeps its promises to the disk, Redis and RabbitMQ are on, server and worker are processes of their own, and
 whoever watches reads server-sent events over HTTP. The yardstick of the burst is the broker alone: the same facts
-published in the same window, with no database behind them.
+published in the same window, with no database behind them. Both are taken in turns, and their processor time is told
+beside their rates: busy neighbours change that less.
 """
 
 from __future__ import annotations
 
 import http.client
 import os
-import sys
-import tempfile
+import statistics
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass
-from pathlib import Path
 
 import pika
-from sqlalchemy import text
 
-from scripts.measuring.result import Figure, Result, at_least, at_most
+from scripts.measuring.facts_house import CHANGED, ISSUED, NEWS_EVERY, PATIENCE_S, QUEUE, FactsHouse
+from scripts.measuring.labour import labour, since
+from scripts.measuring.result import Figure, Result, at_least, at_most, both
 from scripts.measuring.statistics import Spread
-from scripts.processes.child import Child
-from scripts.processes.ports import LOOPBACK, free_port
-from scripts.throwaway.postgres import PostgresServer
-from scripts.throwaway.rabbit import RabbitServer
-from scripts.throwaway.redis import RedisServer
-from shared.clock import wall_clock
-from sync_server.app import Ground, build, prepare
-from sync_server.commands import demo
-from sync_server.config import load
+from scripts.processes.ports import LOOPBACK
 from sync_server.events import service as events
-from sync_server.migrations import schema
-from sync_server.outbox import queries
-from sync_server.outbox.letters import EXCHANGE
 from sync_server.outbox.rabbit import Rabbit
-from sync_server.outbox.service import Fact, record
 from sync_server.plumbing.bus import of_event
 from sync_server.plumbing.database import after_commit
 from sync_server.plumbing.principals import SYSTEM, Deed
-from sync_server.plumbing.redis_bus import RedisBus
 from sync_server.plumbing.work import Message
 
-ROOT = Path(__file__).parents[2]
 EVENTS = 40
-NEWS_EVERY = 20
-ISSUED = {"ticket_type": 1, "count": 4, "first": 1_001, "last": 1_004}
-CHANGED = {"before": {"description": "with strings"}, "after": {"description": "with brass"}, "reason": ""}
-LATEST_S = 30.0
+AT_ONCE = 2_000  # what the broker confirms well within the time in which it must
 
 
 def measure(*, quick: bool) -> Iterator[Result]:
@@ -61,14 +43,46 @@ def measure(*, quick: bool) -> Iterator[Result]:
         yield Result("facts", "commit to stream of the organisation", house.commit_to_stream(facts, of_all=True),
             at_most(1_000, "p95"))  # fmt: skip
         yield Result("facts", "commit to bus", house.commit_to_bus(facts), at_most(1_000, "p95"))
-        one, many = house.bursts(1, 10_000 if quick else 30_000), house.bursts(EVENTS, 10_000 if quick else 30_000)
-        alone = house.broker_alone(5_000 if quick else 20_000)
-        yield Result("facts", "relay per second", _against(many, alone), at_least(5_000))
-        yield Result("facts", "relay per second of one event", _against(one, alone), at_least(5_000))
+        yield from _bursts(house, rounds=2 if quick else 4, facts=8_000 if quick else 25_000)
 
 
-def _against(value: float, yardstick: float) -> Figure:
-    return Figure(value=value, unit="facts/s", yardstick=yardstick, ratio=value / yardstick)
+def _bursts(house: House, *, rounds: int, facts: int) -> Iterator[Result]:
+    """The relay and the broker alone in turns: of rates the one in the middle, of each pair the ratio."""
+    alone, many, one = Rounds(), Rounds(), Rounds()
+    for _ in range(rounds):
+        alone.add(*house.broker_alone(facts))
+        many.add(*house.burst(EVENTS, facts))
+        one.add(*house.burst(1, facts))
+    fast = both(at_least(5_000), at_least(0.5, "ratio"))
+    yield Result("facts", "relay per second", many.against(alone), fast)
+    yield Result("facts", "relay per second of one event", one.against(alone), fast)
+    for name in ("worker", "postgresql"):
+        yield Result("facts", f"processor of the {name} for a fact", many.labour_against(alone, name), at_most(500))
+
+
+class Rounds:
+    """Rates and labours of the same thing, once and again."""
+
+    def __init__(self) -> None:
+        self.rates: list[float] = []
+        self.micros: list[dict[str, float]] = []
+
+    def add(self, rate: float, micros: dict[str, float]) -> None:
+        """One round more."""
+        self.rates.append(rate)
+        self.micros.append(micros)
+
+    def against(self, yardstick: Rounds) -> Figure:
+        """How fast; the ratio is that of rounds which followed each other."""
+        ratios = [mine / bare for mine, bare in zip(self.rates, yardstick.rates, strict=True)]
+        middle, bare = statistics.median(self.rates), statistics.median(yardstick.rates)
+        return Figure(value=middle, unit="facts/s", yardstick=bare, ratio=statistics.median(ratios))
+
+    def labour_against(self, yardstick: Rounds, name: str) -> Figure:
+        """At what price; the yardstick is what it costs to publish."""
+        mine = statistics.median([one[name] for one in self.micros])
+        bare = statistics.median([one["publisher"] for one in yardstick.micros])
+        return Figure(value=mine, unit="µs", yardstick=bare, ratio=mine / bare)
 
 
 def _read_until(stream: http.client.HTTPResponse, begins: bytes) -> None:
@@ -81,110 +95,30 @@ def _read_until(stream: http.client.HTTPResponse, begins: bytes) -> None:
         raise RuntimeError("the stream has ended")
 
 
-@dataclass(frozen=True, slots=True)
-class Watched:
-    """A real event, and a token that may read it."""
+class House(FactsHouse):
+    """A server process (this one) and another, a worker, and all the servers they use."""
 
-    organisation_id: str
-    event_id: str
-    token: str
+    def __init__(self, ends: ExitStack) -> None:
+        super().__init__(ends)
+        self.serve()
+        self.worker = self.new_worker()
 
-    @classmethod
-    def make(cls, ground: Ground) -> Watched:
-        """As the demo organisation is made."""
-        made = demo.make(ground)
-        return cls(made["organisation"]["id"], made["event"]["id"], made["api_token"])
-
-    def change(self, ground: Ground, n: int) -> int:
-        """What an organiser changes of it; the moment of the commit."""
-        parts, committed = ground.parts, list[int]()
+    def _change(self, n: int) -> int:
+        """What an organiser changes of an event; the moment of the commit."""
+        parts, committed = self.ground.parts, list[int]()
         with parts.database.writing() as session:
             after_commit(session, lambda: committed.append(time.perf_counter_ns()))
             deed = Deed(SYSTEM, parts.clock(), parts.entropy)
-            events.change_event(session, self.organisation_id, self.event_id, {"description": f"change {n}"}, deed)
+            organisation, event = self.made["organisation"]["id"], self.made["event"]["id"]
+            events.change_event(session, organisation, event, {"description": f"change {n}"}, deed)
         return committed[0]
-
-
-class House:
-    """A server process (this one), its worker, and all the servers they use."""
-
-    def __init__(self, ends: ExitStack) -> None:
-        folder = Path(ends.enter_context(tempfile.TemporaryDirectory(prefix="gatehouse-bench-")))
-        postgres, redis, rabbit = PostgresServer(durable=True), RedisServer(), RabbitServer()
-        for server in (postgres, redis, rabbit):
-            ends.callback(server.remove)
-        postgres.create()
-        for server in (postgres, redis, rabbit):
-            server.start()
-        self.amqp_url = rabbit.url
-        environment = {
-            "GATEHOUSE_DATABASE_URL": postgres.new_database(),
-            "GATEHOUSE_REDIS_URL": redis.url,
-            "GATEHOUSE_AMQP_URL": rabbit.url,
-            "GATEHOUSE_MASTER_KEY_FILE": str(folder / "master.key"),
-            "GATEHOUSE_LOG_LEVEL": "error",
-        }
-        (folder / "master.key").write_text("22" * 32)
-        self.ground = self._settle(environment, ends)
-        self.watched = Watched.make(self.ground)
-        self._partner()
-        self.port = free_port()
-        web = Child("the server", [sys.executable, "-m", "sync_server", "serve", "--port", str(self.port)],
-            folder / "server.log", environment, ROOT)  # fmt: skip
-        web.start()
-        ends.callback(web.stop)
-        web.wait_until(self._answers)
-        worker = Child("the worker", [sys.executable, "-m", "sync_server", "worker"], folder / "log", environment, ROOT)
-        worker.start()
-        ends.callback(worker.stop)
-
-    def _settle(self, environment: dict[str, str], ends: ExitStack) -> Ground:
-        ground = build(load(environment))
-        schema.upgrade(ground.parts.database.engine)
-        prepare(ground)
-        stop = threading.Event()
-        for loop in ground.parts.nearby.loops:
-            threading.Thread(target=loop, args=(stop,), daemon=True).start()
-        ends.callback(ground.close)
-        ends.callback(stop.set)
-        bus = ground.parts.bus
-        if not isinstance(bus, RedisBus) or not bus.joined.wait(LATEST_S):
-            raise RuntimeError("this process does not hear the others")
-        return ground
-
-    def _partner(self) -> None:
-        """A queue that wants everything, so that the broker has work to do."""
-        with pika.BlockingConnection(pika.URLParameters(self.amqp_url)) as line:
-            channel = line.channel()
-            channel.exchange_declare(EXCHANGE, "topic", durable=True)
-            channel.queue_declare("partner", durable=True)
-            channel.queue_bind("partner", EXCHANGE, "#")
-
-    def _tell(self, facts: int, events: int) -> None:
-        """What a box office tells on a busy evening: tickets, and now and then a change of the event."""
-        with self.ground.parts.database.writing() as session:
-            for n in range(facts):
-                number = n % events + 1
-                subjects = {"event": f"event-{number}", "event_number": number}
-                name, payload = ("event_updated", CHANGED) if n % NEWS_EVERY == 0 else ("tickets_issued", ISSUED)
-                record(session, Fact(name, "organisation", wall_clock(), subjects, payload))
-
-    def _answers(self) -> bool:
-        line = http.client.HTTPConnection(LOOPBACK, self.port, timeout=5)
-        try:
-            line.request("GET", "/readyz")
-            return line.getresponse().status == 200
-        except OSError:
-            return False
-        finally:
-            line.close()
 
     def commit_to_stream(self, facts: int, *, of_all: bool = False) -> Figure:
         """From the end of the commit in this process until the client has read the fact from its stream."""
         self._wait_until_sent()
-        path = "/api/live" if of_all else f"/api/events/{self.watched.event_id}/live"
-        line = http.client.HTTPConnection(LOOPBACK, self.port, timeout=LATEST_S)
-        line.request("GET", path, headers={"Authorization": f"Bearer {self.watched.token}"})
+        path = "/api/live" if of_all else f"/api/events/{self.made['event']['id']}/live"
+        line = http.client.HTTPConnection(LOOPBACK, self.port, timeout=PATIENCE_S)
+        line.request("GET", path, headers={"Authorization": f"Bearer {self.made['api_token']}"})
         stream = line.getresponse()
         if stream.status != 200:
             raise RuntimeError(f"the stream answers {stream.status}")
@@ -192,7 +126,7 @@ class House:
         times = []
         for n in range(facts):
             time.sleep((n * 7 % 50) / 1000)  # not in step with anybody's rounds
-            begun = self.watched.change(self.ground, n)
+            begun = self._change(n)
             _read_until(stream, b"event: event_updated")
             times.append((time.perf_counter_ns() - begun) / 1e6)
         line.close()
@@ -205,50 +139,56 @@ class House:
         with self.ground.parts.bus.listen([of_event("event-1")]) as listener:
             for n in range(facts):
                 time.sleep((n * 7 % 50) / 1000)  # not in step with anybody's rounds
-                self._tell(1, 1)
+                self.tell(1, 1)
                 begun = time.perf_counter_ns()
-                while not listener.wait(LATEST_S):
+                while not listener.wait(PATIENCE_S):
                     pass
                 times.append((time.perf_counter_ns() - begun) / 1e6)
         return Figure.of_spread(Spread.of(times), "ms")
 
-    def bursts(self, events: int, facts: int) -> float:
-        """Facts a second from one commit of all of them until the last is with the broker."""
+    def burst(self, events: int, facts: int) -> tuple[float, dict[str, float]]:
+        """Facts a second from one commit of all of them until the last is with the broker; µs of each program."""
         self._wait_until_sent()
-        self._tell(facts, events)
-        begun = time.perf_counter()
+        self._empty_queue()
+        programs = {"worker": self.worker.pid, "postgresql": self.postgres.pid}
+        self.tell(facts, events)
+        before, begun = labour(programs), time.perf_counter()
         self._wait_until_sent()
-        return facts / (time.perf_counter() - begun)
+        taken = time.perf_counter() - begun
+        return facts / taken, {name: seconds / facts * 1e6 for name, seconds in since(before, programs).items()}
 
     def _wait_until_sent(self) -> None:
-        while self._newest_waits():
+        while self.newest_waits():
             time.sleep(0.02)
-        with self.ground.parts.database.reading() as session:
-            if queries.waiting(session):
-                raise RuntimeError("the newest fact was sent before an older one")
+        if self.waiting():
+            raise RuntimeError("the newest fact was sent before an older one")
 
-    def _newest_waits(self) -> bool:
-        # One look at one row: counting what waits would slow down what is measured.
-        with self.ground.parts.database.reading() as session:
-            newest = session.execute(text("SELECT sent_at FROM outbox ORDER BY id DESC LIMIT 1")).first()
-        return newest is not None and newest.sent_at is None
+    def _empty_queue(self) -> None:
+        with pika.BlockingConnection(pika.URLParameters(self.rabbit.url)) as line:
+            line.channel().queue_purge(QUEUE)
 
-    def broker_alone(self, facts: int) -> float:
-        """The same letters straight to the broker."""
+    def broker_alone(self, facts: int) -> tuple[float, dict[str, float]]:
+        """The same letters straight to the broker, and what that costs whoever publishes."""
+        self._empty_queue()
         stop, up = threading.Event(), threading.Event()
-        rabbit = Rabbit(self.amqp_url, os.urandom, up.set)
+        rabbit = Rabbit(self.rabbit.url, os.urandom, up.set)
         thread = threading.Thread(target=rabbit.run, args=(stop,))
         thread.start()
-        up.wait(LATEST_S)
-        letters = [
-            Message(f"bench-{n}", "tickets_issued", "organisation", n, {"event_number": 1}, ISSUED, 1, n, "event:1")
-            for n in range(facts)
-        ]
-        begun = time.perf_counter()
-        outcome = rabbit.deliver(letters)
-        taken = time.perf_counter() - begun
+        up.wait(PATIENCE_S)
+        letters = [_letter(n) for n in range(facts)]
+        begun, before = time.perf_counter(), time.process_time()
+        delivered = sum(
+            len(rabbit.deliver(letters[first : first + AT_ONCE]).delivered) for first in range(0, facts, AT_ONCE)
+        )
+        taken, worked = time.perf_counter() - begun, time.process_time() - before
         stop.set()
         thread.join()
-        if len(outcome.delivered) != facts:
+        if delivered != facts:
             raise RuntimeError("the broker did not take everything")
-        return facts / taken
+        return facts / taken, {"publisher": worked / facts * 1e6}
+
+
+def _letter(n: int) -> Message:
+    name, payload = ("event_updated", CHANGED) if n % NEWS_EVERY == 0 else ("tickets_issued", ISSUED)
+    subjects = {"event": "event-1", "event_number": 1}
+    return Message(f"bench-{n}", name, "organisation", n, subjects, payload, 1, n, "event:1")
