@@ -29,6 +29,11 @@ class RedisServer:
         """Its address."""
         return f"redis://{LOOPBACK}:{self.port}/0"
 
+    @property
+    def pid(self) -> int:
+        """The process id of the program."""
+        return self._child.pid
+
     def start(self) -> None:
         """Start serving and wait until it answers."""
         self._child.start()

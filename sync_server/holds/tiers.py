@@ -6,8 +6,10 @@ Never the truth: only the database holds a seat, and only it, or two memories th
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable
+from collections import deque
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Final
 
 from cachetools import LRUCache
@@ -20,6 +22,7 @@ from sync_server.plumbing.shapes import iso
 
 FREED: Final = "holds:freed"
 MOST: Final = 200_000
+AT_ONCE: Final = 500
 
 Key = tuple[str, str, int]
 """Organisation, event, seat by number."""
@@ -80,10 +83,20 @@ class Far:
     def __init__(self, line: RedisLine, prefix: str) -> None:
         """Asks nothing yet."""
         self._line, self._prefix = line, prefix
+        self._missed: deque[Kept] = deque(maxlen=MOST)  # ended while Redis was away
+        line.on_return.append(self._catch_up)
 
-    def keep(self, hold: Kept, now: Millis) -> None:
-        """Remember it for as long as it lasts."""
-        self._line.ask(lambda redis: self._keep(redis, hold, now), None)
+    def keep(self, holds: Sequence[Kept], now: Millis) -> bool:
+        """Remember them for as long as they last; whether Redis heard it."""
+        return self._line.ask(lambda redis: self._keep(redis, holds, now), False)
+
+    def whole(self) -> bool:
+        """Whether Redis has all holds, as far as it can be asked: not where it began anew, or has been away."""
+        return self._line.ask(lambda redis: bool(redis.exists(self._whole)), True)
+
+    def now_whole(self) -> None:
+        """Redis was told all holds."""
+        self._line.ask(lambda redis: redis.set(self._whole, b"1"), None)
 
     def agrees(self, hold: Kept) -> bool:
         """Whether Redis knows the same hold of that seat; no answer is no agreement."""
@@ -94,24 +107,36 @@ class Far:
     def forget(self, holds: Iterable[Kept]) -> None:
         """These are free again, or sold."""
         gone = list(holds)
-        if gone:
-            self._line.ask(lambda redis: self._forget(redis, gone), None)
+        if gone and not self._line.ask(lambda redis: self._forget(redis, gone), False):
+            self._missed.extend(gone)
+            if not self._line.away:  # it came back in this very moment
+                self._line.ask(self._catch_up, None)
 
     def forget_counts(self, organisation_id: str, event_id: str) -> None:
         """Let the event's occupancy be counted anew."""
         self._line.ask(lambda redis: redis.delete(self._event(organisation_id, event_id, "occupancy")), None)
 
-    def _keep(self, redis: Redis, hold: Kept, now: Millis) -> None:
-        lasts = max(1, -(-(hold.until - now) // 1000))
+    def _keep(self, redis: Redis, holds: Sequence[Kept], now: Millis) -> bool:
         with redis.pipeline(transaction=False) as asked:
-            asked.zadd(self._holds(hold), {_member(hold): hold.until // 1000})
-            asked.expire(self._holds(hold), lasts + 3600, gt=False)
-            value = f"{hold.hold_id}:{hold.bearer_id}:{hold.until // 1000}"
-            asked.set(self._seat(hold.organisation_id, hold.seat_id), value, ex=lasts)
-            asked.delete(self._event(hold.organisation_id, hold.event_id, "occupancy"))
+            for hold in holds:
+                lasts = max(1, -(-(hold.until - now) // 1000))
+                asked.zadd(self._holds(hold), {_member(hold): hold.until // 1000})
+                asked.expire(self._holds(hold), lasts + 3600, gt=False)
+                value = f"{hold.hold_id}:{hold.bearer_id}:{hold.until // 1000}"
+                asked.set(self._seat(hold.organisation_id, hold.seat_id), value, ex=lasts)
+                asked.delete(self._event(hold.organisation_id, hold.event_id, "occupancy"))
             asked.execute()
+        return True
 
-    def _forget(self, redis: Redis, gone: list[Kept]) -> None:
+    def _catch_up(self, redis: Redis) -> None:
+        """What ended while Redis was away must be refused to nobody now; and it has missed what was held, too."""
+        redis.delete(self._whole)
+        while some := list(islice(self._missed, AT_ONCE)):
+            self._forget(redis, some)
+            for _ in some:
+                self._missed.popleft()
+
+    def _forget(self, redis: Redis, gone: list[Kept]) -> bool:
         present = [
             _bytes(value) for value in redis.mget([self._seat(hold.organisation_id, hold.seat_id) for hold in gone])
         ]
@@ -124,6 +149,11 @@ class Far:
             for organisation_id, event_id in {(hold.organisation_id, hold.event_id) for hold in gone}:
                 asked.delete(self._event(organisation_id, event_id, "occupancy"))
             asked.execute()
+        return True
+
+    @property
+    def _whole(self) -> str:
+        return f"{self._prefix}:public:holds_whole"
 
     def _holds(self, hold: Kept) -> str:
         return self._event(hold.organisation_id, hold.event_id, "seat_holds")
@@ -156,7 +186,7 @@ class Tiers:
         """After the commit of a hold."""
         self.near.keep(hold)
         if self.far is not None:
-            self.far.keep(hold, now)
+            self.far.keep([hold], now)
 
     def holder(self, key: Key, now: Millis) -> Kept | None:
         """Whoever surely holds that seat; None: ask the database."""

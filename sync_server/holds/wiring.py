@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -13,13 +13,11 @@ from sync_server.events.hanging import ASKED as HANGING
 from sync_server.holds import expiry, following, queries, service, telling
 from sync_server.holds.box_office import MEMORY, BoxOffice
 from sync_server.holds.ending import ENDED
-from sync_server.holds.models import HoldRow
-from sync_server.holds.tiers import Kept
+from sync_server.holds.remembering import job, kept
 from sync_server.plumbing.database import after_commit
 from sync_server.plumbing.parts import Parts
 from sync_server.plumbing.work import Job
 from sync_server.seating.event_layouts import CHANGING as LAYOUT_CHANGING
-from sync_server.seating.spots import ids_of
 from sync_server.seating.taken import ASKED
 
 _OVER = ("event_cancelled", "event_ended", "event_archived")
@@ -46,6 +44,8 @@ def wire(parts: Parts) -> None:
     when(ENDED, _forget(office))
     parts.jobs.append(Job("holds.sweep", 1_000, expiry.sweep))
     parts.jobs.append(Job("holds.forget_tallies", 3_600_000, lambda s, deed: expiry.forget_tallies(s, deed.now)))
+    if office.tiers.far is not None:
+        parts.jobs.append(job(office.tiers.far))
     parts.announcers.append(telling.teller(parts))
 
 
@@ -70,33 +70,15 @@ def _layout_changing(session: Session, subject: Any, _now: Millis) -> None:
 
 def _remember(office: BoxOffice) -> Callable[[Session, Any, Millis], None]:
     def act(session: Session, holds: Any, now: Millis) -> None:
-        for kept in _kept(session, holds, named=office.tiers.far is not None):
-            after_commit(session, partial(office.tiers.keep, kept, now))
+        for one in kept(session, holds, named=office.tiers.far is not None):
+            after_commit(session, partial(office.tiers.keep, one, now))
 
     return act
 
 
 def _forget(office: BoxOffice) -> Callable[[Session, Any, Millis], None]:
     def act(session: Session, holds: Any, _now: Millis) -> None:
-        gone = _kept(session, holds, named=office.tiers.far is not None)
+        gone = kept(session, holds, named=office.tiers.far is not None)
         after_commit(session, lambda: office.tiers.forget(gone))
 
     return act
-
-
-def _kept(session: Session, holds: Sequence[HoldRow], *, named: bool) -> list[Kept]:
-    """As memories have them; what Redis calls a seat is looked up only where there is one."""
-    seats = [hold for hold in holds if hold.seat is not None]
-    names: dict[tuple[str, int], str] = {}
-    if named:
-        for event_id, where in {(hold.event_id, hold.organisation_id) for hold in seats}:
-            numbers = [hold.seat for hold in seats if hold.event_id == event_id and hold.seat is not None]
-            names |= {(event_id, number): id for number, id in ids_of(session, where, event_id, numbers).items()}
-    return [
-        Kept(
-            hold.organisation_id, hold.event_id, hold.seat, names.get((hold.event_id, hold.seat), ""), hold.id,
-            hold.bearer_id, hold.held_until,
-        )
-        for hold in seats
-        if hold.seat is not None
-    ]  # fmt: skip

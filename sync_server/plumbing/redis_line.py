@@ -25,7 +25,7 @@ REST_NS = 1_000_000_000
 class RedisLine:
     """One pool of connections; what is asked of a Redis that is away is answered by the caller's own `instead`."""
 
-    def __init__(self, url: str, monotonic: MonotonicClock) -> None:
+    def __init__(self, url: str, monotonic: MonotonicClock, prefix: str = "gatehouse") -> None:
         """Opens no connection yet."""
         self.client = Redis.from_url(
             url, socket_timeout=PATIENCE_S, socket_connect_timeout=PATIENCE_S, retry=Retry(NoBackoff(), 1),
@@ -33,6 +33,7 @@ class RedisLine:
         )  # fmt: skip
         self.url = url
         self._monotonic = monotonic
+        self._touched = f"{prefix}:public:line"
         self._away_until = 0
         self._away = False
         self._turn = threading.Lock()
@@ -74,9 +75,10 @@ class RedisLine:
             return True
 
     def _welcome(self) -> None:
+        # A Redis that is full answers, and takes nothing: it is as good as away until there is room again.
+        self.client.set(self._touched, b"", ex=1)
         for act in self.on_return:
             act(self.client)
-        self.client.ping()
         with self._turn:
             was_away, self._away = self._away, False
         if was_away:

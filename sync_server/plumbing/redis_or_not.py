@@ -40,7 +40,7 @@ def choose(url: str | None, prefix: str, monotonic: MonotonicClock, entropy: Ent
     from sync_server.plumbing.redis_cache import RedisCache
     from sync_server.plumbing.redis_line import RedisLine
 
-    line = RedisLine(url, monotonic)
+    line = RedisLine(url, monotonic, prefix)
     bus = RedisBus(line, prefix, mark=entropy(8).hex())
     cache = NearCache(monotonic, count, behind=RedisCache(line, prefix, count), bus=bus)
     return Nearby(bus, cache, (bus.serve, cache.serve), line.close, line, bus.joined.is_set)

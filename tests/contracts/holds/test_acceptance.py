@@ -10,7 +10,6 @@ import pytest
 import redis
 from sqlalchemy import text
 
-from scripts.throwaway.redis import RedisServer
 from shared.errors import Conflict
 from sync_server.holds.box_office import box_office
 from tests.builders import HOUR, MINUTE, an_event
@@ -246,27 +245,3 @@ class TestWithRedis:
         second = house.guest().ask("POST", f"/api/events/{other['id']}/seats/{seat}/reserve", {})
         assert second.status_code == 201
         assert house.refused(house.guest(), "A-1") == (409, "seat_held_by_another_user")
-
-
-def test_redis_killed_in_the_middle_slows_nobody_down_and_sells_nothing_twice(
-    postgres_url: str, tmp_path: Path
-) -> None:
-    server = RedisServer()
-    server.start()
-    office = Office(postgres_url, tmp_path, redis_url=server.url)
-    try:
-        house = a_house(office)
-        house.desk.patch("/api/organisation/seating-policy", {"orphan_avoidance_strict": False})
-        house.reserve(house.guest(), "A-1")
-        server.kill()
-        house.reserve(house.guest(), "A-2")
-        assert house.refused(house.guest(), "A-1") == (409, "seat_held_by_another_user")
-        for name in ("A-3", "A-4", "A-5"):
-            house.reserve(house.guest(), name)
-        assert office.parts.nearby.line is not None and office.parts.nearby.line.away
-        server.start()
-        house.reserve(house.guest(), "A-6")
-        assert house.states() == dict.fromkeys(("A-1", "A-2", "A-3", "A-4", "A-5", "A-6"), 1)
-    finally:
-        office.close()
-        server.remove()
