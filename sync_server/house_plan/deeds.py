@@ -24,18 +24,22 @@ class Change:
     opened: frozenset[int]
 
 
-def block(session: Session, organisation_id: str, event_id: str, change: Change, deed: Deed) -> int:
-    """Block and open seats, all or none; how many are blocked then. Conflict for what is sold or held."""
+def block(session: Session, organisation_id: str, event_id: str, change: Change, deed: Deed) -> tuple[int, int]:
+    """Block and open seats, all or none; how many are blocked then, and for how many that changed.
+
+    Conflict for what is sold or held.
+    """
     events.event(session, organisation_id, event_id, lock=True)  # two who block at once would undo each other
     row = queries.event_layout(session, organisation_id, event_id)
     named = change.blocked | change.opened
     if len(queries.seat_names(session, row.layout_id, named)) != len(named):
         raise InvalidRequest("The layout has no seat of such a number.", code="unknown_seat")
-    wanted = ({*row.blocked_seats} | change.blocked) - change.opened
-    if wanted != {*row.blocked_seats}:
+    before = {*row.blocked_seats}
+    wanted = (before | change.blocked) - change.opened
+    if wanted != before:
         chosen = _chosen(session, organisation_id, event_id, wanted)
-        row = event_layouts.choose(session, organisation_id, event_id, chosen, deed)
-    return len(row.blocked_seats)
+        event_layouts.choose(session, organisation_id, event_id, chosen, deed)
+    return len(wanted), len(wanted ^ before)
 
 
 def give_up(session: Session, organisation_id: str, event_id: str, seat: int, deed: Deed) -> None:

@@ -98,8 +98,8 @@ def block(event_id: str, json_data: schemas.Blocking) -> schemas.BlockedView:
     """Take seats out of the sale of an event, or put them back; what is sold or held cannot be blocked."""
     change = deeds.Change(frozenset(json_data.block), frozenset(json_data.open))
     with parts().database.writing() as session:
-        count = deeds.block(session, organisation(), event_id, change, deed())
-    return schemas.BlockedView(blocked=count)
+        count, changed = deeds.block(session, organisation(), event_id, change, deed())
+    return schemas.BlockedView(blocked=count, changed=changed)
 
 
 @bp.delete("/seatmap/holds/<int:seat>")

@@ -34,9 +34,10 @@ class Blocking(Asked):
 
 
 class BlockedView(BaseModel):
-    """How many seats of the event are blocked now."""
+    """How many seats of the event are blocked now, and for how many that is new."""
 
     blocked: int
+    changed: int
 
 
 class ChangesView(BaseModel):

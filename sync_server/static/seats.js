@@ -1,194 +1,159 @@
-// An event's seats for organisers: drawn once for each part of the house, then patched seat by seat from what changes.
-"use strict";
+// The page of an event's seats: the house on a canvas, kept up to date, and what organisers may do to a seat of it.
+import { SeatCanvas } from "./seat-canvas.js";
+import { read, unpack } from "./seat-plan.js";
 
-const SVG = "http://www.w3.org/2000/svg";
-const MOST_AT_ONCE = 4000; // more shapes than this make phones slow: larger houses are drawn part by part
 const STATES = ["free", "held", "sold", "not for sale"];
-
-function spread(runs) {
-  return runs.flatMap(([value, count]) => Array(count).fill(value));
-}
-
-function places(column, rows) {
-  const found = [];
-  let at = 0;
-  for (const [, count] of rows) {
-    for (let n = 0, place = 0, step = 0; n < count; n++, at++) {
-      if (n > 0) step += column[at];
-      place = n > 0 ? place + step : column[at];
-      found.push(place);
-    }
-  }
-  return found;
-}
-
-function labels(told, count) {
-  return count >= 3 && told.length === 2 ? Array.from({ length: count }, (_, n) => told[0] + n * told[1]) : told;
-}
-
-function unpack(text, count) {
-  const bytes = atob(text);
-  return Uint8Array.from({ length: count }, (_, n) => (bytes.charCodeAt(n >> 2) >> (2 * (n & 3))) & 3);
-}
-
-// The rows of a house, each with its seats; parts are sections of zones.
-function read(plan) {
-  const { seats } = plan;
-  const [x, y, zones, sections] = [places(seats.x, seats.rows), places(seats.y, seats.rows), spread(seats.zones), spread(seats.sections)];
-  const names = new Map(plan.zones.map((zone) => [zone.number, zone.name]));
-  let at = 0;
-  const rows = seats.rows.map(([label, count], n) => {
-    const part = [names.get(zones[at]), sections[n]].filter(Boolean).join(", ");
-    const row = { label, part, start: at, count, labels: labels(seats.labels[n], count) };
-    at += count;
-    return row;
-  });
-  return { x, y, rows, first: seats.first, count: seats.count };
-}
-
-function shape(name, attributes, parent) {
-  const made = document.createElementNS(SVG, name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  parent?.append(made);
-  return made;
-}
+const TIMES = 1.6;
 
 class Seats {
   constructor(section) {
     this.section = section;
     this.map = section.dataset.map;
-    this.shapes = new Map();
-    this.chooser = section.querySelector("[data-part]");
-    this.chooser.addEventListener("change", () => this.draw());
+    this.canvas = this.find("canvas");
   }
 
   find(name) {
     return this.section.querySelector(`[data-${name}]`);
   }
 
-  async fetch(path) {
-    const answer = await fetch(path, { headers: { Accept: "application/json" } });
-    if (!answer.ok) throw new Error((await answer.json()).error.message);
-    return answer.json();
+  async ask(path, method = "GET", body = undefined) {
+    const headers = { Accept: "application/json" };
+    if (method !== "GET") headers["X-CSRF-Token"] = this.section.dataset.csrf;
+    if (body) headers["Content-Type"] = "application/json";
+    const answer = await fetch(path, { method, headers, body: body && JSON.stringify(body) });
+    const told = answer.status === 204 ? undefined : await answer.json();
+    if (!answer.ok) throw new Error(told.error.message);
+    return told;
   }
 
   async begin() {
     try {
-      const { plan, state } = await this.fetch(this.map);
+      const { plan, state } = await this.ask(this.map);
       this.plan = plan;
       this.house = read(plan);
-      this.take(state);
-      this.offer();
-      this.draw();
+      this.version = state.version;
+      this.states = unpack(state.seats, state.count);
+      this.drawing = new SeatCanvas(this.canvas, this.house, this.states);
+      this.count(state.zones);
+      this.listen();
       this.follow();
     } catch (problem) {
       this.say(`The map cannot be shown: ${problem.message} Load the page again.`, "bad");
     }
   }
 
-  // In parts that a phone can draw: all at once, else by zone and section, the long ones by rows.
-  offer() {
-    const { house } = this;
-    this.parts = new Map();
-    for (const row of house.rows) {
-      let name = house.count > MOST_AT_ONCE ? row.part : "Whole house";
-      for (let n = 2; (this.parts.get(name)?.count ?? 0) + row.count > MOST_AT_ONCE && this.parts.has(name); n++) name = `${row.part} (${n})`;
-      const part = this.parts.get(name) ?? { rows: [], count: 0 };
-      part.rows.push(row);
-      part.count += row.count;
-      this.parts.set(name, part);
-    }
-    this.chooser.replaceChildren(...[...this.parts.keys()].map((name) => new Option(name, name)));
-    this.find("choice").hidden = this.parts.size < 2;
+  listen() {
+    const { drawing, canvas } = this;
+    drawing.addEventListener("pick", (event) => this.pick(event.detail));
+    canvas.addEventListener("keydown", (event) => this.key(event));
+    const chooser = this.find("part");
+    const whole = () => {
+      chooser.value = "";
+      drawing.whole();
+    };
+    const views = { nearer: () => drawing.nearer(TIMES), farther: () => drawing.nearer(1 / TIMES), whole };
+    const acts = { block: () => this.block(true), open: () => this.block(false), release: () => this.release() };
+    for (const button of this.section.querySelectorAll("[data-view]")) button.addEventListener("click", views[button.dataset.view]);
+    for (const button of this.section.querySelectorAll("[data-act]")) button.addEventListener("click", acts[button.dataset.act]);
+    chooser.append(...this.house.parts.map((part, n) => new Option(part.name, n)));
+    chooser.addEventListener("change", () => (chooser.value ? drawing.frame(this.house.parts[chooser.value].box) : whole()));
+    this.find("choice").hidden = this.house.parts.length < 2;
   }
 
-  draw() {
-    const part = this.parts.get(this.chooser.value);
-    this.canvas?.remove();
-    this.shapes.clear();
-    if (!part) return;
-    const { x, y } = this.house;
-    const numbers = part.rows.flatMap((row) => Array.from({ length: row.count }, (_, n) => row.start + n));
-    const step = this.step(part.rows);
-    const [xs, ys] = [numbers.map((n) => (x[n] / step) * 12), numbers.map((n) => (y[n] / step) * 12)];
-    const least = (values) => values.reduce((one, other) => Math.min(one, other));
-    const most = (values) => values.reduce((one, other) => Math.max(one, other));
-    const [left, top] = [least(xs) - 12, least(ys) - 12];
-    const box = `${left} ${top} ${most(xs) - left + 12} ${most(ys) - top + 12}`;
-    this.canvas = shape("svg", { viewBox: box, tabindex: 0, role: "img", "aria-label": `Seats of ${this.chooser.value}; arrow keys walk` });
-    let at = 0;
-    for (const row of part.rows) {
-      const group = shape("g", { "data-row": row.label }, this.canvas);
-      for (let n = 0; n < row.count; n++, at++) {
-        const seat = shape("use", { x: xs[at], y: ys[at], "data-seat": row.start + n }, group);
-        this.shapes.set(row.start + n, { seat, row, n, x: xs[at], y: ys[at] });
-        this.paint(row.start + n);
+  key(event) {
+    const ways = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+    const views = { "+": TIMES, "=": TIMES, "-": 1 / TIMES };
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (ways[event.key]) this.walk(ways[event.key]);
+    else if (views[event.key]) this.drawing.nearer(views[event.key]);
+    else if (event.key === "0") this.drawing.whole();
+    else if (event.key === "Escape") this.pick(undefined);
+    else if (event.key === "Enter" || event.key === " ") this.section.querySelector("[data-act]:not([hidden])")?.focus();
+    else return;
+    event.preventDefault();
+  }
+
+  // To the nearest seat that way, rather straight on than aside.
+  walk([right, down]) {
+    if (this.chosen === undefined) return this.pick(this.first());
+    const { x, y, floor } = this.house;
+    const [hx, hy] = [x[this.chosen], y[this.chosen]];
+    let best;
+    for (const reach of [4, 24]) {
+      for (const n of floor.within(hx - reach, hy - reach, hx + reach, hy + reach)) {
+        const [along, aside] = right ? [(x[n] - hx) * right, y[n] - hy] : [(y[n] - hy) * down, x[n] - hx];
+        const far = along + 3 * Math.abs(aside);
+        if (along > 0.1 && n !== this.chosen && (!best || far < best.far)) best = { n, far };
       }
+      if (best && best.far <= reach) break;
     }
-    this.ring = shape("circle", { class: "seat-ring", r: 7, visibility: "hidden" }, this.canvas);
-    this.canvas.addEventListener("click", (event) => this.pick(event.target.dataset?.seat));
-    this.canvas.addEventListener("keydown", (event) => this.walk(event));
-    this.chosen = undefined;
-    this.find("canvas").append(this.canvas);
+    if (best) this.pick(best.n);
   }
 
-  // How far neighbours stand from one another, in the usual row.
-  step(rows) {
-    const steps = rows.filter((row) => row.count > 1).map(({ start }) => Math.hypot(this.house.x[start + 1] - this.house.x[start], this.house.y[start + 1] - this.house.y[start]));
-    return steps.sort((one, other) => one - other)[steps.length >> 1] || 1;
+  // Where one is looking, or where the house begins.
+  first() {
+    const { size } = this.drawing;
+    const { x, y } = this.drawing.at(size.w / 2, size.h / 2);
+    return this.drawing.k > this.drawing.least * 1.01 ? (this.house.floor.nearest(x, y, 20) ?? 0) : 0;
   }
 
-  paint(number) {
-    const found = this.shapes.get(number);
-    if (!found) return;
-    found.seat.dataset.state = this.states[number];
-    found.seat.setAttribute("href", `#seat-${this.states[number]}`);
-    if (number === this.chosen) this.tell();
-  }
-
-  pick(number) {
-    if (number === undefined) return;
-    this.chosen = Number(number);
-    const { x, y } = this.shapes.get(this.chosen);
-    for (const [name, value] of Object.entries({ cx: x, cy: y, visibility: "visible" })) this.ring.setAttribute(name, value);
+  pick(n) {
+    this.chosen = n;
+    this.drawing.choose(n);
     this.tell();
   }
 
   tell() {
-    const { row, n } = this.shapes.get(this.chosen);
-    this.find("told").textContent = `${row.part}, row ${row.label}, seat ${row.labels[n]}: ${STATES[this.states[this.chosen]]}`;
+    const n = this.chosen;
+    this.find("bar").classList.toggle("picked", n !== undefined);
+    for (const button of this.section.querySelectorAll("[data-act]")) button.hidden = n === undefined || !button.dataset.for.includes(this.states[n]);
+    if (n === undefined) return this.words("No seat is picked.");
+    this.words(`${this.name(n)}: ${STATES[this.states[n]]}`);
   }
 
-  walk(event) {
-    const ways = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
-    const way = ways[event.key];
-    if (!way) return;
-    event.preventDefault();
-    if (this.chosen === undefined) return this.pick(this.shapes.keys().next().value);
-    const here = this.shapes.get(this.chosen);
-    let best;
-    for (const [number, there] of this.shapes) {
-      const [along, aside] = way[0] ? [(there.x - here.x) * way[0], there.y - here.y] : [(there.y - here.y) * way[1], there.x - here.x];
-      const far = along + 3 * Math.abs(aside);
-      if (along > 1 && (!best || far < best.far)) best = { number, far };
+  name(n) {
+    const row = this.house.rows[this.house.rowOf[n]];
+    return `${row.part}, row ${row.label}, seat ${row.labels[n - row.start]}`;
+  }
+
+  words(text) {
+    const told = this.find("told");
+    if (told.textContent !== text) told.textContent = text;
+  }
+
+  async act(doing, work, done) {
+    const [name, buttons] = [this.name(this.chosen), [...this.section.querySelectorAll("[data-act]")]];
+    for (const button of buttons) button.disabled = true;
+    this.words(`${name}: ${doing} …`);
+    try {
+      this.words(`${name}: ${done(await work())}`);
+      this.canvas.focus();
+    } catch (problem) {
+      this.words(`${name}: ${problem.message}`);
+    } finally {
+      for (const button of buttons) button.disabled = false;
     }
-    if (best) this.pick(best.number);
   }
 
-  take(state) {
-    this.version = state.version;
-    this.states = unpack(state.seats, state.count);
-    this.count(state.zones);
+  block(wanted) {
+    const body = { [wanted ? "block" : "open"]: [this.chosen + this.house.first] };
+    const stays = "it was not blocked; its zone is closed, or it is kept for a companion.";
+    const done = wanted ? "blocked." : "on sale again.";
+    this.act(wanted ? "is being blocked" : "is being opened", () => this.ask(`${this.map}/blocked`, "POST", body), ({ changed }) => (changed ? done : stays));
+  }
+
+  release() {
+    if (!confirm(`Give up the hold on ${this.name(this.chosen)}? Whoever holds it may be about to pay.`)) return;
+    this.act("is being given up", () => this.ask(`${this.map}/holds/${this.chosen + this.house.first}`, "DELETE"), () => "the hold is given up.");
   }
 
   count(zones) {
     const counts = [0, 0, 0, 0];
     for (const state of this.states) counts[state]++;
     for (const field of this.section.querySelectorAll("[data-count]")) field.textContent = counts[field.dataset.count];
-    const names = new Map(this.plan.zones.map((zone) => [zone.number, zone.name]));
     const lines = zones.map((zone) => {
       const line = document.createElement("tr");
-      for (const [n, value] of [names.get(zone.number), zone.available, zone.held, zone.sold, zone.capacity].entries()) {
+      for (const [n, value] of [this.house.names.get(zone.number), zone.available, zone.held, zone.sold, zone.capacity].entries()) {
         line.insertCell().textContent = value;
         if (n) line.cells[n].className = "n";
       }
@@ -207,19 +172,23 @@ class Seats {
   }
 
   async change(news) {
-    if (!news.reset) {
-      for (const [seat, state] of news.seats) this.states[seat - this.house.first] = state;
-      for (const [seat] of news.seats) this.paint(seat - this.house.first);
-      return this.count(news.zones);
-    }
+    if (!news.reset) return this.took(news.seats, news.zones);
     try {
-      const state = await this.fetch(`${this.map}/state`);
+      const state = await this.ask(`${this.map}/state`);
       if (state.plan !== this.plan.id) return location.reload();
-      this.take(state);
-      for (const number of this.shapes.keys()) this.paint(number);
+      const fresh = unpack(state.seats, state.count);
+      this.took(Array.from(fresh, (value, n) => [n + this.house.first, value]), state.zones);
     } catch (problem) {
       this.say(`The map is old: ${problem.message} Load the page again.`, "bad");
     }
+  }
+
+  took(seats, zones) {
+    const before = this.states[this.chosen];
+    for (const [seat, state] of seats) this.states[seat - this.house.first] = state;
+    this.drawing.wanted();
+    this.count(zones);
+    if (this.states[this.chosen] !== before) this.tell();
   }
 
   say(words, look) {

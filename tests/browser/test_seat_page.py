@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import os
+import re
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import product
+from math import cos, pi, sin
 from pathlib import Path
+from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 from werkzeug.serving import make_server
 
+from sync_server.workers import Worker
 from tests.contracts.house_plan.house import House, a_house
 from tests.contracts.seating.stage import a_layout, a_seat, floor, stalls, with_wheelchairs
 from tests.office import PASSWORD, Office
@@ -42,6 +47,19 @@ def served(office: Office) -> Iterator[str]:
         server.server_close()
 
 
+@contextmanager
+def working(office: Office) -> Iterator[None]:
+    """The worker works, until the end."""
+    stop = threading.Event()
+    thread = threading.Thread(target=Worker(office.parts).run, args=(stop,))
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()
+
+
 def open_map(page: Page, address: str, house: House) -> None:
     """Sign in, and look at the seats."""
     page.goto(f"{address}/admin/events/{house.id}/seats")
@@ -63,6 +81,23 @@ def keep_picture(page: Page, name: str) -> None:
         page.screenshot(path=f"{PICTURES}/admin-{name}.png", full_page=True)
 
 
+def told(page: Page) -> Locator:
+    """What is said of the seat that is picked."""
+    return page.locator("[data-told]")
+
+
+def act(page: Page, name: str) -> Locator:
+    """Something that can be done to it."""
+    return page.get_by_role("button", name=name)
+
+
+def nearness(page: Page) -> float:
+    """Pixels from seat to seat, once a picture is drawn."""
+    canvas = page.locator("[data-canvas]")
+    expect(canvas).to_have_attribute("data-pixels", re.compile(r"\d"))
+    return float(canvas.get_attribute("data-pixels") or 0)
+
+
 def test_map_shows_what_is_sold_and_follows_it(browser_page: Page, office: Office) -> None:
     mistakes: list[str] = []
     browser_page.on("console", lambda told: mistakes.append(told.text) if told.type == "error" else None)
@@ -75,42 +110,113 @@ def test_map_shows_what_is_sold_and_follows_it(browser_page: Page, office: Offic
         expect(browser_page.locator("[data-count='2']")).to_have_text("2")
         expect(browser_page.locator("[data-count='1']")).to_have_text("1")
         expect(browser_page.locator("[data-zones] tr").nth(1)).to_contain_text("Floor")
-        seat = browser_page.locator("[data-seat='15']")
-        expect(seat).to_have_attribute("data-state", "0")
-        keep_picture(browser_page, "seats")
-        house.sell("B-8")
-        office.work()
-        expect(seat).to_have_attribute("data-state", "2")
-        expect(seat).to_have_attribute("href", "#seat-2")
-        expect(browser_page.locator("[data-count='2']")).to_have_text("3")
-        browser_page.get_by_role("img", name="Seats of").focus()
+        browser_page.get_by_role("application", name="Map of all seats").focus()
         for key in ("ArrowRight", "ArrowDown", "ArrowRight"):
             browser_page.keyboard.press(key)
-        expect(browser_page.locator("[data-told]")).to_have_text("Stalls, row B, seat 2: sold")
-        browser_page.set_viewport_size({"width": 390, "height": 844})
-        assert browser_page.evaluate("document.documentElement.scrollWidth") == 390
-        keep_picture(browser_page, "phone-seats")
+        expect(told(browser_page)).to_have_text("Stalls, row B, seat 2: sold")
+        browser_page.keyboard.press("ArrowRight")
+        expect(told(browser_page)).to_have_text("Stalls, row B, seat 3: free")
+        keep_picture(browser_page, "seats")
+        house.sell("B-3")
+        office.work()
+        expect(told(browser_page)).to_have_text("Stalls, row B, seat 3: sold")
+        expect(browser_page.locator("[data-count='2']")).to_have_text("3")
+        expect(act(browser_page, "Block this seat")).to_be_hidden()
         browser_page.goto("about:blank")  # lets the stream go
     assert mistakes == [], "nothing is refused by the page's own policy"
 
 
-def test_large_house_is_drawn_part_by_part(browser_page: Page, office: Office) -> None:
-    rows = [f"{letter}{depth}" for letter in "AB" for depth in range(23)]
-    seats = [
-        a_seat(row, n, section=row[0], coordinates={"x": float(n), "y": float(depth)})
-        for depth, row in enumerate(rows)
-        for n in range(1, 101)
-    ]
-    house = a_house(office, office.desk(an_owner(office)), a_layout(zones=[stalls() | {"seats": seats}, floor()]))
-    house.sell("B3-7")
+def test_organiser_blocks_a_seat_and_gives_up_a_hold_without_a_mouse(browser_page: Page, office: Office) -> None:
+    house = a_house(office, office.desk(an_owner(office)))
+    house.hold(2)
     office.work()
+    browser_page.on("dialog", lambda dialog: dialog.accept())
+    with served(office) as address, working(office):
+        open_map(browser_page, address, house)
+        browser_page.get_by_role("application", name="Map of all seats").focus()
+        for key in ("ArrowRight", "Enter", "Enter"):
+            browser_page.keyboard.press(key)
+        expect(told(browser_page)).to_have_text("Stalls, row A, seat 1: not for sale")
+        assert house.stage.desk.get(house.stage.path)["blocked_seat_ids"] == ["A-1"]
+        for key in ("Enter", "Enter"):
+            browser_page.keyboard.press(key)
+        expect(told(browser_page)).to_have_text("Stalls, row A, seat 1: free")
+        for key in ("ArrowRight", "Enter", "Enter"):
+            browser_page.keyboard.press(key)
+        expect(told(browser_page)).to_have_text("Stalls, row A, seat 2: free")
+        browser_page.keyboard.press("Escape")
+        expect(told(browser_page)).to_have_text("No seat is picked.")
+        browser_page.goto("about:blank")
+
+
+def arena() -> dict[str, Any]:
+    """Twelve blocks of four hundred seats around a pitch."""
+    seats = []
+    for block, depth, n in product(range(12), range(20), range(20)):
+        angle, far = (block + (n + 0.5) / 22) * pi / 6, 42 + depth
+        where = {"x": far * cos(angle), "y": far * sin(angle)}
+        seats.append(a_seat(f"{block + 1}/{depth + 1}", n + 1, section=f"Block {block + 1}", coordinates=where))
+    return a_layout(zones=[stalls() | {"seats": seats}, floor()])
+
+
+def test_arena_under_a_thumb(browser_page: Page, office: Office) -> None:
+    house = a_house(office, office.desk(an_owner(office)), arena())
+    house.sell(*(f"3/{row}-{seat}" for row in range(1, 21) for seat in range(1, 5)))
+    for seat in range(1, 120, 3):
+        house.hold(seat)
+    office.work()
+    browser_page.set_viewport_size({"width": 390, "height": 844})
     with served(office) as address:
         open_map(browser_page, address, house)
-        expect(browser_page.locator("[data-count='0']")).to_have_text("4599")
-        expect(browser_page.locator("[data-seat]")).to_have_count(2300)
-        browser_page.get_by_label("Part of the house").select_option("Stalls, B")
-        expect(browser_page.locator("[data-seat='2606']")).to_have_attribute("data-state", "2")
+        expect(browser_page.locator("[data-count='2']")).to_have_text("80")
+        whole = nearness(browser_page)
+        assert browser_page.evaluate("document.documentElement.scrollWidth") == 390
+        keep_picture(browser_page, "phone-seats")
+        fingers = Fingers(browser_page)
+        fingers.apart(60, 240)
+        expect(browser_page.locator("[data-canvas]")).not_to_have_attribute("data-pixels", f"{whole:.2f}")
+        assert nearness(browser_page) > 2 * whole
+        act(browser_page, "All").click()
+        expect(browser_page.locator("[data-canvas]")).to_have_attribute("data-pixels", f"{whole:.2f}")
+        browser_page.get_by_label("Part of the house").select_option("Stalls, Block 3")
+        expect(browser_page.locator("[data-canvas]")).not_to_have_attribute("data-pixels", f"{whole:.2f}")
+        while nearness(browser_page) < 10:
+            before = nearness(browser_page)
+            act(browser_page, "Nearer").click()
+            expect(browser_page.locator("[data-canvas]")).not_to_have_attribute("data-pixels", f"{before:.2f}")
+        fingers.tap()
+        expect(told(browser_page)).to_have_text(re.compile(r"Stalls, Block 3, row 3/\d+, seat \d+: (sold|free)"))
+        keep_picture(browser_page, "phone-seat-picked")
         browser_page.goto("about:blank")
+
+
+class Fingers:
+    """Touches in the middle of the map, as a hand makes them."""
+
+    def __init__(self, page: Page) -> None:
+        canvas = page.locator("[data-canvas]")
+        canvas.scroll_into_view_if_needed()
+        box = canvas.bounding_box()
+        assert box
+        self._x, self._y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+        self._line = page.context.new_cdp_session(page)
+
+    def tap(self) -> None:
+        """One finger, for a moment."""
+        self._touch("touchStart", [0])
+        self._touch("touchEnd", [])
+
+    def apart(self, first: int, last: int) -> None:
+        """Two fingers, from so many pixels between them to so many."""
+        self._touch("touchStart", [-first / 2, first / 2])
+        for step in range(1, 11):
+            half = (first + (last - first) * step / 10) / 2
+            self._touch("touchMove", [-half, half])
+        self._touch("touchEnd", [])
+
+    def _touch(self, kind: str, places: list[float]) -> None:
+        points = [{"x": self._x + place, "y": self._y, "id": id} for id, place in enumerate(places)]
+        self._line.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
 
 
 def test_event_without_a_layout_says_so(browser_page: Page, office: Office) -> None:

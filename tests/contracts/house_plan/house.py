@@ -114,22 +114,29 @@ class Page:
         self.seats = bytearray(unpack(b64decode(state["seats"]), state["count"]))
 
     def seat(self, number: int) -> int:
-        first: int = self.plan["seats"]["first"]
-        return self.seats[number - first]
+        return self.seats[number - self.first]
 
     def ask(self) -> dict[str, Any]:
         """What changed, without looking at it."""
         answer: dict[str, Any] = self.desk.get(f"{self.house.path}/changes?since={self.version}")
         return answer
 
+    @property
+    def first(self) -> int:
+        number: int = self.plan["seats"]["first"]
+        return number
+
     def follow(self) -> list[list[int]]:
+        """Ask what changed, and take it over."""
+        return self.hear(self.ask())
+
+    def hear(self, news: dict[str, Any]) -> list[list[int]]:
         """Take over what changed."""
-        news = self.ask()
         if news["reset"]:
             self.take(self.desk.get(f"{self.house.path}/state"))
             return []
         for seat, state in news["seats"]:
-            self.seats[seat - self.plan["seats"]["first"]] = state
+            self.seats[seat - self.first] = state
         self.version = news["version"]
         changed: list[list[int]] = news["seats"]
         return changed

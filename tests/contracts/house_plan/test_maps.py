@@ -225,6 +225,27 @@ def test_answers_are_packed_as_browsers_take_them_and_kept_by_their_names(house:
     assert house.stage.desk.ask("GET", house.path).headers["Cache-Control"] == "private, no-cache"
 
 
+def test_map_packed_from_behind_the_plan_on_is_whole(house: House, office: Office) -> None:
+    """What nine browsers of ten ask for: the plan is packed once, each state goes on from there."""
+    for seat in (1, 2, 3):
+        house.hold(seat)
+        office.work()
+        answer = house.visitor.ask("GET", house.path, **{"Accept-Encoding": "gzip"})
+        assert _decoded(answer) == house.visitor.get(house.path)
+        assert _decoded(answer)["state"]["zones"][0]["available"] == 16 - seat
+
+
+def test_what_one_process_has_sent_is_not_sent_again_by_another(house: House, office: Office) -> None:
+    known = house.visitor.ask("GET", house.path).headers["ETag"]
+    office.advance(1_000)
+    forget_pictures(office)
+    again = house.visitor.ask("GET", house.path, **{"If-None-Match": known})
+    assert (again.status_code, again.headers["ETag"]) == (304, known)
+    house.hold(3)
+    office.work()
+    assert house.visitor.ask("GET", house.path, **{"If-None-Match": known}).status_code == 200
+
+
 def test_machines_read_bare_bits(house: House, office: Office) -> None:
     house.hold(2)
     office.work()
