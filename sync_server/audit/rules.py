@@ -106,6 +106,8 @@ def _is_personal(name: str, value: Any, *, people: bool) -> bool:
 
 
 def _holds_personal(value: Any, *, people: bool) -> bool:
+    if isinstance(value, str | int):  # as nearly all are; to find out what else it may be costs more than the rest
+        return False
     if isinstance(value, Mapping):
         return any(_is_personal(str(name), inner, people=people) for name, inner in value.items())
     return isinstance(value, list | tuple) and any(_holds_personal(inner, people=people) for inner in value)
