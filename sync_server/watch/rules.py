@@ -45,15 +45,15 @@ WORDS: Final[Mapping[Kind, tuple[str, str]]] = {
     ),
     Kind.TIMES_IN_WRONG_ORDER: (
         "The planned times contradict each other: the house may open or close when nobody expects it.",
-        "Put start, end, doors, go_live_at and end_at_auto in their order.",
+        "Put start, end, doors, and the planned opening and end (go_live_at, end_at_auto) in their order.",
     ),
     Kind.LIVE_PAST_END: (
         "The event is over by its times, and gates still admit.",
-        "End it, or let it end by itself with end_at_auto; if it goes on, move its end.",
+        "End it, or plan when it ends by itself (end_at_auto); if it goes on, move its end.",
     ),
     Kind.DOORS_NOT_PLANNED: (
         "The doors should be open by now; gates admit nobody, and no opening is planned.",
-        "Open the doors (go-live), or plan it: set go_live_at.",
+        "Open the doors (go-live), or plan when they open (go_live_at).",
     ),
     Kind.NOT_OPEN_PAST_START: (
         "The event should have begun; gates admit nobody and no opening is planned.",

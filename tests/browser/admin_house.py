@@ -8,8 +8,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from sqlalchemy import text
 from werkzeug.serving import make_server
 
+from shared.scans import EntryKind
 from shared.snapshot import TicketState
 from sync_server.accounts import service as accounts
 from sync_server.plumbing.principals import SYSTEM
@@ -32,6 +34,30 @@ class AdminHouse:
     @property
     def event_page(self) -> str:
         return f"{self.address}/admin/events/{self.world.event.id}"
+
+    def troubles(self, *, hours: int) -> None:
+        """Time goes by: nobody ends the evening, opens the next one, or plans to open the one after that."""
+        self.world.an_event(self.world.organisation, status="published", number=8)
+        self.world.advance(hours=hours)
+        late = self.world.an_event(self.world.organisation, status="published", number=9)
+        with self.world.parts.database.writing() as session:
+            change = text("UPDATE events SET doors_at = :now - 60000 WHERE id = :id")
+            session.execute(change, {"now": self.world.now, "id": late.id})
+
+    def call_off(self, event_id: str) -> None:
+        """Nobody had a ticket."""
+        with self.world.parts.database.writing() as session:
+            session.execute(text("UPDATE events SET status = 'cancelled' WHERE id = :id"), {"id": event_id})
+
+    def lose_entries(self, count: int) -> None:
+        """A card at the west door loses some entries before the server has got them, and the gate says so."""
+        behind, first = self.west.head, len(self.west.bodies) + 1
+        for ticket in range(40, 40 + count):
+            self.west.admit(ticket)
+        details = {"first": first, "last": first + count - 1}
+        self.west.write(kind=EntryKind.GAP, event=0, details=details, previous=behind)
+        del self.west.bodies[first - 1 : first - 1 + count]
+        self.west.upload()
 
 
 @contextmanager

@@ -112,6 +112,21 @@ def test_a_lost_device_is_shut_out(browser_page: Page, house: AdminHouse) -> Non
     assert house.west.hello().revoked
 
 
+def test_what_a_gate_has_lost_stands_on_its_page(browser_page: Page, house: AdminHouse) -> None:
+    house.lose_entries(3)
+    sign_in(browser_page, house)
+    browser_page.goto(f"{house.address}/admin/devices")
+    west = browser_page.get_by_role("link", name=re.compile("West door, lane 1"))
+    expect(west).to_contain_text("3 entries lost at the gate")
+    west.click()
+    lost = browser_page.locator(".note.bad")
+    expect(lost).to_contain_text("3 entries of its journal are lost")
+    keep_picture(browser_page, "device-lost")
+    browser_page.set_viewport_size({"width": 390, "height": 844})
+    assert browser_page.evaluate("document.documentElement.scrollWidth") == 390
+    keep_picture(browser_page, "phone-device-lost")
+
+
 def test_a_form_from_another_site_changes_nothing(browser_page: Page, house: AdminHouse) -> None:
     sign_in(browser_page, house)
     answer = browser_page.request.post(f"{house.event_page}/walk", form={"target": "ended"})
@@ -124,15 +139,27 @@ def test_what_somebody_must_look_at_says_what_to_do_and_leads_there(browser_page
     sign_in(browser_page, house)
     browser_page.goto(f"{house.address}/admin/alerts")
     expect(browser_page.get_by_text("Nothing asks for somebody to look.")).to_be_visible()
-    house.world.advance(hours=40)
+    house.troubles(hours=40)
     browser_page.context.clear_cookies()
     sign_in(browser_page, house)
-    browser_page.set_viewport_size({"width": 390, "height": 844})
+    browser_page.clock.install()
     browser_page.goto(f"{house.address}/admin/alerts")
-    expect(browser_page.get_by_role("heading", name="Live past its end")).to_be_visible()
+    headings = browser_page.get_by_role("heading", level=2)
+    expect(headings).to_have_text(
+        [
+            "Not opened though it should have begun",
+            "Live past its end",
+            "Doors should be open, and no opening is planned",
+        ]
+    )
+    keep_picture(browser_page, "alerts")
+    browser_page.set_viewport_size({"width": 390, "height": 844})
     assert browser_page.evaluate("document.documentElement.scrollWidth") == 390
     keep_picture(browser_page, "phone-alerts")
-    browser_page.locator("article a").click()
+    house.call_off("event-8")
+    browser_page.clock.fast_forward(60_000)
+    expect(headings).to_have_count(2)
+    browser_page.get_by_role("link", name="Night Music 7").click()
     expect(browser_page).to_have_url(house.event_page)
 
 

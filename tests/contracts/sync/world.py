@@ -107,6 +107,7 @@ class World:
                 number=number,
                 code=f"E{number}",
                 slug=f"night-{number}",
+                dedupe_key=f"night-{number}",
                 name=f"Night Music {number}",
                 status=status,
                 start_at=self.now + HOUR,
