@@ -93,15 +93,11 @@ def move(
     new = {to: ticket for ticket, (_, to) in moves.items()}
     if len(new) < len(moves):
         raise InvalidRequest("Two tickets cannot move to one seat.", code="seat_named_twice")
-    # By rising seats, as everybody locks; row by row they would all be in memory at once.
-    for some in _chunks(sorted({*new, *(old for old, _ in moves.values())})):
-        present = seats.locked(session, event_id, some)
-        _end_overdue(session, event.number, (row for row in present.values() if _over(row, deed.now)), (), deed)
+    everybody = seats.lock(session, event_id, {*new, *(old for old, _ in moves.values())})
+    _end_overdue(session, event.number, [row for row in everybody if _over(row, deed.now)], (), deed)
     owners = {old: ticket for ticket, (old, _) in moves.items()}
-    for some in _chunks(sorted(owners)):
-        freed = seats.unsell(session, event_id, [owners[old] for old in some])
-        if strangers := {*some}.symmetric_difference(freed):
-            raise _taken(session, organisation_id, event_id, strangers)
+    if strangers := owners.keys() ^ seats.vacate(session, event_id, list(moves)):
+        raise _taken(session, organisation_id, event_id, strangers)
     for some in _chunks(sorted(new)):
         got = seats.sell(session, organisation_id, event_id, {seat: new[seat] for seat in some}, now=deed.now)
         if len(got) < len(some):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from sqlalchemy import ColumnElement, and_, func, select, update
@@ -28,6 +28,14 @@ def locked(session: Session, event_id: str, seats: Iterable[int]) -> dict[int, S
         rows = session.execute(chosen.execution_options(populate_existing=True)).scalars()
         found.update((row.seat, row) for row in rows)
     return found
+
+
+def lock(session: Session, event_id: str, seats: Iterable[int]) -> Iterator[Any]:
+    """Lock the same rows in the same order: seat, state, hold_id and held_until of each, for whoever has very many."""
+    row = SeatOfEventRow
+    for some in _some(sorted(seats)):
+        wanted = select(row.seat, row.state, row.hold_id, row.held_until).where(row.event_id == event_id)
+        yield from session.execute(wanted.where(row.seat.in_(some)).order_by(row.seat).with_for_update()).all()
 
 
 def locked_free_of_others(session: Session, event_id: str, seats: Iterable[int]) -> set[int]:
@@ -76,7 +84,7 @@ def let_go(session: Session, event_id: str, holds: Mapping[int, str]) -> int:
     for some in _some(sorted(holds)):
         there = SeatOfEventRow.event_id == event_id, SeatOfEventRow.seat.in_(some)
         ids = [holds[seat] for seat in some]
-        freed += _freed(session, *there, SeatOfEventRow.hold_id.in_(ids))
+        freed += len(_freed(session, *there, SeatOfEventRow.hold_id.in_(ids)))
     return freed
 
 
@@ -86,16 +94,23 @@ def unsell(session: Session, event_id: str, tickets: Collection[int]) -> list[in
     for some in _some(sorted(tickets)):
         mine = SeatOfEventRow.event_id == event_id, SeatOfEventRow.ticket_id.in_(some)
         seats += session.execute(select(SeatOfEventRow.seat).where(*mine)).scalars()
-    locked(session, event_id, seats)
+    for _ in lock(session, event_id, seats):
+        pass
+    return sorted(vacate(session, event_id, tickets))
+
+
+def vacate(session: Session, event_id: str, tickets: Collection[int]) -> set[int]:
+    """The same for whoever has locked the seats of these tickets."""
+    seats: set[int] = set()
     for some in _some(sorted(tickets)):
-        _freed(session, SeatOfEventRow.event_id == event_id, SeatOfEventRow.ticket_id.in_(some))
-    return sorted(seats)
+        seats |= _freed(session, SeatOfEventRow.event_id == event_id, SeatOfEventRow.ticket_id.in_(some))
+    return seats
 
 
-def _freed(session: Session, *where: ColumnElement[bool]) -> int:
+def _freed(session: Session, *where: ColumnElement[bool]) -> set[int]:
     change = update(SeatOfEventRow).where(*where).values(**_FREED, version=SeatOfEventRow.version + 1)
     gone = session.execute(change.returning(SeatOfEventRow.seat).execution_options(synchronize_session=False))
-    return len(gone.all())
+    return set(gone.scalars())
 
 
 def extend(session: Session, event_id: str, seat: int, hold_id: str, until: Millis) -> bool:

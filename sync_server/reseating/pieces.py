@@ -53,6 +53,7 @@ def go_on(session: Session, row: ReseatingRecord, deed: Deed, *, limit: int = PI
 
 
 def _finish(session: Session, row: ReseatingRecord, deed: Deed) -> None:
+    moving.settle(session, row.event_id)
     event_layouts.open_again(session, row.organisation_id, row.event_id, deed)
     row.state, row.done_at = "done", deed.now
     session.flush()

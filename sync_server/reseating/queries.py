@@ -55,6 +55,13 @@ def seats_of_steps(session: Session, reseating_id: str) -> dict[int, tuple[int, 
     return {ticket: (old, new) for ticket, old, new in rows if new is not None}
 
 
+def replaced(session: Session, reseating_id: str) -> set[int]:
+    """The tickets that get another code."""
+    step = ReseatingStepRecord
+    mine = step.reseating_id == reseating_id, step.new_code
+    return set(session.execute(select(step.ticket_id).where(*mine)).scalars())
+
+
 def piece(session: Session, row: ReseatingRecord, limit: int) -> Sequence[ReseatingStepRecord]:
     """The next steps of a move that goes on."""
     step = ReseatingStepRecord

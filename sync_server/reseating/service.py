@@ -151,4 +151,4 @@ def _move_seats(session: Session, row: ReseatingRecord, deed: Deed) -> None:
     seats = queries.seats_of_steps(session, row.id)
     changed = {ticket: (old, new) for ticket, (old, new) in seats.items() if old != new}
     inventory.move(session, row.organisation_id, row.event_id, changed, deed)
-    moving.set_out(session, row.event_id, sorted(seats))
+    moving.set_out(session, row.event_id, queries.replaced(session, row.id))

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from shared.errors import Forbidden
+from sync_server.plumbing.database import after_commit
+from sync_server.plumbing.logs import LOG
 from sync_server.seating import access
 from sync_server.seating.offers import Refused
 from sync_server.seating.overlay import EventZone
@@ -21,9 +24,25 @@ def ground(here: House, wish: Wish, zone: EventZone, place: int) -> Ground:
     bearer, _ = wish.of(place)
     found = access.grounds(here.session, here.organisation_id, here.event_id, bearer, [zone])
     answer = access.settled(found, [zone], override=bool(wish.override))[zone.number]
+    if zone.access_mode is not AccessMode.PUBLIC:
+        _tell(here, zone, answer)
     if isinstance(answer, Refused):
         raise Forbidden(f"{answer.words} {_advice(zone)}", code="zone_access_denied")
     return answer
+
+
+def _tell(here: House, zone: EventZone, answer: Ground | Refused) -> None:
+    """Who was let in to a zone that is not open to all, and who was not; by ids, never by name."""
+    granted = not isinstance(answer, Refused)
+    words = {
+        "organisation_id": here.organisation_id, "event_id": here.event_id, "zone_id": zone.id, "actor_id": here.by,
+        "granted": granted, "reason": str(answer) if not isinstance(answer, Refused) else answer.reason,
+    }  # fmt: skip
+    told = partial(LOG.info, "zone_access", **words)
+    if granted:
+        after_commit(here.session, told)
+    else:
+        told()
 
 
 def _advice(zone: EventZone) -> str:

@@ -27,6 +27,7 @@ class House:
     deltas: Deltas
     policy: Policy
     now: Millis
+    by: str = ""  # the id of whoever sells
 
     def number_of(self, event_zone: int) -> int | None:
         """The zone of the layout that gates know by this number; None: the layout has none."""
@@ -40,7 +41,7 @@ class House:
         return number
 
 
-def house(session: Session, organisation_id: str, event_id: str, now: Millis) -> House | None:
+def house(session: Session, organisation_id: str, event_id: str, now: Millis, by: str = "") -> House | None:
     """The layout of an event, if it has one."""
     row = queries.maybe_event_layout(session, organisation_id, event_id)
     if row is None:
@@ -50,4 +51,4 @@ def house(session: Session, organisation_id: str, event_id: str, now: Millis) ->
     zones = {zone.number: zone for zone in event_zones(queries.zones(session, row.layout_id), deltas, blocked)}
     known = {int(number): int(event_zone) for number, event_zone in row.event_zones.items()}
     policy = policy_at(session, row)
-    return House(session, organisation_id, event_id, row.layout_id, zones, known, deltas, policy, now)
+    return House(session, organisation_id, event_id, row.layout_id, zones, known, deltas, policy, now, by)

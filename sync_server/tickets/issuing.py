@@ -53,7 +53,7 @@ def issue(session: Session, organisation_id: str, event_id: str, wish: Wish, dee
     if not 1 <= wish.total <= rules.AT_ONCE:
         raise InvalidRequest(f"Ask for 1 to {rules.AT_ONCE} tickets at a time.", field="count")
     key_id = signing.signing_key(session, organisation_id, deed.now).id
-    here = house(session, organisation_id, event_id, deed.now)
+    here = house(session, organisation_id, event_id, deed.now, deed.actor.id)
     lots = _lots(session, facts, here, wish)
     party = wish.party or uuid7(deed.now, deed.entropy)
     codes = iter(_confirmation_codes(session, facts.id, wish.total, deed.entropy))

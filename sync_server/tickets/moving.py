@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from itertools import islice
 
 from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
@@ -15,8 +14,6 @@ from sync_server.plumbing.principals import Deed
 from sync_server.revisions import service as revisions
 from sync_server.tickets import issues, queries, rules, signing
 from sync_server.tickets.models import TicketRecord
-
-_CHUNK = 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,17 +27,25 @@ class NewSeat:
     flags: int  # what the ticket says from now on
 
 
-def set_out(session: Session, event_id: str, tickets: Iterable[int]) -> None:
-    """Let these tickets give up the keys of their seats, which they keep in another form until they arrive.
+def set_out(session: Session, event_id: str, replaced: Collection[int]) -> None:
+    """Let all tickets give up the keys of their seats, which they keep in another form until they arrive, or `settle`.
 
-    Two of them may change seats with one another: nobody is given a key before all of them are returned. Conflict
-    where one of them could be issued no more: whoever has set out will arrive.
+    Two of them may change seats with one another: nobody is given a key before all of them are returned. `replaced`
+    get another code; Conflict where one of them could be issued no more: whoever has set out will arrive.
     """
-    for some in _chunks(tickets):
-        mine = TicketRecord.event_id == event_id, among(session, TicketRecord.id, some)
-        rules.require_next_issue(session.execute(select(func.max(TicketRecord.issue)).where(*mine)).scalar_one())
-        left = update(TicketRecord).where(*mine).values(seat_key=rules.LEFT + TicketRecord.seat_key)
-        session.execute(left.execution_options(synchronize_session=False))
+    here = TicketRecord.event_id == event_id, TicketRecord.seat != 0
+    spent = session.execute(select(TicketRecord.id).where(*here, TicketRecord.issue >= rules.MOST_ISSUES)).scalars()
+    if not {*spent}.isdisjoint(replaced):
+        rules.require_next_issue(rules.MOST_ISSUES)
+    left = update(TicketRecord).where(*here).values(seat_key=rules.LEFT + TicketRecord.seat_key)
+    session.execute(left.execution_options(synchronize_session=False))
+
+
+def settle(session: Session, event_id: str) -> None:
+    """Everybody has arrived: the keys of those whom nothing happened to are good again."""
+    there = TicketRecord.event_id == event_id, TicketRecord.seat_key.startswith(rules.LEFT)
+    back = update(TicketRecord).where(*there).values(seat_key=func.substr(TicketRecord.seat_key, len(rules.LEFT) + 1))
+    session.execute(back.execution_options(synchronize_session=False))
 
 
 def arrive(session: Session, organisation_id: str, event_id: str, seats: Mapping[int, NewSeat], deed: Deed) -> None:
@@ -67,9 +72,3 @@ def _moved(session: Session, row: TicketRecord, to: NewSeat, key_id: int, deed: 
         row.issue += 1
         issues.freeze(session, row, key_id, deed.now)
     return row
-
-
-def _chunks(ids: Iterable[int]) -> Iterator[list[int]]:
-    walk = iter(ids)
-    while some := list(islice(walk, _CHUNK)):
-        yield some

@@ -80,12 +80,18 @@ def flags_of(seat: CalledSeat, special: Special) -> TicketFlags:
 
 def write_down(session: Session, here: House, made: Iterable[TicketRecord], deed: Deed) -> None:
     """Keep in the audit log which wheelchair places were sold, where the policy asks for that."""
-    if not here.policy.accessibility_audit_enabled:
+    sold = [row for row in made if row.seat and row.flags & TicketFlags.WHEELCHAIR]
+    if not sold or not here.policy.accessibility_audit_enabled:
         return
-    for row in made:
-        if row.seat and row.flags & TicketFlags.WHEELCHAIR:
-            reserved = bool(row.flags & TicketFlags.COMPANION_RESERVED)
-            after = {"event": row.event_id, "seat": row.seat_id, "companion_reserved": reserved}
-            where, subject = row.organisation_id, public_id(row.id)
-            line = AuditLine(deed.actor, "wheelchair_place_sold", "ticket", subject, where, deed.now, None, after)
-            record(session, line)
+    beside = {each.wheelchair: each.companions for each in _pairings(here)}
+    numbers = {number for row in sold for number in beside.get(row.seat, ())}
+    names = {seat.number: seat.seat_id for seat in queries.seats_numbered(session, here.layout_id, numbers).values()}
+    for row in sold:
+        reserved = bool(row.flags & TicketFlags.COMPANION_RESERVED)
+        after = {
+                "event": row.event_id, "seat": row.seat_id, "companion_reserved": reserved,
+                "companion_seats": [names[number] for number in beside.get(row.seat, ())],
+            }  # fmt: skip
+        where, subject = row.organisation_id, public_id(row.id)
+        line = AuditLine(deed.actor, "wheelchair_place_sold", "ticket", subject, where, deed.now, None, after)
+        record(session, line)

@@ -259,6 +259,9 @@ def test_gates_are_told_anew_who_comes_along_where_a_seat_is_another(office: Off
         {"wheelchair"}, {"wheelchair", "companion_reserved"}, {"wheelchair", "companion_reserved"}, {"companion"}
     ]  # fmt: skip
     assert [each["issue"] for each in now] == [2, 2, 1, 1]
+    with office.database.reading() as session:
+        found = session.execute(text("SELECT seat, seat_key FROM tickets")).all()
+    assert all(row.seat_key == f"#{row.seat}" for row in found), "the last guard is in its place again, for all"
     assert [rows(office, evening)[each["number"]].flags for each in made] == [
         TicketFlags.WHEELCHAIR, TicketFlags.WHEELCHAIR | TicketFlags.COMPANION_RESERVED,
         TicketFlags.WHEELCHAIR | TicketFlags.COMPANION_RESERVED, TicketFlags.COMPANION,
