@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import pytest
@@ -16,6 +17,8 @@ from tests.builders import an_event
 from tests.office import Desk, Evening, Office, an_evening
 
 QUIET = ": heartbeat"
+MOST_QUIET = 10
+MOST_FRAMES = 40
 
 
 @dataclass
@@ -38,23 +41,29 @@ class Listening:
         next(self._texts)  # how soon to come again
 
     def next(self) -> Told:
-        """The next frame that says something."""
-        text = next(self._texts)
-        text = text.decode() if isinstance(text, bytes) else text
-        if text.startswith(QUIET):
-            return self.next()
-        fields = dict(line.split(": ", 1) for line in text.strip().split("\n"))
-        return Told(fields["event"], fields.get("id", ""), json.loads(fields["data"]))
+        """The next frame that says something; silence is borne for a minute or two."""
+        for text in islice(self._texts, MOST_QUIET):
+            said = text.decode() if isinstance(text, bytes) else text
+            if not said.startswith(QUIET):
+                fields = dict(line.split(": ", 1) for line in said.strip().split("\n"))
+                return Told(fields["event"], fields.get("id", ""), json.loads(fields["data"]))
+        raise AssertionError("the stream says nothing, or has ended")
 
     def until(self, name: str) -> Told:
-        """The next frame of that name; others are let pass."""
-        while (frame := self.next()).name != name:
-            pass
-        return frame
+        """The next frame of that name; others are let pass, but not for ever."""
+        passed = []
+        for _ in range(MOST_FRAMES):
+            frame = self.next()
+            if frame.name == name:
+                return frame
+            passed.append(frame.name)
+        raise AssertionError(f"nobody tells {name}, only {passed}")
 
     def rest(self) -> list[str]:
-        """What is still told until the end."""
-        return [text.decode() if isinstance(text, bytes) else text for text in self._texts]
+        """What is still told until the end, which must come."""
+        texts = [text.decode() if isinstance(text, bytes) else text for text in islice(self._texts, MOST_FRAMES)]
+        assert len(texts) < MOST_FRAMES, "the stream goes on and on"
+        return texts
 
     def leave(self) -> None:
         self.answer.close()
