@@ -47,6 +47,11 @@ class BareBytes:
         self._child.start()
         self._child.wait_until(self._answers)
 
+    @property
+    def pid(self) -> int:
+        """Of the process."""
+        return self._child.pid
+
     def stop(self) -> None:
         """For good."""
         self._child.stop()

@@ -24,7 +24,7 @@ from sync_server.house_plan.picture import Picture
 from sync_server.house_plan.queries import Head
 from sync_server.plumbing.cache import Cache, Keep, of_organisation
 from sync_server.seating import ground, maps
-from sync_server.seating.ground import Use
+from sync_server.seating.ground import Ground, Use
 
 MOST: Final = 64
 """A stadium takes about two megabytes."""
@@ -177,21 +177,24 @@ class _Eye:
             touched = queries.touched(self.session, self.seen.event_id, entry.head.version)
             if touched is None or head.oldest > entry.head.version:
                 return self._anew(entry, basis)
-            picture.places = self._places()
+            picture.places = self._places(picture.ground)
             rows = standing.seats(self.session, self.seen.event_id, touched) if touched else ()
             picture.correct(rows, self.now, touched=touched)
             entry.head = head
         if picture.places.until is not None and picture.places.until <= self.now:
-            picture.places = self._places()
+            picture.places = self._places(picture.ground)
             picture.as_of = max(picture.as_of, self.now)
         picture.age(self.now)
         return picture
 
     def _anew(self, entry: Kept, basis: str) -> Picture:
-        picture = Picture(ground.ground(self.session, self.use), self.now, self._places())
+        beneath = ground.ground(self.session, self.use)
+        picture = Picture(beneath, self.now, self._places(beneath))
         picture.correct(standing.seats(self.session, self.seen.event_id), self.now)
         entry.picture, entry.basis, entry.head = picture, basis, self.seen.head
         return picture
 
-    def _places(self) -> PlacesNow:
+    def _places(self, beneath: Ground) -> PlacesNow:
+        if all(zone.zone_type.numbered for zone in beneath.zones.values()):
+            return PlacesNow({}, {}, None)
         return standing.places_now(self.session, self.seen.event_id, self.now)

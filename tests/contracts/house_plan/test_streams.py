@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from queue import Queue
+from typing import Any
 
 import orjson
 import pytest
@@ -25,7 +26,7 @@ class Stream:
         path = f"{page.house.path}/changes?since={page.version}"
         asked = page.desk.headers | {"Accept": "text/event-stream"} | headers
         self.answer = page.desk.client.get(path, headers=asked, buffered=False)
-        self.heard: Queue[tuple[str, dict[str, object]] | None] = Queue()
+        self.heard: Queue[tuple[str, dict[str, Any]] | None] = Queue()
         self._reading = threading.Thread(target=self._read, daemon=True)
         self._reading.start()
 
@@ -37,12 +38,18 @@ class Stream:
                 self.heard.put((name.removeprefix("event: "), orjson.loads(told.partition("data: ")[2])))
         self.heard.put(None)
 
-    def next(self) -> tuple[str, dict[str, object]] | None:
+    def next(self) -> tuple[str, dict[str, Any]] | None:
         """The next news; None at the end."""
         return self.heard.get(timeout=PATIENCE_S)
 
     def close(self) -> None:
         self.answer.close()
+
+    def end(self) -> None:
+        """Of a server that stops: once everything is read."""
+        while self.next() is not None:
+            continue
+        self.close()
 
 
 @contextmanager
@@ -51,9 +58,7 @@ def reading(page: Page, **headers: str) -> Iterator[Stream]:
     stream = Stream(page, **headers)
     yield stream
     page.house.office.parts.stop.set()
-    while stream.next() is not None:
-        continue
-    stream.close()
+    stream.end()
 
 
 def test_held_seat_shows_taken_on_an_open_page(house: House, office: Office) -> None:
