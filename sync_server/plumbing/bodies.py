@@ -55,9 +55,13 @@ def _problems(value: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ..
         yield path, "is too large a number"
 
 
-def _within_bounds(value: dict[str, Any]) -> dict[str, Any]:
+def _shallow(value: dict[str, Any]) -> dict[str, Any]:
     if _levels(value) > MOST_LEVELS:
         raise ValueError(f"may be {MOST_LEVELS} levels deep, no more")
+    return value
+
+
+def _short(value: dict[str, Any]) -> dict[str, Any]:
     if len(json.dumps(value, ensure_ascii=False)) > MOST_LETTERS:
         raise ValueError(f"may be {MOST_LETTERS} characters long as JSON, no more")
     return value
@@ -77,5 +81,7 @@ def _inside(value: Any) -> Any:
     return (one for one in inner if isinstance(one, dict | list))
 
 
-Settings = Annotated[dict[str, Any], Field(max_length=100), AfterValidator(_within_bounds)]
+Free = Annotated[dict[str, Any], Field(max_length=100), AfterValidator(_shallow)]
 """What programs of organisers keep beside a thing; this server only hands it back."""
+Settings = Annotated[Free, AfterValidator(_short)]
+"""The same beside what is shown in lists."""

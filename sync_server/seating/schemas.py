@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field, StringConstraints
 
+from sync_server.plumbing.bodies import Free
 from sync_server.plumbing.shapes import Asked, Changed, Name, Query, iso
 from sync_server.seating.models import LayoutRecord
 from sync_server.seating.overlay import LayoutZone
@@ -32,7 +33,6 @@ Short = Annotated[str, Field(max_length=60)]
 Role = Annotated[str, Field(min_length=1, max_length=40)]
 Tier = Annotated[str, Field(min_length=1, max_length=40)]
 People = Annotated[int, Field(ge=1, le=1_000_000)]
-Metadata = Annotated[dict[str, Any], Field(max_length=100)]
 SeatNumber = Annotated[str, StringConstraints(min_length=1, max_length=20)]
 Far = Annotated[float, Field(ge=-1e7, le=1e7, allow_inf_nan=False)]
 
@@ -79,7 +79,7 @@ class ZoneShape(Asked):
     membership_tier: Tier | None = None
     allowed_roles: Annotated[list[Role], Field(max_length=50)] = Field(default_factory=list)
     focus: Coordinates | None = None
-    metadata: Metadata = Field(default_factory=dict)
+    metadata: Free = Field(default_factory=dict)
     seats: Annotated[list[SeatShape], Field(max_length=250_000)] = Field(default_factory=list)
 
     def plan(self) -> ZonePlan:
@@ -98,7 +98,7 @@ class GroupShape(Asked):
 
     group_type: GroupWord
     seat_ids: Annotated[list[SeatId], Field(max_length=1000)]
-    metadata: Metadata = Field(default_factory=dict)
+    metadata: Free = Field(default_factory=dict)
 
     def plan(self) -> GroupPlan:
         """As a value."""
@@ -112,7 +112,7 @@ class LayoutShape(Asked):
     description: Annotated[str, Field(max_length=2000)] = ""
     zones: Annotated[list[ZoneShape], Field(min_length=1, max_length=1000)]
     groups: Annotated[list[GroupShape], Field(max_length=20_000)] = Field(default_factory=list)
-    drawing: Metadata = Field(default_factory=dict)
+    drawing: Free = Field(default_factory=dict)
 
     def plan(self) -> LayoutPlan:
         """As a value."""

@@ -35,6 +35,9 @@ def test_what_nothing_can_keep_is_refused_by_its_name(evening: Evening) -> None:
     deep: Any = 1
     for _ in range(300):
         deep = [deep]
+    zone = {"name": "Floor", "zone_type": "ga_standing", "capacity": 5, "metadata": {"door": deep}}
+    layouts = f"/api/venues/{evening.venue['id']}/layouts"
+    assert evening.desk.refused("POST", layouts, {"name": "Hall", "zones": [zone]}) == (400, "invalid_request")
     for value in (deep, "x" * 16_000):
         answer = evening.desk.ask("PATCH", evening.path, {"settings": {"door": value}})
         assert answer.status_code == 400 and told(answer)["details"]["fields"][0]["field"] == "settings"
