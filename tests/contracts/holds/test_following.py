@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from tests.builders import DAY, HOUR, MINUTE, a_ticket_type, a_venue, an_event
-from tests.contracts.holds.house import House
-from tests.office import Desk
+from tests.contracts.holds.agreement import disagreements
+from tests.contracts.holds.house import House, a_house
+from tests.contracts.seating.stage import a_layout, floor, stalls
+from tests.office import Desk, Office
 
 
 def holds_of(who: Desk) -> list[dict[str, Any]]:
@@ -155,3 +158,67 @@ def test_pages_hear_of_places_sold_without_a_layout_in_a_house_that_bounds_them(
         told = [dict(note.body) for note in listener.wait(30) if "total" in note.body]
     counts = {name: told[-1][name] for name in ("total", "total_available", "total_held", "total_sold")}
     assert counts == {"total": 40, "total_available": 34, "total_held": 2, "total_sold": 4}
+
+
+def test_what_another_server_changed_is_known_here_too(postgres_url: str, tmp_path: Path) -> None:
+    here, there = (Office(postgres_url, tmp_path, fresh=fresh) for fresh in (True, False))
+    try:
+        house = a_house(here)
+        guest = house.guest()
+        hold = house.reserve(guest, "A-1")
+        boss = Desk(there.app.test_client(), house.desk.headers)
+        boss.patch("/api/organisation/seating-policy", {"default_hold_ttl_minutes": 12})
+        extended = guest.post(f"/api/holds/{hold['hold_id']}/extend", {}, 200)["data"]
+        assert extended["expires_in_seconds"] == 12 * 60
+        guest.ask("DELETE", f"/api/holds/{hold['hold_id']}")
+        # Another hall altogether, in which the first seat is called otherwise.
+        venue = f"/api/venues/{house.event['venue_id']}/layouts"
+        other = boss.post(venue, a_layout(name="Round", zones=[stalls("XY", 6), floor()]))
+        boss.post(f"{venue}/{other['id']}/activate", status=200)
+        boss.put(f"{house.path}/layout", {"layout_id": other["id"]})
+        elsewhere = Desk(there.app.test_client(), guest.headers)
+        cookie = guest.client.get_cookie(f"gatehouse_guest_{house.slug}")
+        assert cookie is not None
+        elsewhere.client.set_cookie(cookie.key, cookie.value)
+        elsewhere.post(f"{house.path}/holds", {"seat_ids": ["X-1"]})
+        assert [held["seat_name"] for held in holds_of(guest)] == ["X-1"]
+    finally:
+        here.close()
+        there.close()
+
+
+def test_a_clock_that_is_set_an_hour_back_or_forward_doubles_no_seat(house: House) -> None:
+    first, second = house.guest(), house.guest()
+    house.reserve(first, "A-1")
+    first.post(f"{house.path}/holds", {"count": 2, "zone_id": house.zones["Floor"]})
+    house.office.advance(-HOUR)
+    house.office.work()
+    assert house.refused(second, "A-1") == (409, "seat_held_by_another_user")
+    house.reserve(first, "A-1", 200)
+    house.reserve(second, "B-1")  # made by the wrong clock, and good for five minutes by it
+    house.office.advance(2 * HOUR)
+    house.reserve(second, "A-1")  # its time is over by this clock
+    for _ in range(2):
+        house.office.advance(1_000)
+        house.office.work()
+    assert house.rows("SELECT status, COUNT(*) FROM holds GROUP BY status ORDER BY status") == [
+        ("active", 1),
+        ("expired", 3),
+    ]
+    assert house.states() == {"A-1": 1, "B-1": 0} and house.rows("SELECT held FROM event_places") == [(0,)]
+    with house.office.database.reading() as session:
+        assert disagreements(session, house.id) == []
+
+
+def test_whoever_buys_at_the_counter_gets_what_is_over_at_that_instant(house: House) -> None:
+    guest = house.guest()
+    hold = house.reserve(guest, "A-1")
+    house.desk.post(f"{house.path}/ticket-types", a_ticket_type(name="Seat", zone=1, quantity=10))
+    wish = {"ticket_type": 1, "seats": [{"seat_id": "A-1"}]}
+    house.office.advance(5 * MINUTE - 1)
+    assert house.desk.refused("POST", f"{house.path}/tickets", wish) == (409, "seat_taken")
+    house.office.advance(1)
+    house.desk.post(f"{house.path}/tickets", wish)
+    assert house.states() == {"A-1": 2}
+    assert house.rows("SELECT id, status FROM holds") == [(hold["hold_id"], "expired")]
+    assert guest.refused("POST", f"/api/holds/{hold['hold_id']}/extend", {}) == (409, "hold_expired")

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
+
+import pytest
 
 from tests.builders import MINUTE
 from tests.contracts.holds.house import House, a_house
@@ -156,6 +159,21 @@ def test_the_policy_bounds_what_one_bearer_and_one_address_hold(office: Office) 
     assert house.refused(house.guest(), "A-3") == (429, "rate_limited")
     guest.ask("DELETE", f"/api/o/{house.slug}/session")
     house.reserve(house.guest(), "A-3")
+
+
+@pytest.mark.parametrize("proxies", [0, 1])
+def test_a_forwarded_address_counts_only_behind_a_proxy(sqlite_url: str, tmp_path: Path, proxies: int) -> None:
+    office = Office(sqlite_url, tmp_path, trusted_proxies=proxies)
+    house = a_house(office)
+    house.desk.patch("/api/organisation/seating-policy", {"max_holds_per_ip": 1})
+    first, second = house.guest(), house.guest()
+    house.reserve(first, "A-1")
+    second.headers["X-Forwarded-For"] = "203.0.113.7, 198.51.100.9"
+    answer = second.ask("POST", house.reserve_path("B-1"), {})
+    assert answer.status_code == (201 if proxies else 429)
+    second.headers["X-Forwarded-For"] = "203.0.113.8, 198.51.100.9"  # what stands further left, anybody may write
+    assert second.ask("POST", house.reserve_path("B-2"), {}).status_code == 429
+    office.close()
 
 
 def test_holds_last_as_long_as_the_policy_says(office: Office) -> None:
