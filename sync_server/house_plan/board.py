@@ -10,13 +10,13 @@ from typing import Final
 
 import orjson
 
-from shared.clock import Clock
 from sync_server.house_plan import answers, changes
 from sync_server.house_plan.answers import Packed
 from sync_server.house_plan.changes import Changes
+from sync_server.house_plan.ear import Ear
 from sync_server.house_plan.glances import Glance, Glances
 from sync_server.house_plan.pictures import Pictures
-from sync_server.plumbing.database import Database
+from sync_server.plumbing.parts import Parts
 
 MOST: Final = 64
 MOST_NEWS: Final = 256
@@ -51,10 +51,11 @@ class _Pinned:
 class Board:
     """Answers from memory where nothing has happened since; else one goes and looks, and the others wait for it."""
 
-    def __init__(self, database: Database, clock: Clock, glances: Glances, pictures: Pictures) -> None:
+    def __init__(self, parts: Parts) -> None:
         """Nothing is pinned yet."""
-        self.glances, self.pictures = glances, pictures
-        self._database, self._clock = database, clock
+        self.glances, self.pictures = Glances(parts.database, parts.monotonic), Pictures(parts.cache)
+        self.ear = Ear(parts)
+        self._database, self._clock = parts.database, parts.clock
         self._turn = threading.Lock()
         self._pinned: OrderedDict[str, _Pinned] = OrderedDict()
 
@@ -66,9 +67,8 @@ class Board:
         with pinned.door:  # whoever waits here holds no connection, and mostly finds it made
             if (mark := self._ready(seen)) and pinned.mark == mark and (known := pinned.sheets.get(key)):
                 return known
-            with self._database.reading() as session:
-                where = session, seen.organisation_id, seen.event_id, self._clock()
-                with self.pictures.look(*where) as look:
+            with self._database.glancing() as session:
+                with self.pictures.look_again(session, seen, seen.organisation_id, self._clock()) as look:
                     mark, (name, told) = str(look.mark), look.state(organiser=organiser)
                 made = Packed(name, told)
                 if which is Sheet.WHOLE:
@@ -86,10 +86,11 @@ class Board:
             if (mark := self._ready(seen)) and pinned.mark == mark and (known := pinned.news.get(key)):
                 return known
             now = self._clock()
-            with self._database.reading() as session:
-                where = session, seen.organisation_id, seen.event_id, now
-                with self.pictures.look(*where) as look:
-                    found = changes.changes(session, seen.event_id, look, since, now, organiser=organiser)
+            with (
+                self._database.glancing() as session,
+                self.pictures.look_again(session, seen, seen.organisation_id, now) as look,
+            ):
+                found = changes.changes(session, seen.event_id, look, since, now, organiser=organiser)
             _turn_over(pinned, str(look.mark))
             made = News(found, orjson.dumps(found.told()))
             if len(pinned.news) < MOST_NEWS:

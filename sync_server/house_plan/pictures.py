@@ -106,8 +106,17 @@ class Pictures:
     @contextmanager
     def look(self, session: Session, organisation_id: str, event_id: str, now: Millis) -> Iterator[Look]:
         """The house of an event as it stands now, for one at a time; NotFound where it has no layout."""
-        seen = _mine(session, organisation_id, event_id)
-        entry = self.entry(event_id)
+        with self.look_again(session, glance(session, event_id), organisation_id, now) as look:
+            yield look
+
+    @contextmanager
+    def look_again(self, session: Session, seen: Glance, organisation_id: str, now: Millis) -> Iterator[Look]:
+        """The same for whoever has glanced at it already.
+
+        What is read is as new as that glance or newer, each statement by itself: newer things are told once more.
+        """
+        _require_laid_out(seen, organisation_id)
+        entry = self.entry(seen.event_id)
         with entry.turn:
             use = _use(session, entry, seen)
             picture = _Eye(session, seen, use, now).up_to_date(entry)
@@ -120,7 +129,8 @@ class Pictures:
 
     def plan(self, session: Session, organisation_id: str, event_id: str) -> Packed:
         """The drawing of an event's house."""
-        seen = _mine(session, organisation_id, event_id)
+        seen = glance(session, event_id)
+        _require_laid_out(seen, organisation_id)
         entry = self.entry(event_id)
         with entry.turn:
             use = _use(session, entry, seen)
@@ -143,11 +153,9 @@ class Pictures:
         return Packed(use.plan_id, zstandard.ZstdDecompressor().decompress(self._cache.fetch(name, _KEEP, draw)))
 
 
-def _mine(session: Session, organisation_id: str, event_id: str) -> Glance:
-    seen = glance(session, event_id)
+def _require_laid_out(seen: Glance, organisation_id: str) -> None:
     if seen.organisation_id != organisation_id or seen.source.layout_id is None:
         raise NotFound("This event has no seating layout.", code="event_layout_not_found")
-    return seen
 
 
 def _use(session: Session, entry: Kept, seen: Glance) -> Use:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import select
@@ -27,12 +27,20 @@ def head(session: Session, event_id: str) -> Head:
     return Head() if row is None else Head(row.version, row.oldest)
 
 
+def versions(session: Session, event_ids: Collection[str]) -> dict[str, int]:
+    """How far the maps of these events have been told."""
+    head = SeatMapHead
+    rows = session.execute(select(head.event_id, head.version).where(head.event_id.in_(event_ids)))
+    return {row[0]: row[1] for row in rows}
+
+
 def touched(session: Session, event_id: str, after: int) -> set[int] | None:
-    """The seats that were touched after a version, or None where all may have been."""
-    later = SeatMapChange.event_id == event_id, SeatMapChange.version > after
+    """The seats that were touched after a version, or None where all may have been, or nobody remembers."""
+    change = SeatMapChange
+    later = select(change.version, change.seats).where(change.event_id == event_id, change.version > after)
     found: set[int] = set()
-    for seats in session.execute(select(SeatMapChange.seats).where(*later)).scalars():
-        if seats is None:
+    for count, (version, seats) in enumerate(session.execute(later.order_by(change.version)), start=1):
+        if seats is None or version != after + count:
             return None
         found.update(seats)
     return found

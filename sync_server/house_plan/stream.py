@@ -11,7 +11,6 @@ from sqlalchemy.exc import SQLAlchemyError
 from shared.clock import Millis
 from shared.errors import GatehouseError, NotFound
 from sync_server.house_plan.board import Board, News
-from sync_server.house_plan.following import topic
 from sync_server.house_plan.viewers import Viewer, require_shown
 from sync_server.plumbing.bus import Listener
 from sync_server.plumbing.logs import LOG
@@ -19,8 +18,7 @@ from sync_server.plumbing.parts import Parts
 
 SECOND: Final = 1_000_000_000
 LOOK_EVERY_S: Final = 0.5
-LOOK_EVERY_DEAF_S: Final = 0.25
-"""Where other processes cannot be heard, their news is found so late at most."""
+"""Where nothing is heard, news is found so late at most."""
 PACE_S: Final = 0.2
 """In a rush all readers of a house look so often, together: nobody sees more than five pictures a second."""
 LOOK_ANYWAY_S: Final = 10
@@ -54,7 +52,7 @@ class Reader:
 
     def wait(self, seconds: float) -> News:
         """News, as soon as there is any; none after so many seconds."""
-        with self._listening() as listener:
+        with self.board.ear.listening(self.viewer.event_id) as listener:
             for news in self._looks(listener, seconds):
                 if news.changes.anything:
                     break
@@ -64,7 +62,7 @@ class Reader:
         """The same as server-sent events, one after the other, until the reader or the server goes."""
         yield _retry(COME_BACK_MS)
         try:
-            with self._listening() as listener:
+            with self.board.ear.listening(self.viewer.event_id) as listener:
                 for news in self._looks(listener, LASTS_FOR_ORGANISERS_S if self.viewer.organiser else LASTS_S):
                     yield self._frame_of(news)
             if not self.parts.stop.is_set():
@@ -102,25 +100,17 @@ class Reader:
             self.parts.stop.wait(left)
         return now
 
-    def _listening(self) -> Listener:
-        return self.parts.bus.listen([topic(self.viewer.event_id)])
-
     def _stirred(self, listener: Listener, next_end: Millis | None) -> bool:
         """Rest until something may have happened, or a moment; whether it is worth a look."""
         left = None if next_end is None else (next_end - self.parts.clock()) / 1000
-        told = listener.wait(self._rest_s if left is None else min(self._rest_s, max(0.0, left)))
+        told = listener.wait(LOOK_EVERY_S if left is None else min(LOOK_EVERY_S, max(0.0, left)))
         missed = listener.missed()
         over = next_end is not None and next_end <= self.parts.clock()
         return bool(told) or missed or over or self._moved()
 
-    @property
-    def _rest_s(self) -> float:
-        hears = self.parts.config.embedded or self.parts.config.redis_url is not None
-        return LOOK_EVERY_S if hears else LOOK_EVERY_DEAF_S
-
     def _moved(self) -> bool:
         """Whether the log has come further: one look serves everybody who waits."""
-        recently = self.parts.monotonic() - round(self._rest_s / 2 * SECOND)
+        recently = self.parts.monotonic() - round(LOOK_EVERY_S / 2 * SECOND)
         return self.board.glances.look(self.viewer.event_id, recently).head.version != self._told
 
 

@@ -8,7 +8,6 @@ from sync_server.house_plan import checking, service
 from sync_server.house_plan.board import Board
 from sync_server.house_plan.checking import Checker
 from sync_server.house_plan.following import Follower
-from sync_server.house_plan.glances import Glances
 from sync_server.house_plan.pictures import Pictures
 from sync_server.house_plan.warming import Warmer
 from sync_server.plumbing.parts import Parts, parts
@@ -19,8 +18,8 @@ MEMORY: Final = "house_plan.board"
 
 def wire(parts: Parts) -> None:
     """Every fact about seats gives its event's map a new version."""
-    parts.memories[MEMORY] = board = a_board(parts)
-    parts.loops.append(Warmer(parts, board).run)
+    parts.memories[MEMORY] = board = Board(parts)
+    parts.loops.extend([Warmer(parts, board).run, board.ear.run])
     follower = Follower(parts)
     parts.announcers.append(follower.hear)
     checker = Checker(Pictures(parts.cache), parts.cache, parts.metrics)
@@ -35,10 +34,9 @@ def wire(parts: Parts) -> None:
 
 def board() -> Board:
     """What the server answering this request keeps ready."""
-    return cast(Board, parts().memories[MEMORY])
+    return board_of(parts())
 
 
-def a_board(parts: Parts) -> Board:
-    """An empty one."""
-    glances = Glances(parts.database, parts.monotonic)
-    return Board(parts.database, parts.clock, glances, Pictures(parts.cache))
+def board_of(parts: Parts) -> Board:
+    """What a server with these parts keeps ready."""
+    return cast(Board, parts.memories[MEMORY])

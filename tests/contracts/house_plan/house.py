@@ -12,6 +12,7 @@ from shared.ids import uuid7
 from sync_server.holds import ending
 from sync_server.holds.models import HoldRow, HoldStatus, SeatOfEventRow, SeatState
 from sync_server.house_plan import wiring
+from sync_server.house_plan.board import Board
 from sync_server.outbox.service import Fact, record
 from sync_server.seating.bitmap import unpack
 from tests.builders import MINUTE, a_ticket_type
@@ -144,7 +145,7 @@ class Page:
 
 def forget_pictures(office: Office) -> None:
     """The next answer comes from a process that has seen nothing."""
-    office.parts.memories[wiring.MEMORY] = wiring.a_board(office.parts)
+    office.parts.memories[wiring.MEMORY] = Board(office.parts)
 
 
 def a_house(

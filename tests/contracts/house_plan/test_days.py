@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from shared.scans import EntryKind
 from tests.builders import DAY, EVENING, HOUR, a_ticket_type
 from tests.contracts.house_plan.house import House, a_house
 from tests.contracts.sync.box_office import a_gate, shown
@@ -57,6 +58,25 @@ def test_seat_is_taken_on_each_day_on_which_its_guest_comes(festival: House, off
     gate.upload()
     assert day(festival, "2026-07-05")["inside"] == [10]
     assert (day(festival, "2026-07-04")["inside"], day(festival, "2026-07-04")["left"]) == ([1], [10])
+
+
+def test_night_belongs_to_its_evening_however_late_its_scans_are_delivered(festival: House, office: Office) -> None:
+    owl, early, refused, tested, by_hand = festival.sell("A-1", "A-2", "A-3", "A-4", "A-5")
+    gate, evening = doors(festival, office)
+    shown(gate, evening, by_hand, kind=EntryKind.BY_HAND)
+    shown(gate, evening, tested, mode="test", reason="test_ok")
+    gate.refuse(int(refused["id"], 16), "already_used")
+    office.advance(10 * HOUR)
+    shown(gate, evening, owl)  # four in the morning by the clock on the wall
+    office.advance(2 * HOUR)
+    shown(gate, evening, early)  # six: another day
+    office.advance(12 * HOUR)
+    shown(gate, evening, owl)
+    gate.upload()
+    assert day(festival, "2026-07-04")["inside"] == [1, 5]
+    assert day(festival, "2026-07-05")["inside"] == [1, 2]
+    told = day(festival, "2026-07-05")
+    assert (told["from"], told["until"]) == ("2026-07-05T03:00:00Z", "2026-07-06T03:00:00Z")
 
 
 def test_day_that_the_event_does_not_have_is_not_found(festival: House, office: Office) -> None:

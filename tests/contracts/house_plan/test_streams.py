@@ -12,6 +12,7 @@ from typing import Any
 import orjson
 import pytest
 
+from sync_server.house_plan import wiring
 from tests.builders import MINUTE
 from tests.contracts.house_plan.house import FREE, TAKEN, House, Page, a_house
 from tests.office import Office
@@ -67,6 +68,20 @@ def test_held_seat_shows_taken_on_an_open_page(house: House, office: Office) -> 
         office.work()
         name, told = stream.next() or ("", {})
         assert (name, told["seats"], told["reset"]) == ("changes", [[3, TAKEN]], None)
+
+
+def test_one_ear_asks_for_all_readers_and_only_while_there_are_any(house: House, office: Office) -> None:
+    ear = wiring.board_of(office.parts).ear
+    assert ear.run_once() == 0
+    with reading(house.page()) as stream, reading(house.page()) as other:
+        house.hold(2)
+        office.work()
+        assert all((each.next() or ("", {}))[1]["seats"] == [[2, TAKEN]] for each in (stream, other))
+        assert [ear.run_once(), ear.run_once()] == [1, 0]
+        house.hold(3)
+        office.work()
+        assert ear.run_once() == 1
+    assert ear.run_once() == 0
 
 
 def test_hold_that_ends_shows_free_on_an_open_page_and_nobody_swept(house: House, office: Office) -> None:

@@ -31,7 +31,7 @@ def drawings(office: Office) -> Iterator[list[str]]:
 
 def a_warmer(office: Office) -> Warmer:
     """As every server process has one."""
-    return Warmer(office.parts, office.parts.memories[wiring.MEMORY])
+    return Warmer(office.parts, wiring.board_of(office.parts))
 
 
 def test_first_reader_finds_the_house_drawn(office: Office, desk: Desk) -> None:
