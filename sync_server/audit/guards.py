@@ -17,6 +17,12 @@ _FILED: Final = "line_id, part, organisation_id, person_kind, person_id"
 _NO_ERASURE: Final = (
     "NEW.salt IS NOT NULL OR NEW.content IS NOT NULL OR NEW.erased_at IS NULL OR OLD.erased_at IS NOT NULL"
 )
+# SQLite asks no trigger of deletion where INSERT OR REPLACE drops the row that is in the way.
+_SAME_LINE: Final = (
+    "EXISTS (SELECT 1 FROM audit_lines WHERE id = NEW.id) OR NEW.seq IS NOT NULL AND EXISTS "
+    "(SELECT 1 FROM audit_lines WHERE seq = NEW.seq AND organisation_id IS NEW.organisation_id)"
+)
+_SAME_PERSONAL: Final = "EXISTS (SELECT 1 FROM audit_personal WHERE line_id = NEW.line_id AND part = NEW.part)"
 
 
 def _sqlite(name: str, when: str, table: str, condition: str = "") -> str:
@@ -39,11 +45,13 @@ SQLITE: Final = {
         _sqlite("audit_lines_written", f"UPDATE OF {_WRITTEN}", "audit_lines"),
         _sqlite("audit_lines_sealed", "UPDATE", "audit_lines", "OLD.seq IS NOT NULL"),
         _sqlite("audit_lines_no_delete", "DELETE", "audit_lines"),
+        _sqlite("audit_lines_no_replace", "INSERT", "audit_lines", _SAME_LINE),
     ),
     "audit_personal": (
         _sqlite("audit_personal_filed", f"UPDATE OF {_FILED}", "audit_personal"),
         _sqlite("audit_personal_erased", "UPDATE", "audit_personal", _NO_ERASURE),
         _sqlite("audit_personal_no_delete", "DELETE", "audit_personal"),
+        _sqlite("audit_personal_no_replace", "INSERT", "audit_personal", _SAME_PERSONAL),
     ),
     "audit_chains": (
         _sqlite("audit_chains_rise", "UPDATE", "audit_chains", "NEW.seq < OLD.seq OR NEW.chain <> OLD.chain"),

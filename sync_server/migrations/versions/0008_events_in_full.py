@@ -52,6 +52,12 @@ _EVENT_INDEXES = {
 }
 _PLANS = {"ix_events_status_go_live_at": "go_live_at", "ix_events_status_end_at_auto": "end_at_auto"}
 _STANDS = sa.text("status NOT IN ('cancelled', 'archived')")
+# SQLite asks no trigger of deletion where INSERT OR REPLACE drops the row that is in the way.
+_NO_REPLACE = {
+    "audit_lines": "EXISTS (SELECT 1 FROM audit_lines WHERE id = NEW.id) OR NEW.seq IS NOT NULL AND EXISTS "
+    "(SELECT 1 FROM audit_lines WHERE seq = NEW.seq AND organisation_id IS NEW.organisation_id)",
+    "audit_personal": "EXISTS (SELECT 1 FROM audit_personal WHERE line_id = NEW.line_id AND part = NEW.part)",
+}
 
 
 def upgrade() -> None:
@@ -75,6 +81,17 @@ def upgrade() -> None:
         planned = sa.text(f"{plan} IS NOT NULL")
         op.create_index(name, "events", ["status", plan], sqlite_where=planned, postgresql_where=planned)
     _make_pictures()
+    _guard_audit_log()
+
+
+def _guard_audit_log() -> None:
+    if op.get_bind().dialect.name != "sqlite":
+        return
+    for table, same in _NO_REPLACE.items():
+        op.execute(
+            f"CREATE TRIGGER {table}_no_replace BEFORE INSERT ON {table} WHEN {same} "
+            "BEGIN SELECT RAISE(ABORT, 'audit lines are only ever added'); END"
+        )
 
 
 def _make_pictures() -> None:
@@ -108,6 +125,9 @@ def _make_pictures() -> None:
 
 def downgrade() -> None:
     """Back; pictures, covers and what was said in the new fields are lost."""
+    if op.get_bind().dialect.name == "sqlite":
+        for table in _NO_REPLACE:
+            op.execute(f"DROP TRIGGER {table}_no_replace")
     op.drop_table("picture_variants")
     op.drop_table("pictures")
     for name in ("uq_events_dedupe_key", *_PLANS):
