@@ -76,7 +76,7 @@ class _Shared:
 
     turn: threading.Lock = field(default_factory=threading.Lock)
     begun: int = -(1 << 62)
-    seen: Glance | None = None
+    seen: Glance | Exception | None = None  # a failure is shared as well: else a crowd would wait for it one by one
 
 
 class Glances:
@@ -95,12 +95,20 @@ class Glances:
         with shared.turn:
             if shared.seen is None or shared.begun < asked_at:
                 begun = self._monotonic()
-                shared.seen, shared.begun = self._load(event_id), begun
+                shared.seen, shared.begun = self._loaded(event_id), begun
+            if isinstance(shared.seen, Exception):
+                raise shared.seen.with_traceback(None)
             return shared.seen
 
     def begun(self, event_id: str) -> int:
         """When the last look began."""
         return self._of(event_id).begun
+
+    def _loaded(self, event_id: str) -> Glance | Exception:
+        try:
+            return self._load(event_id)
+        except Exception as problem:
+            return problem
 
     def _load(self, event_id: str) -> Glance:
         straight = self._database.straight

@@ -75,10 +75,10 @@ def an_owner(office: Office) -> str:
     return organisation
 
 
-def keep_picture(page: Page, name: str) -> None:
+def keep_picture(page: Page, name: str, *, whole: bool = True) -> None:
     """For the documentation, where it is asked for."""
     if PICTURES:
-        page.screenshot(path=f"{PICTURES}/admin-{name}.png", full_page=True)
+        page.screenshot(path=f"{PICTURES}/admin-{name}.png", full_page=whole)
 
 
 def told(page: Page) -> Locator:
@@ -186,7 +186,7 @@ def test_arena_under_a_thumb(browser_page: Page, office: Office) -> None:
             expect(browser_page.locator("[data-canvas]")).not_to_have_attribute("data-pixels", f"{before:.2f}")
         fingers.tap()
         expect(told(browser_page)).to_have_text(re.compile(r"Stalls, Block 3, row 3/\d+, seat \d+: (sold|free)"))
-        keep_picture(browser_page, "phone-seat-picked")
+        keep_picture(browser_page, "phone-seat-picked", whole=False)
         browser_page.goto("about:blank")
 
 
