@@ -117,7 +117,10 @@ class Table:
     def _best(self, known: Known) -> list[Spot]:
         zones = self.office.open_zones(known, self.asking)
         if self.party.zone_ids:
-            zones &= frozenset(self._zone(known, id) for id in self.party.zone_ids)
+            named = frozenset(self._zone(known, id) for id in self.party.zone_ids)
+            if zones.isdisjoint(named):
+                self.office.require_access(known, self.asking, named)  # not sold out: not for this guest
+            zones &= named
         wish = Wish(self.party.best, zones, self.party.apart, self.asking.override)
         with (
             self.office.database.reading() as session,

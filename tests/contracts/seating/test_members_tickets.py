@@ -119,6 +119,8 @@ def test_member_holds_a_seat_with_the_card_that_is_good(stage: Stage, evening: E
     lost = stage.desk.post(f"{MEMBERSHIPS}/m-1/card")["card"]
     card = stage.desk.post(f"{MEMBERSHIPS}/m-1/card")["card"]
     assert reserve(guest, "L-1") == (403, "sign_in_required")
+    best = {"best": 1, "zone_ids": [stage.zone("Lounge")]}
+    assert guest.refused("POST", f"{evening.path}/holds", best) == (403, "sign_in_required"), "it is not sold out"
     for wrong in ("m-1", lost):
         assert reserve(guest, "L-1", membership=wrong) == (400, "membership_not_found")
     assert reserve(guest, "L-1", membership=card.upper()) == (201, "")
