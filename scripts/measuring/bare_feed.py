@@ -28,9 +28,9 @@ PAGE: Final = (
 EVENTS: Final = (
     "SELECT number, id, organisation_id, slug, name, category, status, start_at, end_at, doors_at, rescheduled_at, "
     "sale_start_at, sale_end_at, timezone, venue_name, city, country, capacity, tickets_issued, cover_images, "
-    "cover_alts, participants_elsewhere FROM events WHERE status IN ('published', 'live', 'postponed') "
-    "AND number IN ({})"
+    "cover_alts, participants_elsewhere FROM events WHERE number IN ({})"
 )
+VISIBLE: Final = {"published", "live", "postponed"}
 HOUSES: Final = "SELECT id, slug, name FROM organisations WHERE id IN ({})"
 
 Ask = Callable[[str, Sequence[Any]], list[dict[str, Any]]]
@@ -51,7 +51,7 @@ def create_app() -> Flask:
         with asking() as ask:
             found = ask(PAGE, (now, start, number, now, start, number, limit + 1))[:limit]
             numbers = [row["number"] for row in found]
-            known = {row["number"]: row for row in ask(_listed(EVENTS, numbers), numbers)}
+            known = {row["number"]: row for row in ask(_listed(EVENTS, numbers), numbers) if row["status"] in VISIBLE}
             owners = [*{row["organisation_id"] for row in known.values()}]
             houses = {row["id"]: row for row in ask(_listed(HOUSES, owners), owners)}
         items = [known[number] | {"organisation": houses[known[number]["organisation_id"]]} for number in numbers]

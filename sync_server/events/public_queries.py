@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
 
-from sqlalchemy import Row, select
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
@@ -31,13 +31,13 @@ _OF_PAGES: Final = (*_OF_CARDS, EventRecord.description, EventRecord.address, Ev
 _SEEN: Final = EventRecord.status.in_(VISIBLE)
 _PAGE: Final = Prepared(select(*_OF_PAGES).where(EventRecord.id == place("id"), _SEEN))
 
-Card = Row[*tuple[Any, ...]]
+Card = Any
 """Columns of an event by their names, as the driver gives them."""
 
 
 @cache
 def _cards(*, embedded: bool) -> Prepared:
-    return Prepared(select(*_OF_CARDS).where(among(EventRecord.number, "numbers", embedded=embedded), _SEEN))
+    return Prepared(select(*_OF_CARDS).where(among(EventRecord.number, "numbers", embedded=embedded)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,8 @@ def cards(session: Session, numbers: Sequence[int]) -> list[Card]:
     if not numbers:
         return []
     found = _cards(embedded=of(session).embedded).rows(session, numbers=[*numbers])
-    known = {row.number: row for row in found}
+    # Not asked of the database: SQLite, which nobody tells how many events are published, would read them all for it.
+    known = {row.number: row for row in found if row.status in VISIBLE}
     return [known[number] for number in numbers if number in known]
 
 

@@ -13,7 +13,6 @@ from sqlalchemy import (
     BigInteger,
     BindParameter,
     ColumnElement,
-    Row,
     Select,
     String,
     any_,
@@ -51,7 +50,7 @@ class Prepared:
         self._statement, self._planned_anew = statement, planned_anew
         self._forms: dict[str, _Form] = {}
 
-    def rows(self, session: Session, **values: Any) -> Sequence[Row[*tuple[Any, ...]]]:
+    def rows(self, session: Session, **values: Any) -> Sequence[Any]:
         """What it finds for these values; a place made by `among` takes a list."""
         connection = session.connection()
         dialect = connection.dialect

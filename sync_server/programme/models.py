@@ -42,6 +42,7 @@ class Listing(Base):
         # All that a page of the whole feed asks: each row itself would be another place of the file to read.
         Index("ix_listings_starts_at", "starts_at", "number", "listed_until", "moved_at", "moved_from"),
         Index("ix_listings_city_norm", "city_norm", "starts_at", "number"),
+        Index("ix_listings_city_norm_city", "city_norm", "city", "listed_until"),  # what suggestions count
         Index("ix_listings_category_norm", "category_norm", "starts_at", "number"),
         Index("ix_listings_city_norm_category_norm", "city_norm", "category_norm", "starts_at", "number"),
         Index("ix_listings_organisation_id", "organisation_id", "starts_at", "number"),

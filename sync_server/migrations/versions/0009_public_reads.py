@@ -18,6 +18,7 @@ depends_on = None
 _INDEXES = {
     "ix_listings_starts_at": ["starts_at", "number", "listed_until", "moved_at", "moved_from"],
     "ix_listings_city_norm": ["city_norm", "starts_at", "number"],
+    "ix_listings_city_norm_city": ["city_norm", "city", "listed_until"],
     "ix_listings_category_norm": ["category_norm", "starts_at", "number"],
     "ix_listings_city_norm_category_norm": ["city_norm", "category_norm", "starts_at", "number"],
     "ix_listings_organisation_id": ["organisation_id", "starts_at", "number"],
