@@ -22,7 +22,8 @@ QUESTIONS: dict[str, tuple[dict[str, Any], list[str]]] = {
     "category": ({"category": "rock"}, ["INDEX ix_listings_category_norm (category_norm=?"]),
     "both": ({"city": "Bern", "category": "rock"}, ["_city_norm_category_norm (city_norm=? AND category_norm=?"]),
     "a house in a city": (
-        {"organisation": "marquee", "city": "Bern", "starts_from": "2026-07-01T00:00:00Z"}, ["INDEX ix_listings_organisation_id (organisation_id=?"],
+        {"organisation": "marquee", "city": "Bern", "starts_from": "2026-07-01T00:00:00Z"},
+        ["INDEX ix_listings_organisation_id (organisation_id=?"],
     ),
     "rare words in a city": (
         {"q": "night mus", "city": "Bern"},
