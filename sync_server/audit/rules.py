@@ -59,7 +59,11 @@ def require_grounds(actor: Actor, reason: str, *, own_login: bool) -> None:
     if actor.kind != "platform" or own_login:
         return
     if actor.platform_role == "tenant_manager" and not actor.approval:
-        raise Forbidden("Name the tenant's approval in the header X-Tenant-Approval.", code="tenant_approval_required")
+        raise Forbidden(
+            "Name the tenant's approval in `approval`, or in the header X-Tenant-Approval (letters outside ASCII "
+            "percent-encoded).",
+            code="tenant_approval_required",
+        )
     if not reason:
         raise Forbidden(
             "You act on this organisation from outside: say why, in `reason` or in the header X-Reason. "

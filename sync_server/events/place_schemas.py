@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from sync_server.events.schemas import Id
-from sync_server.plumbing.shapes import Asked, Reason
+from sync_server.plumbing.shapes import Approval, Asked, Reason
 
 
 class NewPlace(Asked):
@@ -23,3 +23,4 @@ class Replacement(Asked):
 
     event_id: Id | None
     reason: Reason = ""
+    approval: Approval = ""

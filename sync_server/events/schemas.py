@@ -15,7 +15,7 @@ from sync_server.events.models import EventRecord, ZoneRecord
 from sync_server.events.rows import days
 from sync_server.events.rules import Selling, bound, sale_status
 from sync_server.plumbing.bodies import Settings
-from sync_server.plumbing.shapes import Asked, Changed, Query, Reason, Slug, Time, iso, iso_or_none
+from sync_server.plumbing.shapes import Approval, Asked, Changed, Query, Reason, Slug, Time, iso, iso_or_none
 
 Title = Annotated[str, Field(min_length=1, max_length=200)]
 Code = Annotated[str, Field(pattern="^[A-Z0-9]{2,12}$")]
@@ -132,6 +132,7 @@ class CalledOff(Why):
     """Why an event is postponed or cancelled, and which one takes its place, where one does."""
 
     replaced_by_event_id: Id | None = None
+    approval: Approval = ""
 
 
 class NewDate(Asked):

@@ -23,6 +23,11 @@ _UNSEEN: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 _SMALLEST, _LARGEST = -(2**63), 2**63 - 1
 
 
+def visible(words: str) -> str:
+    """These words without what nobody can see or keep."""
+    return _UNSEEN.sub("", words)
+
+
 def check_utf8(data: bytes) -> None:
     """InvalidRequest for JSON in another coding: in this one no byte is 0."""
     if b"\x00" in data:

@@ -78,3 +78,5 @@ Time = Annotated[int, BeforeValidator(parse_time), WithJsonSchema(_TIME_SCHEMA)]
 Name = Annotated[str, Field(min_length=1, max_length=100)]
 Slug = Annotated[str, Field(min_length=1, max_length=60, pattern="^[a-z0-9]([a-z0-9-]*[a-z0-9])?$")]
 Reason = Annotated[str, Field(max_length=1000)]
+Approval = Annotated[str, Field(max_length=200)]
+"""The tenant's approval that staff of the platform act on; whoever is told of the request reads it from the body."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar, cast
+from urllib.parse import unquote
 
 from apiflask import APIFlask, HTTPError
 from flask import Request, Response, g, has_request_context, jsonify, request
@@ -15,7 +16,7 @@ from werkzeug.routing import IntegerConverter, Map
 
 from shared.errors import Forbidden, GatehouseError, InvalidRequest, NotSignedIn, Unavailable
 from shared.ids import uuid7
-from sync_server.plumbing.bodies import check_keepable, check_utf8
+from sync_server.plumbing.bodies import check_keepable, check_utf8, visible
 from sync_server.plumbing.logs import LOG
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.principals import SYSTEM, Action, Actor, Deed, Principal
@@ -105,8 +106,9 @@ def _said(header: str, field: str) -> str:
     """What a script says in a header, a page in a field of its form, and either in a body that has such a field."""
     body = request.get_json(silent=True) if request.is_json and request.method not in SAFE else None
     said = body.get(field) if isinstance(body, dict) else None
-    words = request.headers.get(header) or request.form.get(field) or said
-    return words.strip() if isinstance(words, str) else ""
+    # Headers carry ASCII only: other letters come percent-encoded, as in addresses.
+    words = unquote(request.headers.get(header, "")) or request.form.get(field) or said
+    return visible(words).strip() if isinstance(words, str) else ""
 
 
 def deed() -> Deed:

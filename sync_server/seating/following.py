@@ -28,6 +28,13 @@ def layouts_at(session: Session, venue_id: str) -> int:
     return session.execute(select(func.count()).where(LayoutRecord.venue_id == venue_id)).scalar_one()
 
 
+def room_at(session: Session, venue_id: str) -> dict[str, int]:
+    """For how many people each layout of a venue is drawn that events may still choose."""
+    here = LayoutRecord.venue_id == venue_id, LayoutRecord.status != "archived"
+    drawn = select(LayoutRecord.name, func.max(LayoutRecord.total_capacity)).where(*here).group_by(LayoutRecord.name)
+    return {name: int(room) for name, room in session.execute(drawn)}
+
+
 def count(session: Session, asked: Hanging, now: Millis) -> None:
     """An event's layout, and what of it is sold or held."""
     if queries.maybe_event_layout(session, asked.organisation_id, asked.event_id) is not None:

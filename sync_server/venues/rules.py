@@ -49,6 +49,19 @@ def check_open(archived: bool) -> None:
         )
 
 
+def check_holds(max_capacity: int, planned: Mapping[str, int]) -> None:
+    """Conflict for a venue that would hold fewer than its own layouts are drawn for."""
+    larger = {name: room for name, room in sorted(planned.items()) if room > max_capacity}
+    if larger:
+        words = ", ".join(f"{name!r} ({room})" for name, room in larger.items())
+        raise Conflict(
+            f"These layouts of the venue are drawn for more than {max_capacity}: {words}. Put them into the archive or "
+            "choose a larger capacity.",
+            code="layouts_exceed_capacity",
+            layouts=larger,
+        )
+
+
 def check_unused(uses: Mapping[str, int]) -> None:
     """Conflict that says what hangs on a venue which somebody wants to delete."""
     hanging = {what: count for what, count in sorted(uses.items()) if count}

@@ -21,6 +21,7 @@ from sync_server.venues import queries, rules
 from sync_server.venues.models import GateRecord, VenueRecord
 
 USES_ASKED: Final = "venue_uses_asked"
+ROOM_ASKED: Final = "venue_room_asked"
 _FACTS: Final = {
     "venue.created": "venue_created", "venue.changed": "venue_changed", "venue.archived": "venue_archived",
     "venue.restored": "venue_restored", "venue.deleted": "venue_deleted",
@@ -53,6 +54,10 @@ def change_venue(
     kept = _as_kept(changes)
     before = _change(row, kept, deed.now)
     _place(row)
+    if kept.get("max_capacity"):
+        planned: dict[str, int] = {}
+        announce(session, ROOM_ASKED, (venue_id, planned), deed.now)  # higher floors say what they have planned for
+        rules.check_holds(row.max_capacity, planned)
     _flush_or_say(session, "Another venue has that slug. Choose another.", "slug_taken")
     _note_venue(session, deed, "venue.changed", row, before=before, after=kept)
     return row

@@ -85,7 +85,11 @@ def test_version_that_an_event_uses_is_not_archived(stage: Stage) -> None:
 
 
 def test_layout_holds_no_more_people_than_its_venue(stage: Stage) -> None:
-    stage.desk.patch(f"/api/venues/{stage.venue['id']}", {"max_capacity": 100})
+    house = f"/api/venues/{stage.venue['id']}"
+    assert stage.desk.refused("PATCH", house, {"max_capacity": 100}) == (409, "layouts_exceed_capacity")
+    assert stage.desk.get(house)["max_capacity"] == 0
+    stage.desk.post(f"{stage.layouts}/{stage.layout['id']}/archive", status=200)
+    stage.desk.patch(house, {"max_capacity": 100})
     answer = stage.desk.ask("POST", stage.layouts, a_layout())
     assert "no more than 100" in problems(answer)["zones"]
 

@@ -112,10 +112,15 @@ def test_a_tenant_manager_cancels_only_with_the_tenants_approval(office: Office,
     tina.get(evening.path)
     assert tina.refused("POST", f"{evening.path}/publish", {}) == (403, "forbidden")
     assert tina.refused("POST", f"{evening.path}/cancel", {}) == (403, "tenant_approval_required")
-    tina.post(f"{evening.path}/cancel", {"reason": "storm"}, 200, **{"X-Tenant-Approval": "mail of 4 July"})
+    assert tina.refused("POST", f"{evening.path}/cancel", {"reason": "storm", "approval": " "})[0] == 403
+    evening.desk.post(f"{evening.path}/publish", {}, 200)
+    written = {"X-Tenant-Approval": "Schreiben%20vom%204.%20M%C3%A4rz%00"}
+    tina.post(f"{evening.path}/postpone", {"reason": "storm"}, 200, **written)
+    tina.post(f"{evening.path}/cancel", {"reason": "storm", "approval": "mail of 4 July"}, 200)
     with office.database.reading() as session:
-        kept = session.execute(text("SELECT approval, reason FROM audit_lines WHERE action = 'event_cancelled'")).one()
-    assert tuple(kept) == ("mail of 4 July", "storm")
+        called_off = "SELECT approval, reason FROM audit_lines WHERE action IN ('event_postponed', 'event_cancelled')"
+        kept = {tuple(row) for row in session.execute(text(called_off))}
+    assert kept == {("Schreiben vom 4. März", "storm"), ("mail of 4 July", "storm")}
 
 
 def test_a_super_admin_acts_in_any_organisation_but_ordinary_users_only_in_theirs(office: Office, org: str) -> None:
