@@ -11,6 +11,7 @@ from cachetools import TLRUCache
 
 from shared.clock import MonotonicClock
 from sync_server.plumbing.bus import Bus, Note
+from sync_server.plumbing.logs import LOG
 
 FORGET = "cache:forget"
 NAMES_KEPT = 20_000
@@ -127,6 +128,7 @@ class NearCache:
 
     def forget(self, *names: Name) -> None:
         """Here, behind, and in other processes."""
+        LOG.debug("cache_forgotten", names=[str(name) for name in names])
         if self._behind:
             self._behind.forget(*names)
         self._drop_exactly(names)
@@ -134,6 +136,7 @@ class NearCache:
 
     def forget_family(self, place: str, family: str) -> None:
         """Here, behind, and in other processes."""
+        LOG.debug("cache_forgotten", place=place, family=family)
         if self._behind:
             self._behind.forget_family(place, family)
         self._drop(lambda known: (known.place, known.family) == (place, family))

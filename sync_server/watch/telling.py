@@ -50,11 +50,11 @@ def tell(session: Session, alerts: Iterable[Alert]) -> None:
     session.execute(select(CheckRow.name).where(CheckRow.name == ALERTS).with_for_update())
     told = {(row.kind, row.event_id): row for row in session.execute(select(ToldRow)).scalars()}
     now = {(alert.kind.value, alert.event_id): alert for alert in alerts}
-    for name in now.keys() - told.keys():
+    for name in sorted(now.keys() - told.keys()):
         row = _row(now[name])
         session.add(row)
         after_commit(session, partial(LOG.warning, "alert_raised", **_words(row)))
-    for name in told.keys() - now.keys():
+    for name in sorted(told.keys() - now.keys()):
         after_commit(session, partial(LOG.warning, "alert_over", **_words(told[name])))
         session.delete(told[name])
     session.flush()

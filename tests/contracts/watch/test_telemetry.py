@@ -90,6 +90,17 @@ def test_every_hold_is_a_line_with_its_ids_and_no_name_and_counted_by_what_becam
     assert held(office, "ended_with_event") == 2
 
 
+def test_tickets_are_lines_of_ids_and_numbers_without_anybodys_name(office: Office, evening: Evening) -> None:
+    office.work()
+    ticket = evening.ticket(holder_name="Erika Mustermann", notes="allergic to nuts")
+    evening.desk.post(f"/api/tickets/{ticket['id']}/cancel", {"reason": "Erika is ill"}, 200)
+    issued, cancelled = lines(office)
+    assert (issued["event"], issued["count"], cancelled["event"]) == ("tickets_issued", 1, "ticket_cancelled")
+    assert cancelled["ticket_id"] == ticket["id"]
+    assert {line["venue_id"] for line in (issued, cancelled)} == {evening.venue["id"]}
+    assert not any(word in f"{issued}{cancelled}" for word in ("Erika", "allergic"))
+
+
 def test_every_kind_of_hold_is_logged_and_no_fact_that_nobody_knows() -> None:
     """What stands in lines is chosen by name: a new fact is logged once somebody has looked at what it carries."""
     assert set(chronicle.LINES) <= set(FACTS) and set(chronicle.BECAME) <= set(chronicle.LINES)
