@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import threading
+import time
 from typing import Any, Final
 
 import requests
@@ -36,6 +37,8 @@ class BoxOffices:
         self._threads.append(threading.Thread(target=self._burst, daemon=True))
         self.answered: list[str] = []
         """The words of changes that the server has confirmed."""
+        self.waited: list[tuple[int, float]] = []
+        """When each was asked for, and after how many milliseconds it was confirmed."""
         self.told = 0
         """Facts of bursts that are committed."""
         self.trouble: list[str] = []
@@ -69,6 +72,7 @@ class BoxOffices:
     def _ask(self, line: requests.Session, event: str, words: str) -> None:
         body: dict[str, Any] = {"description": words}
         address = f"{self._house.address}/api/events/{event}"
+        at, begun = wall_clock(), time.perf_counter()
         try:
             answer = line.patch(address, json=body, headers=self._headers, timeout=PATIENCE_S)
         except requests.RequestException as problem:
@@ -76,6 +80,7 @@ class BoxOffices:
             return
         if answer.ok:
             self.answered.append(words)
+            self.waited.append((at, (time.perf_counter() - begun) * 1_000))
         else:
             self.trouble.append(f"{answer.status_code} {answer.text[:200]}")
 

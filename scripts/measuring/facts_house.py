@@ -22,13 +22,15 @@ from sync_server.app import Ground, build, prepare
 from sync_server.commands import demo
 from sync_server.config import load
 from sync_server.migrations import schema
-from sync_server.outbox import queries
+from sync_server.outbox import consumer, queries
 from sync_server.outbox.letters import EXCHANGE
 from sync_server.outbox.service import Fact, record
 from sync_server.plumbing.redis_bus import RedisBus
 
 ROOT = Path(__file__).parents[2]
 QUEUE = "partner"
+ELSEWHERE = "organisation"
+"""Whose facts they are that stand for nothing in the tables."""
 PATIENCE_S = 30.0
 NEWS_EVERY = 20
 ISSUED = {"ticket_type": 1, "count": 4, "first": 1_001, "last": 1_004}
@@ -98,6 +100,14 @@ class FactsHouse:
         """One more worker."""
         return self._child("worker", "worker")
 
+    def workers_up(self) -> int:
+        """How many workers have begun: each listens to the queue of joins."""
+        with pika.BlockingConnection(pika.URLParameters(self.rabbit.url)) as line:
+            try:
+                return int(line.channel().queue_declare(consumer.QUEUE, passive=True).method.consumer_count)
+            except pika.exceptions.ChannelClosedByBroker:
+                return 0  # nobody has made it yet
+
     def _child(self, name: str, *words: str) -> Child:
         command = [sys.executable, "-m", "sync_server", *words]
         child = Child(f"the {name}", command, self.folder / f"{name}.log", self.environment, ROOT)
@@ -122,7 +132,7 @@ class FactsHouse:
                 number = n % events + first
                 subjects = {"event": f"event-{number}", "event_number": number}
                 name, payload = ("event_updated", CHANGED) if n % NEWS_EVERY == 0 else ("tickets_issued", ISSUED)
-                record(session, Fact(name, "organisation", wall_clock(), subjects, payload))
+                record(session, Fact(name, ELSEWHERE, wall_clock(), subjects, payload))
 
     def waiting(self) -> int:
         """Facts that are not with the broker yet."""

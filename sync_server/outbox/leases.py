@@ -15,7 +15,8 @@ from sync_server.plumbing.database import of
 from sync_server.plumbing.many import among
 from sync_server.plumbing.work import Message
 
-LEASE_MS = 30_000
+LEASE_MS = 15_000
+"""Longer than the broker is waited for; so long the facts of a worker that has died are told by nobody."""
 _LOCK = 7_263_500  # any numbers from here on, as long as all processes of this product take the same
 
 

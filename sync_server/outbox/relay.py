@@ -27,7 +27,7 @@ KEPT_MS = 7 * 24 * 3_600_000
 
 
 class Relay:
-    """Takes due facts for half a minute, delivers them, and writes down what became of each."""
+    """Takes due facts for a quarter of a minute, delivers them, and writes down what became of each."""
 
     def __init__(
         self,
