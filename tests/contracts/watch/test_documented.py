@@ -42,3 +42,13 @@ def test_every_measure_says_when_to_look() -> None:
 
 def test_the_page_tells_every_kind_of_alert() -> None:
     assert sorted(named(part("Alerts"))) == sorted(kind.value for kind in Kind)
+
+
+def test_how_long_redis_takes_to_answer_is_measured(sqlite_url: str, redis_url: str, tmp_path: Path) -> None:
+    office = Office(sqlite_url, tmp_path, redis_url=redis_url, redis_prefix="measured")
+    try:
+        office.desk(office.organisation("marquee")).get("/api/events/summaries")
+        found = re.search(r"gatehouse_redis_seconds_count (.+)", office.parts.metrics.text().decode())
+        assert found and float(found[1]) >= 2, "asked, and told the answer"
+    finally:
+        office.close()
