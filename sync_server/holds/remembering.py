@@ -31,7 +31,7 @@ def kept(session: Session, holds: Sequence[HoldRow], *, named: bool) -> list[Kep
     return [
         Kept(
             hold.organisation_id, hold.event_id, hold.seat, names.get((hold.event_id, hold.seat), ""), hold.id,
-            hold.bearer_id, hold.held_until,
+            hold.bearer_id, hold.held_until, hold.updated_at != hold.created_at,
         )
         for hold in seats
         if hold.seat is not None

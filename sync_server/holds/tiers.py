@@ -39,6 +39,7 @@ class Kept:
     hold_id: str
     bearer_id: str
     until: Millis
+    again: bool = False  # it lasts otherwise than at first
 
     @property
     def key(self) -> Key:
@@ -117,9 +118,12 @@ class Far:
         self._line.ask(lambda redis: redis.delete(self._event(organisation_id, event_id, "occupancy")), None)
 
     def _keep(self, redis: Redis, holds: Sequence[Kept], now: Millis) -> bool:
+        before = {hold.hold_id: self._members(redis, hold) for hold in holds if hold.again}
         with redis.pipeline(transaction=False) as asked:
             for hold in holds:
                 lasts = max(1, -(-(hold.until - now) // 1000))
+                if old := before.get(hold.hold_id):
+                    asked.zrem(self._holds(hold), *old)
                 asked.zadd(self._holds(hold), {_member(hold): hold.until // 1000})
                 asked.expire(self._holds(hold), lasts + 3600, gt=False)
                 value = f"{hold.hold_id}:{hold.bearer_id}:{hold.until // 1000}"
@@ -127,6 +131,15 @@ class Far:
                 asked.delete(self._event(hold.organisation_id, hold.event_id, "occupancy"))
             asked.execute()
         return True
+
+    def _members(self, redis: Redis, hold: Kept) -> list[bytes]:
+        """What the event's set has of this hold, by the end that it had before."""
+        value = _bytes(redis.get(self._seat(hold.organisation_id, hold.seat_id)))
+        if value is None or not value.startswith(hold.hold_id.encode()):
+            return []
+        end = value.rpartition(b":")[2].decode()
+        there: Any = redis.zrange(self._holds(hold), end, end, byscore=True)
+        return [member for member in there if member.startswith(f"{hold.seat_id}:{hold.hold_id}:".encode())]
 
     def _catch_up(self, redis: Redis) -> None:
         """What ended while Redis was away must be refused to nobody now; and it has missed what was held, too."""

@@ -220,6 +220,10 @@ class TestWithRedis:
             member = f"{seat}:{hold['hold_id']}:{bearer}:{hold['held_until']}"
             assert line.zrange(f"{prefix}:event:{house.id}:seat_holds", 0, -1, withscores=True) == [(member, until)]
             assert line.get(f"{prefix}:event:{house.id}:occupancy") is None
+            house.office.advance(MINUTE)
+            longer = guest.post(f"/api/holds/{hold['hold_id']}/extend", {}, 200)["data"]["held_until"]
+            member = f"{seat}:{hold['hold_id']}:{bearer}:{longer}"
+            assert line.zrange(f"{prefix}:event:{house.id}:seat_holds", 0, -1) == [member]
             guest.ask("DELETE", f"/api/holds/{hold['hold_id']}")
             assert line.get(f"{prefix}:seat:{seat}:hold") is None
             assert line.zcard(f"{prefix}:event:{house.id}:seat_holds") == 0
