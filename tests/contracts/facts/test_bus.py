@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from redis import Redis
 
 from scripts.throwaway.redis import RedisServer
 from sync_server.plumbing.bus import KEPT, Bus, Listener, of_event, of_occupancy, of_organisation
@@ -70,6 +71,20 @@ def test_processes_hear_each_other_and_nobody_hears_themselves_twice(redis_url: 
         eventually(lambda: got_far.extend(heard(far)) or len(got_far) == 2, "the far one hears both")
         eventually(lambda: got_near.extend(heard(near)) or len(got_near) == 2, "the near one hears both")
         assert sorted(got_near) == sorted(got_far) == [1, 2]
+
+
+@pytest.mark.parametrize("words", [b"{", b"[]", b'{"from": "a stranger"}', b'{"from": "a", "notes": [7]}'])
+def test_words_that_nobody_understands_deafen_nobody(redis_url: str, words: bytes) -> None:
+    """Another version of the product may share the channel while one is exchanged for the other."""
+    here, there = Process(redis_url), Process(redis_url)
+    with there.running(), there.bus.listen([TOPIC]) as far, Redis.from_url(redis_url) as stranger:
+        joined(there)
+        eventually(far.missed, "whoever listens looks once, for what was told before")
+        stranger.publish("gatehouse:bus", words)
+        eventually(far.missed, "something was said, so whoever listens looks")
+        here.bus.tell(TOPIC, {"n": 1})
+        got: list[object] = []
+        eventually(lambda: got.extend(heard(far)) or got == [1], "the others are still heard")
 
 
 def test_installations_that_share_a_redis_do_not_hear_each_other(redis_url: str) -> None:
