@@ -1,0 +1,34 @@
+"""A log line reaches the file in one piece: several processes write to the same one."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+
+import pytest
+
+from sync_server.plumbing import logs
+
+
+class Pieces(io.StringIO):
+    """A file that remembers what came at once."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.pieces: list[str] = []
+
+    def write(self, text: str) -> int:
+        self.pieces.append(text)
+        return len(text)
+
+
+def test_a_line_comes_with_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    file = Pieces()
+    with monkeypatch.context() as here:
+        here.setattr(sys, "stderr", file)
+        logs.set_up("info")
+        logs.LOG.info("redis_back", count=1)
+    logs.set_up("error")
+    (piece,) = file.pieces
+    assert piece.endswith("\n") and json.loads(piece)["event"] == "redis_back"
