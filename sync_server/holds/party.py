@@ -97,7 +97,7 @@ class Table:
         spots = [known.plan.spots[id] for id in ids]
         blocked = [spot for spot in spots if spot.blocked]
         if blocked:
-            raise rules.naming(rules.not_available("blocked"), blocked)
+            raise rules.naming(rules.not_available("blocked"), {spot.id: spot.name for spot in blocked})
         self.office.require_access(known, self.asking, [spot.zone for spot in spots])
         wish = Wish(len(spots), None, self.party.apart, self.asking.override)
         self.office.consider(self.houses, known, self.asking, [spot.number for spot in spots], wish)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
@@ -12,7 +12,6 @@ from shared.clock import Millis
 from shared.errors import Conflict, GatehouseError, InvalidRequest, NotSignedIn, TooMany
 from shared.lifecycle import EventStatus, sells
 from sync_server.seating.rules import being_moved
-from sync_server.seating.spots import Spot
 
 RATE: Final = 10
 RATE_MS: Final = 5 * 60 * 1000
@@ -176,11 +175,11 @@ def not_available(state: str) -> GatehouseError:
     return Conflict("This seat is not available. Choose another.", code="seat_not_available", current_status=state)
 
 
-def naming(refusal: GatehouseError, gone: Sequence[Spot]) -> GatehouseError:
-    """The same for a party, which gets all of its seats or none: it is told which of them are not to be had."""
-    names = [spot.name for spot in gone]
+def naming(refusal: GatehouseError, gone: Mapping[str, str]) -> GatehouseError:
+    """The same for a party, which gets all of its seats or none: it is told which are not to be had, names by id."""
+    names = list(gone.values())
     refusal.message = f"Not to be had: {', '.join(names[:20])}. Nothing was held. Choose others, or try again later."
-    refusal.details |= {"seat_id": gone[0].id, "seats": names}
+    refusal.details |= {"seat_id": next(iter(gone)), "seats": names}
     return refusal
 
 

@@ -139,7 +139,7 @@ def _require_free(rows: Mapping[int, SeatOfEventRow], new: Sequence[Spot], now: 
     refusal = (
         rules.not_available("sold") if row.state == SeatState.SOLD else rules.held_by_another(row.held_until or 0, now)
     )
-    raise rules.naming(refusal, gone) if len(new) > 1 else refusal
+    raise rules.naming(refusal, {spot.id: spot.name for spot in gone}) if len(new) > 1 else refusal
 
 
 def _within_event(session: Session, known: Known, more: int, now: Millis) -> None:
