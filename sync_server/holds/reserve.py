@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from itertools import chain
 from typing import Any, Final, TypeVar
 
 import orjson
@@ -198,13 +197,11 @@ def _or(value: int | None) -> int:
 
 
 def _written(known: Known, spot: Spot, asking: Asking, hold_id: str, until: Millis) -> dict[str, Any]:
-    """What it writes where all is well: the hold, its audit line and its fact."""
+    """What it writes where all is well, beyond what it looks for: the hold, its audit line and its fact."""
     deed, where, now = asking.deed, known.organisation_id, asking.now
     hold = {
-        "id": hold_id, "organisation_id": where, "event_id": known.id, "kind": "seat", "seat": spot.number,
-        "zone": spot.zone, "quantity": 1, "bearer_kind": asking.kind, "bearer_id": asking.id,
-        "status": HoldStatus.ACTIVE.value, "held_until": until, "extended": 0, "source": asking.source,
-        "notes": asking.notes, "origin": service.origin_of(known, asking), "created_at": now, "updated_at": now,
+        "id": hold_id, "kind": "seat", "zone": spot.zone, "quantity": 1, "status": HoldStatus.ACTIVE.value,
+        "extended": 0, "source": asking.source, "notes": asking.notes, "origin": service.origin_of(known, asking),
     }  # fmt: skip
     after = {"status": "active", "event_id": known.id, "seat": spot.number, "zone": spot.zone, "quantity": 1,
         "held_until": until, "source": asking.source}  # fmt: skip
@@ -215,18 +212,16 @@ def _written(known: Known, spot: Spot, asking: Asking, hold_id: str, until: Mill
     payload = {"kind": "seat", "seat": spot.number, "zone": spot.zone, "quantity": 1, "held_until": until,
         "bearer": f"{asking.kind}:{asking.id}", "seat_id": spot.id}  # fmt: skip
     fact = outbox.write(Fact("seat_held", where, now, subjects, payload), deed.entropy)
-    filed = written.filed[0] if written.filed else {}
-    named = statement.named
-    return dict(
-        chain(
-            named("hold", hold), named("line", _as_text(written.line)), named("filed", filed),
-            named("fact", _as_text(fact)),
-        )
-    )  # fmt: skip
+    named, text, told = statement.named, _text, written.line
+    return {
+        **named("hold", hold), **named("line", {**told, "before": text(told["before"]), "after": text(told["after"])}),
+        **named("filed", written.filed[0] if written.filed else {}),
+        **named("fact", {**fact, "subjects": text(fact["subjects"]), "payload": text(fact["payload"])}),
+    }  # fmt: skip
 
 
-def _as_text(row: dict[str, Any]) -> dict[str, Any]:
-    return {name: orjson.dumps(value).decode() if isinstance(value, dict) else value for name, value in row.items()}
+def _text(value: Any) -> str | None:
+    return None if value is None else orjson.dumps(value).decode()
 
 
 def _held(known: Known, spot: Spot, hold_id: str, until: Millis) -> Held:

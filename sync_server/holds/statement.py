@@ -7,7 +7,7 @@ floors one by one costs more than the rest of the answer.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Final, cast
 
 from sqlalchemy import Table
@@ -90,9 +90,19 @@ def _columns(table: Table, left_out: Iterable[str] = ()) -> list[str]:
     return [column.name for column in table.columns if column.name not in set(left_out)]
 
 
+#: What the rows have in common with the question, under the name that it has there: each value goes over once.
+_SAME: Final = {
+    "hold_organisation_id": "organisation", "hold_event_id": "event", "hold_seat": "seat", "hold_bearer_kind": "kind",
+    "hold_bearer_id": "bearer", "hold_held_until": "until", "hold_created_at": "now", "hold_updated_at": "now",
+    "line_organisation_id": "organisation", "line_at": "now", "line_subject_id": "hold_id",
+    "filed_organisation_id": "organisation", "fact_organisation_id": "organisation", "fact_created_at": "now",
+    "fact_due_at": "now",
+}  # fmt: skip
+
+
 def _values(prefix: str, table: Table, names: Iterable[str], *, typed: bool) -> str:
     """Each column's value by its name; PostgreSQL must be told the types of what stands in a SELECT."""
-    words = (f":{prefix}_{name}" for name in names)
+    words = (f":{_SAME.get(f'{prefix}_{name}', f'{prefix}_{name}')}" for name in names)
     if not typed:
         return ", ".join(words)
     kinds = (table.c[name].type.compile(_DIALECT) for name in names)
@@ -165,14 +175,13 @@ WRITE: Final = (
 
 
 _PARTS: Final = {
-    prefix: (tuple(f"{prefix}_{name}" for name in columns), tuple(columns))
+    prefix: tuple((f"{prefix}_{name}", name) for name in columns if f"{prefix}_{name}" not in _SAME)
     for prefix, columns in (
         ("hold", HOLD_COLUMNS), ("line", LINE_COLUMNS), ("filed", FILED_COLUMNS), ("fact", FACT_COLUMNS),
     )
 }  # fmt: skip
 
 
-def named(prefix: str, row: dict[str, Any]) -> Iterable[tuple[str, Any]]:
-    """A row's values, by the names they have in the statement; the defaults of the tables where it says nothing."""
-    names, columns = _PARTS[prefix]
-    return zip(names, map(row.get, columns), strict=True)
+def named(prefix: str, row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row's values, by the names they have in the statement; what the question says of it already is left out."""
+    return {name: row.get(column) for name, column in _PARTS[prefix]}

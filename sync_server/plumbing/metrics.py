@@ -24,6 +24,8 @@ class Metrics:
         self.seconds = Histogram(
             "gatehouse_http_request_seconds", "Time to answer", ["method", "route"], registry=self.registry
         )
+        # To find the measure of a request by its labels costs as much as to count it; there are as many as routes.
+        self._requests: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
         self.facts_waiting = Gauge("gatehouse_outbox_waiting", "Facts not delivered yet", registry=self.registry)
         self.facts_dead = Gauge("gatehouse_outbox_dead", "Facts laid aside after failing", registry=self.registry)
         self.facts_unrouted = Counter("gatehouse_outbox_unrouted", "Facts no queue wanted", registry=self.registry)
@@ -56,6 +58,15 @@ class Metrics:
     def count_lookup(self, tier: str, known: bool) -> None:
         """One look-up: near, far, or among the houses that a process keeps ready."""
         self.cache_lookups.labels(tier, "yes" if known else "no").inc()
+
+    def answered(self, method: str, route: str, status: int, seconds: float) -> None:
+        """One request was answered."""
+        measures = self._requests.get((method, route, status))
+        if measures is None:
+            measures = self.requests.labels(method, route, status), self.seconds.labels(method, route)
+            self._requests[method, route, status] = measures
+        measures[0].inc()
+        measures[1].observe(seconds)
 
     def text(self) -> bytes:
         """All measures as Prometheus reads them."""

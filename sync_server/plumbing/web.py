@@ -11,8 +11,11 @@ from apiflask import APIFlask, HTTPError
 from flask import Request, Response, g, has_request_context, jsonify, request
 from sqlalchemy.exc import DataError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
+from werkzeug.datastructures import Headers, ImmutableMultiDict
 from werkzeug.exceptions import HTTPException
+from werkzeug.http import parse_cookie
 from werkzeug.routing import IntegerConverter, Map
+from werkzeug.utils import cached_property
 
 from shared.errors import Forbidden, GatehouseError, InvalidRequest, NotSignedIn, Unavailable
 from shared.ids import uuid7
@@ -34,9 +37,12 @@ _STANDING = (
     ("Cache-Control", "no-store"),
 )
 _HTTPS = (("Strict-Transport-Security", "max-age=31536000"),)
+_STANDING_HTTP = tuple((name.lower(), name, value) for name, value in _STANDING)
+_STANDING_HTTPS = tuple((name.lower(), name, value) for name, value in (*_STANDING, *_HTTPS))
 
 _WHOLE = "_schema"
 """As the validator calls a body that is wrong as a whole."""
+_WITHOUT_BODY = frozenset({204, 304})
 _MOST_MISTAKES = 50
 _LONGEST_NAME = 200
 
@@ -183,6 +189,12 @@ def error_answer(error: GatehouseError) -> Response:
 class JsonRequest(Request):
     """A request whose body may be left out where every field has a default."""
 
+    @cached_property
+    def cookies(self) -> ImmutableMultiDict[str, str]:
+        """What the browser keeps of us, from where the server has put it: else every header is looked through."""
+        found: Any = parse_cookie(self.environ, cls=self.dict_storage_class)
+        return cast("ImmutableMultiDict[str, str]", found)
+
     def get_json(self, force: bool = False, silent: bool = False, cache: bool = True) -> Any:
         """The body as JSON; an empty body is an empty object."""
         data = self.get_data()
@@ -202,6 +214,19 @@ class JsonRequest(Request):
         raise problem
 
 
+_TO_PUT_RIGHT = frozenset({"location", "content-location"})
+
+
+class Answer(Response):
+    """An answer whose headers go out as they are, unless one of them has to be put right first."""
+
+    def get_wsgi_headers(self, environ: Any) -> Headers:
+        """To copy and check them all once more is a thirtieth of a hold's price."""
+        said = {name.lower() for name, _ in self.headers}
+        ready = "content-length" in said and self.status_code >= 200 and self.status_code not in _WITHOUT_BODY
+        return self.headers if ready and said.isdisjoint(_TO_PUT_RIGHT) else super().get_wsgi_headers(environ)
+
+
 class SmallNumber(IntegerConverter):
     """A number in an address that every column can hold; a larger one names nothing."""
 
@@ -212,7 +237,7 @@ class SmallNumber(IntegerConverter):
 
 def install(app: APIFlask) -> None:
     """Give an app request ids and the one shape of errors."""
-    app.request_class = JsonRequest
+    app.request_class, app.response_class = JsonRequest, Answer
     # Nothing here is a coroutine: to look for that at each function of each request is a thirtieth of a hold's price.
     app.ensure_sync = _as_it_is  # type: ignore[method-assign]
     app.url_map.converters["int"] = SmallNumber
@@ -243,8 +268,7 @@ def _end(answer: Response) -> Response:
     rule = asked.url_rule.rule if asked.url_rule else "unknown"
     millis, status = here.clock() - g.get("started", 0), answer.status_code
     _add_headers(answer, its_id, forever_https=here.config.secure_cookies)
-    here.metrics.requests.labels(asked.method, rule, status).inc()
-    here.metrics.seconds.labels(asked.method, rule).observe(millis / 1000)
+    here.metrics.answered(asked.method, rule, status, millis / 1000)
     # The rule, not the address: addresses hold ids that belong to somebody.
     LOG.info("request", method=asked.method, route=rule, status=status, ms=millis, request_id=its_id)
     return answer
@@ -255,8 +279,8 @@ def _add_headers(answer: Response, its_id: str, *, forever_https: bool) -> None:
     headers = answer.headers
     said = {name.lower() for name, _ in headers}
     headers["X-Request-Id"] = its_id
-    for name, value in (*_STANDING, *(_HTTPS if forever_https else ())):
-        if name.lower() not in said:
+    for lower, name, value in _STANDING_HTTPS if forever_https else _STANDING_HTTP:
+        if lower not in said:
             headers.add(name, value)
 
 
