@@ -10,7 +10,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 from shared.clock import Millis
 from sync_server.plumbing.tables import Base, Unsigned64
 
-_MOVING = text("state = 'moving'")
+_MOVING = text("state IN ('closed', 'moving')")
 
 
 class ReseatingRecord(Base):
@@ -35,7 +35,7 @@ class ReseatingRecord(Base):
     touched_at: Mapped[Millis] = mapped_column(BigInteger, default=0)  # when somebody last did a piece of it
 
     __table_args__ = (
-        CheckConstraint("state IN ('planned', 'moving', 'done')", name="state_known"),
+        CheckConstraint("state IN ('planned', 'closed', 'moving', 'done')", name="state_known"),
         Index("ix_reseatings_event_id_id", "event_id", "id"),
         Index("ix_reseatings_moving", "touched_at", sqlite_where=_MOVING, postgresql_where=_MOVING),
     )

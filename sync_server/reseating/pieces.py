@@ -12,7 +12,7 @@ from sync_server.outbox.service import Fact
 from sync_server.outbox.service import record as record_fact
 from sync_server.plumbing.principals import Deed
 from sync_server.plumbing.work import MORE
-from sync_server.reseating import queries
+from sync_server.reseating import queries, service
 from sync_server.reseating.models import ReseatingRecord
 from sync_server.seating import event_layouts
 from sync_server.seating import queries as seating
@@ -67,9 +67,12 @@ def _finish(session: Session, row: ReseatingRecord, deed: Deed) -> None:
 
 
 def go_on_alone(session: Session, deed: Deed) -> object:
-    """The worker's part: go on with what a server has left behind that was killed."""
+    """The worker's part: go on with what a killed server has left behind; what it had not begun is not begun."""
     row = queries.left_alone(session, deed.now - LEFT_ALONE_MS)
     if row is None:
+        return None
+    if row.state == "closed":
+        service.open_again(session, row.organisation_id, row.event_id, row.id, deed)
         return None
     more = go_on(session, row, deed)
     if more:

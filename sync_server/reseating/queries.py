@@ -70,9 +70,14 @@ def piece(session: Session, row: ReseatingRecord, limit: int) -> Sequence[Reseat
 
 
 def left_alone(session: Session, since: int) -> ReseatingRecord | None:
-    """A move that was begun and that nobody has gone on with since then: whoever began it is gone."""
+    """A move of a closed house that nobody has gone on with since then: whoever closed it is gone."""
     row = ReseatingRecord
-    there = select(row).where(row.state == "moving", row.touched_at <= since).order_by(row.touched_at).limit(1)
+    there = (
+        select(row)
+        .where(row.state.in_(["closed", "moving"]), row.touched_at <= since)
+        .order_by(row.touched_at)
+        .limit(1)
+    )
     return session.execute(there).scalar_one_or_none()
 
 

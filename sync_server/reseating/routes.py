@@ -49,7 +49,9 @@ def _report(event_id: str, move: Move) -> Response:
 def _carry_out(event_id: str, move: Move) -> Response:
     """In pieces, each in a transaction of its own: who asks waits for all of them, others for one at most."""
     with parts().database.writing() as session:
-        row = service.begin(session, organisation(), event_id, move, deed())
+        row = service.close(session, organisation(), event_id, move, deed())
+    if row.state == "closed":
+        _begin(event_id, move, row.id)
     more = True
     while more:
         with parts().database.writing() as session:
@@ -57,6 +59,16 @@ def _carry_out(event_id: str, move: Move) -> Response:
     return once.once(
         lambda session: _whole(session, queries.reseating(session, organisation(), event_id, row.id), 0, FIRST)
     )
+
+
+def _begin(event_id: str, move: Move, migration_id: str) -> None:
+    try:
+        with parts().database.writing() as session:
+            service.begin(session, organisation(), event_id, move, deed())
+    except Exception:
+        with parts().database.writing() as session:
+            service.open_again(session, organisation(), event_id, migration_id, _now())
+        raise
 
 
 def _now() -> Deed:

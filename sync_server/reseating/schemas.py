@@ -97,7 +97,7 @@ class MigrationView(BaseModel):
     to_layout_id: str
     to_version: int
     fingerprint: str
-    state: Literal["planned", "moving", "done"]
+    state: Literal["planned", "closed", "moving", "done"]
     reason: str
     counts: Counts
     made_at: str

@@ -24,6 +24,7 @@ from sync_server.reseating.report import report, steps
 from sync_server.reseating.standing_room import zone_moves
 from sync_server.seating import event_layouts
 from sync_server.seating import queries as seating
+from sync_server.seating import rules as seating_rules
 from sync_server.seating.event_layouts import Chosen
 from sync_server.seating.overlay import EventZone, event_zones
 from sync_server.tickets import moving
@@ -72,25 +73,47 @@ def keep(session: Session, found: Proposal, move: Move, deed: Deed) -> Reseating
     return row
 
 
-def begin(session: Session, organisation_id: str, event_id: str, move: Move, deed: Deed) -> ReseatingRecord:
-    """The second act begins, and there is no way back: the house is closed and laid out anew, the seats are moved.
+def close(session: Session, organisation_id: str, event_id: str, move: Move, deed: Deed) -> ReseatingRecord:
+    """The second act: the house is closed first, so that nobody waits for what comes; `begin` it, or `open_again`.
 
-    What is left are the tickets, piece by piece; see `pieces`. A report whose move was begun is answered as it is.
-    Conflict `report_outdated` where anything has changed since, `guests_without_seats` where somebody would lose his
-    seat, `holds_active` where seats are held that nobody said to release.
+    A report whose move was begun is answered as it is. Unavailable where somebody else is about to begin one.
     """
     row = queries.planned(session, organisation_id, event_id, move.fingerprint)
-    if row.state == "moving":
-        return row
+    if row.state == "planned":
+        event_layouts.require_open(session, organisation_id, event_id)
+        event_layouts.close_for_moving(session, organisation_id, event_id, deed)
+        row.state, row.touched_at = "closed", deed.now
+    elif row.state == "closed":
+        raise seating_rules.being_moved()
+    return row
+
+
+def open_again(session: Session, organisation_id: str, event_id: str, reseating_id: str, deed: Deed) -> None:
+    """The move that was about to begin does not: the event sells again, and the report is a report."""
     event_service.lock(session, organisation_id, event_id)
-    event_layouts.require_open(session, organisation_id, event_id)
+    row = queries.reseating(session, organisation_id, event_id, reseating_id)
+    session.refresh(row)
+    if row.state == "closed":
+        row.state = "planned"
+        event_layouts.open_again(session, organisation_id, event_id, deed)
+
+
+def begin(session: Session, organisation_id: str, event_id: str, move: Move, deed: Deed) -> ReseatingRecord:
+    """With its commit there is no way back: the house is laid out anew, and the seats are moved.
+
+    What is left are the tickets, piece by piece; see `pieces`.
+    Conflict `report_outdated` where anything has changed since the report, `guests_without_seats` where somebody would
+    lose his seat, `holds_active` where seats are held that nobody said to release.
+    """
+    row = queries.planned(session, organisation_id, event_id, move.fingerprint)
+    if row.state != "closed":
+        raise seating_rules.being_moved()
     chosen, _ = carried(session, organisation_id, event_id, move.chosen, move.said)
     asked = Asked(organisation_id, event_id, chosen, move.any_price)
     _require(row, fingerprint(session, asked, tickets.seated(session, event_id)))
     _end_holds(session, row, move, deed)
     _lay_out(session, row, chosen, deed)
     _move_seats(session, row, deed)
-    event_layouts.close_for_moving(session, organisation_id, event_id)
     row.state, row.done_by, row.reason, row.touched_at = "moving", deed.actor.id, move.reason, deed.now
     session.flush()
     before = {"layout": row.from_layout_id}

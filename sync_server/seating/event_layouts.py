@@ -96,13 +96,16 @@ def examine(session: Session, organisation_id: str, event_id: str, chosen: Chose
 
 
 def move(session: Session, organisation_id: str, event_id: str, chosen: Chosen, deed: Deed) -> EventLayoutRecord:
-    """The same as `choose`, for whoever moves the guests in the same transaction: a frozen layout is changed too."""
-    choice = _choice(session, _locked(session, organisation_id, event_id, deed), chosen, deed)
+    """The same as `choose`, for whoever has closed the house and moves the guests: a frozen layout is changed too."""
+    events.event(session, organisation_id, event_id, lock=True)
+    choice = _choice(session, _event(session, organisation_id, event_id), chosen, deed, closed=True)
     return _keep(session, choice, chosen, _examined(session, choice, chosen, moving=True), deed)
 
 
-def close_for_moving(session: Session, organisation_id: str, event_id: str) -> None:
+def close_for_moving(session: Session, organisation_id: str, event_id: str, deed: Deed) -> None:
     """Nothing of this event is sold or held from this transaction on, until `open_again`."""
+    events.event(session, organisation_id, event_id, lock=True)
+    announce(session, CHANGING, (organisation_id, event_id), deed.now)
     queries.event_layout(session, organisation_id, event_id).moving = True
     session.flush()
 
@@ -116,9 +119,11 @@ def open_again(session: Session, organisation_id: str, event_id: str, deed: Deed
 
 
 def require_open(session: Session, organisation_id: str, event_id: str) -> None:
-    """Unavailable, with when to try again, while guests of the event are on their way to other seats."""
-    row = queries.maybe_event_layout(session, organisation_id, event_id)
-    if row is not None and row.moving:
+    """Unavailable, with when to try again, while guests of the event are on their way to other seats.
+
+    Asked before an event is locked, so that nobody hangs, and after it again: it may have been closed meanwhile.
+    """
+    if queries.moving(session, organisation_id, event_id):
         raise rules.being_moved()
 
 
@@ -171,10 +176,12 @@ def _event(session: Session, organisation_id: str, event_id: str) -> _Event:
     return _Event(row.id, organisation_id, row.venue_id, row.number, row.capacity, row.tickets_issued > 0)
 
 
-def _choice(session: Session, event: _Event, chosen: Chosen, deed: Deed, *, lock: bool = True) -> _Choice:
+def _choice(
+    session: Session, event: _Event, chosen: Chosen, deed: Deed, *, lock: bool = True, closed: bool = False
+) -> _Choice:
     present = queries.maybe_event_layout(session, event.organisation_id, event.id)
-    if present is not None and present.moving:
-        raise rules.being_moved()
+    if not closed:
+        require_open(session, event.organisation_id, event.id)
     layout = _usable(session, event, chosen, present, lock=lock)
     zones = queries.zones(session, layout.id)
     wanted = _deltas(session, layout, zones, chosen)

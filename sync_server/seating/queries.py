@@ -313,6 +313,13 @@ def event_layout(session: Session, organisation_id: str, event_id: str) -> Event
     return row
 
 
+def moving(session: Session, organisation_id: str, event_id: str) -> bool:
+    """Whether guests of an event are on their way to other seats, at this very moment."""
+    row = EventLayoutRecord
+    here = row.event_id == event_id, row.organisation_id == organisation_id
+    return bool(session.execute(select(row.moving).where(*here)).scalar_one_or_none())
+
+
 def houses_of_events(session: Session) -> list[tuple[str, str]]:
     """Every event that has a layout: organisation and event."""
     wanted = select(EventLayoutRecord.organisation_id, EventLayoutRecord.event_id).order_by(EventLayoutRecord.event_id)

@@ -46,6 +46,7 @@ def issue(session: Session, organisation_id: str, event_id: str, wish: Wish, dee
 
     Conflict `insufficient_inventory`, `capacity_exceeded`, `seat_taken` or `zone_full` where there is no room.
     """
+    event_layouts.require_open(session, organisation_id, event_id)
     event_service.lock(session, organisation_id, event_id)
     event_layouts.require_open(session, organisation_id, event_id)
     facts = events.facts(session, organisation_id, event_id)

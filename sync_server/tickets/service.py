@@ -58,6 +58,7 @@ class _Change:
 def cancel(session: Session, organisation_id: str, ticket_id: int, deed: Deed, *, reason: str) -> TicketRecord:
     """A ticket is good no more; its seat and its place in the capacity are free again."""
     event_id = queries.ticket(session, organisation_id, ticket_id).event_id
+    event_layouts.require_open(session, organisation_id, event_id)
     event_service.lock(session, organisation_id, event_id)  # event, type, ticket: one order for everybody
     event_layouts.require_open(session, organisation_id, event_id)
     step = _Step(TicketState.CANCELLED, "ticket_cancelled", reason)

@@ -13,7 +13,7 @@ depends_on = None
 _NEW = {"seat_id": 80, "section": 60, "party": 36, "membership_id": 36}
 _TAKEN = sa.text("seat_key IS NOT NULL AND state <> 1")
 _BOUND = sa.text("membership_id <> ''")
-_MOVING = sa.text("state = 'moving'")
+_MOVING = sa.text("state IN ('closed', 'moving')")
 
 
 def upgrade() -> None:
@@ -115,7 +115,7 @@ def _reseatings() -> None:
         sa.Column("done_by", sa.String(length=80), nullable=False),
         sa.Column("moved", sa.Integer(), nullable=False),
         sa.Column("touched_at", sa.BigInteger(), nullable=False),
-        sa.CheckConstraint("state IN ('planned', 'moving', 'done')", name=op.f("ck_reseatings_state_known")),
+        sa.CheckConstraint("state IN ('planned', 'closed', 'moving', 'done')", name=op.f("ck_reseatings_state_known")),
         sa.ForeignKeyConstraint(["event_id"], ["events.id"], name=op.f("fk_reseatings_event_id_events")),
         sa.ForeignKeyConstraint(["from_layout_id"], ["layouts.id"], name=op.f("fk_reseatings_from_layout_id_layouts")),
         sa.ForeignKeyConstraint(["to_layout_id"], ["layouts.id"], name=op.f("fk_reseatings_to_layout_id_layouts")),

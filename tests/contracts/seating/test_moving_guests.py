@@ -155,6 +155,7 @@ def test_holds_are_refused_or_released_as_the_organiser_says(stage: Stage, eveni
     assert report["counts"]["holds"] == 1
     words = {"layout_id": layout, "fingerprint": report["fingerprint"]}
     assert stage.desk.refused("POST", f"{stage.path}/migrate", words) == (409, "holds_active")
+    assert stage.desk.get(f"{stage.path}/migrations/{report['id']}")["state"] == "planned", "and the house is open"
     planned(stage, layout, fingerprint=report["fingerprint"], holds="release")
     with office.database.reading() as session:
         assert session.execute(text("SELECT status FROM holds")).scalars().all() == ["cancelled"]
@@ -268,6 +269,26 @@ def test_gates_are_told_anew_who_comes_along_where_a_seat_is_another(office: Off
     ]  # fmt: skip
 
 
+def test_server_killed_between_closing_the_house_and_moving_anybody_has_begun_nothing(
+    stage: Stage, evening: Evening, office: Office
+) -> None:
+    evening.issue(**on("A-1"))
+    layout = next_version(stage, without("A-1"), floor())
+    report = planned(stage, layout)
+    words = {"layout_id": layout, "fingerprint": report["fingerprint"]}
+    where = organisation_of(office), evening.event["id"]
+    with office.database.writing() as session:
+        service.close(session, *where, MoveGuests(**words).move(), office.deed())
+    # Here the server is killed.
+    body = {"ticket_type": 1, **on("B-8")}
+    assert stage.desk.refused("POST", f"{evening.path}/tickets", body) == (503, "guests_being_moved")
+    assert stage.desk.refused("POST", f"{stage.path}/migrate", words) == (503, "guests_being_moved")
+    office.advance(pieces.LEFT_ALONE_MS)
+    office.work()
+    assert stage.desk.get(f"{stage.path}/migrations/{report['id']}")["state"] == "planned"
+    assert planned(stage, layout, fingerprint=report["fingerprint"])["state"] == "done"
+
+
 def test_house_is_closed_in_words_while_guests_are_on_their_way_and_workers_finish_what_a_dead_server_began(
     stage: Stage, evening: Evening, office: Office
 ) -> None:
@@ -277,10 +298,12 @@ def test_house_is_closed_in_words_while_guests_are_on_their_way_and_workers_fini
     old = {each["id"]: evening.code(each) for each in (first, second)}
     layout = next_version(stage, without("A-1", "A-2"), floor())
     report = planned(stage, layout)
-    asked = MoveGuests(layout_id=layout, fingerprint=report["fingerprint"]).move()
+    mark = report["fingerprint"]
+    asked = MoveGuests(layout_id=layout, fingerprint=mark).move()
     where = organisation_of(office), evening.event["id"]
-    with office.database.writing() as session:
-        service.begin(session, *where, asked, office.deed())
+    for act in (service.close, service.begin):
+        with office.database.writing() as session:
+            act(session, *where, asked, office.deed())
     with office.database.writing() as session:
         assert pieces.go_on(session, queries.reseating(session, *where, report["id"]), office.deed(), limit=1)
     # Here the server is killed.
