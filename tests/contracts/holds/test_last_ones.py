@@ -76,7 +76,8 @@ def a_rush(house: House, nodes: list[Office], *others: Any) -> Counter[tuple[int
     clerks = [Desk(nodes[turn % len(nodes)].app.test_client(), house.desk.headers) for turn in range(CLERKS)]
     works = [partial(anything, house, crowd[turn], clerks[turn], turn, middle) for turn in range(CLERKS)]
     answers: Counter[tuple[int, str]] = sum(together([*works, *(partial(come, other) for other in others)]), Counter())
-    assert {status for status, _ in answers} <= {200, 201, 400, 409, 429}, answers
+    # Only while guests are being moved is the house closed for a moment, in words.
+    assert {status for status, code in answers if code != "guests_being_moved"} <= {200, 201, 400, 409, 429}, answers
     assert answers[201, ""], answers
     return answers
 
