@@ -56,8 +56,8 @@ def _bursts(house: House, *, rounds: int, facts: int) -> Iterator[Result]:
     fast = both(at_least(5_000), at_least(0.5, "ratio"))
     yield Result("facts", "relay per second", many.against(alone), fast)
     yield Result("facts", "relay per second of one event", one.against(alone), fast)
-    for name in ("worker", "postgresql"):
-        yield Result("facts", f"processor of the {name} for a fact", many.labour_against(alone, name), at_most(500))
+    for name, most in (("worker", 150), ("postgresql", 75)):
+        yield Result("facts", f"processor of the {name} for a fact", many.labour_against(alone, name), at_most(most))
 
 
 class Rounds:

@@ -25,6 +25,7 @@ def text() -> str:
         dead_queue=consumer.DEAD_QUEUE,
         keys=" and ".join(f"`{key}`" for key in joins.STEPS),
         prefetch=consumer.PREFETCH,
+        tries=consumer.MOST_TRIES,
         batch=relay.BATCH,
         burst=relay.BURST,
     )
