@@ -54,6 +54,7 @@ export class SeatCanvas extends EventTarget {
     canvas.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
     // As tall as the house needs, and never so tall that a thumb finds no page beside it to scroll.
     canvas.style.aspectRatio = `${Math.max(house.box.width, 8) + 4} / ${Math.max(house.box.height, 4) + 4}`;
+    canvas.style.maxHeight = `min(70vh, ${Math.round((house.box.height + 4) * CLOSEST)}px)`;
     this.ink();
     this.resize();
   }
@@ -261,22 +262,25 @@ export class SeatCanvas extends EventTarget {
   }
 
   fromNear(size) {
-    const { ctx, house, dots } = this;
+    const { ctx, dots } = this;
     ctx.fillStyle = this.colours.sheet;
     ctx.fillRect(0, 0, this.canvas.width, this.canvas.height);
     for (const n of this.seen()) {
       const [px, py] = this.spot(n);
       ctx.drawImage(this.stamp(this.states[n], size).made, Math.round(px * dots - size / 2), Math.round(py * dots - size / 2));
     }
-    if (this.k < 20) return;
-    ctx.font = `${Math.round(this.k * dots * 0.3)}px system-ui, sans-serif`;
+    ctx.setTransform(dots, 0, 0, dots, 0, 0);
+    for (const n of this.seen()) this.number(n);
+  }
+
+  // Of a free seat that is large enough: the others are filled, and their numbers are said when they are picked.
+  number(n) {
+    if (this.k < 20 || this.states[n] !== 0) return;
+    const { ctx, house } = this;
+    const row = house.rows[house.rowOf[n]];
+    ctx.font = `${Math.round(this.k * 0.3)}px system-ui, sans-serif`;
     [ctx.textAlign, ctx.textBaseline, ctx.fillStyle] = ["center", "middle", this.colours.text];
-    for (const n of this.seen()) {
-      if (this.states[n] !== 0) continue; // the others are filled; their numbers are said when they are picked
-      const row = house.rows[house.rowOf[n]];
-      const [px, py] = this.spot(n);
-      ctx.fillText(row.labels[n - row.start], px * dots, py * dots);
-    }
+    ctx.fillText(row.labels[n - row.start], ...this.spot(n));
   }
 
   seen() {
@@ -323,6 +327,7 @@ export class SeatCanvas extends EventTarget {
     const size = Math.max(8, Math.round(this.k * this.dots * 0.8));
     const side = size / this.dots;
     ctx.drawImage(this.stamp(this.states[this.chosen], size).made, px - side / 2, py - side / 2, side, side);
+    this.number(this.chosen);
     for (const [colour, width] of [[this.colours.sheet, 5], [this.colours.ring, 2.5]]) {
       [ctx.strokeStyle, ctx.lineWidth] = [colour, width];
       ctx.beginPath();

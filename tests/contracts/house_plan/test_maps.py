@@ -46,8 +46,10 @@ def test_places_of_seats_can_be_read_back_from_their_bends(house: House) -> None
 
 def test_held_seat_shows_as_taken_once_the_relay_has_told(house: House, desk: Desk, office: Office) -> None:
     visitor, organiser = house.page(), house.page(desk)
+    assert (visitor.follow(), organiser.follow()) == ([], [])
     house.hold(3)
     office.work()
+    assert house.page().seat(3) == TAKEN
     assert visitor.follow() == [[3, TAKEN]]
     assert organiser.follow() == [[3, HELD]]
     assert visitor.follow() == []
