@@ -21,6 +21,7 @@ function shape(ctx, state, r, ink) {
   } else if (state === 1) {
     ctx.strokeStyle = ink.held;
     ctx.fillStyle = ink["held-soft"];
+    r -= ctx.lineWidth * 0.7; // its corners stand out
     ctx.moveTo(0, -r), ctx.lineTo(r, 0), ctx.lineTo(0, r), ctx.lineTo(-r, 0), ctx.closePath();
     ctx.fill(), ctx.stroke(), ctx.beginPath();
     ctx.fillStyle = ink.held;
