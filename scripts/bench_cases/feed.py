@@ -34,6 +34,7 @@ QUICK_EVENTS = 20_000
 FEW = 1_000
 LIMIT = 20
 WARM_UP = 60
+FEWEST = 600  # pages whose labour is measured: fewer ticks than that say little
 TURN = 50  # pages between two looks at the processor's clock, which ticks a hundred times a second
 RATIO = at_most(2, "ratio")
 GROWTH = at_most(1.5)
@@ -87,7 +88,7 @@ def _cases(ends: ExitStack, database: str, *, quick: bool) -> Iterator[Result]:
     yield Result("feed", f"{name} growth", Figure(value=ours.p95 / few.p95, unit="x", yardstick=few.p95), GROWTH)
     beside = {program: id for program, id in large.programs.items() if program == "database"}
     programs = [large.programs, {"bare endpoint": bare.pid} | beside, small.programs]
-    mine, bares, fews = _labour([name, f"{name} bare", f"{database} {FEW} events"], acts, programs, rounds)
+    mine, bares, fews = _labour([name, f"{name} bare", f"{database} {FEW} events"], acts, programs, max(rounds, FEWEST))
     figure = Figure(value=mine, unit="us", yardstick=bares, ratio=mine / bares)
     yield Result("feed", f"{name} processor", figure, RATIO)
     yield Result("feed", f"{name} processor growth", Figure(value=mine / fews, unit="x", yardstick=fews), GROWTH)

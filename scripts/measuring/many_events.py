@@ -9,6 +9,10 @@ from sqlalchemy import Connection, text
 from scripts.measuring.measured_server import MeasuredServer
 from shared.clock import wall_clock
 from sync_server.migrations.tables import metadata
+from sync_server.plumbing.parts import Parts
+from sync_server.plumbing.principals import SYSTEM, Deed
+from sync_server.plumbing.work import MORE
+from sync_server.watch.rounds import NightlyRound
 
 HOUSES: Final = 1_000
 CITIES: Final = 500
@@ -52,12 +56,23 @@ def fill(server: MeasuredServer, count: int) -> int:
 
 
 def settle(server: MeasuredServer) -> None:
-    """What PostgreSQL does by itself some time after so much was written; nobody ever analyses a house's SQLite."""
+    """What happens once by itself after so much was written: the night's round, and what PostgreSQL does for plans.
+
+    Nobody ever analyses a house's SQLite.
+    """
     with server.ground() as ground:
+        _go_the_nights_round(ground.parts)
         engine = ground.parts.database.engine
         if not ground.parts.database.embedded:
             with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
                 connection.exec_driver_sql("VACUUM (ANALYZE)")
+
+
+def _go_the_nights_round(parts: Parts) -> None:
+    night, more = NightlyRound(), True
+    while more:
+        with parts.database.writing() as session:
+            more = night.go(session, Deed(SYSTEM, parts.clock(), parts.entropy)) is MORE
 
 
 def _without_indexes(connection: Connection, *, embedded: bool) -> list[str]:
