@@ -1,6 +1,6 @@
 """The yardstick of holding a seat: a bare Flask endpoint that writes the same rows in one statement and asks nothing.
 
-The tables are copies of the product's with all their columns, indexes and checks.
+The tables are copies of the product's with all their columns, indexes, checks and foreign keys.
 """
 
 from __future__ import annotations
@@ -44,7 +44,8 @@ _ROWS: Final[Mapping[str, Mapping[str, str]]] = {
     "audit_lines": {
         "id": ":line", "organisation_id": ":organisation", "at": "CAST(:now AS BIGINT)", "actor_kind": "'guest'",
         "actor_id": ":bearer", "action": "'seat_reserved'", "subject_kind": "'hold'", "subject_id": ":hold",
-        "after": "CAST(:after AS JSON)", "reason": "''", "approval": "''", "request_id": ":line",
+        "after": "CAST(:after AS JSON)", "actor_digest": ":digest", "reason": "''", "approval": "''",
+        "request_id": ":line",
     },
     "audit_personal": {
         "line_id": ":line", "part": "'actor'", "organisation_id": ":organisation", "person_kind": "'guest'",
@@ -106,7 +107,7 @@ def create_app() -> Flask:
         after = {"seat": asked["seat"], "event_id": asked["event"], "status": "active", "source": "web", "zone": 1}
         values = asked | {
             "hold": str(uuid.uuid4()), "line": str(uuid.uuid4()), "after": orjson.dumps(after).decode(),
-            "salt": os.urandom(16),
+            "salt": os.urandom(16), "digest": os.urandom(32),
         }  # fmt: skip
         held = hold(values)
         body = orjson.dumps({"data": after | {"hold_id": values["hold"], "held_until_unix": asked["now"] // 1000}})
@@ -139,7 +140,7 @@ def _postgresql(url: str) -> Hold:
 def _sqlite(url: str) -> Hold:
     turn = threading.Lock()
     line = sqlite3.connect(url.removeprefix("sqlite:///"), isolation_level=None, check_same_thread=False, timeout=30)
-    for pragma in ("journal_mode=WAL", "synchronous=FULL", "cache_size=-32000"):
+    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "cache_size=-32000"):
         line.execute(f"PRAGMA {pragma}")
 
     def hold(values: dict[str, Any]) -> bool:

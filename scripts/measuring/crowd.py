@@ -26,11 +26,17 @@ class Crowd:
         """Answers a second."""
         return len(self.millis) / self.seconds
 
+    def add(self, other: Crowd) -> None:
+        """What came of another time, as one with this."""
+        self.seconds += other.seconds
+        self.millis += other.millis
+        self.statuses += other.statuses
+
 
 @dataclass
 class _Client:
-    line: socket.socket
     requests: Iterator[bytes]
+    line: socket.socket
     begun: float = 0.0
     got: bytes = b""
     wanted: int | None = None
@@ -58,17 +64,14 @@ class _Client:
         return int(self.got[9:12]) if done else None
 
 
-def ask(address: str, clients: int, requests: Callable[[int], Iterator[bytes]]) -> Crowd:
-    """Let so many clients ask until each has come to the end of its requests."""
-    where = urlsplit(address)
+def ask(address: str, clients: int, requests: Callable[[int], Iterator[bytes]], *, each_anew: bool = False) -> Crowd:
+    """Let so many clients ask until each has come to the end of its requests; `each_anew`: a new client for each."""
+    split = urlsplit(address)
+    where = split.hostname or "", split.port or 80
     told, waiting = Crowd(), selectors.DefaultSelector()
-    crowd = [
-        _Client(socket.create_connection((where.hostname or "", where.port or 80)), requests(turn))
-        for turn in range(clients)
-    ]
+    crowd = [_Client(requests(turn), _connected(where)) for turn in range(clients)]
     begun = time.perf_counter()
     for client in crowd:
-        client.line.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         waiting.register(client.line, selectors.EVENT_READ, client)
         client.ask()
     left = clients
@@ -80,12 +83,23 @@ def ask(address: str, clients: int, requests: Callable[[int], Iterator[bytes]]) 
                 continue
             told.millis.append((time.perf_counter() - client.begun) * 1000)
             told.statuses[status] += 1
+            if each_anew:
+                waiting.unregister(client.line)
+                client.line.close()
+                client.line = _connected(where)
+                waiting.register(client.line, selectors.EVENT_READ, client)
             if not client.ask():
                 waiting.unregister(client.line)
                 client.line.close()
                 left -= 1
     told.seconds = time.perf_counter() - begun
     return told
+
+
+def _connected(where: tuple[str, int]) -> socket.socket:
+    line = socket.create_connection(where)
+    line.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return line
 
 
 def post(path: str, body: bytes, **headers: str) -> bytes:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from ipaddress import IPv6Address
 from typing import Final
 
 import psycopg
@@ -30,6 +31,9 @@ from sync_server.venues import service as venues
 
 HOUR: Final = 3_600_000
 WIDTH: Final = 20
+_KEYS: Final = (
+    "SELECT conname, pg_get_constraintdef(oid) FROM pg_constraint WHERE conrelid = %s::regclass AND contype = 'f'"
+)
 SOLD_OF_A_ROW: Final = 18
 """From the left, so that nobody ever leaves a single seat: the house keeps its good manners while it is measured."""
 
@@ -86,13 +90,11 @@ def _plan(rows: int) -> LayoutPlan:
 
 
 def let_in(server: MeasuredServer, house: RowsHouse, count: int) -> list[Guest]:
-    """So many guests, as if each had come by the shop's door."""
+    """So many guests, as if each had come by the shop's door, and from an address of their own."""
     with server.ground() as ground, ground.parts.database.writing() as session:
         deed = Deed(SYSTEM, wall_clock(), os.urandom)
-        cards = [
-            customers.let_in(session, house.organisation_id, deed, lasts_ms=HOUR, allowed=10_000_000)
-            for _ in range(count)
-        ]
+        addresses = (replace(deed, actor=replace(SYSTEM, ip=str(IPv6Address(turn)))) for turn in range(count))
+        cards = [customers.let_in(session, house.organisation_id, here, lasts_ms=HOUR, allowed=1) for here in addresses]
         name = f"gatehouse_guest_{server.made['organisation']['slug'].replace('-', '_')}"
         sealer = ground.parts.sealer
         return [
@@ -111,6 +113,9 @@ def copy_tables(database_url: str) -> None:
     with psycopg.connect(database_url, autocommit=True) as server:
         for table in TABLES:
             server.execute(f"CREATE TABLE bare_{table} (LIKE {table} INCLUDING ALL)".encode())
+            # Foreign keys are not among what is copied so, and cost both of us the same.
+            for name, words in server.execute(_KEYS, (table,)).fetchall():
+                server.execute(f"ALTER TABLE bare_{table} ADD CONSTRAINT bare_{name} {words}".encode())
 
 
 def _copies(line: sqlite3.Connection) -> Iterator[str]:
