@@ -56,7 +56,9 @@ class Failures:
                 self._write(some)
             except (OperationalError, PoolTimeout):  # the database is away: they wait until it is back
                 with self._turn:
-                    self._waiting.extendleft(reversed(some[: MOST - len(self._waiting)]))
+                    kept = some[max(0, len(some) + len(self._waiting) - MOST) :]
+                    self._lost += len(some) - len(kept)
+                    self._waiting.extendleft(reversed(kept))
                 raise
             count += len(some)
         return count
