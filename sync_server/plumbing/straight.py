@@ -16,7 +16,7 @@ from psycopg_pool import ConnectionPool, PoolTimeout
 
 from shared.errors import Unavailable
 
-MOST: Final = 6
+MOST: Final = 4
 """More statements at once than this only wait for one another inside the database, and pay for it: with sixteen each
 cost PostgreSQL a third more, because all share a lock on the same rows and each writes down anew who shares it."""
 _PATIENCE_S: Final = 4.0
