@@ -21,6 +21,7 @@ from sync_server.reseating.service import Move
 
 bp = APIBlueprint("reseating", __name__, url_prefix="/api/events/<event_id>/layout", tag="Moving guests")
 
+BREATH_S = 0.02
 FIRST = 500
 """So many moves are in the answer that makes a report; the others are read page by page."""
 
@@ -54,6 +55,7 @@ def _carry_out(event_id: str, move: Move) -> Response:
         _begin(event_id, move, row.id)
     more = True
     while more:
+        parts().stop.wait(BREATH_S)  # whoever waits to write is let by: on SQLite the next turn is not always theirs
         with parts().database.writing() as session:
             more = pieces.go_on(session, queries.reseating(session, organisation(), event_id, row.id), _now())
     return once.once(

@@ -15,6 +15,7 @@ from sync_server.plumbing.once import once
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.principals import Action
 from sync_server.plumbing.web import current_principal, deed, organisation, requires
+from sync_server.seating import event_layouts
 from sync_server.tickets import codes, queries, schemas, service, types
 from sync_server.tickets.bearers import Till
 from sync_server.tickets.house_routes import bp as house_bp
@@ -70,6 +71,9 @@ def change_type(event_id: str, number: int, json_data: schemas.ChangeTicketType)
 @bp.output(schemas.IssuedView, status_code=201)
 def issue(event_id: str, json_data: schemas.IssueTickets) -> Response:
     """Issue tickets: all of them, or none. Send an Idempotency-Key, so that a lost answer costs nothing."""
+
+    with parts().database.reading() as session:
+        event_layouts.require_open(session, organisation(), event_id)  # without a turn at writing, which may take long
 
     def write(session: Session) -> dict[str, Any]:
         named = json_data.joins
