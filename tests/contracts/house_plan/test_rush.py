@@ -42,7 +42,8 @@ def test_page_that_follows_a_rush_is_right_in_the_end(office: Office, desk: Desk
         quiet.set()
         telling.result(60)
         assert looking.result(60) > 1
-    office.work()
+    while worker.run_once():  # however far behind it fell
+        continue
     page.follow()
     assert page.follow() == []
     assert page.seats == house.page().seats
