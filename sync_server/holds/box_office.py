@@ -8,6 +8,7 @@ from functools import partial
 from sqlite3 import Cursor
 from typing import Any, Final, cast
 
+from shared.clock import Millis
 from shared.errors import Forbidden
 from sync_server.holds import queries, statement
 from sync_server.holds.asking import Asking
@@ -15,7 +16,7 @@ from sync_server.holds.failures import Failures
 from sync_server.holds.known import Knowing, Known
 from sync_server.holds.measures import Measures
 from sync_server.holds.rules import Evidence
-from sync_server.holds.tiers import Far, Tiers
+from sync_server.holds.tiers import Far, Key, Tiers
 from sync_server.plumbing.database import Database
 from sync_server.plumbing.parts import Parts
 from sync_server.seating.access import grounds, settled
@@ -50,6 +51,22 @@ class BoxOffice:
         """A moment, or until the server stops, before a try that others won is begun anew."""
         self.measures.retries.inc()
         self._stop.wait(millis / 1000)
+
+    def holder(self, key: Key, now: Millis) -> tuple[str, Millis] | None:
+        """Who surely holds that seat, and until when; None: try the statement, which knows everything.
+
+        Where many want one seat, nearly all come too late: a short look then spares PostgreSQL the long question.
+        """
+        kept, straight = self.tiers.holder(key, now), self.database.straight
+        if kept is not None:
+            return kept.bearer_id, kept.until
+        if straight is None or not self.tiers.near.expects(key, now):
+            return None
+        row: Any = straight.row(statement.HELD_BY, {"event": key[1], "seat": key[2], "now": now})
+        if row is None:
+            self.tiers.near.forget([key])
+            return None
+        return row[0], row[1]
 
     def ask(self, values: Mapping[str, Any]) -> Evidence:
         """Try the statement: one round trip on PostgreSQL, on SQLite one turn at writing with all who wait for it."""

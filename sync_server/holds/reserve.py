@@ -21,7 +21,7 @@ from sync_server.holds.box_office import BoxOffice
 from sync_server.holds.known import Known
 from sync_server.holds.models import HoldStatus
 from sync_server.holds.rules import Evidence, Outcome
-from sync_server.holds.tiers import Kept
+from sync_server.holds.tiers import Kept, Key
 from sync_server.outbox import service as outbox
 from sync_server.outbox.service import Fact
 from sync_server.plumbing.straight import Crossed
@@ -83,9 +83,9 @@ class Try:
         return spot
 
     def _outcome(self, known: Known, spot: Spot) -> Held | Outcome:
-        holder = self._office.tiers.holder((known.organisation_id, known.id, spot.number), self._asking.now)
-        if holder is not None and holder.bearer_id != self._asking.id:
-            raise rules.held_by_another(holder.until, self._asking.now)
+        bearer, until = self._office.holder(_key(known, spot), self._asking.now) or (self._asking.id, 0)
+        if bearer != self._asking.id:
+            raise rules.held_by_another(until, self._asking.now)
         if self._must_be_considered(known, spot, slowly=known.bound is not None):
             self._consider(known, spot)
         if known.bound is not None:
@@ -112,6 +112,8 @@ class Try:
         seen = self._office.ask(values)
         outcome = rules.judge(seen, bounds, self._asking.now)
         if isinstance(outcome, GatehouseError):
+            if seen.state == rules.HELD:
+                self._office.tiers.near.see(_key(known, spot), seen.held_until or 0)
             raise outcome
         return self._follow(known, spot, seen, outcome, values)
 
@@ -173,6 +175,10 @@ class Try:
         tidy = self._considered or self._asking.override or not known.policy.orphan_avoidance_strict
         asked = _asked(known, spot, self._asking, EVERY_PATTERN if tidy else tidy_patterns())
         return asked | _written(known, spot, self._asking, asked["hold_id"], asked["until"])
+
+
+def _key(known: Known, spot: Spot) -> Key:
+    return known.organisation_id, known.id, spot.number
 
 
 def _asked(known: Known, spot: Spot, asking: Asking, tidy: int) -> dict[str, Any]:

@@ -156,6 +156,11 @@ def _in_one() -> str:
 
 
 IN_ONE: Final = numbered(_in_one())
+HELD_BY: Final = numbered(
+    "SELECT h.bearer_id, s.held_until FROM event_seats s JOIN holds h ON h.id = s.hold_id "
+    "WHERE s.event_id = :event AND s.seat = :seat AND s.state = 1 AND s.held_until > :now"
+)
+"""Who has a seat at this moment: all that most need to be told who come too late."""
 
 # Statistics of an event's first minutes let SQLite read every seat of it, and go on doing so for the whole rush.
 _BY_KEY: Final = "INDEXED BY sqlite_autoindex_event_seats_1"

@@ -48,12 +48,13 @@ class Kept:
 
 
 class Near:
-    """The holds that this process made, until their time is over."""
+    """The holds that this process made, and the seats it saw held by others, until their time is over."""
 
     def __init__(self) -> None:
         """Nothing yet."""
         self._turn = threading.Lock()
         self._kept: LRUCache[Key, Kept] = LRUCache(MOST)
+        self._seen: LRUCache[Key, Millis] = LRUCache(MOST)
 
     def keep(self, hold: Kept) -> None:
         """Remember it."""
@@ -66,16 +67,29 @@ class Near:
             found = self._kept.get(key)
         return found if found is not None and found.until > now else None
 
+    def see(self, key: Key, until: Millis) -> None:
+        """Somebody was refused that seat because it is held, whoever has it."""
+        with self._turn:
+            self._seen[key] = until
+
+    def expects(self, key: Key, now: Millis) -> bool:
+        """Whether that seat is likely to be held: worth a short look before the long question."""
+        with self._turn:
+            kept = self._kept.get(key)
+            return max(kept.until if kept is not None else 0, self._seen.get(key, 0)) > now
+
     def forget(self, keys: Iterable[Key]) -> None:
         """These are free again, or sold."""
         with self._turn:
             for key in keys:
                 self._kept.pop(key, None)
+                self._seen.pop(key, None)
 
     def forget_all(self) -> None:
         """Something may have been missed."""
         with self._turn:
             self._kept.clear()
+            self._seen.clear()
 
 
 class Far:

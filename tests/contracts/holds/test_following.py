@@ -5,6 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
+from werkzeug.test import TestResponse
+
+from sync_server.holds.box_office import BoxOffice
 from tests.builders import DAY, HOUR, MINUTE, a_ticket_type, a_venue, an_event
 from tests.contracts.holds.agreement import disagreements
 from tests.contracts.holds.house import House, a_house
@@ -185,6 +189,36 @@ def test_what_another_server_changed_is_known_here_too(postgres_url: str, tmp_pa
     finally:
         here.close()
         there.close()
+
+
+def test_a_seat_seen_held_is_looked_at_in_short_and_free_as_soon_as_it_is(
+    postgres_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here, there = (Office(postgres_url, tmp_path, fresh=fresh) for fresh in (True, False))
+    asked: list[int] = []
+    ask = BoxOffice.ask
+    monkeypatch.setattr(BoxOffice, "ask", lambda office, values: asked.append(values["seat"]) or ask(office, values))
+    try:
+        house = a_house(here)
+        holder = house.guest()
+        hold = house.reserve(holder, "A-1")
+        late = [Desk(there.app.test_client(), {}) for _ in range(3)]
+        for each in late:
+            answer = each.client.post(f"/api/o/{house.slug}/session")
+            each.headers["X-CSRF-Token"] = answer.json["csrf_token"]  # type: ignore[index]
+        refusals = [each.ask("POST", house.reserve_path("A-1"), {"source": "web"}) for each in late]
+        assert {answer.status_code for answer in refusals} == {409}
+        assert len({answer.get_data().replace(_request_id(answer), b"") for answer in refusals}) == 1
+        assert len(asked) == 2  # the holder's, and the first who came too late; the others cost one short look
+        holder.ask("DELETE", f"/api/holds/{hold['hold_id']}")  # nobody tells the other server: there is no Redis
+        assert late[2].post(house.reserve_path("A-1"), {"source": "web"}, 201)["data"]["status"] == "held"
+    finally:
+        here.close()
+        there.close()
+
+
+def _request_id(answer: TestResponse) -> bytes:
+    return str(answer.json["error"].get("request_id", "-")).encode()  # type: ignore[index]
 
 
 def test_a_clock_that_is_set_an_hour_back_or_forward_doubles_no_seat(house: House) -> None:
