@@ -12,6 +12,7 @@ from playwright.sync_api import Page, expect
 
 from shared import enrolment
 from tests.browser.admin_house import EMAIL, PASSWORD, AdminHouse, an_evening
+from tests.browser.fitting import fits
 from tests.contracts.sync.gates import Gate
 
 PICTURES = os.environ.get("GATEHOUSE_TEST_PICTURES")  # a folder: keep what the pages look like
@@ -123,7 +124,7 @@ def test_what_a_gate_has_lost_stands_on_its_page(browser_page: Page, house: Admi
     expect(lost).to_contain_text("3 entries of its journal are lost")
     keep_picture(browser_page, "device-lost")
     browser_page.set_viewport_size({"width": 390, "height": 844})
-    assert browser_page.evaluate("document.documentElement.scrollWidth") == 390
+    fits(browser_page, 390)
     keep_picture(browser_page, "phone-device-lost")
 
 
@@ -154,7 +155,7 @@ def test_what_somebody_must_look_at_says_what_to_do_and_leads_there(browser_page
     )
     keep_picture(browser_page, "alerts")
     browser_page.set_viewport_size({"width": 390, "height": 844})
-    assert browser_page.evaluate("document.documentElement.scrollWidth") == 390
+    fits(browser_page, 390)
     keep_picture(browser_page, "phone-alerts")
     house.call_off("event-8")
     browser_page.clock.fast_forward(60_000)
@@ -168,5 +169,5 @@ def test_pages_fit_a_phone(browser_page: Page, house: AdminHouse, where: str) ->
     browser_page.set_viewport_size({"width": 390, "height": 844})
     sign_in(browser_page, house)
     browser_page.goto(house.event_page + where)
-    assert browser_page.evaluate("document.documentElement.scrollWidth") == 390
+    fits(browser_page, 390)
     keep_picture(browser_page, f"phone{where.replace('/', '-')}")

@@ -17,6 +17,7 @@ from playwright.sync_api import Locator, Page, expect
 from werkzeug.serving import make_server
 
 from sync_server.workers import Worker
+from tests.browser.fitting import fits
 from tests.contracts.house_plan.house import House, a_house
 from tests.contracts.seating.stage import a_layout, a_seat, floor, stalls, with_wheelchairs
 from tests.office import PASSWORD, Office
@@ -170,7 +171,7 @@ def test_arena_under_a_thumb(browser_page: Page, office: Office) -> None:
         open_map(browser_page, address, house)
         expect(browser_page.locator("[data-count='2']")).to_have_text("80")
         whole = nearness(browser_page)
-        assert browser_page.evaluate("document.documentElement.scrollWidth") == 390
+        fits(browser_page, 390)
         keep_picture(browser_page, "phone-seats")
         fingers = Fingers(browser_page)
         fingers.apart(60, 240)
