@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -12,13 +11,10 @@ from pathlib import Path
 from typing import Any, Final
 
 import psycopg_pool
-import requests
 from flask import Flask, Response, jsonify, request
 
-from scripts.processes.child import Child
-from scripts.processes.ports import LOOPBACK, free_port
+from scripts.measuring.bare_server import BareServer
 
-ROOT = Path(__file__).parents[2]
 DATABASE: Final = "BARE_FEED_DATABASE"
 
 PAGE: Final = (
@@ -96,33 +92,8 @@ def _sqlite(url: str) -> Callable[[], Any]:
     return asking
 
 
-class BareFeed:
-    """The endpoint in a process of its own, behind the same kind of server as the product's."""
+class BareFeed(BareServer):
+    """The endpoint in a process of its own."""
 
     def __init__(self, folder: Path, database_url: str) -> None:
-        self.address = f"http://{LOOPBACK}:{free_port()}"
-        command = [
-            sys.executable, "-m", "granian", "--interface", "wsgi", "--factory", "--port", self.address.rsplit(":")[-1],
-            "--blocking-threads", "8", "--log-level", "warning", "scripts.measuring.bare_feed:create_app",
-        ]  # fmt: skip
-        self._child = Child("The bare feed", command, folder / "bare-feed.log", {DATABASE: database_url}, folder=ROOT)
-
-    @property
-    def pid(self) -> int:
-        """Of the process whose labour is measured."""
-        return self._child.pid
-
-    def start(self) -> None:
-        """Until it answers."""
-        self._child.start()
-        self._child.wait_until(self._answers)
-
-    def stop(self) -> None:
-        """For good."""
-        self._child.stop()
-
-    def _answers(self) -> bool:
-        try:
-            return requests.get(f"{self.address}/ready", timeout=2).ok
-        except requests.RequestException:
-            return False
+        super().__init__(__name__, folder, {DATABASE: database_url}, settings=["--blocking-threads", "8"])

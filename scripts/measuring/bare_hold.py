@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import sys
 import threading
 import uuid
 from collections.abc import Callable, Mapping
@@ -17,14 +16,11 @@ from typing import Any, Final
 import orjson
 import psycopg
 import psycopg_pool
-import requests
 from flask import Flask, Response, request
 
-from scripts.processes.child import Child
-from scripts.processes.ports import LOOPBACK, free_port
+from scripts.measuring.bare_server import BareServer
 from sync_server.plumbing.straight import numbered
 
-ROOT = Path(__file__).parents[2]
 DATABASE: Final = "BARE_HOLD_DATABASE"
 TABLES: Final = ("event_seats", "holds", "hold_tallies", "audit_lines", "audit_personal", "outbox")
 BLOCKING_THREADS: Final = 256
@@ -156,34 +152,12 @@ def _sqlite(url: str) -> Hold:
     return hold
 
 
-class BareHold:
-    """The endpoint in processes of its own, behind the same kind of server as the product's."""
+class BareHold(BareServer):
+    """The endpoint in processes of its own."""
 
     def __init__(self, folder: Path, database_url: str, processes: int) -> None:
-        self.address = f"http://{LOOPBACK}:{free_port()}"
-        command = [
-            sys.executable, "-m", "granian", "--interface", "wsgi", "--factory", "--port", self.address.rsplit(":")[-1],
-            "--workers", str(processes), "--blocking-threads", str(BLOCKING_THREADS), "--log-level", "warning",
-            "--backlog", "4096", "--backpressure", "2048", "scripts.measuring.bare_hold:create_app",
+        settings = [
+            "--workers", str(processes), "--blocking-threads", str(BLOCKING_THREADS), "--backlog", "4096",
+            "--backpressure", "2048",
         ]  # fmt: skip
-        self._child = Child("The bare hold", command, folder / "bare-hold.log", {DATABASE: database_url}, folder=ROOT)
-
-    def start(self) -> None:
-        """Until it answers."""
-        self._child.start()
-        self._child.wait_until(self._answers)
-
-    @property
-    def pid(self) -> int:
-        """The process id of the first of its processes."""
-        return self._child.pid
-
-    def stop(self) -> None:
-        """For good."""
-        self._child.stop()
-
-    def _answers(self) -> bool:
-        try:
-            return requests.get(f"{self.address}/ready", timeout=2).ok
-        except requests.RequestException:
-            return False
+        super().__init__(__name__, folder, {DATABASE: database_url}, settings=settings)
