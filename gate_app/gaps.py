@@ -38,11 +38,36 @@ def declare(journal: Journal, branch: Branch, lost: Stretch, time_keeper: TimeKe
             journal.begin_branch(moment, boot, lost_words(branch, lost))
         seq = last_seq(database.connection, branch.local) + 1
         gap = Entry(
-            branch.device, branch.number, seq, EntryKind.GAP, 0, 0, "", "", 0, 0, b"", "", "", False, "", (), 0, "", "",
-            moment.wall, moment.monotonic, boot, moment.offset, moment.uncertainty,
-            NOWHERE.lineage, NOWHERE.revision, NOWHERE.digest, journal.hash_before(branch, first) or scans.GENESIS,
+            branch.device,
+            branch.number,
+            seq,
+            EntryKind.GAP,
+            0,
+            0,
+            "",
+            "",
+            0,
+            0,
+            b"",
+            "",
+            "",
+            False,
+            "",
+            (),
+            0,
+            "",
+            "",
+            moment.wall,
+            moment.monotonic,
+            boot,
+            moment.offset,
+            moment.uncertainty,
+            NOWHERE.lineage,
+            NOWHERE.revision,
+            NOWHERE.digest,
+            journal.hash_before(branch, first) or scans.GENESIS,
             {"first": first, "last": last},
-        )  # fmt: skip
+        )
         with database.writing() as connection:
             place = branch.local << SEQ_BITS | seq
             connection.execute("INSERT INTO journal VALUES (?, ?)", (place, scans.encode(gap)))

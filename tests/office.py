@@ -117,18 +117,31 @@ class Office:
         """A desk with an API token of that organisation."""
         with self.database.writing() as session:
             _, token = signing_in.make_token(
-                session, organisation_id, name="desk", scopes=list(scopes), ends_at=None, by=None,
-                actor=SYSTEM, now=self.now, entropy=self.dice,
-            )  # fmt: skip
+                session,
+                organisation_id,
+                name="desk",
+                scopes=list(scopes),
+                ends_at=None,
+                by=None,
+                actor=SYSTEM,
+                now=self.now,
+                entropy=self.dice,
+            )
         return Desk(self.app.test_client(), {"Authorization": f"Bearer {token}"})
 
     def user(self, email: str, organisation_id: str | None = None, role: str = "staff", platform: str = "") -> str:
         """A login with PASSWORD."""
         with self.database.writing() as session:
             row = people.add_user(
-                session, email=email, name=email.split("@", maxsplit=1)[0], password=PASSWORD, actor=SYSTEM,
-                now=self.now, entropy=self.dice, platform_role=platform,
-            )  # fmt: skip
+                session,
+                email=email,
+                name=email.split("@", maxsplit=1)[0],
+                password=PASSWORD,
+                actor=SYSTEM,
+                now=self.now,
+                entropy=self.dice,
+                platform_role=platform,
+            )
             if organisation_id is not None:
                 people.give_role(session, organisation_id, row.id, role, giver=None, actor=SYSTEM, now=self.now)
             return row.id

@@ -198,10 +198,18 @@ def _told(kept: Sequence[Kept], offices: BoxOffices, moments: Moments) -> Iterat
     waited = [ms for at, ms in offices.waited if moments.gone < at < moments.first_death]
     # The time begins with the request: what organisers wait for its answer is in it.
     asked = Spread.of(waited)
-    yield Result("broker", "request to house while the broker is away",
-        Figure.of_spread(Spread.of(away), "ms", asked.p50), at_most(1_000 + asked.p95, "p95"))  # fmt: skip
-    yield Result("broker", "request to house when workers die", Figure(value=late / 1_000, unit="s"),
-        at_most(LEASE_MS / 1_000 + 10))  # fmt: skip
+    yield Result(
+        "broker",
+        "request to house while the broker is away",
+        Figure.of_spread(Spread.of(away), "ms", asked.p50),
+        at_most(1_000 + asked.p95, "p95"),
+    )
+    yield Result(
+        "broker",
+        "request to house when workers die",
+        Figure(value=late / 1_000, unit="s"),
+        at_most(LEASE_MS / 1_000 + 10),
+    )
     flown = Figure(value=(moments.recovered - moments.back) / 1_000, unit="s")
     yield Result("broker", "kept facts sent after the return", flown, at_most(LEASE_MS / 1_000 + 60))
 

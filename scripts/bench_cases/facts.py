@@ -40,8 +40,12 @@ def measure(*, quick: bool) -> Iterator[Result]:
         house = House(ends)
         facts = 100 if quick else 400
         yield Result("facts", "commit to stream", house.commit_to_stream(facts), at_most(1_000, "p95"))
-        yield Result("facts", "commit to stream of the organisation", house.commit_to_stream(facts, of_all=True),
-            at_most(1_000, "p95"))  # fmt: skip
+        yield Result(
+            "facts",
+            "commit to stream of the organisation",
+            house.commit_to_stream(facts, of_all=True),
+            at_most(1_000, "p95"),
+        )
         yield Result("facts", "commit to bus", house.commit_to_bus(facts), at_most(1_000, "p95"))
         yield from _bursts(house, rounds=2 if quick else 4, facts=8_000 if quick else 25_000)
 

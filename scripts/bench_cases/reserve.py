@@ -105,9 +105,14 @@ class Stage:
         rate, most = (percentile([each.rate for each in some], 0.5) for some in (ours, bare))
         spread = Spread.of([millis for each in ours for millis in each.millis])
         return Figure(
-            value=rate, unit="holds/s", p50=spread.p50, p95=spread.p95, p99=spread.p99, yardstick=most,
+            value=rate,
+            unit="holds/s",
+            p50=spread.p50,
+            p95=spread.p95,
+            p99=spread.p99,
+            yardstick=most,
             ratio=rate / most,
-        )  # fmt: skip
+        )
 
     def _say(self, clients: int, words: str) -> None:
         """Rates change with whatever else the machine does; what is worked for a hold hardly does."""
@@ -124,9 +129,14 @@ class Stage:
             bare.add(self._one_gets_it(self.bare.address, clients, wishes))
         spread, yardstick = Spread.of(ours.millis), Spread.of(bare.millis).p95
         figure = Figure(
-            value=max(ours.millis), unit="ms at most", p50=spread.p50, p95=spread.p95, p99=spread.p99,
-            yardstick=yardstick, ratio=spread.p95 / yardstick,
-        )  # fmt: skip
+            value=max(ours.millis),
+            unit="ms at most",
+            p50=spread.p50,
+            p95=spread.p95,
+            p99=spread.p99,
+            yardstick=yardstick,
+            ratio=spread.p95 / yardstick,
+        )
         return Result("reserve", f"postgresql {clients} clients one seat", figure, goal)
 
     def _one_gets_it(self, address: str, clients: int, wishes: Iterator[bytes]) -> Crowd:
@@ -187,7 +197,10 @@ class Stage:
 
     def _bare_request(self, seat: int, bearer: str) -> bytes:
         body = {
-            "event": self.house.event_id, "organisation": self.house.organisation_id, "seat": seat, "bearer": bearer,
+            "event": self.house.event_id,
+            "organisation": self.house.organisation_id,
+            "seat": seat,
+            "bearer": bearer,
             "now": wall_clock(),
-        }  # fmt: skip
+        }
         return post("/hold", orjson.dumps(body))

@@ -28,31 +28,67 @@ BLOCKING_THREADS: Final = 256
 #: Each table's columns and what goes into them.
 _ROWS: Final[Mapping[str, Mapping[str, str]]] = {
     "event_seats": {
-        "event_id": ":event", "seat": "CAST(:seat AS INTEGER)", "organisation_id": ":organisation", "state": "1",
-        "hold_id": ":hold", "held_until": "CAST(:now AS BIGINT)", "version": "1", "locked_at": "CAST(:now AS BIGINT)",
+        "event_id": ":event",
+        "seat": "CAST(:seat AS INTEGER)",
+        "organisation_id": ":organisation",
+        "state": "1",
+        "hold_id": ":hold",
+        "held_until": "CAST(:now AS BIGINT)",
+        "version": "1",
+        "locked_at": "CAST(:now AS BIGINT)",
     },
     "holds": {
-        "id": ":hold", "organisation_id": ":organisation", "event_id": ":event", "kind": "'seat'",
-        "seat": "CAST(:seat AS INTEGER)", "zone": "1", "quantity": "1", "bearer_kind": "'guest'",
-        "bearer_id": ":bearer", "status": "'active'", "held_until": "CAST(:now AS BIGINT)", "extended": "0",
-        "source": "'web'", "created_at": "CAST(:now AS BIGINT)", "updated_at": "CAST(:now AS BIGINT)",
+        "id": ":hold",
+        "organisation_id": ":organisation",
+        "event_id": ":event",
+        "kind": "'seat'",
+        "seat": "CAST(:seat AS INTEGER)",
+        "zone": "1",
+        "quantity": "1",
+        "bearer_kind": "'guest'",
+        "bearer_id": ":bearer",
+        "status": "'active'",
+        "held_until": "CAST(:now AS BIGINT)",
+        "extended": "0",
+        "source": "'web'",
+        "created_at": "CAST(:now AS BIGINT)",
+        "updated_at": "CAST(:now AS BIGINT)",
     },
     "audit_lines": {
-        "id": ":line", "organisation_id": ":organisation", "at": "CAST(:now AS BIGINT)", "actor_kind": "'guest'",
-        "actor_id": ":bearer", "action": "'seat_reserved'", "subject_kind": "'hold'", "subject_id": ":hold",
-        "after": "CAST(:after AS JSON)", "actor_digest": ":digest", "reason": "''", "approval": "''",
+        "id": ":line",
+        "organisation_id": ":organisation",
+        "at": "CAST(:now AS BIGINT)",
+        "actor_kind": "'guest'",
+        "actor_id": ":bearer",
+        "action": "'seat_reserved'",
+        "subject_kind": "'hold'",
+        "subject_id": ":hold",
+        "after": "CAST(:after AS JSON)",
+        "actor_digest": ":digest",
+        "reason": "''",
+        "approval": "''",
         "request_id": ":line",
     },
     "audit_personal": {
-        "line_id": ":line", "part": "'actor'", "organisation_id": ":organisation", "person_kind": "'guest'",
-        "person_id": ":bearer", "salt": ":salt", "content": ":after",
+        "line_id": ":line",
+        "part": "'actor'",
+        "organisation_id": ":organisation",
+        "person_kind": "'guest'",
+        "person_id": ":bearer",
+        "salt": ":salt",
+        "content": ":after",
     },
     "outbox": {
-        "message_id": ":line", "name": "'seat_held'", "organisation_id": ":organisation", "stream": "'event:1'",
-        "subjects": "CAST(:after AS JSON)", "payload": "CAST(:after AS JSON)", "created_at": "CAST(:now AS BIGINT)",
+        "message_id": ":line",
+        "name": "'seat_held'",
+        "organisation_id": ":organisation",
+        "stream": "'event:1'",
+        "subjects": "CAST(:after AS JSON)",
+        "payload": "CAST(:after AS JSON)",
+        "created_at": "CAST(:now AS BIGINT)",
         "due_at": "CAST(:now AS BIGINT)",
     },
-}  # fmt: skip
+}
 _GUARD: Final = (
     "ON CONFLICT (event_id, seat) DO UPDATE SET version = bare_event_seats.version + 1 WHERE bare_event_seats.state = 0"
 )
@@ -102,9 +138,12 @@ def create_app() -> Flask:
         asked = request.get_json()
         after = {"seat": asked["seat"], "event_id": asked["event"], "status": "active", "source": "web", "zone": 1}
         values = asked | {
-            "hold": str(uuid.uuid4()), "line": str(uuid.uuid4()), "after": orjson.dumps(after).decode(),
-            "salt": os.urandom(16), "digest": os.urandom(32),
-        }  # fmt: skip
+            "hold": str(uuid.uuid4()),
+            "line": str(uuid.uuid4()),
+            "after": orjson.dumps(after).decode(),
+            "salt": os.urandom(16),
+            "digest": os.urandom(32),
+        }
         held = hold(values)
         body = orjson.dumps({"data": after | {"hold_id": values["hold"], "held_until_unix": asked["now"] // 1000}})
         return Response(body, 201 if held else 409, content_type="application/json")
@@ -118,12 +157,16 @@ def _hold(url: str) -> Hold:
 
 def _postgresql(url: str) -> Hold:
     pool = psycopg_pool.ConnectionPool(
-        url, min_size=4, max_size=16, open=True,
+        url,
+        min_size=4,
+        max_size=16,
+        open=True,
         kwargs={
-            "autocommit": True, "cursor_factory": psycopg.RawCursor,
+            "autocommit": True,
+            "cursor_factory": psycopg.RawCursor,
             "options": "-c plan_cache_mode=force_generic_plan",
         },
-    )  # fmt: skip
+    )
     words = numbered(IN_ONE)
 
     def hold(values: dict[str, Any]) -> bool:
@@ -157,7 +200,13 @@ class BareHold(BareServer):
 
     def __init__(self, folder: Path, database_url: str, processes: int) -> None:
         settings = [
-            "--workers", str(processes), "--blocking-threads", str(BLOCKING_THREADS), "--backlog", "4096",
-            "--backpressure", "2048",
-        ]  # fmt: skip
+            "--workers",
+            str(processes),
+            "--blocking-threads",
+            str(BLOCKING_THREADS),
+            "--backlog",
+            "4096",
+            "--backpressure",
+            "2048",
+        ]
         super().__init__(__name__, folder, {DATABASE: database_url}, settings=settings)

@@ -31,9 +31,19 @@ class BareServer:
         self._ready = f"{self.address}{ready}"
         name = module.rpartition(".")[2].replace("_", "-")
         command = [
-            sys.executable, "-m", "granian", "--interface", "wsgi", "--factory", "--port", self.address.rsplit(":")[-1],
-            *settings, "--log-level", "warning", f"{module}:create_app",
-        ]  # fmt: skip
+            sys.executable,
+            "-m",
+            "granian",
+            "--interface",
+            "wsgi",
+            "--factory",
+            "--port",
+            self.address.rsplit(":")[-1],
+            *settings,
+            "--log-level",
+            "warning",
+            f"{module}:create_app",
+        ]
         self._child = Child(f"The {name.replace('-', ' ')}", command, folder / f"{name}.log", environment, folder=ROOT)
 
     def start(self) -> None:

@@ -45,8 +45,13 @@ class BoxOffices:
 
     def _made(self, organiser: Organiser, n: int) -> str:
         begins = wall_clock() + (n + 30) * 24 * HOUR_MS
-        event = {"venue_id": self._house.made["venue"]["id"], "name": f"Night {n}", "start_at": begins,
-            "end_at": begins + 4 * HOUR_MS, "description": "as planned"}  # fmt: skip
+        event = {
+            "venue_id": self._house.made["venue"]["id"],
+            "name": f"Night {n}",
+            "start_at": begins,
+            "end_at": begins + 4 * HOUR_MS,
+            "description": "as planned",
+        }
         return str(organiser.post("/api/events", event)["id"])
 
     def open(self) -> None:

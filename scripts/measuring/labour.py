@@ -22,8 +22,10 @@ def labour(programs: Mapping[str, int]) -> Labour:
             continue  # it has just ended
         parents[int(file.parent.name)] = int(words[1])
         ticks[int(file.parent.name)] = sum(map(int, words[11:15]))
-    return {name: sum(ticks[id] for id in ticks if _is_of(id, root, parents)) / TICKS_A_SECOND
-        for name, root in programs.items()}  # fmt: skip
+    return {
+        name: sum(ticks[id] for id in ticks if _is_of(id, root, parents)) / TICKS_A_SECOND
+        for name, root in programs.items()
+    }
 
 
 def _is_of(id: int, root: int, parents: Mapping[int, int]) -> bool:

@@ -68,9 +68,13 @@ def found(server: MeasuredServer, seats: int) -> RowsHouse:
         layout = seating.create_layout(session, organisation, venue.id, plan, act)
         seating.activate(session, organisation, venue.id, layout.id, act)
         wanted = event_shapes.NewEvent(
-            venue_id=venue.id, name="Rush", description="Everybody at once.", start_at=act.now + 48 * HOUR,
-            end_at=act.now + 54 * HOUR, capacity=0,
-        )  # fmt: skip
+            venue_id=venue.id,
+            name="Rush",
+            description="Everybody at once.",
+            start_at=act.now + 48 * HOUR,
+            end_at=act.now + 54 * HOUR,
+            capacity=0,
+        )
         event = events.create_event(session, organisation, wanted.model_dump(), act)
         event_layouts.choose(session, organisation, event.id, Chosen(layout.id), act)
         status.walk(session, organisation, event.id, EventStatus.PUBLISHED, act)

@@ -83,9 +83,13 @@ def _venue() -> dict[str, Any]:
 
 def _event(venue_id: str, now: int) -> dict[str, Any]:
     return event_shapes.NewEvent(
-        venue_id=venue_id, name="Night in the stadium", description="Sixty thousand under floodlights.",
-        start_at=now + 48 * HOUR, end_at=now + 54 * HOUR, capacity=0,
-    ).model_dump()  # fmt: skip
+        venue_id=venue_id,
+        name="Night in the stadium",
+        description="Sixty thousand under floodlights.",
+        start_at=now + 48 * HOUR,
+        end_at=now + 54 * HOUR,
+        capacity=0,
+    ).model_dump()
 
 
 def _plan() -> LayoutPlan:
@@ -108,9 +112,15 @@ def _seats(row: Row) -> Iterator[SeatPlan]:
     for count, (x, y) in enumerate(row.points, start=1):
         wheels = Category.WHEELCHAIR if int(row.label) == 39 and count == 1 else Category.STANDARD
         yield SeatPlan(
-            seat_id=f"{row.section}-{row.label}-{count}", row=row.label, number=str(count), x=round(x, 3),
-            y=round(y, 3), category=wheels, section=row.section, price_category="A" if int(row.label) < 10 else "B",
-        )  # fmt: skip
+            seat_id=f"{row.section}-{row.label}-{count}",
+            row=row.label,
+            number=str(count),
+            x=round(x, 3),
+            y=round(y, 3),
+            category=wheels,
+            section=row.section,
+            price_category="A" if int(row.label) < 10 else "B",
+        )
 
 
 def _rows(event_id: str, organisation: str, taken: list[int], now: int) -> Iterator[dict[str, Any]]:
@@ -125,9 +135,16 @@ def _rows(event_id: str, organisation: str, taken: list[int], now: int) -> Itera
 
 def _held(event_id: str, organisation: str, seat: int, now: int) -> dict[str, Any]:
     return {
-        "event_id": event_id, "seat": seat, "organisation_id": organisation, "state": SeatState.HELD,
-        "hold_id": uuid7(now, os.urandom), "held_until": now + HOUR, "ticket_id": None, "version": 1, "locked_at": now,
-    }  # fmt: skip
+        "event_id": event_id,
+        "seat": seat,
+        "organisation_id": organisation,
+        "state": SeatState.HELD,
+        "hold_id": uuid7(now, os.urandom),
+        "held_until": now + HOUR,
+        "ticket_id": None,
+        "version": 1,
+        "locked_at": now,
+    }
 
 
 def _chunks(rows: list[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:

@@ -58,9 +58,14 @@ def _browser() -> Principal | None:
 def sign_in(json_data: schemas.SignInRequest) -> tuple[dict[str, Any], int, dict[str, str]]:
     """Sign in with e-mail address and password: sets the session cookie and answers with the CSRF token."""
     signed_in = signing_in.sign_in(
-        parts().database, json_data.email, json_data.password, hours=parts().config.session_hours,
-        actor=current_actor(), now=parts().clock(), entropy=parts().entropy,
-    )  # fmt: skip
+        parts().database,
+        json_data.email,
+        json_data.password,
+        hours=parts().config.session_hours,
+        actor=current_actor(),
+        now=parts().clock(),
+        entropy=parts().entropy,
+    )
     answer = Response()
     set_cookie(answer, signed_in)
     body = {"csrf_token": signed_in.csrf, "organisation_id": signed_in.organisation_id or None}
@@ -77,9 +82,15 @@ def who_am_i() -> schemas.SessionView:
         row = queries.organisation(session, who.organisation_id) if who.organisation_id else None
     chosen = None if row is None else schemas.OrganisationView.of(row, who.role)
     return schemas.SessionView(
-        kind=who.kind, id=who.id, name=who.name, role=who.role, platform_role=who.platform_role,
-        organisation=chosen, organisations=mine, csrf_token=who.csrf,
-    )  # fmt: skip
+        kind=who.kind,
+        id=who.id,
+        name=who.name,
+        role=who.role,
+        platform_role=who.platform_role,
+        organisation=chosen,
+        organisations=mine,
+        csrf_token=who.csrf,
+    )
 
 
 @bp.delete("/session")
@@ -128,9 +139,14 @@ def give_role(user_id: str, json_data: schemas.GiveRole) -> tuple[str, int]:
     with parts().database.writing() as session:
         queries.member(session, organisation(), user_id)
         service.give_role(
-            session, organisation(), user_id, json_data.role,
-            giver=current_principal(), actor=current_actor(), now=parts().clock(),
-        )  # fmt: skip
+            session,
+            organisation(),
+            user_id,
+            json_data.role,
+            giver=current_principal(),
+            actor=current_actor(),
+            now=parts().clock(),
+        )
     return "", 204
 
 
@@ -143,10 +159,17 @@ def invite(json_data: schemas.InviteMember) -> Response:
 
     def write(session: Any) -> dict[str, Any]:
         member = service.invite(
-            session, organisation(), email=json_data.email, role=json_data.role, name=json_data.name,
-            password=json_data.password, giver=current_principal(), actor=current_actor(),
-            now=parts().clock(), entropy=parts().entropy,
-        )  # fmt: skip
+            session,
+            organisation(),
+            email=json_data.email,
+            role=json_data.role,
+            name=json_data.name,
+            password=json_data.password,
+            giver=current_principal(),
+            actor=current_actor(),
+            now=parts().clock(),
+            entropy=parts().entropy,
+        )
         return schemas.MemberView.of(member).model_dump(mode="json")
 
     return plainly(write)
@@ -183,9 +206,16 @@ def make_token(json_data: schemas.NewToken) -> Response:
 
     def write(session: Any) -> dict[str, Any]:
         row, text = signing_in.make_token(
-            session, organisation(), name=json_data.name, scopes=json_data.scopes, ends_at=json_data.ends_at,
-            by=current_principal(), actor=current_actor(), now=parts().clock(), entropy=parts().entropy,
-        )  # fmt: skip
+            session,
+            organisation(),
+            name=json_data.name,
+            scopes=json_data.scopes,
+            ends_at=json_data.ends_at,
+            by=current_principal(),
+            actor=current_actor(),
+            now=parts().clock(),
+            entropy=parts().entropy,
+        )
         return schemas.TokenView.of(row, text).model_dump(mode="json")
 
     return plainly(write)
@@ -220,9 +250,14 @@ def add_supervisor(json_data: schemas.NewSupervisor) -> Response:
 
     def write(session: Any) -> dict[str, Any]:
         row = service.add_supervisor(
-            session, organisation(), name=json_data.name, pin=json_data.pin,
-            actor=current_actor(), now=parts().clock(), entropy=parts().entropy,
-        )  # fmt: skip
+            session,
+            organisation(),
+            name=json_data.name,
+            pin=json_data.pin,
+            actor=current_actor(),
+            now=parts().clock(),
+            entropy=parts().entropy,
+        )
         return schemas.SupervisorView.of(row).model_dump(mode="json")
 
     return plainly(write)
@@ -236,7 +271,13 @@ def change_supervisor(number: int, json_data: schemas.ChangeSupervisor) -> schem
     """Give a supervisor a new PIN, or take the right away (or give it back)."""
     with parts().database.writing() as session:
         row = service.change_supervisor(
-            session, organisation(), number, pin=json_data.pin, active=json_data.active,
-            actor=current_actor(), now=parts().clock(), entropy=parts().entropy,
-        )  # fmt: skip
+            session,
+            organisation(),
+            number,
+            pin=json_data.pin,
+            active=json_data.active,
+            actor=current_actor(),
+            now=parts().clock(),
+            entropy=parts().entropy,
+        )
         return schemas.SupervisorView.of(row)

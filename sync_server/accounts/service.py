@@ -134,15 +134,32 @@ def give_role(
     _allow_role(session, organisation_id, role, present, giver)
     session.merge(MembershipRow(organisation_id=organisation_id, user_id=user_id, role=role))
     session.flush()
-    _note(session, actor, "member.role_changed", kind="user", subject=user_id, organisation_id=organisation_id, now=now,
-        before={"role": present}, after={"role": role},
-    )  # fmt: skip
+    _note(
+        session,
+        actor,
+        "member.role_changed",
+        kind="user",
+        subject=user_id,
+        organisation_id=organisation_id,
+        now=now,
+        before={"role": present},
+        after={"role": role},
+    )
 
 
 def invite(
-    session: Session, organisation_id: str, *, email: str, role: str, name: str | None, password: str | None,
-    giver: Principal | None, actor: Actor, now: Millis, entropy: Entropy,
-) -> queries.Member:  # fmt: skip
+    session: Session,
+    organisation_id: str,
+    *,
+    email: str,
+    role: str,
+    name: str | None,
+    password: str | None,
+    giver: Principal | None,
+    actor: Actor,
+    now: Millis,
+    entropy: Entropy,
+) -> queries.Member:
     """Put somebody into the organisation, with a new login where there is none for that address."""
     user = queries.user_by_email(session, email)
     if user is None:
@@ -213,9 +230,16 @@ def add_supervisor(
 
 
 def change_supervisor(
-    session: Session, organisation_id: str, number: int, *, pin: str | None, active: bool | None, actor: Actor,
-    now: Millis, entropy: Entropy,
-) -> SupervisorRecord:  # fmt: skip
+    session: Session,
+    organisation_id: str,
+    number: int,
+    *,
+    pin: str | None,
+    active: bool | None,
+    actor: Actor,
+    now: Millis,
+    entropy: Entropy,
+) -> SupervisorRecord:
     """A new PIN, or may override no longer (or again)."""
     lock_organisation(session, organisation_id)
     row = session.get(SupervisorRecord, (organisation_id, number))
@@ -253,8 +277,16 @@ def _as_gates_hold(row: SupervisorRecord) -> SupervisorRow | Row:
 
 
 def _note(
-    session: Session, actor: Actor, action: str, *, kind: str, subject: str, organisation_id: str | None, now: Millis,
-    before: Mapping[str, object] | None = None, after: Mapping[str, object] | None = None,
-) -> None:  # fmt: skip
+    session: Session,
+    actor: Actor,
+    action: str,
+    *,
+    kind: str,
+    subject: str,
+    organisation_id: str | None,
+    now: Millis,
+    before: Mapping[str, object] | None = None,
+    after: Mapping[str, object] | None = None,
+) -> None:
     was, is_now = dict(before) if before else None, dict(after) if after else None
     record(session, AuditLine(actor, action, kind, subject, organisation_id, now, was, is_now))

@@ -81,10 +81,16 @@ def _open_session(
     organisation_id = mine[0][0].id if mine else ""
     session.add(
         SessionRow(
-            id=uuid7(now, entropy), token_hash=token_hash(token), user_id=user.id, organisation_id=organisation_id,
-            csrf=csrf, created_at=now, seen_at=now, ends_at=ends_at,
+            id=uuid7(now, entropy),
+            token_hash=token_hash(token),
+            user_id=user.id,
+            organisation_id=organisation_id,
+            csrf=csrf,
+            created_at=now,
+            seen_at=now,
+            ends_at=ends_at,
         )
-    )  # fmt: skip
+    )
     who = Actor("user", user.id, actor.ip, actor.user_agent, actor.request_id)
     record(session, AuditLine(who, "user.signed_in", "user", user.id, organisation_id or None, now))
     return SignedIn(token, csrf, user.id, organisation_id, ends_at)
@@ -148,9 +154,17 @@ def check_csrf(principal: Principal, shown: str) -> None:
 
 
 def make_token(
-    session: Session, organisation_id: str, *, name: str, scopes: Sequence[str], ends_at: Millis | None,
-    by: Principal | None, actor: Actor, now: Millis, entropy: Entropy,
-) -> tuple[TokenRow, str]:  # fmt: skip
+    session: Session,
+    organisation_id: str,
+    *,
+    name: str,
+    scopes: Sequence[str],
+    ends_at: Millis | None,
+    by: Principal | None,
+    actor: Actor,
+    now: Millis,
+    entropy: Entropy,
+) -> tuple[TokenRow, str]:
     """A new API token and its text, which is shown once; nobody gives a token more than they may themselves."""
     unknown = set(scopes) - {action.value for action in Action}
     if unknown or not scopes:
@@ -160,9 +174,15 @@ def make_token(
     ends_at = _end_of(session, by, ends_at, now)
     token = new_token(entropy)
     row = TokenRow(
-        id=uuid7(now, entropy), organisation_id=organisation_id, name=name, token_hash=token_hash(token),
-        scopes=sorted(set(scopes)), created_at=now, created_by=actor.id, ends_at=ends_at,
-    )  # fmt: skip
+        id=uuid7(now, entropy),
+        organisation_id=organisation_id,
+        name=name,
+        token_hash=token_hash(token),
+        scopes=sorted(set(scopes)),
+        created_at=now,
+        created_by=actor.id,
+        ends_at=ends_at,
+    )
     session.add(row)
     after = {"scopes": row.scopes, "ends_at": ends_at}
     record(session, AuditLine(actor, "token.created", "token", row.id, organisation_id, now, after=after))

@@ -45,11 +45,17 @@ class AuditRow(Base):
         Index("ix_audit_lines_subject", "subject_kind", "subject_id", "id"),
         Index("ix_audit_lines_actor", "actor_id", "id"),
         Index("ix_audit_lines_unsealed", "organisation_id", "id", sqlite_where=_UNSEALED, postgresql_where=_UNSEALED),
-        Index("uq_audit_lines_seq", "organisation_id", "seq", unique=True, sqlite_where=_SEALED,
-            postgresql_where=_SEALED),
-        Index("uq_audit_lines_seq_of_none", "seq", unique=True, sqlite_where=_SEALED_OF_NONE,
-            postgresql_where=_SEALED_OF_NONE),
-    )  # fmt: skip
+        Index(
+            "uq_audit_lines_seq", "organisation_id", "seq", unique=True, sqlite_where=_SEALED, postgresql_where=_SEALED
+        ),
+        Index(
+            "uq_audit_lines_seq_of_none",
+            "seq",
+            unique=True,
+            sqlite_where=_SEALED_OF_NONE,
+            postgresql_where=_SEALED_OF_NONE,
+        ),
+    )
 
 
 class PersonalRow(Base):

@@ -36,10 +36,15 @@ def prove(session: Session, chain: str, *, public: bytes | None, known: Iterable
     broken = followed.broken or head_break(followed.place, at_head) or _unsigned(head, public)
     waiting, since = queries.waiting(session, chain)
     return Proof(
-        chain=chain, reached=followed.place, sealed_at=None if head is None else head.at,
-        signed=head is not None and head.signature is not None, erased=followed.erased,
-        waiting=waiting, waiting_since=since, broken=broken,
-    )  # fmt: skip
+        chain=chain,
+        reached=followed.place,
+        sealed_at=None if head is None else head.at,
+        signed=head is not None and head.signature is not None,
+        erased=followed.erased,
+        waiting=waiting,
+        waiting_since=since,
+        broken=broken,
+    )
 
 
 def _unsigned(head: ChainRow | None, public: bytes | None) -> Break | None:

@@ -67,9 +67,12 @@ def _organisation(session: Session, act: Deed) -> str:
 
 def _house(session: Session, organisation_id: str, act: Deed) -> tuple[str, list[dict[str, Any]]]:
     words = venue_shapes.NewVenue(
-        name="Harbour Hall", timezone="Europe/Berlin", city="Hamburg", country="DE",
+        name="Harbour Hall",
+        timezone="Europe/Berlin",
+        city="Hamburg",
+        country="DE",
         address="Hafenstraße 1, 20457 Hamburg",
-    )  # fmt: skip
+    )
     venue = venues.create_venue(session, organisation_id, words.model_dump(), act)
     gates = []
     for code, name, step_free in (("A", "Main entrance", False), ("B", "Quay side", True)):
@@ -81,9 +84,13 @@ def _house(session: Session, organisation_id: str, act: Deed) -> tuple[str, list
 
 def _event(session: Session, organisation_id: str, venue_id: str, act: Deed) -> dict[str, Any]:
     words = event_shapes.NewEvent(
-        venue_id=venue_id, name="Night Music", description="Choirs and brass in the dark, from dusk to dawn.",
-        start_at=act.now + HOUR, end_at=act.now + 13 * HOUR, capacity=2_000,
-    )  # fmt: skip
+        venue_id=venue_id,
+        name="Night Music",
+        description="Choirs and brass in the dark, from dusk to dawn.",
+        start_at=act.now + HOUR,
+        end_at=act.now + 13 * HOUR,
+        capacity=2_000,
+    )
     row = events.create_event(session, organisation_id, words.model_dump(), act)
     demo_house.lay_out(session, organisation_id, venue_id, row.id, act)
     for target in (EventStatus.PUBLISHED, EventStatus.LIVE):
@@ -142,9 +149,16 @@ def _login(session: Session, organisation_id: str, act: Deed) -> dict[str, str]:
 def _token(session: Session, organisation_id: str, act: Deed) -> str:
     scopes = [action.value for action in Action]
     _, text = signing_in.make_token(
-        session, organisation_id, name="demo", scopes=scopes, ends_at=None, by=None,
-        actor=act.actor, now=act.now, entropy=act.entropy,
-    )  # fmt: skip
+        session,
+        organisation_id,
+        name="demo",
+        scopes=scopes,
+        ends_at=None,
+        by=None,
+        actor=act.actor,
+        now=act.now,
+        entropy=act.entropy,
+    )
     return text
 
 

@@ -18,9 +18,14 @@ def add_organisation(slug: str, name: str, currency: str) -> dict[str, Any]:
     """A new tenant."""
     with ground() as here, here.parts.database.writing() as session:
         row = service.create_organisation(
-            session, name=name, slug=slug, currency=currency, actor=OPERATOR,
-            now=here.parts.clock(), entropy=here.parts.entropy,
-        )  # fmt: skip
+            session,
+            name=name,
+            slug=slug,
+            currency=currency,
+            actor=OPERATOR,
+            now=here.parts.clock(),
+            entropy=here.parts.entropy,
+        )
         return {"id": row.id, "slug": row.slug, "name": row.name}
 
 
@@ -45,9 +50,15 @@ def add_user(
         with here.parts.database.writing() as session:
             now = here.parts.clock()
             user = service.add_user(
-                session, email=email, name=name, password=password, actor=OPERATOR, now=now,
-                entropy=here.parts.entropy, platform_role=platform,
-            )  # fmt: skip
+                session,
+                email=email,
+                name=name,
+                password=password,
+                actor=OPERATOR,
+                now=now,
+                entropy=here.parts.entropy,
+                platform_role=platform,
+            )
             if not platform:
                 _give(session, str(organisation), user.id, role, now)
             return {"id": user.id, "email": user.email, "role": role}

@@ -90,9 +90,12 @@ def _require_stopped(config: Config) -> None:
 
 def _replace(file: Path, config: Config) -> str | None:
     """Everything through one session, committed only once the file was read to its end; what went wrong."""
-    with _psql(config) as (asked, words), subprocess.Popen(
-        [_installed("pg_restore"), "--no-owner", "--file=-", str(file)], stdout=subprocess.PIPE, stderr=words
-    ) as reading:  # fmt: skip
+    with (
+        _psql(config) as (asked, words),
+        subprocess.Popen(
+            [_installed("pg_restore"), "--no-owner", "--file=-", str(file)], stdout=subprocess.PIPE, stderr=words
+        ) as reading,
+    ):
         assert asked.stdin is not None and reading.stdout is not None  # noqa: S101 -- narrows the types
         try:
             asked.stdin.write(_CLEARED.encode())
@@ -112,17 +115,24 @@ def _replace(file: Path, config: Config) -> str | None:
 def _psql(config: Config) -> Iterator[tuple[subprocess.Popen[bytes], IO[Any]]]:
     """A session that ends at its first error, and what is said there."""
     command = [_installed("psql"), "--no-psqlrc", "--quiet", "--set=ON_ERROR_STOP=1", "--dbname", _public(config)]
-    with tempfile.TemporaryFile() as words, subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=words, env=_environment(config)
-    ) as asked:  # fmt: skip
+    with (
+        tempfile.TemporaryFile() as words,
+        subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=words, env=_environment(config)
+        ) as asked,
+    ):
         yield asked, words
 
 
 def _run(config: Config, program: str, *words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [_installed(program), *words], env=_environment(config), capture_output=True, text=True, errors="replace",
+        [_installed(program), *words],
+        env=_environment(config),
+        capture_output=True,
+        text=True,
+        errors="replace",
         check=False,
-    )  # fmt: skip
+    )
 
 
 def _installed(program: str) -> str:

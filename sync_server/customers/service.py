@@ -30,9 +30,12 @@ def let_in(session: Session, organisation_id: str, deed: Deed, *, lasts_ms: int,
     if queries.guests_from(session, origin, deed.now - rules.FROM_ONE_ADDRESS_MS) >= allowed:
         raise TooMany("Too many visitors come from your address. Wait five minutes and try again.", retry_after=300)
     row = GuestRow(
-        id=uuid7(deed.now, deed.entropy), organisation_id=organisation_id, origin=origin, created_at=deed.now,
+        id=uuid7(deed.now, deed.entropy),
+        organisation_id=organisation_id,
+        origin=origin,
+        created_at=deed.now,
         ends_at=deed.now + lasts_ms,
-    )  # fmt: skip
+    )
     session.add(row)
     session.flush()
     announce(session, "guest_let_in", row, deed.now)

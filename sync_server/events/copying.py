@@ -23,10 +23,25 @@ from sync_server.plumbing.principals import Deed
 
 COPIED: Final = "event_copied"
 _WORDS: Final = (
-    "venue_id", "name", "description", "category", "capacity", "cutover_hour", "cutover_empties", "anti_passback",
-    "name_checks", "known_tickets_only", "max_snapshot_age_hours", "clock_uncertain", "repeat_ms",
-    "recurrence_group_id", "participants_elsewhere", "settings", "cover_images", "cover_alts",
-)  # fmt: skip
+    "venue_id",
+    "name",
+    "description",
+    "category",
+    "capacity",
+    "cutover_hour",
+    "cutover_empties",
+    "anti_passback",
+    "name_checks",
+    "known_tickets_only",
+    "max_snapshot_age_hours",
+    "clock_uncertain",
+    "repeat_ms",
+    "recurrence_group_id",
+    "participants_elsewhere",
+    "settings",
+    "cover_images",
+    "cover_alts",
+)
 _TIMES: Final = ("doors_at", "sale_start_at", "sale_end_at", "go_live_at", "end_at_auto")
 
 
@@ -101,11 +116,16 @@ def _copied(session: Session, source: EventRecord, wish: Wish, deed: Deed) -> Ev
 def _copy_zones(session: Session, source: EventRecord, row: EventRecord) -> None:
     zones = [
         ZoneRecord(
-            event_id=row.id, number=zone.number, organisation_id=zone.organisation_id, name=zone.name, kind=zone.kind,
-            capacity=zone.capacity, membership_tier=zone.membership_tier,
+            event_id=row.id,
+            number=zone.number,
+            organisation_id=zone.organisation_id,
+            name=zone.name,
+            kind=zone.kind,
+            capacity=zone.capacity,
+            membership_tier=zone.membership_tier,
         )
         for zone in queries.zones(session, source.id)
-    ]  # fmt: skip
+    ]
     session.add_all(zones)
     if source.venue_id == row.venue_id:
         session.add_all(

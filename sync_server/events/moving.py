@@ -50,9 +50,15 @@ class _Move:
 
 
 def move(
-    session: Session, organisation_id: str, event_id: str, wish: Wish, deed: Deed,
-    *, sealer: Sealer, may_consent: Callable[[], None],
-) -> EventRecord:  # fmt: skip
+    session: Session,
+    organisation_id: str,
+    event_id: str,
+    wish: Wish,
+    deed: Deed,
+    *,
+    sealer: Sealer,
+    may_consent: Callable[[], None],
+) -> EventRecord:
     """The event at its new venue, with gates, layout and snapshot that fit.
 
     Conflict `consent_required` says what that means; `may_consent` raises for those who may not agree to it.

@@ -21,9 +21,14 @@ def move(event_id: str, json_data: place_schemas.NewPlace) -> schemas.EventView:
     wish = moving.Wish(json_data.venue_id, json_data.reason, json_data.consent)
     with parts().database.writing() as session:
         row = moving.move(
-            session, organisation(), event_id, wish, deed(), sealer=parts().sealer,
+            session,
+            organisation(),
+            event_id,
+            wish,
+            deed(),
+            sealer=parts().sealer,
             may_consent=lambda: require(Action.CHANGE_STATUS),
-        )  # fmt: skip
+        )
         return schemas.EventView.of(row, parts().clock())
 
 

@@ -20,13 +20,31 @@ from sync_server.plumbing.prepared import Prepared, among, place
 VISIBLE: Final = tuple(status.value for status in EventStatus if ALLOWS[status].show)
 
 _OF_CARDS: Final = (
-    EventRecord.number, EventRecord.id, EventRecord.organisation_id, EventRecord.slug, EventRecord.name,
-    EventRecord.category, EventRecord.status, EventRecord.start_at, EventRecord.end_at, EventRecord.doors_at,
-    EventRecord.rescheduled_at, EventRecord.sale_start_at, EventRecord.sale_end_at, EventRecord.timezone,
-    EventRecord.venue_name, EventRecord.city, EventRecord.country, EventRecord.capacity, EventRecord.tickets_issued,
-    EventRecord.venue_capacity, EventRecord.layout_room,
-    EventRecord.cover_images, EventRecord.cover_alts, EventRecord.participants_elsewhere,
-)  # fmt: skip
+    EventRecord.number,
+    EventRecord.id,
+    EventRecord.organisation_id,
+    EventRecord.slug,
+    EventRecord.name,
+    EventRecord.category,
+    EventRecord.status,
+    EventRecord.start_at,
+    EventRecord.end_at,
+    EventRecord.doors_at,
+    EventRecord.rescheduled_at,
+    EventRecord.sale_start_at,
+    EventRecord.sale_end_at,
+    EventRecord.timezone,
+    EventRecord.venue_name,
+    EventRecord.city,
+    EventRecord.country,
+    EventRecord.capacity,
+    EventRecord.tickets_issued,
+    EventRecord.venue_capacity,
+    EventRecord.layout_room,
+    EventRecord.cover_images,
+    EventRecord.cover_alts,
+    EventRecord.participants_elsewhere,
+)
 _OF_PAGES: Final = (*_OF_CARDS, EventRecord.description, EventRecord.address, EventRecord.replaced_by_event_id)
 _SEEN: Final = EventRecord.status.in_(VISIBLE)
 _PAGE: Final = Prepared(select(*_OF_PAGES).where(EventRecord.id == place("id"), _SEEN))
@@ -64,9 +82,19 @@ def listed_facts(session: Session, event_id: str) -> ListedFacts | None:
     if row is None:
         return None
     return ListedFacts(
-        row.number, row.id, row.organisation_id, EventStatus(row.status), row.start_at, row.end_at,
-        row.rescheduled_at, row.end_at_auto, row.city, row.city_norm, row.category, row.search_text,
-    )  # fmt: skip
+        row.number,
+        row.id,
+        row.organisation_id,
+        EventStatus(row.status),
+        row.start_at,
+        row.end_at,
+        row.rescheduled_at,
+        row.end_at_auto,
+        row.city,
+        row.city_norm,
+        row.category,
+        row.search_text,
+    )
 
 
 def cards(session: Session, numbers: Sequence[int]) -> list[Card]:
@@ -95,7 +123,11 @@ def ids_of_slug(session: Session, slug: str, organisation_id: str | None) -> Seq
 def sale_status_of(card: Card, now: Millis) -> str:
     """upcoming, on_sale, sold_out or closed."""
     selling = Selling(
-        EventStatus(card.status), card.rescheduled_at, card.sale_start_at, card.sale_end_at,
-        bound(card.capacity, card.venue_capacity, card.layout_room), card.tickets_issued,
-    )  # fmt: skip
+        EventStatus(card.status),
+        card.rescheduled_at,
+        card.sale_start_at,
+        card.sale_end_at,
+        bound(card.capacity, card.venue_capacity, card.layout_room),
+        card.tickets_issued,
+    )
     return sale_status(selling, now)

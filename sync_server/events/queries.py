@@ -68,8 +68,9 @@ def events(
     return Page([row for row, _ in page.items], page.next)
 
 
-def owned(session: Session, organisation_id: str, owner_id: str, chosen: EventFilter, *, limit: int,
-          after: str | None) -> Page[EventRecord]:  # fmt: skip
+def owned(
+    session: Session, organisation_id: str, owner_id: str, chosen: EventFilter, *, limit: int, after: str | None
+) -> Page[EventRecord]:
     """The events that somebody answers for, newest first."""
     mine = EventRecord.organisation_id == organisation_id, EventRecord.owner_id == owner_id
     wanted = select(EventRecord).where(*mine, *_conditions(chosen))
@@ -84,9 +85,10 @@ def owned(session: Session, organisation_id: str, owner_id: str, chosen: EventFi
 
 def _conditions(chosen: EventFilter) -> list[ColumnElement[bool]]:
     wanted = (
-        (EventRecord.venue_id, chosen.venue_id), (EventRecord.slug, chosen.slug),
+        (EventRecord.venue_id, chosen.venue_id),
+        (EventRecord.slug, chosen.slug),
         (EventRecord.recurrence_group_id, chosen.recurrence_group_id),
-    )  # fmt: skip
+    )
     conditions = [column == value for column, value in wanted if value is not None]
     if chosen.statuses:
         conditions.append(EventRecord.status.in_(chosen.statuses))
@@ -145,8 +147,10 @@ def planned(session: Session, now: Millis) -> Sequence[EventRecord]:
     """Events whose planned transition is due."""
     opens = EventRecord.status == "published", EventRecord.go_live_at <= now
     opens_on_new_date = (
-        EventRecord.status == "postponed", EventRecord.rescheduled_at.is_not(None), EventRecord.go_live_at <= now
-    )  # fmt: skip
+        EventRecord.status == "postponed",
+        EventRecord.rescheduled_at.is_not(None),
+        EventRecord.go_live_at <= now,
+    )
     ends = EventRecord.status == "live", EventRecord.end_at_auto <= now
     any_of = or_(and_(*opens), and_(*opens_on_new_date), and_(*ends))  # each finds its way by an index of its own
     due = select(EventRecord).where(any_of).order_by(EventRecord.id).limit(100)

@@ -34,9 +34,15 @@ def replace(
 
 
 def call_off(
-    session: Session, organisation_id: str, event_id: str, target: EventStatus, deed: Deed, *, reason: str,
+    session: Session,
+    organisation_id: str,
+    event_id: str,
+    target: EventStatus,
+    deed: Deed,
+    *,
+    reason: str,
     by: str | None,
-) -> EventRecord:  # fmt: skip
+) -> EventRecord:
     """Postpone or cancel an event, and say at once which one takes its place."""
     if by is not None:
         lock_organisation(session, organisation_id)  # before the event, as everybody does

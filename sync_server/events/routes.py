@@ -71,9 +71,13 @@ def mine(query_data: schemas.EventsQuery) -> schemas.EventsView:
 
 def _chosen(query: schemas.EventsQuery) -> queries.EventFilter:
     return queries.EventFilter(
-        query.statuses(), query.archived, query.venue_id, query.slug, query.recurrence_group_id,
+        query.statuses(),
+        query.archived,
+        query.venue_id,
+        query.slug,
+        query.recurrence_group_id,
         parts().clock() if query.upcoming else None,
-    )  # fmt: skip
+    )
 
 
 @bp.get("/events/<event_id>")
@@ -127,9 +131,14 @@ def _calling_off(path: str, target: EventStatus, words: str) -> Callable[..., sc
     def call_off(event_id: str, json_data: schemas.CalledOff) -> schemas.EventView:
         with parts().database.writing() as session:
             row = replacing.call_off(
-                session, organisation(), event_id, target, deed(), reason=json_data.reason,
+                session,
+                organisation(),
+                event_id,
+                target,
+                deed(),
+                reason=json_data.reason,
                 by=json_data.replaced_by_event_id,
-            )  # fmt: skip
+            )
             return schemas.EventView.of(row, parts().clock())
 
     call_off.__name__, call_off.__doc__ = path, words
@@ -155,9 +164,14 @@ def reschedule(event_id: str, json_data: schemas.NewDate) -> schemas.EventView:
     """Give a postponed event its new date; sale windows and ticket times move along unless told otherwise."""
     with parts().database.writing() as session:
         row = status.reschedule(
-            session, organisation(), event_id, json_data.rescheduled_at, deed(),
-            move_times=json_data.move_times, reason=json_data.reason,
-        )  # fmt: skip
+            session,
+            organisation(),
+            event_id,
+            json_data.rescheduled_at,
+            deed(),
+            move_times=json_data.move_times,
+            reason=json_data.reason,
+        )
         return schemas.EventView.of(row, parts().clock())
 
 

@@ -68,10 +68,16 @@ class ChangeEvent(Changed):
 
     clearable = frozenset(
         {
-            "doors_at", "sale_start_at", "go_live_at", "end_at_auto", "max_snapshot_age_hours", "recurrence_group_id",
-            "description", "category",
+            "doors_at",
+            "sale_start_at",
+            "go_live_at",
+            "end_at_auto",
+            "max_snapshot_age_hours",
+            "recurrence_group_id",
+            "description",
+            "category",
         }
-    )  # fmt: skip
+    )
 
     name: Title | None = None
     slug: Slug | None = None
@@ -316,9 +322,14 @@ class EventGateView(BaseModel):
     def of(cls, row: GateRow) -> EventGateView:
         """As gates hold it."""
         return cls(
-            number=row.number, code=row.code, name=row.name, open=row.open, zones=list(row.zones),
-            capacity=row.capacity, step_free=row.step_free,
-        )  # fmt: skip
+            number=row.number,
+            code=row.code,
+            name=row.name,
+            open=row.open,
+            zones=list(row.zones),
+            capacity=row.capacity,
+            step_free=row.step_free,
+        )
 
 
 class EventGatesView(BaseModel):

@@ -82,9 +82,12 @@ class SeriesView(BaseModel):
         """As organisers see it."""
         first, last = iso(series.first), iso(series.last)
         return cls(
-            recurrence_group_id=series.id, name=series.name, events=series.events, first_start_at=first,
+            recurrence_group_id=series.id,
+            name=series.name,
+            events=series.events,
+            first_start_at=first,
             last_start_at=last,
-        )  # fmt: skip
+        )
 
 
 class AllSeries(BaseModel):

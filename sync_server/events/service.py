@@ -38,9 +38,13 @@ _EVENING: Final = ("end_at", "doors_at", "go_live_at", "end_at_auto")
 _SALES: Final = ("sale_start_at", "sale_end_at")
 _TEXTS: Final = frozenset({"description", "category"})
 _COUNTED: Final = (
-    EventRecord.id, EventRecord.ticket_sequence, EventRecord.tickets_issued, EventRecord.capacity,
-    EventRecord.venue_capacity, EventRecord.layout_room,
-)  # fmt: skip
+    EventRecord.id,
+    EventRecord.ticket_sequence,
+    EventRecord.tickets_issued,
+    EventRecord.capacity,
+    EventRecord.venue_capacity,
+    EventRecord.layout_room,
+)
 
 SOLD_OUT_OR_NOT: Final = "sold_out_or_not"
 """Announced with the event's id when its last ticket is counted, and when there is one again."""
@@ -57,9 +61,14 @@ def create_event(
     kept["owner_id"] = kept.get("owner_id") or deed.actor.id
     row = EventRecord(
         **{**kept, **_names(session, organisation_id, words), **place_of(venue)},
-        id=uuid7(deed.now, deed.entropy), organisation_id=organisation_id, number=_number(session, deed.entropy),
-        status=EventStatus.DRAFT.value, created_by=deed.actor.id, created_at=deed.now, updated_at=deed.now,
-    )  # fmt: skip
+        id=uuid7(deed.now, deed.entropy),
+        organisation_id=organisation_id,
+        number=_number(session, deed.entropy),
+        status=EventStatus.DRAFT.value,
+        created_by=deed.actor.id,
+        created_at=deed.now,
+        updated_at=deed.now,
+    )
     row.sale_end_at = row.start_at if row.sale_end_at is None else row.sale_end_at
     row.doors_at = _doors(row, venue.settings) if row.doors_at is None else row.doors_at
     rules.check_times(times_of(row))
@@ -76,9 +85,14 @@ def create_event(
 def place_of(venue: Place) -> dict[str, Any]:
     """What an event copies of its venue."""
     return {
-        "venue_id": venue.id, "venue_name": venue.name, "timezone": venue.timezone, "city": venue.city,
-        "country": venue.country, "address": venue.address, "venue_capacity": venue.max_capacity,
-    }  # fmt: skip
+        "venue_id": venue.id,
+        "venue_name": venue.name,
+        "timezone": venue.timezone,
+        "city": venue.city,
+        "country": venue.country,
+        "address": venue.address,
+        "venue_capacity": venue.max_capacity,
+    }
 
 
 def _doors(row: EventRecord, habits: Mapping[str, Any]) -> Millis | None:
@@ -98,9 +112,14 @@ def _open(session: Session, row: EventRecord, deed: Deed, origin: dict[str, Any]
 
 
 def change_event(
-    session: Session, organisation_id: str, event_id: str, changes: Mapping[str, Any], deed: Deed,
-    *, close_ms: int = rules.CLOSE_MS,
-) -> EventRecord:  # fmt: skip
+    session: Session,
+    organisation_id: str,
+    event_id: str,
+    changes: Mapping[str, Any],
+    deed: Deed,
+    *,
+    close_ms: int = rules.CLOSE_MS,
+) -> EventRecord:
     """Other words, times or rules for an event; connected gates hear of it within a second.
 
     What is planned for the evening moves with its start; sale windows and ticket times do too, unless told otherwise.
@@ -264,18 +283,30 @@ def put(session: Session, event: EventRecord, rows: Iterable[AnyRow | Row]) -> N
 
 
 def tell(
-    session: Session, event: EventRecord, name: str, deed: Deed, *, before: dict[str, Any] | None = None,
-    after: dict[str, Any] | None = None, reason: str = "",
-) -> None:  # fmt: skip
+    session: Session,
+    event: EventRecord,
+    name: str,
+    deed: Deed,
+    *,
+    before: dict[str, Any] | None = None,
+    after: dict[str, Any] | None = None,
+    reason: str = "",
+) -> None:
     """An audit line and a fact about an event; whoever shows events to visitors looks at it anew."""
     note(session, event, name, deed, before=before, after=after, reason=reason)
     announce(session, "event_changed", (event.organisation_id, event.id, event.number), deed.now)
 
 
 def note(
-    session: Session, event: EventRecord, name: str, deed: Deed, *, before: dict[str, Any] | None = None,
-    after: dict[str, Any] | None = None, reason: str = "",
-) -> None:  # fmt: skip
+    session: Session,
+    event: EventRecord,
+    name: str,
+    deed: Deed,
+    *,
+    before: dict[str, Any] | None = None,
+    after: dict[str, Any] | None = None,
+    reason: str = "",
+) -> None:
     """The same without a word to higher floors: for an event that is gone."""
     where = event.organisation_id
     record(session, AuditLine(deed.actor, name, "event", event.id, where, deed.now, before, after, reason))

@@ -17,15 +17,25 @@ _TIMES = ("start_at", "end_at", "rescheduled_at", "go_live_at", "end_at_auto")
 
 
 def note(
-    session: Session, event: EventRecord, name: str, deed: Deed, *, before: Mapping[str, Any] | None,
-    after: Mapping[str, Any] | None, reason: str,
-) -> None:  # fmt: skip
+    session: Session,
+    event: EventRecord,
+    name: str,
+    deed: Deed,
+    *,
+    before: Mapping[str, Any] | None,
+    after: Mapping[str, Any] | None,
+    reason: str,
+) -> None:
     """One line once the change is committed, and none where it is not."""
     was, now_is = before or {}, after or {}
     told: dict[str, Any] = {
-        "event_id": event.id, "venue_id": event.venue_id, "organisation_id": event.organisation_id,
-        "actor": deed.actor.kind, "actor_id": deed.actor.id, "request_id": deed.actor.request_id,
-    }  # fmt: skip
+        "event_id": event.id,
+        "venue_id": event.venue_id,
+        "organisation_id": event.organisation_id,
+        "actor": deed.actor.kind,
+        "actor_id": deed.actor.id,
+        "request_id": deed.actor.request_id,
+    }
     if "status" in now_is:
         told |= {"old_status": was.get("status"), "new_status": now_is["status"]}
     told |= {field: now_is[field] for field in _TIMES if field in now_is}

@@ -25,10 +25,16 @@ DOORS_BEFORE_MS: Final[Millis] = 24 * 3_600_000
 _E = EventRecord
 _WRONG_ORDER: Final = and_(
     _E.status.in_(["draft", "published", "live", "postponed"]),
-    or_(_E.end_at < _E.start_at + SHORTEST_MS, _E.end_at_auto <= _E.start_at, _E.end_at_auto <= _E.go_live_at,
-        _E.go_live_at >= _E.end_at, _E.doors_at > _E.start_at, _E.sale_end_at > _E.end_at,
-        _E.sale_start_at >= func.coalesce(_E.sale_end_at, _E.start_at)),
-)  # fmt: skip
+    or_(
+        _E.end_at < _E.start_at + SHORTEST_MS,
+        _E.end_at_auto <= _E.start_at,
+        _E.end_at_auto <= _E.go_live_at,
+        _E.go_live_at >= _E.end_at,
+        _E.doors_at > _E.start_at,
+        _E.sale_end_at > _E.end_at,
+        _E.sale_start_at >= func.coalesce(_E.sale_end_at, _E.start_at),
+    ),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +84,20 @@ def _by_status(now: Millis) -> ColumnElement[bool]:
 def _suspect(row: EventRecord) -> Suspect:
     start, end = window(row)
     return Suspect(
-        row.id, row.organisation_id, row.venue_id, row.name, EventStatus(row.status), start, end, _doors(row, start),
-        row.go_live_at, row.end_at_auto, row.cancelled_at, _fits(row), row.updated_at,
-    )  # fmt: skip
+        row.id,
+        row.organisation_id,
+        row.venue_id,
+        row.name,
+        EventStatus(row.status),
+        start,
+        end,
+        _doors(row, start),
+        row.go_live_at,
+        row.end_at_auto,
+        row.cancelled_at,
+        _fits(row),
+        row.updated_at,
+    )
 
 
 def _doors(row: EventRecord, start: Millis) -> Millis | None:

@@ -47,9 +47,11 @@ _SQLITE_TEXT: Final = text(
 
 
 def claim(
-    session: Session, shared: Mapping[str, Any], rows: Sequence[tuple[int, str | None, int | None]],
+    session: Session,
+    shared: Mapping[str, Any],
+    rows: Sequence[tuple[int, str | None, int | None]],
     mine: Collection[str],
-) -> set[int]:  # fmt: skip
+) -> set[int]:
     """Take these seats, given with their holds and tickets in the order of the seats; which of them could be had.
 
     `shared` is what all rows say alike: event_id, organisation_id, state, held_until and now.

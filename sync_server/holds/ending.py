@@ -74,6 +74,10 @@ def subjects_of(hold: HoldRow, event_number: int) -> dict[str, Any]:
 def payload_of(hold: HoldRow) -> dict[str, Any]:
     """What the facts of a hold carry."""
     return {
-        "kind": hold.kind, "seat": hold.seat, "zone": hold.zone, "quantity": hold.quantity,
-        "held_until": hold.held_until, "bearer": f"{hold.bearer_kind}:{hold.bearer_id}",
-    }  # fmt: skip
+        "kind": hold.kind,
+        "seat": hold.seat,
+        "zone": hold.zone,
+        "quantity": hold.quantity,
+        "held_until": hold.held_until,
+        "bearer": f"{hold.bearer_kind}:{hold.bearer_id}",
+    }

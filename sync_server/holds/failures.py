@@ -38,9 +38,15 @@ class Failures:
         """Who could not have which seat, and why; written a moment later."""
         after = {"event_id": _told(event_id), "code": why.error_code, "source": asking.source}
         line = AuditLine(
-            asking.deed.actor, "seat_reserve_failed", "seat", _told(seat_id), asking.organisation_id, asking.now, None,
+            asking.deed.actor,
+            "seat_reserve_failed",
+            "seat",
+            _told(seat_id),
+            asking.organisation_id,
+            asking.now,
+            None,
             after,
-        )  # fmt: skip
+        )
         with self._turn:
             self._lost += len(self._waiting) == MOST
             self._waiting.append(line)

@@ -51,8 +51,9 @@ def back_to_draft(session: Session, event: Event, now: Millis) -> None:
         raise Conflict(
             f"{held} seats or places are held at this moment: an event goes back to draft only while nothing is sold "
             "or held. Wait until the holds are over, or cancel or postpone the event.",
-            code="event_has_holds", held=held,
-        )  # fmt: skip
+            code="event_has_holds",
+            held=held,
+        )
 
 
 def postponed(session: Session, event: Event, now: Millis) -> None:

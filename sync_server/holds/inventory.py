@@ -25,9 +25,14 @@ T = TypeVar("T")
 
 
 def sell(
-    session: Session, organisation_id: str, event_id: str, tickets: Mapping[int, int], deed: Deed,
-    *, holds: Collection[str] = (),
-) -> None:  # fmt: skip
+    session: Session,
+    organisation_id: str,
+    event_id: str,
+    tickets: Mapping[int, int],
+    deed: Deed,
+    *,
+    holds: Collection[str] = (),
+) -> None:
     """Give seats (by number) to tickets (by id): from these holds, which are converted, or from what is free.
 
     Conflict `seat_taken` names the seats that cannot be had, `hold_expired` a hold whose time is over; then nothing
@@ -109,9 +114,15 @@ def _over(row: SeatOfEventRow, now: Millis) -> bool:
 
 
 def sell_places(  # noqa: PLR0917 - the same words in the same order as sell
-    session: Session, organisation_id: str, event_id: str, zone: int, count: int, deed: Deed,
-    *, holds: Collection[str] = (),
-) -> None:  # fmt: skip
+    session: Session,
+    organisation_id: str,
+    event_id: str,
+    zone: int,
+    count: int,
+    deed: Deed,
+    *,
+    holds: Collection[str] = (),
+) -> None:
     """Sell places of a zone without seats (by its number in the layout), of which these holds have some already.
 
     Conflict `zone_full` where the zone has not so many left, `hold_expired` for a hold whose time is over.
@@ -187,8 +198,9 @@ def require_room(session: Session, organisation_id: str, event_id: str, now: Mil
     if held and held + event.tickets_issued > most:
         raise Conflict(
             f"{held} of the last places are held by guests for some minutes. Ask for fewer, or try again later.",
-            code="capacity_exceeded", held=held,
-        )  # fmt: skip
+            code="capacity_exceeded",
+            held=held,
+        )
 
 
 def _zone(session: Session, organisation_id: str, event_id: str, number: int) -> EventZone:

@@ -136,9 +136,16 @@ def load(session: Session, organisation_id: str, event_id: str, plan: Plan, turn
     row = seating.maybe_event_layout(session, organisation_id, event_id)
     policy = seating.policy(session, organisation_id) if row is None else policy_at(session, row)
     sale = Sale(
-        turn, EventStatus(event.status), event.rescheduled_at, event.sale_start_at, event.sale_end_at, event.capacity,
-        row.revision if row else 0, policy_changed_at(session, organisation_id), row is not None and row.moving,
-    )  # fmt: skip
+        turn,
+        EventStatus(event.status),
+        event.rescheduled_at,
+        event.sale_start_at,
+        event.sale_end_at,
+        event.capacity,
+        row.revision if row else 0,
+        policy_changed_at(session, organisation_id),
+        row is not None and row.moving,
+    )
     venue = venues.venue(session, organisation_id, event.venue_id)
     plan = NO_PLAN if row is None else _plan(session, row, policy, plan)
     return Known(event.id, organisation_id, event.number, venue.max_capacity, sale, policy, plan)

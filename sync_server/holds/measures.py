@@ -23,8 +23,9 @@ class Measures:
         """Counts nothing and looks at nothing yet."""
         registry = parts.metrics.registry
         self._parts, self._turn, self._looked = parts, threading.Lock(), -NOT_MORE_OFTEN_NS
-        self._tries = Counter("gatehouse_hold_tries", "Tries to hold, by what came of them", ["outcome"],
-            registry=registry)  # fmt: skip
+        self._tries = Counter(
+            "gatehouse_hold_tries", "Tries to hold, by what came of them", ["outcome"], registry=registry
+        )
         self.retries = Counter("gatehouse_hold_retries", "Tries begun anew: others were quicker", registry=registry)
         self._active = Gauge("gatehouse_holds_active", "Holds that are not over", registry=registry)
         self._overdue = Gauge("gatehouse_holds_overdue", "Holds that are over, but not ended yet", registry=registry)

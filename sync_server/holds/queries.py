@@ -34,9 +34,11 @@ def mine(
 ) -> Sequence[HoldRow]:
     """What somebody holds now, at one event or at all of the organisation's."""
     wanted = [
-        HoldRow.organisation_id == organisation_id, HoldRow.bearer_id == bearer_id, HoldRow.held_until > now,
+        HoldRow.organisation_id == organisation_id,
+        HoldRow.bearer_id == bearer_id,
+        HoldRow.held_until > now,
         HoldRow.status.in_([HoldStatus.ACTIVE.value, HoldStatus.SUSPENDED.value]),
-    ]  # fmt: skip
+    ]
     if event_id is not None:
         wanted.append(HoldRow.event_id == event_id)
     in_order = HoldRow.created_at, HoldRow.event_id, HoldRow.seat, HoldRow.id

@@ -30,12 +30,18 @@ def kept(session: Session, holds: Sequence[HoldRow], *, named: bool) -> list[Kep
             names |= {(event_id, number): id for number, id in ids_of(session, where, event_id, numbers).items()}
     return [
         Kept(
-            hold.organisation_id, hold.event_id, hold.seat, names.get((hold.event_id, hold.seat), ""), hold.id,
-            hold.bearer_id, hold.held_until, hold.updated_at != hold.created_at,
+            hold.organisation_id,
+            hold.event_id,
+            hold.seat,
+            names.get((hold.event_id, hold.seat), ""),
+            hold.id,
+            hold.bearer_id,
+            hold.held_until,
+            hold.updated_at != hold.created_at,
         )
         for hold in seats
         if hold.seat is not None
-    ]  # fmt: skip
+    ]
 
 
 def job(far: Far) -> Job:

@@ -186,16 +186,35 @@ def _asked(known: Known, spot: Spot, asking: Asking, tidy: int) -> dict[str, Any
     sale, bounds, now = known.sale, service.bounds_of(known, asking), asking.now
     left_far, left, right, right_far = spot.beside
     return {
-        "event": known.id, "organisation": known.organisation_id, "turn": sale.turn, "status": sale.status.value,
-        "rescheduled_at": _or(sale.rescheduled_at), "sale_start_at": _or(sale.sale_start_at),
-        "sale_end_at": sale.sale_end_at, "capacity": sale.capacity, "revision": sale.revision,
-        "policy_at": _or(sale.policy_at), "bearer": asking.id, "kind": asking.kind, "origin": asking.origin,
-        "since": now - rules.RATE_MS, "seat": spot.number, "now": now, "walls": spot.walls, "left_far": left_far,
-        "left": left, "right": right, "right_far": right_far, "tidy": tidy, "rate": _or(bounds.rate),
-        "per_booking": _or(bounds.per_booking), "per_user": _or(bounds.per_user),
-        "per_address": _or(bounds.per_address), "hold_id": uuid7(now, asking.deed.entropy),
+        "event": known.id,
+        "organisation": known.organisation_id,
+        "turn": sale.turn,
+        "status": sale.status.value,
+        "rescheduled_at": _or(sale.rescheduled_at),
+        "sale_start_at": _or(sale.sale_start_at),
+        "sale_end_at": sale.sale_end_at,
+        "capacity": sale.capacity,
+        "revision": sale.revision,
+        "policy_at": _or(sale.policy_at),
+        "bearer": asking.id,
+        "kind": asking.kind,
+        "origin": asking.origin,
+        "since": now - rules.RATE_MS,
+        "seat": spot.number,
+        "now": now,
+        "walls": spot.walls,
+        "left_far": left_far,
+        "left": left,
+        "right": right,
+        "right_far": right_far,
+        "tidy": tidy,
+        "rate": _or(bounds.rate),
+        "per_booking": _or(bounds.per_booking),
+        "per_user": _or(bounds.per_user),
+        "per_address": _or(bounds.per_address),
+        "hold_id": uuid7(now, asking.deed.entropy),
         "until": service.until(known, now),
-    }  # fmt: skip
+    }
 
 
 def _or(value: int | None) -> int:
@@ -206,24 +225,46 @@ def _written(known: Known, spot: Spot, asking: Asking, hold_id: str, until: Mill
     """What it writes where all is well, beyond what it looks for: the hold, its audit line and its fact."""
     deed, where, now = asking.deed, known.organisation_id, asking.now
     hold = {
-        "id": hold_id, "kind": "seat", "zone": spot.zone, "quantity": 1, "status": HoldStatus.ACTIVE.value,
-        "extended": 0, "source": asking.source, "notes": asking.notes, "origin": service.origin_of(known, asking),
-    }  # fmt: skip
-    after = {"status": "active", "event_id": known.id, "seat": spot.number, "zone": spot.zone, "quantity": 1,
-        "held_until": until, "source": asking.source}  # fmt: skip
+        "id": hold_id,
+        "kind": "seat",
+        "zone": spot.zone,
+        "quantity": 1,
+        "status": HoldStatus.ACTIVE.value,
+        "extended": 0,
+        "source": asking.source,
+        "notes": asking.notes,
+        "origin": service.origin_of(known, asking),
+    }
+    after = {
+        "status": "active",
+        "event_id": known.id,
+        "seat": spot.number,
+        "zone": spot.zone,
+        "quantity": 1,
+        "held_until": until,
+        "source": asking.source,
+    }
     line = AuditLine(deed.actor, "seat_reserved", "hold", hold_id, where, now, None, after)
     audit.require_grounds(line)
     written = audit.write(line, uuid7(now, deed.entropy), deed.entropy)
     subjects = {"hold": hold_id, "event": known.id, "event_number": known.number}
-    payload = {"kind": "seat", "seat": spot.number, "zone": spot.zone, "quantity": 1, "held_until": until,
-        "bearer": f"{asking.kind}:{asking.id}", "seat_id": spot.id}  # fmt: skip
+    payload = {
+        "kind": "seat",
+        "seat": spot.number,
+        "zone": spot.zone,
+        "quantity": 1,
+        "held_until": until,
+        "bearer": f"{asking.kind}:{asking.id}",
+        "seat_id": spot.id,
+    }
     fact = outbox.write(Fact("seat_held", where, now, subjects, payload), deed.entropy)
     named, text, told = statement.named, _text, written.line
     return {
-        **named("hold", hold), **named("line", {**told, "before": text(told["before"]), "after": text(told["after"])}),
+        **named("hold", hold),
+        **named("line", {**told, "before": text(told["before"]), "after": text(told["after"])}),
         **named("filed", written.filed[0] if written.filed else {}),
         **named("fact", {**fact, "subjects": text(fact["subjects"]), "payload": text(fact["payload"])}),
-    }  # fmt: skip
+    }
 
 
 def _text(value: Any) -> str | None:

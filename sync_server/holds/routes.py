@@ -91,9 +91,13 @@ def hold(event_id: str, json_data: schemas.HoldRequest) -> Response:
         return before
     zones = json_data.zone_ids or ([json_data.zone_id] if json_data.zone_id else [])
     party = Party(
-        json_data.seat_ids or (), json_data.best or 0, json_data.count or 0, zones, json_data.wheelchairs,
+        json_data.seat_ids or (),
+        json_data.best or 0,
+        json_data.count or 0,
+        zones,
+        json_data.wheelchairs,
         json_data.apart,
-    )  # fmt: skip
+    )
     told = _Told(lambda held: _party_view(held, asking.now))
     with _noted(asking, event_id, ""):
         table = Table(box_office(parts()), houses(), asking, _id("event_id", event_id), party)
@@ -189,9 +193,16 @@ def _asking(said: schemas.ReserveRequest) -> Asking:
     visitor = _with_membership(Visitor(signed_in=who.kind != "guest", roles=roles), said.membership)
     names = frozenset({name(parts().sealer, where, Named.CODE, said.invitation)} if said.invitation else ())
     return Asking(
-        where, who.kind, who.id, origin_of(client_address()), deed(), Bearer(visitor, names), said.override,
-        said.source, said.notes,
-    )  # fmt: skip
+        where,
+        who.kind,
+        who.id,
+        origin_of(client_address()),
+        deed(),
+        Bearer(visitor, names),
+        said.override,
+        said.source,
+        said.notes,
+    )
 
 
 def _with_membership(visitor: Visitor, shown: str | None) -> Visitor:
@@ -237,9 +248,15 @@ def _row_view(known: Known, row: HoldRow, now: int) -> dict[str, Any]:
     spot = known.plan.spots.get(known.plan.numbers.get(row.seat, "")) if row.seat is not None else None
     zone = known.plan.zones.get(row.zone)
     held = Held(
-        row.id, row.event_id, spot, row.zone, zone.name if zone else "", row.quantity, row.held_until,
+        row.id,
+        row.event_id,
+        spot,
+        row.zone,
+        zone.name if zone else "",
+        row.quantity,
+        row.held_until,
         party_id=row.party_id,
-    )  # fmt: skip
+    )
     view = schemas.hold_view(held, now)
     if row.status == HoldStatus.SUSPENDED.value or row.held_until == NEVER:
         left = (row.remaining_ms or 0) // 1000

@@ -62,8 +62,9 @@ def check_sale(sale: Sale, now: Millis) -> None:
     if not sells(sale.status, sale.rescheduled_at, sale.sale_start_at, sale.sale_end_at, now):
         early = sale.sale_start_at is not None and now < sale.sale_start_at
         words = "Sales have not begun yet." if early else "Sales are over."
-        raise InvalidRequest(words, code="event_sales_closed", sale_start_at=sale.sale_start_at,
-            sale_end_at=sale.sale_end_at)  # fmt: skip
+        raise InvalidRequest(
+            words, code="event_sales_closed", sale_start_at=sale.sale_start_at, sale_end_at=sale.sale_end_at
+        )
     if sale.moving:
         raise being_moved()
 
@@ -187,8 +188,10 @@ def held_by_another(until: Millis, now: Millis) -> GatehouseError:
     """Somebody else has it for now; who, is nobody's business."""
     return Conflict(
         "Somebody else holds this seat for the moment. Choose another, or try again later.",
-        code="seat_held_by_another_user", expires_at=until, expires_in=seconds_left(until, now),
-    )  # fmt: skip
+        code="seat_held_by_another_user",
+        expires_at=until,
+        expires_in=seconds_left(until, now),
+    )
 
 
 def no_longer_available() -> GatehouseError:

@@ -58,15 +58,23 @@ def hold_view(held: Held, now: Millis) -> dict[str, Any]:
     view: dict[str, Any] = {"hold_id": held.id, "event_id": held.event_id}
     if held.spot is not None:
         view |= {
-            "seat_id": held.spot.id, "block_name": held.zone_name, "section": held.spot.section or None,
-            "row": held.spot.row, "seat_number": held.spot.seat_number, "seat_name": held.spot.name,
-        }  # fmt: skip
+            "seat_id": held.spot.id,
+            "block_name": held.zone_name,
+            "section": held.spot.section or None,
+            "row": held.spot.row,
+            "seat_number": held.spot.seat_number,
+            "seat_name": held.spot.name,
+        }
     else:
         view |= {"zone": held.zone or None, "block_name": held.zone_name or None, "quantity": held.quantity}
     return view | {
-        "status": "held", "held_until": iso(held.until), "held_until_unix": held.until // 1000,
-        "expires_in_seconds": left, "party_id": held.party_id, "message": _message(held, left),
-    }  # fmt: skip
+        "status": "held",
+        "held_until": iso(held.until),
+        "held_until_unix": held.until // 1000,
+        "expires_in_seconds": left,
+        "party_id": held.party_id,
+        "message": _message(held, left),
+    }
 
 
 def _message(held: Held, left: int) -> str:

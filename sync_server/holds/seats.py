@@ -14,8 +14,12 @@ from sync_server.holds.models import SeatOfEventRow, SeatState
 
 AT_ONCE: Final = 500
 _FREED: Final[Mapping[str, Any]] = {
-    "state": SeatState.FREE.value, "hold_id": None, "held_until": None, "ticket_id": None, "locked_at": None
-}  # fmt: skip
+    "state": SeatState.FREE.value,
+    "hold_id": None,
+    "held_until": None,
+    "ticket_id": None,
+    "locked_at": None,
+}
 
 
 def locked(session: Session, event_id: str, seats: Iterable[int]) -> dict[int, SeatOfEventRow]:
@@ -60,21 +64,32 @@ def hold(
 ) -> set[int]:
     """Let these holds have their seats; which of them could be had."""
     shared = {
-        "event_id": event_id, "organisation_id": organisation_id, "state": SeatState.HELD.value, "held_until": until,
+        "event_id": event_id,
+        "organisation_id": organisation_id,
+        "state": SeatState.HELD.value,
+        "held_until": until,
         "now": now,
-    }  # fmt: skip
+    }
     return claim(session, shared, [(seat, holds[seat], None) for seat in sorted(holds)], ())
 
 
 def sell(
-    session: Session, organisation_id: str, event_id: str, tickets: Mapping[int, int], *, now: Millis,
+    session: Session,
+    organisation_id: str,
+    event_id: str,
+    tickets: Mapping[int, int],
+    *,
+    now: Millis,
     mine: Collection[str] = (),
-) -> set[int]:  # fmt: skip
+) -> set[int]:
     """Let these tickets have their seats, which may be held by `mine`; which of them could be had."""
     shared = {
-        "event_id": event_id, "organisation_id": organisation_id, "state": SeatState.SOLD.value, "held_until": None,
+        "event_id": event_id,
+        "organisation_id": organisation_id,
+        "state": SeatState.SOLD.value,
+        "held_until": None,
         "now": now,
-    }  # fmt: skip
+    }
     return claim(session, shared, [(seat, None, tickets[seat]) for seat in sorted(tickets)], mine)
 
 

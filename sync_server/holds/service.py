@@ -166,11 +166,25 @@ def _made(known: Known, asking: Asking, new: Sequence[Spot], wanted: Wanted) -> 
 
     def row(kind: str, zone: int, quantity: int, seat: int | None) -> HoldRow:
         return HoldRow(
-            id=uuid7(deed.now, deed.entropy), organisation_id=known.organisation_id, event_id=known.id, kind=kind,
-            seat=seat, zone=zone, quantity=quantity, bearer_kind=asking.kind, bearer_id=asking.id, party_id=party,
-            status=HoldStatus.ACTIVE.value, held_until=until(known, deed.now), source=asking.source,
-            notes=asking.notes, origin=origin_of(known, asking), extended=0, created_at=deed.now, updated_at=deed.now,
-        )  # fmt: skip
+            id=uuid7(deed.now, deed.entropy),
+            organisation_id=known.organisation_id,
+            event_id=known.id,
+            kind=kind,
+            seat=seat,
+            zone=zone,
+            quantity=quantity,
+            bearer_kind=asking.kind,
+            bearer_id=asking.id,
+            party_id=party,
+            status=HoldStatus.ACTIVE.value,
+            held_until=until(known, deed.now),
+            source=asking.source,
+            notes=asking.notes,
+            origin=origin_of(known, asking),
+            extended=0,
+            created_at=deed.now,
+            updated_at=deed.now,
+        )
 
     places_held = [row("places", wanted.zone, wanted.count, None)] if wanted.count else []
     return [row("seat", spot.zone, 1, spot.number) for spot in new] + places_held
@@ -219,8 +233,15 @@ def _take_places(session: Session, known: Known, deed: Deed, wanted: Wanted) -> 
 def _tell(
     session: Session, event_number: int, row: HoldRow, deed: Deed, *, action: str, fact: str, **told: str | None
 ) -> None:
-    after = {"status": row.status, "event_id": row.event_id, "seat": row.seat, "zone": row.zone,
-        "quantity": row.quantity, "held_until": row.held_until, "source": row.source}  # fmt: skip
+    after = {
+        "status": row.status,
+        "event_id": row.event_id,
+        "seat": row.seat,
+        "zone": row.zone,
+        "quantity": row.quantity,
+        "held_until": row.held_until,
+        "source": row.source,
+    }
     record(session, AuditLine(deed.actor, action, "hold", row.id, row.organisation_id, deed.now, None, after))
     subjects, payload = ending.subjects_of(row, event_number), ending.payload_of(row) | told
     record_fact(session, Fact(fact, row.organisation_id, deed.now, subjects, payload))

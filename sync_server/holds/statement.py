@@ -92,12 +92,22 @@ def _columns(table: Table, left_out: Iterable[str] = ()) -> list[str]:
 
 #: What the rows have in common with the question, under the name that it has there: each value goes over once.
 _SAME: Final = {
-    "hold_organisation_id": "organisation", "hold_event_id": "event", "hold_seat": "seat", "hold_bearer_kind": "kind",
-    "hold_bearer_id": "bearer", "hold_held_until": "until", "hold_created_at": "now", "hold_updated_at": "now",
-    "line_organisation_id": "organisation", "line_at": "now", "line_subject_id": "hold_id",
-    "filed_organisation_id": "organisation", "fact_organisation_id": "organisation", "fact_created_at": "now",
+    "hold_organisation_id": "organisation",
+    "hold_event_id": "event",
+    "hold_seat": "seat",
+    "hold_bearer_kind": "kind",
+    "hold_bearer_id": "bearer",
+    "hold_held_until": "until",
+    "hold_created_at": "now",
+    "hold_updated_at": "now",
+    "line_organisation_id": "organisation",
+    "line_at": "now",
+    "line_subject_id": "hold_id",
+    "filed_organisation_id": "organisation",
+    "fact_organisation_id": "organisation",
+    "fact_created_at": "now",
     "fact_due_at": "now",
-}  # fmt: skip
+}
 
 
 def _values(prefix: str, table: Table, names: Iterable[str], *, typed: bool) -> str:
@@ -121,9 +131,7 @@ _SEATS, _HOLDS = cast(Table, SeatOfEventRow.__table__), cast(Table, HoldRow.__ta
 HOLD_COLUMNS: Final = _columns(_HOLDS)
 LINE_COLUMNS: Final = _columns(LINES, ("seq", "seal"))
 FILED_COLUMNS: Final = _columns(FILED, ("erased_at",))
-FACT_COLUMNS: Final = [
-    "message_id", "name", "organisation_id", "stream", "subjects", "payload", "created_at", "due_at"
-]  # fmt: skip
+FACT_COLUMNS: Final = ["message_id", "name", "organisation_id", "stream", "subjects", "payload", "created_at", "due_at"]
 
 _TAKE: Final = """
   INSERT INTO event_seats (event_id, seat, organisation_id, state, hold_id, held_until, ticket_id, version, locked_at)
@@ -184,9 +192,12 @@ WRITE: Final = (
 _PARTS: Final = {
     prefix: tuple((f"{prefix}_{name}", name) for name in columns if f"{prefix}_{name}" not in _SAME)
     for prefix, columns in (
-        ("hold", HOLD_COLUMNS), ("line", LINE_COLUMNS), ("filed", FILED_COLUMNS), ("fact", FACT_COLUMNS),
+        ("hold", HOLD_COLUMNS),
+        ("line", LINE_COLUMNS),
+        ("filed", FILED_COLUMNS),
+        ("fact", FACT_COLUMNS),
     )
-}  # fmt: skip
+}
 
 
 def named(prefix: str, row: Mapping[str, Any]) -> dict[str, Any]:

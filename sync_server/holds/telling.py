@@ -25,16 +25,24 @@ from sync_server.seating import queries as seating
 
 TOLD: Final = frozenset(
     {
-        "seat_held", "seat_hold_released", "seat_hold_expired", "seat_hold_converted", "holds_ended", "tickets_issued",
+        "seat_held",
+        "seat_hold_released",
+        "seat_hold_expired",
+        "seat_hold_converted",
+        "holds_ended",
+        "tickets_issued",
         "ticket_cancelled",
     }
-)  # fmt: skip
+)
 COUNTED_MS: Final = 1_000
 MOST: Final = 1_000
 #: What a fact does to how much is held and how much is sold; of others only a count tells.
 _STEPS: Final[Mapping[str, tuple[int, int]]] = {
-    "seat_held": (1, 0), "seat_hold_released": (-1, 0), "seat_hold_expired": (-1, 0), "seat_hold_converted": (-1, 1),
-}  # fmt: skip
+    "seat_held": (1, 0),
+    "seat_hold_released": (-1, 0),
+    "seat_hold_expired": (-1, 0),
+    "seat_hold_converted": (-1, 1),
+}
 
 
 def teller(parts: Parts) -> Announcer:
@@ -133,9 +141,14 @@ def shares(total: int, gone: Occupancy) -> dict[str, Any]:
         return round(100 * part / total, 1) if total else 0.0
 
     return {
-        "total": total, "total_available": available, "total_held": gone.held, "total_sold": gone.sold,
-        "percent_available": percent(available), "percent_held": percent(gone.held), "percent_sold": percent(gone.sold),
-    }  # fmt: skip
+        "total": total,
+        "total_available": available,
+        "total_held": gone.held,
+        "total_sold": gone.sold,
+        "percent_available": percent(available),
+        "percent_held": percent(gone.held),
+        "percent_sold": percent(gone.sold),
+    }
 
 
 def _look(session: Session, organisation_id: str, event_id: str, now: Millis) -> tuple[int, Occupancy]:

@@ -32,10 +32,13 @@ def wire(parts: Parts) -> None:
     when(ASKED, _tell_taken)
     when(HANGING, _count_holds)
     for names, act in (
-        (_OVER, following.called_off), (_DATED, following.dated), (("event_unpublished",), following.back_to_draft),
-        (("event_postponed",), following.postponed), (("event_changed",), following.changed),
+        (_OVER, following.called_off),
+        (_DATED, following.dated),
+        (("event_unpublished",), following.back_to_draft),
+        (("event_postponed",), following.postponed),
+        (("event_changed",), following.changed),
         (("guest_gone",), following.left),
-    ):  # fmt: skip
+    ):
         for name in names:
             when(name, act)
     when(LAYOUT_CHANGING, _layout_changing)

@@ -15,8 +15,14 @@ HINT: Final = f"retry: {RECONNECT_MS}\n\n"
 HEARTBEAT: Final = ": heartbeat\n\n"
 
 _OPEN: Final = (
-    "total", "total_available", "total_held", "total_sold", "percent_available", "percent_held", "percent_sold",
-)  # fmt: skip
+    "total",
+    "total_available",
+    "total_held",
+    "total_sold",
+    "percent_available",
+    "percent_held",
+    "percent_sold",
+)
 """What anybody may know of a house's seats: how many, never which and never whose."""
 
 

@@ -104,8 +104,12 @@ class JoinsConsumer:
 
     def _say(self, problem: Exception) -> None:
         away = isinstance(problem, pika.exceptions.AMQPError) or is_outage(problem)
-        LOG.warning("joins_not_heard", problem=type(problem).__name__, meaning="they wait in their queue",
-            exc_info=None if away else problem)  # fmt: skip
+        LOG.warning(
+            "joins_not_heard",
+            problem=type(problem).__name__,
+            meaning="they wait in their queue",
+            exc_info=None if away else problem,
+        )
 
     def _pause(self, losses: int) -> float:
         jitter = int.from_bytes(self._parts.entropy(2), "big") / 65536

@@ -39,10 +39,18 @@ class FactView(BaseModel):
     def of(cls, row: OutboxRow) -> FactView:
         """As API and command line tell it; what it carries stays between sender and receiver."""
         return cls(
-            message_id=row.message_id, fact=row.name, routing_key=routing_key(row.name), state=state_of(row),
-            at=iso(row.created_at), organisation_id=row.organisation_id, subjects=row.subjects, attempts=row.attempts,
-            last_error=row.last_error, sent_at=iso_or_none(row.sent_at), dead_at=iso_or_none(row.dead_at),
-        )  # fmt: skip
+            message_id=row.message_id,
+            fact=row.name,
+            routing_key=routing_key(row.name),
+            state=state_of(row),
+            at=iso(row.created_at),
+            organisation_id=row.organisation_id,
+            subjects=row.subjects,
+            attempts=row.attempts,
+            last_error=row.last_error,
+            sent_at=iso_or_none(row.sent_at),
+            dead_at=iso_or_none(row.dead_at),
+        )
 
 
 class FactsView(BaseModel):

@@ -89,8 +89,12 @@ def replay(session: Session, ids: Collection[int], deed: Deed) -> int:
     ended_early = OutboxRow.unrouted | OutboxRow.dead_at.is_not(None)
     again = {
         "told_at": case((ended_early, OutboxRow.told_at), else_=None),
-        "sent_at": None, "dead_at": None, "unrouted": False, "attempts": 0, "due_at": deed.now,
-    }  # fmt: skip
+        "sent_at": None,
+        "dead_at": None,
+        "unrouted": False,
+        "attempts": 0,
+        "due_at": deed.now,
+    }
     change = update(OutboxRow).where(OutboxRow.id.in_(ids), at_rest).values(**again)
     replayed = change.returning(OutboxRow.message_id, OutboxRow.organisation_id)
     changed = session.execute(replayed.execution_options(synchronize_session=False)).all()

@@ -31,11 +31,15 @@ def keep(session: Session, organisation_id: str, drawn: Drawn, now: Millis) -> s
     if session.execute(known).first() is None:
         variants = [
             {
-                "picture_id": id, "name": each.name, "content_type": each.content_type, "width": each.width,
-                "height": each.height, "content": each.content,
+                "picture_id": id,
+                "name": each.name,
+                "content_type": each.content_type,
+                "width": each.width,
+                "height": each.height,
+                "content": each.content,
             }
             for each in drawn.variants
-        ]  # fmt: skip
+        ]
         session.execute(insert(PictureVariantRecord), variants)
     return id
 

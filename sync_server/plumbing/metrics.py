@@ -36,24 +36,31 @@ class Metrics:
             "gatehouse_event_changes", "Changes of events in this process", ["fact"], registry=self.registry
         )
         self.layout_seconds = Histogram(
-            "gatehouse_layout_load_seconds", "Time to have an event's house ready", registry=self.registry,
+            "gatehouse_layout_load_seconds",
+            "Time to have an event's house ready",
+            registry=self.registry,
             buckets=(0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.5, 1, 2, 5),
-        )  # fmt: skip
+        )
         self.redis_seconds = Histogram(
-            "gatehouse_redis_seconds", "Time until Redis had answered", registry=self.registry,
+            "gatehouse_redis_seconds",
+            "Time until Redis had answered",
+            registry=self.registry,
             buckets=(0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5),
-        )  # fmt: skip
+        )
         self.joins_taken = Counter(
             "gatehouse_joins_taken", "Messages about joins elsewhere", ["outcome"], registry=self.registry
         )
         self.cache_lookups = Counter(
-            "gatehouse_cache_lookups", "Look-ups that a cache answered, or did not", ["tier", "known"],
+            "gatehouse_cache_lookups",
+            "Look-ups that a cache answered, or did not",
+            ["tier", "known"],
             registry=self.registry,
-        )  # fmt: skip
+        )
         self.seatmap_corrections = Counter(
-            "gatehouse_seatmap_corrections", "Seats and places of which open maps had missed a change",
+            "gatehouse_seatmap_corrections",
+            "Seats and places of which open maps had missed a change",
             registry=self.registry,
-        )  # fmt: skip
+        )
 
     def count_lookup(self, tier: str, known: bool) -> None:
         """One look-up: near, far, or among the houses that a process keeps ready."""

@@ -28,9 +28,12 @@ class RedisLine:
     def __init__(self, url: str, monotonic: MonotonicClock, prefix: str = "gatehouse") -> None:
         """Opens no connection yet."""
         self.client = Redis.from_url(
-            url, socket_timeout=PATIENCE_S, socket_connect_timeout=PATIENCE_S, retry=Retry(NoBackoff(), 1),
+            url,
+            socket_timeout=PATIENCE_S,
+            socket_connect_timeout=PATIENCE_S,
+            retry=Retry(NoBackoff(), 1),
             health_check_interval=15,
-        )  # fmt: skip
+        )
         self.url = url
         self._monotonic = monotonic
         self._touched = f"{prefix}:public:line"

@@ -80,9 +80,13 @@ class Straight:
 
     def _open(self) -> ConnectionPool[psycopg.Connection[tuple[Any, ...]]]:
         return ConnectionPool(
-            self._url, min_size=1, max_size=self._connections, open=True, name="straight",
+            self._url,
+            min_size=1,
+            max_size=self._connections,
+            open=True,
+            name="straight",
             kwargs={"autocommit": True, "options": _OPTIONS, "cursor_factory": psycopg.RawCursor},
-        )  # fmt: skip
+        )
 
     def close(self) -> None:
         """Give all connections back."""

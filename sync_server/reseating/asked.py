@@ -31,9 +31,14 @@ def fingerprint(session: Session, asked: Asked, guests: Iterable[SeatedTicket]) 
     policy = rules.effective(queries.policy(session, asked.organisation_id), asked.chosen.seating_overrides)
     types = [(kind.number, kind.flags) for kind in tickets.ticket_types(session, asked.event_id)]
     of_all = [
-        present.revision, present.layout_id, asdict(asked.chosen), asked.any_price, asdict(policy.care()), types,
+        present.revision,
+        present.layout_id,
+        asdict(asked.chosen),
+        asked.any_price,
+        asdict(policy.care()),
+        types,
         sorted(tickets.seatless(session, asked.event_id).items()),
-    ]  # fmt: skip
+    ]
     mark = hashlib.sha256(orjson.dumps(of_all, option=orjson.OPT_SORT_KEYS))
     for each in guests:
         mark.update(orjson.dumps(each))  # a dataclass, with all of its fields

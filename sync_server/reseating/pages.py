@@ -25,19 +25,24 @@ def page(session: Session, row: ReseatingRecord, *, after: int, limit: int) -> M
     zones = {zone.number: zone.name for zone in seating.zones(session, row.to_layout_id)}
     moves = [
         GuestMove(
-            ticket=public_id(step.ticket_id), number=numbers[step.ticket_id], from_seat=old[step.old_seat].seat_id,
-            to_seat=new[step.new_seat].seat_id, zone=zones[new[step.new_seat].zone],
+            ticket=public_id(step.ticket_id),
+            number=numbers[step.ticket_id],
+            from_seat=old[step.old_seat].seat_id,
+            to_seat=new[step.new_seat].seat_id,
+            zone=zones[new[step.new_seat].zone],
         )
         for step in steps
         if step.new_seat is not None
-    ]  # fmt: skip
+    ]
     unplaced = [
         GuestWithoutSeat(
-            ticket=public_id(step.ticket_id), number=numbers[step.ticket_id], from_seat=old[step.old_seat].seat_id,
+            ticket=public_id(step.ticket_id),
+            number=numbers[step.ticket_id],
+            from_seat=old[step.old_seat].seat_id,
             reason=step.why,
         )
         for step in lost
-    ]  # fmt: skip
+    ]
     return MovesPage(moves, None if last is None else cursor([last]), unplaced)
 
 

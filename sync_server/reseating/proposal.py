@@ -62,9 +62,15 @@ class Proposal:
 
 
 def propose(
-    session: Session, organisation_id: str, event_id: str, asked: Chosen, deed: Deed,
-    *, any_price: bool, said: Collection[str] = (),
-) -> Proposal:  # fmt: skip
+    session: Session,
+    organisation_id: str,
+    event_id: str,
+    asked: Chosen,
+    deed: Deed,
+    *,
+    any_price: bool,
+    said: Collection[str] = (),
+) -> Proposal:
     """The move to the chosen layout; every reason against the layout itself is told at once.
 
     `said` are the parts of the choice that the organiser spelled out; all others come along from the old layout.
@@ -79,9 +85,10 @@ def propose(
     # What was blocked before is no matter: whoever sat there sat there.
     old = {place.number: place for place in _places(session, replace(before, deltas=Deltas()), any_price=any_price)}
     found = plan(
-        [Guest(each.id, each.seat, each.sequence, each.party) for each in guests], old,
+        [Guest(each.id, each.seat, each.sequence, each.party) for each in guests],
+        old,
         _places(session, after, any_price=any_price),
-    )  # fmt: skip
+    )
     known = {int(number): int(event_zone) for number, event_zone in present.event_zones.items()}
     places = zone_moves(known, before.zones, after.zones, tickets.seatless(session, event_id))
     policy = rules.effective(queries.policy(session, organisation_id), chosen.seating_overrides)
@@ -111,13 +118,20 @@ def _places(session: Session, side: Side, *, any_price: bool) -> list[Place]:
     numbered = {number for number, zone in side.zones.items() if zone.zone_type.numbered}
     return [
         Place(
-            seat.number, seat.seat_id, ids.get(seat.zone, f"closed {seat.zone}"), (seat.section, seat.row), seat.place,
-            (seat.x, seat.y), _KIND.get(seat.category, seat.category), "" if any_price else seat.price_category,
-            doors.get(seat.zone, ""), seat.zone not in numbered or seat.number in side.deltas.blocked,
+            seat.number,
+            seat.seat_id,
+            ids.get(seat.zone, f"closed {seat.zone}"),
+            (seat.section, seat.row),
+            seat.place,
+            (seat.x, seat.y),
+            _KIND.get(seat.category, seat.category),
+            "" if any_price else seat.price_category,
+            doors.get(seat.zone, ""),
+            seat.zone not in numbered or seat.number in side.deltas.blocked,
             beside.get(seat.number, ()),
         )
         for seat in side.seats.values()
-    ]  # fmt: skip
+    ]
 
 
 def _door(zone: EventZone) -> str:

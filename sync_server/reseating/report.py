@@ -44,10 +44,16 @@ def steps(found: Proposal, reseating_id: str) -> Iterator[Row]:
         seat = None if why else found.plan.seat(guest.id)
         if seat is None or _changes(found, guest, seat):
             yield {
-                "reseating_id": reseating_id, "place": next(place), "ticket_id": guest.id, "old_seat": guest.seat,
-                "new_seat": seat, "moves": guest.id in found.plan.moves, "new_code": not why and found.new_code(guest),
-                "flags": found.flags.get(guest.id, guest.flags), "why": why,
-            }  # fmt: skip
+                "reseating_id": reseating_id,
+                "place": next(place),
+                "ticket_id": guest.id,
+                "old_seat": guest.seat,
+                "new_seat": seat,
+                "moves": guest.id in found.plan.moves,
+                "new_code": not why and found.new_code(guest),
+                "flags": found.flags.get(guest.id, guest.flags),
+                "why": why,
+            }
 
 
 def _changes(found: Proposal, guest: SeatedTicket, seat: int) -> bool:

@@ -14,9 +14,12 @@ from sync_server.reseating.service import Move
 from sync_server.seating.event_schemas import ChooseLayout
 
 WORDS: Final = {
-    "blocked_seat_ids": "blocked_seats", "disabled_zones": "disabled_zones", "zone_overrides": "zone_overrides",
-    "pricing_zones": "price_zones", "seating_overrides": "seating_overrides",
-}  # fmt: skip
+    "blocked_seat_ids": "blocked_seats",
+    "disabled_zones": "disabled_zones",
+    "zone_overrides": "zone_overrides",
+    "pricing_zones": "price_zones",
+    "seating_overrides": "seating_overrides",
+}
 SPOKEN: Final = {ours: theirs for theirs, ours in WORDS.items()}
 
 
@@ -108,12 +111,19 @@ class MigrationView(BaseModel):
         """What every view of a report says."""
         report = row.report
         return {
-            "id": row.id, "event_id": row.event_id, "from_layout_id": row.from_layout_id,
-            "from_version": report["from_version"], "to_layout_id": row.to_layout_id,
-            "to_version": report["to_version"], "fingerprint": row.fingerprint, "state": row.state,
-            "reason": row.reason, "counts": report["counts"], "made_at": iso(row.made_at),
+            "id": row.id,
+            "event_id": row.event_id,
+            "from_layout_id": row.from_layout_id,
+            "from_version": report["from_version"],
+            "to_layout_id": row.to_layout_id,
+            "to_version": report["to_version"],
+            "fingerprint": row.fingerprint,
+            "state": row.state,
+            "reason": row.reason,
+            "counts": report["counts"],
+            "made_at": iso(row.made_at),
             "done_at": iso_or_none(row.done_at),
-        }  # fmt: skip
+        }
 
 
 class WholeMigrationView(MigrationView):
@@ -131,10 +141,14 @@ class WholeMigrationView(MigrationView):
         """As organisers see it."""
         report = row.report
         return cls(
-            **cls.words_of(row), moves=page.moves, next=page.next, unplaced=page.unplaced,
-            zones=[ZoneRoom(**zone) for zone in report["zones"]], came_along=_spoken(report.get("came_along")),
+            **cls.words_of(row),
+            moves=page.moves,
+            next=page.next,
+            unplaced=page.unplaced,
+            zones=[ZoneRoom(**zone) for zone in report["zones"]],
+            came_along=_spoken(report.get("came_along")),
             left_behind=[LeftBehind(**lost | {"what": SPOKEN[lost["what"]]}) for lost in report.get("left_behind", ())],
-        )  # fmt: skip
+        )
 
 
 @dataclass(frozen=True, slots=True)

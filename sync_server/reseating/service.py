@@ -54,11 +54,22 @@ def keep(session: Session, found: Proposal, move: Move, deed: Deed) -> Reseating
     """The rest of it: the report, kept. Whatever has changed since it was worked out makes it worthless later."""
     living = clearing.going_on(session, found.event_id, deed.now)
     row = ReseatingRecord(
-        id=uuid7(deed.now, deed.entropy), organisation_id=found.organisation_id, event_id=found.event_id,
-        from_layout_id=found.before.layout_id, to_layout_id=found.after.layout_id, fingerprint=found.fingerprint,
-        state="planned", report=report(found, holds=living), reason=move.reason, made_at=deed.now,
-        made_by=deed.actor.id, done_at=None, done_by="", moved=0, touched_at=deed.now,
-    )  # fmt: skip
+        id=uuid7(deed.now, deed.entropy),
+        organisation_id=found.organisation_id,
+        event_id=found.event_id,
+        from_layout_id=found.before.layout_id,
+        to_layout_id=found.after.layout_id,
+        fingerprint=found.fingerprint,
+        state="planned",
+        report=report(found, holds=living),
+        reason=move.reason,
+        made_at=deed.now,
+        made_by=deed.actor.id,
+        done_at=None,
+        done_by="",
+        moved=0,
+        touched_at=deed.now,
+    )
     session.add(row)
     session.flush()
     walk = iter(steps(found, row.id))
@@ -143,8 +154,9 @@ def _end_holds(session: Session, row: ReseatingRecord, move: Move, deed: Deed) -
     if count and move.holds == "refuse":
         raise Conflict(
             f"{count} holds are going on. Wait until they are over, or say holds: release.",
-            code="holds_active", holds=count,
-        )  # fmt: skip
+            code="holds_active",
+            holds=count,
+        )
     clearing.end_all(session, row.organisation_id, row.event_id, deed, reason="the house is laid out anew")
 
 

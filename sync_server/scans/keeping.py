@@ -36,10 +36,18 @@ def locked_journal(session: Session, device: int, branch: int, organisation_id: 
     """The journal's row, made at the first word of it; whoever holds it writes to that journal alone."""
     dialect = sqlite if of(session).embedded else postgresql
     fresh = {
-        "device": device, "branch": branch, "organisation_id": organisation_id, "boots": b"", "anchored_seq": 0,
-        "mark_seq": 0, "mark_head": GENESIS, "claimed_seq": 0, "claimed_head": GENESIS, "claimed_signature": b"",
+        "device": device,
+        "branch": branch,
+        "organisation_id": organisation_id,
+        "boots": b"",
+        "anchored_seq": 0,
+        "mark_seq": 0,
+        "mark_head": GENESIS,
+        "claimed_seq": 0,
+        "claimed_head": GENESIS,
+        "claimed_signature": b"",
         "alarm": "",
-    }  # fmt: skip
+    }
     session.execute(dialect.insert(Journal).values(fresh).on_conflict_do_nothing())
     here = select(Journal).where(Journal.device == device, Journal.branch == branch).with_for_update()
     return session.execute(here, execution_options={"populate_existing": True}).scalar_one()

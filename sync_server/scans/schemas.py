@@ -186,9 +186,12 @@ class StretchOut(BaseModel):
     def of(cls, stretch: Stretch) -> StretchOut:
         """As the API tells it."""
         return cls(
-            branch=stretch.branch, first=stretch.first, last=stretch.last, entries=stretch.missing,
+            branch=stretch.branch,
+            first=stretch.first,
+            last=stretch.last,
+            entries=stretch.missing,
             declared_at=iso(stretch.declared_at),
-        )  # fmt: skip
+        )
 
 
 class JournalOut(BaseModel):
@@ -206,7 +209,11 @@ class JournalOut(BaseModel):
     def of(cls, state: JournalState, lost: Lost | None) -> JournalOut:
         """As the API tells it."""
         return cls(
-            held=state.held, missing=state.missing, quarantined=state.quarantined, alarm=state.alarm,
-            lost=lost.entries if lost else 0, lost_since=iso_or_none(lost.since if lost else None),
+            held=state.held,
+            missing=state.missing,
+            quarantined=state.quarantined,
+            alarm=state.alarm,
+            lost=lost.entries if lost else 0,
+            lost_since=iso_or_none(lost.since if lost else None),
             gaps=[StretchOut.of(stretch) for stretch in lost.stretches] if lost else [],
-        )  # fmt: skip
+        )

@@ -151,8 +151,12 @@ def _filled(ways: Iterable[Mapping[int, Pieces]], size: int) -> tuple[tuple[int,
     return reached[size]
 
 
-def _keep_fewest(reached: dict[int, tuple[tuple[int, int, int], ...]], seated: int,
-                 pieces: tuple[tuple[int, int, int], ...], size: int) -> None:  # fmt: skip
+def _keep_fewest(
+    reached: dict[int, tuple[tuple[int, int, int], ...]],
+    seated: int,
+    pieces: tuple[tuple[int, int, int], ...],
+    size: int,
+) -> None:
     if seated <= size and (seated not in reached or len(pieces) < len(reached[seated])):
         reached[seated] = pieces
 

@@ -16,8 +16,17 @@ from sync_server.seating.plan import AccessMode, Category, LayoutPlan, SeatPlan,
 
 ZONE_COLUMNS: Final = ("zone", "zone_type", "capacity", "access_mode", "membership_tier", "allowed_roles")
 SEAT_COLUMNS: Final = (
-    "section", "row", "number", "x", "y", "category", "price_category", "seat_id", "companion_seat_id", "aisle_after",
-)  # fmt: skip
+    "section",
+    "row",
+    "number",
+    "x",
+    "y",
+    "category",
+    "price_category",
+    "seat_id",
+    "companion_seat_id",
+    "aisle_after",
+)
 COLUMNS: Final = (*ZONE_COLUMNS, *SEAT_COLUMNS)
 
 Word = TypeVar("Word", bound=StrEnum)

@@ -333,9 +333,14 @@ def _zone_of_event(session: Session, event: _Event, zone: EventZone, number: int
 
 
 def _tell(
-    session: Session, event: _Event, name: str, deed: Deed,
-    *, before: dict[str, Any] | None = None, after: dict[str, Any] | None = None,
-) -> None:  # fmt: skip
+    session: Session,
+    event: _Event,
+    name: str,
+    deed: Deed,
+    *,
+    before: dict[str, Any] | None = None,
+    after: dict[str, Any] | None = None,
+) -> None:
     where = event.organisation_id
     record(session, AuditLine(deed.actor, name, "event", event.id, where, deed.now, before, after))
     subjects = {"event": event.id, "event_number": event.number, "venue": event.venue_id}

@@ -67,12 +67,14 @@ class ChooseLayout(Asked):
         """As the use case takes it."""
         deltas = self.overrides
         return Chosen(
-            layout_id=self.layout_id, layout_version=self.layout_version,
-            blocked_seats=tuple(deltas.blocked_seat_ids), disabled_zones=tuple(deltas.disabled_zones),
+            layout_id=self.layout_id,
+            layout_version=self.layout_version,
+            blocked_seats=tuple(deltas.blocked_seat_ids),
+            disabled_zones=tuple(deltas.disabled_zones),
             zone_overrides={id: _said(changed) for id, changed in deltas.zone_overrides.items()},
             price_zones={id: _said(price) for id, price in deltas.pricing_zones.items()},
             seating_overrides=self.seating_overrides.changes(),
-        )  # fmt: skip
+        )
 
 
 def _said(shape: BaseModel) -> dict[str, Any]:
@@ -112,25 +114,44 @@ class EventLayoutView(BaseModel):
 
 
 def event_layout_view(
-    row: EventLayoutRecord, zones: Sequence[EventZone], policy: Policy,
-    *, blocked: list[str], disabled: list[str], frozen: bool,
-) -> EventLayoutView:  # fmt: skip
+    row: EventLayoutRecord,
+    zones: Sequence[EventZone],
+    policy: Policy,
+    *,
+    blocked: list[str],
+    disabled: list[str],
+    frozen: bool,
+) -> EventLayoutView:
     """As organisers see it."""
     return EventLayoutView(
-        event_id=row.event_id, layout_id=row.layout_id, layout_version=row.layout_version, revision=row.revision,
-        capacity=sum(zone.capacity for zone in zones), frozen=frozen,
-        zones=[_zone(zone, row.event_zones.get(str(zone.number))) for zone in zones], blocked_seat_ids=blocked,
-        disabled_zones=disabled, policy=PolicyView.of(policy), seating_overrides=row.seating_overrides,
+        event_id=row.event_id,
+        layout_id=row.layout_id,
+        layout_version=row.layout_version,
+        revision=row.revision,
+        capacity=sum(zone.capacity for zone in zones),
+        frozen=frozen,
+        zones=[_zone(zone, row.event_zones.get(str(zone.number))) for zone in zones],
+        blocked_seat_ids=blocked,
+        disabled_zones=disabled,
+        policy=PolicyView.of(policy),
+        seating_overrides=row.seating_overrides,
         updated_at=iso(row.updated_at),
-    )  # fmt: skip
+    )
 
 
 def _zone(zone: EventZone, number: int | None) -> EventZoneView:
     return EventZoneView(
-        id=zone.id, number=zone.number, event_zone=number, name=zone.name, zone_type=zone.zone_type.value,
-        capacity=zone.capacity, access_mode=zone.access_mode.value, membership_tier=zone.membership_tier,
-        allowed_roles=list(zone.allowed_roles), price=dict(zone.price),
-    )  # fmt: skip
+        id=zone.id,
+        number=zone.number,
+        event_zone=number,
+        name=zone.name,
+        zone_type=zone.zone_type.value,
+        capacity=zone.capacity,
+        access_mode=zone.access_mode.value,
+        membership_tier=zone.membership_tier,
+        allowed_roles=list(zone.allowed_roles),
+        price=dict(zone.price),
+    )
 
 
 class WantedSeats(Asked):
@@ -172,10 +193,12 @@ class OfferView(BaseModel):
 def offer_view(offer: Offer, names: dict[int, str], kept: Iterable[int]) -> OfferView:
     """As whoever asked sees it."""
     return OfferView(
-        grade=offer.grade.value, words=offer.words, orphans=offer.orphans,
+        grade=offer.grade.value,
+        words=offer.words,
+        orphans=offer.orphans,
         clusters=[_cluster(cluster, names) for cluster in offer.clusters],
         companion_seats_kept=[names[seat] for seat in kept],
-    )  # fmt: skip
+    )
 
 
 def _cluster(cluster: Cluster, names: dict[int, str]) -> ClusterView:

@@ -18,9 +18,16 @@ from sync_server.seating.models import EventLayoutRecord, LayoutRecord
 from sync_server.seating.taken import taken
 
 _CHOICE: Final = (
-    "organisation_id", "layout_id", "layout_version", "blocked_seats", "disabled_zones", "zone_overrides",
-    "price_zones", "seating_overrides", "event_zones",
-)  # fmt: skip
+    "organisation_id",
+    "layout_id",
+    "layout_version",
+    "blocked_seats",
+    "disabled_zones",
+    "zone_overrides",
+    "price_zones",
+    "seating_overrides",
+    "event_zones",
+)
 
 
 def layouts_at(session: Session, venue_id: str) -> int:

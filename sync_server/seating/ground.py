@@ -62,9 +62,12 @@ def ground(session: Session, use: Use) -> Ground:
         Shown.FREE if zone in numbered and number not in deltas.blocked else Shown.CLOSED for number, zone in seats
     )
     return Ground(
-        seats[0][0] if seats else 1, tuple(zone for _, zone in seats), empty, zones,
+        seats[0][0] if seats else 1,
+        tuple(zone for _, zone in seats),
+        empty,
+        zones,
         Places(_sold_here(session, row, numbered), policy_at(session, row).care()),
-    )  # fmt: skip
+    )
 
 
 def _sold_here(session: Session, row: EventLayoutRecord, numbered: set[int]) -> tuple[Pairing, ...]:

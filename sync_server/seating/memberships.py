@@ -60,10 +60,15 @@ def grant(session: Session, organisation_id: str, asked: Grant, sealer: Sealer, 
     """A new membership, and the code on its card, which is told this once; Conflict where the id is taken."""
     code = _new_code(deed.entropy)
     row = TierMembershipRecord(
-        organisation_id=organisation_id, id=asked.id or uuid7(deed.now, deed.entropy), tier=asked.tier,
-        until=asked.until, state=State.ACTIVE.value, card=_mark(sealer, organisation_id, code), granted_at=deed.now,
+        organisation_id=organisation_id,
+        id=asked.id or uuid7(deed.now, deed.entropy),
+        tier=asked.tier,
+        until=asked.until,
+        state=State.ACTIVE.value,
+        card=_mark(sealer, organisation_id, code),
+        granted_at=deed.now,
         updated_at=deed.now,
-    )  # fmt: skip
+    )
     session.add(row)
     try:
         session.flush()

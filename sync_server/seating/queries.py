@@ -205,9 +205,13 @@ def seats_by_zone(session: Session, layout_id: str, numbers: Iterable[int]) -> C
 def pairings(session: Session, layout_id: str) -> tuple[Pairing, ...]:
     """The wheelchair places of a layout with their companion seats, by number."""
     special = SeatRecord.category.in_([Category.WHEELCHAIR.value, Category.COMPANION.value])
-    seats = session.execute(
-        select(SeatRecord).where(SeatRecord.layout_id == layout_id, special).order_by(SeatRecord.number)
-    ).scalars().all()  # fmt: skip
+    seats = (
+        session.execute(
+            select(SeatRecord).where(SeatRecord.layout_id == layout_id, special).order_by(SeatRecord.number)
+        )
+        .scalars()
+        .all()
+    )
     numbers = {seat.seat_id: seat.number for seat in seats}
     companions: dict[int, set[int]] = {seat.number: set() for seat in seats if seat.category == Category.WHEELCHAIR}
     for one, other in _pairs(seats, groups(session, layout_id)):

@@ -110,8 +110,9 @@ def being_moved() -> Unavailable:
     """Nothing of an event is sold, held or given back while its guests get other seats."""
     return Unavailable(
         "The guests of this event are being moved to other seats. Try again in a minute.",
-        code="guests_being_moved", retry_after=MOVING_TAKES_S,
-    )  # fmt: skip
+        code="guests_being_moved",
+        retry_after=MOVING_TAKES_S,
+    )
 
 
 def check_zones(policy: Policy, types: Iterable[ZoneType]) -> None:

@@ -63,10 +63,17 @@ class SeatShape(Asked):
         parts = [part for part in (zone, self.section, self.row, number) if part]
         at = self.coordinates
         return SeatPlan(
-            seat_id=self.seat_id or "-".join(parts), row=self.row, number=number, x=at.x if at else None,
-            y=at.y if at else None, category=Category(self.category), companion_seat_id=self.companion_seat_id,
-            section=self.section, price_category=self.price_category, aisle_after=self.aisle_after,
-        )  # fmt: skip
+            seat_id=self.seat_id or "-".join(parts),
+            row=self.row,
+            number=number,
+            x=at.x if at else None,
+            y=at.y if at else None,
+            category=Category(self.category),
+            companion_seat_id=self.companion_seat_id,
+            section=self.section,
+            price_category=self.price_category,
+            aisle_after=self.aisle_after,
+        )
 
 
 class ZoneShape(Asked):
@@ -85,12 +92,16 @@ class ZoneShape(Asked):
     def plan(self) -> ZonePlan:
         """As a value."""
         return ZonePlan(
-            name=self.name, zone_type=ZoneType(self.zone_type),
+            name=self.name,
+            zone_type=ZoneType(self.zone_type),
             capacity=len(self.seats) if self.capacity is None else self.capacity,
-            access_mode=AccessMode(self.access_mode), membership_tier=self.membership_tier,
-            allowed_roles=tuple(self.allowed_roles), focus=(self.focus.x, self.focus.y) if self.focus else None,
-            details=self.metadata, seats=tuple(seat.plan(self.name) for seat in self.seats),
-        )  # fmt: skip
+            access_mode=AccessMode(self.access_mode),
+            membership_tier=self.membership_tier,
+            allowed_roles=tuple(self.allowed_roles),
+            focus=(self.focus.x, self.focus.y) if self.focus else None,
+            details=self.metadata,
+            seats=tuple(seat.plan(self.name) for seat in self.seats),
+        )
 
 
 class GroupShape(Asked):
@@ -183,10 +194,15 @@ class LayoutZoneView(BaseModel):
     def of(cls, zone: LayoutZone) -> LayoutZoneView:
         """As organisers see it."""
         return cls(
-            id=zone.id, number=zone.number, name=zone.name, zone_type=zone.zone_type.value, capacity=zone.capacity,
-            access_mode=zone.access_mode.value, membership_tier=zone.membership_tier,
+            id=zone.id,
+            number=zone.number,
+            name=zone.name,
+            zone_type=zone.zone_type.value,
+            capacity=zone.capacity,
+            access_mode=zone.access_mode.value,
+            membership_tier=zone.membership_tier,
             allowed_roles=list(zone.allowed_roles),
-        )  # fmt: skip
+        )
 
 
 class LayoutView(BaseModel):

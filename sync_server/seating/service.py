@@ -46,16 +46,32 @@ def add_version(
 
 
 def _add(
-    session: Session, organisation_id: str, venue_id: str, of: Drawn, deed: Deed,
-    *, id: str, family_id: str, version: int,
-) -> LayoutRecord:  # fmt: skip
+    session: Session,
+    organisation_id: str,
+    venue_id: str,
+    of: Drawn,
+    deed: Deed,
+    *,
+    id: str,
+    family_id: str,
+    version: int,
+) -> LayoutRecord:
     _allow(session, organisation_id, venue_id, of.plan)
     plan = of.plan
     row = LayoutRecord(
-        id=id, organisation_id=organisation_id, venue_id=venue_id, family_id=family_id, version=version,
-        name=plan.name, description=plan.description, status="draft", total_capacity=plan.capacity,
-        drawing=dict(plan.drawing), created_at=deed.now, updated_at=deed.now,
-    )  # fmt: skip
+        id=id,
+        organisation_id=organisation_id,
+        venue_id=venue_id,
+        family_id=family_id,
+        version=version,
+        name=plan.name,
+        description=plan.description,
+        status="draft",
+        total_capacity=plan.capacity,
+        drawing=dict(plan.drawing),
+        created_at=deed.now,
+        updated_at=deed.now,
+    )
     session.add(row)
     session.flush()
     records.write(session, row, of)
@@ -138,9 +154,14 @@ def set_policy(
 
 
 def _tell(
-    session: Session, row: LayoutRecord, name: str, deed: Deed,
-    *, before: dict[str, Any] | None = None, after: dict[str, Any] | None = None,
-) -> None:  # fmt: skip
+    session: Session,
+    row: LayoutRecord,
+    name: str,
+    deed: Deed,
+    *,
+    before: dict[str, Any] | None = None,
+    after: dict[str, Any] | None = None,
+) -> None:
     where = row.organisation_id
     record(session, AuditLine(deed.actor, name, "layout", row.id, where, deed.now, before, after))
     subjects = {"layout": row.id, "venue": row.venue_id, "version": row.version}

@@ -57,11 +57,18 @@ def spots(session: Session, row: EventLayoutRecord, zones: Mapping[int, EventZon
     names = _names(session, row.layout_id)
     made = (
         Spot(
-            seat.number, *names[seat.number], seat.zone, seat.section, seat.row, seat.name, beside[seat.number],
-            seat.number in special, seat.number in deltas.blocked,
+            seat.number,
+            *names[seat.number],
+            seat.zone,
+            seat.section,
+            seat.row,
+            seat.name,
+            beside[seat.number],
+            seat.number in special,
+            seat.number in deltas.blocked,
         )
         for seat in seats
-    )  # fmt: skip
+    )
     return {spot.id: spot for spot in made}
 
 

@@ -23,9 +23,16 @@ Attributes = Mapping[str, str]
 Word = TypeVar("Word", bound=StrEnum)
 
 INHERITED: Final = (
-    "data-zone", "data-zone-type", "data-access-mode", "data-membership-tier", "data-allowed-roles", "data-section",
-    "data-row", "data-category", "data-price-category",
-)  # fmt: skip
+    "data-zone",
+    "data-zone-type",
+    "data-access-mode",
+    "data-membership-tier",
+    "data-allowed-roles",
+    "data-section",
+    "data-row",
+    "data-category",
+    "data-price-category",
+)
 DEEPEST: Final = 100
 
 

@@ -59,6 +59,7 @@ class Till:
         if said.tier not in {"", found.tier} or said.until not in {None, found.until}:
             raise InvalidRequest(
                 f"This membership is of tier {found.tier}, and not as the request says. Name it by its id alone.",
-                code="membership_differs", field="membership",
-            )  # fmt: skip
+                code="membership_differs",
+                field="membership",
+            )
         return found

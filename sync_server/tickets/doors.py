@@ -35,9 +35,13 @@ def _tell(here: House, zone: EventZone, answer: Ground | Refused) -> None:
     """Who was let in to a zone that is not open to all, and who was not; by ids, never by name."""
     granted = not isinstance(answer, Refused)
     words = {
-        "organisation_id": here.organisation_id, "event_id": here.event_id, "zone_id": zone.id, "actor_id": here.by,
-        "granted": granted, "reason": str(answer) if not isinstance(answer, Refused) else answer.reason,
-    }  # fmt: skip
+        "organisation_id": here.organisation_id,
+        "event_id": here.event_id,
+        "zone_id": zone.id,
+        "actor_id": here.by,
+        "granted": granted,
+        "reason": str(answer) if not isinstance(answer, Refused) else answer.reason,
+    }
     told = partial(LOG.info, "zone_access", **words)
     if granted:
         after_commit(here.session, told)

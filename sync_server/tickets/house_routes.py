@@ -31,9 +31,13 @@ class FigureView(BaseModel):
         percent = None if figure.percent is None else round(figure.percent, 2)
         bounds = figure.bounds
         return cls(
-            name=figure.name, percent=percent, state=figure.state, target=bounds.target, alert=bounds.alert,
+            name=figure.name,
+            percent=percent,
+            state=figure.state,
+            target=bounds.target,
+            alert=bounds.alert,
             words=bounds.words,
-        )  # fmt: skip
+        )
 
 
 class FiguresView(BaseModel):

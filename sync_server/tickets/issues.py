@@ -64,9 +64,19 @@ def _keep_replaced(session: Session, row: TicketRecord) -> None:
 def _words(row: TicketRecord) -> bytes:
     return claims.to_bytes(
         Ticket(
-            key_id=row.key_id, event_number=row.event_number, ticket_id=row.id, issue=row.issue,
-            issued_at=row.issued_at, ticket_type=row.ticket_type, zone=row.zone, seat=row.seat,
-            valid_days=row.valid_days, entitlement=Entitlement(row.entitlement), limit=row.entry_limit,
-            flags=TicketFlags(row.flags), not_before=row.not_before, not_after=row.not_after,
+            key_id=row.key_id,
+            event_number=row.event_number,
+            ticket_id=row.id,
+            issue=row.issue,
+            issued_at=row.issued_at,
+            ticket_type=row.ticket_type,
+            zone=row.zone,
+            seat=row.seat,
+            valid_days=row.valid_days,
+            entitlement=Entitlement(row.entitlement),
+            limit=row.entry_limit,
+            flags=TicketFlags(row.flags),
+            not_before=row.not_before,
+            not_after=row.not_after,
         )
-    )  # fmt: skip
+    )

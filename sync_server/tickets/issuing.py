@@ -112,17 +112,38 @@ def _blank(press: _Press, kind: TicketTypeRecord, admission: Admission, deed: De
     flags = TicketFlags(kind.flags) | rules.flags_of(wish.flags) | admission.flags
     state = member.state if member else MembershipState.NONE
     return TicketRecord(
-        id=_ticket_id(deed.entropy), organisation_id=facts.organisation_id, event_id=facts.id,
-        event_number=facts.number, issue=1, state=int(TicketState.UNPAID if wish.unpaid else TicketState.VALID),
-        ticket_type=kind.number, zone=admission.zone, seat=admission.seat, seat_id=seat.seat_id, section=seat.section,
-        seat_row=seat.row, seat_number=seat.number, seat_key=admission.key, party=press.party,
-        valid_days=kind.valid_days, entitlement=kind.entitlement, entry_limit=kind.entry_limit, flags=int(flags),
-        not_before=kind.not_before, not_after=kind.not_after, membership_tier=member.tier if member else "",
-        membership_id=member.id if member else "", membership_state=int(state),
-        membership_until=member.until if member else 0, holder_name=seat.holder_name or wish.holder_name,
-        notes=wish.notes, price_cents=kind.price_cents, currency=kind.currency, created_at=deed.now,
+        id=_ticket_id(deed.entropy),
+        organisation_id=facts.organisation_id,
+        event_id=facts.id,
+        event_number=facts.number,
+        issue=1,
+        state=int(TicketState.UNPAID if wish.unpaid else TicketState.VALID),
+        ticket_type=kind.number,
+        zone=admission.zone,
+        seat=admission.seat,
+        seat_id=seat.seat_id,
+        section=seat.section,
+        seat_row=seat.row,
+        seat_number=seat.number,
+        seat_key=admission.key,
+        party=press.party,
+        valid_days=kind.valid_days,
+        entitlement=kind.entitlement,
+        entry_limit=kind.entry_limit,
+        flags=int(flags),
+        not_before=kind.not_before,
+        not_after=kind.not_after,
+        membership_tier=member.tier if member else "",
+        membership_id=member.id if member else "",
+        membership_state=int(state),
+        membership_until=member.until if member else 0,
+        holder_name=seat.holder_name or wish.holder_name,
+        notes=wish.notes,
+        price_cents=kind.price_cents,
+        currency=kind.currency,
+        created_at=deed.now,
         updated_at=deed.now,
-    )  # fmt: skip
+    )
 
 
 def _ticket_id(entropy: Entropy) -> int:

@@ -97,8 +97,9 @@ def _kind_for(here: House, kinds: Sequence[TicketTypeRecord], seat: CalledSeat) 
         raise InvalidRequest(
             f"{seat.seat_id}: {'several ticket types are' if chosen else 'no ticket type of its own is'} sold there. "
             "Name the ticket_type.",
-            field="ticket_type", code="ticket_type_required",
-        )  # fmt: skip
+            field="ticket_type",
+            code="ticket_type_required",
+        )
     return chosen[0]
 
 
@@ -115,8 +116,9 @@ def _require_sold_here(here: House, kind: TicketTypeRecord, seat: CalledSeat) ->
     if not _is_sold_here(here, kind, seat):
         raise Conflict(
             f"“{kind.name}” is not sold for {seat.seat_id} in {here.zones[seat.zone].name}. Take another ticket type.",
-            code="ticket_type_not_sold_here", seats=[seat.seat_id],
-        )  # fmt: skip
+            code="ticket_type_not_sold_here",
+            seats=[seat.seat_id],
+        )
 
 
 def _admission(here: House, wish: Wish, place: int, seat: CalledSeat, flags: TicketFlags) -> Admission:

@@ -99,13 +99,24 @@ class TicketTypeView(BaseModel):
     def of(cls, row: TicketTypeRecord) -> TicketTypeView:
         """As organisers see it."""
         return cls(
-            number=row.number, name=row.name, description=row.description, price_cents=row.price_cents,
-            currency=row.currency, quantity=row.quantity, issued=row.issued, zone=row.zone,
-            entitlement=Entitlement(row.entitlement).name.lower(), entry_limit=row.entry_limit or None,
-            valid_days=rules.days_list(row.valid_days), flags=rules.names_of(row.flags), check_words=row.check_words,
-            not_before_at=_second(row.not_before), not_after_at=_second(row.not_after),
-            sale_start_at=iso_or_none(row.sale_start_at), sale_end_at=iso_or_none(row.sale_end_at),
-        )  # fmt: skip
+            number=row.number,
+            name=row.name,
+            description=row.description,
+            price_cents=row.price_cents,
+            currency=row.currency,
+            quantity=row.quantity,
+            issued=row.issued,
+            zone=row.zone,
+            entitlement=Entitlement(row.entitlement).name.lower(),
+            entry_limit=row.entry_limit or None,
+            valid_days=rules.days_list(row.valid_days),
+            flags=rules.names_of(row.flags),
+            check_words=row.check_words,
+            not_before_at=_second(row.not_before),
+            not_after_at=_second(row.not_after),
+            sale_start_at=iso_or_none(row.sale_start_at),
+            sale_end_at=iso_or_none(row.sale_end_at),
+        )
 
 
 class TicketTypesView(BaseModel):
@@ -205,11 +216,21 @@ class IssueTickets(Asked):
         own = {at: self._bearer(seat, till) for at, seat in enumerate(named) if seat.own}
         bearer, member = self._bearer(self, till)
         return Wish(
-            ticket_type=self.ticket_type or 0, count=self.count or 0, seats=[seat.seat() for seat in named],
-            holder_name=self.holder_name, flags=self.flags, notes=self.notes, unpaid=self.unpaid, member=member,
-            bearer=bearer, bearers=own, joins=joined.seat, party=joined.party,
-            override=self.override or "", holds=self.holds,
-        )  # fmt: skip
+            ticket_type=self.ticket_type or 0,
+            count=self.count or 0,
+            seats=[seat.seat() for seat in named],
+            holder_name=self.holder_name,
+            flags=self.flags,
+            notes=self.notes,
+            unpaid=self.unpaid,
+            member=member,
+            bearer=bearer,
+            bearers=own,
+            joins=joined.seat,
+            party=joined.party,
+            override=self.override or "",
+            holds=self.holds,
+        )
 
     @staticmethod
     def _bearer(said: SeatWish | IssueTickets, till: Till) -> tuple[Bearer, Member | None]:
@@ -252,16 +273,34 @@ class TicketView(BaseModel):
     def of(cls, row: TicketRecord) -> TicketView:
         """As organisers see it."""
         return cls(
-            id=public_id(row.id), event_id=row.event_id, number=row.number, confirmation_code=row.confirmation_code,
-            state=_STATES[row.state], issue=row.issue, key_id=row.key_id, ticket_type=row.ticket_type, zone=row.zone,
-            seat_id=row.seat_id, section=row.section, seat_row=row.seat_row, seat_number=row.seat_number,
-            party=row.party, entitlement=Entitlement(row.entitlement).name.lower(),
-            entry_limit=row.entry_limit or None, valid_days=rules.days_list(row.valid_days),
-            flags=rules.names_of(row.flags), not_before_at=_second(row.not_before), not_after_at=_second(row.not_after),
-            membership_tier=row.membership_tier, associated_membership_id=row.membership_id or None,
-            holder_name=row.holder_name, notes=row.notes,
-            price_cents=row.price_cents, currency=row.currency, issued_at=iso(row.issued_at * 1000),
-        )  # fmt: skip
+            id=public_id(row.id),
+            event_id=row.event_id,
+            number=row.number,
+            confirmation_code=row.confirmation_code,
+            state=_STATES[row.state],
+            issue=row.issue,
+            key_id=row.key_id,
+            ticket_type=row.ticket_type,
+            zone=row.zone,
+            seat_id=row.seat_id,
+            section=row.section,
+            seat_row=row.seat_row,
+            seat_number=row.seat_number,
+            party=row.party,
+            entitlement=Entitlement(row.entitlement).name.lower(),
+            entry_limit=row.entry_limit or None,
+            valid_days=rules.days_list(row.valid_days),
+            flags=rules.names_of(row.flags),
+            not_before_at=_second(row.not_before),
+            not_after_at=_second(row.not_after),
+            membership_tier=row.membership_tier,
+            associated_membership_id=row.membership_id or None,
+            holder_name=row.holder_name,
+            notes=row.notes,
+            price_cents=row.price_cents,
+            currency=row.currency,
+            issued_at=iso(row.issued_at * 1000),
+        )
 
 
 _STATES: dict[int, State] = {
@@ -359,9 +398,13 @@ class KeyView(BaseModel):
     def of(cls, row: TicketKeyRecord, tickets: int) -> KeyView:
         """As admins see it."""
         return cls(
-            id=row.id, state=row.state, public=row.public.hex(), signs_from=iso(row.signs_from),
-            created_at=iso(row.created_at), tickets=tickets,
-        )  # fmt: skip
+            id=row.id,
+            state=row.state,
+            public=row.public.hex(),
+            signs_from=iso(row.signs_from),
+            created_at=iso(row.created_at),
+            tickets=tickets,
+        )
 
 
 class KeysView(BaseModel):

@@ -34,9 +34,13 @@ def create_type(
     given["currency"] = given["currency"] or accounts.organisation(session, organisation_id).currency
     number = max((row.number for row in queries.ticket_types(session, event_id)), default=0) + 1
     row = TicketTypeRecord(
-        **_as_kept(given), event_id=event_id, number=number, organisation_id=organisation_id,
-        created_at=deed.now, updated_at=deed.now,
-    )  # fmt: skip
+        **_as_kept(given),
+        event_id=event_id,
+        number=number,
+        organisation_id=organisation_id,
+        created_at=deed.now,
+        updated_at=deed.now,
+    )
     _check(session, row, facts)
     session.add(row)
     _flush_or_say(session)
@@ -126,9 +130,15 @@ def _flush_or_say(session: Session) -> None:
 
 
 def _tell(
-    session: Session, number: int, row: TicketTypeRecord, action: str, deed: Deed, *, before: dict[str, Any] | None,
+    session: Session,
+    number: int,
+    row: TicketTypeRecord,
+    action: str,
+    deed: Deed,
+    *,
+    before: dict[str, Any] | None,
     after: dict[str, Any],
-) -> None:  # fmt: skip
+) -> None:
     subject = f"{row.event_id}/{row.number}"
     record(session, AuditLine(deed.actor, action, "ticket_type", subject, row.organisation_id, deed.now, before, after))
     revisions.put(session, number, [TicketTypeRow(row.number, row.name, row.check_words)])

@@ -89,9 +89,11 @@ def write_down(session: Session, here: House, made: Iterable[TicketRecord], deed
     for row in sold:
         reserved = bool(row.flags & TicketFlags.COMPANION_RESERVED)
         after = {
-                "event": row.event_id, "seat": row.seat_id, "companion_reserved": reserved,
-                "companion_seats": [names[number] for number in beside.get(row.seat, ())],
-            }  # fmt: skip
+            "event": row.event_id,
+            "seat": row.seat_id,
+            "companion_reserved": reserved,
+            "companion_seats": [names[number] for number in beside.get(row.seat, ())],
+        }
         where, subject = row.organisation_id, public_id(row.id)
         line = AuditLine(deed.actor, "wheelchair_place_sold", "ticket", subject, where, deed.now, None, after)
         record(session, line)

@@ -88,8 +88,9 @@ def require_words(seats: Sequence[rules.Seat]) -> None:
     if any(not seat.number for seat in seats):
         raise InvalidRequest(
             "This event has no layout: name seats by the row and number that are printed on them.",
-            field="seats", code="event_layout_not_found",
-        )  # fmt: skip
+            field="seats",
+            code="event_layout_not_found",
+        )
 
 
 def require_apart(zone: int, seats: Sequence[rules.Seat]) -> dict[str, str]:

@@ -126,9 +126,14 @@ class GateView(BaseModel):
     def of(cls, row: GateRecord) -> GateView:
         """As organisers see it."""
         return cls(
-            number=row.number, code=row.code, name=row.name, status=row.status, capacity=row.capacity,
-            step_free=row.step_free, settings=row.settings,
-        )  # fmt: skip
+            number=row.number,
+            code=row.code,
+            name=row.name,
+            status=row.status,
+            capacity=row.capacity,
+            step_free=row.step_free,
+            settings=row.settings,
+        )
 
 
 class GatesView(BaseModel):
@@ -162,11 +167,24 @@ class VenueView(BaseModel):
     def of(cls, row: VenueRecord, gates: Sequence[GateRecord] = ()) -> VenueView:
         """As organisers see it."""
         return cls(
-            id=row.id, name=row.name, slug=row.slug, kind=row.kind, timezone=row.timezone, address=row.address,
-            city=row.city, country=row.country, latitude=row.latitude, longitude=row.longitude, website=row.website,
-            max_capacity=row.max_capacity, settings=row.settings, gates=[GateView.of(gate) for gate in gates],
-            archived_at=iso_or_none(row.archived_at), created_at=iso(row.created_at), updated_at=iso(row.updated_at),
-        )  # fmt: skip
+            id=row.id,
+            name=row.name,
+            slug=row.slug,
+            kind=row.kind,
+            timezone=row.timezone,
+            address=row.address,
+            city=row.city,
+            country=row.country,
+            latitude=row.latitude,
+            longitude=row.longitude,
+            website=row.website,
+            max_capacity=row.max_capacity,
+            settings=row.settings,
+            gates=[GateView.of(gate) for gate in gates],
+            archived_at=iso_or_none(row.archived_at),
+            created_at=iso(row.created_at),
+            updated_at=iso(row.updated_at),
+        )
 
 
 class VenuesView(BaseModel):

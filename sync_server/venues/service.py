@@ -23,10 +23,14 @@ from sync_server.venues.models import GateRecord, VenueRecord
 USES_ASKED: Final = "venue_uses_asked"
 ROOM_ASKED: Final = "venue_room_asked"
 _FACTS: Final = {
-    "venue.created": "venue_created", "venue.changed": "venue_changed", "venue.archived": "venue_archived",
-    "venue.restored": "venue_restored", "venue.deleted": "venue_deleted",
-    "gate.created": "gate_created", "gate.changed": "gate_changed",
-}  # fmt: skip
+    "venue.created": "venue_created",
+    "venue.changed": "venue_changed",
+    "venue.archived": "venue_archived",
+    "venue.restored": "venue_restored",
+    "venue.deleted": "venue_deleted",
+    "gate.created": "gate_created",
+    "gate.changed": "gate_changed",
+}
 _TEXTS: Final = frozenset({"address", "city", "country", "website"})
 
 
@@ -102,9 +106,13 @@ def add_gate(session: Session, organisation_id: str, venue_id: str, words: Mappi
     queries.venue(session, organisation_id, venue_id, lock=True)
     number = max((gate.number for gate in queries.gates(session, venue_id)), default=0) + 1
     row = GateRecord(
-        **{**words, "name": words.get("name") or words["code"]}, venue_id=venue_id, number=number,
-        organisation_id=organisation_id, created_at=deed.now, updated_at=deed.now,
-    )  # fmt: skip
+        **{**words, "name": words.get("name") or words["code"]},
+        venue_id=venue_id,
+        number=number,
+        organisation_id=organisation_id,
+        created_at=deed.now,
+        updated_at=deed.now,
+    )
     session.add(row)
     _flush_or_say(session, f"This venue has a gate {row.code!r} already.", "gate_code_taken")
     _note_gate(session, deed, "gate.created", row, after={"code": row.code, "name": row.name})
@@ -157,17 +165,27 @@ def _flush_or_say(session: Session, words: str, code: str) -> None:
 
 
 def _note_venue(
-    session: Session, deed: Deed, action: str, row: VenueRecord, *, before: dict[str, Any] | None = None,
+    session: Session,
+    deed: Deed,
+    action: str,
+    row: VenueRecord,
+    *,
+    before: dict[str, Any] | None = None,
     after: dict[str, Any] | None = None,
-) -> None:  # fmt: skip
+) -> None:
     line = AuditLine(deed.actor, action, "venue", row.id, row.organisation_id, deed.now, before, after)
     _note(session, line, {"venue": row.id})
 
 
 def _note_gate(
-    session: Session, deed: Deed, action: str, row: GateRecord, *, before: dict[str, Any] | None = None,
+    session: Session,
+    deed: Deed,
+    action: str,
+    row: GateRecord,
+    *,
+    before: dict[str, Any] | None = None,
     after: dict[str, Any] | None = None,
-) -> None:  # fmt: skip
+) -> None:
     where, subject = row.organisation_id, f"{row.venue_id}/{row.number}"
     line = AuditLine(deed.actor, action, "gate", subject, where, deed.now, before, after)
     _note(session, line, {"venue": row.venue_id, "gate": row.number})

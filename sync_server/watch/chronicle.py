@@ -22,29 +22,51 @@ _HOLDS: Final = ("count", "reason")
 _TICKET: Final = ("state", "issue")
 _LAYOUT: Final = ("before", "after")
 LINES: Final[Mapping[str, Sequence[str]]] = {
-    "seat_held": _HOLD, "seat_hold_extended": _HOLD, "seat_hold_released": _HOLD, "seat_hold_expired": _HOLD,
-    "seat_hold_converted": _HOLD, "holds_ended": _HOLDS, "holds_suspended": _HOLDS, "holds_resumed": _HOLDS,
-    "tickets_issued": ("ticket_type", "count", "first", "last"), "ticket_cancelled": _TICKET,
-    "ticket_blocked": _TICKET, "ticket_unblocked": _TICKET, "ticket_settled": _TICKET, "ticket_reissued": _TICKET,
-    "companion_seats_released": ("zone",), "companion_seats_kept_again": ("zone",),
-    "zone_guests_added": ("zone", "guests"), "zone_guests_removed": ("zone", "guests"),
+    "seat_held": _HOLD,
+    "seat_hold_extended": _HOLD,
+    "seat_hold_released": _HOLD,
+    "seat_hold_expired": _HOLD,
+    "seat_hold_converted": _HOLD,
+    "holds_ended": _HOLDS,
+    "holds_suspended": _HOLDS,
+    "holds_resumed": _HOLDS,
+    "tickets_issued": ("ticket_type", "count", "first", "last"),
+    "ticket_cancelled": _TICKET,
+    "ticket_blocked": _TICKET,
+    "ticket_unblocked": _TICKET,
+    "ticket_settled": _TICKET,
+    "ticket_reissued": _TICKET,
+    "companion_seats_released": ("zone",),
+    "companion_seats_kept_again": ("zone",),
+    "zone_guests_added": ("zone", "guests"),
+    "zone_guests_removed": ("zone", "guests"),
     "event_reseated": ("from", "to", "stay", "move"),
-    "layout_created": (), "layout_redrawn": _LAYOUT, "layout_active": _LAYOUT, "layout_archived": _LAYOUT,
-}  # fmt: skip
+    "layout_created": (),
+    "layout_redrawn": _LAYOUT,
+    "layout_active": _LAYOUT,
+    "layout_archived": _LAYOUT,
+}
 """What of a fact's payload stands in its line. Steps of events are logged where they are taken, with their actor."""
 
 BECAME: Final[Mapping[str, tuple[str, str]]] = {
-    "seat_held": ("held", "quantity"), "seat_hold_converted": ("bought", "quantity"),
-    "seat_hold_expired": ("expired", "quantity"), "seat_hold_released": ("given_up", "quantity"),
-    "holds_ended": ("ended_with_event", "count"), "holds_suspended": ("suspended", "count"),
+    "seat_held": ("held", "quantity"),
+    "seat_hold_converted": ("bought", "quantity"),
+    "seat_hold_expired": ("expired", "quantity"),
+    "seat_hold_released": ("given_up", "quantity"),
+    "holds_ended": ("ended_with_event", "count"),
+    "holds_suspended": ("suspended", "count"),
     "holds_resumed": ("resumed", "count"),
-}  # fmt: skip
+}
 """By fact: what became of what was held, and which number of the payload says of how much."""
 
 _SUBJECTS: Final[Mapping[str, str]] = {
-    "hold": "hold_id", "ticket": "ticket_id", "layout": "layout_id", "version": "version", "event": "event_id",
+    "hold": "hold_id",
+    "ticket": "ticket_id",
+    "layout": "layout_id",
+    "version": "version",
+    "event": "event_id",
     "venue": "venue_id",
-}  # fmt: skip
+}
 
 
 class Chronicle:
@@ -59,9 +81,11 @@ class Chronicle:
             "gatehouse_facts_told", "Facts that this worker told the house", ["fact"], registry=registry
         )
         self._held = Counter(
-            "gatehouse_holds", "Seats and places that were held, and what became of them", ["became"],
+            "gatehouse_holds",
+            "Seats and places that were held, and what became of them",
+            ["became"],
             registry=registry,
-        )  # fmt: skip
+        )
 
     def hear(self, messages: Sequence[Message]) -> None:
         """Count them, and write a line for each that is worth one."""

@@ -30,17 +30,21 @@ class Gauges:
         self._parts, self._turn, self._looked = parts, threading.Lock(), -NOT_MORE_OFTEN_NS
         self._alerts = Gauge("gatehouse_alerts", "Things somebody must look at", ["kind"], registry=registry)
         self._checked = Gauge(
-            "gatehouse_nightly_check_seconds", "When the nightly check ran last, in seconds since 1970; 0: never",
+            "gatehouse_nightly_check_seconds",
+            "When the nightly check ran last, in seconds since 1970; 0: never",
             registry=registry,
-        )  # fmt: skip
+        )
         self._told = Gauge(
-            "gatehouse_alerts_looked_seconds", "When a worker looked for alerts last, in seconds since 1970; 0: never",
+            "gatehouse_alerts_looked_seconds",
+            "When a worker looked for alerts last, in seconds since 1970; 0: never",
             registry=registry,
-        )  # fmt: skip
+        )
         self._houses = Gauge(
-            "gatehouse_houses_out_of_bounds", "Events of which this figure is out of bounds", ["figure"],
+            "gatehouse_houses_out_of_bounds",
+            "Events of which this figure is out of bounds",
+            ["figure"],
             registry=registry,
-        )  # fmt: skip
+        )
 
     def measure(self) -> None:
         """Look, unless somebody has just done so; without a database the old figures stand."""

@@ -13,16 +13,31 @@ WHOSE: Final = "organisation_id"
 
 OF_NOBODY: Final = frozenset(
     {
-        "audit_chains", "house_checks", "lineage", "login_failures", "organisations", "processed_messages",
-        "server_identity", "trending_generations", "trending_places", "users",
+        "audit_chains",
+        "house_checks",
+        "lineage",
+        "login_failures",
+        "organisations",
+        "processed_messages",
+        "server_identity",
+        "trending_generations",
+        "trending_places",
+        "users",
     }
-)  # fmt: skip
+)
 """Tables of the installation itself, of everybody, or of what everybody may see."""
 
 _TABLES: Final = {
-    "key": "ticket_keys", "token": "api_tokens", "conflict": "scan_conflicts", "line": "audit_lines",
-    "bearer": "guests", "from": "layouts", "to": "layouts", "cover_images": "pictures", "cover_alts": "pictures",
-}  # fmt: skip
+    "key": "ticket_keys",
+    "token": "api_tokens",
+    "conflict": "scan_conflicts",
+    "line": "audit_lines",
+    "bearer": "guests",
+    "from": "layouts",
+    "to": "layouts",
+    "cover_images": "pictures",
+    "cover_alts": "pictures",
+}
 """Words that mean rows of a table whose name is not their plural."""
 _NUMBERED: Final = frozenset({"events", "devices"})
 """Tables whose rows have a number that is unique on the installation."""
@@ -67,27 +82,64 @@ OF_LATE: Final = frozenset({"audit_lines"})
 NAMES_NOTHING: Final = frozenset(
     {
         # people, who belong to no organisation, and requests, messages and bookings, which have no row of their own
-        "api_tokens.created_by", "audit_lines.request_id", "events.recurrence_group_id", "holds.party_id",
-        "house_findings.points_to", "outbox.message_id", "scan_conflicts.resolved_by",
-        "tickets.membership_id", "tickets.party",
+        "api_tokens.created_by",
+        "audit_lines.request_id",
+        "events.recurrence_group_id",
+        "holds.party_id",
+        "house_findings.points_to",
+        "outbox.message_id",
+        "scan_conflicts.resolved_by",
+        "tickets.membership_id",
+        "tickets.party",
         # numbers and names within the same event, layout or venue
-        "companion_releases.seats", "companion_releases.zone_id", "zone_guests.zone_id", "device_assignments.gate",
-        "device_assignments.gates_allowed", "device_assignments.zones", "event_gate_zones.gate_number",
-        "event_gate_zones.zones", "event_layouts.blocked_seats", "event_layouts.disabled_zones",
+        "companion_releases.seats",
+        "companion_releases.zone_id",
+        "zone_guests.zone_id",
+        "device_assignments.gate",
+        "device_assignments.gates_allowed",
+        "device_assignments.zones",
+        "event_gate_zones.gate_number",
+        "event_gate_zones.zones",
+        "event_layouts.blocked_seats",
+        "event_layouts.disabled_zones",
         "event_layouts.event_zones",
-        "event_layouts.price_zones", "event_layouts.seating_overrides", "event_layouts.zone_overrides",
-        "layout_seats.companion_seat_id", "layout_seats.id", "layout_seats.seat_id", "layout_seats.seat_number",
-        "layout_seats.zone_number", "layout_zones.id", "scan_counts.gate", "scan_entries.gate",
-        "scan_movements.gate", "scan_presence.gate", "seat_groups.seats", "seat_map_changes.seats",
-        "tickets.seat_id", "tickets.seat_number", "tickets.ticket_type",
+        "event_layouts.price_zones",
+        "event_layouts.seating_overrides",
+        "event_layouts.zone_overrides",
+        "layout_seats.companion_seat_id",
+        "layout_seats.id",
+        "layout_seats.seat_id",
+        "layout_seats.seat_number",
+        "layout_seats.zone_number",
+        "layout_zones.id",
+        "scan_counts.gate",
+        "scan_entries.gate",
+        "scan_movements.gate",
+        "scan_presence.gate",
+        "seat_groups.seats",
+        "seat_map_changes.seats",
+        "tickets.seat_id",
+        "tickets.seat_number",
+        "tickets.ticket_type",
         # guests hold tickets of other organisations before gates, and are refused: no mistake of ours
-        "scan_conflicts.ticket", "scan_entries.ticket", "scan_movements.ticket", "scan_presence.ticket",
+        "scan_conflicts.ticket",
+        "scan_entries.ticket",
+        "scan_movements.ticket",
+        "scan_presence.ticket",
         # words, rights and settings
-        "api_tokens.scopes", "device_enrolment_codes.check_number", "device_enrolment_codes.code_id",
-        "events.settings", "gates.settings", "layout_zones.allowed_roles", "layout_zones.metadata",
-        "layouts.drawing", "seat_groups.metadata", "seating_policies.mandatory", "venues.settings",
+        "api_tokens.scopes",
+        "device_enrolment_codes.check_number",
+        "device_enrolment_codes.code_id",
+        "events.settings",
+        "gates.settings",
+        "layout_zones.allowed_roles",
+        "layout_zones.metadata",
+        "layouts.drawing",
+        "seat_groups.metadata",
+        "seating_policies.mandatory",
+        "venues.settings",
     }
-)  # fmt: skip
+)
 FREE_WORDS: Final = frozenset({"settings", "metadata", "drawing"})
 """What people write under these words inside JSON names nothing, whatever it looks like."""
 

@@ -97,9 +97,22 @@ def _state(session: Session, one: Suspect, tickets: int, holds: int) -> EventSta
     if one.status is EventStatus.POSTPONED and (tickets or holds):
         called_off_at = _postponed_at(session, one)
     return EventState(
-        one.id, one.organisation_id, one.venue_id, one.name, one.status, one.starts_at, one.ends_at, one.doors_at,
-        one.go_live_at, one.end_at_auto, called_off_at, one.times_fit, one.changed_at, tickets, holds,
-    )  # fmt: skip
+        one.id,
+        one.organisation_id,
+        one.venue_id,
+        one.name,
+        one.status,
+        one.starts_at,
+        one.ends_at,
+        one.doors_at,
+        one.go_live_at,
+        one.end_at_auto,
+        called_off_at,
+        one.times_fit,
+        one.changed_at,
+        tickets,
+        holds,
+    )
 
 
 def _postponed_at(session: Session, one: Suspect) -> Millis | None:

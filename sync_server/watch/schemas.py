@@ -28,10 +28,16 @@ class AlertView(BaseModel):
         """As people read it."""
         means, do = WORDS[alert.kind]
         return cls(
-            kind=alert.kind.value, since=iso(alert.since), count=alert.count, event_id=alert.event_id or None,
-            event_name=alert.event_name or None, venue_id=alert.venue_id or None,
-            platform=alert.kind in OF_THE_PLATFORM, means=means, do=do,
-        )  # fmt: skip
+            kind=alert.kind.value,
+            since=iso(alert.since),
+            count=alert.count,
+            event_id=alert.event_id or None,
+            event_name=alert.event_name or None,
+            venue_id=alert.venue_id or None,
+            platform=alert.kind in OF_THE_PLATFORM,
+            means=means,
+            do=do,
+        )
 
 
 class AlertsView(BaseModel):

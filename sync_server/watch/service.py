@@ -67,8 +67,15 @@ def write_down(session: Session, there: Sequence[Finding], now: Millis) -> None:
     for one in there:
         if session.get(FindingRow, (one.place, one.row)) is None:
             LOG.error("row_points_abroad", place=one.place, row=one.row, organisation_id=one.organisation_id)
-            session.add(FindingRow(place=one.place, row=one.row, organisation_id=one.organisation_id,
-                points_to=one.points_to, found_at=now))  # fmt: skip
+            session.add(
+                FindingRow(
+                    place=one.place,
+                    row=one.row,
+                    organisation_id=one.organisation_id,
+                    points_to=one.points_to,
+                    found_at=now,
+                )
+            )
     session.flush()
 
 

@@ -62,9 +62,13 @@ def tell(session: Session, alerts: Iterable[Alert]) -> None:
 
 def _row(alert: Alert) -> ToldRow:
     return ToldRow(
-        kind=alert.kind.value, event_id=alert.event_id, organisation_id=alert.organisation_id,
-        venue_id=alert.venue_id, since=alert.since, count=alert.count,
-    )  # fmt: skip
+        kind=alert.kind.value,
+        event_id=alert.event_id,
+        organisation_id=alert.organisation_id,
+        venue_id=alert.venue_id,
+        since=alert.since,
+        count=alert.count,
+    )
 
 
 def _words(row: ToldRow) -> Mapping[str, Any]:

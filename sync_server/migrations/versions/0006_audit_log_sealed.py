@@ -160,10 +160,15 @@ def _filed(bind: Any, row: dict[str, Any], part: str, person: tuple[str, str], v
     content = json.dumps(values, sort_keys=True, separators=(",", ":"))
     bind.execute(
         sa.insert(_PERSONAL).values(
-            line_id=row["id"], part=part, organisation_id=row["organisation_id"], person_kind=person[0],
-            person_id=person[1], salt=salt, content=content,
+            line_id=row["id"],
+            part=part,
+            organisation_id=row["organisation_id"],
+            person_kind=person[0],
+            person_id=person[1],
+            salt=salt,
+            content=content,
         )
-    )  # fmt: skip
+    )
     return hashlib.sha256(b"gatehouse:audit-person:1\x00" + salt + content.encode()).digest()
 
 

@@ -74,9 +74,13 @@ def upgrade() -> None:
         for name, parts in indexes.items():
             op.create_index(name, table, parts, unique=False)
     op.create_index(
-        "uq_events_dedupe_key", "events", ["organisation_id", "dedupe_key"], unique=True, sqlite_where=_STANDS,
+        "uq_events_dedupe_key",
+        "events",
+        ["organisation_id", "dedupe_key"],
+        unique=True,
+        sqlite_where=_STANDS,
         postgresql_where=_STANDS,
-    )  # fmt: skip
+    )
     for name, plan in _PLANS.items():
         planned = sa.text(f"{plan} IS NOT NULL")
         op.create_index(name, "events", ["status", plan], sqlite_where=planned, postgresql_where=planned)
@@ -177,9 +181,13 @@ def _count_rooms() -> None:
     """How many the open zones of each event's layout hold, as it was reckoned when this was written."""
     connection = op.get_bind()
     choices = sa.table(
-        "event_layouts", sa.column("event_id"), sa.column("layout_id"), sa.column("blocked_seats", sa.JSON),
-        sa.column("disabled_zones", sa.JSON), sa.column("zone_overrides", sa.JSON),
-    )  # fmt: skip
+        "event_layouts",
+        sa.column("event_id"),
+        sa.column("layout_id"),
+        sa.column("blocked_seats", sa.JSON),
+        sa.column("disabled_zones", sa.JSON),
+        sa.column("zone_overrides", sa.JSON),
+    )
     zones = sa.text("SELECT number, zone_type, capacity FROM layout_zones WHERE layout_id = :layout")
     seats = sa.text("SELECT number, zone_number FROM layout_seats WHERE layout_id = :layout")
     change = sa.text("UPDATE events SET layout_room = :room WHERE id = :id")

@@ -85,16 +85,24 @@ def _tickets() -> None:
             batch_op.alter_column(name, server_default=None)
     _seat_index()
     op.create_index(
-        "ix_tickets_membership", "tickets", ["organisation_id", "membership_id"], unique=False,
-        sqlite_where=_BOUND, postgresql_where=_BOUND,
-    )  # fmt: skip
+        "ix_tickets_membership",
+        "tickets",
+        ["organisation_id", "membership_id"],
+        unique=False,
+        sqlite_where=_BOUND,
+        postgresql_where=_BOUND,
+    )
 
 
 def _seat_index() -> None:
     op.create_index(
-        "uq_tickets_seat", "tickets", ["event_id", "seat_key"], unique=True,
-        sqlite_where=_TAKEN, postgresql_where=_TAKEN,
-    )  # fmt: skip
+        "uq_tickets_seat",
+        "tickets",
+        ["event_id", "seat_key"],
+        unique=True,
+        sqlite_where=_TAKEN,
+        postgresql_where=_TAKEN,
+    )
 
 
 def _reseatings() -> None:
@@ -123,9 +131,13 @@ def _reseatings() -> None:
     )
     op.create_index("ix_reseatings_event_id_id", "reseatings", ["event_id", "id"], unique=False)
     op.create_index(
-        "ix_reseatings_moving", "reseatings", ["touched_at"], unique=False,
-        sqlite_where=_MOVING, postgresql_where=_MOVING,
-    )  # fmt: skip
+        "ix_reseatings_moving",
+        "reseatings",
+        ["touched_at"],
+        unique=False,
+        sqlite_where=_MOVING,
+        postgresql_where=_MOVING,
+    )
     op.create_table(
         "reseating_steps",
         sa.Column("reseating_id", sa.String(length=36), nullable=False),

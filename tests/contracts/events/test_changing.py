@@ -11,10 +11,13 @@ from tests.builders import DAY, EVENING, HOUR, MINUTE, a_venue, an_event
 from tests.office import Desk, Evening, Office, an_evening
 
 PLANNED: dict[str, Any] = {
-    "start_at": EVENING + 3 * DAY, "end_at": EVENING + 3 * DAY + 6 * HOUR, "doors_at": EVENING + 3 * DAY - HOUR,
-    "go_live_at": EVENING + 3 * DAY - HOUR, "end_at_auto": EVENING + 3 * DAY + 7 * HOUR,
+    "start_at": EVENING + 3 * DAY,
+    "end_at": EVENING + 3 * DAY + 6 * HOUR,
+    "doors_at": EVENING + 3 * DAY - HOUR,
+    "go_live_at": EVENING + 3 * DAY - HOUR,
+    "end_at_auto": EVENING + 3 * DAY + 7 * HOUR,
     "sale_start_at": EVENING + HOUR,
-}  # fmt: skip
+}
 TIMED = {"name": "Early", "price_cents": 1, "quantity": 9, "not_after_at": EVENING + 3 * DAY + HOUR}
 
 
@@ -28,9 +31,12 @@ def test_a_later_start_takes_the_whole_evening_along(office: Office, desk: Desk)
     evening.ticket()
     moved = desk.patch(evening.path, {"start_at": PLANNED["start_at"] + DAY})
     assert {name: moved[name] for name in ("start_at", "end_at", "doors_at", "go_live_at", "end_at_auto")} == {
-        "start_at": "2026-07-08T16:00:00Z", "end_at": "2026-07-08T22:00:00Z", "doors_at": "2026-07-08T15:00:00Z",
-        "go_live_at": "2026-07-08T15:00:00Z", "end_at_auto": "2026-07-08T23:00:00Z",
-    }  # fmt: skip
+        "start_at": "2026-07-08T16:00:00Z",
+        "end_at": "2026-07-08T22:00:00Z",
+        "doors_at": "2026-07-08T15:00:00Z",
+        "go_live_at": "2026-07-08T15:00:00Z",
+        "end_at_auto": "2026-07-08T23:00:00Z",
+    }
     assert (moved["sale_start_at"], moved["sale_end_at"]) == ("2026-07-05T17:00:00Z", "2026-07-08T16:00:00Z")
     assert office.held_of(evening.number, RowKind.TICKET)[0].not_after * 1000 == TIMED["not_after_at"] + DAY
     desk.post(f"{evening.path}/publish", {}, 200)

@@ -69,13 +69,19 @@ def test_cancelling_twice_at_once_cancels_once(office: Office, evening: Evening)
 
 
 WAYS = {
-    "event_published": [], "event_unpublished": ["publish"], "event_cancelled": ["publish"],
-    "event_postponed": ["publish"], "event_went_live": ["publish"],
-}  # fmt: skip
+    "event_published": [],
+    "event_unpublished": ["publish"],
+    "event_cancelled": ["publish"],
+    "event_postponed": ["publish"],
+    "event_went_live": ["publish"],
+}
 STEP = {
-    "event_published": "publish", "event_unpublished": "unpublish", "event_cancelled": "cancel",
-    "event_postponed": "postpone", "event_went_live": "go-live",
-}  # fmt: skip
+    "event_published": "publish",
+    "event_unpublished": "unpublish",
+    "event_cancelled": "cancel",
+    "event_postponed": "postpone",
+    "event_went_live": "go-live",
+}
 
 
 @pytest.mark.parametrize("name", list(WAYS))

@@ -18,12 +18,21 @@ def listed(desk: Desk, query: str = "") -> list[str]:
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"name": ""}, {"name": "x" * 201}, {"description": ""}, {"description": "x" * 2001}, {"category": "x" * 51},
-        {"start_at": EVENING - HOUR}, {"start_at": EVENING}, {"end_at": EVENING + 2 * HOUR + MINUTE - 1},
-        {"capacity": -1}, {"capacity": 1_000_001}, {"sale_end_at": EVENING + 9 * HOUR},
-        {"sale_start_at": EVENING + 3 * HOUR}, {"owner_id": "nobody"},
+        {"name": ""},
+        {"name": "x" * 201},
+        {"description": ""},
+        {"description": "x" * 2001},
+        {"category": "x" * 51},
+        {"start_at": EVENING - HOUR},
+        {"start_at": EVENING},
+        {"end_at": EVENING + 2 * HOUR + MINUTE - 1},
+        {"capacity": -1},
+        {"capacity": 1_000_001},
+        {"sale_end_at": EVENING + 9 * HOUR},
+        {"sale_start_at": EVENING + 3 * HOUR},
+        {"owner_id": "nobody"},
     ],
-)  # fmt: skip
+)
 def test_what_no_event_can_be_is_refused(desk: Desk, wrong: dict[str, Any]) -> None:
     venue = desk.post("/api/venues", a_venue())
     status, _code = desk.refused("POST", "/api/events", an_event(venue["id"], **wrong))
@@ -35,10 +44,15 @@ def test_an_event_at_the_edge_of_what_may_be_is_made(desk: Desk) -> None:
     made = desk.post(
         "/api/events",
         an_event(
-            venue, name="x" * 200, description="y" * 2000, start_at=EVENING + 1, end_at=EVENING + 1 + MINUTE,
-            capacity=1_000_000, sale_end_at=EVENING + 1 + MINUTE,
+            venue,
+            name="x" * 200,
+            description="y" * 2000,
+            start_at=EVENING + 1,
+            end_at=EVENING + 1 + MINUTE,
+            capacity=1_000_000,
+            sale_end_at=EVENING + 1 + MINUTE,
         ),
-    )  # fmt: skip
+    )
     assert (made["capacity"], made["status"]) == (1_000_000, "draft")
 
 
@@ -108,9 +122,12 @@ def test_two_hands_that_make_the_same_evening_make_it_once(office: Office, desk:
 def test_lists_say_what_is_upcoming_called_off_or_laid_by(office: Office, desk: Desk) -> None:
     venue = desk.post("/api/venues", a_venue())["id"]
     steps: dict[str, list[str]] = {
-        "Draft": [], "Shown": ["publish"], "Off": ["publish", "cancel"], "Later": ["publish", "postpone"],
+        "Draft": [],
+        "Shown": ["publish"],
+        "Off": ["publish", "cancel"],
+        "Later": ["publish", "postpone"],
         "Gone": ["archive"],
-    }  # fmt: skip
+    }
     for name, path in steps.items():
         office.advance(1)
         event = desk.post("/api/events", an_event(venue, name=name))

@@ -44,9 +44,17 @@ def old(engine: Engine) -> Engine:
     insert(engine, "organisations", **ORGANISATION)
     insert(engine, "venues", id="v1", organisation_id="marquee", slug="v1", name="Volkshaus", city="Zürich")
     event = {
-        "organisation_id": "marquee", "venue_id": "v1", "venue_name": "Volkshaus", "city": "Zürich", "end_at": 99,
-        "name": "Große  Nacht", "category": "Jazz", "created_by": "olga", "status": "published", "start_at": 7,
-    }  # fmt: skip
+        "organisation_id": "marquee",
+        "venue_id": "v1",
+        "venue_name": "Volkshaus",
+        "city": "Zürich",
+        "end_at": 99,
+        "name": "Große  Nacht",
+        "category": "Jazz",
+        "created_by": "olga",
+        "status": "published",
+        "start_at": 7,
+    }
     for number, changed in enumerate(({}, {}, {"status": "archived", "updated_at": 55}), start=1):
         own = {"id": f"e{number}", "number": number, "slug": f"s{number}", "code": f"C{number}"}
         insert(engine, "events", **(event | own | changed))

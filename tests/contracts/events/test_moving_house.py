@@ -47,8 +47,11 @@ def test_a_draft_moves_freely_and_its_gates_hold_the_new_house(
     moved = ask(evening, arena)
     assert moved.status_code == 200
     assert {name: moved.json[name] for name in ("venue_name", "city", "timezone", "venue_capacity")} == {
-        "venue_name": "Arena", "city": "Lisbon", "timezone": "Europe/Lisbon", "venue_capacity": 500,
-    }  # fmt: skip
+        "venue_name": "Arena",
+        "city": "Lisbon",
+        "timezone": "Europe/Lisbon",
+        "venue_capacity": 500,
+    }
     assert moved.json["start_at"] == evening.event["start_at"]  # the same instant, on another clock
     assert held_gates(office, evening) == [("N", ()), ("S", ())]
     assert office.held_of(evening.number, RowKind.EVENT)[0].venue == "Arena"

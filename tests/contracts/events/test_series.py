@@ -20,9 +20,14 @@ START = EVENING + 2 * HOUR
 def full(desk: Desk) -> Evening:
     """An event with all that an organiser sets up."""
     evening = an_evening(
-        desk, description="A choir", category="Choir", doors_at=START - HOUR, go_live_at=START - HOUR,
-        anti_passback=True, settings={"age": 16},
-    )  # fmt: skip
+        desk,
+        description="A choir",
+        category="Choir",
+        doors_at=START - HOUR,
+        go_live_at=START - HOUR,
+        anti_passback=True,
+        settings={"age": 16},
+    )
     desk.post(f"/api/venues/{evening.venue['id']}/gates", a_gate())
     desk.post(f"{evening.path}/zones", a_zone(capacity=50))
     desk.put(f"{evening.path}/gates/1", {"zones": [1]})
@@ -78,21 +83,33 @@ def test_a_series_is_made_by_weekdays_or_dates_and_listed(desk: Desk, evening: E
     assert more["recurrence_group_id"] == group
     (series,) = desk.get("/api/series")["items"]
     assert series == {
-        "recurrence_group_id": group, "name": "Night Music", "events": 6, "first_start_at": "2026-07-04T18:00:00Z",
+        "recurrence_group_id": group,
+        "name": "Night Music",
+        "events": 6,
+        "first_start_at": "2026-07-04T18:00:00Z",
         "last_start_at": "2026-07-25T18:00:00Z",
-    }  # fmt: skip
+    }
     assert len(desk.get(f"/api/events?recurrence_group_id={group}")["items"]) == 6
 
 
 @pytest.mark.parametrize(
     "wrong",
     [
-        {}, {"every_days": 7}, {"every_days": 7, "count": 2, "until": "2026-08-01"}, {"every_days": 0, "count": 1},
-        {"every_days": 7, "weekdays": ["mo"], "count": 2}, {"weekdays": ["monday"], "count": 2}, {"dates": []},
-        {"every_days": 1, "count": 101}, {"every_days": 1, "until": "2027-07-04"}, {"every_days": 1, "until": "soon"},
-        {"every_days": 30, "until": "2026-07-05"}, {"dates": [EVENING - DAY]}, {"weekdays": [], "count": 1},
+        {},
+        {"every_days": 7},
+        {"every_days": 7, "count": 2, "until": "2026-08-01"},
+        {"every_days": 0, "count": 1},
+        {"every_days": 7, "weekdays": ["mo"], "count": 2},
+        {"weekdays": ["monday"], "count": 2},
+        {"dates": []},
+        {"every_days": 1, "count": 101},
+        {"every_days": 1, "until": "2027-07-04"},
+        {"every_days": 1, "until": "soon"},
+        {"every_days": 30, "until": "2026-07-05"},
+        {"dates": [EVENING - DAY]},
+        {"weekdays": [], "count": 1},
     ],
-)  # fmt: skip
+)
 def test_a_series_that_never_ends_or_never_begins_is_refused_whole(evening: Evening, wrong: dict[str, Any]) -> None:
     assert evening.desk.refused("POST", f"{evening.path}/series", wrong)[0] == 400
     assert len(evening.desk.get("/api/events")["items"]) == 1

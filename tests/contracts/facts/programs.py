@@ -27,8 +27,13 @@ class Programs:
         self._folder, self._ends = folder, ends
         self.made = demo.make(sender.ground)
         config = sender.config
-        named = {"DATABASE_URL": config.database_url, "REDIS_URL": config.redis_url, "AMQP_URL": config.amqp_url,
-            "MASTER_KEY_FILE": str(config.master_key_file), "LOG_LEVEL": "error"} | settings  # fmt: skip
+        named = {
+            "DATABASE_URL": config.database_url,
+            "REDIS_URL": config.redis_url,
+            "AMQP_URL": config.amqp_url,
+            "MASTER_KEY_FILE": str(config.master_key_file),
+            "LOG_LEVEL": "error",
+        } | settings
         self._environment = {f"GATEHOUSE_{name}": value for name, value in named.items() if value}
         self.event = f"/api/events/{self.made['event']['id']}"
         self.signed_in = {"Authorization": f"Bearer {self.made['api_token']}"}

@@ -78,11 +78,26 @@ def test_every_fact_of_an_evening_looks_as_the_catalogue_says(office: Office, ev
         letter = orjson.loads(letters.envelope(message))
         Draft202012Validator(catalogue.schema(message.name)).validate(letter)
     assert {message.name for message in messages} >= {
-        "venue_created", "venue_changed", "venue_archived", "venue_restored", "venue_deleted", "gate_created",
-        "gate_changed", "event_created", "event_zone_added", "event_published", "tickets_issued", "ticket_blocked",
-        "ticket_reissued", "ticket_cancelled", "key_retired", "event_went_live",
-        "event_postponed", "event_cancelled", "event_archived",
-    }  # fmt: skip
+        "venue_created",
+        "venue_changed",
+        "venue_archived",
+        "venue_restored",
+        "venue_deleted",
+        "gate_created",
+        "gate_changed",
+        "event_created",
+        "event_zone_added",
+        "event_published",
+        "tickets_issued",
+        "ticket_blocked",
+        "ticket_reissued",
+        "ticket_cancelled",
+        "key_retired",
+        "event_went_live",
+        "event_postponed",
+        "event_cancelled",
+        "event_archived",
+    }
 
 
 def test_all_facts_of_an_event_are_of_one_stream(office: Office, evening: Evening) -> None:

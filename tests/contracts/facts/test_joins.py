@@ -90,9 +90,15 @@ def test_a_leaving_that_overtakes_the_joining_comes_out_right(sender: Sender, el
 
 
 UNREADABLE = (
-    (None, None), ("m", b"{"), ("m", b"[]"), ("m", b"{}"), ("m", b'{"event_id": 7}'), ("m" * 65, None),
-    ("m", b'{"event_id": "e\\u0000"}'), ("m\0", None),
-)  # fmt: skip
+    (None, None),
+    ("m", b"{"),
+    ("m", b"[]"),
+    ("m", b"{}"),
+    ("m", b'{"event_id": 7}'),
+    ("m" * 65, None),
+    ("m", b'{"event_id": "e\\u0000"}'),
+    ("m\0", None),
+)
 
 
 def test_what_nobody_can_read_is_laid_aside_and_blocks_nothing(sender: Sender, elsewhere: JoinService) -> None:

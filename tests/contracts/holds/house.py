@@ -89,9 +89,14 @@ def a_house(office: Office, *, slug: str = "marquee", layout: dict[str, Any] | N
     desk.put(f"/api/events/{happening['id']}/layout", {"layout_id": made["id"]})
     happening = desk.post(f"/api/events/{happening['id']}/publish", {}, 200)
     return House(
-        office, organisation_id, slug, desk, happening, _seats(office, made["id"]),
+        office,
+        organisation_id,
+        slug,
+        desk,
+        happening,
+        _seats(office, made["id"]),
         {zone["name"]: zone["id"] for zone in made["zones"]},
-    )  # fmt: skip
+    )
 
 
 def _seats(office: Office, layout_id: str) -> dict[str, tuple[str, int]]:

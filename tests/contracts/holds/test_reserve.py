@@ -16,11 +16,21 @@ def test_a_guest_holds_a_seat_for_five_minutes(house: House) -> None:
     told = answer.json["data"]
     assert answer.headers["Cache-Control"] == "no-cache, no-store"
     assert told == {
-        "hold_id": told["hold_id"], "seat_id": house.seats["A-1"][0], "event_id": house.id, "block_name": "Stalls",
-        "section": None, "row": "A", "seat_number": "1", "seat_name": "A-1", "status": "held",
-        "held_until": "2026-07-04T16:05:00Z", "held_until_unix": (house.office.now + 5 * MINUTE) // 1000,
-        "expires_in_seconds": 300, "party_id": None, "message": "Seat reserved for 5 minutes. Proceed to checkout.",
-    }  # fmt: skip
+        "hold_id": told["hold_id"],
+        "seat_id": house.seats["A-1"][0],
+        "event_id": house.id,
+        "block_name": "Stalls",
+        "section": None,
+        "row": "A",
+        "seat_number": "1",
+        "seat_name": "A-1",
+        "status": "held",
+        "held_until": "2026-07-04T16:05:00Z",
+        "held_until_unix": (house.office.now + 5 * MINUTE) // 1000,
+        "expires_in_seconds": 300,
+        "party_id": None,
+        "message": "Seat reserved for 5 minutes. Proceed to checkout.",
+    }
     assert house.states() == {"A-1": 1}
 
 

@@ -53,10 +53,21 @@ class House:
             over = HoldRow.event_id == self.id, HoldRow.seat == seat, HoldRow.status == HoldStatus.ACTIVE.value
             session.execute(update(HoldRow).where(*over).values(status=HoldStatus.EXPIRED.value))
             hold = HoldRow(
-                id=id, organisation_id=row.organisation_id, event_id=self.id, kind="seat", seat=seat, zone=1,
-                quantity=1, bearer_kind="guest", bearer_id="g", status=HoldStatus.ACTIVE.value, held_until=until,
-                source="web", created_at=office.now, updated_at=office.now,
-            )  # fmt: skip
+                id=id,
+                organisation_id=row.organisation_id,
+                event_id=self.id,
+                kind="seat",
+                seat=seat,
+                zone=1,
+                quantity=1,
+                bearer_kind="guest",
+                bearer_id="g",
+                status=HoldStatus.ACTIVE.value,
+                held_until=until,
+                source="web",
+                created_at=office.now,
+                updated_at=office.now,
+            )
             session.add_all([row, hold])
             subjects = ending.subjects_of(hold, self.stage.event["number"])
             record(session, Fact("seat_held", row.organisation_id, office.now, subjects, ending.payload_of(hold)))

@@ -51,8 +51,13 @@ def test_seat_is_taken_on_each_day_on_which_its_guest_comes(festival: House, off
     assert (first["inside"], first["left"]) == ([1], [10])
     assert first["without_seat"] == [{"zone": 2, "inside": 1, "left": 0}]
     assert day(festival, "2026-07-05") | {"from": "", "until": ""} == {
-        "date": "2026-07-05", "from": "", "until": "", "inside": [], "left": [], "without_seat": [],
-    }  # fmt: skip
+        "date": "2026-07-05",
+        "from": "",
+        "until": "",
+        "inside": [],
+        "left": [],
+        "without_seat": [],
+    }
     office.advance(DAY)
     shown(gate, evening, other)
     gate.upload()

@@ -89,8 +89,10 @@ def test_other_questions_are_other_answers(town: Town, reader: Reader) -> None:
     town.publish("Day Music", city="Basel", days=2)
     assert reader.names() == ["Night Music", "Day Music"]
     assert (reader.names(city="bern"), reader.names(city="BASEL"), reader.names(limit=1)) == (
-        ["Night Music"], ["Day Music"], ["Night Music"],
-    )  # fmt: skip
+        ["Night Music"],
+        ["Day Music"],
+        ["Night Music"],
+    )
 
 
 @pytest.mark.parametrize("step", ["publish", "rename", "cancel", "postpone"])
@@ -104,8 +106,12 @@ def test_whoever_changes_an_event_reads_it_changed_at_once(town: Town, reader: R
     assert (before, shown) == (([], 404) if step == "publish" else (["Night Music"], 200))
     reader.desk.get("/api/meta/cities")
     _act(desk, made["id"], step)
-    names, status = {"publish": ("Night Music", 200), "rename": ("Day Music", 200), "postpone": ("Night Music", 200),
-                     "cancel": (None, 404)}[step]  # fmt: skip
+    names, status = {
+        "publish": ("Night Music", 200),
+        "rename": ("Day Music", 200),
+        "postpone": ("Night Music", 200),
+        "cancel": (None, 404),
+    }[step]
     assert reader.names() == ([names] if names else [])
     page = reader.desk.client.get(path)
     assert (page.status_code, page.json.get("name")) == (status, names)

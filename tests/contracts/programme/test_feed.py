@@ -201,11 +201,18 @@ def test_a_cursor_belongs_to_the_question_it_was_given_for(town: Town) -> None:
 @pytest.mark.parametrize(
     "asked",
     [
-        {"sort": "newest"}, {"limit": 0}, {"limit": 101}, {"limit": "many"}, {"starts_from": "tomorrow"},
-        {"starts_from": "2026-07-05T00:00:00Z", "to": "2026-07-04T00:00:00Z"}, {"colour": "red"},
-        {"city": "x" * 51}, {"q": "x" * 5_001}, {"after": "x" * 401},
+        {"sort": "newest"},
+        {"limit": 0},
+        {"limit": 101},
+        {"limit": "many"},
+        {"starts_from": "tomorrow"},
+        {"starts_from": "2026-07-05T00:00:00Z", "to": "2026-07-04T00:00:00Z"},
+        {"colour": "red"},
+        {"city": "x" * 51},
+        {"q": "x" * 5_001},
+        {"after": "x" * 401},
     ],
-)  # fmt: skip
+)
 def test_a_question_that_cannot_be_is_refused_in_words(town: Town, asked: dict[str, Any]) -> None:
     assert town.refused(FEED, **asked) == (400, "invalid_request")
 

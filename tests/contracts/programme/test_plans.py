@@ -29,7 +29,7 @@ QUESTIONS: dict[str, tuple[dict[str, Any], list[str]]] = {
         {"q": "night mus", "city": "Bern"},
         ["SEARCH listings USING INTEGER PRIMARY KEY", "SCAN listing_words VIRTUAL TABLE INDEX 0:M"],
     ),
-}  # fmt: skip
+}
 
 
 @pytest.fixture

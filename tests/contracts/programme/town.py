@@ -23,9 +23,15 @@ class Town:
         return self.office.desk(self.office.organisation(slug))
 
     def draft(
-        self, name: str, *, city: str = "Berlin", venue: str = "Harbour Hall", days: float = 1,
-        desk: Desk | None = None, **changed: Any,
-    ) -> dict[str, Any]:  # fmt: skip
+        self,
+        name: str,
+        *,
+        city: str = "Berlin",
+        venue: str = "Harbour Hall",
+        days: float = 1,
+        desk: Desk | None = None,
+        **changed: Any,
+    ) -> dict[str, Any]:
         """An event that starts so many days after the evening."""
         whose = desk or self.desk
         place = (id(whose), city, venue)

@@ -64,8 +64,14 @@ def test_guests_move_as_the_report_said_and_only_who_moved_has_a_new_code(
     layout = next_version(stage, without("A-1", "B-1"), floor())
     report = planned(stage, layout)
     assert report["counts"] == {
-        "seated": 2, "stay": 1, "move": 1, "unplaced": 0, "new_codes": 1, "other_price_category": 0, "holds": 0
-    }  # fmt: skip
+        "seated": 2,
+        "stay": 1,
+        "move": 1,
+        "unplaced": 0,
+        "new_codes": 1,
+        "other_price_category": 0,
+        "holds": 0,
+    }
     assert [(each["ticket"], each["from_seat"], each["to_seat"]) for each in report["moves"]] == [
         (moves["id"], "B-1", "B-2")
     ]
@@ -165,9 +171,7 @@ def test_holds_are_refused_or_released_as_the_organiser_says(stage: Stage, eveni
 def hold(office: Office, evening: Evening, seat: int) -> None:
     """Somebody holds a seat, as the table has it."""
     organisation, until = organisation_of(office), office.now + 300_000
-    row = {
-        "id": "a hold", "o": organisation, "e": evening.event["id"], "seat": seat, "until": until, "now": office.now
-    }  # fmt: skip
+    row = {"id": "a hold", "o": organisation, "e": evening.event["id"], "seat": seat, "until": until, "now": office.now}
     with office.database.writing() as session:
         held_seats.hold(session, organisation, evening.event["id"], {seat: "a hold"}, until=until, now=office.now)
         session.execute(
@@ -248,8 +252,11 @@ def test_gates_are_told_anew_who_comes_along_where_a_seat_is_another(office: Off
     made = [evening.issue(**on(seat))["items"][0] for seat in ("A-1", "A-8", "B-1")]
     made += evening.issue(joins=made[2]["id"], **on("B-2"))["items"]
     assert [set(each["flags"]) for each in made] == [
-        {"wheelchair", "companion_reserved"}, {"wheelchair"}, {"wheelchair", "companion_reserved"}, {"companion"}
-    ]  # fmt: skip
+        {"wheelchair", "companion_reserved"},
+        {"wheelchair"},
+        {"wheelchair", "companion_reserved"},
+        {"companion"},
+    ]
     layout = next_version(stage, chairs({"A-1": None, "A-6": "A-7", "B-1": "B-2"}))
     report = planned(stage, layout)
     assert [(each["from_seat"], each["to_seat"]) for each in report["moves"]] == [("A-8", "A-6")]
@@ -257,16 +264,21 @@ def test_gates_are_told_anew_who_comes_along_where_a_seat_is_another(office: Off
     planned(stage, layout, fingerprint=report["fingerprint"])
     now = [desk.get(f"/api/tickets/{each['id']}") for each in made]
     assert [set(each["flags"]) for each in now] == [
-        {"wheelchair"}, {"wheelchair", "companion_reserved"}, {"wheelchair", "companion_reserved"}, {"companion"}
-    ]  # fmt: skip
+        {"wheelchair"},
+        {"wheelchair", "companion_reserved"},
+        {"wheelchair", "companion_reserved"},
+        {"companion"},
+    ]
     assert [each["issue"] for each in now] == [2, 2, 1, 1]
     with office.database.reading() as session:
         found = session.execute(text("SELECT seat, seat_key FROM tickets")).all()
     assert all(row.seat_key == f"#{row.seat}" for row in found), "the last guard is in its place again, for all"
     assert [rows(office, evening)[each["number"]].flags for each in made] == [
-        TicketFlags.WHEELCHAIR, TicketFlags.WHEELCHAIR | TicketFlags.COMPANION_RESERVED,
-        TicketFlags.WHEELCHAIR | TicketFlags.COMPANION_RESERVED, TicketFlags.COMPANION,
-    ]  # fmt: skip
+        TicketFlags.WHEELCHAIR,
+        TicketFlags.WHEELCHAIR | TicketFlags.COMPANION_RESERVED,
+        TicketFlags.WHEELCHAIR | TicketFlags.COMPANION_RESERVED,
+        TicketFlags.COMPANION,
+    ]
 
 
 def test_server_killed_between_closing_the_house_and_moving_anybody_has_begun_nothing(

@@ -29,17 +29,22 @@ def stage(office: Office, desk: Desk) -> Stage:
 
 def test_what_the_event_changed_comes_along_and_the_rest_is_told(stage: Stage) -> None:
     stage.choose(
-        blocked_seat_ids=["A-3", "B-8"], disabled_zones=[stage.zone("Balcony")],
+        blocked_seat_ids=["A-3", "B-8"],
+        disabled_zones=[stage.zone("Balcony")],
         zone_overrides={stage.zone("Floor"): {"capacity": 90}, stage.zone("Boxes"): {"access_mode": "whitelist"}},
         pricing_zones={stage.zone("Stalls"): {"pricing_rule_id": "evening"}},
-    )  # fmt: skip
+    )
     evening = an_evening_on(stage)
     evening.issue(**on("A-1"))
     layout = next_version(stage, floor(), without("A-1", "B-8"))
     report = planned(stage, layout)
     assert report["came_along"] == {
-        "blocked_seat_ids": 1, "disabled_zones": 0, "zone_overrides": 1, "pricing_zones": 1, "seating_overrides": 0
-    }  # fmt: skip
+        "blocked_seat_ids": 1,
+        "disabled_zones": 0,
+        "zone_overrides": 1,
+        "pricing_zones": 1,
+        "seating_overrides": 0,
+    }
     assert report["left_behind"] == [
         {"what": "blocked_seat_ids", "name": "B-8", "why": "no_such_seat"},
         {"what": "disabled_zones", "name": "Balcony", "why": "no_such_zone"},

@@ -117,10 +117,19 @@ def test_seats_of_a_closed_zone_and_of_one_where_people_stand_are_not_issued(sta
 
 
 def test_event_without_a_layout_knows_no_seat_ids(stage: Stage, evening: Evening) -> None:
-    wordy = Evening(stage.desk, stage.venue, stage.desk.post("/api/events", {
-        "venue_id": stage.venue["id"], "name": "Elsewhere", "start_at": evening.event["start_at"],
-        "end_at": evening.event["end_at"],
-    }))  # fmt: skip
+    wordy = Evening(
+        stage.desk,
+        stage.venue,
+        stage.desk.post(
+            "/api/events",
+            {
+                "venue_id": stage.venue["id"],
+                "name": "Elsewhere",
+                "start_at": evening.event["start_at"],
+                "end_at": evening.event["end_at"],
+            },
+        ),
+    )
     wordy.desk.post(f"{wordy.path}/ticket-types", a_ticket_type())
     assert refused(wordy, **on("A-1"))[:2] == (400, "event_layout_not_found")
     assert wordy.issue(seats=[{"row": "A", "number": "1"}])["items"][0]["seat_row"] == "A"

@@ -101,9 +101,14 @@ def test_old_values_go_and_young_ones_stay(office: Office) -> None:
 def supervisor(office: Office, organisation: str, name: str) -> int:
     with office.database.writing() as session:
         row = people.add_supervisor(
-            session, organisation, name=name, pin="271828", actor=Actor("user", "olga", "192.0.2.7"), now=office.now,
+            session,
+            organisation,
+            name=name,
+            pin="271828",
+            actor=Actor("user", "olga", "192.0.2.7"),
+            now=office.now,
             entropy=office.dice,
-        )  # fmt: skip
+        )
         return row.number
 
 

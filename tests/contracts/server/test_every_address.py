@@ -64,9 +64,21 @@ def _prepared(desk: Desk, evening: Evening) -> None:
 
 
 ROOMS = (
-    "Venues", "Events", "Seats of events", "Guest lists", "Moving guests", "Figures of houses", "Tickets",
-    "Memberships", "Keys", "Accounts", "Audit", "Devices", "Scans", "Programme",
-)  # fmt: skip
+    "Venues",
+    "Events",
+    "Seats of events",
+    "Guest lists",
+    "Moving guests",
+    "Figures of houses",
+    "Tickets",
+    "Memberships",
+    "Keys",
+    "Accounts",
+    "Audit",
+    "Devices",
+    "Scans",
+    "Programme",
+)
 
 
 @pytest.mark.parametrize("room", ROOMS)
@@ -83,9 +95,13 @@ def test_whatever_is_sent_the_server_does_not_break(office: Office, desk: Desk, 
 
 def _try(operation: Any, known: dict[str, str], desk: Desk) -> None:
     @settings(
-        max_examples=10, deadline=None, database=None, phases=[Phase.generate], derandomize=True,
+        max_examples=10,
+        deadline=None,
+        database=None,
+        phases=[Phase.generate],
+        derandomize=True,
         suppress_health_check=list(HealthCheck),
-    )  # fmt: skip
+    )
     @given(operation.as_strategy())
     def ask(case: Any) -> None:
         for name in known.keys() & (case.path_parameters or {}).keys():

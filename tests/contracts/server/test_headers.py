@@ -11,9 +11,21 @@ from tests.office import Evening, Office
 
 EVERYWHERE = {"X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY", "Referrer-Policy": "same-origin"}
 STRANGERS = (
-    "/", "/api/nowhere", "/api/venues", "/api/events", "/admin/", "/admin/login", "/admin/nowhere", "/docs",
-    "/openapi.json", "/healthz", "/static/house.css", "/static/nothing", "/images/x/320.webp", "/sync/v1/hello",
-)  # fmt: skip
+    "/",
+    "/api/nowhere",
+    "/api/venues",
+    "/api/events",
+    "/admin/",
+    "/admin/login",
+    "/admin/nowhere",
+    "/docs",
+    "/openapi.json",
+    "/healthz",
+    "/static/house.css",
+    "/static/nothing",
+    "/images/x/320.webp",
+    "/sync/v1/hello",
+)
 
 
 @pytest.fixture

@@ -78,8 +78,9 @@ def test_an_organisations_stream_tells_what_becomes_of_its_events(office: Office
     office.work()
     steps = [stream.next() for _ in range(2)]
     assert [(one.name, one.told["old_status"], one.told["new_status"]) for one in steps] == [
-        ("status", "draft", "published"), ("status", "published", "postponed"),
-    ]  # fmt: skip
+        ("status", "draft", "published"),
+        ("status", "published", "postponed"),
+    ]
     assert {one.told["event_id"] for one in steps} == {evening.event["id"]}
     assert int(steps[0].id) < int(steps[1].id)
     stream.leave()
@@ -189,8 +190,16 @@ def test_a_seat_that_is_really_held_is_told_to_whoever_watches(office: Office, d
     office.work()
     told = anybody.until("occupancy").told
     assert (told["total_available"], told["total_held"]) == (97, 3)
-    assert set(told) <= {"event_id", "total", "total_available", "total_held", "total_sold", "percent_available",
-        "percent_held", "percent_sold"}  # fmt: skip
+    assert set(told) <= {
+        "event_id",
+        "total",
+        "total_available",
+        "total_held",
+        "total_sold",
+        "percent_available",
+        "percent_held",
+        "percent_sold",
+    }
     anybody.leave()
 
 

@@ -119,11 +119,12 @@ class House:
         """All rows of the organisation; not what merely says that somebody was here."""
         with self.office.database.reading() as session:
             return {
-                table.name: sorted(map(repr, session.execute(table.select().where(
-                    table.c.organisation_id == self.organisation))))
+                table.name: sorted(
+                    map(repr, session.execute(table.select().where(table.c.organisation_id == self.organisation)))
+                )
                 for table in Base.metadata.tables.values()
                 if "organisation_id" in table.c
-            }  # fmt: skip
+            }
 
 
 @pytest.fixture

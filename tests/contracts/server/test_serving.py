@@ -75,9 +75,13 @@ def test_a_worker_that_can_tell_its_measures_nowhere_says_so(tmp_path: Path) -> 
     environment = {"GATEHOUSE_DATABASE_URL": f"sqlite:///{tmp_path}/gatehouse.db"}
     nowhere = "192.0.2.1:9464"  # an address that no machine has
     told = subprocess.run(
-        [sys.executable, "-m", "sync_server", "worker", "--metrics", nowhere], cwd=ROOT, env=environment,
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        [sys.executable, "-m", "sync_server", "worker", "--metrics", nowhere],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert (told.returncode, "Traceback" in told.stderr) == (2, False)
     assert "metrics_address" in told.stderr
 

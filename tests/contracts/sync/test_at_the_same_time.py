@@ -76,10 +76,12 @@ def test_one_journal_sent_twice_at_once_is_kept_once(world: World) -> None:
     bodies = [protocol.encode(gate.journal_request(gate.bodies)) for _ in range(3)]
     counters = iter(range(101, 104))
     sends = [(body, next(counters)) for body in bodies]
-    all_at_once([
-        lambda body=body, counter=counter: gate.send("POST", protocol.JOURNAL, "push", body=body, counter=counter)
-        for body, counter in sends
-    ])  # fmt: skip
+    all_at_once(
+        [
+            lambda body=body, counter=counter: gate.send("POST", protocol.JOURNAL, "push", body=body, counter=counter)
+            for body, counter in sends
+        ]
+    )
     with world.parts.database.reading() as session:
         assert [count.n for count in queries.counts(session, 7)] == [20]
         assert len(queries.movements_after(session, 7, 0, 1_000)[1]) == 20

@@ -150,9 +150,9 @@ def test_a_head_that_the_device_did_not_sign_spoils_the_upload(world: World) -> 
     door.admit(1)
     request = door.journal_request(door.bodies)
     forged = scans.sign_head(other.key, door.number, 1, 1, door.head)
-    body = protocol.encode(protocol.JournalRequest(
-        branch=1, entries=request.entries, head_seq=1, head=request.head, head_signature=forged
-    ))  # fmt: skip
+    body = protocol.encode(
+        protocol.JournalRequest(branch=1, entries=request.entries, head_seq=1, head=request.head, head_signature=forged)
+    )
     assert door.refusal("POST", protocol.JOURNAL, "push", body=body).code == "bad_head"
 
 

@@ -40,9 +40,20 @@ def walk(office: Office, evening: Evening) -> list[str]:
     cookie = browser.client.get_cookie("gatehouse_session") or next(iter(browser.client._cookies.values()))
     token = evening.desk.headers["Authorization"].removeprefix("Bearer ")
     return [
-        PASSWORD, "wrong but long enough", PIN, NAME, MAIL, code, told, told.replace("-", ""), token, cookie.value,
-        browser.headers["X-CSRF-Token"], "11" * 32, gate.key.private_bytes_raw().hex(),
-    ]  # fmt: skip
+        PASSWORD,
+        "wrong but long enough",
+        PIN,
+        NAME,
+        MAIL,
+        code,
+        told,
+        told.replace("-", ""),
+        token,
+        cookie.value,
+        browser.headers["X-CSRF-Token"],
+        "11" * 32,
+        gate.key.private_bytes_raw().hex(),
+    ]
 
 
 def test_selling_enrolling_and_scanning_leave_nothing_in_the_log(

@@ -45,9 +45,15 @@ def answered(office: Office, evening: Evening, row: TicketRecord, as_of: int) ->
     assert isinstance(code, ReadTicket)
     event = an_event(number=evening.number, organisation=code.organisation, days=())
     attempt = an_attempt(
-        code=code, organisation=code.organisation, event=event, row=None, zone=None, snapshot_as_of=as_of,
-        now=as_of + 60_000, gate=GateRow(1, "W", "West"),
-    )  # fmt: skip
+        code=code,
+        organisation=code.organisation,
+        event=event,
+        row=None,
+        zone=None,
+        snapshot_as_of=as_of,
+        now=as_of + 60_000,
+        gate=GateRow(1, "W", "West"),
+    )
     assert (zone_of(code.ticket, None), type_of(code.ticket, None)) == (0, 1)
     return decide(attempt).reason
 

@@ -10,10 +10,15 @@ from tests.builders import HOUR, a_gate, a_venue, an_event
 from tests.office import Desk, Evening, Office
 
 FULL: dict[str, Any] = {
-    "address": "Hafenstraße 1, 20457 Hamburg", "city": "Hamburg", "country": "de", "latitude": 53.54, "longitude": 9.98,
-    "website": "https://harbour.example/hall", "max_capacity": 2000,
+    "address": "Hafenstraße 1, 20457 Hamburg",
+    "city": "Hamburg",
+    "country": "de",
+    "latitude": 53.54,
+    "longitude": 9.98,
+    "website": "https://harbour.example/hall",
+    "max_capacity": 2000,
     "settings": {"doors_minutes_before": 90, "age_limit": 16, "access_rules": ["No bags larger than A4"]},
-}  # fmt: skip
+}
 
 
 def names(desk: Desk, query: str = "") -> list[str]:
@@ -31,15 +36,31 @@ def test_a_house_is_described_in_full_and_shown_as_it_was_said(desk: Desk) -> No
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"name": ""}, {"name": "x" * 101}, {"city": ""}, {"city": "x" * 51}, {"address": "here"},
-        {"address": "x" * 501}, {"country": "XX"}, {"country": "D"}, {"timezone": "Mars/Olympus"}, {"timezone": ""},
-        {"latitude": 91, "longitude": 0}, {"latitude": 0, "longitude": -181}, {"latitude": 53.5},
-        {"longitude": 9.9}, {"max_capacity": -1}, {"max_capacity": 1_000_001}, {"website": "javascript:alert(1)"},
-        {"settings": {"dors_minutes_before": 90}}, {"settings": {"doors_minutes_before": -1}},
-        {"settings": {"age_limit": "16"}}, {"kind": "imaginary"}, {"timezone": "localtime"},
+        {"name": ""},
+        {"name": "x" * 101},
+        {"city": ""},
+        {"city": "x" * 51},
+        {"address": "here"},
+        {"address": "x" * 501},
+        {"country": "XX"},
+        {"country": "D"},
+        {"timezone": "Mars/Olympus"},
+        {"timezone": ""},
+        {"latitude": 91, "longitude": 0},
+        {"latitude": 0, "longitude": -181},
+        {"latitude": 53.5},
+        {"longitude": 9.9},
+        {"max_capacity": -1},
+        {"max_capacity": 1_000_001},
+        {"website": "javascript:alert(1)"},
+        {"settings": {"dors_minutes_before": 90}},
+        {"settings": {"doors_minutes_before": -1}},
+        {"settings": {"age_limit": "16"}},
+        {"kind": "imaginary"},
+        {"timezone": "localtime"},
         {"timezone": "right/Europe/Berlin"},
     ],
-)  # fmt: skip
+)
 def test_what_no_house_can_be_is_refused(desk: Desk, wrong: dict[str, Any]) -> None:
     answer = desk.ask("POST", "/api/venues", a_venue(**wrong))
     assert answer.status_code == 400, answer.json

@@ -95,7 +95,7 @@ def mistakes(office: Office, ours: Evening, theirs: Evening) -> list[Mistake]:
         ("outbox", "stream", "id"): f"event:{theirs.number}",
         ("events", "cover_images", "id"): json.dumps(["0" * 40, "f" * 40]),
         ("snapshot_rows", "key", "kind = 5 AND event_number"): a_ticket(office, theirs),
-    }  # fmt: skip
+    }
     with office.database.engine.begin() as line:
         picture = "INSERT INTO pictures (id, organisation_id, width, height, created_at) VALUES (:id, :whose, 1, 1, 1)"
         line.execute(text(picture), {"id": "f" * 40, "whose": whose(theirs)})
@@ -179,15 +179,27 @@ def test_a_new_table_that_nobody_has_thought_of_is_noticed() -> None:
         table.to_metadata(schema)
     whose_rows = Column("organisation_id", String(36))
     Table(
-        "souvenirs", schema, Column("id", String(36), primary_key=True), whose_rows, Column("event_id", String(36)),
-        Column("device_number", BigInteger), Column("buyer_id", String(40)), Column("twin", String(36)),
-        Column("extras", JSON), Column("colour", String(20)),
-    )  # fmt: skip
+        "souvenirs",
+        schema,
+        Column("id", String(36), primary_key=True),
+        whose_rows,
+        Column("event_id", String(36)),
+        Column("device_number", BigInteger),
+        Column("buyer_id", String(40)),
+        Column("twin", String(36)),
+        Column("extras", JSON),
+        Column("colour", String(20)),
+    )
     Table("stickers", schema, Column("id", String(36), primary_key=True), Column("colour", String(20)))
     Table("prints", schema, Column("id", String(36), primary_key=True), Column("gift", ForeignKey("stickers.id")))
     assert set(meanings.unknown(schema)) == {
-        "stickers", "prints", "prints.gift", "souvenirs.buyer_id", "souvenirs.twin", "souvenirs.extras",
-    }  # fmt: skip
+        "stickers",
+        "prints",
+        "prints.gift",
+        "souvenirs.buyer_id",
+        "souvenirs.twin",
+        "souvenirs.extras",
+    }
     ways = {pointer.place for pointer in crossings.pointers(schema) if pointer.source.name == "souvenirs"}
     assert ways == {"souvenirs.event_id", "souvenirs.device_number"}
 

@@ -78,7 +78,11 @@ def test_between_the_last_two_nobody_can_say_which_was_altered() -> None:
 def test_a_gap_at_the_end_of_a_branch_is_no_damage_of_its_own() -> None:
     bodies = {seq: body for seq, body in a_chain(9).items() if seq not in (4, 5)}
     gap = an_entry(
-        device=DEVICE, branch=BRANCH, seq=10, kind=EntryKind.GAP, previous=entry_hash(bodies[3]),
+        device=DEVICE,
+        branch=BRANCH,
+        seq=10,
+        kind=EntryKind.GAP,
+        previous=entry_hash(bodies[3]),
         details={"first": 4, "last": 5},
-    )  # fmt: skip
+    )
     assert surveyed(bodies | {10: encode(gap)}).lost == [(4, 5)]

@@ -24,9 +24,15 @@ class Shell:
 
     def run(self, *words: str, typed: str = "", **settings: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [sys.executable, "-m", "sync_server", *words], cwd=ROOT, env=self.environment | settings, input=typed,
-            capture_output=True, text=True, check=False, timeout=120,
-        )  # fmt: skip
+            [sys.executable, "-m", "sync_server", *words],
+            cwd=ROOT,
+            env=self.environment | settings,
+            input=typed,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=120,
+        )
 
 
 @pytest.fixture

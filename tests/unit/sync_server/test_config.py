@@ -74,11 +74,15 @@ def test_settings_do_not_change_while_the_server_runs() -> None:
 @pytest.mark.parametrize(
     "address",
     [
-        "postgres://olga:hidden@db/gatehouse", "postgresql://olga:hid/den@db/gatehouse",
-        "postgresql://olga:hidden@db:port/gatehouse", "sqlite:gatehouse.db", "sqlite://gatehouse.db", "sqlite:///",
+        "postgres://olga:hidden@db/gatehouse",
+        "postgresql://olga:hid/den@db/gatehouse",
+        "postgresql://olga:hidden@db:port/gatehouse",
+        "sqlite:gatehouse.db",
+        "sqlite://gatehouse.db",
+        "sqlite:///",
         "sqlite:///:memory:",
     ],
-)  # fmt: skip
+)
 def test_an_address_that_leads_nowhere_is_told_without_its_password(address: str) -> None:
     with pytest.raises(SettingsError, match="GATEHOUSE_DATABASE_URL: ") as told:
         check({"database_url": address})

@@ -14,10 +14,22 @@ SALT = b"s" * 16
 def a_line(number: int = 1, **changed: Any) -> rules.Line:
     """A line that blocked a ticket."""
     line = rules.Line(
-        id=f"line-{number}", organisation_id="org", at=1_000 + number, actor_kind="user", actor_id="olga",
-        action="ticket_blocked", subject_kind="ticket", subject_id=str(number), before={"state": "valid"},
-        after={"state": "blocked"}, reason="stolen", approval="", request_id="", actor_digest=None, subject_digest=None,
-    )  # fmt: skip
+        id=f"line-{number}",
+        organisation_id="org",
+        at=1_000 + number,
+        actor_kind="user",
+        actor_id="olga",
+        action="ticket_blocked",
+        subject_kind="ticket",
+        subject_id=str(number),
+        before={"state": "valid"},
+        after={"state": "blocked"},
+        reason="stolen",
+        approval="",
+        request_id="",
+        actor_digest=None,
+        subject_digest=None,
+    )
     return replace(line, **changed)
 
 

@@ -82,8 +82,13 @@ def test_a_log_that_waits_is_fine_and_so_is_a_sealed_one(run: Run, work: Callabl
     sealed = run("audit", "verify")
     (told,) = sealed.told
     assert (sealed.status, told["organisation"], told["ok"], told["sealed"], told["waiting"], told["signed"]) == (
-        0, "marquee", True, 2, 0, True,
-    )  # fmt: skip
+        0,
+        "marquee",
+        True,
+        2,
+        0,
+        True,
+    )
     assert "2 lines sealed, 0 not sealed yet" in sealed.said
 
 

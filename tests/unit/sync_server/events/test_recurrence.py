@@ -26,15 +26,17 @@ def walls(first: str, rule: Rule) -> list[str]:
 
 def test_it_goes_on_at_the_same_hour_after_the_clocks_change() -> None:
     assert walls("2026-10-24T20:00", Rule(every_days=1, count=2)) == [
-        "2026-10-25T20:00:00+01:00", "2026-10-26T20:00:00+01:00",
-    ]  # fmt: skip
+        "2026-10-25T20:00:00+01:00",
+        "2026-10-26T20:00:00+01:00",
+    ]
     assert walls("2027-03-27T20:00", Rule(every_days=1, count=1)) == ["2027-03-28T20:00:00+02:00"]
 
 
 def test_an_hour_that_the_clocks_leave_out_comes_an_hour_later_and_one_that_comes_twice_is_the_first() -> None:
     assert walls("2027-03-27T02:30", Rule(every_days=1, count=2)) == [
-        "2027-03-28T03:30:00+02:00", "2027-03-29T02:30:00+02:00",
-    ]  # fmt: skip
+        "2027-03-28T03:30:00+02:00",
+        "2027-03-29T02:30:00+02:00",
+    ]
     assert walls("2026-10-24T02:30", Rule(every_days=1, count=1)) == ["2026-10-25T02:30:00+02:00"]
 
 

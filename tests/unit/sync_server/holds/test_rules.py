@@ -14,9 +14,22 @@ from tests.builders import EVENING, HOUR, MINUTE
 
 NOW = EVENING
 FREE = Evidence(
-    fresh=True, known=True, tally=1, tally_seen=1, recent=0, oldest=None, mine=0, my_hold=None, my_until=None,
-    state=rules.FREE, held_until=None, from_address=0, pattern=0, tidy=True, done=False,
-)  # fmt: skip
+    fresh=True,
+    known=True,
+    tally=1,
+    tally_seen=1,
+    recent=0,
+    oldest=None,
+    mine=0,
+    my_hold=None,
+    my_until=None,
+    state=rules.FREE,
+    held_until=None,
+    from_address=0,
+    pattern=0,
+    tidy=True,
+    done=False,
+)
 BOUNDS = Bounds(per_booking=10, per_user=None, per_address=None)
 ON_SALE = Sale(1, EventStatus.PUBLISHED, None, None, NOW + HOUR, 0, 1, None)
 

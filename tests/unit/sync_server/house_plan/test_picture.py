@@ -24,11 +24,19 @@ def a_ground() -> Ground:
     """Twelve seats in two zones; one is blocked, one is kept for the companion of the guest beside it."""
     zones = {
         number: EventZone(
-            number, str(number), f"Zone {number}", ZoneType.RESERVED_SEATING, 6 - (number == 2), AccessMode.PUBLIC,
-            None, (), (0.0, 0.0), {},
+            number,
+            str(number),
+            f"Zone {number}",
+            ZoneType.RESERVED_SEATING,
+            6 - (number == 2),
+            AccessMode.PUBLIC,
+            None,
+            (),
+            (0.0, 0.0),
+            {},
         )
         for number in (1, 2)
-    }  # fmt: skip
+    }
     empty = bytes(Shown.CLOSED if seat == 12 else Shown.FREE for seat in range(1, SEATS + 1))
     return Ground(1, (1,) * 6 + (2,) * 6, empty, zones, Places((Pairing(1, 1, (2,)),), Care()))
 

@@ -10,9 +10,17 @@ from sync_server.plumbing.bus import Note, of_event, of_occupancy
 from sync_server.plumbing.work import Message
 
 HELD = {
-    "event": "seat_held", "seat_id": "s-1", "hold_id": "h-1", "event_id": "e1", "total_available": 9, "total_held": 1,
-    "total_sold": 0, "percent_available": 90, "percent_held": 10, "timestamp": "2026-07-04T16:00:00Z",
-}  # fmt: skip
+    "event": "seat_held",
+    "seat_id": "s-1",
+    "hold_id": "h-1",
+    "event_id": "e1",
+    "total_available": 9,
+    "total_held": 1,
+    "total_sold": 0,
+    "percent_available": 90,
+    "percent_held": 10,
+    "timestamp": "2026-07-04T16:00:00Z",
+}
 
 
 def fact(name: str = "event_cancelled", **payload: Any) -> Note:
@@ -24,10 +32,16 @@ def fact(name: str = "event_cancelled", **payload: Any) -> Note:
 def test_a_step_in_an_events_life_is_a_status_with_the_payload_that_was_promised() -> None:
     (frame,) = of_notes([fact()])
     assert (frame.name, frame.order) == ("status", 12)
-    assert frame.told.items() >= {
-        "event_id": "e1", "old_status": "live", "new_status": "cancelled", "rescheduled_at": None,
-        "replaced_by_event_id": None,
-    }.items()  # fmt: skip
+    assert (
+        frame.told.items()
+        >= {
+            "event_id": "e1",
+            "old_status": "live",
+            "new_status": "cancelled",
+            "rescheduled_at": None,
+            "replaced_by_event_id": None,
+        }.items()
+    )
 
 
 def test_every_other_fact_comes_under_its_own_name() -> None:
@@ -47,9 +61,13 @@ def test_scans_tell_nothing_but_that_the_numbers_change() -> None:
 def test_strangers_learn_how_many_and_never_which_or_whose() -> None:
     seats, status = for_anybody([Note(of_occupancy("org", 7), HELD), fact(), fact("ticket_blocked", after={})], "e1")
     assert seats.told == {
-        "event_id": "e1", "total_available": 9, "total_held": 1, "total_sold": 0, "percent_available": 90,
+        "event_id": "e1",
+        "total_available": 9,
+        "total_held": 1,
+        "total_sold": 0,
+        "percent_available": 90,
         "percent_held": 10,
-    }  # fmt: skip
+    }
     assert (status.name, status.order) == ("status", None)
     assert "message_id" not in status.told
 

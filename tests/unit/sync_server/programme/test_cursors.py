@@ -11,9 +11,13 @@ from sync_server.programme.cursors import BEHIND, Step, read, write
 
 MILLIS = st.integers(0, 1 << 62)
 STEPS = st.builds(
-    Step, began=MILLIS, generation=st.integers(0, (1 << 31) - 1), place=st.integers(BEHIND, 1_000), starts_at=MILLIS,
+    Step,
+    began=MILLIS,
+    generation=st.integers(0, (1 << 31) - 1),
+    place=st.integers(BEHIND, 1_000),
+    starts_at=MILLIS,
     number=st.integers(0, (1 << 31) - 1),
-)  # fmt: skip
+)
 
 
 @given(STEPS, st.text())

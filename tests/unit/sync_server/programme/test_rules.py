@@ -48,9 +48,12 @@ def test_interest_of_a_day_ago_counts_half_and_a_start_in_a_week_halves_it() -> 
 
 
 @given(
-    weight=st.integers(1, 10_000), more=st.integers(1, 100), ago=st.integers(0, 71),
-    start=st.integers(NOW, NOW + 400 * DAY), later=st.integers(HOUR, 100 * DAY),
-)  # fmt: skip
+    weight=st.integers(1, 10_000),
+    more=st.integers(1, 100),
+    ago=st.integers(0, 71),
+    start=st.integers(NOW, NOW + 400 * DAY),
+    later=st.integers(HOUR, 100 * DAY),
+)
 def test_more_newer_and_nearer_never_trend_less(weight: int, more: int, ago: int, start: int, later: int) -> None:
     hour = NOW // HOUR - ago
     plain = score([(hour, weight)], start, NOW)

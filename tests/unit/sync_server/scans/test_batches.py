@@ -27,11 +27,35 @@ DEVICE, BRANCH = 5, 1
 def an_entry(seq: int, previous: bytes = GENESIS, **words: object) -> Entry:
     """An entry of device 5 on branch 1."""
     plain = Entry(
-        device=DEVICE, branch=BRANCH, seq=seq, kind=EntryKind.BOOT, event=0, gate=0, reader="", operator="",
-        ticket_id=0, issue=0, code_hash=b"", direction="", mode="", admitted=False, reason="", notices=(),
-        override_by=0, override_reason="", override_denial="", wall=0, monotonic=0, boot=b"", offset=0, uncertainty=0,
-        lineage=b"", revision=0, digest=b"", previous=previous,
-    )  # fmt: skip
+        device=DEVICE,
+        branch=BRANCH,
+        seq=seq,
+        kind=EntryKind.BOOT,
+        event=0,
+        gate=0,
+        reader="",
+        operator="",
+        ticket_id=0,
+        issue=0,
+        code_hash=b"",
+        direction="",
+        mode="",
+        admitted=False,
+        reason="",
+        notices=(),
+        override_by=0,
+        override_reason="",
+        override_denial="",
+        wall=0,
+        monotonic=0,
+        boot=b"",
+        offset=0,
+        uncertainty=0,
+        lineage=b"",
+        revision=0,
+        digest=b"",
+        previous=previous,
+    )
     return replace(plain, **words)  # type: ignore[arg-type]  # words of any column
 
 

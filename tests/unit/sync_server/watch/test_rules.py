@@ -11,9 +11,20 @@ from sync_server.watch.rules import WORDS, Alert, EventState, Kind, of_event
 
 START, END, MINUTE = 1_000_000, 2_000_000, 60_000
 QUIET = EventState(
-    "e1", "org", "v1", "Night Music", EventStatus.PUBLISHED, START, END, None, None, None, None, times_fit=True,
+    "e1",
+    "org",
+    "v1",
+    "Night Music",
+    EventStatus.PUBLISHED,
+    START,
+    END,
+    None,
+    None,
+    None,
+    None,
+    times_fit=True,
     changed_at=7,
-)  # fmt: skip
+)
 
 
 def kinds(event: EventState, now: int) -> dict[Kind, Alert]:
