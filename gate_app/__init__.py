@@ -1,1 +1,1 @@
-"""The program at the door: it decides with or without a network, and never forgets a presentation."""
+"""The gate program: it admits guests online or offline, and records every scan."""

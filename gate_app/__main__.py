@@ -14,11 +14,11 @@ from typing import Annotated, Any
 import typer
 
 from gate_app import commands, reading_home
-from gate_app.app import home_at, http_wire, real_world
+from gate_app.app import home_at, http_transport, this_host
 from gate_app.enrolment import enrol as enrol_here
-from gate_app.lodge import Lodge, opened
-from gate_app.printing import say, tell
-from gate_app.status import FORGOTTEN_WORDS, clock_status, has_forgotten
+from gate_app.gate_context import GateContext, opened
+from gate_app.printing import print_json, print_message
+from gate_app.status import MEMORY_LOST_MESSAGE, clock_status, memory_is_lost
 from shared.errors import GatehouseError
 
 app = typer.Typer(
@@ -26,7 +26,7 @@ app = typer.Typer(
     add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
-    help="The gate: decides who comes in.",
+    help="The gate: admits guests, online or offline.",
 )
 
 HomeOption = Annotated[
@@ -34,37 +34,35 @@ HomeOption = Annotated[
 ]
 
 
-GateOption = Annotated[
-    str, typer.Option(metavar="CODE", help="Stand at another of the gates that this device may use.")
-]
+GateOption = Annotated[str, typer.Option(metavar="CODE", help="Use another gate that this device is allowed at.")]
 PinOption = Annotated[
-    str, typer.Option("--pin", metavar="-", help="- for the terminal, or a file descriptor's number.")
+    str, typer.Option("--pin", metavar="-", help="- for the terminal, or the number of a file descriptor.")
 ]
 
 
 class Doors(StrEnum):
-    """What may be done with doors."""
+    """What `doors` can do."""
 
     OPEN = "open"
     CLOSE = "close"
 
 
-class Way(StrEnum):
-    """Directions, as options take them."""
+class DirectionOption(StrEnum):
+    """Directions, as option values."""
 
     ENTRY = "entry"
     EXIT = "exit"
 
 
-class Kind(StrEnum):
-    """Modes, as options take them."""
+class ModeOption(StrEnum):
+    """Modes, as option values."""
 
     REAL = "real"
     TEST = "test"
 
 
 class ReaderKind(StrEnum):
-    """Readers that `run` may open."""
+    """Readers that `run` can open."""
 
     CAMERA = "camera"
     USB = "usb"
@@ -80,93 +78,94 @@ def enrol(
     name: Annotated[str, typer.Option(help="What to call this device.")] = "",
     home: HomeOption = None,
 ) -> None:
-    """Make this machine a device of an organisation. Its journal stays, also when it is enrolled again."""
-    with _lodge(home, "enrol") as lodge:
-        world = lodge.world
+    """Enrol this machine as a device of an organisation. Enrolling again keeps its journal."""
+    with _open_context(home, "enrol") as context:
+        host = context.host
         got = enrol_here(
-            url, code, http_wire(lodge.config), world.entropy, name=commands.clean(name), software=world.software
+            url, code, http_transport(context.config), host.entropy, name=commands.clean(name), software=host.software
         )
-        reading_home.take_identity(lodge, got)
-        say(f"Enrolled with {got.identity.organisation_name}. Compare this number with the admin page: {got.check}")
+        reading_home.take_identity(context, got)
+        print_message(
+            f"Enrolled with {got.identity.organisation_name}. The admin page must show the same number: {got.check}"
+        )
         events = [commands.event_line(assignment) for assignment in got.events]
-        told = {"device_id": got.identity.device_id, "organisation": got.identity.organisation_name, "gate": got.gate}
-        tell(told | {"events": events, "organisation_id": got.identity.organisation, "check": got.check})
+        result = {"device_id": got.identity.device_id, "organisation": got.identity.organisation_name, "gate": got.gate}
+        print_json(result | {"events": events, "organisation_id": got.identity.organisation, "check": got.check})
 
 
 @app.command()
 def sync(
-    once: Annotated[bool, typer.Option("--once", help="Until everything is exchanged, then stop.")] = False,
+    once: Annotated[bool, typer.Option("--once", help="Stop once everything is exchanged.")] = False,
     home: HomeOption = None,
 ) -> None:
     """Exchange rows, movements and the journal with the server."""
-    with _lodge(home, "sync") as lodge:
+    with _open_context(home, "sync") as context:
         if once:
-            puller, pusher = lodge.sync(http_wire(lodge.config), 0)
-            told = commands.sync_once(lodge, puller, pusher)
-            tell(told)
-            if "error" in told:
-                raise typer.Exit(_said(told["error"]))
+            puller, pusher = context.sync(http_transport(context.config), 0)
+            result = commands.sync_once(context, puller, pusher)
+            print_json(result)
+            if "error" in result:
+                raise typer.Exit(_fail(result["error"]))
             return
-        from gate_app.running import keep_in_step
+        from gate_app.running import run_sync
 
-        keep_in_step(lodge, threading.Event())
+        run_sync(context, threading.Event())
 
 
 @app.command()
 def scan(  # noqa: PLR0917 - options, which typer passes by name
     codes: Annotated[
-        list[str], typer.Argument(metavar="CODE… | -", help="Codes, or - for one a line on standard input.")
+        list[str], typer.Argument(metavar="CODE… | -", help="Codes, or - for standard input, one per line.")
     ],
-    direction: Annotated[Way | None, typer.Option()] = None,
-    mode: Annotated[Kind | None, typer.Option()] = None,
+    direction: Annotated[DirectionOption | None, typer.Option()] = None,
+    mode: Annotated[ModeOption | None, typer.Option()] = None,
     gate: GateOption = "",
     override_pin: Annotated[
         str,
         typer.Option(
-            metavar="-", help="Ask for a supervisor's PIN: - for the terminal, or a file descriptor's number."
+            metavar="-",
+            help="Override with a supervisor's PIN: - for the terminal, or the number of a file descriptor.",
         ),
     ] = "",
     override_reason: Annotated[str, typer.Option(metavar="TEXT")] = "",
     reader: Annotated[str, typer.Option(metavar="NAME")] = "terminal",
-    by_hand: Annotated[
-        bool, typer.Option("--by-hand", help="The words are a ticket number or a confirmation code.")
-    ] = False,
-    at: Annotated[str, typer.Option(metavar="ISO", help="Another time than now: for training, in test mode.")] = "",
+    by_hand: Annotated[bool, typer.Option("--by-hand", help="CODE is a ticket number or confirmation code.")] = False,
+    at: Annotated[str, typer.Option(metavar="ISO", help="Scan as of another time: for training, in test mode.")] = "",
     home: HomeOption = None,
 ) -> None:
-    """Judge codes, one line of JSON each."""
-    with _lodge(home, "scan") as lodge:
-        wish = commands.ScanWish(
+    """Scan codes and print one JSON line for each."""
+    with _open_context(home, "scan") as context:
+        command = commands.ScanCommand(
             direction.value if direction else None,
             mode.value if mode else None,
             gate,
             commands.clean(reader, 40) or "terminal",
             by_hand,
-            commands.moment_of(at) if at else None,
+            commands.parse_time(at) if at else None,
             override_pin,
             override_reason,
         )
-        commands.scan(lodge, commands.codes_of(codes), wish)
+        commands.scan(context, commands.codes_of(codes), command)
 
 
 @app.command()
 def run(
     screen: Annotated[
-        int | None, typer.Option(metavar="PORT", min=0, max=65535, help="Where the local page is.")
+        int | None, typer.Option(metavar="PORT", min=0, max=65535, help="Port of the local page.")
     ] = None,
     headless: Annotated[bool, typer.Option("--headless", help="No local page.")] = False,
-    reader: Annotated[list[ReaderKind] | None, typer.Option(help="Instead of the readers in the settings.")] = None,
+    reader: Annotated[list[ReaderKind] | None, typer.Option(help="Replaces the readers in the settings.")] = None,
     gate: GateOption = "",
     home: HomeOption = None,
 ) -> None:
-    """The real thing: readers, lamps, screen and synchronisation, until it is stopped."""
+    """Run the gate: readers, lamps, screen and synchronisation, until it is stopped."""
     from gate_app.running import run_gate
 
     kinds, again = tuple(kind.value for kind in reader or ()), True
     while again:
-        with _lodge(home, "run") as lodge:
-            port = None if headless else (lodge.config.screen_port if screen is None else screen)
-            again = run_gate(lodge, kinds, port, gate)
+        with _open_context(home, "run") as context:
+            port = None if headless else (context.config.screen_port if screen is None else screen)
+            again = run_gate(context, kinds, port, gate)
 
 
 @app.command()
@@ -177,15 +176,15 @@ def doors(
     pin: PinOption = "-",
     home: HomeOption = None,
 ) -> None:
-    """Open the doors of an event, or a closed gate, on this device; a supervisor's PIN is asked for."""
-    with _lodge(home, "doors") as lodge:
-        number, opened = commands.the_event(lodge, event), what is Doors.OPEN
-        lodge.decisions().gate_number(number, gate)
-        by = commands.ask_supervisor(lodge, pin)
-        tell(commands.entry_line(lodge.decisions().open_doors(number, gate, by, opened=opened)))
-        which = f"Gate {gate.upper()}" if gate else f"The doors of {lodge.posts.by_event[number].name}"
-        verb = "open on this device now" if opened else "no longer opened by hand: the organiser's word counts again"
-        say(f"{which} {'is' if gate else 'are'} {verb}, by {by.name}.")
+    """Open the doors of an event, or a closed gate, on this device. Asks for a supervisor's PIN."""
+    with _open_context(home, "doors") as context:
+        number, opened = commands.resolve_event(context, event), what is Doors.OPEN
+        context.supervisor_actions().gate_number(number, gate)
+        by = commands.ask_supervisor(context, pin)
+        print_json(commands.entry_line(context.supervisor_actions().open_doors(number, gate, by, opened=opened)))
+        which = f"Gate {gate.upper()}" if gate else f"The doors of {context.assignments.by_event[number].name}"
+        verb = "now open on this device" if opened else "no longer opened by hand; the organiser's settings apply again"
+        print_message(f"{which} {'is' if gate else 'are'} {verb}, by {by.name}.")
 
 
 @app.command("empty-house")
@@ -194,92 +193,94 @@ def empty_house(
     pin: PinOption = "-",
     home: HomeOption = None,
 ) -> None:
-    """Nobody is inside any more: entries count anew on this device. A supervisor's PIN is asked for."""
-    with _lodge(home, "empty-house") as lodge:
-        number = commands.the_event(lodge, event)
-        by = commands.ask_supervisor(lodge, pin)
-        tell(commands.entry_line(lodge.decisions().empty_house(number, by)))
-        say(f"Nobody counts as inside at {lodge.posts.by_event[number].name} any more, for this device, by {by.name}.")
+    """Reset the count of people inside on this device. Asks for a supervisor's PIN."""
+    with _open_context(home, "empty-house") as context:
+        number = commands.resolve_event(context, event)
+        by = commands.ask_supervisor(context, pin)
+        print_json(commands.entry_line(context.supervisor_actions().empty_house(number, by)))
+        print_message(
+            f"On this device nobody is inside {context.assignments.by_event[number].name} any more, by {by.name}."
+        )
 
 
 @app.command()
 def annul(
-    seq: Annotated[int, typer.Argument(metavar="SEQ", min=1, help="The entry that never became an admission.")],
+    seq: Annotated[int, typer.Argument(metavar="SEQ", min=1, help="The entry to take back.")],
     reason: Annotated[str, typer.Option(metavar="TEXT")] = "",
     pin: PinOption = "-",
     home: HomeOption = None,
 ) -> None:
-    """Take back an admission of this gate: the guest did not walk in. A supervisor's PIN is asked for."""
-    with _lodge(home, "annul") as lodge:
-        admission = lodge.decisions().admission(seq)
-        by = commands.ask_supervisor(lodge, pin)
-        tell(commands.entry_line(lodge.decisions().annul(seq, commands.clean(reason), by)))
-        say(f"Taken back: {commands.admission_words(lodge, admission)}, by {by.name}.")
+    """Take back an admission at this gate: the guest did not go in. Asks for a supervisor's PIN."""
+    with _open_context(home, "annul") as context:
+        admission = context.supervisor_actions().admission(seq)
+        by = commands.ask_supervisor(context, pin)
+        print_json(commands.entry_line(context.supervisor_actions().annul(seq, commands.clean(reason), by)))
+        print_message(f"Taken back: {commands.describe_admission(context, admission)}, by {by.name}.")
 
 
 @app.command("set-time")
 def set_time(
-    now: Annotated[str, typer.Argument(metavar="ISO", help="What time it is, by a person's word.")],
+    now: Annotated[str, typer.Argument(metavar="ISO", help="The current time.")],
     pin: PinOption = "-",
     home: HomeOption = None,
 ) -> None:
-    """Set the clock of a gate that hears no server; a supervisor's PIN is asked for."""
-    with _lodge(home, "set-time") as lodge:
-        true = commands.moment_of(now)
-        lodge.decisions().require_plausible(true)
-        by = commands.ask_supervisor(lodge, pin)
-        clock = clock_status(lodge.decisions().set_clock(true, by))
-        tell(clock)
-        say(f"This gate takes it to be {clock['now']}, by {by.name}, until it hears the server.")
+    """Set the clock of a gate that cannot reach the server. Asks for a supervisor's PIN."""
+    with _open_context(home, "set-time") as context:
+        true = commands.parse_time(now)
+        context.supervisor_actions().require_plausible(true)
+        by = commands.ask_supervisor(context, pin)
+        clock = clock_status(context.supervisor_actions().set_clock(true, by))
+        print_json(clock)
+        print_message(f"Clock set to {clock['now']} by {by.name}, until the gate reaches the server.")
 
 
 @app.command()
 def status(as_json: Annotated[bool, typer.Option("--json")] = False, home: HomeOption = None) -> None:
-    """How this gate is doing; also while another process holds the home."""
-    told = reading_home.status(home_at(home), real_world())
+    """Show the state of this gate, also while it is running."""
+    result = reading_home.status(home_at(home), this_host())
     if as_json:
-        tell(told)
+        print_json(result)
     else:
-        say_lines(told)
+        print_status(result)
 
 
 @app.command()
 def journal(
-    verify: Annotated[bool, typer.Option("--verify", help="Check every entry against the one before.")] = False,
+    verify: Annotated[bool, typer.Option("--verify", help="Check the hash chain of all entries.")] = False,
     as_json: Annotated[bool, typer.Option("--json")] = False,
     home: HomeOption = None,
 ) -> None:
-    """What was written down at this gate."""
+    """Print the journal of this gate."""
     with reading_home.journal(home_at(home)) as connection:
         if verify:
-            told = reading_home.verified(connection)
-            tell(told)
-            raise typer.Exit(0 if told["ok"] else 1)
+            result = reading_home.verified(connection)
+            print_json(result)
+            raise typer.Exit(0 if result["ok"] else 1)
         for line in reading_home.entries(connection):
-            tell(line) if as_json else print(_entry_words(line))
+            print_json(line) if as_json else print(_entry_text(line))
 
 
 @app.command()
 def decode(
-    pictures: Annotated[list[Path], typer.Argument(metavar="IMAGE…", readable=False)],
+    images: Annotated[list[Path], typer.Argument(metavar="IMAGE…", readable=False)],
     as_json: Annotated[bool, typer.Option("--json")] = False,
 ) -> None:
-    """Read codes from pictures, by the pipeline of the camera."""
-    from hardware.devices import decode_picture
+    """Read codes from image files with the camera's decoder."""
+    from hardware.devices import decode_image
 
-    del as_json  # a machine's line is the only form there is
-    world = real_world()
-    for picture in pictures:
-        tell(commands.picture_line(picture, decode_picture, world.monotonic))
+    del as_json  # JSON lines are the only format
+    host = this_host()
+    for image in images:
+        print_json(commands.image_line(image, decode_image, host.monotonic))
 
 
 @app.command()
 def whatif(source: Annotated[str, typer.Argument(metavar="FILE | -")]) -> None:
-    """What the gate would answer: one case a line in, one answer a line out."""
-    from gate_app.whatif import answers
+    """Simulate the admission rules: one case per line in, one answer per line out."""
+    from gate_app.whatif.simulator import answers
 
     for line in answers(_case_lines(source)):
-        tell(line)
+        print_json(line)
 
 
 @app.command()
@@ -288,56 +289,54 @@ def doctor(home: HomeOption = None) -> None:
     from gate_app.doctor import findings
 
     sound = True
-    for finding in findings(home_at(home), real_world()):
+    for finding in findings(home_at(home), this_host()):
         sound = sound and finding.ok
-        tell({"part": finding.part, "ok": finding.ok, "words": finding.words})
-        say(f"{'ok  ' if finding.ok else 'look'}  {finding.part}: {finding.words}")
+        print_json({"part": finding.part, "ok": finding.ok, "words": finding.message})
+        print_message(f"{'ok  ' if finding.ok else 'FAIL'}  {finding.part}: {finding.message}")
     raise typer.Exit(0 if sound else 1)
 
 
 def main() -> None:
-    """The entry point: mistakes are one line of words, and never a traceback."""
+    """The entry point: errors are printed as one line, never as a traceback."""
     try:
         status = app(standalone_mode=False)
     except typer.Exit as done:
         status = done.exit_code
     except typer.TyperException as why:
-        status = _said(_one_line(why), getattr(why, "exit_code", 2))
+        status = _fail(_one_line(why), getattr(why, "exit_code", 2))
     except GatehouseError as why:
-        status = _said(why.message)
+        status = _fail(why.message)
     except BrokenPipeError:
         status = _pipe_closed()
     except (sqlite3.Error, OSError) as why:
-        status = _said(
-            f"The disk or a file on it does not work: {why}. Check the card, and run: gatehouse-gate doctor."
-        )
+        status = _fail(f"Disk error: {why}. Check the card, and run: gatehouse-gate doctor.")
     except (typer.Abort, KeyboardInterrupt):
         status = 130
     sys.exit(status or 0)
 
 
 @contextmanager
-def _lodge(home: Path | None, doing: str) -> Iterator[Lodge]:
-    with opened(home_at(home), real_world(), doing) as lodge:
-        forgotten = FORGOTTEN_WORDS if has_forgotten(lodge.database.connection) else ""
-        for words in (lodge.database.cannot_write, forgotten, *lodge.complaints):
-            say(words)
-        yield lodge
+def _open_context(home: Path | None, doing: str) -> Iterator[GateContext]:
+    with opened(home_at(home), this_host(), doing) as context:
+        memory_lost = MEMORY_LOST_MESSAGE if memory_is_lost(context.database.connection) else ""
+        for message in (context.database.cannot_write, memory_lost, *context.problems):
+            print_message(message)
+        yield context
 
 
-def _said(words: str, status: int = 1) -> int:
-    say(words)
+def _fail(message: str, status: int = 1) -> int:
+    print_message(message)
     return status
 
 
 def _one_line(why: typer.TyperException) -> str:
-    words = why.format_message() if hasattr(why, "format_message") else str(why)
-    said = " ".join(words.split())
+    message = why.format_message() if hasattr(why, "format_message") else str(why)
+    said = " ".join(message.split())
     return f"gatehouse-gate: {said}{'' if said.endswith('.') else '.'} Try --help."
 
 
 def _pipe_closed() -> int:
-    """Whoever read our lines went away; what was committed stays committed."""
+    """The reader of our output has gone; what was committed stays committed."""
     import os
 
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -355,20 +354,20 @@ def _case_lines(source: str) -> Iterator[str]:
         raise GatehouseError(f"{source} cannot be read: {why.strerror}.") from why
 
 
-def say_lines(told: dict[str, Any]) -> None:
-    """The status in words, on standard output."""
+def print_status(result: dict[str, Any]) -> None:
+    """Prints the status for people."""
     for name in ("organisation", "event", "gate", "mode", "online", "unsent", "snapshot_age_s", "revision", "inside"):
-        print(f"{name.replace('_', ' '):>16}: {'-' if told.get(name) is None else told[name]}")
-    clock = told["clock"]
+        print(f"{name.replace('_', ' '):>16}: {'-' if result.get(name) is None else result[name]}")
+    clock = result["clock"]
     print(f"{'clock':>16}: {clock['now']} ± {clock['uncertainty_ms'] / 1000:.1f} s by {clock['source']}")
-    for words in told["warnings"]:
-        print(f"{'!':>16}  {words}")
+    for message in result["warnings"]:
+        print(f"{'!':>16}  {message}")
 
 
-def _entry_words(line: dict[str, Any]) -> str:
+def _entry_text(line: dict[str, Any]) -> str:
     verdict = ("admit" if line["admitted"] else "deny ") if line["reason"] else "     "
-    told = line["reason"] or " ".join(f"{name}={value}" for name, value in line["details"].items() if value != "")
-    return f"{line['branch']:>10}/{line['seq']:<6} {line['at']} {line['kind']:<12} {verdict} {told}".rstrip()
+    result = line["reason"] or " ".join(f"{name}={value}" for name, value in line["details"].items() if value != "")
+    return f"{line['branch']:>10}/{line['seq']:<6} {line['at']} {line['kind']:<12} {verdict} {result}".rstrip()
 
 
 if __name__ == "__main__":

@@ -1,12 +1,12 @@
-"""A verdict as machines and screens read it: the JSON object of one scan."""
+"""Builds the JSON object of one scan from its verdict."""
 
 from __future__ import annotations
 
 from functools import lru_cache
 from typing import Any
 
-from gate_app.clockface import iso
 from gate_app.gathering import Gathered
+from gate_app.time_format import iso
 from shared.attempts import Attempt, Passage, Verdict
 from shared.scene import type_of, zone_of
 from shared.snapshot import GateRow
@@ -14,9 +14,9 @@ from shared.tickets import ReadTicket, TicketFlags
 
 
 def answer(gathered: Gathered, verdict: Verdict, reader: str, seq: int | None, committed: bool) -> dict[str, Any]:
-    """Everything that is told of one presentation."""
+    """Everything that is printed and shown about one presentation."""
     attempt = gathered.attempt
-    gates = gathered.book.facts.gates if gathered.book else {}
+    gates = gathered.snapshot.rows.gates if gathered.snapshot else {}
     return {
         "verdict": "admit" if verdict.admitted else "deny",
         "reason": str(verdict.reason),
@@ -37,12 +37,12 @@ def answer(gathered: Gathered, verdict: Verdict, reader: str, seq: int | None, c
 
 
 def ticket_of(gathered: Gathered) -> dict[str, Any] | None:
-    """What staff may see of a ticket whose signature holds."""
+    """What staff may see of a ticket whose signature is valid."""
     attempt = gathered.attempt
     if not isinstance(attempt.code, ReadTicket):
         return None
     ticket, row = attempt.code.ticket, attempt.row
-    told: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "id": f"{ticket.ticket_id:016x}",
         "issue": ticket.issue,
         "event": ticket.event_number,
@@ -55,8 +55,8 @@ def ticket_of(gathered: Gathered) -> dict[str, Any] | None:
         "known": row is not None,
     }
     if row is not None:
-        told |= {name: words for name, words in (("name", row.name), ("notes", row.notes)) if words}
-    return told
+        fields |= {name: value for name, value in (("name", row.name), ("notes", row.notes)) if value}
+    return fields
 
 
 def _type_name(gathered: Gathered, number: int) -> str | None:

@@ -1,14 +1,14 @@
-"""Tickets that were admitted here and elsewhere more often than they allow: found when the other gate's news arrive."""
+"""Finds tickets admitted here and at other gates more often than they allow, when news of the others arrives."""
 
 from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable
 
-from gate_app import history
 from gate_app.database import signed
 from gate_app.gathering import NO_POLICY, as_code
-from gate_app.roster import Book
+from gate_app.journal import history
+from gate_app.snapshots.roster import EventSnapshot
 from shared.admission import Direction, Mode
 from shared.attempts import Attempt, Passage
 from shared.entitlements import spent
@@ -17,29 +17,33 @@ from shared.scene import set_scene
 from shared.snapshot import EventRow, TicketRow
 
 
-def note(connection: sqlite3.Connection, book: Book, ticket_ids: Iterable[int], device: int) -> int:
-    """Keeps the clashes among these tickets inside the open transaction; answers how many are new."""
-    found = [ticket for ticket in ticket_ids if _clashes(connection, book, ticket, device)]
+def note(connection: sqlite3.Connection, snapshot: EventSnapshot, ticket_ids: Iterable[int], device: int) -> int:
+    """Stores the clashes among these tickets in the open transaction; returns how many are new."""
+    found = [ticket for ticket in ticket_ids if _clashes(connection, snapshot, ticket, device)]
     before = connection.total_changes
     connection.executemany("INSERT OR IGNORE INTO clashes VALUES (?)", ((signed(ticket),) for ticket in found))
     return connection.total_changes - before
 
 
-def _clashes(connection: sqlite3.Connection, book: Book, ticket_id: int, device: int) -> bool:
+def _clashes(connection: sqlite3.Connection, snapshot: EventSnapshot, ticket_id: int, device: int) -> bool:
     movements, _ = history.of_ticket(connection, ticket_id)
-    told = passages(movements, None, None).passages
-    devices = {passage.device for passage in told}
-    row, event = book.ticket(ticket_id), book.facts.event
-    # Only what this gate took part in is its own to tell; the organiser's page knows all.
+    passed = passages(movements, None, None).passages
+    devices = {passage.device for passage in passed}
+    row, event = snapshot.ticket(ticket_id), snapshot.rows.event
+    # A gate reports only clashes it took part in; the organiser's page shows all.
     if device not in devices or len(devices) < 2 or row is None or event is None:
         return False
-    return any(_too_many(row, event, book, told[:place], told[place]) for place in range(len(told)))
+    return any(
+        _exceeds_entitlement(row, event, snapshot, passed[:place], passed[place]) for place in range(len(passed))
+    )
 
 
-def _too_many(row: TicketRow, event: EventRow, book: Book, before: tuple[Passage, ...], step: Passage) -> bool:
+def _exceeds_entitlement(
+    row: TicketRow, event: EventRow, snapshot: EventSnapshot, before: tuple[Passage, ...], step: Passage
+) -> bool:
     if step.direction is not Direction.ENTRY:
         return False
-    code = as_code(book, row, event.organisation)
+    code = as_code(snapshot, row, event.organisation)
     attempt = Attempt(
         now=step.at,
         direction=Direction.ENTRY,

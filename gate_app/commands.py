@@ -1,4 +1,4 @@
-"""What the command line does, one function a command: over an opened home, printing through `printing`."""
+"""The work behind the command line: functions over an open gate that print through `printing`."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from gate_app.clockface import iso
-from gate_app.gate import Presented
-from gate_app.gathering import Wish
-from gate_app.lodge import Lodge
-from gate_app.printing import PrintedLamp, say
+from gate_app.gate import Presentation
+from gate_app.gate_context import GateContext
+from gate_app.gathering import ScanOptions
+from gate_app.printing import PrintedLamp, print_message
 from gate_app.status import age_s, journal_status
 from gate_app.sync.pull import Puller
 from gate_app.sync.push import Pusher
+from gate_app.time_format import iso
 from shared.admission import Override
 from shared.errors import Forbidden, GatehouseError, InvalidRequest
 from shared.protocol import Assignment
@@ -26,12 +26,12 @@ from shared.scans import Entry
 from shared.snapshot import SupervisorRow
 
 LONGEST_LINE = 8_192
-"""No code is longer; what follows on the same line is read and forgotten."""
+"""No code is longer; the rest of the line is discarded."""
 ROUNDS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class ScanWish:
+class ScanCommand:
     """The options of `scan`."""
 
     direction: str | None
@@ -44,25 +44,25 @@ class ScanWish:
     override_reason: str
 
 
-def scan(lodge: Lodge, codes: Iterable[str], wish: ScanWish) -> None:
-    """One line per code."""
-    wish = _travelling(lodge, wish)
-    override = _override(lodge, wish)
-    monotonic = lodge.world.monotonic
-    asked = Wish(wish.direction, wish.mode, wish.gate, override)
+def scan(context: GateContext, codes: Iterable[str], command: ScanCommand) -> None:
+    """Scans codes and prints one line for each."""
+    command = _with_time_travel(context, command)
+    override = _override(context, command)
+    monotonic = context.host.monotonic
+    options = ScanOptions(command.direction, command.mode, command.gate, override)
     for code in codes:
         began = monotonic()
         lamp = PrintedLamp(lambda began=began: (monotonic() - began) // 1000)
-        presented = Presented(code, wish.reader, asked, wish.by_hand, wish.at)
+        presentation = Presentation(code, command.reader, options, command.by_hand, command.at)
         try:
-            lodge.gate.handle(presented, lamp)
+            context.gate.handle(presentation, lamp)
         except InvalidRequest as why:
-            say(why.message)
-        lodge.database.rest()
+            print_message(why.message)
+        context.database.rest()
 
 
 def codes_of(named: list[str]) -> Iterator[str]:
-    """The codes on the command line; `-` stands for one a line on standard input, until it ends."""
+    """The codes on the command line; `-` stands for standard input, one code per line."""
     for code in named:
         if code == "-":
             yield from _lines()
@@ -70,39 +70,39 @@ def codes_of(named: list[str]) -> Iterator[str]:
             yield code
 
 
-def sync_once(lodge: Lodge, puller: Puller, pusher: Pusher) -> dict[str, Any]:
-    """Down until nothing is missing, up until nothing is lacking; the second does not depend on the first."""
+def sync_once(context: GateContext, puller: Puller, pusher: Pusher) -> dict[str, Any]:
+    """Pulls and pushes until both sides have everything; pushes even if the pull fails."""
     trouble: list[GatehouseError] = []
     directions: tuple[Callable[[], None], ...] = (lambda: _pull_all(puller), lambda: _push_all(pusher))
     for exchange in directions:
         try:
             exchange()
         except GatehouseError as why:
-            puller.silent()
+            puller.mark_offline()
             trouble.append(why)
-    told = sync_line(lodge)
+    line = sync_line(context)
     if trouble:
-        told["error"] = trouble[0].message
-    return told
+        line["error"] = trouble[0].message
+    return line
 
 
-def sync_line(lodge: Lodge) -> dict[str, Any]:
+def sync_line(context: GateContext) -> dict[str, Any]:
     """What `sync` prints."""
-    standing, books = lodge.standing, lodge.roster.books.values()
-    journal = journal_status(lodge.database.connection, lodge.journal.device)
+    sync_state, snapshots = context.sync_state, context.roster.snapshots.values()
+    journal = journal_status(context.database.connection, context.journal.device)
     return {
-        "pulled": standing.pulled,
-        "pushed": standing.pushed,
-        "revision": max((book.position.revision for book in books), default=None),
-        "snapshot_age_s": age_s(lodge.roster.oldest_as_of(), lodge.time.now().at),
+        "pulled": sync_state.pulled,
+        "pushed": sync_state.pushed,
+        "revision": max((snapshot.position.revision for snapshot in snapshots), default=None),
+        "snapshot_age_s": age_s(context.roster.oldest_as_of(), context.time.now().at),
         "conflicts": journal["conflicts"],
         "quarantined": journal["quarantined"],
-        "unsent": lodge.journal.unsent(),
+        "unsent": context.journal.unsent(),
     }
 
 
 def event_line(assignment: Assignment) -> dict[str, Any]:
-    """An assigned event, as `enrol` prints it."""
+    """An assigned event as `enrol` prints it."""
     return {
         "event": assignment.event,
         "event_id": assignment.event_id,
@@ -114,7 +114,7 @@ def event_line(assignment: Assignment) -> dict[str, Any]:
 
 
 def entry_line(entry: Entry) -> dict[str, Any]:
-    """A journal entry for people and scripts."""
+    """A journal entry as `journal --json` prints it."""
     return {
         "device": entry.device,
         "branch": entry.branch,
@@ -138,32 +138,32 @@ def entry_line(entry: Entry) -> dict[str, Any]:
     }
 
 
-def admission_words(lodge: Lodge, entry: Entry) -> str:
-    """An admission as a steward knows it."""
-    book = lodge.roster.books.get(entry.event)
-    row = book.ticket(entry.ticket_id) if book else None
+def describe_admission(context: GateContext, entry: Entry) -> str:
+    """An admission described for a steward."""
+    snapshot = context.roster.snapshots.get(entry.event)
+    row = snapshot.ticket(entry.ticket_id) if snapshot else None
     ticket = row.number if row and row.number else f"ticket {entry.ticket_id:016x}"
     return f"{ticket}, {entry.direction} at {iso(entry.wall + entry.offset)}"
 
 
-def moment_of(text: str) -> int:
-    """An ISO time with its zone, in ms. Raises InvalidRequest."""
+def parse_time(text: str) -> int:
+    """Parses an ISO time with a zone to ms. Raises InvalidRequest."""
     try:
         moment = datetime.fromisoformat(text)
     except ValueError as why:
-        raise InvalidRequest(f"{text} is no time. Write it like 2026-07-04T19:30:00+02:00.") from why
+        raise InvalidRequest(f"{text} is not a time. Write it like 2026-07-04T19:30:00+02:00.") from why
     if moment.tzinfo is None:
-        raise InvalidRequest(f"{text} has no time zone. Write it like 2026-07-04T19:30:00+02:00, or with a Z for UTC.")
+        raise InvalidRequest(f"{text} has no time zone. Write it like 2026-07-04T19:30:00+02:00, or with Z for UTC.")
     return int(moment.timestamp() * 1000)
 
 
 def read_pin(source: str) -> str:
-    """A PIN from the terminal (`-`) or a file descriptor's number; never from the command line itself."""
+    """Reads a PIN from the terminal (`-`) or a numbered file descriptor; never from the command line itself."""
     if source == "-":
         return getpass.getpass("Supervisor's PIN: ") if sys.stdin.isatty() else _first_line()
     if not (source.isascii() and source.isdigit() and len(source) <= 3):
         raise InvalidRequest(
-            "A PIN is never typed on the command line. Write - to be asked for it, or a file descriptor's number."
+            "Do not put a PIN on the command line. Use - to be asked for it, or the number of a file descriptor."
         )
     try:
         with os.fdopen(int(source), closefd=False) as file:
@@ -172,8 +172,8 @@ def read_pin(source: str) -> str:
         raise InvalidRequest(f"File descriptor {source} cannot be read: {why.strerror}.") from why
 
 
-def picture_line(path: Path, decode: Callable[[Path], Any], monotonic: Callable[[], int]) -> dict[str, Any]:
-    """What `decode` prints of one picture."""
+def image_line(path: Path, decode: Callable[[Path], Any], monotonic: Callable[[], int]) -> dict[str, Any]:
+    """What `decode` prints for one image."""
     from hardware.ports import DeviceError
 
     began = monotonic()
@@ -186,40 +186,47 @@ def picture_line(path: Path, decode: Callable[[Path], Any], monotonic: Callable[
 
 
 def _first_line() -> str:
-    # Not through the text layer: it would read ahead, and swallow the codes that follow on the same input.
+    # Not through the text layer: it would read ahead and swallow the codes that follow on the same input.
     return sys.stdin.buffer.readline(LONGEST_LINE).decode("utf-8", "replace").strip()
 
 
-def _travelling(lodge: Lodge, wish: ScanWish) -> ScanWish:
-    """Another time is for training: nothing that is done in it counts, unless the operator's settings say so."""
-    if wish.at is None or lodge.config.allow_time_travel:
-        return wish
-    if wish.mode != "test":
-        say("With --at the mode is test: nothing of this counts.")
-    return ScanWish(
-        wish.direction, "test", wish.gate, wish.reader, wish.by_hand, wish.at, wish.override_pin, wish.override_reason
+def _with_time_travel(context: GateContext, command: ScanCommand) -> ScanCommand:
+    """Switches to test mode if another time was given, unless the settings allow time travel."""
+    if command.at is None or context.config.allow_time_travel:
+        return command
+    if command.mode != "test":
+        print_message("With --at the mode is test: nothing counts.")
+    return ScanCommand(
+        command.direction,
+        "test",
+        command.gate,
+        command.reader,
+        command.by_hand,
+        command.at,
+        command.override_pin,
+        command.override_reason,
     )
 
 
-def _override(lodge: Lodge, wish: ScanWish) -> Override | None:
-    if not wish.override_pin:
+def _override(context: GateContext, command: ScanCommand) -> Override | None:
+    if not command.override_pin:
         return None
-    answer = lodge.supervisors.ask(read_pin(wish.override_pin), _supervisors(lodge), lodge.time.now().at)
-    say(answer.words)
-    return Override(answer.supervisor.number, clean(wish.override_reason)) if answer.supervisor else None
+    check = context.supervisors.ask(read_pin(command.override_pin), _supervisors(context), context.time.now().at)
+    print_message(check.message)
+    return Override(check.supervisor.number, clean(command.override_reason)) if check.supervisor else None
 
 
-def ask_supervisor(lodge: Lodge, source: str) -> SupervisorRow:
-    """Whoever's PIN was typed. Raises Forbidden."""
-    answer = lodge.supervisors.ask(read_pin(source), _supervisors(lodge), lodge.time.now().at)
-    if answer.supervisor is None:
-        raise Forbidden(answer.words, code="wrong_pin")
-    return answer.supervisor
+def ask_supervisor(context: GateContext, source: str) -> SupervisorRow:
+    """The supervisor whose PIN was entered. Raises Forbidden."""
+    check = context.supervisors.ask(read_pin(source), _supervisors(context), context.time.now().at)
+    if check.supervisor is None:
+        raise Forbidden(check.message, code="wrong_pin")
+    return check.supervisor
 
 
-def the_event(lodge: Lodge, number: int | None) -> int:
-    """The event that is meant: the only one there is, unless it is named. Raises InvalidRequest."""
-    events = list(lodge.posts.by_event)
+def resolve_event(context: GateContext, number: int | None) -> int:
+    """The named event, or the only one this gate serves. Raises InvalidRequest."""
+    events = list(context.assignments.by_event)
     if number is None and len(events) == 1:
         return events[0]
     if number is None or number not in events:
@@ -227,15 +234,17 @@ def the_event(lodge: Lodge, number: int | None) -> int:
     return number
 
 
-def _supervisors(lodge: Lodge) -> list[SupervisorRow]:
-    found = {row.number: row for book in lodge.roster.books.values() for row in book.facts.supervisors.values()}
+def _supervisors(context: GateContext) -> list[SupervisorRow]:
+    found = {
+        row.number: row for snapshot in context.roster.snapshots.values() for row in snapshot.rows.supervisors.values()
+    }
     return list(found.values())
 
 
-def clean(text: str, most: int = 200) -> str:
-    """A text as the journal may keep it: no control characters, no halves of characters, not endless."""
+def clean(text: str, max_length: int = 200) -> str:
+    """A text fit for the journal: no control characters, no lone surrogates, at most `max_length` characters."""
     whole = text.encode("utf-8", "replace").decode("utf-8")
-    return "".join(sign for sign in whole if sign.isprintable())[:most]
+    return "".join(character for character in whole if character.isprintable())[:max_length]
 
 
 def _lines() -> Iterator[str]:
@@ -248,13 +257,13 @@ def _lines() -> Iterator[str]:
 
 
 def _pull_all(puller: Puller) -> None:
-    """A greeting, whole snapshots of what is missing, then what is new, until a look at it finds nothing more."""
+    """Runs hello, missing snapshots and changes until a request for changes brings nothing new."""
     puller.exchange.greet_again()
     for _ in range(ROUNDS):
-        looked = puller.exchange.idle
-        before = puller.standing.pulled
+        was_idle = puller.exchange.idle
+        before = puller.sync_state.pulled
         puller.run_once()
-        settled = looked and puller.exchange.idle and puller.standing.pulled == before
+        settled = was_idle and puller.exchange.idle and puller.sync_state.pulled == before
         if settled or puller.exchange.serves_nothing:
             return
 
@@ -272,7 +281,7 @@ def _override_line(entry: Entry) -> dict[str, Any] | None:
 
 
 def _plain(value: Any) -> Any:
-    """Bytes as hexadecimal, everything else as it is."""
+    """Bytes as hexadecimal, everything else unchanged."""
     match value:
         case bytes():
             return value.hex()

@@ -1,4 +1,4 @@
-"""The operator's wishes for this gate: one frozen value, read from gate.toml and the environment, checked whole."""
+"""The gate's settings: one frozen value, read from gate.toml and the environment and checked as a whole."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 from shared.errors import SettingsError
 
 
-class ReaderWish(BaseModel):
-    """One reader of this gate; several may stand side by side."""
+class ReaderSettings(BaseModel):
+    """The settings of one reader; a gate may have several."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     kind: Literal["camera", "usb", "serial", "keyboard", "fake"]
     name: str = ""
     source: str = ""
-    direction: Literal["entry", "exit"] | None = None  # none: as the server assigned
+    direction: Literal["entry", "exit"] | None = None  # None: as assigned by the server
     width: int = Field(default=1280, ge=160, le=7680)
     height: int = Field(default=720, ge=120, le=4320)
 
 
 class Config(BaseSettings):
-    """Everything that may be set; a name that is not here is a mistake, not a wish."""
+    """All settings; an unknown name is an error."""
 
     model_config = SettingsConfigDict(env_prefix="GATEHOUSE_GATE_", frozen=True, extra="forbid")
 
-    readers: tuple[ReaderWish, ...] = ()
+    readers: tuple[ReaderSettings, ...] = ()
     indicators: tuple[str, ...] = ()
     barrier: str = "none"
     screen_host: str = "127.0.0.1"
@@ -52,7 +52,7 @@ class Config(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """The environment wins over the file; nothing else is asked."""
+        """The environment takes precedence over the file; there are no other sources."""
         del settings_cls, dotenv_settings, file_secret_settings
         return env_settings, init_settings
 
@@ -60,20 +60,20 @@ class Config(BaseSettings):
 def read_config(path: Path) -> Config:
     """The settings of the file, if there is one, and of the environment. Raises SettingsError with all mistakes."""
     try:
-        return Config(**_written(path))
+        return Config(**_read_file(path))
     except ValidationError as why:
-        raise SettingsError(_all_mistakes(path, why)) from why
+        raise SettingsError(_list_mistakes(path, why)) from why
 
 
-def config_or_none_of_it(path: Path) -> tuple[Config, str]:
-    """For whoever only looks: the settings, or the defaults and words about what is wrong with them."""
+def config_or_defaults(path: Path) -> tuple[Config, str]:
+    """For status and doctor: the settings and no message, or the defaults and what is wrong with the settings."""
     try:
         return read_config(path), ""
     except SettingsError as why:
         return Config.model_construct(), why.message
 
 
-def _written(path: Path) -> dict[str, Any]:
+def _read_file(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text("utf-8"))
     except FileNotFoundError:
@@ -84,6 +84,6 @@ def _written(path: Path) -> dict[str, Any]:
         raise SettingsError(f"{path} cannot be read: {why.strerror}.") from why
 
 
-def _all_mistakes(path: Path, why: ValidationError) -> str:
+def _list_mistakes(path: Path, why: ValidationError) -> str:
     mistakes = [f"{'.'.join(str(part) for part in error['loc'])}: {error['msg']}" for error in why.errors()]
-    return f"The settings in {path} or GATEHOUSE_GATE_… do not work. " + "; ".join(mistakes) + "."
+    return f"Invalid settings in {path} or GATEHOUSE_GATE_…: " + "; ".join(mistakes) + "."

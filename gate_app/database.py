@@ -1,4 +1,4 @@
-"""The gate's own SQLite file: opened durably, brought to the present schema, written by one thread at a time."""
+"""The gate's SQLite file: opened for durable writes, migrated, and written by one thread at a time."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from pathlib import Path
 from shared.errors import StorageError
 
 SIGNED = 1 << 63
-"""SQLite knows signed integers only; ticket ids use all 64 bits."""
+"""SQLite integers are signed; ticket ids use all 64 bits."""
 
 CHECKPOINT_EVERY = 500
-"""Commits after which the write-ahead log is carried over, between two scans and never within one."""
+"""Commits after which the write-ahead log is checkpointed, between two scans and never during one."""
 
 SCHEMA = (
     """
@@ -47,20 +47,20 @@ SCHEMA = (
 
 
 def signed(number: int) -> int:
-    """An unsigned 64-bit number as SQLite keeps it."""
+    """An unsigned 64-bit number as SQLite stores it."""
     return number - (SIGNED << 1) if number >= SIGNED else number
 
 
 def unsigned(number: int) -> int:
-    """And back."""
+    """The inverse of `signed`."""
     return number + (SIGNED << 1) if number < 0 else number
 
 
 class Database:
-    """One writing connection, shared under one lock by everything in this process that writes."""
+    """One connection for writing, shared under one lock by all threads of the process."""
 
     def __init__(self, path: Path, connection: sqlite3.Connection, cannot_write: str = "") -> None:
-        """Takes over an open connection; `open_database` makes it. `cannot_write` says why nothing can be kept."""
+        """Takes over the connection that `open_database` made. `cannot_write` says why nothing can be stored."""
         self.path = path
         self.connection = connection
         self.lock = threading.RLock()
@@ -70,7 +70,7 @@ class Database:
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
-        """One transaction: everything in the block, on the disk when it ends, or nothing."""
+        """One transaction: everything in the block is on the disk when it ends, or nothing is."""
         with self.lock:
             connection = self.connection
             connection.execute("BEGIN IMMEDIATE")
@@ -83,27 +83,27 @@ class Database:
                 raise
             self.commits += 1
 
-    def mark(self, name: str, value: str | int | bytes) -> None:
-        """Keeps one small fact, durably."""
+    def put(self, name: str, value: str | int | bytes) -> None:
+        """Stores a value durably."""
         with self.writing() as connection:
-            set_mark(connection, name, value)
+            put_value(connection, name, value)
 
-    def note(self, name: str, value: str | int | bytes) -> None:
-        """Keeps one small fact: safe from a killed program at once, from a power cut with the next entry; and cheap."""
+    def put_unsynced(self, name: str, value: str | int | bytes) -> None:
+        """Stores a value without fsync: safe from a killed process at once, from a power cut after the next commit."""
         with self.lock:
             self.connection.execute("PRAGMA synchronous = NORMAL")
             try:
-                set_mark(self.connection, name, value)
+                put_value(self.connection, name, value)
             finally:
                 self.connection.execute("PRAGMA synchronous = FULL")
 
-    def marked(self, name: str) -> str | int | bytes | None:
-        """The fact kept by that name."""
+    def get(self, name: str) -> str | int | bytes | None:
+        """The stored value; None if there is none."""
         with self.lock:
-            return get_mark(self.connection, name)
+            return get_value(self.connection, name)
 
     def reading(self) -> sqlite3.Connection:
-        """A second connection, for whoever looks while others write."""
+        """A second connection, for reading while others write."""
         with self.lock:
             if self.cannot_write:
                 return self.connection
@@ -111,15 +111,15 @@ class Database:
                 self._reading = open_to_read(self.path)
             return self._reading
 
-    def seal(self) -> None:
-        """From now on not even memory is written: what is not on the disk must not count."""
+    def forbid_writes(self) -> None:
+        """Where the disk cannot be written, refuses writes in memory too: what is not on the disk must not count."""
         if self.cannot_write:
             self.connection.execute("PRAGMA query_only = ON")
 
     def rest(self) -> None:
-        """Carries the write-ahead log over when it has grown: called between scans, so that none pays for it."""
+        """Checkpoints the write-ahead log when it has grown; called between scans, so that no scan waits for it."""
         if self.commits >= CHECKPOINT_EVERY:
-            # On a full disk there is nowhere to carry it; what is committed stays where it is, and safe.
+            # On a full disk this fails; what is committed stays safe in the log.
             with self.lock, suppress(sqlite3.Error):
                 self.commits = 0
                 self.connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
@@ -132,49 +132,49 @@ class Database:
                 self._reading.close()
 
 
-def set_mark(connection: sqlite3.Connection, name: str, value: str | int | bytes) -> None:
-    """Keeps one small fact inside the transaction that is open."""
+def put_value(connection: sqlite3.Connection, name: str, value: str | int | bytes) -> None:
+    """Stores a value in the open transaction."""
     connection.execute("INSERT OR REPLACE INTO marks VALUES (?, ?)", (name, value))
 
 
-def get_mark(connection: sqlite3.Connection, name: str) -> str | int | bytes | None:
-    """The fact kept by that name."""
+def get_value(connection: sqlite3.Connection, name: str) -> str | int | bytes | None:
+    """The value stored under a name; None if there is none."""
     row = connection.execute("SELECT value FROM marks WHERE name = ?", (name,)).fetchone()
     return row[0] if row else None
 
 
-def int_mark(connection: sqlite3.Connection, name: str) -> int:
-    """A fact that counts, 0 before it was ever kept."""
-    value = get_mark(connection, name)
+def get_int(connection: sqlite3.Connection, name: str) -> int:
+    """A stored number; 0 if there is none."""
+    value = get_value(connection, name)
     return value if isinstance(value, int) else 0
 
 
 def open_database(path: Path) -> Database:
-    """The gate's database, made where there is none. Raises StorageError with words when it cannot be used.
+    """The gate's database, created if missing. Raises StorageError when it cannot be used.
 
-    Where the disk has no room left even for opening, what stands there is opened so that it can only be read: a gate
-    that cannot record must still be able to say so.
+    If the disk is too full even to open it, it is opened read-only: a gate that cannot record must still be able to
+    say so.
     """
     try:
-        return Database(path, _open_whole(path))
+        return Database(path, _open_writable(path))
     except sqlite3.Error as why:
-        words = f"{path.name} cannot be opened: {why}."
-        if not _wants_room(why):
-            raise StorageError(words) from why
-        return Database(path, _open_as_it_is(path), f"{words} Free some space or change the card.")
+        problem = f"{path.name} cannot be opened: {why}."
+        if not _is_full(why):
+            raise StorageError(problem) from why
+        return Database(path, _open_immutable(path), f"{problem} Free some space or replace the card.")
 
 
 def has_room(path: Path) -> bool:
-    """Whether a database that could not be written can be by now."""
+    """Whether a database that could not be written can be written now."""
     try:
-        connection = _open_whole(path)
+        connection = _open_writable(path)
     except (sqlite3.Error, StorageError):
         return False
     connection.close()
     return True
 
 
-def _open_whole(path: Path) -> sqlite3.Connection:
+def _open_writable(path: Path) -> sqlite3.Connection:
     connection = connect(path)
     try:
         connection.execute("PRAGMA journal_mode = WAL")
@@ -188,10 +188,10 @@ def _open_whole(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def _open_as_it_is(path: Path) -> sqlite3.Connection:
-    """Nothing is made, no file beside it is looked at; and nothing can be written."""
+def _open_immutable(path: Path) -> sqlite3.Connection:
+    """Opens the file immutable: nothing is created, the log is ignored, nothing can be written."""
     with suppress(sqlite3.Error):
-        connection = _reading(path, "mode=ro&immutable=1")
+        connection = _connect_read_only(path, "mode=ro&immutable=1")
         connection.execute("SELECT count(*) FROM branches, gaps").fetchone()
         return connection
     empty = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
@@ -199,24 +199,24 @@ def _open_as_it_is(path: Path) -> sqlite3.Connection:
     return empty
 
 
-def _wants_room(why: sqlite3.Error) -> bool:
+def _is_full(why: sqlite3.Error) -> bool:
     return any(sign in str(why) for sign in ("disk is full", "disk I/O error", "unable to open", "readonly"))
 
 
 def open_to_read(path: Path) -> sqlite3.Connection:
-    """A connection of its own for status and listings, beside the process that writes."""
+    """A read-only connection for status and listings, beside the process that writes."""
     try:
-        return _reading(path, "mode=ro")
+        return _connect_read_only(path, "mode=ro")
     except sqlite3.Error as why:
-        if _wants_room(why):
-            # On a full disk nobody can be writing beside us: the file is what it is.
+        if _is_full(why):
+            # On a full disk nobody else can be writing either, so the file may be opened as immutable.
             with suppress(sqlite3.Error):
-                return _reading(path, "mode=ro&immutable=1")
+                return _connect_read_only(path, "mode=ro&immutable=1")
         raise StorageError(f"{path.name} cannot be read: {why}.") from why
 
 
-def _reading(path: Path, how: str) -> sqlite3.Connection:
-    connection = sqlite3.connect(f"file:{path}?{how}", uri=True, isolation_level=None, check_same_thread=False)
+def _connect_read_only(path: Path, parameters: str) -> sqlite3.Connection:
+    connection = sqlite3.connect(f"file:{path}?{parameters}", uri=True, isolation_level=None, check_same_thread=False)
     try:
         connection.execute("SELECT 1 FROM marks").fetchone()
     except sqlite3.Error:
@@ -226,14 +226,14 @@ def _reading(path: Path, how: str) -> sqlite3.Connection:
 
 
 def connect(path: Path) -> sqlite3.Connection:
-    """Statements are cached, transactions are ours, threads are ordered by our lock."""
+    """A connection in autocommit mode, for use by several threads under the caller's lock."""
     return sqlite3.connect(path, isolation_level=None, check_same_thread=False, cached_statements=64, timeout=5)
 
 
 def migrate(connection: sqlite3.Connection, schema: tuple[str, ...]) -> None:
-    """Brings the file to the present schema: each step and its record are one transaction."""
-    (present,) = connection.execute("PRAGMA user_version").fetchone()
-    if present > len(schema):
+    """Migrates the file to the current schema: each step and its version number are one transaction."""
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if version > len(schema):
         raise StorageError("This home was written by a newer gate program. Update the program; nothing was changed.")
-    for number in range(present, len(schema)):
+    for number in range(version, len(schema)):
         connection.executescript(f"BEGIN IMMEDIATE;{schema[number]};PRAGMA user_version = {number + 1};COMMIT;")

@@ -1,4 +1,4 @@
-"""Makes this machine a device: it proves that it read the code, the server that it gave the code out."""
+"""Enrols this machine as a device: each side proves to the other that it knows the enrolment code."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 from gate_app.identity import Identity
-from gate_app.sync.client import ANSWER_S, Letter, Reply, Wire
+from gate_app.sync.client import RESPONSE_TIMEOUT_S, HttpRequest, HttpResponse, Transport
 from gate_app.sync.exchange import refusal
 from shared import enrolment
 from shared.errors import InvalidRequest, Unavailable, Unreadable, Untrusted
@@ -21,7 +21,7 @@ from shared.protocol import ENROL, MEDIA_TYPE, Assignment, EnrolAnswer, EnrolReq
 
 @dataclass(frozen=True, slots=True)
 class Enrolled:
-    """What enrolment gave: an identity to keep, and the number that both screens show."""
+    """The result of enrolment: an identity to store, and the check number that both screens show."""
 
     identity: Identity
     check: str
@@ -29,8 +29,10 @@ class Enrolled:
     events: list[Assignment]
 
 
-def enrol(url: str, code_text: str, wire: Wire, entropy: Entropy, *, name: str = "", software: str = "") -> Enrolled:
-    """Raises InvalidRequest for a mistyped address or code, Unavailable, Untrusted, or the server's refusal."""
+def enrol(
+    url: str, code_text: str, transport: Transport, entropy: Entropy, *, name: str = "", software: str = ""
+) -> Enrolled:
+    """Enrols with the server. Raises InvalidRequest for a bad address or code, Unavailable, Untrusted, or Refused."""
     server = server_address(url)
     code = enrolment.parse(normalise(code_text))
     private = Ed25519PrivateKey.from_private_bytes(entropy(32))
@@ -44,10 +46,10 @@ def enrol(url: str, code_text: str, wire: Wire, entropy: Entropy, *, name: str =
         name=name,
         software=software,
     )
-    reply = _carried(wire, _letter(server, encode(request)), url)
-    answer = _answer(reply)
-    _require_the_code_s_server(code, answer, public, nonce)
-    _require_unaltered(reply, answer, request.proof)
+    response = _send(transport, _build_request(server, encode(request)), url)
+    answer = _decode_answer(response)
+    _require_issuing_server(code, answer, public, nonce)
+    _require_unaltered(response, answer, request.proof)
     identity = Identity(
         server=server,
         device_number=answer.device_number,
@@ -63,31 +65,31 @@ def enrol(url: str, code_text: str, wire: Wire, entropy: Entropy, *, name: str =
 
 
 def server_address(url: str) -> str:
-    """The server's address as it is kept. Raises InvalidRequest with words."""
+    """The server's address in the form it is stored in. Raises InvalidRequest."""
     try:
         parts = urlsplit(url if "://" in url else f"https://{url}")
         port = parts.port
     except ValueError as why:
-        raise InvalidRequest(f"{url} is no address of a server: {why}.") from why
+        raise InvalidRequest(f"{url} is not a server address: {why}.") from why
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.query or port == 0:
-        raise InvalidRequest(f"{url} is no address of a server. It looks like https://tickets.example.org.")
+        raise InvalidRequest(f"{url} is not a server address. It should look like https://tickets.example.org.")
     return f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}"
 
 
-def _carried(wire: Wire, letter: Letter, typed: str) -> Reply:
+def _send(transport: Transport, request: HttpRequest, typed: str) -> HttpResponse:
     try:
-        return wire.carry(letter)
+        return transport.send(request)
     except Unavailable as why:
-        if "://" in typed or not _is_near(letter.url):
+        if "://" in typed or not _is_local(request.url):
             raise
         raise Unavailable(
-            f"Nothing answered at https://{typed}. A server on this machine or in the house's own network often speaks"
-            f" plain http: then write http://{typed}."
+            f"Nothing answered at https://{typed}. A server on this machine or on the venue's own network often uses"
+            f" plain HTTP: then enter http://{typed}."
         ) from why
 
 
-def _is_near(url: str) -> bool:
-    """Whether this is an address that certificates are rarely made for."""
+def _is_local(url: str) -> bool:
+    """Whether this is a local address, for which there is rarely a certificate."""
     host = urlsplit(url).hostname or ""
     try:
         return ip_address(host).is_private
@@ -95,34 +97,36 @@ def _is_near(url: str) -> bool:
         return "." not in host or host.endswith((".local", ".lan", ".internal", ".home.arpa"))
 
 
-def _letter(server: str, body: bytes) -> Letter:
+def _build_request(server: str, body: bytes) -> HttpRequest:
     headers = {"Content-Type": MEDIA_TYPE, "Accept": MEDIA_TYPE}
-    return Letter("POST", server + ENROL, headers, body, ANSWER_S)
+    return HttpRequest("POST", server + ENROL, headers, body, RESPONSE_TIMEOUT_S)
 
 
-def _answer(reply: Reply) -> EnrolAnswer:
+def _decode_answer(response: HttpResponse) -> EnrolAnswer:
     try:
-        if 200 <= reply.status < 300:
-            return decode(EnrolAnswer, reply.body)
-        refused = refusal(reply.body)
+        if 200 <= response.status < 300:
+            return decode(EnrolAnswer, response.body)
+        refused = refusal(response.body)
     except Unreadable as why:
         raise Unreadable(
-            f"What answers at this address (HTTP {reply.status}) is no Gatehouse server. Compare the admin page."
+            f"What answers at this address (HTTP {response.status}) is not a Gatehouse server. Check the address."
         ) from why
     raise refused
 
 
-def _require_the_code_s_server(code: enrolment.Code, answer: EnrolAnswer, public: bytes, nonce: bytes) -> None:
+def _require_issuing_server(code: enrolment.Code, answer: EnrolAnswer, public: bytes, nonce: bytes) -> None:
     expected = enrolment.server_proof(code, public, answer.server_public, nonce)
     known = enrolment.same(enrolment.fingerprint(answer.server_public), code.fingerprint)
     if not known or not enrolment.same(expected, answer.server_proof):
-        raise Untrusted(
-            "The server that answered is not the one that gave out this code. Nothing was kept; check the address."
-        )
+        raise Untrusted("The server that answered did not issue this code. Nothing was stored; check the address.")
 
 
-def _require_unaltered(reply: Reply, answer: EnrolAnswer, proof: bytes) -> None:
-    # The code proves the server's key alone; that key's signature proves the rest of the answer.
+def _require_unaltered(response: HttpResponse, answer: EnrolAnswer, proof: bytes) -> None:
+    # The code only proves the server's key; the signature by that key proves the rest of the answer.
     verify_answer(
-        reply.status, reply.body, reply.headers, Ed25519PublicKey.from_public_bytes(answer.server_public), proof
+        response.status,
+        response.body,
+        response.headers,
+        Ed25519PublicKey.from_public_bytes(answer.server_public),
+        proof,
     )

@@ -1,4 +1,4 @@
-"""One presentation at the door, in this order always: read, look up, decide, write down, and only then act."""
+"""Handles one presented ticket, always in this order: read, look up, decide, record, and only then act."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-from gate_app import history
 from gate_app.answers import answer
-from gate_app.clockface import iso
-from gate_app.gathering import NO_WISH, Gathered, Gathering, Wish, as_code
-from gate_app.journal import NOWHERE, Journal
+from gate_app.gathering import DEFAULT_OPTIONS, Gathered, Gathering, ScanOptions, as_code
+from gate_app.journal import history
+from gate_app.journal.journal import NOWHERE, Journal
 from gate_app.lane import OWED_MS, Lane, Owed, Shown, code_of
 from gate_app.noise import MINUTE_MS, Noise
-from gate_app.roster import DamagedRows, Roster
+from gate_app.snapshots.roster import DamagedRows, Roster
+from gate_app.time_format import iso
 from gate_app.time_keeper import Moment, TimeKeeper
 from shared.admission import Mode, Readiness, Verdict, decide
 from shared.errors import NotFound, StorageError
@@ -24,35 +24,35 @@ from shared.reasons import Reason
 from shared.scans import Entry, EntryKind
 from shared.tickets import ReadTicket, Refusal, read
 
-Told = dict[str, Any]
+ScanResult = dict[str, Any]
 """The JSON object of one scan."""
 
 
 class Lamp(Protocol):
-    """Tells staff and guest; asked only after the entry is on the disk, and back only when it was told."""
+    """Shows the verdict to staff and guest. Called once the entry is on the disk; returns when it has been shown."""
 
-    def give(self, told: Told, verdict: Verdict, mode: Mode) -> None:
+    def show(self, result: ScanResult, verdict: Verdict, mode: Mode) -> None:
         """A new verdict: lamp, sound, barrier."""
         ...
 
-    def again(self, told: Told) -> None:
-        """A verdict that stands already, held up a moment longer."""
+    def repeat(self, result: ScanResult) -> None:
+        """The same ticket again a moment later: the verdict stands."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
-class Presented:
-    """A code at a reader, and what was asked with it."""
+class Presentation:
+    """A code at a reader, and the options of the scan."""
 
     text: str
     reader: str
-    wish: Wish = NO_WISH
+    options: ScanOptions = DEFAULT_OPTIONS
     by_hand: bool = False
     at: int | None = None  # time travel, for training and tests
 
 
 class Gate:
-    """The one place where a presentation becomes a verdict; one at a time, however many readers there are."""
+    """Turns presentations into verdicts, one at a time however many readers there are."""
 
     def __init__(
         self,
@@ -65,7 +65,7 @@ class Gate:
         ready: Callable[[], Readiness],
         repeat_ms: int | None = None,
     ) -> None:
-        """Continues where the last process stopped, an admission without a lamp included."""
+        """Continues where the last process stopped, including an admission that was recorded but never shown."""
         self._journal = journal
         self._roster = roster
         self._gathering = gathering
@@ -77,113 +77,113 @@ class Gate:
         self._one_at_a_time = threading.Lock()
         self.lane = Lane(owed_since_restart(journal, time_keeper))
 
-    def handle(self, presented: Presented, lamp: Lamp) -> Told:
-        """The answer to one presentation: on the disk before the lamp tells it, marked as shown after."""
+    def handle(self, presentation: Presentation, lamp: Lamp) -> ScanResult:
+        """The result of one presentation: on the disk before the lamp shows it, marked as shown afterwards."""
         with self._one_at_a_time:
-            moment = self._moment(presented)
-            self._tell_noise(moment)
-            code = self._read(presented)
-            gathered = self._gather(code, presented, moment)
-            shown = _shown(code, presented, gathered)
-            told = self._repeated(shown, presented, moment, lamp)
-            return told or self._judged(shown, presented, gathered, moment, lamp)
+            moment = self._moment(presentation)
+            self._record_noise(moment)
+            code = self._read(presentation)
+            gathered = self._gather(code, presentation, moment)
+            shown = _shown(code, presentation, gathered)
+            result = self._repeat_of(shown, presentation, moment, lamp)
+            return result or self._judge(shown, presentation, gathered, moment, lamp)
 
     def finish(self) -> None:
-        """Writes down what was only counted so far."""
+        """Records unreadable texts that were only counted so far."""
         with self._one_at_a_time:
             self._noise.since -= MINUTE_MS
-            self._tell_noise(self._time.now())
+            self._record_noise(self._time.now())
 
-    def _gather(self, code: ReadTicket | Refusal, presented: Presented, moment: Moment) -> Gathered:
+    def _gather(self, code: ReadTicket | Refusal, presentation: Presentation, moment: Moment) -> Gathered:
         with self._roster.lock:
             try:
-                return self._gathering.gather(code, presented.wish, moment, self._ready())
+                return self._gathering.gather(code, presentation.options, moment, self._ready())
             except DamagedRows as why:
-                self._roster.condemn(why.details["event"], why.message)
-                return self._gathering.gather(code, presented.wish, moment, self._ready())
+                self._roster.discard_damaged(why.details["event"], why.message)
+                return self._gathering.gather(code, presentation.options, moment, self._ready())
 
-    # -- before -------------------------------------------------------------------------------------------------
-
-    def _moment(self, presented: Presented) -> Moment:
+    def _moment(self, presentation: Presentation) -> Moment:
         moment = self._time.now()
-        return moment if presented.at is None else replace(moment, at=presented.at, uncertainty=0)
+        return moment if presentation.at is None else replace(moment, at=presentation.at, uncertainty=0)
 
-    def _read(self, presented: Presented) -> ReadTicket | Refusal:
-        if not presented.by_hand:
-            return read(presented.text, self._roster.ring)
-        for book in self._roster.books.values():
-            found = book.find(presented.text)
+    def _read(self, presentation: Presentation) -> ReadTicket | Refusal:
+        if not presentation.by_hand:
+            return read(presentation.text, self._roster.ring)
+        for snapshot in self._roster.snapshots.values():
+            found = snapshot.find(presentation.text)
             if len(found) == 1:
-                return as_code(book, found[0], self._organisation)
-        raise NotFound("There is no ticket with this number or confirmation code. Read it again, letter by letter.")
+                return as_code(snapshot, found[0], self._organisation)
+        raise NotFound("No ticket has this number or confirmation code. Check it letter by letter.")
 
-    def _repeated(self, shown: Shown, presented: Presented, moment: Moment, lamp: Lamp) -> Told | None:
-        # A supervisor's decision is a new question, whatever was answered a moment ago.
-        if presented.wish.override is not None:
+    def _repeat_of(self, shown: Shown, presentation: Presentation, moment: Moment, lamp: Lamp) -> ScanResult | None:
+        # A supervisor's override is always judged again, whatever the answer was a moment ago.
+        if presentation.options.override is not None:
             return None
         owed = self.lane.settle(shown, moment.monotonic)
         if owed is not None:
             return self._settle(owed, shown, moment, lamp)
-        told = self.lane.again(shown, moment.monotonic, self._window())
-        if told is None:
+        result = self.lane.again(shown, moment.monotonic, self._window())
+        if result is None:
             return None
-        told = told | {"again": True}
-        lamp.again(told)
-        return told
+        result = result | {"again": True}
+        lamp.repeat(result)
+        return result
 
-    def _settle(self, owed: Told, shown: Shown, moment: Moment, lamp: Lamp) -> Told:
-        """The guest was admitted on the disk but never saw a lamp: lamp, sound and barrier now, and no second entry."""
-        told = owed | {"again": True, "decided_at": iso(moment.at)}
-        self.lane.remember(shown, moment.monotonic, told)
-        lamp.give(told, Verdict(Reason(told["reason"]), told["message"], tuple(told["notices"])), Mode(told["mode"]))
-        self._journal.lamp_lit(told["seq"])
-        return told
+    def _settle(self, owed: ScanResult, shown: Shown, moment: Moment, lamp: Lamp) -> ScanResult:
+        """The admission is recorded but was never shown: lamp, sound and barrier now, and no second entry."""
+        result = owed | {"again": True, "decided_at": iso(moment.at)}
+        self.lane.remember(shown, moment.monotonic, result)
+        lamp.show(
+            result, Verdict(Reason(result["reason"]), result["message"], tuple(result["notices"])), Mode(result["mode"])
+        )
+        self._journal.lamp_lit(result["seq"])
+        return result
 
     def _window(self) -> int:
         if self._repeat_ms is not None:
             return self._repeat_ms
-        return min((book.facts.policy.repeat_ms for book in self._roster.books.values()), default=5_000)
+        return min((snapshot.rows.policy.repeat_ms for snapshot in self._roster.snapshots.values()), default=5_000)
 
-    # -- judging ------------------------------------------------------------------------------------------------
-
-    def _judged(self, shown: Shown, presented: Presented, gathered: Gathered, moment: Moment, lamp: Lamp) -> Told:
+    def _judge(
+        self, shown: Shown, presentation: Presentation, gathered: Gathered, moment: Moment, lamp: Lamp
+    ) -> ScanResult:
         verdict = decide(gathered.attempt)
         try:
-            seq = self._record(presented, gathered, verdict, moment)
+            seq = self._record(presentation, gathered, verdict, moment)
             committed = True
         except StorageError:
-            # Whatever was decided, it does not hold: what cannot be written down was not admitted.
+            # An admission that cannot be recorded is no admission.
             verdict = decide(replace(gathered.attempt, readiness=Readiness(can_record=False)))
             seq, committed = None, False
-        told = answer(gathered, verdict, presented.reader, seq, committed)
-        lamp.give(told, verdict, gathered.attempt.mode)
-        # From here on nobody waits: the guest has seen the lamp.
+        result = answer(gathered, verdict, presentation.reader, seq, committed)
+        lamp.show(result, verdict, gathered.attempt.mode)
+        # The guest has seen the lamp; nothing below delays anybody.
         if verdict.admitted and seq is not None:
             self._journal.lamp_lit(seq)
         if committed:
-            self.lane.remember(shown, moment.monotonic, told)
+            self.lane.remember(shown, moment.monotonic, result)
             self._note_inside(gathered, verdict, moment)
-        return told
+        return result
 
-    def _record(self, presented: Presented, gathered: Gathered, verdict: Verdict, moment: Moment) -> int | None:
+    def _record(self, presentation: Presentation, gathered: Gathered, verdict: Verdict, moment: Moment) -> int | None:
         attempt = gathered.attempt
-        if verdict.reason is Reason.UNREADABLE and not self._noise.writes(presented.text):
+        if verdict.reason is Reason.UNREADABLE and not self._noise.writes(presentation.text):
             self._journal.count_noise(self._noise.counted)
             return None
-        code, book, override = attempt.code, gathered.book, attempt.override
-        believed = isinstance(code, ReadTicket)
+        code, snapshot, override = attempt.code, gathered.snapshot, attempt.override
+        trusted = isinstance(code, ReadTicket)
         ticket = code.ticket
         entry = self._journal.append(
             moment,
             self._time.boot,
-            EntryKind.BY_HAND if presented.by_hand else EntryKind.PRESENTATION,
-            position=book.position if book else NOWHERE,
-            event=ticket.event_number if believed and ticket else (book.number if book else 0),
+            EntryKind.BY_HAND if presentation.by_hand else EntryKind.PRESENTATION,
+            position=snapshot.position if snapshot else NOWHERE,
+            event=ticket.event_number if trusted and ticket else (snapshot.number if snapshot else 0),
             gate=attempt.gate.number if attempt.gate else 0,
             zone=gathered.zone,
-            reader=presented.reader,
-            ticket_id=ticket.ticket_id if believed and ticket else 0,
-            issue=ticket.issue if believed and ticket else 0,
+            reader=presentation.reader,
+            ticket_id=ticket.ticket_id if trusted and ticket else 0,
+            issue=ticket.issue if trusted and ticket else 0,
             code_hash=code.code_hash,
             direction=attempt.direction.value,
             mode=attempt.mode.value,
@@ -193,13 +193,13 @@ class Gate:
             override_by=override.by if override and verdict.overridden else 0,
             override_reason=override.reason if override and verdict.overridden else "",
             override_denial=verdict.overridden.value if verdict.overridden else "",
-            details=_details(gathered, presented),
-            along=self._sighting(gathered),
+            details=_details(gathered, presentation),
+            also_write=self._sighting(gathered),
         )
         return entry.seq
 
     def _sighting(self, gathered: Gathered) -> Callable[[sqlite3.Connection, Entry], None] | None:
-        """A later issue than any known was shown: from now on the earlier ones are replaced."""
+        """Records that a later issue than any known was shown: from now on the earlier ones are replaced."""
         attempt = gathered.attempt
         if not isinstance(attempt.code, ReadTicket) or attempt.event is None or attempt.mode is Mode.TEST:
             return None
@@ -209,32 +209,32 @@ class Gate:
 
         def sight(connection: sqlite3.Connection, entry: Entry) -> None:
             identity = (entry.device, entry.branch, entry.seq)
-            # The entry's own movement, if there is one, already carries the issue; then this changes nothing.
+            # If the entry has a movement of its own, that already carries the issue and this changes nothing.
             history.sight(connection, identity, ticket.ticket_id, ticket.issue, entry.event)
 
         return sight
 
     def _note_inside(self, gathered: Gathered, verdict: Verdict, moment: Moment) -> None:
-        attempt, book = gathered.attempt, gathered.book
+        attempt, snapshot = gathered.attempt, gathered.snapshot
         if (
-            book is None
+            snapshot is None
             or not verdict.admitted
             or attempt.mode is Mode.TEST
             or not isinstance(attempt.code, ReadTicket)
         ):
             return
-        self._gathering.recount(book, {attempt.code.ticket.ticket_id}, moment.at)
+        self._gathering.recount(snapshot, {attempt.code.ticket.ticket_id}, moment.at)
 
-    def _tell_noise(self, moment: Moment) -> None:
+    def _record_noise(self, moment: Moment) -> None:
         counted = self._noise.over(moment.monotonic)
         if not counted:
             return
         with suppress(StorageError):
-            self._journal.tell_noise(moment, self._time.boot, counted)
+            self._journal.record_noise(moment, self._time.boot, counted)
 
 
 def owed_since_restart(journal: Journal, time_keeper: TimeKeeper) -> Owed | None:
-    """The admission that was written down when the power went, before its lamp was seen."""
+    """The admission that was recorded just before a power cut and never shown."""
     entry = journal.unlit()
     if entry is None:
         return None
@@ -244,11 +244,16 @@ def owed_since_restart(journal: Journal, time_keeper: TimeKeeper) -> Owed | None
     if not 0 <= age < OWED_MS:
         return None
     return Owed(
-        entry.ticket_id, entry.issue, entry.direction, entry.mode, moment.monotonic + OWED_MS - age, _told_again(entry)
+        entry.ticket_id,
+        entry.issue,
+        entry.direction,
+        entry.mode,
+        moment.monotonic + OWED_MS - age,
+        _result_again(entry),
     )
 
 
-def _told_again(entry: Entry) -> dict[str, Any]:
+def _result_again(entry: Entry) -> dict[str, Any]:
     return {
         "verdict": "admit",
         "reason": entry.reason,
@@ -268,13 +273,15 @@ def _told_again(entry: Entry) -> dict[str, Any]:
     }
 
 
-def _shown(code: ReadTicket | Refusal, presented: Presented, gathered: Gathered) -> Shown:
+def _shown(code: ReadTicket | Refusal, presentation: Presentation, gathered: Gathered) -> Shown:
     attempt = gathered.attempt
     gate = attempt.gate.number if attempt.gate else 0
-    return Shown(code_of(code, presented.text), presented.reader, attempt.direction.value, attempt.mode.value, gate)
+    return Shown(
+        code_of(code, presentation.text), presentation.reader, attempt.direction.value, attempt.mode.value, gate
+    )
 
 
-def _details(gathered: Gathered, presented: Presented) -> dict[str, Any]:
+def _details(gathered: Gathered, presentation: Presentation) -> dict[str, Any]:
     details: dict[str, Any] = {}
     code = gathered.attempt.code
     if isinstance(code, Refusal) and code.ticket is not None:
@@ -282,6 +289,6 @@ def _details(gathered: Gathered, presented: Presented) -> dict[str, Any]:
         details["claims"] = [claimed.key_id, claimed.event_number, claimed.ticket_id, claimed.issue]
     if gathered.foreign:
         details["foreign"] = [[one.device, one.branch, one.seq] for one in gathered.foreign]
-    if presented.at is not None:
-        details["at"] = presented.at
+    if presentation.at is not None:
+        details["at"] = presentation.at
     return details

@@ -6,12 +6,12 @@ import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from gate_app import history
-from gate_app.clockface import local_time
+from gate_app.assignments import AssignmentStore, EventAssignment, gate_at
 from gate_app.database import Database
-from gate_app.occupancy import House, Share
-from gate_app.posting import Post, Posts, gate_at
-from gate_app.roster import Book, Roster
+from gate_app.journal import history
+from gate_app.occupancy import Occupancy, Share
+from gate_app.snapshots.roster import EventSnapshot, Roster
+from gate_app.time_format import local_time
 from gate_app.time_keeper import Moment
 from shared.as_printed import as_printed
 from shared.attempts import Attempt, Direction, Mode, Override, Passage, Readiness, Room, utc_words
@@ -26,8 +26,8 @@ _COUNTED = frozenset({"ga_seated", "ga_standing", "vip_standing"})
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
-    """What the operator, or the command line, asks beside the code."""
+class ScanOptions:
+    """What the operator or the command line asks for besides the code."""
 
     direction: str | None = None
     mode: str | None = None
@@ -35,202 +35,216 @@ class Wish:
     override: Override | None = None
 
 
-NO_WISH = Wish()
+DEFAULT_OPTIONS = ScanOptions()
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class ScanSetting:
     """Where, when and how a code was shown."""
 
     moment: Moment
     direction: Direction
     mode: Mode
-    wish: Wish
+    options: ScanOptions
     readiness: Readiness
 
 
 @dataclass(frozen=True, slots=True)
 class Gathered:
-    """An attempt, and what is needed to record it."""
+    """The attempt to decide, and what is needed to record it."""
 
     attempt: Attempt
-    book: Book | None
-    post: Post | None
+    snapshot: EventSnapshot | None
+    assignment: EventAssignment | None
     zone: int = 0
     foreign: tuple[Movement, ...] = ()
 
 
 class Gathering:
-    """Reads, and changes nothing."""
+    """Reads everything one decision needs; it changes nothing."""
 
-    def __init__(self, database: Database, roster: Roster, posts: Posts, organisation: str, device: int) -> None:
-        """What to read from; `device` is this one's number."""
+    def __init__(
+        self, database: Database, roster: Roster, assignments: AssignmentStore, organisation: str, device: int
+    ) -> None:
+        """`device` is this device's number."""
         self._database = database
         self._roster = roster
-        self._posts = posts
+        self._assignments = assignments
         self._organisation = organisation
         self._device = device
         self._opened: set[tuple[int, int]] = set()
         self._emptied: dict[int, int] = {}
-        self.houses: dict[int, House] = {}
-        self.read_decisions()
+        self.occupancies: dict[int, Occupancy] = {}
+        self.reload_supervisor_actions()
 
-    def read_decisions(self) -> None:
-        """What supervisors decided on this device: doors (gate 0) and gates opened, houses emptied."""
+    def reload_supervisor_actions(self) -> None:
+        """Reads what supervisors decided here: doors (gate 0) and gates opened, and counts reset."""
         rows = self._database.connection.execute("SELECT event, gate FROM openings").fetchall()
         self._opened = {(event, gate) for event, gate in rows}
         self._emptied = dict(self._database.connection.execute("SELECT event, at FROM emptied").fetchall())
 
-    def gather(self, code: ReadTicket | Refusal, wish: Wish, moment: Moment, readiness: Readiness) -> Gathered:
-        """Everything about this presentation. Raises NotFound or Forbidden for a wished gate that is not ours."""
-        post = self._post_of(code)
-        direction, mode = direction_of(wish, post), mode_of(wish, post)
-        book = self._roster.books.get(post.event) if post else None
-        if post is not None and book is None and readiness.ready and readiness.can_record:
-            readiness = Readiness(False, f"This gate holds no tickets of {post.name or 'this event'} yet. Let it sync")
-        setting = Setting(moment, direction, mode, wish, readiness)
-        if isinstance(code, Refusal) or post is None or book is None:
-            return Gathered(self._elsewhere(code, setting, book, post), book, post)
-        return self._at_home(code, setting, book, post)
+    def gather(
+        self, code: ReadTicket | Refusal, options: ScanOptions, moment: Moment, readiness: Readiness
+    ) -> Gathered:
+        """Everything about this presentation. Raises NotFound or Forbidden for a gate this device may not use."""
+        assignment = self._assignment_of(code)
+        direction, mode = direction_of(options, assignment), mode_of(options, assignment)
+        snapshot = self._roster.snapshots.get(assignment.event) if assignment else None
+        if assignment is not None and snapshot is None and readiness.ready and readiness.can_record:
+            readiness = Readiness(
+                False, f"This gate has no tickets for {assignment.name or 'this event'} yet. Let it sync"
+            )
+        setting = ScanSetting(moment, direction, mode, options, readiness)
+        if isinstance(code, Refusal) or assignment is None or snapshot is None:
+            return Gathered(self._without_snapshot(code, setting, snapshot, assignment), snapshot, assignment)
+        return self._from_snapshot(code, setting, snapshot, assignment)
 
-    def event_of(self, book: Book) -> EventRow | None:
-        """The server's words on an event, and since when a supervisor here said that the house was empty."""
-        event, emptied = book.facts.event, self._emptied.get(book.number) if self._emptied else None
+    def event_of(self, snapshot: EventSnapshot) -> EventRow | None:
+        """The event's row, with `counts_from` moved on if a supervisor here has reset the count."""
+        event, emptied = snapshot.rows.event, self._emptied.get(snapshot.number) if self._emptied else None
         if event is None or emptied is None or (event.counts_from or 0) >= emptied:
             return event
         return replace(event, counts_from=emptied)
 
-    def house(self, book: Book, now: int) -> House:
-        """Who is inside at this event, counted when first asked for."""
-        event = self.event_of(book)
+    def occupancy(self, snapshot: EventSnapshot, now: int) -> Occupancy:
+        """Who is inside at this event; counted on first use."""
+        event = self.event_of(snapshot)
         with self._database.lock:
-            house = self.houses.get(book.number)
-            if house is None:
-                house = self.houses[book.number] = House()
+            occupancy = self.occupancies.get(snapshot.number)
+            if occupancy is None:
+                occupancy = self.occupancies[snapshot.number] = Occupancy()
                 if event is not None:
-                    house.fill(everybody(self._database.connection, book.number), event, now)
+                    occupancy.fill(everybody(self._database.connection, snapshot.number), event, now)
             if event is not None:
-                house.turn_day(event, now)
-            return house
+                occupancy.roll_over_day(event, now)
+            return occupancy
 
-    def recount(self, book: Book, ticket_ids: set[int], now: int) -> None:
-        """These tickets' movements changed."""
-        house, event = self.houses.get(book.number), self.event_of(book)
-        if house is None or event is None:
+    def recount(self, snapshot: EventSnapshot, ticket_ids: set[int], now: int) -> None:
+        """Counts these tickets again after their movements changed."""
+        occupancy, event = self.occupancies.get(snapshot.number), self.event_of(snapshot)
+        if occupancy is None or event is None:
             return
         with self._database.lock:
             for ticket_id in ticket_ids:
                 movements, _ = history.of_ticket(self._database.connection, ticket_id)
-                house.note(ticket_id, passages(movements, None, None).passages, event, now)
+                occupancy.note(ticket_id, passages(movements, None, None).passages, event, now)
 
-    def _post_of(self, code: ReadTicket | Refusal) -> Post | None:
-        """The post that the ticket's event belongs to; for what is no ticket of ours, the only post there is."""
-        posts = self._posts.by_event
+    def _assignment_of(self, code: ReadTicket | Refusal) -> EventAssignment | None:
+        """The assignment for the ticket's event; for a code that is not our ticket, the only assignment, if any."""
+        assignments = self._assignments.by_event
         if isinstance(code, ReadTicket):
-            return posts.get(code.ticket.event_number)
-        return next(iter(posts.values())) if len(posts) == 1 else None
+            return assignments.get(code.ticket.event_number)
+        return next(iter(assignments.values())) if len(assignments) == 1 else None
 
-    def _elsewhere(self, code: ReadTicket | Refusal, at: Setting, book: Book | None, post: Post | None) -> Attempt:
-        """What ends in rows 0 to 4, whatever else is true."""
-        event = book.facts.event if book else None
+    def _without_snapshot(
+        self,
+        code: ReadTicket | Refusal,
+        setting: ScanSetting,
+        snapshot: EventSnapshot | None,
+        assignment: EventAssignment | None,
+    ) -> Attempt:
+        """An attempt that rows 0 to 4 will refuse, so it needs no rows."""
+        event = snapshot.rows.event if snapshot else None
         return Attempt(
-            now=at.moment.at,
-            direction=at.direction,
-            mode=at.mode,
+            now=setting.moment.at,
+            direction=setting.direction,
+            mode=setting.mode,
             code=code,
             organisation=self._organisation,
             event=None,
-            gate=gate_at(post, book.facts.gates, at.wish.gate) if post and book else None,
+            gate=gate_at(assignment, snapshot.rows.gates, setting.options.gate) if assignment and snapshot else None,
             zone=None,
             row=None,
             ticket_type=None,
             history=(),
             policy=NO_POLICY,
             snapshot_as_of=self._roster.oldest_as_of() or 0,
-            uncertainty=at.moment.uncertainty,
-            readiness=at.readiness,
+            uncertainty=setting.moment.uncertainty,
+            readiness=setting.readiness,
             other_event=self._other_event(code),
             local_time=local_time(event.timezone) if event else utc_words,
         )
 
-    def _at_home(self, code: ReadTicket, at: Setting, book: Book, post: Post) -> Gathered:
-        facts, ticket, event = book.facts, code.ticket, self.event_of(book)
-        row = book.ticket(ticket.ticket_id)
+    def _from_snapshot(
+        self, code: ReadTicket, setting: ScanSetting, snapshot: EventSnapshot, assignment: EventAssignment
+    ) -> Gathered:
+        rows, ticket, event = snapshot.rows, code.ticket, self.event_of(snapshot)
+        row = snapshot.ticket(ticket.ticket_id)
         with self._database.lock:
             movements, highest = history.of_ticket(self._database.connection, ticket.ticket_id)
-        # Typed by hand there is no code to compare with.
-        told = passages(movements, code.code_hash or None, ticket.issue) if movements else _NO_HISTORY
-        zone = facts.zones.get(zone_of(ticket, row))
-        gate = narrowed(gate_at(post, facts.gates, at.wish.gate), post.zones)
+        # A ticket looked up by hand has no code to compare with.
+        history_found = passages(movements, code.code_hash or None, ticket.issue) if movements else _NO_HISTORY
+        zone = rows.zones.get(zone_of(ticket, row))
+        gate = narrowed(gate_at(assignment, rows.gates, setting.options.gate), assignment.zones)
         attempt = Attempt(
-            now=at.moment.at,
-            direction=at.direction,
-            mode=at.mode,
+            now=setting.moment.at,
+            direction=setting.direction,
+            mode=setting.mode,
             code=code,
             organisation=self._organisation,
             event=event,
             gate=gate,
             zone=zone,
             row=row,
-            ticket_type=facts.types.get(type_of(ticket, row)),
-            history=told.passages,
-            policy=facts.policy,
-            snapshot_as_of=book.as_of,
-            uncertainty=at.moment.uncertainty,
-            highest_issue_seen=max(highest, book.later_issue(ticket.ticket_id)),
-            readiness=at.readiness,
-            zone_room=self._zone_room(book, zone, at.moment),
-            gate_room=self._gate_room(book, gate, at.moment),
-            gates=tuple(facts.gates.values()),
-            override=at.wish.override,
-            doors_opened=(post.event, 0) in self._opened,
-            gate_opened=gate is not None and (post.event, gate.number) in self._opened,
+            ticket_type=rows.types.get(type_of(ticket, row)),
+            history=history_found.passages,
+            policy=rows.policy,
+            snapshot_as_of=snapshot.as_of,
+            uncertainty=setting.moment.uncertainty,
+            highest_issue_seen=max(highest, snapshot.later_issue(ticket.ticket_id)),
+            readiness=setting.readiness,
+            zone_room=self._zone_room(snapshot, zone, setting.moment),
+            gate_room=self._gate_room(snapshot, gate, setting.moment),
+            gates=tuple(rows.gates.values()),
+            override=setting.options.override,
+            doors_opened=(assignment.event, 0) in self._opened,
+            gate_opened=gate is not None and (assignment.event, gate.number) in self._opened,
             local_time=local_time(event.timezone) if event else utc_words,
         )
-        return Gathered(attempt, book, post, zone.number if zone else 0, told.foreign)
+        return Gathered(attempt, snapshot, assignment, zone.number if zone else 0, history_found.foreign)
 
-    def _zone_room(self, book: Book, zone: ZoneRow | None, moment: Moment) -> Room | None:
+    def _zone_room(self, snapshot: EventSnapshot, zone: ZoneRow | None, moment: Moment) -> Room | None:
         if zone is None or zone.capacity is None or zone.kind not in _COUNTED:
             return None
-        share = share_among(self._device, book.facts.devices)
-        house = self.house(book, moment.at)
-        return house.zone_room(zone.number, zone.capacity, moment.monotonic, share)
+        share = share_among(self._device, snapshot.rows.devices)
+        occupancy = self.occupancy(snapshot, moment.at)
+        return occupancy.zone_room(zone.number, zone.capacity, moment.monotonic, share)
 
-    def _gate_room(self, book: Book, gate: GateRow | None, moment: Moment) -> Room | None:
+    def _gate_room(self, snapshot: EventSnapshot, gate: GateRow | None, moment: Moment) -> Room | None:
         if gate is None or gate.capacity is None:
             return None
-        share = share_among(self._device, book.facts.devices)
-        return self.house(book, moment.at).gate_room(gate.number, gate.capacity, moment.monotonic, share)
+        share = share_among(self._device, snapshot.rows.devices)
+        return self.occupancy(snapshot, moment.at).gate_room(gate.number, gate.capacity, moment.monotonic, share)
 
     def _other_event(self, code: ReadTicket | Refusal) -> str:
-        """Words about an event that this gate still holds, though it does not serve it."""
+        """Name and time of another event, if this gate still holds its rows."""
         if not isinstance(code, ReadTicket):
             return ""
-        book = self._roster.books.get(code.ticket.event_number)
-        event = book.facts.event if book else None
+        snapshot = self._roster.snapshots.get(code.ticket.event_number)
+        event = snapshot.rows.event if snapshot else None
         return "" if event is None else f"{event.name} {local_time(event.timezone)(event.starts_at, 0)}"
 
 
 def everybody(connection: sqlite3.Connection, event: int) -> Iterator[tuple[int, tuple[Passage, ...]]]:
-    """Every ticket that moved at an event, with what counts of it."""
+    """Every ticket that was scanned at an event, with the passages that count."""
     for ticket, movements in history.of_event(connection, event):
         yield ticket, passages(movements, None, None).passages
 
 
-def direction_of(wish: Wish, post: Post | None) -> Direction:
-    """What was asked for, else the post's; a post for both ways is an entrance until somebody says exit."""
-    asked = wish.direction or (post.direction if post else "")
-    return Direction.EXIT if asked == Direction.EXIT else Direction.ENTRY
+def direction_of(options: ScanOptions, assignment: EventAssignment | None) -> Direction:
+    """The requested direction, else the assigned one; a gate for both ways is an entrance unless exit is requested."""
+    requested = options.direction or (assignment.direction if assignment else "")
+    return Direction.EXIT if requested == Direction.EXIT else Direction.ENTRY
 
 
-def mode_of(wish: Wish, post: Post | None) -> Mode:
-    """What was asked for, else the post's; a mode that this program does not know counts for nobody."""
-    asked = wish.mode or (post.mode if post else Mode.REAL)
-    return Mode.REAL if asked == Mode.REAL else Mode.TEST
+def mode_of(options: ScanOptions, assignment: EventAssignment | None) -> Mode:
+    """The requested mode, else the assigned one; a mode this program does not know is treated as a test."""
+    requested = options.mode or (assignment.mode if assignment else Mode.REAL)
+    return Mode.REAL if requested == Mode.REAL else Mode.TEST
 
 
 def share_among(device: int, devices: dict[int, DeviceRow]) -> Share:
-    """This device's place among those that may let people in, and how many they are."""
+    """This device's rank among those that may let people in, and their number."""
     numbers = sorted({row.number for row in devices.values() if not row.revoked} | {device})
     return Share(numbers.index(device), len(numbers))
 
@@ -243,6 +257,6 @@ def narrowed(gate: GateRow | None, zones: tuple[int, ...]) -> GateRow | None:
     return replace(gate, zones=kept or (0,))
 
 
-def as_code(book: Book, row: TicketRow, organisation: str) -> ReadTicket:
-    """A ticket that a steward looked up, as if its code had been shown."""
-    return ReadTicket(as_printed(row, book.number), organisation, False, b"")
+def as_code(snapshot: EventSnapshot, row: TicketRow, organisation: str) -> ReadTicket:
+    """A ticket that a steward looked up, as if its code had been scanned."""
+    return ReadTicket(as_printed(row, snapshot.number), organisation, False, b"")

@@ -1,4 +1,4 @@
-"""The gate's folder: which file lies where, and the lock by which one process at a time holds it."""
+"""The gate's folder: the paths of its files, and the lock that lets one process at a time use it."""
 
 from __future__ import annotations
 
@@ -16,76 +16,76 @@ from shared.errors import Conflict, StorageError
 
 @dataclass(frozen=True, slots=True)
 class Home:
-    """Where a gate keeps everything that it must not forget."""
+    """The paths in a gate's folder, and its lock."""
 
     folder: Path
 
     @property
     def settings(self) -> Path:
-        """What the operator wrote."""
+        """The operator's settings."""
         return self.folder / "gate.toml"
 
     @property
     def identity(self) -> Path:
-        """Who this device is, with its private key."""
+        """The device's identity and private key."""
         return self.folder / "identity.json"
 
     @property
     def database(self) -> Path:
-        """The journal, the movements and the marks."""
+        """The journal, the movements and the stored values."""
         return self.folder / "gate.db"
 
     @property
-    def posts(self) -> Path:
-        """Where this device stands."""
+    def assignments(self) -> Path:
+        """The device's assignments."""
         return self.folder / "posts.json"
 
     @property
     def snapshots(self) -> Path:
-        """One file for each event's rows."""
+        """The folder with one file of rows per event."""
         return self.folder / "snapshots"
 
     @property
     def lock(self) -> Path:
-        """Says which process holds the home."""
+        """The lock file; it names the process that uses the home."""
         return self.folder / "gate.lock"
 
     def ready(self) -> Home:
-        """The same home, with its folders made, readable by its owner alone."""
+        """Creates the folders, readable by their owner only, and returns this home. Raises StorageError."""
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             self.snapshots.mkdir(mode=0o700, exist_ok=True)
         except OSError as why:
             raise StorageError(
-                f"The folder {self.folder} cannot be used: {why.strerror}. Name another one with --home."
+                f"The folder {self.folder} cannot be used: {why.strerror}. Choose another with --home."
             ) from why
         return self
 
     def require_readable(self) -> Home:
-        """The same home, when this user may look into it. Raises StorageError with words."""
+        """Returns this home if this user may read it. Raises StorageError."""
         try:
             with suppress(FileNotFoundError, NotADirectoryError), os.scandir(self.folder):
                 pass
         except OSError as why:
             raise StorageError(
-                f"The folder {self.folder} cannot be read: {why.strerror}. Ask as the user who runs the gate."
+                f"The folder {self.folder} cannot be read: {why.strerror}. Run this as the user who runs the gate."
             ) from why
         return self
 
     def holder(self) -> str:
-        """Words about the process that holds this home, empty when nobody does."""
+        """A description of the process that uses this home; empty if none does."""
         with suppress(OSError), self.lock.open("r+") as file:
-            # An empty file was let go of properly: asking the lock could only disturb somebody who is just starting.
+            # An empty file was released properly; trying the lock could only disturb a process that is just starting.
             if file.read(1) and not _locked(file):
-                return _words(file)
+                return _describe_holder(file)
         return ""
 
     @contextmanager
     def held(self, doing: str) -> Iterator[None]:
-        """Holds the home while the block runs; the system lets go of it even when the process is killed."""
+        """Locks the home while the block runs; the system releases the lock even when the process is killed."""
         with self._open_lock() as file:
             if not _locked(file):
-                raise Conflict(_refused(self.folder, _words(file)), code="home_in_use")
+                raise Conflict(_in_use(self.folder, _describe_holder(file)), code="home_in_use")
             _write(file, json.dumps({"pid": os.getpid(), "doing": doing}))
             yield
             _write(file, "")
@@ -104,21 +104,21 @@ def _locked(file: IO[str]) -> bool:
     return False
 
 
-def _write(file: IO[str], words: str) -> None:
-    # The lock itself is the system's; who holds it is told as far as the disk has room for it.
+def _write(file: IO[str], text: str) -> None:
+    # The system holds the lock itself; the name of its holder is only a courtesy, and a full disk may lack it.
     with suppress(OSError):
         os.ftruncate(file.fileno(), 0)
-        os.pwrite(file.fileno(), words.encode(), 0)
+        os.pwrite(file.fileno(), text.encode(), 0)
 
 
-def _words(file: IO[str]) -> str:
+def _describe_holder(file: IO[str]) -> str:
     with suppress(ValueError, KeyError, TypeError, OSError):
         file.seek(0)
-        told = json.load(file)
-        return f"process {told['pid']} (gatehouse-gate {told['doing']})"
+        holder = json.load(file)
+        return f"process {holder['pid']} (gatehouse-gate {holder['doing']})"
     return "another process"
 
 
-def _refused(folder: Path, holder: str) -> str:
-    one = "One process at a time may scan or sync there: stop it first, or use its screen."
-    return f"{holder.capitalize()} holds {folder}. {one}"
+def _in_use(folder: Path, holder: str) -> str:
+    advice = "Only one process at a time may scan or sync there: stop it first, or use its screen."
+    return f"{holder.capitalize()} is using {folder}. {advice}"

@@ -1,4 +1,4 @@
-"""Who this device is: its number, its key pair and the server it trusts, in a file for its owner alone."""
+"""The device's identity: its number, key pair and server, in a file that only its owner can read."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from shared.errors import StorageError
 
 
 class Identity(msgspec.Struct, frozen=True, kw_only=True):
-    """What enrolment gave."""
+    """What enrolment returned."""
 
     server: str
     device_number: int
@@ -24,20 +24,20 @@ class Identity(msgspec.Struct, frozen=True, kw_only=True):
     server_public: bytes
 
     def key(self) -> Ed25519PrivateKey:
-        """The device's own key: it is the device's credential."""
+        """The device's private key, which is its credential."""
         return Ed25519PrivateKey.from_private_bytes(self.device_private)
 
     def server_key(self) -> Ed25519PublicKey:
-        """By which the server's answers are known."""
+        """The key that the server's responses are verified with."""
         return Ed25519PublicKey.from_public_bytes(self.server_public)
 
     def __repr__(self) -> str:
-        """Never shows the private key, wherever it is printed."""
+        """Leaves out the private key."""
         return f"Identity(device {self.device_number} of {self.organisation_name})"
 
 
 def load(path: Path) -> Identity | None:
-    """The identity kept at `path`; None before the first enrolment."""
+    """The identity stored at `path`; None before the first enrolment. Raises StorageError."""
     try:
         return msgspec.json.decode(path.read_bytes(), type=Identity)
     except (FileNotFoundError, NotADirectoryError):
@@ -45,16 +45,16 @@ def load(path: Path) -> Identity | None:
     except OSError as why:
         raise StorageError(f"{path} cannot be read: {why.strerror}.") from why
     except msgspec.MsgspecError as why:
-        raise StorageError(f"{path.name} is damaged ({why}). Enrol this gate again; its journal stays.") from why
+        raise StorageError(f"{path.name} is damaged ({why}). Enrol this gate again; its journal is kept.") from why
 
 
 def keep(path: Path, identity: Identity) -> None:
-    """Puts the file in place of the one before, whole or not at all."""
+    """Replaces the identity file, whole or not at all. Raises StorageError."""
     replace_whole(path, msgspec.json.format(msgspec.json.encode(identity)))
 
 
 def replace_whole(path: Path, content: bytes) -> None:
-    """Writes `content` beside `path`, makes sure of it on the disk, and only then takes its place."""
+    """Replaces a file atomically: writes a new one beside it, syncs it, renames it. Raises StorageError."""
     fresh = path.with_suffix(".fresh")
     try:
         handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
@@ -69,7 +69,7 @@ def replace_whole(path: Path, content: bytes) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Makes sure that a new name in `folder` survives a power cut."""
+    """Syncs a folder, so that a new name in it survives a power cut."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)

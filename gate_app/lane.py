@@ -8,12 +8,12 @@ from typing import Any
 from shared.tickets import ReadTicket, Refusal
 
 OWED_MS = 120_000
-"""How long after its commit an admission whose lamp nobody saw may still be shown once."""
+"""How long after its commit an admission that was never shown may still be shown once."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What was presented, where, and which way: two of these that are equal are the same presentation."""
+    """What was presented, where, and in which direction: equal values are the same presentation."""
 
     code: tuple[str | int | bytes, ...]
     reader: str
@@ -33,7 +33,7 @@ class Answered:
 
 @dataclass(frozen=True, slots=True)
 class Owed:
-    """An admission on the disk whose lamp never lit, because the power or the program went."""
+    """A recorded admission that was never shown, because the power failed or the program was killed."""
 
     ticket_id: int
     issue: int
@@ -45,20 +45,20 @@ class Owed:
 
 @dataclass(slots=True)
 class Lane:
-    """What each reader showed last, and the one admission that may be owed since the restart."""
+    """The last presentation at each reader, and the one admission that may be owed after a restart."""
 
     owed: Owed | None = None
     last: dict[str, Answered] = field(default_factory=dict)
 
     def again(self, shown: Shown, now: int, window_ms: int) -> dict[str, Any] | None:
-        """The answer given to this very presentation a moment ago at this reader; None when it must be judged."""
+        """The answer to the same presentation a moment ago at this reader; None when it must be judged."""
         before = self.last.get(shown.reader)
         if before is None or before.shown != shown or not 0 <= now - before.at < window_ms:
             return None
         return before.answer
 
     def settle(self, shown: Shown, now: int) -> dict[str, Any] | None:
-        """The admission that is still owed to this ticket, given once."""
+        """The admission still owed to this ticket, returned once."""
         owed = self.owed
         if owed is None or not _is_owed(owed, shown, now):
             return None
@@ -66,12 +66,12 @@ class Lane:
         return owed.answer
 
     def remember(self, shown: Shown, now: int, answer: dict[str, Any]) -> None:
-        """From now on the same presentation is a repeat."""
+        """Makes the same presentation a repeat from now on."""
         self.last[shown.reader] = Answered(shown, now, answer)
 
 
 def code_of(code: ReadTicket | Refusal, text: str) -> tuple[str | int | bytes, ...]:
-    """By what two codes are the same: ticket id and issue where the signature holds, else the text itself."""
+    """What makes two codes equal: ticket id and issue where the signature is valid, else the text itself."""
     if isinstance(code, ReadTicket):
         return ("ticket", code.ticket.event_number, code.ticket.ticket_id, code.ticket.issue)
     return ("text", text)

@@ -1,4 +1,4 @@
-"""Keeps a poster in front of a camera from filling the journal: some unreadable texts are written, the rest counted."""
+"""Limits journal entries for unreadable texts, so that a poster in front of a camera does not fill the disk."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Noise:
     counted: int = 0
 
     def over(self, now: int) -> int:
-        """How many were only counted in a minute that is over, told once."""
+        """How many texts were only counted in the minute that has ended; returned once."""
         if now - self.since < MINUTE_MS:
             return 0
         counted, self.counted = self.counted, 0
@@ -26,7 +26,7 @@ class Noise:
         return counted
 
     def writes(self, text: str) -> bool:
-        """Whether this text gets an entry of its own: identical ones once a minute, at most twenty a minute."""
+        """Whether this text gets an entry of its own: each text once a minute, at most twenty a minute."""
         key = hash(text)
         if key in self.written or len(self.written) >= MOST_A_MINUTE:
             self.counted += 1

@@ -1,4 +1,4 @@
-"""How many are inside, by zone and gate, and this gate's share of what is left when it hears nobody."""
+"""Counts who is inside, by zone and gate, and this gate's share of the free places while it is offline."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from shared.attempts import Passage, Room
 from shared.movements import inside_by, span_of_today
 from shared.snapshot import EventRow
 
-DEAF_AFTER_MS = 60_000
-"""A gate that heard neither server nor peers for so long counts against its own share."""
+STALE_AFTER_MS = 60_000
+"""After this long without news from the server, a gate admits only up to its own share."""
 
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """One device's place among those that give places away without hearing of each other."""
+    """One device's rank among those that admit people without hearing of each other."""
 
     rank: int
     sharers: int
 
     def of(self, left: int) -> int:
-        """All shares together are exactly what is left, never more."""
+        """This device's part of the free places; the parts of all devices add up to exactly `left`."""
         whole, over = divmod(left, max(1, self.sharers))
         return whole + (1 if self.rank < over else 0)
 
 
 @dataclass(slots=True)
-class House:
+class Occupancy:
     """Who is inside at one event, as far as this gate knows."""
 
     inside: dict[int, Passage] = field(default_factory=dict)
@@ -36,12 +36,12 @@ class House:
     gates: Counter[int] = field(default_factory=Counter)
     zones_when_heard: Counter[int] = field(default_factory=Counter)
     gates_when_heard: Counter[int] = field(default_factory=Counter)
-    heard_at: int = -DEAF_AFTER_MS  # monotonic ms
+    heard_at: int = -STALE_AFTER_MS  # monotonic ms
     span: tuple[int, int] = (0, 0)
     counts_from: int | None = None
 
     def fill(self, tickets: Iterable[tuple[int, tuple[Passage, ...]]], event: EventRow, now: int) -> None:
-        """Counts everybody from the beginning."""
+        """Counts everybody from scratch."""
         self.inside.clear()
         self.zones.clear()
         self.gates.clear()
@@ -51,26 +51,26 @@ class House:
         self.zones_when_heard, self.gates_when_heard = self.zones.copy(), self.gates.copy()
 
     def note(self, ticket: int, history: tuple[Passage, ...], event: EventRow, now: int) -> None:
-        """This ticket's history is now this."""
+        """Replaces one ticket's history."""
         self._leave(ticket)
-        came = inside_by(history, event, now)
-        if came is not None:
-            self.inside[ticket] = came
-            self.zones[came.zone] += 1
-            self.gates[came.gate] += 1
+        entry = inside_by(history, event, now)
+        if entry is not None:
+            self.inside[ticket] = entry
+            self.zones[entry.zone] += 1
+            self.gates[entry.gate] += 1
 
-    def turn_day(self, event: EventRow, now: int) -> None:
-        """The cut-over and `counts_from` empty the house; nobody needs to be read again for that."""
+    def roll_over_day(self, event: EventRow, now: int) -> None:
+        """Drops those whom a new event day or a later `counts_from` no longer counts, without reading them again."""
         span = span_of_today(event.days, now)
         if (span, event.counts_from) == (self.span, self.counts_from):
             return
         self.span, self.counts_from = span, event.counts_from
-        for ticket, came in list(self.inside.items()):
-            if inside_by((came,), event, now) is None:
+        for ticket, entry in list(self.inside.items()):
+            if inside_by((entry,), event, now) is None:
                 self._leave(ticket)
 
     def heard(self, monotonic: int) -> None:
-        """Server or peers told what they know: from here on a silence is measured."""
+        """Remembers the counts as of news from the server; the time without news is measured from here."""
         self.heard_at = monotonic
         self.zones_when_heard, self.gates_when_heard = self.zones.copy(), self.gates.copy()
 
@@ -79,16 +79,16 @@ class House:
         return self._room(self.zones[zone], self.zones_when_heard[zone], capacity, monotonic, share)
 
     def gate_room(self, gate: int, capacity: int, monotonic: int, share: Share) -> Room:
-        """How many are inside by this gate."""
+        """How many who entered through this gate are still inside."""
         return self._room(self.gates[gate], self.gates_when_heard[gate], capacity, monotonic, share)
 
     def _room(self, inside: int, then: int, capacity: int, monotonic: int, share: Share) -> Room:
-        if monotonic - self.heard_at <= DEAF_AFTER_MS:
+        if monotonic - self.heard_at <= STALE_AFTER_MS:
             return Room(inside, capacity)
         return Room(inside, then + share.of(max(0, capacity - then)), estimated=True)
 
     def _leave(self, ticket: int) -> None:
-        came = self.inside.pop(ticket, None)
-        if came is not None:
-            self.zones[came.zone] -= 1
-            self.gates[came.gate] -= 1
+        entry = self.inside.pop(ticket, None)
+        if entry is not None:
+            self.zones[entry.zone] -= 1
+            self.gates[entry.gate] -= 1

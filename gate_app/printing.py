@@ -1,4 +1,4 @@
-"""One JSON object a line for machines on standard output, words for people on standard error."""
+"""Prints JSON lines for machines on standard output, and messages for people on standard error."""
 
 from __future__ import annotations
 
@@ -12,30 +12,30 @@ from shared.admission import Mode, Verdict
 _encode = msgspec.json.Encoder().encode
 
 
-def tell(told: dict[str, Any]) -> None:
-    """One line, out of this process before it returns."""
-    sys.stdout.buffer.write(_encode(told) + b"\n")
+def print_json(result: dict[str, Any]) -> None:
+    """Prints one JSON line and flushes it."""
+    sys.stdout.buffer.write(_encode(result) + b"\n")
     sys.stdout.buffer.flush()
 
 
-def say(words: str) -> None:
-    """For whoever stands in front of the terminal."""
-    if words:
-        print(words, file=sys.stderr, flush=True)
+def print_message(message: str) -> None:
+    """Prints a message for people; nothing if it is empty."""
+    if message:
+        print(message, file=sys.stderr, flush=True)
 
 
 class PrintedLamp:
-    """A gate whose lamp is its standard output: the line is printed between commit and mark, as a lamp would light."""
+    """A lamp that prints: the line appears after the commit, when a real lamp would light."""
 
     def __init__(self, micros: Any) -> None:
-        """`micros` answers how long the scan took so far."""
+        """`micros` returns how long the scan has taken so far."""
         self._micros = micros
 
-    def give(self, told: dict[str, Any], verdict: Verdict, mode: Mode) -> None:
+    def show(self, result: dict[str, Any], verdict: Verdict, mode: Mode) -> None:
         """A new verdict."""
         del verdict, mode
-        tell(told | {"micros": self._micros()})
+        print_json(result | {"micros": self._micros()})
 
-    def again(self, told: dict[str, Any]) -> None:
-        """The same line, marked as a repeat."""
-        tell(told | {"micros": self._micros()})
+    def repeat(self, result: dict[str, Any]) -> None:
+        """The result again, marked as a repeat."""
+        print_json(result | {"micros": self._micros()})

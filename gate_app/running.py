@@ -1,4 +1,4 @@
-"""The gate at work: readers, lamps, screen and synchronisation, until somebody stops it."""
+"""Runs the gate: readers, lamps, screen and synchronisation, until it is stopped."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from typing import Any
 
 from rich.console import Console
 
-from gate_app import terminal
-from gate_app.app import http_wire, jitter
+from gate_app.app import http_transport, jitter
+from gate_app.assignments import gate_at
 from gate_app.commands import sync_line
-from gate_app.config import ReaderWish
+from gate_app.config import ReaderSettings
 from gate_app.database import has_room
-from gate_app.gate import Presented
-from gate_app.gathering import Wish
-from gate_app.lodge import Lodge
-from gate_app.patrol import Patrol
-from gate_app.posting import gate_at
-from gate_app.printing import say, tell
+from gate_app.gate import Presentation
+from gate_app.gate_context import GateContext
+from gate_app.gathering import ScanOptions
+from gate_app.indicators import Indicators
+from gate_app.journal.scrubber import JournalScrubber
+from gate_app.printing import print_json, print_message
 from gate_app.scanner_pipe import feed_from_pipe
+from gate_app.screen import terminal
 from gate_app.screen.feed import Feed
 from gate_app.screen.server import ScreenServer
-from gate_app.signals import Signals
 from gate_app.status import admitted_and_refused, status
 from gate_app.sync.worker import Worker
-from hardware.devices import ReaderPlan, open_barrier, open_indicators, open_reader
+from hardware.devices import ReaderOptions, open_barrier, open_indicators, open_reader
 from hardware.fakes import FakeReader
 from hardware.ports import CodeReader, DeviceError
 from hardware.reading import readings
@@ -39,68 +39,68 @@ from shared.errors import GatehouseError, SettingsError
 
 STATUS_EVERY_S = 2.0
 LAST_SYNC_S = 3.0
-"""How long a gate that is stopped waits for a request that is under way."""
+"""How long a stopping gate waits for a request in progress."""
 
 
 class LampAndScreen:
-    """What a verdict does at a real door: lamp, sound and barrier first, then the screen."""
+    """Shows verdicts at a real gate: lamp, sound and barrier first, then the screen."""
 
-    def __init__(self, signals: Signals, feed: Feed) -> None:
-        """Everything is open already."""
-        self._signals = signals
+    def __init__(self, outputs: Indicators, feed: Feed) -> None:
+        """Takes over devices that are open."""
+        self._signals = outputs
         self._feed = feed
 
-    def give(self, told: dict[str, Any], verdict: Verdict, mode: Mode) -> None:
+    def show(self, result: dict[str, Any], verdict: Verdict, mode: Mode) -> None:
         """A new verdict."""
-        self._signals.give(verdict, mode)
-        self._feed.show(told)
+        self._signals.show(verdict, mode)
+        self._feed.show(result)
 
-    def again(self, told: dict[str, Any]) -> None:
-        """The same guest, a moment longer."""
-        self._signals.again()
-        self._feed.show(told)
+    def repeat(self, result: dict[str, Any]) -> None:
+        """The same ticket again; the verdict stands."""
+        self._signals.repeat()
+        self._feed.show(result)
 
 
-def run_gate(lodge: Lodge, kinds: tuple[str, ...], screen_port: int | None, gate: str = "") -> bool:
-    """Opens what the settings name and works until a signal comes. Raises SettingsError for a missing device.
+def run_gate(context: GateContext, kinds: tuple[str, ...], screen_port: int | None, gate: str = "") -> bool:
+    """Opens what the settings name and runs until SIGINT or SIGTERM. Raises SettingsError for a missing device.
 
-    True where the disk was full at the start and has room again: everything is to be opened anew.
+    Returns True if the disk was full at the start and has room again: then everything must be opened again.
     """
     stop = _stop_on_signals()
-    with ExitStack() as ends:
-        standing_at = _allowed(lodge, gate)
-        feed = _open_feed(lodge)
-        lamp = LampAndScreen(_open_signals(lodge, feed, ends), feed)
-        readers = _open_readers(lodge, kinds, feed, stop, ends)
-        _open_screen(lodge, feed, screen_port, stop, ends)
-        _count_houses(lodge)
-        serve = partial(_serve, lodge, lamp=lamp, feed=feed, stop=stop)
+    with ExitStack() as cleanup:
+        gate_code = _require_allowed(context, gate)
+        feed = _open_feed(context)
+        lamp = LampAndScreen(_open_indicators(context, feed, cleanup), feed)
+        readers = _open_readers(context, kinds, feed, stop, cleanup)
+        _open_screen(context, feed, screen_port, stop, cleanup)
+        _count_occupancies(context)
+        serve = partial(_serve, context, lamp=lamp, feed=feed, stop=stop)
         threads = [
-            _thread(reader.name, partial(serve, reader, wish=Wish(asked.direction, gate=standing_at)))
-            for asked, reader in readers
+            _thread(reader.name, partial(serve, reader, options=ScanOptions(settings.direction, gate=gate_code)))
+            for settings, reader in readers
         ]
-        ends.callback(_end, threads, stop)
-        _start_sync(lodge, stop, say, ends)
+        cleanup.callback(_join, threads, stop)
+        _start_sync(context, stop, print_message, cleanup)
         for thread in threads:
             thread.start()
-        _keep_house(lodge, feed, stop)
+        _supervise(context, feed, stop)
         return not stop.is_set()
 
 
-def keep_in_step(lodge: Lodge, stop: threading.Event) -> None:
-    """Synchronises until a signal comes, telling every change."""
+def run_sync(context: GateContext, stop: threading.Event) -> None:
+    """Synchronises until SIGINT or SIGTERM, printing every change."""
     _stop_on_signals(stop)
-    with ExitStack() as ends:
-        if not _start_sync(lodge, stop, say, ends):
-            lodge.require_enrolled()
-        told: dict[str, Any] = {}
+    with ExitStack() as cleanup:
+        if not _start_sync(context, stop, print_message, cleanup):
+            context.require_enrolled()
+        last: dict[str, Any] = {}
         while not stop.wait(STATUS_EVERY_S):
-            lodge.time.raise_floor()
-            lodge.database.rest()
-            line = sync_line(lodge)
-            if {**line, "snapshot_age_s": 0} != {**told, "snapshot_age_s": 0}:
-                tell(line)
-            told = line
+            context.time.raise_floor()
+            context.database.rest()
+            line = sync_line(context)
+            if {**line, "snapshot_age_s": 0} != {**last, "snapshot_age_s": 0}:
+                print_json(line)
+            last = line
 
 
 def _stop_on_signals(stop: threading.Event | None = None) -> threading.Event:
@@ -110,122 +110,130 @@ def _stop_on_signals(stop: threading.Event | None = None) -> threading.Event:
     return stopping
 
 
-def _open_feed(lodge: Lodge) -> Feed:
-    admitted, refused = admitted_and_refused(lodge.database.connection)
-    return Feed(lodge.world.monotonic, admitted, refused)
+def _open_feed(context: GateContext) -> Feed:
+    admitted, refused = admitted_and_refused(context.database.connection)
+    return Feed(context.host.monotonic, admitted, refused)
 
 
-def _open_signals(lodge: Lodge, feed: Feed, ends: ExitStack) -> Signals:
+def _open_indicators(context: GateContext, feed: Feed, cleanup: ExitStack) -> Indicators:
     try:
-        indicators = open_indicators(lodge.config.indicators)
-        barrier = open_barrier(lodge.config.barrier)
+        indicators = open_indicators(context.config.indicators)
+        barrier = open_barrier(context.config.barrier)
     except DeviceError as why:
         raise SettingsError(str(why)) from why
-    signals = Signals(
+    outputs = Indicators(
         indicators,
         barrier,
         lambda fault: feed.fault(fault.device, str(fault)),
         lambda device: feed.fault(device, None),
     )
-    ends.callback(signals.close)
-    return signals
+    cleanup.callback(outputs.close)
+    return outputs
 
 
 def _open_readers(
-    lodge: Lodge, kinds: tuple[str, ...], feed: Feed, stop: threading.Event, ends: ExitStack
-) -> list[tuple[ReaderWish, CodeReader]]:
-    wishes = tuple(ReaderWish.model_validate({"kind": kind}) for kind in kinds) or lodge.config.readers
-    if not wishes:
-        raise SettingsError(f"No reader is named. Use --reader, or name one in {lodge.home.settings}.")
-    return [(wish, _open_reader(lodge, wish, feed, stop, ends)) for wish in wishes]
+    context: GateContext, kinds: tuple[str, ...], feed: Feed, stop: threading.Event, cleanup: ExitStack
+) -> list[tuple[ReaderSettings, CodeReader]]:
+    all_settings = tuple(ReaderSettings.model_validate({"kind": kind}) for kind in kinds) or context.config.readers
+    if not all_settings:
+        raise SettingsError(f"No reader is configured. Use --reader, or add one to {context.home.settings}.")
+    return [(settings, _open_reader(context, settings, feed, stop, cleanup)) for settings in all_settings]
 
 
-def _open_reader(lodge: Lodge, wish: ReaderWish, feed: Feed, stop: threading.Event, ends: ExitStack) -> CodeReader:
-    plan = ReaderPlan(wish.kind, wish.name, wish.source, wish.width, wish.height)
+def _open_reader(
+    context: GateContext, settings: ReaderSettings, feed: Feed, stop: threading.Event, cleanup: ExitStack
+) -> CodeReader:
+    options = ReaderOptions(settings.kind, settings.name, settings.source, settings.width, settings.height)
     try:
-        reader = open_reader(plan, lodge.world.monotonic, stop, feed.glimpse)
+        reader = open_reader(options, context.host.monotonic, stop, feed.glimpse)
     except DeviceError as why:
         raise SettingsError(str(why)) from why
-    ends.callback(reader.close)
+    cleanup.callback(reader.close)
     if isinstance(reader, FakeReader):
-        pipe = lodge.home.folder / "scanner"
+        pipe = context.home.folder / "scanner"
         thread = _thread("scanner pipe", lambda: feed_from_pipe(pipe, reader.scan, stop))
-        ends.callback(_end, [thread], stop)
+        cleanup.callback(_join, [thread], stop)
         thread.start()
-        say(f"Simulated scanner: write codes, one a line, to {pipe}")
+        print_message(f"Simulated scanner: write codes to {pipe}, one per line")
     return reader
 
 
-def _open_screen(lodge: Lodge, feed: Feed, port: int | None, stop: threading.Event, ends: ExitStack) -> None:
+def _open_screen(context: GateContext, feed: Feed, port: int | None, stop: threading.Event, cleanup: ExitStack) -> None:
     if port is None:
         if sys.stdout.isatty():
-            ends.callback(feed.wake)
+            cleanup.callback(feed.wake)
             _thread("terminal", lambda: terminal.show(feed.views(stop), Console(), stop)).start()
         return
-    screen = ScreenServer(feed, lodge.config.screen_host, port, lodge.config.screen_names).open()
-    ends.callback(screen.close)
-    say(f"The gate's screen: {screen.address}")
+    screen = ScreenServer(feed, context.config.screen_host, port, context.config.screen_names).open()
+    cleanup.callback(screen.close)
+    print_message(f"The gate's screen: {screen.address}")
 
 
-def _count_houses(lodge: Lodge) -> None:
-    """Before the first guest, so that none waits for it."""
-    for book in lodge.roster.books.values():
-        lodge.gathering.house(book, lodge.time.now().at)
+def _count_occupancies(context: GateContext) -> None:
+    """Counts who is inside before the first guest arrives, so that nobody waits for it."""
+    for snapshot in context.roster.snapshots.values():
+        context.gathering.occupancy(snapshot, context.time.now().at)
 
 
 def _serve(
-    lodge: Lodge, reader: CodeReader, *, wish: Wish, lamp: LampAndScreen, feed: Feed, stop: threading.Event
+    context: GateContext,
+    reader: CodeReader,
+    *,
+    options: ScanOptions,
+    lamp: LampAndScreen,
+    feed: Feed,
+    stop: threading.Event,
 ) -> None:
     def report(fault: DeviceError | None) -> None:
         feed.fault(reader.name, str(fault) if fault else None)
 
     for reading in readings(reader, stop, report):
         try:
-            lodge.gate.handle(Presented(reading.text, reading.reader, wish), lamp)
+            context.gate.handle(Presentation(reading.text, reading.reader, options), lamp)
         except (GatehouseError, sqlite3.Error) as why:
-            # One presentation that cannot be judged must not end the lane: the next guest is another question.
+            # One scan that fails must not stop the reader: the next ticket may be fine.
             feed.fault("gate", str(why))
 
 
-def _allowed(lodge: Lodge, gate: str) -> str:
-    """The gate that was picked, if this device may stand there at every event that it holds. Raises with words."""
-    for event, post in lodge.posts.by_event.items():
-        if gate and event in lodge.roster.books:
-            gate_at(post, lodge.roster.books[event].facts.gates, gate)
+def _require_allowed(context: GateContext, gate: str) -> str:
+    """The chosen gate, if this device may use it at each of its events. Raises NotFound or Forbidden."""
+    for event, assignment in context.assignments.by_event.items():
+        if gate and event in context.roster.snapshots:
+            gate_at(assignment, context.roster.snapshots[event].rows.gates, gate)
     return gate
 
 
-def _start_sync(lodge: Lodge, stop: threading.Event, report: Callable[[str], None], ends: ExitStack) -> bool:
-    if lodge.identity is None or lodge.database.cannot_write:
+def _start_sync(context: GateContext, stop: threading.Event, report: Callable[[str], None], cleanup: ExitStack) -> bool:
+    if context.identity is None or context.database.cannot_write:
         return False
-    wire = http_wire(lodge.config)
-    puller, pusher = lodge.sync(wire, lodge.config.sync_wait_s)
+    transport = http_transport(context.config)
+    puller, pusher = context.sync(transport, context.config.sync_wait_s)
     worker = Worker(
         puller=puller,
         pusher=pusher,
-        standing=lodge.standing,
+        sync_state=context.sync_state,
         stop=stop,
         jitter=jitter,
         report=report,
-        push_every_s=lodge.config.push_every_s,
+        push_every_s=context.config.push_every_s,
     )
-    # A long poll may be under way: closing its connection ends it, so that a stop does not wait for the server.
-    ends.callback(worker.join, LAST_SYNC_S)
-    ends.callback(wire.close)
-    ends.callback(stop.set)
+    # Closing the connection ends a long poll, so that a stop does not wait for the server.
+    cleanup.callback(worker.join, LAST_SYNC_S)
+    cleanup.callback(transport.close)
+    cleanup.callback(stop.set)
     worker.start()
     return True
 
 
-def _keep_house(lodge: Lodge, feed: Feed, stop: threading.Event) -> None:
-    """Status, time, disk and the journal's soundness, while the readers work."""
-    patrol = Patrol(lodge.database.reading(), lodge.database.mark, lodge.time.monotonic_ms)
-    while not (lodge.database.cannot_write and has_room(lodge.home.database)):
+def _supervise(context: GateContext, feed: Feed, stop: threading.Event) -> None:
+    """Updates status and time, and checks disk and journal, while the readers work."""
+    scrubber = JournalScrubber(context.database.reading(), context.database.put, context.time.monotonic_ms)
+    while not (context.database.cannot_write and has_room(context.home.database)):
         try:
-            feed.status(status(lodge.view()))
-            lodge.time.raise_floor()
-            lodge.database.rest()
-            patrol.step(lodge.journal.head.seq)
+            feed.status(status(context.status_source()))
+            context.time.raise_floor()
+            context.database.rest()
+            scrubber.step(context.journal.head.seq)
         except (GatehouseError, sqlite3.Error) as why:
             feed.fault("gate", str(why))
         if stop.wait(STATUS_EVERY_S):
@@ -236,7 +244,7 @@ def _thread(name: str, target: Callable[[], None]) -> threading.Thread:
     return threading.Thread(target=target, name=name, daemon=True)
 
 
-def _end(threads: Iterable[threading.Thread], stop: threading.Event) -> None:
+def _join(threads: Iterable[threading.Thread], stop: threading.Event) -> None:
     stop.set()
     for thread in threads:
         if thread.ident is not None:

@@ -1,4 +1,4 @@
-"""A simulated scanner: what is written to a pipe in the home, one code a line, is held in front of the reader."""
+"""A simulated scanner: scans the codes that are written, one per line, to a pipe in the home."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _CHUNK = 4_096
 
 
 def feed_from_pipe(pipe: Path, scan: Callable[[str], None], stop: threading.Event) -> None:
-    """Reads until `stop` is set; the pipe is gone afterwards."""
+    """Reads codes until `stop` is set, then removes the pipe."""
     with suppress(FileExistsError):
         os.mkfifo(pipe, 0o600)
-    # Open for both ways: with no writer there would otherwise be an end of file after every line.
+    # Opened for reading and writing: otherwise each writer that closes the pipe would end the input.
     handle = os.open(pipe, os.O_RDWR | os.O_NONBLOCK)
     try:
         _read_lines(handle, scan, stop)

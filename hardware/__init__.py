@@ -1,1 +1,1 @@
-"""Drivers for what stands at a gate: readers, lamps, sound and barriers; they know no tickets."""
+"""Drivers for gate devices: readers, lamps, sound and barriers; they know nothing about tickets."""

@@ -1,4 +1,4 @@
-"""Puts single keys together into codes: a scanner that types is a keyboard in a hurry."""
+"""Assembles codes from single keys, as keyboard-wedge scanners type them."""
 
 from collections.abc import Iterator
 
@@ -8,7 +8,7 @@ ERASES = frozenset("\x7f\b")
 # A scanner leaves 1 to 20 ms between keys; nobody types 32 keys without one pause of 80 ms.
 PAUSE_ENDS_NS = 80_000_000
 PAUSE_ENDS_FROM = 32
-# What somebody began to type and walked away from must not be glued to the next guest's code.
+# An abandoned half-typed code must not be joined to the next guest's code.
 FORGOTTEN_AFTER_NS = 10_000_000_000
 LONGEST = 8_192
 
@@ -22,7 +22,7 @@ class KeyBursts:
         self._last_ns = 0
 
     def keys(self, text: str, at_ns: int) -> Iterator[str]:
-        """Takes keys that arrived together and gives the codes they complete."""
+        """Takes keys that arrived together and yields the codes they complete."""
         finished = self.pause(at_ns)
         if finished is not None:
             yield finished
@@ -35,14 +35,14 @@ class KeyBursts:
                 yield code
 
     def pause(self, now_ns: int) -> str | None:
-        """The code that a scanner without an Enter key has finished by falling silent."""
+        """The code that a scanner without an Enter key has completed by pausing."""
         long_enough = len(self._keys) >= PAUSE_ENDS_FROM
         if self._pause_ends and long_enough and now_ns - self._last_ns >= PAUSE_ENDS_NS:
             return self._take()
         return None
 
     def end(self) -> str | None:
-        """What was left over when the input was closed."""
+        """The remaining keys when the input is closed."""
         return self._take() or None
 
     def _key(self, key: str) -> str | None:

@@ -1,4 +1,4 @@
-"""Frames from a webcam, newest first in line, or from a recording, one after the other."""
+"""Frames from a webcam, always the newest, or from a recording, one after the other."""
 
 import threading
 from collections.abc import Callable
@@ -8,10 +8,10 @@ from typing import Protocol
 
 import cv2
 
-from hardware.pixels import Picture
+from hardware.pixels import Image
 from hardware.ports import DeviceError, MonotonicNs
 
-REMEDY = "Check the camera's cable and that no other program uses it; it is tried again by itself."
+REMEDY = "Check the cable, and that no other program uses the camera; the gate keeps retrying."
 FAILURES_UNTIL_AWAY = 5
 RECONNECT_S = 1.0
 FAILED_GRAB_PAUSE_S = 0.02
@@ -21,9 +21,9 @@ CLOSING_S = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """One picture, and when it was taken."""
+    """One image and the time it was taken."""
 
-    pixels: Picture
+    pixels: Image
     at_monotonic_ns: int
 
 
@@ -32,7 +32,7 @@ class Capture(Protocol):
 
     def isOpened(self) -> bool: ...  # noqa: N802 - OpenCV's name
 
-    def read(self) -> tuple[bool, Picture | None]: ...
+    def read(self) -> tuple[bool, Image | None]: ...
 
     def release(self) -> None: ...
 
@@ -41,24 +41,24 @@ OpenCapture = Callable[[], Capture]
 
 
 def webcam(source: int | str, width: int, height: int) -> OpenCapture:
-    """How a camera that the kernel knows is opened: `source` is its number or its path under /dev."""
+    """Opens a camera; `source` is its number or its path under /dev."""
 
     def opened() -> Capture:
-        # What OpenCV would print about a missing camera is said by DeviceError, in words.
+        # DeviceError reports a missing camera; OpenCV need not print anything.
         cv2.utils.logging.setLogLevel(cv2.utils.logging.LOG_LEVEL_SILENT)
         capture = cv2.VideoCapture(source, cv2.CAP_V4L2)
-        # Packed pictures: without them most webcams fall to a few frames a second at this size.
+        # Without compression most webcams manage only a few frames per second at this size.
         capture.set(cv2.CAP_PROP_FOURCC, cv2.VideoWriter.fourcc(*"MJPG"))
         capture.set(cv2.CAP_PROP_FRAME_WIDTH, width)
         capture.set(cv2.CAP_PROP_FRAME_HEIGHT, height)
         capture.set(cv2.CAP_PROP_BUFFERSIZE, 1)
-        return capture  # type: ignore[return-value]  # OpenCV's stub widens the picture's element type
+        return capture  # type: ignore[return-value]  # OpenCV's stub widens the element type
 
     return opened
 
 
 def recording(path: Path) -> OpenCapture:
-    """How a video file is opened."""
+    """Opens a video file."""
 
     def opened() -> Capture:
         return cv2.VideoCapture(str(path))  # type: ignore[return-value]  # as above
@@ -67,7 +67,7 @@ def recording(path: Path) -> OpenCapture:
 
 
 class Camera:
-    """A live camera. A thread of its own keeps only the newest frame: a late one shows a guest long gone."""
+    """A live camera. Its thread keeps only the newest frame: an old one shows a guest who has left."""
 
     def __init__(self, open_capture: OpenCapture, monotonic_ns: MonotonicNs, name: str = "camera") -> None:
         self.name = name
@@ -82,27 +82,27 @@ class Camera:
 
     @property
     def ended(self) -> bool:
-        """A live camera has no end until it is closed."""
+        """Whether the camera was closed."""
         return self._closing.is_set()
 
     def open(self, stop: threading.Event) -> "Camera":
-        """Takes frames until `stop` is set or the camera is closed. Raises DeviceError when it is not there."""
+        """Takes frames until `stop` is set or the camera is closed. Raises DeviceError if there is no camera."""
         first = self._open_capture()
         if not first.isOpened():
             first.release()
-            raise DeviceError(self.name, "There is no camera, or another program has it.", REMEDY)
+            raise DeviceError(self.name, "There is no camera, or another program is using it.", REMEDY)
         self._last_sign_ns = self._monotonic_ns()
         self._thread = threading.Thread(target=self._take_frames, args=(first, stop), name=self.name, daemon=True)
         self._thread.start()
         return self
 
     def newest(self, timeout_s: float) -> Frame | None:
-        """The newest frame not handed out yet, or None. Raises DeviceError while the camera is away or silent."""
+        """The newest frame not returned yet, or None. Raises DeviceError while the camera is missing or silent."""
         with self._changed:
             self._changed.wait_for(lambda: self._newest is not None or self._away is not None, timeout_s)
             frame, self._newest = self._newest, None
             if frame is None:
-                self._complain()
+                self._raise_if_away()
             return frame
 
     def close(self) -> None:
@@ -111,18 +111,18 @@ class Camera:
             self._thread.join(CLOSING_S)
             self._thread = None
 
-    def _complain(self) -> None:
+    def _raise_if_away(self) -> None:
         if self._away is not None:
             raise DeviceError(self.name, self._away, REMEDY)
         if self._monotonic_ns() - self._last_sign_ns > SILENT_AFTER_NS:
-            raise DeviceError(self.name, "The camera has sent no picture for a while.", REMEDY)
+            raise DeviceError(self.name, "The camera has not sent an image for a while.", REMEDY)
 
     def _take_frames(self, capture: Capture, stop: threading.Event) -> None:
-        while not self._over(stop):
+        while not self._stopped(stop):
             if capture.isOpened():
                 self._take_until_lost(capture, stop)
             capture.release()
-            if self._over(stop):
+            if self._stopped(stop):
                 return
             self._report("The camera was unplugged or has stopped.")
             self._closing.wait(RECONNECT_S)
@@ -131,7 +131,7 @@ class Camera:
 
     def _take_until_lost(self, capture: Capture, stop: threading.Event) -> None:
         failures = 0
-        while failures < FAILURES_UNTIL_AWAY and not self._over(stop):
+        while failures < FAILURES_UNTIL_AWAY and not self._stopped(stop):
             taken, pixels = self._take_one(capture)
             if taken and pixels is not None:
                 failures = 0
@@ -140,7 +140,7 @@ class Camera:
                 failures += 1
                 self._closing.wait(FAILED_GRAB_PAUSE_S)
 
-    def _take_one(self, capture: Capture) -> tuple[bool, Picture | None]:
+    def _take_one(self, capture: Capture) -> tuple[bool, Image | None]:
         try:
             return capture.read()
         except cv2.error:
@@ -153,17 +153,17 @@ class Camera:
             self._last_sign_ns = frame.at_monotonic_ns
             self._changed.notify_all()
 
-    def _report(self, words: str) -> None:
+    def _report(self, problem: str) -> None:
         with self._changed:
-            self._away = words
+            self._away = problem
             self._changed.notify_all()
 
-    def _over(self, stop: threading.Event) -> bool:
+    def _stopped(self, stop: threading.Event) -> bool:
         return stop.is_set() or self._closing.is_set()
 
 
 class Recording:
-    """A video file in place of a camera: no frame is dropped, and it ends."""
+    """A video file instead of a camera: it drops no frames, and it ends."""
 
     def __init__(self, path: Path, monotonic_ns: MonotonicNs, name: str = "recording") -> None:
         self.name = name
@@ -175,15 +175,15 @@ class Recording:
     def ended(self) -> bool:
         return self._capture is None
 
-    def open(self, stop: threading.Event) -> "Recording":  # noqa: ARG002 - a file is read by its caller, nothing to stop
-        """Raises DeviceError when the file is no video."""
+    def open(self, stop: threading.Event) -> "Recording":  # noqa: ARG002 - a file has no thread to stop
+        """Opens the file. Raises DeviceError if it is not a video."""
         capture = recording(self._path)()
         if not capture.isOpened():
-            raise DeviceError(self.name, f"{self._path.name} is not there or is no video.", "Give a video file.")
+            raise DeviceError(self.name, f"{self._path.name} is missing or is not a video.", "Choose a video file.")
         self._capture = capture
         return self
 
-    def newest(self, timeout_s: float) -> Frame | None:  # noqa: ARG002 - a file never keeps anybody waiting
+    def newest(self, timeout_s: float) -> Frame | None:  # noqa: ARG002 - a file never makes the caller wait
         """The next frame, or None at the end."""
         if self._capture is None:
             return None

@@ -1,4 +1,4 @@
-"""A camera and the decoder together: frames in, readings out."""
+"""A code reader made of a camera and a decoder."""
 
 from collections import deque
 from collections.abc import Callable
@@ -8,8 +8,8 @@ from hardware.camera import Frame
 from hardware.decoder import Decoder
 from hardware.ports import MonotonicNs, Reading
 
-# A code held in front of the lens is seen thirty times a second. Four times is enough for the lane, which alone
-# knows whether that is one guest or two; another code never waits.
+# A code in front of the lens is seen thirty times a second; four times is enough. The gate's lane decides whether
+# that is one guest or two. A different code never waits.
 SAME_CODE_EVERY_NS = 250_000_000
 
 
@@ -28,11 +28,11 @@ class FrameSource(Protocol):
 
 
 def ignore_glimpse() -> None:
-    """Nobody wants to know."""
+    """Does nothing."""
 
 
 class CameraReader:
-    """A CodeReader over an open source of frames. `on_glimpse` hears of codes that are seen but not read yet."""
+    """A CodeReader over an open frame source. `on_glimpse` is called for codes seen but not readable yet."""
 
     def __init__(
         self,

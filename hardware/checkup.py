@@ -1,11 +1,11 @@
-"""Tries each device once and says in words what works and what to do about the rest."""
+"""Tries each device once, and says what works and what to do about the rest."""
 
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
-from hardware.devices import ReaderPlan, open_barrier, open_indicators, open_reader
+from hardware.devices import ReaderOptions, open_barrier, open_indicators, open_reader
 from hardware.ports import CodeReader, DeviceError, MonotonicNs, Signal
 
 LOOK_S = 3.0
@@ -13,46 +13,46 @@ LOOK_S = 3.0
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One device tried: whether it works, and the words for the person who asked."""
+    """The result for one device: whether it works, and a message."""
 
     device: str
     works: bool
-    words: str
+    message: str
 
 
 def check_devices(
-    readers: tuple[ReaderPlan, ...], indicators: tuple[str, ...], barrier: str, monotonic_ns: MonotonicNs
+    readers: tuple[ReaderOptions, ...], indicators: tuple[str, ...], barrier: str, monotonic_ns: MonotonicNs
 ) -> Iterator[Finding]:
-    """A finding for each device named. It opens and closes them, so not while a gate is running."""
-    for plan in readers:
-        yield _tried(plan.name or plan.kind, partial(_try_reader, plan, monotonic_ns))
+    """A finding for each device. It opens and closes them, so never while a gate is running."""
+    for options in readers:
+        yield _try(options.name or options.kind, partial(_try_reader, options, monotonic_ns))
     for kind in indicators:
-        yield _tried(kind, partial(_try_indicator, kind))
-    yield _tried("barrier", partial(_try_barrier, barrier))
+        yield _try(kind, partial(_try_indicator, kind))
+    yield _try("barrier", partial(_try_barrier, barrier))
 
 
-def _tried(device: str, attempt: Callable[[], str]) -> Finding:
+def _try(device: str, attempt: Callable[[], str]) -> Finding:
     try:
         return Finding(device, True, attempt())
     except DeviceError as fault:
         return Finding(device, False, f"{fault.happened} {fault.remedy}")
 
 
-def _try_reader(plan: ReaderPlan, monotonic_ns: MonotonicNs) -> str:
+def _try_reader(options: ReaderOptions, monotonic_ns: MonotonicNs) -> str:
     stop = threading.Event()
-    reader = open_reader(plan, monotonic_ns, stop)
+    reader = open_reader(options, monotonic_ns, stop)
     try:
-        return _look(plan, reader)
+        return _look(options, reader)
     finally:
         stop.set()
         reader.close()
 
 
-def _look(plan: ReaderPlan, reader: CodeReader) -> str:
-    if plan.kind != "camera":
-        return "It can be read."
+def _look(options: ReaderOptions, reader: CodeReader) -> str:
+    if options.kind != "camera":
+        return "Ready."
     code = reader.next(LOOK_S)
-    return "It sends pictures, and a code was read." if code else "It sends pictures; no code was in front of it."
+    return "Sends images; a code was read." if code else "Sends images; no code was in view."
 
 
 def _try_indicator(kind: str) -> str:
@@ -60,16 +60,16 @@ def _try_indicator(kind: str) -> str:
     try:
         indicator.show(Signal.ADMIT)
         threading.Event().wait(0.5)
-        # A beep that came to nothing is reported at the next signal.
+        # A failed beep is reported at the next signal.
         indicator.show(Signal.READY)
     finally:
         indicator.close()
-    return "The signal for an admission was given: did you notice it?"
+    return "Gave the signal for an admission: did you see or hear it?"
 
 
 def _try_barrier(kind: str) -> str:
     barrier = open_barrier(kind)
     if barrier is None:
-        return "None is configured; staff let people through."
+        return "None configured; staff let people through."
     barrier.close()
-    return "It answers. It was not opened: somebody may be standing in it."
+    return "Responds. Not opened, because somebody may be standing in it."

@@ -1,4 +1,4 @@
-"""Opens what the configuration names. A named device that is missing is an error, never a fake in its place."""
+"""Opens the configured devices. A missing device is an error; it is never replaced by a fake."""
 
 import sys
 import threading
@@ -20,13 +20,13 @@ READERS = ("camera", "keyboard", "fake", "usb", "serial")
 CAMERA_REMEDY = "Install the camera's libraries: pip install 'gatehouse[camera]', and on Debian: apt install libzbar0"
 
 
-def nobody() -> None:
-    """Nobody waits for glimpses."""
+def ignore_glimpse() -> None:
+    """Does nothing."""
 
 
 @dataclass(frozen=True, slots=True)
-class ReaderPlan:
-    """Which reader to open, in the configuration's words."""
+class ReaderOptions:
+    """Which reader to open, as configured."""
 
     kind: str
     name: str = ""
@@ -37,26 +37,28 @@ class ReaderPlan:
 
 
 def open_reader(
-    plan: ReaderPlan,
+    options: ReaderOptions,
     monotonic_ns: MonotonicNs,
     stop: threading.Event,
-    on_glimpse: Callable[[], None] = nobody,
+    on_glimpse: Callable[[], None] = ignore_glimpse,
 ) -> CodeReader:
-    """The reader that the plan names, ready to be asked. Raises DeviceError."""
-    name = plan.name or plan.kind
-    if plan.kind == "camera":
-        return _open_camera(plan, name, monotonic_ns, stop, on_glimpse)
-    if plan.kind == "keyboard":
+    """Opens the reader described by `options`. Raises DeviceError."""
+    name = options.name or options.kind
+    if options.kind == "camera":
+        return _open_camera(options, name, monotonic_ns, stop, on_glimpse)
+    if options.kind == "keyboard":
         return KeyboardReader(_standard_input(name), monotonic_ns, name).open()
-    if plan.kind == "fake":
+    if options.kind == "fake":
         return FakeReader(monotonic_ns, name)
-    if plan.kind in READERS:
-        raise DeviceError(name, f"Readers of the kind '{plan.kind}' are not built yet.", _choose(READERS[:3]))
-    raise DeviceError(name, f"There is no reader of the kind '{plan.kind}'.", _choose(READERS[:3]))
+    if options.kind in READERS:
+        raise DeviceError(
+            name, f"Readers of the kind '{options.kind}' are not supported yet.", _choose_one_of(READERS[:3])
+        )
+    raise DeviceError(name, f"There is no reader of the kind '{options.kind}'.", _choose_one_of(READERS[:3]))
 
 
 def open_indicators(kinds: tuple[str, ...]) -> list[Indicator]:
-    """The lamps and loudspeakers named, opened; when one fails, those before it are closed again."""
+    """Opens the named lamps and loudspeakers; if one fails, the others are closed again. Raises DeviceError."""
     opened: list[Indicator] = []
     with ExitStack() as undo:
         for kind in kinds:
@@ -68,18 +70,18 @@ def open_indicators(kinds: tuple[str, ...]) -> list[Indicator]:
 
 
 def open_barrier(kind: str) -> Barrier | None:
-    """The barrier named; none is a gate where staff let people through."""
+    """Opens the named barrier; None if staff let people through. Raises DeviceError."""
     if kind in {"", "none"}:
         return None
     if kind == "fake":
         return FakeBarrier()
-    raise DeviceError("barrier", f"There is no barrier of the kind '{kind}'.", _choose(("none", "fake")))
+    raise DeviceError("barrier", f"There is no barrier of the kind '{kind}'.", _choose_one_of(("none", "fake")))
 
 
-def decode_picture(path: Path) -> "Decoded":
-    """A still picture through the camera's own pipeline. Raises DeviceError for what is missing or unreadable."""
+def decode_image(path: Path) -> "Decoded":
+    """Decodes an image file like a camera frame. Raises DeviceError for a missing library or file."""
     try:
-        from hardware.decoder import decode_picture as decode
+        from hardware.decoder import decode_image as decode
     except ImportError as why:
         raise _libraries_missing(why) from why
     return decode(path)
@@ -90,11 +92,11 @@ def _open_indicator(kind: str) -> Indicator:
         return Sound(find_player()).open()
     if kind == "fake":
         return FakeIndicator()
-    raise DeviceError(kind, f"There is no lamp or loudspeaker of the kind '{kind}'.", _choose(("sound", "fake")))
+    raise DeviceError(kind, f"There is no lamp or loudspeaker of the kind '{kind}'.", _choose_one_of(("sound", "fake")))
 
 
 def _open_camera(
-    plan: ReaderPlan, name: str, monotonic_ns: MonotonicNs, stop: threading.Event, on_glimpse: Callable[[], None]
+    options: ReaderOptions, name: str, monotonic_ns: MonotonicNs, stop: threading.Event, on_glimpse: Callable[[], None]
 ) -> CodeReader:
     try:
         from hardware.camera import Camera, Recording, webcam
@@ -103,10 +105,12 @@ def _open_camera(
     except ImportError as why:
         raise _libraries_missing(why) from why
     source: Camera | Recording
-    if _is_file(plan.source):
-        source = Recording(Path(plan.source), monotonic_ns, name).open(stop)
+    if _is_file(options.source):
+        source = Recording(Path(options.source), monotonic_ns, name).open(stop)
     else:
-        source = Camera(webcam(_camera_number(plan.source), plan.width, plan.height), monotonic_ns, name).open(stop)
+        source = Camera(webcam(_camera_number(options.source), options.width, options.height), monotonic_ns, name).open(
+            stop
+        )
     return CameraReader(source, Decoder(), monotonic_ns, on_glimpse)
 
 
@@ -122,12 +126,14 @@ def _standard_input(name: str) -> int:
     try:
         return sys.stdin.fileno()
     except (OSError, ValueError, AttributeError) as why:
-        raise DeviceError(name, "This process has no input to read from.", "Start it in a terminal or a pipe.") from why
+        raise DeviceError(
+            name, "This process has no standard input.", "Start it in a terminal or with a pipe."
+        ) from why
 
 
 def _libraries_missing(why: ImportError) -> DeviceError:
-    return DeviceError("camera", f"A library that reads codes from pictures is missing ({why}).", CAMERA_REMEDY + ".")
+    return DeviceError("camera", f"A library for reading codes from images is missing ({why}).", CAMERA_REMEDY + ".")
 
 
-def _choose(kinds: tuple[str, ...]) -> str:
+def _choose_one_of(kinds: tuple[str, ...]) -> str:
     return f"Choose one of: {', '.join(kinds)}."

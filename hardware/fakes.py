@@ -1,4 +1,4 @@
-"""Devices made of nothing, faults included: for training, demonstrations and tests, asked for by name only."""
+"""Simulated devices that can also fail: for training, demonstrations and tests, opened only by name."""
 
 import queue
 import threading
@@ -31,7 +31,7 @@ class FakeReader:
         self._unplugged.clear()
 
     def end(self) -> None:
-        """Closes the input: what was scanned is still delivered, then nothing more."""
+        """Closes the input; earlier scans are still delivered."""
         self._over.set()
         self._waiting.put(None)
 
@@ -49,7 +49,7 @@ class FakeReader:
 
 
 class FakeIndicator:
-    """An Indicator that remembers what it was told in `shown`."""
+    """An Indicator that records its signals in `shown`."""
 
     def __init__(self) -> None:
         self.shown: list[Signal] = []
@@ -95,7 +95,7 @@ class FakeBarrier:
 
 
 class FakePrinter:
-    """A Printer that keeps its `slips`."""
+    """A Printer that records its `slips`."""
 
     def __init__(self) -> None:
         self.slips: list[Slip] = []

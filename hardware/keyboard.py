@@ -1,4 +1,4 @@
-"""Reads codes that arrive as typed text: a keyboard, a scanner that types, a pipe, or a serial line."""
+"""Reads codes that arrive as text: from a keyboard, a wedge scanner, a pipe or a serial line."""
 
 import codecs
 import os
@@ -16,53 +16,55 @@ END_OF_INPUT = "\x04"
 
 
 class KeyboardReader:
-    """A CodeReader over a file descriptor. At a terminal the typed code is not echoed: codes stay off the screen."""
+    """A CodeReader over a file descriptor. A terminal does not echo, so codes stay off the screen."""
 
     def __init__(self, descriptor: int, monotonic_ns: MonotonicNs, name: str = "keyboard") -> None:
         self.name = name
         self._descriptor = descriptor
         self._monotonic_ns = monotonic_ns
         self._terminal = False
-        self._before: list[int | list[bytes | int]] | None = None
+        self._original_settings: list[int | list[bytes | int]] | None = None
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._bursts = KeyBursts(pause_ends=False)
         self._pending: deque[Reading] = deque()
-        self._over = False
+        self._ended = False
 
     @property
     def ended(self) -> bool:
-        return self._over and not self._pending
+        return self._ended and not self._pending
 
     def open(self) -> "KeyboardReader":
-        """Takes the terminal over, if it is one; a pipe is read as it is, a code a line."""
+        """Takes over the terminal, if it is one; a pipe is read as it is, one code per line."""
         self._terminal = os.isatty(self._descriptor)
         self._bursts = KeyBursts(pause_ends=self._terminal)
         if self._terminal:
-            self._take_terminal()
+            self._take_over_terminal()
         return self
 
     def next(self, timeout_s: float) -> Reading | None:
-        if not self._pending and not self._over:
+        if not self._pending and not self._ended:
             self._wait(timeout_s)
         return self._pending.popleft() if self._pending else None
 
     def close(self) -> None:
-        """Gives the terminal back as it was found; the descriptor belongs to whoever opened it."""
-        self._over = True
+        """Restores the terminal; the descriptor stays open, because the caller owns it."""
+        self._ended = True
         self._pending.clear()
-        if self._before is not None:
-            # A terminal that was closed meanwhile needs nothing back.
+        if self._original_settings is not None:
+            # A terminal that has been closed needs no restoring.
             with suppress(termios.error):
-                termios.tcsetattr(self._descriptor, termios.TCSANOW, self._before)
-            self._before = None
+                termios.tcsetattr(self._descriptor, termios.TCSANOW, self._original_settings)
+            self._original_settings = None
 
-    def _take_terminal(self) -> None:
+    def _take_over_terminal(self) -> None:
         try:
-            self._before = termios.tcgetattr(self._descriptor)
-            termios.tcsetattr(self._descriptor, termios.TCSANOW, key_by_key(self._before))
+            self._original_settings = termios.tcgetattr(self._descriptor)
+            termios.tcsetattr(self._descriptor, termios.TCSANOW, key_by_key(self._original_settings))
         except termios.error as why:
-            happened = "The terminal is not this program's: it runs in the background, or the terminal was closed."
-            raise DeviceError(self.name, happened, "Start it in the foreground, or give it a pipe.") from why
+            happened = (
+                "This program does not control the terminal: it runs in the background, or the terminal was closed."
+            )
+            raise DeviceError(self.name, happened, "Start it in the foreground, or use a pipe.") from why
 
     def _wait(self, timeout_s: float) -> None:
         ready = self._arrived(min(timeout_s, PAUSE_LOOK_S) if self._terminal else timeout_s)
@@ -76,13 +78,13 @@ class KeyboardReader:
         try:
             return bool(select.select([self._descriptor], [], [], timeout_s)[0])
         except (OSError, ValueError) as why:
-            raise self._gone() from why
+            raise self._lost() from why
 
     def _read(self) -> bytes:
         try:
             return os.read(self._descriptor, CHUNK)
         except OSError as why:
-            raise self._gone() from why
+            raise self._lost() from why
 
     def _take(self, chunk: bytes, now: int) -> None:
         text = self._decoder.decode(chunk, final=not chunk)
@@ -91,20 +93,20 @@ class KeyboardReader:
             self._deliver(code, now)
         if not chunk or ended_by_hand:
             self._deliver(self._bursts.end(), now)
-            self._over = True
+            self._ended = True
 
     def _deliver(self, code: str | None, now: int) -> None:
         if code:
             self._pending.append(Reading(code, now, self.name))
 
-    def _gone(self) -> DeviceError:
+    def _lost(self) -> DeviceError:
         return DeviceError(
             self.name, "The keyboard or scanner can no longer be read.", "Plug it in again, then restart."
         )
 
 
 def key_by_key(settings: list[int | list[bytes | int]]) -> list[int | list[bytes | int]]:
-    """The terminal's settings with echo and line editing off; Ctrl-C goes on working."""
+    """The terminal's settings without echo and line editing; Ctrl-C still works."""
     changed = list(settings)
     local = changed[3]
     assert isinstance(local, int)  # noqa: S101 - tcgetattr promises flags here; the stub cannot say so

@@ -1,4 +1,4 @@
-"""How each signal looks and sounds, so that a lamp and a loudspeaker at one gate tell the same story."""
+"""The tones of each signal."""
 
 import threading
 from dataclasses import dataclass
@@ -14,14 +14,14 @@ class Tone:
     millis: int
 
 
-# Told apart by rhythm and direction, not by pitch alone: half the staff stand beside a sound system.
+# Distinguished by rhythm and direction, not by pitch alone: half the staff stand beside a sound system.
 # Going up is good, going down is bad, flat is "look here".
 TONES: dict[Signal, tuple[Tone, ...]] = {
     Signal.READY: (),
     Signal.ADMIT: (Tone(880, 70), Tone(1320, 130)),
     Signal.ATTENTION: (Tone(880, 70), Tone(1320, 110), Tone(0, 60), Tone(1320, 70), Tone(0, 60), Tone(1320, 70)),
     Signal.DENY: (Tone(330, 220), Tone(0, 50), Tone(220, 380)),
-    # A code still held in front of the reader must not sound like another guest.
+    # A code that is still in front of the reader must not sound like another guest.
     Signal.AGAIN: (),
     Signal.TEST: (Tone(660, 60), Tone(0, 60), Tone(660, 60)),
     Signal.FAULT: (
@@ -37,7 +37,7 @@ TONES: dict[Signal, tuple[Tone, ...]] = {
 
 
 def rehearse(indicator: Indicator, stop: threading.Event, pause_s: float = 1.2) -> None:
-    """Gives every signal once, so that staff can see and hear them; raises DeviceError like `show`."""
+    """Gives every signal once, so that staff learn them. Raises DeviceError like `show`."""
     for signal in Signal:
         if stop.is_set():
             return

@@ -1,4 +1,4 @@
-"""Pictures as decoders want them: one brightness a pixel, from cameras and from files of any kind."""
+"""Loads images and converts them to grey for the decoders."""
 
 from pathlib import Path
 
@@ -8,13 +8,13 @@ from numpy.typing import NDArray
 
 from hardware.ports import DeviceError
 
-Picture = NDArray[np.uint8]
+Image = NDArray[np.uint8]
 
-LARGEST_PICTURE = 100_000_000
+LARGEST_IMAGE = 100_000_000
 
 
-def grey(pixels: Picture) -> Picture:
-    """One brightness a pixel, from whatever a camera or a file delivers."""
+def grey(pixels: Image) -> Image:
+    """Converts an image from a camera or file to grey."""
     if pixels.ndim == 2:
         return pixels
     channels = pixels.shape[2]
@@ -25,29 +25,29 @@ def grey(pixels: Picture) -> Picture:
     return np.asarray(cv2.cvtColor(pixels, cv2.COLOR_BGR2GRAY), dtype=np.uint8)
 
 
-def on_white(pixels: Picture) -> Picture:
-    """A picture with transparency as it looks on paper; codes are often saved as black on nothing."""
+def on_white(pixels: Image) -> Image:
+    """Puts an image with transparency on white; codes are often saved as black on transparent."""
     opacity = pixels[:, :, 3].astype(np.float32) / 255
     ink = cv2.cvtColor(pixels, cv2.COLOR_BGRA2GRAY).astype(np.float32)
     return np.asarray(ink * opacity + 255 * (1 - opacity), dtype=np.uint8)
 
 
-def load(path: Path) -> Picture:
-    """The pixels of a picture file, with transparency kept."""
+def load(path: Path) -> Image:
+    """Loads an image file, keeping transparency. Raises DeviceError."""
     try:
         content = np.frombuffer(path.read_bytes(), dtype=np.uint8)
     except OSError as why:
         raise unreadable(path, f"The file cannot be read ({why.strerror}).") from why
-    pixels = unpacked(content)
+    pixels = decompress(content)
     if pixels is None:
-        raise unreadable(path, "The file is not a picture, or it is damaged.")
-    if pixels.shape[0] * pixels.shape[1] > LARGEST_PICTURE:
-        raise unreadable(path, "The picture is far larger than any camera's.")
+        raise unreadable(path, "The file is not an image, or it is damaged.")
+    if pixels.shape[0] * pixels.shape[1] > LARGEST_IMAGE:
+        raise unreadable(path, "The image is far too large.")
     return pixels
 
 
-def unpacked(content: Picture) -> Picture | None:
-    """The pixels of a packed picture, 8 bits each; None when it is none."""
+def decompress(content: Image) -> Image | None:
+    """Decompresses an image to 8 bits per channel; None if it is not an image."""
     if content.size == 0:
         return None
     try:
@@ -61,4 +61,4 @@ def unpacked(content: Picture) -> Picture | None:
 
 
 def unreadable(path: Path, happened: str) -> DeviceError:
-    return DeviceError(path.name, happened, "Give a PNG, JPEG or other picture file.")
+    return DeviceError(path.name, happened, "Choose a PNG, JPEG or other image file.")

@@ -1,8 +1,7 @@
-"""What a gate asks of its devices, and how a device says that it cannot.
+"""The interfaces of gate devices, and the error they raise.
 
-A port is the smallest thing the gate needs. Whoever opens a device closes it; every device can be closed
-twice. A device that fails raises `DeviceError` with words for the person standing in front of it, and may
-be asked again: coming back is its own business.
+Whoever opens a device closes it; closing twice is safe. A device that fails raises `DeviceError` with a message for
+the person in front of it, and may be called again: it recovers by itself.
 """
 
 from collections.abc import Callable
@@ -11,11 +10,11 @@ from enum import StrEnum
 from typing import Protocol, runtime_checkable
 
 MonotonicNs = Callable[[], int]
-"""A clock that only runs forward, in nanoseconds; the application that opens the devices brings it."""
+"""A monotonic clock in nanoseconds, passed in by the application."""
 
 
 class DeviceError(Exception):
-    """A device that cannot do its work: which one, what happened, and what a person can do about it."""
+    """A device failed: which one, what happened, and what to do about it."""
 
     def __init__(self, device: str, happened: str, remedy: str) -> None:
         super().__init__(f"{device}: {happened} {remedy}")
@@ -26,7 +25,7 @@ class DeviceError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """One presentation of one code: any text at all, when it was in front of the reader, and at which reader."""
+    """A code that was read: its text, which may be anything, the time, and the reader."""
 
     text: str
     at_monotonic_ns: int
@@ -35,27 +34,27 @@ class Reading:
 
 @runtime_checkable
 class CodeReader(Protocol):
-    """A source of codes. One thread asks it; a slow caller misses nothing that was typed or scanned by hand."""
+    """A source of codes, used by one thread; a slow caller misses nothing that was typed or scanned."""
 
     @property
     def name(self) -> str:
-        """Which reader of this gate this is; repeats are judged per reader."""
+        """The reader's name at this gate; repeats are recognised per reader."""
         ...
 
     @property
     def ended(self) -> bool:
-        """True once there can be no further reading: the input was closed, the recording is over."""
+        """True once there are no more readings: the input was closed or the recording has ended."""
         ...
 
     def next(self, timeout_s: float) -> Reading | None:
-        """The next reading, or None when none came in time. Raises DeviceError for as long as the device is away."""
+        """The next reading, or None if none came in time. Raises DeviceError while the device is missing."""
         ...
 
     def close(self) -> None: ...
 
 
 class Signal(StrEnum):
-    """What staff and guests are told by lamp and sound. AGAIN: the verdict before stands, nothing new happened."""
+    """What lamp and sound can signal. AGAIN: the previous verdict stands."""
 
     READY = "ready"
     ADMIT = "admit"
@@ -68,10 +67,10 @@ class Signal(StrEnum):
 
 @runtime_checkable
 class Indicator(Protocol):
-    """A lamp or a loudspeaker. Returns at once; a new signal takes the place of the one before."""
+    """A lamp or a loudspeaker. Returns at once; a new signal replaces the previous one."""
 
     def show(self, signal: Signal) -> None:
-        """Raises DeviceError when the signal could not be given."""
+        """Gives a signal. Raises DeviceError."""
         ...
 
     def close(self) -> None: ...
@@ -82,7 +81,7 @@ class Barrier(Protocol):
     """A turnstile or a door opener."""
 
     def let_one_through(self) -> None:
-        """Opens for one person and returns at once. Raises DeviceError when it does not open."""
+        """Opens for one person and returns at once. Raises DeviceError if it does not open."""
         ...
 
     def close(self) -> None: ...
@@ -90,7 +89,7 @@ class Barrier(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Slip:
-    """A small piece of paper for the guest, such as the seat given at the gate."""
+    """A slip of paper for the guest, such as a seat assigned at the gate."""
 
     title: str
     lines: tuple[str, ...]
@@ -101,7 +100,7 @@ class Printer(Protocol):
     """A slip printer."""
 
     def print_slip(self, slip: Slip) -> None:
-        """Raises DeviceError when nothing came out."""
+        """Prints a slip. Raises DeviceError."""
         ...
 
     def close(self) -> None: ...

@@ -1,4 +1,4 @@
-"""Beeps: made here as small WAV files and played by whatever player the machine has."""
+"""Beeps: generated as small WAV files and played by any installed player."""
 
 import math
 import shutil
@@ -17,11 +17,11 @@ RATE = 22_050
 LOUDNESS = 0.7
 EDGE_MS = 4
 PLAYERS: tuple[tuple[str, ...], ...] = (("aplay", "-q"), ("paplay",), ("pw-play",))
-REMEDY = "Install a player (Debian: alsa-utils) and check that a loudspeaker is connected, or switch sound off."
+REMEDY = "Install a player (Debian: alsa-utils) and check that a loudspeaker is connected, or turn sound off."
 
 
 def find_player(path: str | None = None) -> list[str]:
-    """The command that plays a WAV file; `path` stands in for PATH. Raises DeviceError when there is none."""
+    """The command that plays a WAV file; `path` replaces PATH. Raises DeviceError if there is none."""
     for command, *options in PLAYERS:
         found = shutil.which(command, path=path)
         if found:
@@ -30,7 +30,7 @@ def find_player(path: str | None = None) -> list[str]:
 
 
 def samples(tone: Tone) -> "array[int]":
-    """16-bit samples of a tone, with soft edges: a hard edge clicks, and a click is heard as a beep of its own."""
+    """16-bit samples of a tone with soft edges; a hard edge would click."""
     count = RATE * tone.millis // 1000
     edge = RATE * EDGE_MS // 1000
     step = 2 * math.pi * tone.hertz / RATE
@@ -39,7 +39,7 @@ def samples(tone: Tone) -> "array[int]":
 
 
 def write_wav(file: Path, tones: Sequence[Tone]) -> None:
-    """Writes tones one after the other as mono WAV."""
+    """Writes consecutive tones as a mono WAV file."""
     sound = array("h")
     for tone in tones:
         sound.extend(samples(tone))
@@ -53,7 +53,7 @@ def write_wav(file: Path, tones: Sequence[Tone]) -> None:
 
 
 class Sound:
-    """An Indicator for the ear. `open()` first; a sound still playing gives way to the next one."""
+    """An Indicator that beeps. Call `open()` first; a new sound stops the one still playing."""
 
     def __init__(self, player: Sequence[str]) -> None:
         self._player = tuple(player)
@@ -61,14 +61,14 @@ class Sound:
         self._playing: subprocess.Popen[bytes] | None = None
 
     def open(self) -> "Sound":
-        """Makes the files once, so that a beep costs one process start and nothing else."""
+        """Writes the files once, so that a beep only costs starting a process."""
         self._folder = tempfile.TemporaryDirectory(prefix="gatehouse-sound-")
         for signal, tones in TONES.items():
             write_wav(self._file(signal), tones)
         return self
 
     def show(self, signal: Signal) -> None:
-        """Starts the beep of a signal; one without a beep lets the last finish. A failure is told at the next."""
+        """Starts the beep of a signal, if it has one. Raises DeviceError if the last beep was not played."""
         failed = self._failed()
         file = self._file(signal)
         if TONES[signal]:
@@ -100,7 +100,7 @@ class Sound:
             raise DeviceError("sound", f"The player could not be started ({why.strerror}).", REMEDY) from why
 
     def _failed(self) -> bool:
-        """True once for a player that gave up by itself."""
+        """Whether the last player failed; true only once."""
         outcome = self._playing.poll() if self._playing else None
         if outcome is None:
             return False

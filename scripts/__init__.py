@@ -1,1 +1,1 @@
-"""Commands for people who run, test, check and measure the house; never installed with it."""
+"""Commands to run, test, check and benchmark Gatehouse; never installed with it."""

@@ -1,1 +1,1 @@
-"""What gate and server must agree on, bit for bit: pure domain and wire format, without I/O."""
+"""Rules and wire formats that gate and server share, without I/O."""

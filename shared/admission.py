@@ -1,4 +1,4 @@
-"""decide(attempt) -> Verdict: the ordered rules of admission; gate and server run this same function."""
+"""The ordered rules of admission: decide(attempt) -> Verdict, run by both gate and server."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ __all__ = [
 
 
 def decide(attempt: Attempt) -> Verdict:
-    """The first failing check wins. Pure, total, and the same for the same attempt on every machine."""
+    """The verdict on an attempt: the first failing check wins. Pure, and defined for every attempt."""
     for ground in GROUND_ROWS:
         barred = ground.finds(attempt)
         if barred is not None:
             return Verdict(barred, words_of_barred(barred, attempt))
-    # Rows 1 to 4 have just said that there is an event and a code that may be believed.
+    # Rows 1 to 4 have established that there is an event and a trusted code.
     return _judge(set_scene(attempt, cast(EventRow, attempt.event), cast(ReadTicket, attempt.code)))
 
 
@@ -85,7 +85,7 @@ def _notices(scene: Scene, number: int, hinged: bool) -> tuple[str, ...]:
 
 
 def _weigh(row: Row, scene: Scene) -> tuple[Reason | None, bool]:
-    """What the row answers, and whether that hinged on a limit which the clock cannot place."""
+    """The result of a row, and whether it depends on a time limit that the uncertain clock cannot resolve."""
     now, doubt = scene.attempt.now, scene.attempt.uncertainty
     nominal = row.finds(scene, now)
     if doubt <= 0 or row.limits is None:
@@ -93,7 +93,7 @@ def _weigh(row: Row, scene: Scene) -> tuple[Reason | None, bool]:
     crossed = [limit for limit in row.limits(scene) if now - doubt < limit <= now + doubt]
     if not crossed:
         return nominal, False
-    # Between two limits the answer stays the same, so these moments are all that can differ.
+    # The result is constant between two limits, so it is enough to try these moments.
     return _settle(scene, nominal, [row.finds(scene, moment) for moment in (now - doubt, *sorted(crossed))])
 
 
@@ -106,12 +106,12 @@ def _settle(scene: Scene, nominal: Reason | None, answers: list[Reason | None]) 
     return nominal or denials[0], True
 
 
-# --- The table, in its order ---
+# --- The admission table, in order ---
 
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """Rows 0 to 4: nobody can override them, and exits pass them too."""
+    """Rows 0 to 4: they cannot be overridden, and apply to exits too."""
 
     number: int
     reasons: tuple[Reason, ...]
@@ -120,7 +120,7 @@ class Ground:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """Rows 5 to 11: looked at once the code is believed. `limits`: when a row of time may change its mind."""
+    """Rows 5 to 11, checked once the code is trusted. `limits`: the moments at which a row's result may change."""
 
     number: int
     reasons: tuple[Reason, ...]
@@ -155,7 +155,7 @@ def _event_closed(scene: Scene, now: int) -> Reason | None:
 
 
 def _doors_may_open(found: Reason, scene: Scene, now: int) -> bool:
-    # Opening the doors hurries what is planned: a start, or the new date's start on that very day. It revives nothing.
+    # Opening the doors only brings forward a planned start, or the start on the new date itself; it revives nothing.
     if found is Reason.EVENT_NOT_LIVE:
         return True
     moved = scene.event.rescheduled_at
@@ -167,7 +167,7 @@ def _doors_may_open(found: Reason, scene: Scene, now: int) -> bool:
 GROUND_ROWS = (
     Ground(0, (Reason.GATE_NOT_READY, Reason.CANNOT_RECORD), _unready),
     Ground(
-        # Rows 1, 2 and 3 are found in their order by shared.tickets.read.
+        # Rows 1 to 3 are checked in order by shared.tickets.read.
         1,
         (
             Reason.UNREADABLE,

@@ -1,4 +1,4 @@
-"""A ticket's row as the claims that a code of it would carry: for look-ups by hand, and for judging journals again."""
+"""Turns a ticket's row into the claims its code would carry, for look-ups by hand and for re-checking journals."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from shared.rows import TicketRow
 
 
 def as_printed(row: TicketRow, event_number: int, *, issue: int | None = None, issued_at: int = 0) -> Ticket:
-    """What the row says in the words of a ticket; `issue` where another one than the row's was shown."""
-    # Key 0 signs nothing: nobody may take these claims for ones that somebody signed.
+    """The row as ticket claims; `issue` if another issue than the row's was shown."""
+    # Key 0 never signs, so these claims cannot be mistaken for signed ones.
     return Ticket(
         0,
         event_number,

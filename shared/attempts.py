@@ -1,4 +1,4 @@
-"""What one decision depends on, and what it says: plain values that gate and server fill in alike."""
+"""The input and output of one decision, as plain values that gate and server build in the same way."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from shared.snapshot import EventRow, GateRow, PolicyRow, TicketRow, TicketTypeR
 from shared.tickets import ReadTicket, Refusal
 
 LocalTime = Callable[[int, int], str]
-"""Asked for (moment, now) in ms, answers words: "at 19:30", or "on Fri 3 July at 19:30" when that is another date."""
+"""Formats (moment, now) in ms: "at 19:30", or "on Fri 3 July at 19:30" on another date."""
 
 
 def utc_words(moment: int, now: int) -> str:
-    """The plainest LocalTime: reads no time-zone database, so it says UTC."""
+    """A LocalTime without a time-zone database, in UTC."""
     clock = f"at {moment // 3_600_000 % 24:02}:{moment // 60_000 % 60:02} UTC"
     days = moment // 86_400_000 - now // 86_400_000
     if days == 0:
@@ -24,14 +24,14 @@ def utc_words(moment: int, now: int) -> str:
 
 
 class Direction(StrEnum):
-    """Which way somebody walks."""
+    """The direction of a scan."""
 
     ENTRY = "entry"
     EXIT = "exit"
 
 
 class Mode(StrEnum):
-    """Test scans never count and are never counted against anybody."""
+    """Real or test: test scans never count."""
 
     REAL = "real"
     TEST = "test"
@@ -39,7 +39,7 @@ class Mode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """An admitted, real, not annulled movement of one ticket (see shared.movements)."""
+    """An admitted, real movement of one ticket that was not annulled (see shared.movements)."""
 
     at: int
     device: int
@@ -52,16 +52,16 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Readiness:
-    """Row 0: may this device decide at all."""
+    """Row 0: whether this device may decide at all."""
 
     ready: bool = True
-    why: str = ""  # words for staff: not enrolled, no snapshot, revoked
+    why: str = ""  # for staff: not enrolled, no snapshot, revoked
     can_record: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """How full a zone or gate is; `limit` is what this device may fill up to (its share, when it hears nobody)."""
+    """How full a zone or gate is; `limit` is how far this device may fill it (its share, while offline)."""
 
     inside: int
     limit: int
@@ -70,7 +70,7 @@ class Room:
 
 @dataclass(frozen=True, slots=True)
 class Override:
-    """A supervisor whose PIN was right, and the reason given."""
+    """A supervisor with the right PIN, and the reason given."""
 
     by: int
     reason: str
@@ -90,7 +90,7 @@ class Attempt:
     zone: ZoneRow | None  # of the number that `zone_of` names
     row: TicketRow | None
     ticket_type: TicketTypeRow | None
-    history: tuple[Passage, ...]  # what shared.movements.passages made of every movement known here
+    history: tuple[Passage, ...]  # from shared.movements.passages, of all movements known here
     policy: PolicyRow
     snapshot_as_of: int  # the server's signed time of the rows, ms
     uncertainty: int = 0  # of now, ms
@@ -100,10 +100,10 @@ class Attempt:
     gate_room: Room | None = None
     gates: tuple[GateRow, ...] = ()  # of the event, to name the right one
     override: Override | None = None
-    other_event: str = ""  # words about the event the ticket is for, where known
+    other_event: str = ""  # name and time of the event the ticket is for, if known
     doors_opened: bool = False  # a supervisor opened the doors of this event on this device
     gate_opened: bool = False  # likewise a closed gate
-    local_time: LocalTime = field(default=utc_words, compare=False, repr=False)  # for words only
+    local_time: LocalTime = field(default=utc_words, compare=False, repr=False)  # for messages only
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,7 @@ class Verdict:
     reason: Reason
     message: str
     notices: tuple[str, ...] = ()
-    overridden: Reason | None = None  # the denial that a supervisor turned
+    overridden: Reason | None = None  # the denial that a supervisor overrode
 
     @property
     def admitted(self) -> bool:

@@ -1,4 +1,4 @@
-"""RFC 4648 base32 without padding, read strictly: exactly one text stands for given bytes."""
+"""Strict RFC 4648 base32 without padding: given bytes have exactly one text form."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from base64 import b32encode
 
 _ALPHABET = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
 _DIGITS = b"0123456789abcdefghijklmnopqrstuv"
-# int() alone would forgive blanks, underscores and signs: whatever is not of the alphabet becomes something it refuses.
+# int() alone would accept blanks, underscores and signs, so characters outside the alphabet are made invalid.
 _TO_DIGITS = bytes(_DIGITS[_ALPHABET.index(byte)] if byte in _ALPHABET else ord("!") for byte in range(256))
 
 
@@ -16,7 +16,7 @@ def encode(raw: bytes) -> str:
 
 
 def decode(text: str) -> bytes | None:
-    """The bytes that `encode` would write as this very text, or None. One big integer: ten times faster than base64."""
+    """The bytes that `encode` writes as this text, or None. Via one big integer: ten times faster than base64."""
     size, spare = divmod(len(text) * 5, 8)
     if spare >= 5:
         return None

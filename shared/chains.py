@@ -17,7 +17,7 @@ _HEAD_DOMAIN = b"gatehouse:head:1\x00"
 
 @dataclass(frozen=True, slots=True)
 class ChainReport:
-    """How much of a chain holds; `broken_at` is the sequence number that does not fit."""
+    """How much of a chain is intact; `broken_at` is the first sequence number that does not fit."""
 
     entries: int
     ok: bool
@@ -26,12 +26,12 @@ class ChainReport:
 
 
 def head_message(device: int, branch: int, seq: int, head: bytes) -> bytes:
-    """What a device signs to stand for everything up to `seq`."""
+    """The bytes a device signs to vouch for everything up to `seq`."""
     return _HEAD_DOMAIN + pack(">IIQ", device, branch, seq) + head
 
 
 def sign_head(key: Ed25519PrivateKey, device: int, branch: int, seq: int, head: bytes) -> bytes:
-    """64 bytes that bind the device to its journal up to `seq`."""
+    """The device's signature over its journal up to `seq`, 64 bytes."""
     return key.sign(head_message(device, branch, seq, head))
 
 
@@ -43,7 +43,7 @@ def verify_head(  # noqa: PLR0917 - what sign_head takes, and the signature
     seq: int,
     head: bytes,
 ) -> bool:
-    """Whether that device stands for this head."""
+    """Whether the device signed this head."""
     try:
         public.verify(signature, head_message(device, branch, seq, head))
     except InvalidSignature:
@@ -52,7 +52,7 @@ def verify_head(  # noqa: PLR0917 - what sign_head takes, and the signature
 
 
 def follows(entry: Entry, seq: int) -> bool:
-    """Whether the entry may come right after `seq`: as the next one, or as a gap declared in full."""
+    """Whether the entry may follow `seq`: as the next one, or behind a complete declared gap."""
     if entry.seq == seq + 1:
         return True
     lost = (entry.details.get("first"), entry.details.get("last"))
@@ -60,7 +60,7 @@ def follows(entry: Entry, seq: int) -> bool:
 
 
 def gap_of(entry: Entry) -> tuple[int, int] | None:
-    """The first and the last number that a gap entry declares lost; None for any other entry."""
+    """The first and last number that a gap entry declares lost; None for any other entry."""
     first, last = entry.details.get("first"), entry.details.get("last")
     if entry.kind != EntryKind.GAP or type(first) is not int or type(last) is not int:
         return None
@@ -68,7 +68,7 @@ def gap_of(entry: Entry) -> tuple[int, int] | None:
 
 
 def check_chain(bodies: Iterable[bytes], previous: bytes) -> ChainReport:
-    """Walk the bodies of one branch in order from the hash `previous`, up to the first that does not fit."""
+    """Checks the bodies of one branch in order from the hash `previous`, up to the first that does not fit."""
     count, seq, head = 0, None, previous
     for body in bodies:
         try:

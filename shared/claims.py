@@ -1,4 +1,4 @@
-"""The claims of one ticket and their bytes: a fixed head, then extensions; one ticket has exactly one form."""
+"""The claims of a ticket and their only byte form: a fixed head, then extensions."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ VERSION = 1
 CRITICAL = 0x80
 """Extensions whose tag has this bit must be understood, or the ticket is refused."""
 LONG_DAYS = 1
-"""Extension: the valid days from the event's 17th on, big-endian, without leading zero bytes."""
+"""Extension: the valid days from the event's 17th day on, big-endian, without leading zero bytes."""
 LIVE_PROOF_KEY = 0x81
-"""Extension: the public key of a phone that proves itself anew every few seconds. Not read yet, hence refused."""
+"""Extension: the public key of a phone that signs a new proof every few seconds. Not supported yet, so refused."""
 
 HEAD = Struct(">BHIQBIHHIHBBBIIB")
 _DAYS_IN_HEAD = 16
-_ROOM = {  # bytes of each claim in the head, valid_days apart
+_ROOM = {  # bytes of each claim in the head, except valid_days
     "key_id": 2,
     "event_number": 4,
     "ticket_id": 8,
@@ -38,7 +38,7 @@ Extension = tuple[int, bytes]
 
 
 class Entitlement(IntEnum):
-    """What an admission right allows; the numbers are printed on tickets."""
+    """What a ticket entitles to; the numbers are printed on tickets."""
 
     SINGLE_ENTRY = 1
     LIMITED_REENTRY_PER_DAY = 2
@@ -49,7 +49,7 @@ class Entitlement(IntEnum):
 
 
 class TicketFlags(IntFlag):
-    """One byte of facts for the people at the gate."""
+    """One byte of information for staff at the gate."""
 
     NONE = 0
     WHEELCHAIR = 1
@@ -61,7 +61,7 @@ class TicketFlags(IntFlag):
     LIVE_PROOF = 64
 
 
-# A look-up for every scan: calling the enums would cost more than the rest of the head together.
+# Looked up on every scan: calling the enums would cost more than parsing the rest of the head.
 _ENTITLEMENTS = {kind.value: kind for kind in Entitlement}
 _FLAGS = tuple(TicketFlags(value) for value in range(256))
 
@@ -78,17 +78,17 @@ class Ticket:
     ticket_type: int = 0
     zone: int = 0
     seat: int = 0
-    valid_days: int = 0  # bit n set: valid on the event's n-th day; 0: every day. Days beyond 16 travel in extension 1.
+    valid_days: int = 0  # bit n set: valid on the event's n-th day; 0: every day. Days beyond 16 are in extension 1.
     entitlement: Entitlement = Entitlement.SINGLE_ENTRY
     limit: int = 0
     flags: TicketFlags = TicketFlags.NONE
     not_before: int = 0  # unix seconds, 0: none
     not_after: int = 0
-    extensions: tuple[Extension, ...] = ()  # unknown, non-critical ones are kept here, in order of their tags
+    extensions: tuple[Extension, ...] = ()  # unknown, non-critical ones, in order of their tags
 
 
 def to_bytes(ticket: Ticket) -> bytes:
-    """Head and extensions. Raises InvalidRequest, naming the claim, where one does not fit its place."""
+    """Encodes head and extensions. Raises InvalidRequest, naming the claim, if one does not fit."""
     _require_room(ticket)
     block = _block(ticket)
     t = ticket
@@ -98,7 +98,7 @@ def to_bytes(ticket: Ticket) -> bytes:
 
 
 def extensions_of(block: bytes) -> tuple[Extension, ...] | None:
-    """Tags and values; None where a length lies, tags do not rise, or the long days are not in their only form."""
+    """Tags and values; None if a length is wrong, tags are out of order, or the long days are not canonical."""
     found: list[Extension] = []
     at = 0
     while at < len(block):
@@ -114,7 +114,7 @@ def extensions_of(block: bytes) -> tuple[Extension, ...] | None:
 
 
 def from_head(head: bytes, extensions: tuple[Extension, ...]) -> Ticket | None:
-    """The claims; None where the head asks for something that this version cannot check."""
+    """Decodes the claims; None if they need something that this version cannot check."""
     (
         _version,
         key_id,
@@ -134,7 +134,7 @@ def from_head(head: bytes, extensions: tuple[Extension, ...]) -> Ticket | None:
         _length,
     ) = HEAD.unpack_from(head)
     entitlement, flags = _ENTITLEMENTS.get(kind), _FLAGS[flag_bits]
-    # Without the proof's extension nothing could be proved: a gate that cannot check must not admit.
+    # A gate that cannot check a proof must not admit.
     if entitlement is None or flag_bits & TicketFlags.LIVE_PROOF:
         return None
     if extensions:
@@ -169,16 +169,16 @@ def _require_room(ticket: Ticket) -> None:
         if not 0 <= getattr(ticket, claim) < 1 << 8 * size:
             raise InvalidRequest(f"A ticket code has {size} bytes for {claim}; this value does not fit.", claim=claim)
     if ticket.valid_days < 0:
-        raise InvalidRequest("The valid days of a ticket are a set of bits, never negative.", claim="valid_days")
+        raise InvalidRequest("The valid days of a ticket are a bit set and cannot be negative.", claim="valid_days")
 
 
 def _block(ticket: Ticket) -> bytes:
-    """Extensions in rising order of their tags, the long days among them."""
+    """Extensions in order of their tags, including the long days."""
     extensions = sorted((*_long_days(ticket.valid_days), *ticket.extensions))
     if any(tag == LONG_DAYS for tag, _ in ticket.extensions):
-        raise InvalidRequest("Extension 1 is written from valid_days; do not give it beside them.", claim="extensions")
+        raise InvalidRequest("Extension 1 is made from valid_days; do not pass it as well.", claim="extensions")
     if len({tag for tag, _ in extensions}) < len(extensions):
-        raise InvalidRequest("An extension stands twice in this ticket.", claim="extensions")
+        raise InvalidRequest("An extension occurs twice in this ticket.", claim="extensions")
     if not all(0 <= tag < 256 for tag, _ in extensions) or sum(2 + len(value) for _, value in extensions) > 255:
         raise InvalidRequest("A ticket code has 255 bytes for extensions, tags below 256.", claim="extensions")
     return b"".join(bytes((tag, len(value))) + value for tag, value in extensions)

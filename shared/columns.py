@@ -1,4 +1,4 @@
-"""One column of many values in few bytes: told once where it is constant, as numbers or text where it is that."""
+"""Encodes a column of values compactly: a constant once, numbers and texts in suitable forms."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _decode = msgspec.msgpack.Decoder().decode
 
 
 def shrink(values: Sequence[Any]) -> list[Any]:
-    """The column in the form that suits its values; each form says the very same values again."""
+    """Encodes a column in the form that suits its values; decoding gives exactly the same values."""
     packed, first = _encode(values), _encode(values[0])
     if _repeats(packed, first, len(values)):
         return [CONSTANT, values[0]]
@@ -33,13 +33,13 @@ def shrink(values: Sequence[Any]) -> list[Any]:
 
 
 def _repeats(packed: bytes, first: bytes, count: int) -> bool:
-    # Compared as bytes, because equal is not the same: True == 1, and 1 == 1.0.
+    # Compared as bytes, because equal values can differ: True == 1, and 1 == 1.0.
     head = 1 if count < 16 else 3 if count < 65_536 else 5
     return len(packed) == head + len(first) * count and packed.endswith(first * count)
 
 
 def _numbers(values: Sequence[int]) -> list[Any]:
-    """The numbers above the lowest, all first bytes together, then all second bytes: like beside like shrinks best."""
+    """The differences from the lowest number, byte by byte in planes, which compresses best."""
     base = min(values)
     width = max(1, (max(values) - base).bit_length() + 7 >> 3)
     packed = pack(f">{len(values)}Q", *[value - base for value in values])
@@ -52,7 +52,7 @@ def _texts(texts: Sequence[str]) -> list[Any] | None:
 
 
 def _common_prefix(low: str, high: str) -> str:
-    """What the lowest and the highest text begin with, and so every text between them."""
+    """The common prefix of the lowest and highest text, and so of all texts between them."""
     for place, letter in enumerate(low):
         if letter != high[place]:
             return low[:place]
@@ -60,7 +60,7 @@ def _common_prefix(low: str, high: str) -> str:
 
 
 def _numbered(texts: Sequence[str], prefix: str) -> list[Any] | None:
-    """Texts that are the same but for a number at their end."""
+    """Texts that differ only in a number at their end."""
     rest = [text[len(prefix) :] for text in texts]
     if not rest[0].isdecimal() or max(map(len, rest)) > 18:
         return None
@@ -68,7 +68,7 @@ def _numbered(texts: Sequence[str], prefix: str) -> list[Any] | None:
         numbers = list(map(int, rest))
     except ValueError:
         return None
-    # Only numbers written as we would write them: no leading zero, no sign, no foreign digits.
+    # Only canonical numbers: no leading zero, no sign, no non-ASCII digits.
     return [NUMBERED, prefix, _numbers(numbers)] if min(numbers) >= 0 and list(map(str, numbers)) == rest else None
 
 
@@ -84,7 +84,7 @@ def _joined(texts: Sequence[str], prefix: str) -> list[Any] | None:
 
 
 def expand(column: Any, count: int, allowance: Allowance) -> Iterable[Any]:
-    """The `count` values of a column; Unreadable where it holds more or fewer, or is no column."""
+    """Decodes a column of `count` values. Raises Unreadable if it has more or fewer, or is not a column."""
     try:
         values = _expand(column, count, allowance)
     except NONSENSE as problem:

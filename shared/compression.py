@@ -1,4 +1,4 @@
-"""Zstandard with both hands on the brake: what expands to more than was agreed is refused before it is expanded."""
+"""Zstandard with size limits that are checked before anything is expanded."""
 
 from __future__ import annotations
 
@@ -10,29 +10,29 @@ LEVEL = 3
 
 
 def compressed(data: bytes) -> bytes:
-    """One independent Zstandard frame that says how long its content is."""
+    """One independent Zstandard frame that states its content size."""
     return zstandard.ZstdCompressor(level=LEVEL, write_content_size=True).compress(data)
 
 
 class Allowance:
-    """How many bytes one message may still expand to, over all its compressed parts."""
+    """How many bytes all compressed parts of a message may still expand to."""
 
     def __init__(self, left: int, what: str) -> None:
-        """`what` names the message in refusals."""
+        """`what` names the message in error texts."""
         self._left = left
         self.what = what
         self._decompressor = zstandard.ZstdDecompressor()
 
     def spend(self, size: int) -> None:
-        """Set `size` bytes aside; Unreadable where so many are not left."""
+        """Reserves `size` bytes. Raises Unreadable if there are not enough left."""
         self._left -= size
         if self._left < 0:
             raise unreadable(self.what, "it would grow beyond what is allowed")
 
     def expanded(self, data: bytes) -> bytes:
-        """The content of exactly one frame; Unreadable where it is too long, cut, or followed by anything."""
+        """Expands exactly one frame. Raises Unreadable if it is too long, truncated, or followed by anything."""
         try:
-            # The library trusts the size that a frame claims, above its own limit, so the claim is paid for first.
+            # The library allocates the size that a frame claims, so the claim is checked against the budget first.
             size = zstandard.get_frame_parameters(data).content_size
             if size == zstandard.CONTENTSIZE_UNKNOWN:
                 raise unreadable(self.what, "a part does not say how long it is")

@@ -1,4 +1,4 @@
-"""Event days as spans in UTC: the one place in shared that reads the time-zone database."""
+"""Event days as spans in UTC; the only place in shared that reads the time-zone database."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from shared.errors import InvalidRequest
 from shared.snapshot import EventDay
 
 LONGEST = 400
-"""Days; beyond it somebody mistyped a year."""
+"""In days; a longer event is a mistyped year."""
 
 _DAY = timedelta(days=1)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -28,17 +28,17 @@ def event_days(start_ms: int, end_ms: int, timezone: str, cutover_hour: int = 5)
         first = _date_of(start_ms, zone, cutover_hour)
         last = _date_of(max(start_ms, end_ms - 1), zone, cutover_hour)
     except OverflowError as absurd:
-        raise InvalidRequest("The event's times lie outside every calendar.", field="starts_at") from absurd
+        raise InvalidRequest("The event's times are out of range.", field="starts_at") from absurd
     if (last - first).days >= LONGEST:
         raise InvalidRequest(f"An event may last at most {LONGEST} days.", field="ends_at")
     dates = [first + n * _DAY for n in range((last - first).days + 1)]
     spans = [(day, cutover(day, zone, cutover_hour), cutover(day + _DAY, zone, cutover_hour)) for day in dates]
-    # A date that a country skipped has no length, and is no day.
+    # A date that a country skipped has no length and is not a day.
     return tuple(EventDay(day.isoformat(), start, until) for day, start, until in spans if start < until)
 
 
 def zone_named(timezone: str) -> ZoneInfo:
-    """The zone by its name in the tz database; raises InvalidRequest."""
+    """The zone with this name in the tz database. Raises InvalidRequest."""
     try:
         return ZoneInfo(timezone)
     except (ZoneInfoNotFoundError, ValueError, OSError) as unknown:
@@ -48,7 +48,7 @@ def zone_named(timezone: str) -> ZoneInfo:
 
 
 def cutover(day: date, zone: ZoneInfo, hour: int) -> int:
-    """The instant of that hour on that date: its first occurrence, or the jump of the clocks that leaves it out."""
+    """The instant of an hour on a date: its first occurrence, or the clock change that skips it."""
     wall = datetime(day.year, day.month, day.day, hour, tzinfo=zone)
     instant = _millis(wall)
     if _wall(instant, zone) == wall.replace(tzinfo=None):

@@ -1,4 +1,4 @@
-"""The digest of a state: an order-independent sum over its live rows, so that a gate can check what it holds."""
+"""The digest of a set of rows: an order-independent sum by which a gate checks what it holds."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from hashlib import blake2b
 from shared.rows import Row
 
 EMPTY_DIGEST = bytes(16)
-"""Of no rows at all."""
+"""The digest of no rows."""
 
 _MODULUS = 1 << 128
 _SEED = blake2b(digest_size=16, person=b"gatehouse:row:1")
 
 
 def row_hash(row: Row) -> int:
-    """BLAKE2b-128 over kind (1 byte), key (8 bytes) and body; 0 for a row that is gone."""
+    """BLAKE2b-128 over kind (1 byte), key (8 bytes) and body; 0 for a deleted row."""
     if row.body is None:
         return 0
     state = _SEED.copy()
@@ -23,12 +23,12 @@ def row_hash(row: Row) -> int:
 
 
 def digest_add(digest: bytes, *rows: Row) -> bytes:
-    """The digest once these rows are there too."""
+    """The digest with these rows added."""
     return _moved(digest, sum(map(row_hash, rows)))
 
 
 def digest_remove(digest: bytes, *rows: Row) -> bytes:
-    """The digest once these rows are there no longer."""
+    """The digest with these rows removed."""
     return _moved(digest, -sum(map(row_hash, rows)))
 
 

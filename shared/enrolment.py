@@ -1,4 +1,4 @@
-"""Enrolment: a one-time code that people can read, and the proofs by which two machines trust each other's keys."""
+"""Enrolment: a one-time code for people, and the proofs by which device and server trust each other's keys."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from shared.ids import Entropy
 from shared.layouts import normalise
 
 PREFIX = "MAYE"
-"""The mark by which layouts of wedge scanners are told apart and undone, and a letter that no ticket has there."""
+"""The letters by which keyboard layouts are recognised, and one letter that no ticket has there."""
 ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
-"""Thirty-two signs without I, L, O and U, which people mistake for others."""
+"""Thirty-two characters without I, L, O and U, which are easily misread."""
 _SECRET_BYTES, _FINGERPRINT_BYTES = 10, 5
 _LENGTH, _GROUP = 28, 4
 _CHECK_BITS = 20
@@ -31,31 +31,31 @@ class Code:
 
     @property
     def scanned(self) -> str:
-        """For the QR code: letters and digits only, which every wedge scanner gets through every layout."""
+        """The text for the QR code: letters and digits only, which survive every keyboard layout."""
         return self.text.replace("-", "")
 
 
 def new_code(entropy: Entropy, server_public: bytes) -> Code:
-    """A fresh code that also names the server's key."""
+    """A new code that includes the fingerprint of the server's key."""
     return _code(entropy(_SECRET_BYTES) + fingerprint(server_public))
 
 
 def parse(text: str) -> Code:
-    """The code that somebody typed or scanned; InvalidRequest says what is wrong with it."""
+    """Parses a typed or scanned code. Raises InvalidRequest, which says what is wrong."""
     signs = _signs(text)
     number = 0
     for sign in signs:
         number = number << 5 | ALPHABET.index(sign)
     content = (number >> _CHECK_BITS).to_bytes(_SECRET_BYTES + _FINGERPRINT_BYTES, "big")
     if number & (1 << _CHECK_BITS) - 1 != _check(content):
-        raise InvalidRequest("This enrolment code is mistyped. Compare it with the screen, group by group.")
+        raise InvalidRequest("This enrolment code is mistyped. Compare it with the admin page, group by group.")
     return _code(content)
 
 
 def _signs(text: str) -> str:
     signs = "".join(normalise(text[:200]).upper().split()).replace("-", "")
     if not signs.startswith(PREFIX):
-        raise InvalidRequest(f"This is no enrolment code: those begin with {PREFIX}. The admin page shows it.")
+        raise InvalidRequest(f"This is not an enrolment code: those begin with {PREFIX}. The admin page shows it.")
     signs = signs[len(PREFIX) :].translate(_MISTAKEN)
     if len(signs) != _LENGTH:
         raise InvalidRequest(
@@ -63,7 +63,7 @@ def _signs(text: str) -> str:
         )
     strange = sorted(set(signs) - set(ALPHABET))
     if strange:
-        raise InvalidRequest(f"No enrolment code holds {' '.join(strange)}. Compare it with the screen.")
+        raise InvalidRequest(f"An enrolment code never contains {' '.join(strange)}. Compare it with the admin page.")
     return signs
 
 
@@ -83,27 +83,27 @@ def _check(content: bytes) -> int:
 
 
 def fingerprint(server_public: bytes) -> bytes:
-    """Five bytes by which a code names the server's key."""
+    """The five bytes in a code that identify the server's key."""
     return sha256(b"gatehouse:server-key:1\x00" + server_public).digest()[:_FINGERPRINT_BYTES]
 
 
 def proof(code: Code, device_public: bytes, nonce: bytes) -> bytes:
-    """What only somebody who read the code can send: binds the device's key to this code, server and nonce."""
+    """Proves that the device knows the code: binds its key to code, server and nonce."""
     return _mac(code, b"gatehouse:enrol-gate:1\x00", device_public, code.fingerprint, nonce)
 
 
 def server_proof(code: Code, device_public: bytes, server_public: bytes, nonce: bytes) -> bytes:
-    """What only the server that gave the code out can answer: binds its whole key, of which the code has but a mark."""
+    """Proves that the server issued the code: binds its whole key, of which the code has only a fingerprint."""
     return _mac(code, b"gatehouse:enrol-server:1\x00", device_public, server_public, nonce)
 
 
 def same(one: bytes, other: bytes) -> bool:
-    """Whether two proofs are equal, taking as long for any two."""
+    """Whether two proofs are equal, in constant time."""
     return hmac.compare_digest(one, other)
 
 
 def check_number(device_public: bytes, server_public: bytes, nonce: bytes) -> str:
-    """Six figures that both screens show, so that two people can compare them."""
+    """Six digits that both screens show for people to compare."""
     digest = sha256(b"gatehouse:check-number:1\x00" + device_public + server_public + nonce).digest()
     return f"{int.from_bytes(digest[:8], 'big') % 1_000_000:06d}"
 

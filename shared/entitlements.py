@@ -1,4 +1,4 @@
-"""Row 10: is the entitlement spent; and an exit without an entry."""
+"""Row 10: whether the entitlement is used up, and exits without an entry."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from shared.tickets import Entitlement
 
 
 def spent(scene: Scene, _now: int) -> Reason | None:
-    """What the ticket's history leaves of its entitlement."""
+    """The refusal if the ticket's history has used up its entitlement; otherwise None."""
     return _RULES.get(scene.terms.entitlement, _single)(scene)
 
 
 def not_inside(scene: Scene, _now: int) -> Reason | None:
-    """An exit makes sense after an entry of today, or of the day before when the cut-over came in between."""
+    """An exit needs an entry of today, or of the day before if the cut-over came in between."""
     return None if scene.attendance.may_leave else Reason.NOT_INSIDE
 
 
 def daily_limit(scene: Scene) -> int:
-    """Entries a day; no number given means one."""
+    """Entries per day; one if there is no number."""
     return max(scene.terms.limit, 1)
 
 

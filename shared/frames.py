@@ -1,4 +1,4 @@
-"""Frames: many rows in few bytes, columns beside columns, each frame independent of every other."""
+"""Frames: many rows encoded compactly by column, each frame independent of the others."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from shared.rows import Row, RowKind
 from shared.strictly import NONSENSE, strictly, unreadable
 
 FRAME_ROWS = 5_000
-"""As many rows as one frame of a snapshot carries."""
+"""Rows in one frame of a snapshot."""
 MAX_FRAME_ROWS = 20_000
-"""No frame holds more."""
+"""The most rows in a frame."""
 MAX_FRAME_BYTES = 32 * 1024 * 1024
-"""No frame is longer, nor expands to more, nor do the bodies in it together."""
+"""The largest size of a frame, of its expanded content, and of all its bodies together."""
 
 GONE, BODIES, COLUMNS = range(3)
-"""The ways in which a block tells its bodies: not at all, one by one, by columns."""
+"""How a block stores its bodies: not at all, one by one, by columns."""
 FEW = 16
-"""Fewer rows than this are told one by one: columns would cost more than they save."""
+"""Fewer rows than this are stored one by one, because columns would not save space."""
 
 _WHAT = "A frame of rows"
 
 
 class _Block(msgspec.Struct, array_like=True, frozen=True):
-    """Neighbouring rows of one kind and one shape."""
+    """Consecutive rows of the same kind and shape."""
 
     kind: RowKind
     keys: bytes  # eight bytes each
@@ -50,14 +50,14 @@ _bodies_decoder = msgspec.msgpack.Decoder(list[bytes])
 
 
 def to_frame(rows: Sequence[Row]) -> bytes:
-    """The rows in their order, every body the same to the byte when it is read back."""
+    """Encodes rows in order; decoding returns every body unchanged."""
     if len(rows) > MAX_FRAME_ROWS:
         raise ValueError(f"a frame holds at most {MAX_FRAME_ROWS} rows, not {len(rows)}")
     return _encode(_Frame(1, [_block(kind, width, members) for kind, width, members in _runs(rows)]))
 
 
 def _runs(rows: Sequence[Row]) -> Iterator[tuple[RowKind, int, Sequence[Row]]]:
-    """Neighbours of one kind and width."""
+    """Groups consecutive rows of the same kind and width."""
     start = 0
     for (kind, width), group in groupby([(row.kind, _width(row.body)) for row in rows]):
         end = start + sum(1 for _ in group)
@@ -66,7 +66,7 @@ def _runs(rows: Sequence[Row]) -> Iterator[tuple[RowKind, int, Sequence[Row]]]:
 
 
 def _width(body: bytes | None) -> int:
-    """How many columns there are; 0: none that give back the very same bytes; -1: no body."""
+    """The number of columns; 0 if they would not reproduce the exact bytes; -1 for no body."""
     if body is None:
         return -1
     try:
@@ -88,7 +88,7 @@ def _block(kind: RowKind, width: int, rows: Sequence[Row]) -> _Block:
 
 def _columns(bodies: Sequence[bytes], width: int) -> list[list[Any]]:
     columns: list[list[Any]] = [[] for _ in range(width)]
-    # A few at a time: thousands of short-lived lists at once would set off the garbage collector again and again.
+    # In small batches: thousands of short-lived lists at once would trigger the garbage collector repeatedly.
     for start in range(0, len(bodies), 256):
         for column, values in zip(columns, zip(*map(_decode, bodies[start : start + 256]), strict=True), strict=True):
             column.extend(values)
@@ -96,7 +96,7 @@ def _columns(bodies: Sequence[bytes], width: int) -> list[list[Any]]:
 
 
 def from_frame(frame: bytes) -> list[Row]:
-    """The rows of a frame; Unreadable for anything else, and before a bomb has gone off."""
+    """Decodes a frame. Raises Unreadable for anything else, before expanding a decompression bomb."""
     blocks = strictly(_frame_decoder, frame, _WHAT, MAX_FRAME_BYTES).blocks
     if sum(len(block.keys) for block in blocks) > 8 * MAX_FRAME_ROWS:
         raise unreadable(_WHAT, "too many rows")
@@ -133,7 +133,7 @@ def _bodies(block: _Block, count: int, expansion: Allowance) -> Iterable[bytes]:
 
 
 def _within(memory: Allowance, bodies: Iterable[bytes]) -> Iterator[bytes]:
-    """The bodies, as long as all of them together stay small enough for a gate's memory."""
+    """The bodies, limited in total to what fits in a gate's memory."""
     for body in bodies:
         memory.spend(len(body))
         yield body

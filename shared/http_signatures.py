@@ -36,7 +36,7 @@ _NUMBER = re.compile(r"0|[1-9][0-9]{0,15}", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class SignedRequest:
-    """A request whose signature holds; whether its counter is new is for the counter's window to say."""
+    """A request with a valid signature; the counter window decides whether its counter is new."""
 
     device: int
     channel: Channel
@@ -46,7 +46,7 @@ class SignedRequest:
 
 @dataclass(frozen=True, slots=True)
 class SignedAnswer:
-    """An answer that the server gave to this very request."""
+    """A verified response to one request."""
 
     server_time: int
     position: str
@@ -64,7 +64,7 @@ def sign_request(
     channel: Channel,
     counter: int,
 ) -> dict[str, str]:
-    """The headers that make a request of `device`; an empty body has a digest too."""
+    """The headers of a signed request by `device`; an empty body has a digest too."""
     params = f'{_REQUEST_PARTS};keyid="{device}";nonce="{channel}:{counter}";tag="{REQUEST_TAG}"'
     digest = _digest(body)
     signature = key.sign(request_base(method, authority, path, query, digest, params))
@@ -72,7 +72,7 @@ def sign_request(
 
 
 def device_of(headers: Mapping[str, str]) -> int:
-    """The device that a request says it comes from, to look its key up; not proven yet."""
+    """The device that a request claims to come from, for looking up its key; not verified yet."""
     return int(_claims(headers)[1])
 
 
@@ -85,7 +85,7 @@ def verify_request(  # noqa: PLR0917 - the parts of a request in the order of it
     headers: Mapping[str, str],
     public: Ed25519PublicKey,
 ) -> SignedRequest:
-    """Who sent this request; Untrusted where any part of it is not as it was signed."""
+    """Verifies a request. Raises Untrusted if any part differs from what was signed."""
     claims = _claims(headers)
     digest = _require_digest(headers, body)
     signature = _signature(headers, "gate")
@@ -98,7 +98,7 @@ def verify_request(  # noqa: PLR0917 - the parts of a request in the order of it
 def sign_answer(
     status: int, body: bytes, *, key: Ed25519PrivateKey, server_time: int, position: str, request_signature: bytes
 ) -> dict[str, str]:
-    """The headers that bind an answer to the one request whose signature it names."""
+    """The headers that bind a response to the request whose signature it includes."""
     digest = _digest(body)
     base = answer_base(status, digest, str(server_time), position, request_signature)
     return {
@@ -113,22 +113,22 @@ def sign_answer(
 def verify_answer(
     status: int, body: bytes, headers: Mapping[str, str], server_public: Ed25519PublicKey, request_signature: bytes
 ) -> SignedAnswer:
-    """What the server said beside the body; Untrusted for any other answer: altered, replayed, somebody else's page."""
+    """Verifies a response. Raises Untrusted if it was altered, replayed, or did not come from the server."""
     if _header(headers, "Signature-Input") != f"server={_ANSWER_PARAMS}":
-        raise Untrusted("This answer is not signed the way our server signs. Nothing of it was used.")
+        raise Untrusted("This response is not signed like our server's. It was discarded.")
     time, position = _header(headers, "Gatehouse-Time"), _header(headers, "Gatehouse-Position")
     digest = _require_digest(headers, body)
     base = answer_base(status, digest, time, position, request_signature)
     _verify(server_public, _signature(headers, "server"), base)
     if not _NUMBER.fullmatch(time):
-        raise Untrusted("The server's signed time is no time. Nothing of the answer was used.")
+        raise Untrusted("The server's signed time is invalid. The response was discarded.")
     return SignedAnswer(int(time), position)
 
 
 def request_base(  # noqa: PLR0917 - the lines of the base in their order
     method: str, authority: str, path: str, query: str, digest: str, params: str
 ) -> bytes:
-    """The bytes under a request's signature."""
+    """The bytes that a request's signature covers."""
     return _printable(
         ('"@method"', method.upper()),
         ('"@authority"', _normal(authority)),
@@ -140,7 +140,7 @@ def request_base(  # noqa: PLR0917 - the lines of the base in their order
 
 
 def answer_base(status: int, digest: str, time: str, position: str, request_signature: bytes) -> bytes:
-    """The bytes under an answer's signature."""
+    """The bytes that a response's signature covers."""
     return _printable(
         ('"@status"', str(status)),
         ('"content-digest"', digest),
@@ -152,14 +152,14 @@ def answer_base(status: int, digest: str, time: str, position: str, request_sign
 
 
 def _printable(*parts: tuple[str, str]) -> bytes:
-    """The signature base; a control character in any value could make one line look like two."""
+    """The signature base. Raises Untrusted for control characters, which could make one line look like two."""
     if not all(value.isascii() and value.isprintable() for _, value in parts):
-        raise Untrusted("The message holds characters that no signed message may hold.")
+        raise Untrusted("The message contains characters that a signed message must not contain.")
     return "\n".join(f"{name}: {value}" for name, value in parts).encode()
 
 
 def _normal(authority: str) -> str:
-    """Lower case and without a default port, whichever scheme: proxies may change the scheme on the way."""
+    """The authority in lower case without a default port of either scheme, because proxies may change the scheme."""
     name = authority.lower()
     return name.removesuffix(":443").removesuffix(":80")
 
@@ -175,7 +175,7 @@ def _bytes(value: bytes) -> str:
 def _claims(headers: Mapping[str, str]) -> re.Match[str]:
     claims = _REQUEST_INPUT.fullmatch(_header(headers, "Signature-Input"))
     if claims is None:
-        raise Untrusted("The request is not signed the way a gate signs.")
+        raise Untrusted("The request is not signed like a gate's request.")
     return claims
 
 
@@ -192,7 +192,7 @@ def _signature(headers: Mapping[str, str], label: str) -> bytes:
         signature = b64decode(text.removeprefix(f"{label}=:").removesuffix(":"), validate=True)
     except (NotBase64, ValueError) as problem:
         raise Untrusted("The signature is damaged.") from problem
-    # Base64 can say the same bytes in several ways; only the one that we write is taken.
+    # Base64 has several forms for the same bytes; only the canonical one is accepted.
     if text != f"{label}={_bytes(signature)}":
         raise Untrusted("The signature is damaged.")
     return signature
@@ -214,14 +214,14 @@ def _header(headers: Mapping[str, str], name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class CounterWindow:
-    """Which counters of one channel were used: the highest, and the `size` below it as bits."""
+    """The used counters of one channel: the highest, and the `size` below it as bits."""
 
     size: int = 64
     highest: int = 0
     seen: int = 0  # bit n: highest - n was used
 
     def accept(self, counter: int) -> tuple[CounterWindow, bool]:
-        """The window once this counter is used, and whether it was new; a counter below the window never is."""
+        """The window after using a counter, and whether it was new; a counter below the window never is."""
         ahead = counter - self.highest
         if ahead > 0:
             seen = (self.seen << min(ahead, self.size) | 1) & (1 << self.size) - 1

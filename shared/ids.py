@@ -12,18 +12,18 @@ EventId = NewType("EventId", str)
 DeviceId = NewType("DeviceId", str)
 
 EventNumber = NewType("EventNumber", int)
-"""Four bytes, unique on the installation: how a ticket code names its event."""
+"""Four bytes, unique in the installation; identifies the event in ticket codes."""
 DeviceNumber = NewType("DeviceNumber", int)
-"""Four bytes, unique on the installation: how journals name their device."""
+"""Four bytes, unique in the installation; identifies the device in journals."""
 TicketId = NewType("TicketId", int)
-"""Eight random bytes, unsigned, for life."""
+"""Eight random bytes as an unsigned number; never changes."""
 
 Entropy = Callable[[int], bytes]
-"""Asked for n bytes, answers n random ones."""
+"""Returns n random bytes."""
 
 
 def uuid7(now_ms: int, entropy: Entropy) -> str:
-    """A UUID of version 7: sorts by time of birth, in the usual text form."""
+    """A version 7 UUID as text; such ids sort by creation time."""
     chance = int.from_bytes(entropy(10), "big")
     high, low = chance >> 62 & 0xFFF, chance & (1 << 62) - 1
     value = (now_ms & (1 << 48) - 1) << 80 | 0x7 << 76 | high << 64 | 0b10 << 62 | low

@@ -15,9 +15,9 @@ from shared.strictly import strictly
 
 
 class EntryKind(StrEnum):
-    """What an entry tells of. Unknown kinds are kept, chained, passed on, and ignored in decisions.
+    """What an entry records. Unknown kinds are stored, chained and passed on, but ignored in decisions.
 
-    What `details` holds, where it holds anything: presentation and by_hand {"zone"}; annulment {"annuls": [device,
+    The contents of `details`: presentation and by_hand {"zone"}; annulment {"annuls": [device,
     branch, seq]}; time_anchor {"server", "monotonic", "rtt"} in ms; gap {"first", "last"}: the numbers that are lost.
     """
 
@@ -33,24 +33,24 @@ class EntryKind(StrEnum):
     COUNT_CORRECTION = "count_correction"
     SEAT_ASSIGNED = "seat_assigned"
     PIN_FAILURE = "pin_failure"
-    LAMP = "lamp"  # never chained: the mark lives beside the entry
+    LAMP = "lamp"  # never chained: the mark is stored beside the entry
     BRANCH = "branch"
-    SUPPRESSED = "suppressed"  # how many identical unreadable texts were not written one by one
+    SUPPRESSED = "suppressed"  # how many unreadable texts were counted instead of recorded
 
 
 GENESIS = bytes(32)
-"""What the first entry of a branch that continues nothing names as its predecessor."""
+"""The predecessor hash in the first entry of a branch that continues no other."""
 MAX_ENTRY_BYTES = 16_384
-"""A longer body is no entry."""
+"""The longest body of an entry, in bytes."""
 MAX_TEXT = 1_000
-"""No text in a column is longer."""
+"""The longest text in a column."""
 
 _HASH_DOMAIN = b"gatehouse:entry:1\x00"
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One line of a device's journal. A field's place is its place in the canonical bytes; fields are only appended."""
+    """One entry of a device's journal. The order of fields is that of the canonical bytes; fields are only appended."""
 
     device: int
     branch: int
@@ -62,7 +62,7 @@ class Entry:
     operator: str
     ticket_id: int  # 0: none
     issue: int
-    code_hash: bytes  # 16 bytes, b"" where there was no code of ours
+    code_hash: bytes  # 16 bytes, b"" if it was not one of our codes
     direction: str
     mode: str
     admitted: bool
@@ -87,13 +87,13 @@ _Count = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
 _Number = Annotated[int, msgspec.Meta(ge=0, le=2**32 - 1)]
 _Millis = Annotated[
     int, msgspec.Meta(ge=-(2**51), le=2**51)
-]  # sums of a few stay below 2**53, which everybody can write
+]  # sums of a few stay below 2**53, which every implementation can represent
 _Text = Annotated[str, msgspec.Meta(max_length=MAX_TEXT)]
 _Hash = Annotated[bytes, msgspec.Meta(min_length=32, max_length=32)]
 
 
 class _Columns(msgspec.Struct, array_like=True, frozen=True):
-    """What each column may hold."""
+    """The valid values of each column."""
 
     device: _Number
     branch: _Number
@@ -133,19 +133,19 @@ _decoder = msgspec.msgpack.Decoder(_Columns)
 
 
 def encode(entry: Entry) -> bytes:
-    """The canonical bytes: a MessagePack array of the fields in order, shortest forms, keys of `details` sorted."""
+    """The canonical bytes: a MessagePack array of the fields in order, in shortest form, keys of `details` sorted."""
     return _encoder.encode(_columns(entry))
 
 
 def decode(body: bytes) -> Entry:
-    """The entry that these bytes tell; columns of later versions are left out; Unreadable where they tell none."""
+    """Decodes an entry; columns of later versions are dropped. Raises Unreadable."""
     columns = strictly(_decoder, body, "A journal entry", MAX_ENTRY_BYTES)
-    # A zero byte inside a text is nobody's word, and some databases refuse to keep it.
+    # No valid text contains a zero byte, and some databases refuse to store it.
     if "\0" in "".join((*_texts(columns), *columns.notices)):
-        raise Unreadable("A journal entry holds a text that is no text. Nothing of it was used.")
+        raise Unreadable("A journal entry contains an invalid text. It was discarded.")
     return Entry(*msgspec.structs.astuple(columns))
 
 
 def entry_hash(body: bytes) -> bytes:
-    """SHA-256 over the body, which holds the hash before it; the domain keeps it from meaning anything else."""
+    """SHA-256 over the body, which includes the previous hash; the prefix separates it from other uses."""
     return sha256(_HASH_DOMAIN + body).digest()

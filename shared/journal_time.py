@@ -1,4 +1,4 @@
-"""When it really was: corrected times of journal entries, from the server times recorded in the same journal only."""
+"""Corrects the times of journal entries, using only the server times recorded in the same journal."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import NamedTuple
 from shared.journal_entries import Entry, EntryKind
 
 DRIFT_PPM = 100
-"""No quartz that a gate carries runs faster or slower than this."""
+"""The largest drift of a gate's clock."""
 UNKNOWN_MS = 2**42
-"""An uncertainty that says: nothing bounds it (139 years)."""
+"""The uncertainty of an unbounded time (139 years)."""
 
 
 class Span(NamedTuple):
-    """All that is known of a moment: it lies in [low, high]."""
+    """Bounds for a moment: it lies in [low, high]."""
 
     low: int
     high: int
@@ -24,14 +24,14 @@ class Span(NamedTuple):
 
 @dataclass(frozen=True, slots=True, order=True)
 class Anchor:
-    """The server's signed time, and this boot's monotonic time when it was true, give or take half the round trip."""
+    """The server's signed time and the monotonic time of this boot at that moment, accurate to half the round trip."""
 
     monotonic: int
     server: int
     rtt: int
 
     def reach(self, monotonic: int) -> Span:
-        """Where another moment of the same boot must lie, seen from here."""
+        """Bounds for another moment of the same boot, derived from this anchor."""
         away = monotonic - self.monotonic
         slack = -(-self.rtt // 2) + -(-abs(away) * DRIFT_PPM // 1_000_000)
         return Span(self.server + away - slack, self.server + away + slack)
@@ -39,7 +39,7 @@ class Anchor:
 
 @dataclass(frozen=True, slots=True)
 class Boot:
-    """One run of a device: its anchors, and the first and last monotonic time it wrote."""
+    """One run of a device: its anchors, and the first and last monotonic time it recorded."""
 
     id: bytes
     first: int
@@ -48,7 +48,7 @@ class Boot:
 
 
 def anchor_of(entry: Entry) -> Anchor | None:
-    """The anchor that an entry records; None for any other entry and for nonsense."""
+    """The anchor in an entry; None for other entries and invalid values."""
     if entry.kind != EntryKind.TIME_ANCHOR:
         return None
     values = [entry.details.get(name) for name in ("monotonic", "server", "rtt")]
@@ -59,7 +59,7 @@ def anchor_of(entry: Entry) -> Anchor | None:
 
 
 def boots_of(entries: Iterable[Entry]) -> tuple[Boot, ...]:
-    """The boots that entries of one device and branch, in order, tell of."""
+    """The boots in the entries of one device and branch, given in order."""
     boots: dict[bytes, Boot] = {}
     for entry in entries:
         known = boots.get(entry.boot) or Boot(entry.boot, entry.monotonic, entry.monotonic)
@@ -74,10 +74,10 @@ def boots_of(entries: Iterable[Entry]) -> tuple[Boot, ...]:
 
 
 class Timeline:
-    """Corrected times of one device's branch, from what its boots recorded."""
+    """Corrected times for one device's branch."""
 
     def __init__(self, boots: Sequence[Boot]) -> None:
-        """The boots in the order in which they were."""
+        """Takes the boots in chronological order."""
         self._boots = {boot.id: boot for boot in boots}
         self._anchors = {boot.id: sorted(boot.anchors) for boot in boots}
         self._earliest = _earliest_starts(boots)
@@ -85,11 +85,11 @@ class Timeline:
 
     @classmethod
     def of(cls, entries: Iterable[Entry]) -> Timeline:
-        """From all entries of the branch, in order."""
+        """Builds it from all entries of the branch, in order."""
         return cls(boots_of(entries))
 
     def at(self, entry: Entry) -> tuple[int, int]:
-        """The corrected time and its uncertainty, ms."""
+        """The corrected time and its uncertainty, in ms."""
         boot = self._boots[entry.boot]
         if boot.anchors:
             return _between_anchors(self._anchors[boot.id], entry.monotonic)
@@ -109,7 +109,7 @@ def correct(entries: Iterable[Entry]) -> Iterator[tuple[Entry, int, int]]:
 
 
 def _between_anchors(anchors: Sequence[Anchor], monotonic: int) -> tuple[int, int]:
-    """On the line between the anchors before and after, kept inside what both allow."""
+    """Interpolates between the anchors before and after, within the bounds of both."""
     place = bisect_right(anchors, monotonic, key=lambda anchor: anchor.monotonic)
     if place == 0:
         return _middle(anchors[0].reach(monotonic))
@@ -127,7 +127,7 @@ def _on_line(before: Anchor, after: Anchor, monotonic: int) -> int:
 
 
 def _both(one: Span, other: Span) -> Span:
-    """What both allow; where they contradict each other, all that either allows."""
+    """The intersection of both bounds; their union if they contradict each other."""
     low, high = max(one.low, other.low), min(one.high, other.high)
     return Span(low, high) if low <= high else Span(min(one.low, other.low), max(one.high, other.high))
 
@@ -138,7 +138,7 @@ def _middle(span: Span) -> tuple[int, int]:
 
 
 def _between_boots(low: int | None, high: int | None, claimed: int) -> tuple[int, int]:
-    """Without an anchor in its own boot, a moment is bounded by the boots around it, or by nothing."""
+    """Bounds for a moment in a boot without an anchor: from the boots around it, or none."""
     if low is not None and high is not None:
         return _middle(Span(min(low, high), max(low, high)))
     known = low if low is not None else high
@@ -146,7 +146,7 @@ def _between_boots(low: int | None, high: int | None, claimed: int) -> tuple[int
 
 
 def _earliest_starts(boots: Sequence[Boot]) -> dict[bytes, int]:
-    """Before when each boot cannot have begun: the last time known in the boots before it."""
+    """The earliest possible start of each boot: the last time known in the boots before it."""
     low: int | None = None
     starts: dict[bytes, int] = {}
     for boot in boots:
@@ -158,7 +158,7 @@ def _earliest_starts(boots: Sequence[Boot]) -> dict[bytes, int]:
 
 
 def _latest_ends(boots: Sequence[Boot]) -> dict[bytes, int]:
-    """After when each boot cannot have ended: the first time known in the boots after it."""
+    """The latest possible end of each boot: the first time known in the boots after it."""
     high: int | None = None
     ends: dict[bytes, int] = {}
     for boot in reversed(boots):

@@ -1,4 +1,4 @@
-"""Key ring: key id to public key, its organisation and its state."""
+"""The key ring: public ticket keys with their organisation and state, by key id."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from shared.errors import Unreadable
 
 
 class KeyState(StrEnum):
-    """What a signature of this key is worth."""
+    """Whether signatures of this key are accepted."""
 
     ACTIVE = "active"
     RETIRED = "retired"
@@ -33,7 +33,7 @@ class TicketKey:
 
     @classmethod
     def of(cls, id: int, organisation: str, public: bytes, state: KeyState | str) -> TicketKey:
-        """Parse the public key once, so that a scan does not. Raises Unreadable where its bytes are no such key."""
+        """Parses the public key once, so that scans need not. Raises Unreadable for invalid bytes."""
         try:
             verifier = Ed25519PublicKey.from_public_bytes(public)
         except ValueError as error:
@@ -42,7 +42,7 @@ class TicketKey:
 
 
 def _known_state(state: str) -> KeyState:
-    """A state that only a newer server knows is worth nothing here: doubt never opens a gate."""
+    """Treats an unknown state of a newer server as revoked: when in doubt, do not admit."""
     return KeyState(state) if state in _STATES else KeyState.REVOKED
 
 
@@ -51,15 +51,15 @@ _STATES = frozenset(KeyState)
 
 @dataclass(frozen=True, slots=True)
 class KeyRing:
-    """Every ticket key that a device holds, revoked ones included."""
+    """All ticket keys of a device, including revoked ones."""
 
     keys: Mapping[int, TicketKey]
 
     @classmethod
     def of(cls, keys: Iterable[TicketKey]) -> KeyRing:
-        """A ring of these keys."""
+        """Makes a ring of these keys."""
         return cls(MappingProxyType({key.id: key for key in keys}))
 
     def get(self, key_id: int) -> TicketKey | None:
-        """The key by that id, whatever its state."""
+        """The key with this id in any state; None if it is unknown."""
         return self.keys.get(key_id)

@@ -1,16 +1,16 @@
-"""What each keyboard layout types for the 36 keys that a ticket code is made of."""
+"""What each keyboard layout types for the 36 keys that ticket codes use."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 KEYS = "1234567890QWERTYUIOPASDFGHJKLZXCVBNM"
-"""The keys in the order of every row below, named by what a scanner set to a US keyboard means by them."""
+"""The keys in the order of each row below, named as on a US keyboard."""
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """One arrangement of keys: what they type alone and together with Shift."""
+    """A keyboard layout: what its keys type alone and with Shift."""
 
     name: str
     plain: str
@@ -25,7 +25,7 @@ _QWERTY = "qwertyuiopasdfghjklzxcvbnm"
 _QWERTZ = "qwertzuiopasdfghjklyxcvbnm"
 _AZERTY = "azertyuiopqsdfghjklwxcvbn,"
 
-# The shifted digits matter where Caps Lock works as a shift lock. Layouts that type the same are listed once.
+# The shifted digits matter if Caps Lock works as shift lock. Layouts that type the same are listed once.
 # \u0131 is the Turkish i without a dot.
 LAYOUTS = (
     _latin("US, Polish, Romanian, Latvian", "!@#$%^&*()", _QWERTY),

@@ -1,4 +1,4 @@
-"""Event statuses, the transitions between them, and what each allows: to sell, to scan, to show."""
+"""Event statuses, their transitions, and what each status allows: selling, scanning, showing."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ TRANSITIONS: Mapping[EventStatus, frozenset[EventStatus]] = MappingProxyType(
 
 
 class Scanning(StrEnum):
-    """How far the gates may go."""
+    """What scanning a status allows."""
 
     NONE = "none"
     TEST = "test only"
@@ -76,11 +76,12 @@ def may_become(old: EventStatus, new: EventStatus) -> bool:
 
 
 def require_transition(old: EventStatus, new: EventStatus) -> None:
-    """Promise that the table has this transition; raises Conflict `invalid_transition`."""
+    """Raises Conflict `invalid_transition` unless the table has this transition."""
     if not may_become(old, new):
         ways = ", ".join(status for status in EventStatus if status in TRANSITIONS[old])
         raise Conflict(
-            f"An event that is {old} cannot become {new}. " + (f"It can become: {ways}." if ways else "It stays so."),
+            f"An event that is {old} cannot become {new}. "
+            + (f"It can become: {ways}." if ways else "This status is final."),
             code="invalid_transition",
             old=str(old),
             new=str(new),
@@ -94,7 +95,7 @@ def sells(
     sale_end_at: int | None,
     now: int,
 ) -> bool:
-    """Whether tickets are on sale now; a bound that is None does not bind. Both ends belong to the window."""
+    """Whether tickets are on sale now. Both ends belong to the window; None means unlimited."""
     if not ALLOWS[status].sell or (status is _S.POSTPONED and rescheduled_at is None):
         return False
     return (sale_start_at is None or sale_start_at <= now) and (sale_end_at is None or now <= sale_end_at)
@@ -104,9 +105,9 @@ _STATUSES: Mapping[str, EventStatus] = MappingProxyType({status.value: status fo
 
 
 def status_at(event: EventRow, now: int) -> EventStatus:
-    """The status with planned transitions made: gates and server hold to the plan even when nobody could write it down.
+    """The status after planned transitions: gates and server follow the plan even if it has not been recorded yet.
 
-    A word that this program does not know lets nobody in, like a draft.
+    An unknown status admits nobody, like a draft.
     """
     status = _STATUSES.get(event.status, _S.DRAFT)
     planned = status is _S.PUBLISHED or (status is _S.POSTPONED and event.rescheduled_at is not None)
@@ -136,13 +137,13 @@ _REFUSES: Mapping[EventStatus, Reason] = MappingProxyType(
 
 
 def scanning(event: EventRow, now: int) -> Reason | None:
-    """Why no real scan goes on now, planned transitions included; None: go on."""
+    """The reason to refuse real scans now, planned transitions included; None if they are allowed."""
     status = status_at(event, now)
     return _postponed(event, now) if status is _S.POSTPONED else _REFUSES.get(status)
 
 
 def rehearsing(event: EventRow, now: int) -> Reason | None:
-    """The same for test scans, which go on in draft, published, live and postponed."""
+    """The reason to refuse test scans, which are allowed in draft, published, live and postponed; otherwise None."""
     status = status_at(event, now)
     return _REFUSES.get(status) if ALLOWS[status].scan is Scanning.NONE else None
 
@@ -155,7 +156,7 @@ def _postponed(event: EventRow, now: int) -> Reason | None:
 
 
 def scanning_limits(event: EventRow) -> tuple[int, ...]:
-    """Every moment at which the answer of `scanning` or `rehearsing` may change."""
+    """All moments at which the result of `scanning` or `rehearsing` may change."""
     window = rescheduled_window(event) or ()
     ends = (window[0], window[1] + 1) if window else ()
     return tuple(one for one in (event.go_live_at, event.end_at_auto, *ends) if one is not None)

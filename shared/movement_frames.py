@@ -1,4 +1,4 @@
-"""Movements as they travel: columns of a compressed MessagePack array, bounded when read."""
+"""Encodes movements as columns of a compressed MessagePack array; decoding is bounded."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from shared.rows import Movement, MovementKind
 from shared.strictly import strictly, unreadable
 
 MAX_MOVEMENTS = 20_000
-"""No message tells more at once."""
+"""The most movements in one message."""
 MAX_MOVEMENT_BYTES = 8 * 1024 * 1024
 
 _WHAT = "A list of movements"
@@ -26,7 +26,7 @@ _Identity = tuple[_Count, _Count, _Count]
 
 
 class _Line(msgspec.Struct, array_like=True, frozen=True, gc=False):
-    """What each column of a movement may hold."""
+    """The valid values of each column of a movement."""
 
     device: _Count
     branch: _Count
@@ -52,9 +52,9 @@ _decoder = msgspec.msgpack.Decoder(_Movements)
 
 
 def movements_to_bytes(movements: Sequence[Movement]) -> bytes:
-    """The movements in their order; b"" for none."""
+    """Encodes movements in order; b"" for none."""
     if len(movements) > MAX_MOVEMENTS:
-        raise ValueError(f"one message tells at most {MAX_MOVEMENTS} movements, not {len(movements)}")
+        raise ValueError(f"one message carries at most {MAX_MOVEMENTS} movements, not {len(movements)}")
     if not movements:
         return b""
     columns = [shrink(column) for column in zip(*map(_columns, movements), strict=True)]
@@ -62,14 +62,14 @@ def movements_to_bytes(movements: Sequence[Movement]) -> bytes:
 
 
 def movements_from_bytes(data: bytes) -> list[Movement]:
-    """The movements told; Unreadable for anything else."""
+    """Decodes movements. Raises Unreadable."""
     if not data:
         return []
-    told = strictly(_decoder, data, _WHAT, MAX_MOVEMENT_BYTES)
-    if len(told.columns) < len(_COLUMNS):
+    message = strictly(_decoder, data, _WHAT, MAX_MOVEMENT_BYTES)
+    if len(message.columns) < len(_COLUMNS):
         raise unreadable(_WHAT, "columns are missing")
     allowance = Allowance(MAX_MOVEMENT_BYTES, _WHAT)
-    columns = [expand(column, told.count, allowance) for column in told.columns[: len(_COLUMNS)]]
+    columns = [expand(column, message.count, allowance) for column in message.columns[: len(_COLUMNS)]]
     return [_movement(line) for line in zip(*columns, strict=True)]
 
 

@@ -1,4 +1,4 @@
-"""From everybody's movements to one ticket's history, and from that to who is inside."""
+"""Turns all gates' movements into one ticket's history, and tells whether its holder is inside."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from shared.attempts import Direction, Passage
 from shared.snapshot import EventDay, EventRow, Movement, MovementKind
 
 Identity = tuple[int, int, int]
-"""(device, branch, seq): names one movement wherever it is heard of."""
+"""(device, branch, seq): identifies a movement everywhere."""
 
 _DIRECTIONS = {MovementKind.ENTRY: Direction.ENTRY, MovementKind.EXIT: Direction.EXIT}
 
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """What counts of one ticket's movements, and what claims to but was made with another code."""
+    """The movements of one ticket that count, and those made with another code."""
 
     passages: tuple[Passage, ...] = ()
-    foreign: tuple[Movement, ...] = ()  # an alarm: somebody wrote of this ticket without having seen it
+    foreign: tuple[Movement, ...] = ()  # an alarm: recorded by somebody without this ticket's code
 
 
 def passages(movements: Iterable[Movement], code_hash: bytes | None, issue: int | None) -> History:
-    """Each identity once, annulled left out, in order of time, then device, then seq.
+    """Removes duplicates and annulled movements; orders by time, then device, then seq.
 
-    `code_hash` and `issue` are those of the code that is being shown (None: typed by hand). A movement of the same
+    `code_hash` and `issue` are those of the code that is being shown (None: looked up by hand). A movement of the same
     issue with another hash is foreign. Movements of another issue count: a ticket that was used and then transferred
     stays used.
     """
@@ -37,12 +37,12 @@ def passages(movements: Iterable[Movement], code_hash: bytes | None, issue: int 
 
 
 def identity(movement: Movement) -> Identity:
-    """What names it."""
+    """The movement's identity."""
     return movement.device, movement.branch, movement.seq
 
 
 def _distinct(movements: Iterable[Movement]) -> list[Movement]:
-    # Of two that claim one identity (a cloned card) the later counts, whichever was heard first.
+    # If two have the same identity (a cloned card), the later one counts, whichever arrived first.
     kept: dict[Identity, Movement] = {}
     for movement in sorted(movements, key=_age):
         kept[identity(movement)] = movement
@@ -66,11 +66,11 @@ def _passage(step: Movement) -> Passage:
 
 @dataclass(frozen=True, slots=True)
 class Attendance:
-    """What one ticket's history means at one moment."""
+    """What a ticket's history amounts to at one moment."""
 
     entries: tuple[Passage, ...] = ()  # all that count
     today: tuple[Passage, ...] = ()  # entries of the event day that contains now
-    latest: Passage | None = None  # movement of either direction
+    latest: Passage | None = None  # in either direction
     inside_by: Passage | None = None  # the entry that put the holder inside
     may_leave: bool = False
 
@@ -79,7 +79,7 @@ NEVER_CAME = Attendance()
 
 
 def attendance(history: tuple[Passage, ...], event: EventRow, now: int) -> Attendance:
-    """Entries ever and today, whether the holder is inside, and whether an exit makes sense."""
+    """The entries ever and today, whether the holder is inside, and whether an exit is plausible."""
     counted = _counted(history, event, now)
     if not counted:
         return NEVER_CAME
@@ -98,7 +98,7 @@ def attendance(history: tuple[Passage, ...], event: EventRow, now: int) -> Atten
 
 
 def inside_by(history: tuple[Passage, ...], event: EventRow, now: int) -> Passage | None:
-    """The entry by which the holder is inside now: its gate and zone are where the holder counts. None: not inside."""
+    """The entry that put the holder inside, whose gate and zone count them; None if they are not inside."""
     return attendance(history, event, now).inside_by
 
 
@@ -111,7 +111,7 @@ def _counted(history: tuple[Passage, ...], event: EventRow, now: int) -> list[Pa
 
 
 def _no_later_than(now: int, one: Passage) -> Passage:
-    # Another gate's clock may run ahead: what it wrote happened all the same, so it counts as just now.
+    # Another gate's clock may be fast: a movement in the future has happened all the same, so it counts as now.
     if one.at <= now:
         return one
     return Passage(now, one.device, one.branch, one.seq, one.direction, one.gate, one.zone)
@@ -135,7 +135,7 @@ def span_of_today(days: tuple[EventDay, ...], now: int) -> tuple[int, int]:
 
 
 def _start_of_day_before(days: tuple[EventDay, ...], today: int) -> int:
-    # Whoever entered yesterday and leaves after the cut-over has a right to be counted out; the day before need not
+    # Guests who entered yesterday and leave after the cut-over must be counted out; the day before need not
     # have been an event day (a set-up evening), and with a day off in between it is the last event day.
     before = [day.start for day in days if day.until <= today]
     return min(max(before, default=today), today - _DAY)

@@ -1,4 +1,4 @@
-"""What staff must see beside the answer."""
+"""Notices that staff must see with a verdict."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _SHOWN = TicketFlags.WHEELCHAIR | TicketFlags.COMPANION_RESERVED | TicketFlags.C
 
 
 def of_exit(scene: Scene) -> tuple[str, ...]:
-    """Who leaves is not checked any more."""
+    """Notices for an exit: guests who leave are not checked."""
     return _of_flags(scene)
 
 
 def of_entry(scene: Scene, number: int) -> tuple[str, ...]:
-    """Notices of everything that was looked at up to this row of the table; 12 is an admission."""
+    """Notices from all rows of the table up to this one; 12 is an admission."""
     unverified = number > 9 and not scene.known and asked_tier(scene) is not None
-    told = (
+    notices = (
         *_of_flags(scene),
         *_of_membership(scene),
         *_of_type(scene),
@@ -32,7 +32,7 @@ def of_entry(scene: Scene, number: int) -> tuple[str, ...]:
         "membership_unverified" if unverified else "",
         "capacity_estimated" if number > 10 and is_estimated(scene) else "",
     )
-    return tuple(notice for notice in told if notice)
+    return tuple(notice for notice in notices if notice)
 
 
 def _of_flags(scene: Scene) -> tuple[str, ...]:

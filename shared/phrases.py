@@ -1,4 +1,4 @@
-"""What happened and what to do, for every denial of rows 5 to 11: two phrases that staff read as one sentence each."""
+"""The two sentences that staff read for each denial of rows 5 to 11: what happened, and what to do."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from shared.validity import valid_days
 Phrases = tuple[str, str]
 """What happened, and what to do about it."""
 
-_KEEP_OUT = "Do not let in."
+_KEEP_OUT = "Do not admit."
 _BOX_OFFICE = "Send the guest to the box office."
 
 
 def phrases(reason: Reason, scene: Scene) -> Phrases:
-    """Of a denial; the first says it, the second helps."""
+    """The two sentences for a denial."""
     return _OF[reason](scene)
 
 
@@ -41,7 +41,7 @@ def _event_not_live(scene: Scene) -> Phrases:
 def _event_postponed(scene: Scene) -> Phrases:
     moved = scene.event.rescheduled_at
     when = "has no new date yet" if moved is None else f"begins {_when(scene, moved)}"
-    return f"The event is postponed and {when}.", "Do not let in now; the ticket stays good for the new date."
+    return f"The event is postponed and {when}.", "Do not admit now; the ticket remains valid for the new date."
 
 
 def _gate_closed(scene: Scene) -> Phrases:
@@ -69,7 +69,8 @@ def _send_on(scene: Scene) -> str:
         return "Ask a supervisor where to send the guest."
     if not scene.terms.flags & TicketFlags.WHEELCHAIR:
         return f"Send the guest to gate {gate.code}."
-    return f"Send the guest to gate {gate.code}{', step-free' if gate.step_free else '; it is not step-free, so help'}."
+    access = ", step-free" if gate.step_free else "; it is not step-free, so offer help"
+    return f"Send the guest to gate {gate.code}{access}."
 
 
 # --- The ticket ---
@@ -95,13 +96,13 @@ def _moment(scene: Scene, moment: int) -> str:
 
 def _not_valid_today(scene: Scene) -> Phrases:
     coming = [day.date for day in valid_days(scene) if day.start > scene.attempt.now]
-    return f"This ticket is not valid today{f', but on {coming[0]}' if coming else ''}.", _KEEP_OUT
+    return f"This ticket is not valid today{f', only on {coming[0]}' if coming else ''}.", _KEEP_OUT
 
 
 def _membership_expired(scene: Scene) -> Phrases:
     tier, row = asked_tier(scene), scene.attempt.row
     if row is not None and scene.known and row.membership_tier == tier:
-        return f"The membership {tier} of this ticket is over or was revoked.", _BOX_OFFICE
+        return f"This ticket's {tier} membership has expired or was revoked.", _BOX_OFFICE
     return f"{_zone(scene)} is for members ({tier}), and this ticket has no such membership.", _BOX_OFFICE
 
 
@@ -116,19 +117,19 @@ def _daily_limit_reached(scene: Scene) -> Phrases:
     today, limit = scene.attendance.today, daily_limit(scene)
     entries = "entry" if limit == 1 else "entries"
     last = _trace(scene, today[-1])
-    return f"Used {len(today)} of {limit} {entries} today, last {last}.", "Do not let in again today."
+    return f"Used {len(today)} of {limit} {entries} today, last {last}.", "Do not admit again today."
 
 
 def _already_inside(scene: Scene) -> Phrases:
     came = scene.attendance.inside_by
     trace = f" {_trace(scene, came)}" if came else ""
-    return f"Came in{trace} and has not left.", "Do not let in; if the exit was not scanned, a supervisor decides."
+    return f"Entered{trace} and has not left.", "Do not admit; if the exit was not scanned, ask a supervisor."
 
 
 def _not_inside(scene: Scene) -> Phrases:
     latest = scene.attendance.latest
-    known = f"it was last scanned {_trace(scene, latest)}" if latest else "no entry of it is known"
-    return f"This ticket is not inside: {known}.", "Let the guest out by hand, or ask a supervisor to count it."
+    known = f"it was last scanned {_trace(scene, latest)}" if latest else "it has no entry"
+    return f"This ticket is not inside: {known}.", "Let the guest out by hand, or ask a supervisor to record the exit."
 
 
 def _trace(scene: Scene, passage: Passage) -> str:
@@ -138,38 +139,38 @@ def _trace(scene: Scene, passage: Passage) -> str:
 
 
 def _zone_full(scene: Scene) -> Phrases:
-    return f"{_zone(scene)} is full.", "Ask the guest to wait until somebody leaves."
+    return f"{_zone(scene)} is full.", "Ask the guest to wait until someone leaves."
 
 
 def _gate_full(scene: Scene) -> Phrases:
     return f"Gate {_here(scene)} has reached its capacity.", _send_on(scene)
 
 
-def _always(*said: str) -> Callable[[Scene], Phrases]:
-    happened, to_do = said
+def _always(*sentences: str) -> Callable[[Scene], Phrases]:
+    happened, to_do = sentences
     return lambda _: (happened, to_do)
 
 
 _OF: Mapping[Reason, Callable[[Scene], Phrases]] = MappingProxyType(
     {
         Reason.EVENT_NOT_LIVE: _event_not_live,
-        Reason.EVENT_CANCELLED: _always("The event is cancelled.", "Do not let in; refunds come from the organiser."),
+        Reason.EVENT_CANCELLED: _always("The event is cancelled.", "Do not admit; refunds come from the organiser."),
         Reason.EVENT_POSTPONED: _event_postponed,
         Reason.EVENT_ENDED: _always(
-            "The event is over.", "Do not let in; whoever left something behind asks a supervisor."
+            "The event has ended.", "Do not admit; a guest who left something behind can ask a supervisor."
         ),
         Reason.GATE_CLOSED: _gate_closed,
         Reason.WRONG_GATE: _wrong_gate,
         Reason.TICKET_REPLACED: _always(
             "This code was replaced by a newer one.",
-            "Ask for the newest ticket; it may belong to somebody else now.",
+            "Ask for the latest ticket; it may now belong to somebody else.",
         ),
         Reason.TICKET_CANCELLED: _always("This ticket was cancelled.", f"{_KEEP_OUT} {_BOX_OFFICE}"),
         Reason.TICKET_BLOCKED: _always("This ticket is blocked.", f"{_KEEP_OUT} Call a supervisor."),
-        Reason.TICKET_UNPAID: _always("This ticket is not paid.", _BOX_OFFICE),
+        Reason.TICKET_UNPAID: _always("This ticket has not been paid for.", _BOX_OFFICE),
         Reason.NOT_IN_SNAPSHOT: _always(
-            "This gate does not know this ticket and may not take it on trust.",
-            "Sync this gate and scan again; if it stays, send the guest to the box office.",
+            "This gate does not know this ticket and must not accept unknown tickets.",
+            "Sync this gate and scan again; if that does not help, send the guest to the box office.",
         ),
         Reason.NOT_VALID_YET: _not_valid_yet,
         Reason.NO_LONGER_VALID: _no_longer_valid,

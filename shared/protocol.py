@@ -1,4 +1,4 @@
-"""The messages between gate and server, strictly read: a message, Unreadable or UpgradeNeeded, and nothing else."""
+"""The messages between gate and server; decoding raises only Unreadable or UpgradeNeeded."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from shared.strictly import strictly
 
 PROTOCOL_VERSION = 1
 SPOKEN = (1,)
-"""The versions that this program speaks: its own and the one before, once there is one."""
+"""The protocol versions of this program: its own and the previous one, once there is one."""
 
 PATH = "/sync/v1"
 ENROL, HELLO, SNAPSHOT, CHANGES, JOURNAL = (
@@ -27,9 +27,9 @@ ENROL, HELLO, SNAPSHOT, CHANGES, JOURNAL = (
 MEDIA_TYPE = "application/msgpack"
 
 MAX_MESSAGE_BYTES = 48 * 1024 * 1024
-"""Nothing longer is read at all; a server allows its guests less."""
+"""The largest message; for callers that are not signed in, a server accepts less."""
 MAX_ENTRIES = 500
-"""Journal entries in one upload."""
+"""The most journal entries in one upload."""
 MAX_WAIT_SECONDS = 60
 
 _ROW_MARK = re.compile("([1-9][0-9]?):(0|[1-9][0-9]{0,19})", re.ASCII)
@@ -49,13 +49,13 @@ Body = Annotated[bytes, msgspec.Meta(max_length=16_384)]
 
 
 class Message(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Fields by name: unknown ones are ignored, unless `critical` names them."""
+    """Fields have names; unknown ones are ignored unless `critical` lists them."""
 
     critical: Critical = ()
 
 
 class Assignment(Message, frozen=True, kw_only=True):
-    """One event at which a device works, and as what."""
+    """One event a device is assigned to, and how."""
 
     event: Number
     event_id: Text
@@ -69,7 +69,7 @@ class Assignment(Message, frozen=True, kw_only=True):
 
 
 class EnrolRequest(Message, frozen=True, kw_only=True):
-    """A new machine, or a known one anew, asks to be let in."""
+    """A machine asks to be enrolled, for the first time or again."""
 
     code_id: Bytes8
     device_public: Bytes32
@@ -81,7 +81,7 @@ class EnrolRequest(Message, frozen=True, kw_only=True):
 
 
 class EnrolAnswer(Message, frozen=True, kw_only=True):
-    """What the machine is from now on."""
+    """The identity that an enrolled machine gets."""
 
     device_number: Number
     device_id: Text
@@ -96,7 +96,7 @@ class EnrolAnswer(Message, frozen=True, kw_only=True):
 
 
 class EventAt(Message, frozen=True, kw_only=True):
-    """What a gate holds of one event. An empty lineage: nothing yet."""
+    """The position a gate has for one event; an empty lineage means nothing yet."""
 
     event: Number
     lineage: Annotated[bytes, msgspec.Meta(max_length=8)] = b""
@@ -105,7 +105,7 @@ class EventAt(Message, frozen=True, kw_only=True):
 
 
 class Mark(Message, frozen=True, kw_only=True):
-    """Up to where, and at which hash, the server holds a journal: only this says what need not be sent again."""
+    """How far the server has a journal, and the hash there; only this tells what need not be sent again."""
 
     branch: Number
     seq: Count
@@ -113,7 +113,7 @@ class Mark(Message, frozen=True, kw_only=True):
 
 
 class HelloRequest(Message, frozen=True, kw_only=True):
-    """A gate says what it is and what it holds."""
+    """A gate reports its state and the positions it has."""
 
     branch: Number
     last_seq: Count
@@ -127,7 +127,7 @@ class HelloRequest(Message, frozen=True, kw_only=True):
 
 
 class HelloAnswer(Message, frozen=True, kw_only=True):
-    """What the server holds of the gate's journal, and what the gate is to do."""
+    """The server's mark in the gate's journal, and the gate's assignments."""
 
     server_time: Millis
     mark: Mark | None = None
@@ -139,7 +139,7 @@ class HelloAnswer(Message, frozen=True, kw_only=True):
 
 
 class SnapshotAnswer(Message, frozen=True, kw_only=True):
-    """One frame of all rows of an event, by kind and key; `next` asks for the one after."""
+    """One frame of an event's rows, ordered by kind and key; `next` requests the following one."""
 
     event: Number
     lineage: Bytes8
@@ -150,14 +150,14 @@ class SnapshotAnswer(Message, frozen=True, kw_only=True):
 
 
 class ChangesRequest(Message, frozen=True, kw_only=True):
-    """What has changed at these events; the server may wait for something to say."""
+    """Asks for changes of these events; the server may wait until there are some."""
 
     events: Annotated[list[EventAt], msgspec.Meta(max_length=1_000)]
     wait: Annotated[float, msgspec.Meta(ge=0, le=MAX_WAIT_SECONDS)] = 0
 
 
 class Batch(Message, frozen=True, kw_only=True):
-    """All changes of one event from one revision to another, signed so that a peer can pass them on whole."""
+    """All changes of an event from one revision to another, signed so that peers can pass them on."""
 
     event: Number
     lineage: Bytes8
@@ -173,7 +173,7 @@ class Batch(Message, frozen=True, kw_only=True):
 
 
 class ChangesAnswer(Message, frozen=True, kw_only=True):
-    """The batches of the events that have something new."""
+    """The batches of events with changes."""
 
     events: list[Batch]
     server_time: Millis
@@ -181,7 +181,7 @@ class ChangesAnswer(Message, frozen=True, kw_only=True):
 
 
 class JournalRequest(Message, frozen=True, kw_only=True):
-    """A stretch of one branch of a journal, and the device's word for its head."""
+    """Part of one branch of a journal, and the device's signature over its head."""
 
     branch: Number
     entries: Annotated[list[Body], msgspec.Meta(max_length=MAX_ENTRIES)]
@@ -191,7 +191,7 @@ class JournalRequest(Message, frozen=True, kw_only=True):
 
 
 class JournalAnswer(Message, frozen=True, kw_only=True):
-    """What became of each entry (seq, "accepted" | "known" | "quarantined", why), and the mark."""
+    """The result for each entry (seq, "accepted" | "known" | "quarantined", why), and the mark."""
 
     answers: list[tuple[Count, Text, Text]]
     mark: Mark
@@ -199,7 +199,7 @@ class JournalAnswer(Message, frozen=True, kw_only=True):
 
 
 class ErrorBody(Message, frozen=True, kw_only=True):
-    """What went wrong, in the words of the error tree."""
+    """An error with its code and message."""
 
     code: Text
     message: Annotated[str, msgspec.Meta(max_length=10_000)]
@@ -208,7 +208,7 @@ class ErrorBody(Message, frozen=True, kw_only=True):
 
 
 class ErrorAnswer(Message, frozen=True, kw_only=True):
-    """The answer that is no answer."""
+    """An error response."""
 
     error: ErrorBody
 
@@ -221,12 +221,12 @@ _CRITICAL = _DECODERS[Message]
 
 
 def encode(message: Message) -> bytes:
-    """The message as it travels; fields at their defaults are left out."""
+    """Encodes a message; fields with default values are left out."""
     return _encode(message)
 
 
 def decode(kind: type[M], data: bytes, limit: int = MAX_MESSAGE_BYTES) -> M:
-    """The message of that kind; Unreadable, or UpgradeNeeded where it leans on something unknown here."""
+    """Decodes a message. Raises Unreadable, or UpgradeNeeded if it relies on an unknown feature."""
     what = f"The message {kind.__name__}"
     try:
         message: M = strictly(_DECODERS[kind], data, what, limit)
@@ -250,7 +250,7 @@ def _parts(message: Message) -> Iterator[Message]:
 
 
 def _critical_of(data: bytes, limit: int) -> tuple[str, ...]:
-    """What a message that cannot be read calls critical: a later version may have changed everything else."""
+    """The critical features of an unreadable message: a later version may have changed everything else."""
     try:
         return strictly(_CRITICAL, data, "The message", limit).critical  # type: ignore[no-any-return]
     except Unreadable:
@@ -264,7 +264,7 @@ def _require_known(kind: type[Message], critical: tuple[str, ...]) -> None:
 
 
 def version_spoken_by(versions: Iterable[int]) -> int:
-    """The highest version that both sides speak; UpgradeNeeded where there is none."""
+    """The highest common version. Raises UpgradeNeeded if there is none."""
     common = set(versions) & set(SPOKEN)
     if not common:
         raise UpgradeNeeded(spoken=list(SPOKEN))
@@ -272,35 +272,35 @@ def version_spoken_by(versions: Iterable[int]) -> int:
 
 
 def batch_message(batch: Batch) -> bytes:
-    """What the server signs of a batch: all but the movements, which their devices' journals vouch for."""
+    """The bytes of a batch that the server signs: all but the movements, which the devices' journals vouch for."""
     numbers = pack(">IQQQ", batch.event, batch.from_revision, batch.to_revision, batch.as_of)
     flag = b"\x01" if batch.resync else b"\x00"
     return _BATCH_DOMAIN + numbers + flag + batch.lineage + batch.digest + sha256(batch.rows).digest()
 
 
 def sign_batch(batch: Batch, key: Ed25519PrivateKey) -> Batch:
-    """The batch with the server's signature on it."""
+    """The batch with the server's signature."""
     return msgspec.structs.replace(batch, signature=key.sign(batch_message(batch)))
 
 
 def require_signed(batch: Batch, server_public: Ed25519PublicKey) -> None:
-    """Raise Untrusted unless the server signed this batch, whoever brought it."""
+    """Raises Untrusted unless the server signed this batch, whoever delivered it."""
     try:
         server_public.verify(batch.signature, batch_message(batch))
     except InvalidSignature as problem:
-        raise Untrusted("These changes are not the server's. Nothing of them was used.") from problem
+        raise Untrusted("These changes are not signed by the server. They were discarded.") from problem
 
 
 def row_mark(kind: RowKind, key: int) -> str:
-    """Where a snapshot goes on: after this row."""
+    """The text that tells where a snapshot continues: after this row."""
     return f"{int(kind)}:{key}"
 
 
 def read_row_mark(text: str) -> tuple[RowKind, int]:
-    """The row that a mark names; "" is before the first."""
+    """Parses such a text; "" is before the first row. Raises InvalidRequest."""
     if not text:
         return RowKind.EVENT, -1
     named = _ROW_MARK.fullmatch(text)
     if named is None or int(named[1]) not in set(RowKind) or int(named[2]) >= 2**64:
-        raise InvalidRequest("`after` is `<kind>:<key>`, as the last answer gave it in `next`.")
+        raise InvalidRequest("`after` must be `<kind>:<key>`, as in `next` of the last answer.")
     return RowKind(int(named[1])), int(named[2])

@@ -1,4 +1,4 @@
-"""Between a row's value and its body: a MessagePack array of the value's fields without the key."""
+"""Converts rows to bodies and back: a body is a MessagePack array of the fields without the key."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from shared.rows import (
 from shared.strictly import strictly
 
 MAX_BODY_BYTES = 65_536
-"""No body of a row is longer."""
+"""The longest body of a row, in bytes."""
 
 VALUE_OF: dict[RowKind, type[Any]] = {
     RowKind.EVENT: EventRow,
@@ -46,7 +46,7 @@ _PublicKey = Annotated[bytes, msgspec.Meta(min_length=32, max_length=32)]
 
 @dataclass(frozen=True, slots=True)
 class _Form:
-    """How one kind of row is written and read."""
+    """How one kind of row is encoded and decoded."""
 
     kind: RowKind
     key: Callable[[Any], int]
@@ -56,7 +56,7 @@ class _Form:
 
 
 def _columns_of(value: type[Any]) -> type[msgspec.Struct]:
-    """A struct of every field but the key; columns that came later have defaults, those yet to come are skipped."""
+    """A struct of all fields but the key; later columns have defaults, unknown ones are skipped."""
     hints = get_type_hints(value) | ({"public": _PublicKey} if "public" in get_type_hints(value) else {})
     columns: list[Any] = []
     for field in fields(value)[1:]:
@@ -77,13 +77,13 @@ _encode = msgspec.msgpack.Encoder().encode
 
 
 def pack(row: AnyRow) -> Row:
-    """The row as it travels."""
+    """Encodes a row."""
     form = _FORM_OF_VALUE[type(row)]
     return Row(form.kind, form.key(row), _encode(form.columns(row)))
 
 
 def unpack(row: Row) -> AnyRow:
-    """The value of a live row; columns of later versions are skipped, missing ones take their defaults."""
+    """Decodes a live row; columns of later versions are skipped, missing ones get their defaults."""
     if row.body is None:
         raise Unreadable("This row is gone: there is nothing in it to read.")
     form = _FORMS[row.kind]

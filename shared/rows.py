@@ -1,4 +1,4 @@
-"""The values that come down to a gate: rows, movements, and the position that names a state of the rows."""
+"""The values a gate receives: rows, movements, and the position that identifies a state of the rows."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from shared.claims import Entitlement, TicketFlags
 
 
 class RowKind(IntEnum):
-    """The kinds of rows that come down; the numbers are on the wire and in the digest."""
+    """The kinds of rows; their numbers are part of the wire format and the digest."""
 
     EVENT = 1
     GATE = 2
@@ -25,7 +25,7 @@ class RowKind(IntEnum):
 
 
 class TicketState(IntEnum):
-    """The server's word on one ticket. Replaced is told by the issue number, never stored."""
+    """The state of a ticket. Replacement shows in the issue number and is not a state."""
 
     VALID = 0
     CANCELLED = 1
@@ -34,7 +34,7 @@ class TicketState(IntEnum):
 
 
 class MembershipState(IntEnum):
-    """Of the membership that a ticket was bought with."""
+    """The state of the membership a ticket was bought with."""
 
     NONE = 0
     ACTIVE = 1
@@ -42,19 +42,19 @@ class MembershipState(IntEnum):
 
 
 class EventDay(msgspec.Struct, frozen=True, array_like=True):
-    """One event day: a date for people, and the span in UTC that belongs to it."""
+    """One event day: its date, and its span in UTC."""
 
     date: str  # 2026-07-04
     start: int
     until: int  # not included
 
 
-# Every field's place is its column on the wire: fields are only ever appended, with a default.
+# The order of fields is the wire format: fields are only appended, with a default.
 
 
 @dataclass(frozen=True, slots=True)
 class EventRow:
-    """What a gate knows of one event."""
+    """An event, as a gate needs it."""
 
     number: int
     organisation: str
@@ -81,14 +81,14 @@ class GateRow:
     code: str
     name: str
     open: bool = True
-    zones: tuple[int, ...] = ()  # none listed: serves all
+    zones: tuple[int, ...] = ()  # empty: serves all
     capacity: int | None = None
     step_free: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class ZoneRow:
-    """One zone of the house."""
+    """One zone of the venue."""
 
     number: int
     name: str
@@ -108,7 +108,7 @@ class TicketTypeRow:
 
 @dataclass(frozen=True, slots=True)
 class TicketRow:
-    """The server's words on one ticket; they win over the printed claims."""
+    """A ticket as the server knows it; takes precedence over the printed claims."""
 
     ticket_id: int
     issue: int
@@ -129,7 +129,7 @@ class TicketRow:
     membership_until: int  # ms, 0: none; not included
     number: str
     confirmation_code: str
-    name: str = ""  # only where the event asks for name checks
+    name: str = ""  # only if the event requires name checks
     notes: str = ""
 
 
@@ -155,7 +155,7 @@ class DeviceRow:
 
 @dataclass(frozen=True, slots=True)
 class SupervisorRow:
-    """Somebody who may override, by PIN; the verifier is an argon2id hash."""
+    """A supervisor, who may override with a PIN; the verifier is an argon2id hash."""
 
     number: int
     name: str
@@ -163,7 +163,7 @@ class SupervisorRow:
 
 
 class WhenUncertain(StrEnum):
-    """What to do when the clock cannot say on which side of a limit now is."""
+    """What to do if the clock is too uncertain to decide a time limit."""
 
     ADMIT = "admit"
     DENY = "deny"
@@ -171,7 +171,7 @@ class WhenUncertain(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PolicyRow:
-    """The organiser's wishes for doors of this event (one row, number 0)."""
+    """The organiser's admission policy for this event (one row, number 0)."""
 
     number: int = 0
     known_tickets_only: bool = False
@@ -184,9 +184,9 @@ AnyRow = EventRow | GateRow | ZoneRow | TicketTypeRow | TicketRow | KeyRow | Dev
 
 
 class Row(msgspec.Struct, frozen=True, gc=False):
-    """A row as it travels and as it is kept: `body` is None once it is gone."""
+    """A row as it is sent and stored; `body` is None once it is deleted."""
 
-    # A struct and no dataclass: a first sync makes hundreds of thousands of them.
+    # A struct, not a dataclass: a first sync creates hundreds of thousands of them.
     kind: RowKind
     key: int
     body: bytes | None
@@ -194,7 +194,7 @@ class Row(msgspec.Struct, frozen=True, gc=False):
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """Names one state of the rows of one event."""
+    """Identifies one state of an event's rows."""
 
     lineage: bytes  # 8 random bytes
     revision: int
@@ -202,7 +202,7 @@ class Position:
 
 
 class MovementKind(IntEnum):
-    """What a movement says."""
+    """The kind of a movement."""
 
     ENTRY = 1
     EXIT = 2
@@ -211,7 +211,7 @@ class MovementKind(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Movement:
-    """Somebody's admitted entry or exit, or its annulment, named by (device, branch, seq)."""
+    """An admitted entry or exit, or an annulment, identified by (device, branch, seq)."""
 
     device: int
     branch: int
@@ -223,4 +223,4 @@ class Movement:
     at: int  # corrected time, ms
     gate: int
     zone: int
-    annuls: tuple[int, int, int] | None = None  # (device, branch, seq) of what never counted
+    annuls: tuple[int, int, int] | None = None  # (device, branch, seq) of the annulled movement

@@ -1,4 +1,4 @@
-"""The journal as both sides see it: entries, their chain, their corrected times, and the movements they tell."""
+"""The journal on both sides: entries, their chain, corrected times, and the movements they imply."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _WALKS = frozenset({EntryKind.PRESENTATION, EntryKind.BY_HAND})
 
 
 def movement_of(entry: Entry, corrected_at: int) -> Movement | None:
-    """The movement that an entry tells: an admitted entry or exit, or an annulment; None for tests and all others."""
+    """The movement an entry implies: an admitted entry or exit, or an annulment; None for all others and tests."""
     if entry.mode != "real" or not entry.ticket_id:
         return None
     annuls = annulled_by(entry)
@@ -74,7 +74,7 @@ def annulled_by(entry: Entry) -> tuple[int, int, int] | None:
 
 
 def zone_of(entry: Entry) -> int:
-    """The zone that somebody walked into or out of; 0: none is known."""
+    """The zone that was entered or left; 0 if unknown."""
     zone = entry.details.get("zone", 0)
     return zone if type(zone) is int and 0 <= zone < 2**31 else 0
 

@@ -1,4 +1,4 @@
-"""The facts of one attempt once its code is believed: whose word holds on the ticket, and what its history means."""
+"""What rows 5 to 11 need to know about an attempt: the valid terms of the ticket, and its attendance."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from shared.tickets import ReadTicket, Ticket
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """What rows 5 to 11 look at."""
+    """The input of rows 5 to 11."""
 
     attempt: Attempt
     event: EventRow
     code: ReadTicket
-    known: bool  # the snapshot speaks of this very issue
-    terms: Ticket | TicketRow  # whose days, limits and zone hold
+    known: bool  # the snapshot has this issue
+    terms: Ticket | TicketRow  # which days, limits and zone apply
     attendance: Attendance
 
     @property
     def is_exit(self) -> bool:
-        """Nobody is kept in by rows 5 to 9."""
+        """Whether this is an exit, to which rows 5 to 9 do not apply."""
         return self.attempt.direction == Direction.EXIT
 
 
 def set_scene(attempt: Attempt, event: EventRow, code: ReadTicket) -> Scene:
-    """Gather once what several rows ask for."""
+    """Computes once what several rows need."""
     row, now = attempt.row, attempt.now
     known = knows(code.ticket, row)
     terms = row if row is not None and known else code.ticket
@@ -37,15 +37,15 @@ def set_scene(attempt: Attempt, event: EventRow, code: ReadTicket) -> Scene:
 
 
 def knows(ticket: Ticket, row: TicketRow | None) -> bool:
-    """Whether the row speaks of this code: one of a higher issue is trusted like an unknown ticket."""
+    """Whether the row covers this code; a code of a higher issue is treated like an unknown ticket."""
     return row is not None and ticket.issue <= row.issue
 
 
 def zone_of(ticket: Ticket, row: TicketRow | None) -> int:
-    """The number of the zone that the ticket opens: the server's word where it speaks of this code, else the claim."""
+    """The number of the ticket's zone: from its row if that covers this code, otherwise from the claims."""
     return row.zone if row is not None and ticket.issue <= row.issue else ticket.zone
 
 
 def type_of(ticket: Ticket, row: TicketRow | None) -> int:
-    """The number of the ticket's type, by the same word."""
+    """The number of the ticket's type, from row or claims like the zone."""
     return row.ticket_type if row is not None and ticket.issue <= row.issue else ticket.ticket_type

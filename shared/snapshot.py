@@ -1,4 +1,4 @@
-"""What a gate knows: rows and movements, how they travel, and the digest that names a state of the rows."""
+"""The data a gate holds: rows and movements, their encoding, and the digest of a state of the rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows 6, 7 and 9: the gate serves the ticket, the ticket is sound, and it has the membership its zone asks for."""
+"""Rows 6, 7 and 9: the gate serves the ticket's zone, the ticket is valid, and it has the required membership."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from shared.tickets import TicketFlags
 
 
 def unpermitted_gate(scene: Scene, _now: int) -> Reason | None:
-    """Row 6. A device whose gate is no gate of this event serves nobody."""
+    """Row 6: the gate. A device without a gate at this event serves nobody."""
     gate = scene.attempt.gate
     if gate is None:
         return Reason.WRONG_GATE
@@ -25,7 +25,7 @@ def serves(gate: GateRow, zone: int) -> bool:
 
 
 def right_gate(scene: Scene) -> GateRow | None:
-    """The nearest other open gate for this ticket, by number; step-free before near where there is a wheelchair."""
+    """The nearest other open gate for this ticket, by number; for a wheelchair a step-free one first."""
     here = scene.attempt.gate
     number = here.number if here else 0
     others = [gate for gate in scene.attempt.gates if gate.number != number or here is None]
@@ -42,7 +42,7 @@ _UNSOUND = {
 
 
 def unsound_ticket(scene: Scene, now: int) -> Reason | None:
-    """Row 7: replaced, cancelled, blocked, unpaid, or unknown where it would have to be known."""
+    """Row 7: the ticket is replaced, cancelled, blocked, unpaid, or unknown although it must be known."""
     attempt = scene.attempt
     issue = scene.code.ticket.issue
     row = attempt.row
@@ -59,7 +59,7 @@ def _ought_to_be_known(scene: Scene, now: int) -> bool:
         scene.code.key_distrusted
         or attempt.policy.known_tickets_only
         or _too_old(attempt, now)
-        # Printed in whole seconds: only a ticket whose second was over before the snapshot is surely older than it.
+        # Issue times are whole seconds: a ticket is certainly older than the snapshot only if its second had ended.
         or (ticket.issued_at + 1) * 1000 <= attempt.snapshot_as_of
     )
 
@@ -70,7 +70,7 @@ def _too_old(attempt: Attempt, now: int) -> bool:
 
 
 def without_membership(scene: Scene, now: int) -> Reason | None:
-    """Row 9: an unknown ticket can only be taken at its flag's word."""
+    """Row 9: the membership. For an unknown ticket only its flag can be checked."""
     tier = asked_tier(scene)
     if tier is None:
         return None
@@ -83,7 +83,7 @@ def without_membership(scene: Scene, now: int) -> Reason | None:
 
 
 def asked_tier(scene: Scene) -> str | None:
-    """The tier that this zone asks of this ticket; None: none, or the ticket is exempt."""
+    """The tier that the zone requires; None if it requires none or the ticket is exempt."""
     zone = scene.attempt.zone
     if zone is None or zone.membership_tier is None or scene.terms.flags & TicketFlags.EXEMPT:
         return None
@@ -91,5 +91,5 @@ def asked_tier(scene: Scene) -> str | None:
 
 
 def is_member(row: TicketRow, now: int) -> bool:
-    """Active and not over; `until` is not included."""
+    """Whether the membership is active and has not expired; `until` is exclusive."""
     return row.membership_state == MembershipState.ACTIVE and (not row.membership_until or now < row.membership_until)

@@ -1,4 +1,4 @@
-"""Reading MessagePack from strangers: a value of the type asked for, or Unreadable, and never another exception."""
+"""Decodes untrusted MessagePack: returns a value of the requested type or raises Unreadable, nothing else."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from shared.errors import Unreadable
 T_co = TypeVar("T_co", covariant=True)
 T = TypeVar("T")
 
-# Nonsense shows in many ways: text that is no UTF-8, keys that cannot be keys, nesting without end.
+# What invalid input can raise: bad UTF-8, unhashable keys, endless nesting.
 NONSENSE = (ValueError, TypeError, RecursionError, OverflowError)
 
 
 class Decoder(Protocol[T_co]):
-    """What msgspec's decoders promise."""
+    """The interface of msgspec's decoders."""
 
     def decode(self, buf: bytes, /) -> T_co:
-        """The value that these bytes say."""
+        """Decodes a value."""
 
 
 def strictly(decoder: Decoder[T], data: bytes, what: str, limit: int) -> T:
-    """The value in `data`, at most `limit` bytes; Unreadable says `what` is damaged."""
+    """Decodes `data` of at most `limit` bytes. Raises Unreadable, naming `what`."""
     if len(data) > limit:
-        raise Unreadable(f"{what} is larger than allowed ({len(data)} bytes, at most {limit}). Nothing of it was used.")
+        raise Unreadable(f"{what} is larger than allowed ({len(data)} bytes, at most {limit}). It was discarded.")
     try:
         return decoder.decode(data)
     except NONSENSE as problem:
@@ -31,5 +31,5 @@ def strictly(decoder: Decoder[T], data: bytes, what: str, limit: int) -> T:
 
 
 def unreadable(what: str, problem: Any) -> Unreadable:
-    """The refusal of `what`, with the words of the part that found the damage."""
-    return Unreadable(f"{what} is damaged or is not Gatehouse's. Nothing of it was used.", problem=str(problem)[:200])
+    """The error for `what`, with the reason."""
+    return Unreadable(f"{what} is damaged or not valid Gatehouse data. It was discarded.", problem=str(problem)[:200])

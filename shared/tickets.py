@@ -1,4 +1,4 @@
-"""The ticket code: what is printed, how it is signed, and how any text at all is read back."""
+"""The ticket code: signs tickets, and reads any text as a ticket or a refusal."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ __all__ = [
 
 PREFIX = f"{MARK}{claims.VERSION}"
 SIGNED_AS = b"gatehouse:ticket:1\x00"
-"""Stands before the signed bytes, so that no signature made for another purpose passes as a ticket."""
+"""Prefix of the signed bytes, so that signatures made for other purposes are never valid tickets."""
 
 _SIGNATURE = 64
 _SHORTEST = claims.HEAD.size + _SIGNATURE
@@ -39,7 +39,7 @@ _SHORTEST = claims.HEAD.size + _SIGNATURE
 
 @dataclass(frozen=True, slots=True)
 class ReadTicket:
-    """A code whose signature holds: claims that may be believed."""
+    """A code with a valid signature."""
 
     ticket: Ticket
     organisation: str
@@ -49,12 +49,12 @@ class ReadTicket:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A code that may not be believed, and why; claims only where they are known to be the signer's own."""
+    """A code that was refused, and why."""
 
     reason: Reason
-    ticket: Ticket | None = None  # unverified claims (unknown key, bad signature): for the journal's eyes only
+    ticket: Ticket | None = None  # unverified claims (unknown key, bad signature), for the journal only
     code_hash: bytes = b""
-    key_revoked: bool = False  # with unknown_key: the device holds the key, and holds it revoked
+    key_revoked: bool = False  # with unknown_key: the device has the key, but it is revoked
 
 
 _UNREADABLE = Refusal(Reason.UNREADABLE)
@@ -62,28 +62,28 @@ _UNSUPPORTED = Refusal(Reason.UNSUPPORTED_VERSION)
 
 
 def sign(ticket: Ticket, private_key: Ed25519PrivateKey) -> str:
-    """The text to print. Raises InvalidRequest, naming the claim, where one does not fit its place."""
+    """The text to print. Raises InvalidRequest, naming the claim, if one does not fit."""
     return as_text(signed_bytes(ticket, private_key))
 
 
 def signed_bytes(ticket: Ticket, private_key: Ed25519PrivateKey) -> bytes:
-    """Head, extensions and signature. Raises InvalidRequest like `sign`."""
+    """Head, extensions and signature as bytes. Raises InvalidRequest like `sign`."""
     unsigned = claims.to_bytes(ticket)
     return unsigned + private_key.sign(SIGNED_AS + unsigned)
 
 
 def as_text(signed: bytes) -> str:
-    """Signed bytes as they are printed."""
+    """Signed bytes as text to print."""
     return PREFIX + base32.encode(signed)
 
 
 def code_hash(signed: bytes) -> bytes:
-    """What a journal keeps of signed bytes: enough to know them again, too little to make them."""
+    """The hash of signed bytes in journals: enough to recognise a code, not to forge it."""
     return sha256(signed).digest()[:16]
 
 
 def code_hash_of(text: str) -> bytes:
-    """By what journals name this code, whoever signed it. Raises Unreadable where it is no code of this version."""
+    """The hash of a code's text, whoever signed it. Raises Unreadable if it is not a code of this version."""
     found = _open(text)
     if isinstance(found, Refusal):
         raise Unreadable("This text is no ticket code that this version knows.")
@@ -91,7 +91,7 @@ def code_hash_of(text: str) -> bytes:
 
 
 def read(text: str, ring: KeyRing) -> ReadTicket | Refusal:
-    """A ticket to believe or the reason why not, for any text whatever, in bounded time; never raises."""
+    """Reads any text: a verified ticket, or the reason for refusal; in bounded time, and never raises."""
     found = _open(text)
     if isinstance(found, Refusal):
         return found
@@ -113,7 +113,7 @@ def _signature_holds(key: TicketKey, signed: bytes) -> bool:
 
 
 def _open(text: str) -> tuple[Ticket, bytes] | Refusal:
-    """The claims, not yet believed, and the signed bytes that hold them."""
+    """The claims, not verified yet, and the signed bytes they are in."""
     printed = normalise(text)
     if not printed.startswith(PREFIX):
         return _UNSUPPORTED if _is_other_version(printed) else _UNREADABLE
@@ -136,7 +136,7 @@ def _take_apart(raw: bytes) -> tuple[Ticket, bytes] | Refusal:
     extensions = claims.extensions_of(raw[size:end]) if end > size else ()
     if extensions is None or len(raw) < end + _SIGNATURE:
         return _UNREADABLE
-    # Something may follow the signature only where a critical extension announces it, and none is known yet.
+    # Nothing may follow the signature unless a critical extension announces it, and none is defined yet.
     if any(tag & claims.CRITICAL for tag, _ in extensions):
         return _UNSUPPORTED
     if len(raw) != end + _SIGNATURE:

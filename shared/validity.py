@@ -1,4 +1,4 @@
-"""Row 8: is now inside the ticket's times and event days."""
+"""Row 8: whether now is within the ticket's times and event days."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from shared.snapshot import EventDay
 
 
 def out_of_time(scene: Scene, now: int) -> Reason | None:
-    """Times before days: `not_before` is included, `not_after` is not."""
+    """Row 8, times before days: `not_before` is inclusive, `not_after` exclusive."""
     terms = scene.terms
     if now < terms.not_before * 1000:
         return Reason.NOT_VALID_YET
@@ -28,7 +28,7 @@ def _out_of_days(days: tuple[EventDay, ...], now: int) -> Reason | None:
 
 
 def valid_days(scene: Scene) -> tuple[EventDay, ...]:
-    """The event days that the ticket names; none named means all."""
+    """The event days of the ticket; all if it names none."""
     days, named = scene.event.days, scene.terms.valid_days
     if not named:
         return days
@@ -36,7 +36,7 @@ def valid_days(scene: Scene) -> tuple[EventDay, ...]:
 
 
 def validity_limits(scene: Scene) -> tuple[int, ...]:
-    """Every moment at which the answer may change."""
+    """All moments at which the result may change."""
     terms = scene.terms
     edges = [edge for day in valid_days(scene) for edge in (day.start, day.until)]
     return (terms.not_before * 1000, terms.not_after * 1000, *edges)

@@ -10,18 +10,18 @@ from typing import Annotated
 import typer
 
 from sync_server.commands import audit, outbox
-from sync_server.commands.ground import MISTAKEN, explain, ground, say, tell
+from sync_server.commands.console import EXIT_USAGE, echo, open_runtime, print_json, report_failure
 
 app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
-    help="The server.",
+    help="Runs and maintains a Gatehouse server.",
 )
-users = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Logins of the staff.")
+users = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Logins of staff.")
 orgs = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Organisations.")
-signing = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Keys that sign tickets.")
+signing = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Signing keys of tickets, and the master key.")
 app.add_typer(users, name="user")
 app.add_typer(orgs, name="org")
 app.add_typer(signing, name="key")
@@ -32,8 +32,8 @@ Org = Annotated[str, typer.Option("--org", help="The organisation's slug.")]
 PasswordFd = Annotated[int | None, typer.Option("--password-fd", help="Read the password from this file descriptor.")]
 
 
-def _tell_version(asked: bool) -> None:
-    if asked:
+def _print_version(requested: bool) -> None:
+    if requested:
         from importlib import metadata
 
         print(metadata.version("gatehouse"))
@@ -41,21 +41,21 @@ def _tell_version(asked: bool) -> None:
 
 
 @app.callback()
-def everywhere(
+def root(
     _version: Annotated[
-        bool, typer.Option("--version", help="Print the version.", is_eager=True, callback=_tell_version)
+        bool, typer.Option("--version", help="Print the version.", is_eager=True, callback=_print_version)
     ] = False,
 ) -> None:
-    """The server."""
+    """Runs and maintains a Gatehouse server."""
 
 
 @app.command()
 def serve(
-    host: Annotated[str, typer.Option(help="The address to listen at.")] = "127.0.0.1",
+    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=1, max=65535)] = 8000,
     processes: Annotated[int, typer.Option(min=1, max=64, help="With PostgreSQL only.")] = 2,
 ) -> None:
-    """Answer requests until told to stop."""
+    """Run the server until stopped."""
     from sync_server.commands import serving
 
     serving.serve(host, port, processes)
@@ -63,9 +63,9 @@ def serve(
 
 @app.command()
 def worker(
-    metrics: Annotated[str | None, typer.Option(help="HOST:PORT for its measures, instead of the setting.")] = None,
+    metrics: Annotated[str | None, typer.Option(help="HOST:PORT for metrics; overrides the setting.")] = None,
 ) -> None:
-    """Deliver facts and do the periodic jobs until told to stop; on SQLite `serve` does this itself."""
+    """Deliver facts and run periodic jobs until stopped. On SQLite, `serve` does this itself."""
     from sync_server.commands import serving
 
     serving.work(metrics)
@@ -73,73 +73,76 @@ def worker(
 
 @app.command()
 def migrate() -> None:
-    """Bring the database to the newest schema."""
-    from sync_server.app import prepare
+    """Upgrade the database to the current schema."""
+    from sync_server.app import prepare_database
     from sync_server.migrations import schema
 
-    with ground(prepared=False) as here:
-        schema.upgrade(here.parts.database.engine)
-        prepare(here)
-    say(f"The schema is {schema.newest()}.")
+    with open_runtime(prepared=False) as runtime:
+        schema.upgrade(runtime.parts.database.engine)
+        schema.require_declared(runtime.parts.database.engine)
+        prepare_database(runtime)
+    echo(f"The schema is at version {schema.newest()}.")
 
 
 @app.command()
-def demo(json: Annotated[bool, typer.Option("--json", help="One JSON object on standard output.")] = False) -> None:
-    """Make a demo organisation and print its ids, logins, API token and a device code."""
-    from sync_server.commands.demo import make
+def demo(
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output.")] = False,
+) -> None:
+    """Create a demo organisation and print its ids, login, API token and a device code."""
+    from sync_server.commands.demo import make_demo
 
-    with ground() as here:
-        made = make(here)
+    with open_runtime() as runtime:
+        made = make_demo(runtime)
     if json:
-        tell(made)
+        print_json(made)
         return
     login = made["login"]
-    say(f"Sign in as {login['email']} with {login['password']}; supervisor PIN {made['supervisor']['pin']}.")
-    say(f"Enrol a gate with {made['device_code']}; the API token is {made['api_token']}.")
+    echo(f"Sign in as {login['email']} with {login['password']}; supervisor PIN {made['supervisor']['pin']}.")
+    echo(f"Enrol a gate with {made['device_code']}; the API token is {made['api_token']}.")
 
 
 @users.command("add")
 def user_add(
     email: str,
-    name: Annotated[str, typer.Option(help="What people call them.")],
+    name: Annotated[str, typer.Option(help="The display name.")],
     org: Annotated[str | None, typer.Option("--org", help="The organisation's slug.")] = None,
     role: Annotated[str, typer.Option(help="owner, admin, staff, super_admin or tenant_manager.")] = "staff",
     password_fd: PasswordFd = None,
 ) -> None:
-    """Make a login; the password is asked for."""
+    """Create a login; asks for the password."""
     from sync_server.commands import people
 
-    tell(people.add_user(email, name, org, role, lambda: people.asked_password(password_fd)))
+    print_json(people.add_user(email, name, org, role, lambda: people.read_password(password_fd)))
 
 
 @users.command("password")
 def user_password(email: str, password_fd: PasswordFd = None) -> None:
-    """Set a new password; it is asked for."""
+    """Set a new password; asks for it."""
     from sync_server.commands import people
 
-    people.change_password(email, people.asked_password(password_fd))
-    say("The password is changed, and the user is signed out everywhere.")
+    people.change_password(email, people.read_password(password_fd))
+    echo("Password changed. The user is signed out everywhere.")
 
 
 @users.command("role")
 def user_role(email: str, role: str, org: Org) -> None:
-    """Give a user a role in an organisation."""
+    """Set a user's role in an organisation."""
     from sync_server.commands import people
 
     people.change_role(email, org, role)
-    say(f"{email} is {role} now.")
+    echo(f"{email} now has the role {role}.")
 
 
 @orgs.command("add")
 def org_add(
     slug: str,
-    name: Annotated[str, typer.Option(help="Its full name.")],
-    currency: Annotated[str, typer.Option(help="Three letters.")] = "EUR",
+    name: Annotated[str, typer.Option(help="The full name.")],
+    currency: Annotated[str, typer.Option(help="Three letters, such as EUR.")] = "EUR",
 ) -> None:
-    """Make an organisation."""
+    """Create an organisation."""
     from sync_server.commands import people
 
-    tell(people.add_organisation(slug, name, currency))
+    print_json(people.add_organisation(slug, name, currency))
 
 
 @orgs.command("list")
@@ -148,110 +151,112 @@ def org_list() -> None:
     from sync_server.commands import people
 
     for organisation in people.list_organisations():
-        tell(organisation)
+        print_json(organisation)
 
 
 @signing.command("list")
 def key_list(org: Org) -> None:
-    """List an organisation's keys, with the number of tickets each signed."""
+    """List an organisation's signing keys, with the number of tickets each has signed."""
     from sync_server.commands import keys
 
     for key in keys.list_keys(org):
-        tell(key)
+        print_json(key)
 
 
 @signing.command("rotate")
 def key_rotate(
     org: Org,
-    at_once: Annotated[bool, typer.Option("--at-once", help="Do not wait a day for gates to hear of it.")] = False,
+    at_once: Annotated[
+        bool, typer.Option("--at-once", help="Use the new key now, without a day for gates to receive it.")
+    ] = False,
 ) -> None:
-    """Make a new signing key."""
+    """Create a new signing key."""
     from sync_server.commands import keys
 
-    tell(keys.rotate(org, at_once=at_once))
+    print_json(keys.rotate(org, at_once=at_once))
 
 
 @signing.command("revoke")
 def key_revoke(
     key_id: Annotated[int, typer.Argument(min=1, max=65_535)],
     org: Org,
-    kills: Annotated[int | None, typer.Option(help="How many good tickets that may kill.")] = None,
-    reason: Annotated[str, typer.Option(help="Why; it stands in the audit log.")] = "",
-    reissue: Annotated[bool, typer.Option("--reissue", help="Give those tickets new codes.")] = False,
+    kills: Annotated[int | None, typer.Option(help="Confirms the number of valid tickets that become invalid.")] = None,
+    reason: Annotated[str, typer.Option(help="The reason, which is recorded in the audit log.")] = "",
+    reissue: Annotated[bool, typer.Option("--reissue", help="Issue new codes for those tickets.")] = False,
 ) -> None:
-    """Let nothing that a key signed be good; first says how many tickets that kills."""
+    """Revoke a signing key, so that its tickets are refused; without --kills, only says how many."""
     from sync_server.commands import keys
 
-    tell(keys.revoke(org, key_id, kills=kills, reason=reason, reissue=reissue))
+    print_json(keys.revoke(org, key_id, kills=kills, reason=reason, reissue=reissue))
 
 
 @signing.command("master")
 def key_master() -> None:
-    """Make the installation's master key, once."""
+    """Create the installation's master key, once."""
     from sync_server.commands import keys
 
-    say(f"The master key is in {keys.make_master(os.urandom)}. Keep a copy of it apart from the backups.")
+    echo(f"The master key is in {keys.make_master(os.urandom)}. Keep a copy, separate from the backups.")
 
 
 @app.command()
 def backup(file: Path) -> None:
-    """Write the whole database into one file; the master key is not in it."""
-    from sync_server.commands import safety
+    """Write the whole database to a file, without the master key."""
+    from sync_server.commands import backups
 
-    safety.backup(file)
-    say(f"The backup is in {file}. The master key is not: keep it apart.")
+    backups.backup(file)
+    echo(f"Backup written to {file}. It does not contain the master key: keep a copy of that separately.")
 
 
 @app.command()
 def restore(file: Path) -> None:
-    """Put a backup in the place of the database; gates take everything anew."""
-    from sync_server.commands import safety
+    """Replace the database by a backup; gates then load everything again."""
+    from sync_server.commands import backups
 
-    safety.restore(file)
-    say("Restored. Gates will take a full snapshot, and deliver again what this backup has not seen.")
+    backups.restore(file)
+    echo("Restored. Gates will load a full snapshot and upload the entries missing from this backup again.")
 
 
 @app.command()
 def openapi() -> None:
-    """Print the description of the API."""
+    """Print the OpenAPI description of the API."""
     import json
 
-    from sync_server.app import web_of
+    from sync_server.app import web_app
 
-    with ground(prepared=False) as here:
-        print(json.dumps(web_of(here).spec, indent=1, sort_keys=True, ensure_ascii=False))
+    with open_runtime(prepared=False) as runtime:
+        print(json.dumps(web_app(runtime).spec, indent=1, sort_keys=True, ensure_ascii=False))
 
 
 @app.command()
 def doctor() -> None:
-    """Look at settings, key, database, schema, outbox and disk, and say what to do."""
-    from sync_server.commands import doctor as doctors
+    """Check settings, master key, database, schema, outbox and disk, and say what to do."""
+    from sync_server.commands import doctor as checks
 
-    findings = doctors.examine()
+    findings = checks.examine()
     for finding in findings:
-        tell(finding)
-        say(f"{'fine ' if finding['ok'] else 'WRONG'} {finding['part']}  {finding['problem'] or ''}".rstrip())
+        print_json(finding)
+        echo(f"{'ok  ' if finding['ok'] else 'FAIL'} {finding['part']}  {finding['problem'] or ''}".rstrip())
     if not all(finding["ok"] for finding in findings):
         raise typer.Exit(1)
 
 
 def main() -> None:
-    """Run a command; mistakes are told in words, never with a traceback."""
+    """Run a command; expected errors are printed as messages, without a traceback."""
     try:
         status = app(standalone_mode=False)
-    except typer.TyperException as mistake:
-        say(_told(mistake))
-        sys.exit(MISTAKEN)
+    except typer.TyperException as error:
+        echo(_usage_message(error))
+        sys.exit(EXIT_USAGE)
     except typer.Abort:
         sys.exit(130)
-    except Exception as problem:  # what was not foreseen is raised again there
-        sys.exit(explain(problem))
+    except Exception as error:  # report_failure raises unexpected errors again
+        sys.exit(report_failure(error))
     sys.exit(status if isinstance(status, int) else 0)
 
 
-def _told(mistake: typer.TyperException) -> str:
-    words = str(mistake.format_message())
-    return words if words.startswith("Usage:") else f"gatehouse-server: {' '.join(words.split())} Try --help."
+def _usage_message(error: typer.TyperException) -> str:
+    message = str(error.format_message())
+    return message if message.startswith("Usage:") else f"gatehouse-server: {' '.join(message.split())} Try --help."
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The composition root: the only place that picks the server's real parts and wires one floor to another."""
+"""The composition root: builds the server's parts, and wires its packages to one another."""
 
 from __future__ import annotations
 
@@ -24,41 +24,42 @@ from sync_server.events import routes as events_routes
 from sync_server.events import wiring as events_wiring
 from sync_server.holds import routes as holds_routes
 from sync_server.holds import wiring as holds_wiring
-from sync_server.house_plan import routes as house_plan_routes
-from sync_server.house_plan import wiring as house_plan_wiring
+from sync_server.images import routes as images_routes
+from sync_server.listings import routes as listings_routes
+from sync_server.listings import wiring as listings_wiring
 from sync_server.live import routes as live_routes
 from sync_server.migrations import schema
+from sync_server.monitoring import routes as monitoring_routes
+from sync_server.monitoring import wiring as monitoring_wiring
 from sync_server.outbox import routes as outbox_routes
 from sync_server.outbox import wiring as outbox_wiring
-from sync_server.pictures import routes as pictures_routes
-from sync_server.plumbing import docs, health, logs, sealing, web
+from sync_server.plumbing import logs, sealing, web
+from sync_server.plumbing.api import api_docs, health
+from sync_server.plumbing.backends import choose_backends
 from sync_server.plumbing.database import Database, open_engine
 from sync_server.plumbing.metrics import Metrics
 from sync_server.plumbing.parts import EXTENSION, Parts
-from sync_server.plumbing.redis_or_not import choose
 from sync_server.plumbing.sealing import Sealer
-from sync_server.programme import routes as programme_routes
-from sync_server.programme import wiring as programme_wiring
 from sync_server.reseating import routes as reseating_routes
 from sync_server.reseating import wiring as reseating_wiring
 from sync_server.revisions import access, queries, service
-from sync_server.revisions.bell import Bell, Seen
+from sync_server.revisions.head_notifier import HeadNotifier, HeadPosition
 from sync_server.scans import routes as scans_routes
 from sync_server.scans import wiring as scans_wiring
+from sync_server.seat_maps import routes as seat_maps_routes
+from sync_server.seat_maps import wiring as seat_maps_wiring
 from sync_server.seating import routes as seating_routes
 from sync_server.seating import wiring as seating_wiring
 from sync_server.sync import routes as sync_routes
 from sync_server.tickets import routes as tickets_routes
 from sync_server.tickets import wiring as tickets_wiring
 from sync_server.venues import routes as venues_routes
-from sync_server.watch import routes as watch_routes
-from sync_server.watch import wiring as watch_wiring
 
 DESCRIPTION = (
     "Ticketing and admission: organisers' API. Times are ISO-8601 in UTC; money is whole cents with a currency."
 )
 
-# In the order of their floors.
+# From the lowest layer to the highest: later ones may rely on what earlier ones registered.
 WIRINGS = (
     outbox_wiring.wire,
     customers_wiring.wire,
@@ -68,19 +69,19 @@ WIRINGS = (
     tickets_wiring.wire,
     reseating_wiring.wire,
     devices_wiring.wire,
-    programme_wiring.wire,
-    house_plan_wiring.wire,
+    listings_wiring.wire,
+    seat_maps_wiring.wire,
     scans_wiring.wire,
-    watch_wiring.wire,
+    monitoring_wiring.wire,
 )
 BLUEPRINTS = (
     health.bp,
-    docs.bp,
+    api_docs.bp,
     audit_routes.bp,
     outbox_routes.bp,
     accounts_routes.bp,
     customers_routes.bp,
-    pictures_routes.bp,
+    images_routes.bp,
     venues_routes.bp,
     events_routes.bp,
     seating_routes.bp,
@@ -89,55 +90,55 @@ BLUEPRINTS = (
     devices_routes.bp,
     scans_routes.bp,
     reseating_routes.bp,
-    programme_routes.bp,
-    house_plan_routes.bp,
+    listings_routes.bp,
+    seat_maps_routes.bp,
     sync_routes.bp,
     live_routes.bp,
-    watch_routes.bp,
+    monitoring_routes.bp,
     admin_routes.bp,
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Ground:
-    """The wired parts of a server, and the bell that rings with its commits."""
+class ServerRuntime:
+    """The wired parts of a server, and the notifier that wakes waiting requests after a commit."""
 
     parts: Parts
-    bell: Bell
+    head_notifier: HeadNotifier
 
     def close(self) -> None:
-        """Wake who waits, and give the database back."""
+        """Wake waiting requests, then close the backends and the database."""
         self.parts.stop.set()
-        self.bell.wake_all()
-        self.parts.nearby.close()
+        self.head_notifier.wake_all()
+        self.parts.backends.close()
         self.parts.database.close()
 
 
-def build(
+def build_runtime(
     config: Config,
     *,
     clock: Clock = wall_clock,
     entropy: Entropy = os.urandom,
     monotonic: MonotonicClock = monotonic_clock,
-) -> Ground:
-    """Everything but the web: what the worker, the command line and the web application stand on."""
+) -> ServerRuntime:
+    """Everything except the web application: shared by the server, the worker and the command line."""
     logs.set_up(config.log_level)
-    key = sealing.load_or_make(config.key_file, entropy, may_make=config.new)
+    key = sealing.load_or_make(config.key_file, entropy, may_make=config.is_new_installation)
     engine = open_engine(config.database_url, connections=config.database_connections)
     database = Database(engine, clock=clock, entropy=entropy)
-    bell = Bell(lambda events: _heads(database, events), monotonic)
-    service.wire(database, bell)
+    head_notifier = HeadNotifier(lambda events: _heads(database, events), monotonic)
+    service.wire(database, head_notifier)
     metrics = Metrics()
-    nearby = choose(config.redis_url, config.redis_prefix, monotonic, entropy, metrics.count_lookup)
+    backends = choose_backends(config.redis_url, config.redis_prefix, monotonic, entropy, metrics.count_lookup)
     parts = Parts(
-        config, database, clock, entropy, Sealer(key, entropy), accounts_rules.may, metrics, nearby, monotonic
+        config, database, clock, entropy, Sealer(key, entropy), accounts_rules.may, metrics, backends, monotonic
     )
     for wire in WIRINGS:
         wire(parts)
-    return Ground(parts, bell)
+    return ServerRuntime(parts, head_notifier)
 
 
-def _heads(database: Database, events: Iterable[int]) -> Mapping[int, Seen]:
+def _heads(database: Database, events: Iterable[int]) -> Mapping[int, HeadPosition]:
     with database.reading() as session:
         return queries.heads(session, events)
 
@@ -149,19 +150,19 @@ def create_app(
     entropy: Entropy = os.urandom,
     monotonic: MonotonicClock = monotonic_clock,
 ) -> APIFlask:
-    """A whole server for these settings; it opens the database's file or pool, and starts nothing."""
-    return web_of(build(config, clock=clock, entropy=entropy, monotonic=monotonic))
+    """The WSGI application for these settings. Opens the database, and starts no threads."""
+    return web_app(build_runtime(config, clock=clock, entropy=entropy, monotonic=monotonic))
 
 
-def web_of(ground: Ground) -> APIFlask:
-    """The web application over this ground."""
-    parts = ground.parts
+def web_app(runtime: ServerRuntime) -> APIFlask:
+    """The web application for a runtime."""
+    parts = runtime.parts
     app = APIFlask(
         "sync_server", title="Gatehouse", version="1", docs_path=None, spec_path="/openapi.json", json_errors=False
     )
     _configure(app, parts.config)
     app.extensions[EXTENSION] = parts
-    access.hang(app, ground.bell)
+    access.install(app, runtime.head_notifier)
     web.install(app)
     app.before_request(customers_routes.identify)
     app.before_request(accounts_routes.identify)
@@ -170,16 +171,17 @@ def web_of(ground: Ground) -> APIFlask:
     return app
 
 
-def prepare(ground: Ground) -> None:
-    """Make sure the schema fits: an embedded database is brought up to date, a shared one must be."""
-    parts = ground.parts
+def prepare_database(runtime: ServerRuntime) -> None:
+    """Upgrade the schema of an embedded database; require a shared one to be current already."""
+    parts = runtime.parts
     if parts.config.embedded:
         schema.upgrade(parts.database.engine)
     else:
         schema.require_current(parts.database.engine)
     with parts.database.writing() as session:
         service.ensure_lineage(session, parts.entropy, parts.clock())
-        # Made now and not at the first gate: otherwise a restored early backup would be a stranger to every gate.
+        # Created now, not when the first gate connects: a backup restored from before then would have
+        # a different identity, and every gate would reject it.
         identity.private_key(session, parts.sealer)
 
 

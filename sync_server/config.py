@@ -1,4 +1,4 @@
-"""The server's settings: from GATEHOUSE_* or a TOML file, frozen, and checked whole before anything opens."""
+"""The server's settings: read from GATEHOUSE_* or a TOML file, and validated before anything opens."""
 
 from __future__ import annotations
 
@@ -15,100 +15,100 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from shared.errors import SettingsError
 
 PREFIX = "GATEHOUSE_"
-OTHERS = ("GATEHOUSE_GATE_", "GATEHOUSE_TEST_")
-"""Settings of the gate, and of tests: one machine may have them all."""
+FOREIGN_PREFIXES = ("GATEHOUSE_GATE_", "GATEHOUSE_TEST_")
+"""Prefixes of settings for the gate and the tests, which may be set on the same machine."""
 
 
 def _scheme(*allowed: str) -> AfterValidator:
     def check(url: str) -> str:
         if url.partition(":")[0] not in allowed:
-            raise ValueError(f"must begin with {' or '.join(name + ':' for name in allowed)}")
+            raise ValueError(f"must start with {' or '.join(name + ':' for name in allowed)}")
         return url
 
     return AfterValidator(check)
 
 
-def _address(url: str) -> str:
-    """A mistake is told without the address: a password may be in it."""
+def _url(url: str) -> str:
+    """Check a URL; the error leaves the URL out, because it may contain a password."""
     try:
-        urlsplit(url).port  # noqa: B018 -- looks whether it is a number
+        urlsplit(url).port  # noqa: B018 -- raises unless it is a number
     except ValueError:
         raise ValueError(
-            "is no address: write SCHEME://USER:PASSWORD@HOST:PORT/NAME, with a number for the port, "
-            "and %40, %3A, %2F for @, : and / in a password"
+            "is not a valid URL: use SCHEME://USER:PASSWORD@HOST:PORT/NAME with a numeric port, "
+            "and write @, : and / in a password as %40, %3A and %2F"
         ) from None
     return url
 
 
-def _place(address: str) -> str:
+def _host_and_port(address: str) -> str:
     try:
-        place = urlsplit(f"//{address}")
-        fits = bool(place.hostname and place.port) and place.netloc == address and "@" not in address
+        parsed = urlsplit(f"//{address}")
+        valid = bool(parsed.hostname and parsed.port) and parsed.netloc == address and "@" not in address
     except ValueError:
-        fits = False
-    if not fits:
-        raise ValueError("is no place to listen at: write HOST:PORT, as 127.0.0.1:9464 or [::1]:9464")
+        valid = False
+    if not valid:
+        raise ValueError("is not an address to listen on: use HOST:PORT, such as 127.0.0.1:9464 or [::1]:9464")
     return address
 
 
 def _file_or_server(url: str) -> str:
     if not url.startswith("sqlite"):
-        return _address(url)
+        return _url(url)
     if not url.startswith("sqlite:///") or "?" in url or url.removeprefix("sqlite:///") in {"", ":memory:"}:
-        raise ValueError("names no file: write sqlite:///FOLDER/FILE, or sqlite:////FOLDER/FILE from the root")
+        raise ValueError("does not name a file: use sqlite:///FOLDER/FILE, or sqlite:////PATH for an absolute path")
     return url
 
 
 class Config(BaseModel):
-    """Every setting of the server; the sample file names each with its meaning."""
+    """Every setting of the server; the sample file explains each."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     database_url: Annotated[str, _scheme("sqlite", "postgresql"), AfterValidator(_file_or_server)] = (
         "sqlite:///var/gatehouse.db"
     )
-    redis_url: Annotated[str, _scheme("redis", "rediss", "unix"), AfterValidator(_address)] | None = None
+    redis_url: Annotated[str, _scheme("redis", "rediss", "unix"), AfterValidator(_url)] | None = None
     redis_prefix: Annotated[str, Field(pattern="^[a-z0-9_.-]{1,40}$")] = "gatehouse"
-    amqp_url: Annotated[str, _scheme("amqp", "amqps"), AfterValidator(_address)] | None = None
-    mail_url: Annotated[str, _scheme("smtp", "smtps"), AfterValidator(_address)] | None = None
+    amqp_url: Annotated[str, _scheme("amqp", "amqps"), AfterValidator(_url)] | None = None
+    mail_url: Annotated[str, _scheme("smtp", "smtps"), AfterValidator(_url)] | None = None
     master_key_file: Path | None = None
-    base_url: Annotated[str, _scheme("http", "https"), AfterValidator(_address)] = "http://localhost:8000"
+    base_url: Annotated[str, _scheme("http", "https"), AfterValidator(_url)] = "http://localhost:8000"
     trusted_proxies: Annotated[int, Field(ge=0, le=5)] = 0
     session_hours: Annotated[int, Field(ge=1, le=24 * 90)] = 12
-    guests_per_address: Annotated[int, Field(ge=1)] = 3_000  # let in within five minutes
+    guests_per_address: Annotated[int, Field(ge=1)] = 3_000  # new guest sessions within five minutes
     max_body_bytes: Annotated[int, Field(ge=64 * 1024, le=256 * 1024 * 1024)] = 8 * 1024 * 1024
     short_notice_hours: Annotated[int, Field(ge=1, le=24 * 30)] = 24
     blocking_threads: Annotated[int, Field(ge=8, le=4096)] = 256
     database_connections: Annotated[int, Field(ge=2, le=1000)] = 40
-    metrics_address: Annotated[str, AfterValidator(_place)] | None = None
+    metrics_address: Annotated[str, AfterValidator(_host_and_port)] | None = None
     log_level: Literal["debug", "info", "warning", "error"] = "info"
 
     @property
     def embedded(self) -> bool:
-        """Whether the database is a file of this machine: then one process serves and works."""
+        """Whether the database is SQLite: one process then answers requests and runs the worker."""
         return self.database_url.startswith("sqlite")
 
     @property
-    def new(self) -> bool:
-        """Whether nothing was kept here yet: then a master key may be made, and never beside what one has sealed."""
+    def is_new_installation(self) -> bool:
+        """Whether there is no data yet. Only then may a master key be created: an existing database needs its own."""
         return self.embedded and not (self.database_file.is_file() and self.database_file.stat().st_size)
 
     @property
     def secure_cookies(self) -> bool:
-        """Browsers send our cookies over TLS only, where TLS is used."""
+        """Whether cookies are restricted to HTTPS."""
         return self.base_url.startswith("https:")
 
     @property
-    def metrics_at(self) -> tuple[str, int] | None:
-        """Host and port where each process tells its own measures; None: nowhere but at the server's address."""
+    def metrics_endpoint(self) -> tuple[str, int] | None:
+        """Host and port where each process serves its own metrics; None if there is no such endpoint."""
         if self.metrics_address is None:
             return None
-        place = urlsplit(f"//{self.metrics_address}")
-        return place.hostname or "", place.port or 0
+        parsed = urlsplit(f"//{self.metrics_address}")
+        return parsed.hostname or "", parsed.port or 0
 
     @property
     def key_file(self) -> Path:
-        """Where the master key lies: where the settings say, else beside the database."""
+        """The path of the master key: as configured, or next to the database."""
         if self.master_key_file is not None:
             return self.master_key_file
         return self.database_file.with_name("master.key") if self.embedded else Path("var/master.key")
@@ -120,21 +120,21 @@ class Config(BaseModel):
 
 
 def load(environ: Mapping[str, str]) -> Config:
-    """The settings of this environment; SettingsError lists all mistakes together."""
+    """The settings of this environment; SettingsError lists every mistake."""
     named = {
         name.lower(): environ[PREFIX + name] for name in map(str.upper, Config.model_fields) if PREFIX + name in environ
     }
     file = environ.get(PREFIX + "CONFIG")
-    return check((_read(Path(file)) if file else {}) | named | _strange(environ))
+    return check((_read(Path(file)) if file else {}) | named | _unknown(environ))
 
 
-def _strange(environ: Mapping[str, str]) -> dict[str, str]:
-    """What begins like a setting and is none: a slip of the pen must not be a server with other settings."""
-    ours = {PREFIX + name.upper() for name in Config.model_fields} | {PREFIX + "CONFIG"}
+def _unknown(environ: Mapping[str, str]) -> dict[str, str]:
+    """Variables that look like settings but are not; `check` reports them, so that a typo is not ignored."""
+    known = {PREFIX + name.upper() for name in Config.model_fields} | {PREFIX + "CONFIG"}
     return {
         name.removeprefix(PREFIX).lower(): value
         for name, value in environ.items()
-        if name.startswith(PREFIX) and not name.startswith(OTHERS) and name not in ours
+        if name.startswith(PREFIX) and not name.startswith(FOREIGN_PREFIXES) and name not in known
     }
 
 
@@ -144,16 +144,16 @@ def from_environment() -> Config:
 
 
 def check(settings: Mapping[str, Any]) -> Config:
-    """A whole, valid Config, or SettingsError with every mistake in it."""
+    """A valid Config, or SettingsError listing every mistake."""
     try:
         return Config.model_validate(dict(settings))
-    except ValidationError as mistakes:
-        lines = [_sentence(mistake["loc"], mistake["msg"]) for mistake in mistakes.errors()]
-        raise SettingsError("The settings do not work:\n" + "\n".join(lines), mistakes=lines) from None
+    except ValidationError as error:
+        lines = [_problem_line(mistake["loc"], mistake["msg"]) for mistake in error.errors()]
+        raise SettingsError("The settings are not valid:\n" + "\n".join(lines), mistakes=lines) from None
 
 
-def _sentence(place: tuple[int | str, ...], problem: str) -> str:
-    name = ".".join(map(str, place))
+def _problem_line(location: tuple[int | str, ...], problem: str) -> str:
+    name = ".".join(map(str, location))
     if name not in Config.model_fields:
         near = get_close_matches(name, Config.model_fields, n=1)
         problem = "there is no such setting" + (f"; did you mean {PREFIX}{near[0].upper()}?" if near else "")
@@ -163,11 +163,11 @@ def _sentence(place: tuple[int | str, ...], problem: str) -> str:
 def _read(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as problem:
+    except OSError as error:
         raise SettingsError(
-            f"The settings file {path} cannot be read: {problem.strerror}. Is {PREFIX}CONFIG right?"
+            f"The settings file {path} cannot be read: {error.strerror}. Is {PREFIX}CONFIG right?"
         ) from None
     except UnicodeDecodeError:
-        raise SettingsError(f"The settings file {path} cannot be read: it is no text in UTF-8.") from None
-    except tomllib.TOMLDecodeError as problem:
-        raise SettingsError(f"The settings file {path} is no valid TOML: {problem}") from None
+        raise SettingsError(f"The settings file {path} cannot be read: it is not UTF-8 text.") from None
+    except tomllib.TOMLDecodeError as error:
+        raise SettingsError(f"The settings file {path} is not valid TOML: {error}") from None

@@ -1,4 +1,4 @@
-"""The worker: delivers facts and does the periodic jobs, until it is told to stop."""
+"""The worker: delivers facts and runs periodic jobs until it is stopped."""
 
 from __future__ import annotations
 
@@ -10,48 +10,47 @@ from typing import TypeVar
 from sync_server.accounts import signing_in
 from sync_server.audit import sealer
 from sync_server.devices import identity
-from sync_server.events import status
+from sync_server.events.lifecycle import status
 from sync_server.outbox import relay
-from sync_server.outbox.post_office import PostOffice
+from sync_server.outbox.fact_worker import FactWorker
 from sync_server.outbox.wiring import listen_for_commits
-from sync_server.plumbing import once
+from sync_server.plumbing.api import idempotency
+from sync_server.plumbing.backends import Loop
+from sync_server.plumbing.jobs import MORE, Job
 from sync_server.plumbing.logs import LOG
 from sync_server.plumbing.parts import Parts
-from sync_server.plumbing.principals import SYSTEM, Deed
-from sync_server.plumbing.redis_or_not import Loop
-from sync_server.plumbing.work import MORE, Job
-from sync_server.tickets import signing
+from sync_server.plumbing.principals import SYSTEM, ActionContext
+from sync_server.tickets.keys import signing_keys
 
 T = TypeVar("T")
 
-LONGEST_REST_S = 0.25
+POLL_INTERVAL_S = 0.25
 
 
 class Worker:
-    """Runs what is due; several workers on one database share the work without noticing."""
+    """Runs what is due. Several workers may share one database."""
 
     def __init__(self, parts: Parts) -> None:
-        """Everything that rooms registered when they were wired, and the server's own jobs."""
         self._parts = parts
-        self._post_office = PostOffice(parts)
-        self._jobs: Sequence[Job] = [*own_jobs(parts), *parts.jobs]
+        self._fact_worker = FactWorker(parts)
+        self._jobs: Sequence[Job] = [*built_in_jobs(parts), *parts.jobs]
         self._due = {job.name: 0 for job in self._jobs}
 
     def run(self, stop: threading.Event) -> None:
-        """Work until the stop; a job that fails is told in the log and tried again."""
-        loops: list[Loop] = [*self._post_office.loops(), partial(listen_for_commits, self._parts)]
-        threads = [threading.Thread(target=loop, args=(stop,), name="post", daemon=True) for loop in loops]
+        """Work until `stop` is set; a job that fails is logged, and runs again when it is next due."""
+        loops: list[Loop] = [*self._fact_worker.loops(), partial(listen_for_commits, self._parts)]
+        threads = [threading.Thread(target=loop, args=(stop,), name="outbox", daemon=True) for loop in loops]
         for thread in threads:
             thread.start()
-        while not stop.wait(LONGEST_REST_S):
+        while not stop.wait(POLL_INTERVAL_S):
             self._run_jobs()
         for thread in threads:
             thread.join()
 
     def run_once(self) -> int:
-        """Do what is due now; how many facts there were."""
+        """Run the jobs and deliver the facts that are due now; the number of facts."""
         self._run_jobs()
-        return self._guarded("outbox", self._post_office.run_once) or 0
+        return self._guarded("outbox", self._fact_worker.run_once) or 0
 
     def _run_jobs(self) -> None:
         for job in self._jobs:
@@ -63,23 +62,31 @@ class Worker:
 
     def _run(self, job: Job) -> object:
         with self._parts.database.writing() as session:
-            return job.run(session, Deed(SYSTEM, self._parts.clock(), self._parts.entropy))
+            return job.run(session, ActionContext(SYSTEM, self._parts.clock(), self._parts.entropy))
 
     def _guarded(self, name: str, work: Callable[[], T]) -> T | None:
         try:
             return work()
-        except Exception as problem:  # one failing job must not keep the others from running
-            LOG.error("job_failed", job=name, exc_info=problem)
+        except Exception as error:  # one failing job must not stop the others
+            LOG.error("job_failed", job=name, exc_info=error)
             return None
 
 
-def own_jobs(parts: Parts) -> list[Job]:
-    """The jobs of the rooms below."""
+def built_in_jobs(parts: Parts) -> list[Job]:
+    """Jobs that belong to packages without a wiring module."""
     return [
-        Job("events.walk_planned", 1_000, status.walk_planned),
-        Job("tickets.retire_keys", 60_000, signing.retire_everywhere),
-        Job("accounts.forget_sessions", 600_000, lambda session, deed: signing_in.forget_ended(session, deed.now)),
-        Job("plumbing.forget_answers", 600_000, lambda session, deed: once.forget_old(session, deed.now)),
+        Job("events.walk_planned", 1_000, status.apply_due_transitions),
+        Job("tickets.retire_keys", 60_000, signing_keys.retire_everywhere),
+        Job(
+            "accounts.forget_sessions",
+            600_000,
+            lambda session, context: signing_in.delete_expired(session, context.now),
+        ),
+        Job(
+            "plumbing.forget_answers",
+            600_000,
+            lambda session, context: idempotency.delete_old_keys(session, context.now),
+        ),
         sealer.job(key=partial(identity.private_key, sealer=parts.sealer)),
         *relay.jobs(),
     ]

@@ -1,1 +1,1 @@
-"""What the house promises, told as stories."""
+"""The tests; tests/README.md describes the folders."""

@@ -1,4 +1,4 @@
-"""Requests as organisers send them: valid by default, one thing overridden."""
+"""Request bodies as organisers send them: valid by default, any field can be overridden."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ DAY = 24 * HOUR
 
 
 def a_venue(**changed: Any) -> dict[str, Any]:
-    """A house in Berlin."""
+    """A venue in Berlin."""
     place = {"city": "Berlin", "country": "DE", "address": "Hafenstraße 1, 10245 Berlin"}
     return {"name": "Harbour Hall", "timezone": "Europe/Berlin"} | place | changed
 
 
 def a_gate(**changed: Any) -> dict[str, Any]:
-    """Its main entrance."""
+    """The main entrance of a venue."""
     return {"code": "A", "name": "Main entrance"} | changed
 
 
 def an_event(venue_id: str, **changed: Any) -> dict[str, Any]:
-    """A concert that starts in two hours and goes on for six."""
+    """A concert that starts in two hours and lasts six."""
     times = {"start_at": EVENING + 2 * HOUR, "end_at": EVENING + 8 * HOUR}
     return {"venue_id": venue_id, "name": "Night Music", "description": "Choirs by night."} | times | changed
 
 
 def a_zone(**changed: Any) -> dict[str, Any]:
-    """The floor."""
+    """The standing area."""
     return {"name": "Floor", "kind": "ga_standing"} | changed
 
 
@@ -37,7 +37,7 @@ def a_ticket_type(**changed: Any) -> dict[str, Any]:
     return {"name": "Regular", "price_cents": 3500, "quantity": 100} | changed
 
 
-def a_wish(**changed: Any) -> dict[str, Any]:
+def a_ticket_request(**changed: Any) -> dict[str, Any]:
     """One ticket of the first type."""
     chosen = {} if "seats" in changed else {"count": 1}
     return {"ticket_type": 1} | chosen | changed

@@ -1,4 +1,4 @@
-"""Makes the real parts of tests/services available to every test."""
+"""Makes the services of tests/services available to every test."""
 
 from __future__ import annotations
 
@@ -8,14 +8,31 @@ from hypothesis.database import DirectoryBasedExampleDatabase
 
 from tests.services.brokers import amqp_url, rabbit_server, redis_server, redis_url
 from tests.services.browser import browser, browser_page
-from tests.services.databases import database_url, postgres_server, postgres_url, sqlite_url
-from tests.services.parts import left_out
+from tests.services.databases import (
+    database_url,
+    empty_database_url,
+    empty_postgres_url,
+    empty_sqlite_url,
+    migrated_postgres,
+    migrated_sqlite,
+    postgres_address,
+    postgres_server,
+    postgres_url,
+    sqlite_url,
+)
+from tests.services.optional_services import excluded_services
 
 __all__ = [
     "amqp_url",
     "browser",
     "browser_page",
     "database_url",
+    "empty_database_url",
+    "empty_postgres_url",
+    "empty_sqlite_url",
+    "migrated_postgres",
+    "migrated_sqlite",
+    "postgres_address",
     "postgres_server",
     "postgres_url",
     "rabbit_server",
@@ -24,16 +41,16 @@ __all__ = [
     "sqlite_url",
 ]
 
-# A slow machine is no counterexample; what was one is tried first in the next run.
+# A slow machine is not a counterexample; real ones are kept and tried first in the next run.
 settings.register_profile(
-    "house",
+    "gatehouse",
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
     database=DirectoryBasedExampleDatabase(".cache/hypothesis"),
 )
-settings.load_profile("house")
+settings.load_profile("gatehouse")
 
 
 def pytest_report_header(config: pytest.Config) -> str:
-    """Say at the top what this run leaves out, so that no one takes it for the whole."""
-    return f"parts left out: {', '.join(sorted(left_out())) or 'none'}"
+    """Report the excluded services, so that nobody takes the run for a complete one."""
+    return f"excluded services: {', '.join(sorted(excluded_services())) or 'none'}"

@@ -1,4 +1,4 @@
-"""A whole evening in a few lines: an organisation with keys, an event with tickets, and gates in temporary homes."""
+"""Builders for gate tests: an organisation with keys, an event with tickets, and gates in temporary homes."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from typing import Any
 from argon2 import PasswordHasher
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from gate_app.assignments import AssignmentStore, EventAssignment
 from gate_app.config import read_config
-from gate_app.gate import Presented
-from gate_app.gathering import Wish
+from gate_app.gate import Presentation
+from gate_app.gate_context import GateContext, HostEnvironment, open_gate_context
+from gate_app.gathering import ScanOptions
 from gate_app.home import Home
 from gate_app.identity import Identity, keep
-from gate_app.lodge import Lodge, World, open_lodge
-from gate_app.posting import Post, Posts
 from shared import scans
 from shared.admission import Mode, Override, Verdict
 from shared.snapshot import (
@@ -49,9 +49,9 @@ PIN = "271828"
 CHEAP = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 
 
-def a_key(words: str) -> Ed25519PrivateKey:
+def a_key(name: str) -> Ed25519PrivateKey:
     """A private key that is the same in every run."""
-    return Ed25519PrivateKey.from_private_bytes(sha256(words.encode()).digest())
+    return Ed25519PrivateKey.from_private_bytes(sha256(name.encode()).digest())
 
 
 TICKET_KEY = a_key("ticket key")
@@ -70,12 +70,12 @@ def ticket_id_of(number: int) -> int:
 
 
 def a_code(number: int = 1, key: Ed25519PrivateKey = TICKET_KEY, **changes: Any) -> str:
-    """What is printed on it."""
+    """The code of a ticket."""
     return sign(a_ticket(number, **changes), key)
 
 
 def a_ticket_row(number: int = 1, **changes: Any) -> TicketRow:
-    """What the server says of it."""
+    """The ticket's row from the server."""
     row = TicketRow(
         ticket_id_of(number),
         1,
@@ -110,7 +110,7 @@ def an_event(**changes: Any) -> EventRow:
 
 
 def the_house(tickets: int = 5, *, event: EventRow | None = None) -> list[AnyRow]:
-    """Every row of a small evening."""
+    """All rows of a small event."""
     return [
         event or an_event(),
         GateRow(GATE_A, "A", "Main entrance"),
@@ -128,7 +128,7 @@ def the_house(tickets: int = 5, *, event: EventRow | None = None) -> list[AnyRow
 
 
 class Hands:
-    """Clocks that stand still until they are moved."""
+    """Clocks that only move when told to."""
 
     def __init__(self, at: int = EVENING) -> None:
         self.true = at
@@ -136,15 +136,15 @@ class Hands:
         self.up = 1_000_000
 
     def wall(self) -> int:
-        """The machine's own idea of the time."""
+        """The machine's wall clock."""
         return self.true + self.wall_error
 
     def monotonic(self) -> int:
-        """Nanoseconds since the start."""
+        """Monotonic nanoseconds."""
         return self.up * 1_000_000
 
     def pass_ms(self, ms: int) -> None:
-        """Time goes by."""
+        """Lets time pass."""
         self.true += ms
         self.up += ms
 
@@ -157,23 +157,23 @@ def chance(seed: str = "chance") -> Callable[[int], bytes]:
 
 @dataclass
 class LampOnTheTable:
-    """Remembers what it was told; `cut` breaks the power just before it lights."""
+    """A lamp that records what it shows; `cut` cuts the power just before it lights."""
 
     given: list[dict[str, Any]] = field(default_factory=list)
     repeated: list[dict[str, Any]] = field(default_factory=list)
     cut: bool = False
 
-    def give(self, told: dict[str, Any], verdict: Verdict, mode: Mode) -> None:
+    def show(self, result: dict[str, Any], verdict: Verdict, mode: Mode) -> None:
         if self.cut:
             raise PowerCut
-        self.given.append(told)
+        self.given.append(result)
 
-    def again(self, told: dict[str, Any]) -> None:
-        self.repeated.append(told)
+    def repeat(self, result: dict[str, Any]) -> None:
+        self.repeated.append(result)
 
 
 class PowerCut(BaseException):
-    """Nothing of the program runs any more."""
+    """The power fails: no more code runs."""
 
 
 @dataclass
@@ -186,22 +186,24 @@ class GateAtHome:
     boot: bytes = b"boot0001"
     seed: str = "gate"
     lamp: LampOnTheTable = field(default_factory=LampOnTheTable)
-    lodge: Lodge = field(init=False)
+    context: GateContext = field(init=False)
 
     def __post_init__(self) -> None:
         self.switch_on()
 
-    def switch_on(self) -> Lodge:
+    def switch_on(self) -> GateContext:
         """A new process over the same folder."""
         home = Home(self.folder).ready()
-        world = World(self.hands.wall, self.hands.monotonic, chance(f"{self.seed}{self.boot!r}"), self.boot, "test")
-        self.lodge = open_lodge(home, read_config(home.settings), world)
-        return self.lodge
+        world = HostEnvironment(
+            self.hands.wall, self.hands.monotonic, chance(f"{self.seed}{self.boot!r}"), self.boot, "test"
+        )
+        self.context = open_gate_context(home, read_config(home.settings), world)
+        return self.context
 
-    def crash(self, *, reboot: bool = False, away_ms: int = 1_000) -> Lodge:
-        """The process is gone without a word; what was committed is all there is."""
-        self.lodge.roster.close()
-        self.lodge.database.close()
+    def crash(self, *, reboot: bool = False, away_ms: int = 1_000) -> GateContext:
+        """Kills the process; only what was committed survives."""
+        self.context.roster.close()
+        self.context.database.close()
         self.hands.pass_ms(away_ms)
         if reboot:
             self.boot = sha256(self.boot).digest()[:8]
@@ -221,20 +223,20 @@ class GateAtHome:
         by_hand: bool = False,
     ) -> dict[str, Any]:
         """Holds a code in front of a reader."""
-        wish = Wish(direction, mode, gate, override)
-        return self.lodge.gate.handle(Presented(code, reader, wish, by_hand), self.lamp)
+        options = ScanOptions(direction, mode, gate, override)
+        return self.context.gate.handle(Presentation(code, reader, options, by_hand), self.lamp)
 
     def entries(self) -> list[scans.Entry]:
-        """The whole journal."""
-        return list(self.lodge.journal.entries())
+        """All entries of the journal."""
+        return list(self.context.journal.entries())
 
     def presentations(self) -> list[scans.Entry]:
-        """Only what was shown to it."""
+        """The entries of presentations."""
         return [entry for entry in self.entries() if entry.kind in ("presentation", "by_hand")]
 
 
 def enrolled(folder: Path, device: int = 11, server: str = "http://server.test") -> None:
-    """Gives a folder an identity and a post, as enrolment does."""
+    """Gives a home an identity and an assignment, as enrolment does."""
     home = Home(folder).ready()
     keep(
         home.identity,
@@ -250,13 +252,15 @@ def enrolled(folder: Path, device: int = 11, server: str = "http://server.test")
         ),
     )
     gate = GATE_A if device == 11 else GATE_B
-    Posts(home.posts).assign([Post(EVENT, "event-7", "Night Music", gate, "A" if gate == GATE_A else "B")])
+    AssignmentStore(home.assignments).assign(
+        [EventAssignment(EVENT, "event-7", "Night Music", gate, "A" if gate == GATE_A else "B")]
+    )
 
 
 def a_gate(
     folder: Path, rows: Iterable[AnyRow] | None = None, *, device: int = 11, hands: Hands | None = None
 ) -> GateAtHome:
-    """An enrolled gate with a snapshot, as it stands after its first sync."""
+    """An enrolled gate with a snapshot, as after its first sync."""
     enrolled(folder, device)
     gate = GateAtHome(folder, hands or Hands(), device)
     give_rows(gate, the_house() if rows is None else rows)
@@ -266,7 +270,7 @@ def a_gate(
 def give_rows(gate: GateAtHome, rows: Iterable[AnyRow], *, lineage: bytes = b"lineage1", revision: int = 1) -> None:
     """Installs a whole snapshot."""
     packed = [pack(row) for row in rows]
-    builder = gate.lodge.roster.builder(EVENT)
+    builder = gate.context.roster.builder(EVENT)
     builder.add(packed)
     position = Position(lineage, revision, digest_add(EMPTY_DIGEST, *packed))
-    gate.lodge.roster.install(EVENT, builder, position, gate.hands.true)
+    gate.context.roster.install(EVENT, builder, position, gate.hands.true)

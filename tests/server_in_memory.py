@@ -1,4 +1,4 @@
-"""A server in memory: speaks the gates' protocol over no network, with faults to be switched on."""
+"""An in-memory server that speaks the gates' protocol without a network, with faults that tests switch on."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from gate_app.sync.client import Letter, Reply
+from gate_app.sync.client import HttpRequest, HttpResponse
 from shared import protocol, scans
 from shared.errors import Unavailable
 from shared.http_signatures import CounterWindow, sign_answer, verify_request
@@ -18,7 +18,7 @@ Handler = Callable[[bytes, dict[str, list[str]], int], protocol.Message]
 
 
 class ServerInMemory:
-    """Speaks the protocol over no network: a wire whose other end is a few dictionaries. Faults are attributes."""
+    """A transport whose other end is a few dictionaries; faults are attributes."""
 
     def __init__(self, hands: Hands, rows: Iterable[AnyRow] = (), lineage: bytes = b"lineage1") -> None:
         self.hands = hands
@@ -32,93 +32,96 @@ class ServerInMemory:
         self.windows: dict[tuple[int, str], CounterWindow] = {}
         self.serves = [EVENT]
         self.online = True
-        self.page: Reply | None = None
+        self.page: HttpResponse | None = None
         self.cut_after_frames: int | None = None
-        self.alter: Callable[[Reply], Reply] = lambda reply: reply
+        self.alter: Callable[[HttpResponse], HttpResponse] = lambda reply: reply
         self.revoked = False
         self.frame_limit = 5_000
-        self.asked: list[str] = []
+        self.requested_paths: list[str] = []
         self.lock = threading.Lock()
         for row in rows:
             self.put(row)
 
-    # -- what an organiser does ---------------------------------------------------------------------------------
+    # -- changes by an organiser --------------------------------------------------------------------------------
 
     def put(self, row: AnyRow) -> None:
-        """Changes one row, and raises the revision."""
+        """Change one row and raise the revision."""
         packed = pack(row)
         self.rows[packed.kind, packed.key] = packed
         self.revision += 1
         self.changed[packed.kind, packed.key] = self.revision
 
     def restore(self, lineage: bytes = b"lineage2") -> None:
-        """Back from a backup: another history, and no journals."""
+        """Restore from a backup: a new lineage and no journals."""
         self.lineage = lineage
         self.entries.clear()
 
     def digest(self) -> bytes:
-        """Over what is live."""
+        """The digest over all live rows."""
         return digest_add(EMPTY_DIGEST, *(row for row in self.rows.values() if row.body is not None))
 
-    # -- the wire -----------------------------------------------------------------------------------------------
+    # -- the transport ------------------------------------------------------------------------------------------
 
-    def carry(self, letter: Letter) -> Reply:
-        """One request, one answer."""
+    def send(self, request: HttpRequest) -> HttpResponse:
+        """Send one request and return its response."""
         with self.lock:
             if not self.online:
-                raise Unavailable("The cable is out.")
+                raise Unavailable("The network is down.")
             if self.page is not None:
                 return self.page
-            return self.alter(self._answer(letter))
+            return self.alter(self._respond(request))
 
-    def _answer(self, letter: Letter) -> Reply:
-        parts = urlsplit(letter.url)
-        device = int(letter.headers["Signature-Input"].split('keyid="')[1].split('"')[0])
+    def _respond(self, request: HttpRequest) -> HttpResponse:
+        parts = urlsplit(request.url)
+        device = int(request.headers["Signature-Input"].split('keyid="')[1].split('"')[0])
         public = a_key(f"device {device}").public_key()
         signed = verify_request(
-            letter.method, parts.netloc, parts.path, parts.query, letter.body, letter.headers, public
+            request.method, parts.netloc, parts.path, parts.query, request.body, request.headers, public
         )
-        self.asked.append(parts.path)
+        self.requested_paths.append(parts.path)
         window = self.windows.get((device, signed.channel), CounterWindow())
         after, fresh = window.accept(signed.counter)
         self.windows[device, signed.channel] = after
         if not fresh:
-            told: protocol.Message = _error("counter_too_low", "Too low.", last=window.highest, channel=signed.channel)
-            return self._signed(409, told, signed.signature)
+            message: protocol.Message = _error(
+                "counter_too_low", "Too low.", last=window.highest, channel=signed.channel
+            )
+            return self._signed(409, message, signed.signature)
         handlers: dict[str, Handler] = {
             protocol.HELLO: self._hello,
             protocol.SNAPSHOT: self._snapshot,
             protocol.CHANGES: self._changes,
             protocol.JOURNAL: self._journal,
         }
-        told = handlers[parts.path](letter.body, parse_qs(parts.query), device)
-        return self._signed(200 if not isinstance(told, protocol.ErrorAnswer) else 403, told, signed.signature)
+        message = handlers[parts.path](request.body, parse_qs(parts.query), device)
+        status = 403 if isinstance(message, protocol.ErrorAnswer) else 200
+        return self._signed(status, message, signed.signature)
 
-    def _signed(self, status: int, told: protocol.Message, signature: bytes) -> Reply:
-        body = protocol.encode(told)
+    def _signed(self, status: int, message: protocol.Message, signature: bytes) -> HttpResponse:
+        body = protocol.encode(message)
         headers = sign_answer(
             status, body, key=SERVER_KEY, server_time=self.hands.true, position="", request_signature=signature
         )
-        return Reply(status, headers | {"Content-Type": protocol.MEDIA_TYPE}, body)
+        return HttpResponse(status, headers | {"Content-Type": protocol.MEDIA_TYPE}, body)
 
-    # -- the four questions -------------------------------------------------------------------------------------
+    # -- the four endpoints -------------------------------------------------------------------------------------
 
     def _hello(self, body: bytes, _query: dict[str, list[str]], device: int) -> protocol.Message:
         asked = protocol.decode(protocol.HelloRequest, body)
         gate, code = (GATE_A, "A") if device == 11 else (GATE_B, "B")
-        posts = [
+        assignments = [
             protocol.Assignment(event=event, event_id=f"event-{event}", name="Night Music", gate=gate, gate_code=code)
             for event in self.serves
         ]
         mark = self._mark(device, asked.branch) if (device, asked.branch) in self.entries else None
         return protocol.HelloAnswer(
-            server_time=self.hands.true, mark=mark, assignments=posts, profile="gate", revoked=self.revoked
+            server_time=self.hands.true, mark=mark, assignments=assignments, profile="gate", revoked=self.revoked
         )
 
     def _snapshot(self, _body: bytes, query: dict[str, list[str]], _device: int) -> protocol.Message:
         if self.cut_after_frames is not None:
             if self.cut_after_frames == 0:
-                raise Unavailable("The cable was pulled in the middle.")
+                raise Unavailable("The connection was lost.")
             self.cut_after_frames -= 1
         kind, key = protocol.read_row_mark(query.get("after", [""])[0])
         keys = sorted(place for place in self.rows if place > (int(kind), key))[: self.frame_limit]
@@ -142,7 +145,7 @@ class ServerInMemory:
     def _batch(self, at: protocol.EventAt) -> protocol.Batch:
         known = at.lineage == self.lineage and at.revision <= self.revision
         rows = [self.rows[place] for place, changed in self.changed.items() if changed > at.revision] if known else []
-        news = self.movements[at.heard :] if known else []
+        movements = self.movements[at.heard :] if known else []
         return protocol.Batch(
             event=at.event,
             lineage=self.lineage,
@@ -151,7 +154,7 @@ class ServerInMemory:
             digest=self.digest(),
             as_of=self.hands.true,
             rows=to_frame(rows) if rows else b"",
-            movements=movements_to_bytes(news),
+            movements=movements_to_bytes(movements),
             heard=len(self.movements) if known else 0,
             resync=not known,
         )
@@ -159,9 +162,9 @@ class ServerInMemory:
     def _journal(self, body: bytes, _query: dict[str, list[str]], device: int) -> protocol.Message:
         asked = protocol.decode(protocol.JournalRequest, body)
         held = self.entries.setdefault((device, asked.branch), {})
-        answers = [self._take(held, bytes(entry), device) for entry in asked.entries]
+        results = [self._take(held, bytes(entry), device) for entry in asked.entries]
         return protocol.JournalAnswer(
-            answers=answers, mark=self._mark(device, asked.branch), server_time=self.hands.true
+            answers=results, mark=self._mark(device, asked.branch), server_time=self.hands.true
         )
 
     def _take(self, held: dict[int, bytes], body: bytes, device: int) -> tuple[int, str, str]:

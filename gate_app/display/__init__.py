@@ -1,1 +1,1 @@
-"""What the gate's screens show, in words and shapes; the same for browser and terminal."""
+"""What the gate's screens show; the same for browser and terminal."""

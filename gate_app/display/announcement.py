@@ -1,4 +1,4 @@
-"""A verdict in words and shapes for people three metres away; every screen of the gate shows these and no others."""
+"""Turns a verdict into the texts and tones that all screens of the gate show."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
 from enum import StrEnum
 
-from gate_app.display.facts import Facts, mapping, sequence, words
-from gate_app.signals import wants_attention
+from gate_app.display.json_fields import JsonObject, mapping, sequence, text
+from gate_app.indicators import wants_attention
 
 
 class Tone(StrEnum):
-    """What the whole screen says before anybody reads a word. Each has its own shape as well as its own colour."""
+    """The look of the whole screen. Each tone has its own shape as well as its own colour."""
 
     ADMIT = "admit"
     ATTENTION = "attention"
@@ -24,18 +24,18 @@ TITLES: dict[str, str] = {
     "gate_not_ready": "Gate not ready",
     "cannot_record": "Gate cannot record",
     "unreadable": "Not a ticket",
-    "unsupported_version": "Newer ticket than this gate",
+    "unsupported_version": "Gate needs an update",
     "unknown_key": "Not one of ours",
     "bad_signature": "Forged or altered",
-    "stale_proof": "Old picture of a ticket",
+    "stale_proof": "Old screenshot",
     "wrong_organisation": "Another organiser's ticket",
-    "wrong_event": "Another event",
+    "wrong_event": "Wrong event",
     "event_not_live": "Not open yet",
     "event_cancelled": "Event cancelled",
     "event_postponed": "Event postponed",
-    "event_ended": "Event is over",
+    "event_ended": "Event has ended",
     "gate_closed": "Gate closed",
-    "wrong_gate": "Other gate",
+    "wrong_gate": "Wrong gate",
     "ticket_replaced": "Replaced by a newer ticket",
     "ticket_cancelled": "Ticket cancelled",
     "ticket_blocked": "Ticket blocked",
@@ -43,42 +43,42 @@ TITLES: dict[str, str] = {
     "not_in_snapshot": "Unknown ticket",
     "not_valid_yet": "Too early",
     "no_longer_valid": "Expired",
-    "not_valid_today": "Another day",
+    "not_valid_today": "Wrong day",
     "membership_expired": "No valid membership",
     "already_used": "Already used",
-    "daily_limit_reached": "Used up for today",
+    "daily_limit_reached": "Daily limit reached",
     "already_inside": "Already inside",
     "not_inside": "Not inside",
     "zone_full": "Zone full",
     "gate_full": "Gate full",
     "admitted": "Valid ticket",
     "admitted_reentry": "Welcome back",
-    "exited": "Left",
-    "test_ok": "Test scan is good",
-    "admitted_override": "Let in by supervisor",
+    "exited": "Exited",
+    "test_ok": "Valid test scan",
+    "admitted_override": "Admitted by supervisor",
 }
 
 NOTICES: dict[str, str] = {
-    "wheelchair": "Wheelchair: step-free way",
-    "companion_reserved": "Companion place reserved",
+    "wheelchair": "Wheelchair: step-free route",
+    "companion_reserved": "Companion seat reserved",
     "companion": "Companion",
     "vip": "VIP",
     "not_yet_synced": "Sold after this gate's last update",
     "membership_unverified": "Ask for the membership card",
     "capacity_estimated": "Occupancy is estimated",
-    "clock_uncertain": "Gate is unsure of the time",
-    "override": "Supervisor's decision",
+    "clock_uncertain": "Gate's clock may be wrong",
+    "override": "Supervisor override",
 }
 
 EARLIER = 3
-"""How many of a ticket's earlier movements still help somebody at the door."""
+"""How many of a ticket's earlier movements are shown."""
 
 FAULTS = frozenset({"gate_not_ready", "cannot_record"})
 
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """Something about this guest; `act` when staff must do something before the guest walks on."""
+    """A notice about this guest; `act` if staff must do something before the guest goes in."""
 
     words: str
     act: bool
@@ -103,31 +103,31 @@ class Announcement:
     reader: str
 
 
-def announce(scan: Facts, zone: tzinfo = UTC) -> Announcement:
-    """Words and shapes for the line of a scan. Facts that are missing are left out, never invented."""
+def announce(scan: JsonObject, zone: tzinfo = UTC) -> Announcement:
+    """The announcement for the JSON object of a scan; missing fields are left out."""
     ticket = mapping(scan.get("ticket"))
-    reason = words(scan, "reason")
+    reason = text(scan, "reason")
     return Announcement(
         tone=tone_of(scan),
         heading=heading_of(scan),
         title=TITLES.get(reason, reason.replace("_", " ").capitalize()),
-        message=words(scan, "message"),
+        message=text(scan, "message"),
         seat=seat_of(ticket),
-        zone=words(ticket, "zone"),
-        ticket=" · ".join(part for part in (words(ticket, "type"), words(ticket, "number")) if part),
-        holder=words(ticket, "name"),
+        zone=text(ticket, "zone"),
+        ticket=" · ".join(part for part in (text(ticket, "type"), text(ticket, "number")) if part),
+        holder=text(ticket, "name"),
         notices=notices_of(scan),
         earlier=tuple(earlier_line(mapping(line), zone) for line in sequence(scan.get("history"))[-EARLIER:]),
         test=is_test(scan),
         at=time_of(scan.get("decided_at"), zone),
-        reader=words(scan, "reader"),
+        reader=text(scan, "reader"),
     )
 
 
-def tone_of(scan: Facts) -> Tone:
-    if words(scan, "reason") in FAULTS:
+def tone_of(scan: JsonObject) -> Tone:
+    if text(scan, "reason") in FAULTS:
         return Tone.FAULT
-    if words(scan, "verdict") != "admit":
+    if text(scan, "verdict") != "admit":
         return Tone.DENY
     if is_test(scan):
         return Tone.TEST
@@ -135,8 +135,8 @@ def tone_of(scan: Facts) -> Tone:
     return Tone.ATTENTION if calls_staff else Tone.ADMIT
 
 
-def heading_of(scan: Facts) -> str:
-    """One or two words, the largest on the screen."""
+def heading_of(scan: JsonObject) -> str:
+    """One or two words, the largest text on the screen."""
     tone = tone_of(scan)
     if tone is Tone.FAULT:
         return "GATE FAULT"
@@ -144,33 +144,33 @@ def heading_of(scan: Facts) -> str:
         return "TEST OK"
     if tone is Tone.DENY:
         return "STOP"
-    return "GO OUT" if leaving(scan) else "COME IN"
+    return "EXIT OK" if leaving(scan) else "COME IN"
 
 
-def leaving(scan: Facts) -> bool:
-    return words(scan, "reason") == "exited" or words(scan, "direction") == "exit"
+def leaving(scan: JsonObject) -> bool:
+    return text(scan, "reason") == "exited" or text(scan, "direction") == "exit"
 
 
-def is_test(scan: Facts) -> bool:
-    return words(scan, "mode") == "test" or words(scan, "reason") == "test_ok"
+def is_test(scan: JsonObject) -> bool:
+    return text(scan, "mode") == "test" or text(scan, "reason") == "test_ok"
 
 
-def seat_of(ticket: Facts) -> str:
-    """Row and seat, each with its word, so that nobody mixes them up.
+def seat_of(ticket: JsonObject) -> str:
+    """Row and seat, each labelled.
 
-    Of a ticket that this gate has no row for, only the seat's number in the plan is known; it hangs on no chair.
+    Without the ticket's row only the seat's number in the seat plan is known, which is not on any chair: show nothing.
     """
     if ticket.get("known") is False:
         return ""
-    row, seat = words(ticket, "row"), words(ticket, "seat")
+    row, seat = text(ticket, "row"), text(ticket, "seat")
     named = (f"Row {row}" if row else "", f"Seat {seat}" if seat else "")
     return " · ".join(part for part in named if part)
 
 
-def notices_of(scan: Facts) -> tuple[Notice, ...]:
-    """In the order in which staff need them: what to do first, what is only for knowing after it."""
+def notices_of(scan: JsonObject) -> tuple[Notice, ...]:
+    """Notices that need action first, then the others."""
     found = [notice_of(str(code)) for code in sequence(scan.get("notices"))]
-    note = words(mapping(scan.get("ticket")), "notes")
+    note = text(mapping(scan.get("ticket")), "notes")
     if note:
         found.append(Notice(f"Note: {note}", act=True))
     return tuple(sorted(found, key=lambda notice: not notice.act))
@@ -185,15 +185,15 @@ def notice_of(code: str) -> Notice:
     return Notice(NOTICES.get(code, code.replace("_", " ")), act=wants_attention(code))
 
 
-def earlier_line(passage: Facts, zone: tzinfo) -> str:
+def earlier_line(passage: JsonObject, zone: tzinfo) -> str:
     """One earlier movement of the same ticket."""
-    verb = "Left" if words(passage, "direction") == "exit" else "Came in"
-    when, gate = time_of(passage.get("at"), zone), words(passage, "gate")
+    verb = "Left" if text(passage, "direction") == "exit" else "Came in"
+    when, gate = time_of(passage.get("at"), zone), text(passage, "gate")
     return " ".join(part for part in (verb, when and f"at {when}", gate and f"through gate {gate}") if part)
 
 
 def time_of(moment: object, zone: tzinfo) -> str:
-    """Hours, minutes and seconds where the event is; from ISO words or milliseconds."""
+    """Hours, minutes and seconds in the event's time zone, from ISO text or milliseconds."""
     try:
         if isinstance(moment, str):
             return datetime.fromisoformat(moment).astimezone(zone).strftime("%H:%M:%S")

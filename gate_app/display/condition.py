@@ -1,18 +1,18 @@
-"""How this gate is doing, in the few words that staff need while guests are waiting."""
+"""Sums up the state of the gate for the edges of its screens."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from gate_app.display.facts import Facts, number, sequence, words
+from gate_app.display.json_fields import JsonObject, number, sequence, text
 
 STALE_AFTER_S = 15 * 60
 
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """What stands at the edges of every screen."""
+    """What every screen shows at its edges."""
 
     ready: bool
     event: str
@@ -27,30 +27,30 @@ class Condition:
     warnings: tuple[str, ...]
 
 
-def condition(status: Facts, faults: Mapping[str, str]) -> Condition:
-    """The status of `status --json` and the faults of devices, in words."""
+def condition(status: JsonObject, faults: Mapping[str, str]) -> Condition:
+    """Builds the condition from the object of `status --json` and the devices' faults."""
     age = number(status, "snapshot_age_s")
     return Condition(
         ready=status.get("ready") is not False,
-        event=words(status, "event"),
-        gate=words(status, "gate"),
-        exit_lane=words(status, "direction") == "exit",
-        test=words(status, "mode") == "test",
+        event=text(status, "event"),
+        gate=text(status, "gate"),
+        exit_lane=text(status, "direction") == "exit",
+        test=text(status, "mode") == "test",
         online=status.get("online") is True,
         unsent=round(number(status, "unsent") or 0),
         snapshot=duration(age) if age is not None else "never",
         snapshot_old=age is None or age > STALE_AFTER_S,
-        inside=words(status, "inside"),
+        inside=text(status, "inside"),
         warnings=(*_own_warnings(status), *faults.values()),
     )
 
 
-def _own_warnings(status: Facts) -> tuple[str, ...]:
+def _own_warnings(status: JsonObject) -> tuple[str, ...]:
     return tuple(str(line) for line in sequence(status.get("warnings")))
 
 
 def duration(seconds: float) -> str:
-    """A span in the one unit that matters."""
+    """A duration in a single suitable unit."""
     if seconds < 60:
         return f"{max(0, round(seconds))} s"
     if seconds < 3600:

@@ -1,4 +1,4 @@
-"""Everything a screen shows at one moment: the newest verdict, the last ten, and how the gate is doing."""
+"""What a screen shows: the newest verdict, the last ten, and the state of the gate."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ class View:
     """Everything a screen shows at one moment."""
 
     number: int
-    """Rises with every change; a screen that sees the same number again has heard a heartbeat."""
+    """Increases with every change; the same number again is a heartbeat."""
     verdict: Announcement | None
     verdict_number: int
     again: int
-    """How often the verdict was repeated since."""
+    """How often the verdict has been repeated."""
     age_ms: int
-    """How long ago the verdict was given or repeated last."""
+    """Time since the verdict was first shown or last repeated."""
     glimpse_number: int
     admitted: int
     refused: int

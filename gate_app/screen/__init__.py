@@ -1,1 +1,1 @@
-"""The gate's screens in a browser, for the guest at the kiosk and for the staff beside it."""
+"""The gate's screens, in a browser and in a terminal."""

@@ -1,6 +1,6 @@
-"""What the gate tells its screens; the composition root publishes into it, any number of screens read from it.
+"""The state that all screens show; the running gate publishes into it and any number of screens read it.
 
-The seam, for whoever calls it:
+How to use it:
 
     feed = Feed(monotonic_ns, admitted=…, refused=…)   # counts of this evening from the journal, 0 without it
     feed.show(scan)            # one verdict: the JSON object of `gatehouse-gate scan`, and besides
@@ -9,9 +9,9 @@ The seam, for whoever calls it:
     feed.status(status)        # whenever something changed, and every few seconds: the object of `status --json`.
                                #   Screens read, all optional: "ready": bool, "event", "gate", "direction", "mode",
                                #   "timezone", "online": bool, "unsent": int, "snapshot_age_s": number | null,
-                               #   "inside": int, "warnings": [words, …]
+                               #   "inside": int, "warnings": [text, …]
     feed.glimpse()             # the camera saw a code that it cannot read yet (devices.open_reader's on_glimpse)
-    feed.fault(device, words)  # a device failed; `None` for words: it works again
+    feed.fault(device, text)   # a device failed; `None` as text: it works again
 
 Every call returns at once and may come from any thread. A slow screen misses nothing it needs: it is given the newest
 state, which carries the last ten scans.
@@ -28,7 +28,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from gate_app.display.announcement import Announcement, Tone, announce
 from gate_app.display.condition import condition
-from gate_app.display.facts import Facts, words
+from gate_app.display.json_fields import JsonObject, text
 from gate_app.display.view import View
 
 RECENT = 10
@@ -37,40 +37,40 @@ BEAT_S = 3.0
 
 
 class Feed:
-    """The newest state, and a bell for those who wait for the next."""
+    """The newest state, with a condition for those who wait for the next."""
 
     def __init__(self, monotonic_ns: Callable[[], int], admitted: int = 0, refused: int = 0) -> None:
         self._monotonic_ns = monotonic_ns
         self._changed = threading.Condition()
         self._faults: dict[str, str] = {}
-        self._status: Facts = {}
+        self._status: JsonObject = {}
         self._zone: tzinfo = UTC
         self._shown_ns = 0
         self._glimpsed_ns = -GLIMPSES_EVERY_NS
         self._recent: deque[Announcement] = deque(maxlen=RECENT)
         self._view = View(0, None, 0, 0, 0, 0, admitted, refused, condition({}, {}), ())
 
-    def show(self, scan: Facts) -> None:
-        """A verdict, or the repeat of one."""
+    def show(self, scan: JsonObject) -> None:
+        """Shows a verdict, or the repeat of one."""
         with self._changed:
             announcement = announce(scan, self._zone)
             self._shown_ns = self._monotonic_ns()
             if scan.get("again") is True:
-                # What a power cut kept from the guest is repeated after it: on this screen it is the first time.
+                # After a power cut an admission may be repeated that this screen has never shown.
                 repeats = self._view.again + 1 if self._view.verdict_number else 0
                 self._change(verdict=announcement, again=repeats)
             else:
                 self._new_verdict(announcement)
 
-    def status(self, status: Facts) -> None:
-        """How the gate is doing."""
+    def status(self, status: JsonObject) -> None:
+        """Updates the state of the gate."""
         with self._changed:
             self._status = dict(status)
-            self._zone = zone_named(words(status, "timezone"))
+            self._zone = zone_named(text(status, "timezone"))
             self._change(condition=condition(self._status, self._faults))
 
     def fault(self, device: str, happened: str | None) -> None:
-        """A device failed, or works again."""
+        """Records that a device failed, or with None that it works again."""
         with self._changed:
             if happened is None:
                 self._faults.pop(device, None)
@@ -79,7 +79,7 @@ class Feed:
             self._change(condition=condition(self._status, self._faults))
 
     def glimpse(self) -> None:
-        """A code is in front of the lens and cannot be read yet; at thirty frames a second, told now and then."""
+        """Notes that a code is in front of the lens but cannot be read yet; limited to a few times a second."""
         with self._changed:
             now = self._monotonic_ns()
             if now - self._glimpsed_ns >= GLIMPSES_EVERY_NS:
@@ -87,12 +87,12 @@ class Feed:
                 self._change(glimpse_number=self._view.glimpse_number + 1)
 
     def view(self) -> View:
-        """The state of this moment."""
+        """The current state."""
         with self._changed:
             return self._aged()
 
     def views(self, stop: threading.Event, beat_s: float = BEAT_S) -> Iterator[View]:
-        """The state now, then again at every change, and every `beat_s` seconds although nothing changed."""
+        """The state now, at every change, and every `beat_s` seconds as a heartbeat."""
         seen = -1
         while not stop.is_set():
             view = self._after(seen, stop, beat_s)
@@ -101,7 +101,7 @@ class Feed:
                 yield view
 
     def wake(self) -> None:
-        """Lets everybody who waits look at their stop events."""
+        """Wakes everybody who waits, so that they check their stop events."""
         with self._changed:
             self._changed.notify_all()
 
@@ -132,7 +132,7 @@ class Feed:
 
 
 def zone_named(name: str) -> tzinfo:
-    """The event's time zone for display; UTC where this machine does not know it."""
+    """The event's time zone; UTC if this machine does not know it."""
     try:
         return ZoneInfo(name) if name else UTC
     except (ZoneInfoNotFoundError, ValueError, OSError):

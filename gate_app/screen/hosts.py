@@ -1,4 +1,4 @@
-"""Which names a browser may call this screen by: a page of somebody else's must not reach it under a name of theirs."""
+"""Checks the Host header, so that another site cannot reach this screen by DNS rebinding."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from ipaddress import ip_address
 
 
 def host_allowed(header: str, names: Collection[str]) -> bool:
-    """True for a plain address, for localhost, and for a name this gate was given.
+    """True for an IP address, for localhost, and for a configured name.
 
-    DNS rebinding needs a name that its owner can point elsewhere; an address cannot be pointed anywhere.
+    DNS rebinding needs a name that its owner can point elsewhere; an IP address cannot be redirected.
     """
     host = without_port(header).lower().rstrip(".")
     return host == "localhost" or is_address(host) or host in {name.lower() for name in names}

@@ -1,4 +1,4 @@
-"""The gate's page and its stream; it shows, and takes no orders."""
+"""The gate's web page and its event stream; read-only."""
 
 from __future__ import annotations
 
@@ -26,12 +26,14 @@ HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Cache-Control": "no-store",
 }
-FEWER_SCREENS = "Too many screens are open at this gate. Close one of them; this one tries again by itself.\n"
-WRONG_NAME = "This gate does not answer to that name. Use its address, or add the name to the gate's settings.\n"
+FEWER_SCREENS = "Too many screens are open at this gate. Close one; this one will retry by itself.\n"
+WRONG_NAME = (
+    "This gate does not accept that host name. Use its IP address, or add the name to screen_names in gate.toml.\n"
+)
 
 
 def create_screen(feed: Feed, stop: threading.Event, names: Collection[str] = (), most_screens: int = 12) -> Flask:
-    """The web application over a feed. `stop` ends the streams; `names` are further host names it may be called by."""
+    """The web application over a feed. `stop` ends the streams; `names` are further accepted host names."""
     here = Path(__file__).parent
     app = Flask("gate_screen", template_folder=str(here / "templates"), static_folder=str(here / "static"))
     places = threading.BoundedSemaphore(most_screens)
@@ -67,7 +69,7 @@ def create_screen(feed: Feed, stop: threading.Event, names: Collection[str] = ()
 
 
 def messages(feed: Feed, stop: threading.Event) -> Iterator[bytes]:
-    """Server-sent messages: every one carries the whole state, so nothing needs to be resumed."""
+    """Server-sent events; each carries the whole state, so there is nothing to resume."""
     yield b"retry: 1000\n\n"
     for view in feed.views(stop):
         yield b"data: " + packed(view) + b"\n\n"

@@ -1,4 +1,4 @@
-"""Serves the gate's page on one port until it is closed."""
+"""Serves the gate's web page until it is closed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gate_app.screen.pages import create_screen
 from shared.errors import SettingsError
 
 MOST_SCREENS = 12
-# Every open screen holds a thread; the others serve the page and its files.
+# Every open screen holds a thread; the remaining ones serve the page and its files.
 THREADS = MOST_SCREENS + 4
 CLOSING_S = 3.0
 # How soon a closed server is noticed by its own thread.
@@ -22,7 +22,7 @@ LOOK_S = 0.2
 
 
 class ScreenServer:
-    """The local web server. `open()` binds the port, so a port that is taken is told at the start."""
+    """The local web server. `open()` binds the port, so a port in use is reported at the start."""
 
     def __init__(self, feed: Feed, host: str = "127.0.0.1", port: int = 8100, names: Collection[str] = ()) -> None:
         self._feed = feed
@@ -34,7 +34,7 @@ class ScreenServer:
         self._thread: threading.Thread | None = None
 
     def open(self) -> ScreenServer:
-        """Starts serving in a thread of its own. Raises SettingsError when the port cannot be had."""
+        """Starts serving in its own thread. Raises SettingsError if the port cannot be bound."""
         app = create_screen(self._feed, self._stop, self._names, MOST_SCREENS)
         try:
             self._server = create_server(
@@ -55,13 +55,13 @@ class ScreenServer:
 
     @property
     def port(self) -> int:
-        """The port in use, also where port 0 asked for any free one."""
+        """The actual port, also if port 0 was requested."""
         several = getattr(self._server, "effective_listen", None)
         return int(several[0][1] if several else self._server.effective_port)
 
     @property
     def address(self) -> str:
-        """What to type into a browser on this machine."""
+        """The URL for a browser on this machine."""
         host = f"[{self._host}]" if ":" in self._host else self._host
         return f"http://{host}:{self.port}/"
 
@@ -75,7 +75,7 @@ class ScreenServer:
         self._thread = None
 
     def _serve(self) -> None:
-        """One thread opens, waits on and closes the sockets: closed under its feet, they would break its wait."""
+        """Waits on the sockets and closes them in one thread: closing them elsewhere would break the wait."""
         while not self._stop.is_set():
             loop(timeout=LOOK_S, map=self._sockets, count=1)
         self._server.task_dispatcher.shutdown(timeout=CLOSING_S)
@@ -84,6 +84,6 @@ class ScreenServer:
 
 def _no_port(host: str, port: int, why: OSError | ValueError) -> str:
     if isinstance(why, OSError) and why.errno == errno.EADDRINUSE:
-        return f"Port {port} on {host} is taken by another program. Stop that one, or choose another with --screen."
+        return f"Port {port} on {host} is in use by another program. Stop it, or choose another port with --screen."
     cause = getattr(why, "strerror", None) or "no such address"
     return f"The gate's screen cannot open on {host}:{port} ({cause}). Choose another address or port."

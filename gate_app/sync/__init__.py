@@ -1,1 +1,1 @@
-"""How a gate and its server exchange rows, movements and journals."""
+"""Synchronisation with the server: rows, movements and journals."""

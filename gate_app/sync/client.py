@@ -1,4 +1,4 @@
-"""The wire: signs each request, believes only answers that the server signed for that very request."""
+"""Sends signed requests, and accepts only responses that the server signed for that request."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from urllib.parse import urlsplit
 
 from gate_app.identity import Identity
 from gate_app.sync.counters import Counters
-from gate_app.sync.exchange import Call, refusal
+from gate_app.sync.exchange import ApiCall, refusal
 from shared.errors import Untrusted, UpgradeNeeded
 from shared.http_signatures import sign_request, verify_answer
 from shared.protocol import MEDIA_TYPE
 
-ANSWER_S = 30.0
+RESPONSE_TIMEOUT_S = 30.0
 _COUNTER_TRIES = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """What the server said, proven, and when it was asked and heard (monotonic ms)."""
+class VerifiedAnswer:
+    """A verified response, and when its request was sent and it was received (monotonic ms)."""
 
     status: int
     body: bytes
@@ -32,8 +32,8 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Letter:
-    """An HTTP request as it leaves, and as it was signed."""
+class HttpRequest:
+    """An HTTP request, ready to send."""
 
     method: str
     url: str
@@ -43,36 +43,37 @@ class Letter:
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
-    """Whatever came back, from whomever."""
+class HttpResponse:
+    """A response, not verified yet."""
 
     status: int
     headers: dict[str, str]
     body: bytes
 
 
-class Wire(Protocol):
-    """Carries a letter and brings a reply. Raises Unavailable when nothing came back."""
+class Transport(Protocol):
+    """Sends HTTP requests."""
 
-    def carry(self, letter: Letter) -> Reply:
-        """One request, one answer."""
+    def send(self, request: HttpRequest) -> HttpResponse:
+        """Sends a request and returns the response. Raises Unavailable if there is none."""
         ...
 
 
 class Client:
-    """Sends calls as this device and answers with what is proven."""
+    """Sends calls as this device and verifies the responses."""
 
-    def __init__(self, identity: Identity, counters: Counters, wire: Wire, monotonic_ms: Callable[[], int]) -> None:
-        """Opens nothing yet."""
+    def __init__(
+        self, identity: Identity, counters: Counters, transport: Transport, monotonic_ms: Callable[[], int]
+    ) -> None:
         self._identity = identity
         self._key = identity.key()
         self._server_key = identity.server_key()
         self._counters = counters
-        self._wire = wire
+        self._transport = transport
         self._monotonic_ms = monotonic_ms
 
-    def send(self, call: Call) -> Answer:
-        """The server's answer. Raises Unavailable or Untrusted; a counter that fell behind is put right by itself."""
+    def send(self, call: ApiCall) -> VerifiedAnswer:
+        """Sends a call; retries if its counter was too low. Raises Unavailable or Untrusted."""
         for _ in range(_COUNTER_TRIES):
             answer = self._send_once(call)
             last = _last_counter(answer)
@@ -81,18 +82,18 @@ class Client:
             self._counters.go_above(call.channel, last)
         return answer
 
-    def _send_once(self, call: Call) -> Answer:
-        letter, signature = self._letter(call)
+    def _send_once(self, call: ApiCall) -> VerifiedAnswer:
+        request, signature = self._build_request(call)
         sent = self._monotonic_ms()
-        reply = self._wire.carry(letter)
+        response = self._transport.send(request)
         received = self._monotonic_ms()
         try:
-            proven = verify_answer(reply.status, reply.body, reply.headers, self._server_key, signature)
+            proven = verify_answer(response.status, response.body, response.headers, self._server_key, signature)
         except Untrusted as why:
-            raise _stranger(reply) from why
-        return Answer(reply.status, reply.body, proven.server_time, proven.position, sent, received)
+            raise _untrusted(response) from why
+        return VerifiedAnswer(response.status, response.body, proven.server_time, proven.position, sent, received)
 
-    def _letter(self, call: Call) -> tuple[Letter, bytes]:
+    def _build_request(self, call: ApiCall) -> tuple[HttpRequest, bytes]:
         base = urlsplit(self._identity.server)
         path = base.path.rstrip("/") + call.path
         headers = sign_request(
@@ -108,28 +109,30 @@ class Client:
         )
         url = f"{base.scheme}://{base.netloc}{path}" + (f"?{call.query}" if call.query else "")
         headers |= {"Content-Type": MEDIA_TYPE, "Accept": MEDIA_TYPE}
-        return Letter(call.method, url, headers, call.body, ANSWER_S + call.wait_s), _signature_in(headers)
+        return HttpRequest(call.method, url, headers, call.body, RESPONSE_TIMEOUT_S + call.wait_s), _signature_in(
+            headers
+        )
 
 
 def _signature_in(headers: dict[str, str]) -> bytes:
     return b64decode(headers["Signature"].removeprefix("gate=:").removesuffix(":"))
 
 
-def _last_counter(answer: Answer) -> int | None:
+def _last_counter(answer: VerifiedAnswer) -> int | None:
     if answer.status != 409:
         return None
-    told = refusal(answer.body)
-    last = told.details.get("last")
-    return last if told.error_code == "counter_too_low" and isinstance(last, int) else None
+    refused = refusal(answer.body)
+    last = refused.details.get("last")
+    return last if refused.error_code == "counter_too_low" and isinstance(last, int) else None
 
 
-def _stranger(reply: Reply) -> Untrusted:
-    """Words for what came back instead of the server's answer."""
-    kind = next((value for name, value in reply.headers.items() if name.lower() == "content-type"), "")
+def _untrusted(response: HttpResponse) -> Untrusted:
+    """The error for a response that the server did not sign."""
+    kind = next((value for name, value in response.headers.items() if name.lower() == "content-type"), "")
     if "html" in kind:
         return Untrusted(
-            "A web page came back instead of our server's answer: is this Wi-Fi waiting for a login? Nothing was used."
+            "Got a web page instead of the server's response. Does this Wi-Fi need a login? Nothing was accepted."
         )
-    if reply.status == 426:
+    if response.status == 426:
         return Untrusted(UpgradeNeeded.words)
-    return Untrusted(f"What came back (HTTP {reply.status}) is not signed by our server. Nothing of it was used.")
+    return Untrusted(f"The response (HTTP {response.status}) is not signed by our server. It was discarded.")

@@ -1,4 +1,4 @@
-"""Request counters: every signed request bears one that was never used, even after a power cut."""
+"""Request counters: each signed request carries a number that was never used before, even after a power cut."""
 
 from __future__ import annotations
 
@@ -6,50 +6,49 @@ import threading
 from typing import Protocol
 
 BLOCK = 1_000
-"""So many are reserved on the disk at once; a restart skips what is left of them."""
+"""How many numbers are reserved on the disk at once; a restart skips the rest of a block."""
 
 
-class Marks(Protocol):
-    """Where the end of the reserved block is kept."""
+class KeyValueStore(Protocol):
+    """Where the end of the reserved block is stored."""
 
-    def mark(self, name: str, value: str | int | bytes) -> None:
-        """Keeps it durably."""
+    def put(self, name: str, value: str | int | bytes) -> None:
+        """Stores a value durably."""
         ...
 
-    def marked(self, name: str) -> str | int | bytes | None:
-        """What was kept."""
+    def get(self, name: str) -> str | int | bytes | None:
+        """The stored value; None if there is none."""
         ...
 
 
 class Counters:
-    """One rising number for each channel."""
+    """One increasing number per channel."""
 
-    def __init__(self, marks: Marks) -> None:
-        """Nothing is reserved before the first request."""
-        self._marks = marks
+    def __init__(self, store: KeyValueStore) -> None:
+        self._store = store
         self._lock = threading.Lock()
         self._next: dict[str, int] = {}
         self._reserved: dict[str, int] = {}
 
     def take(self, channel: str) -> int:
-        """The next number of this channel; reserved on the disk before it is used."""
+        """The next number of a channel, reserved on the disk before it is used."""
         with self._lock:
-            number = self._next.get(channel) or self._kept(channel) + 1
+            number = self._next.get(channel) or self._stored(channel) + 1
             if number > self._reserved.get(channel, 0):
                 self._reserve(channel, number + BLOCK)
             self._next[channel] = number + 1
             return number
 
     def go_above(self, channel: str, last: int) -> None:
-        """The server has seen a higher one: a restored card, or another machine with this key."""
+        """Skips to above `last`, which the server has seen: a restored card, or another machine with this key."""
         with self._lock:
             if self._next.get(channel, 0) <= last:
                 self._next[channel] = last + 1
 
-    def _kept(self, channel: str) -> int:
-        value = self._marks.marked(f"counter:{channel}")
+    def _stored(self, channel: str) -> int:
+        value = self._store.get(f"counter:{channel}")
         return value if isinstance(value, int) else 0
 
     def _reserve(self, channel: str, until: int) -> None:
-        self._marks.mark(f"counter:{channel}", until)
+        self._store.put(f"counter:{channel}", until)
         self._reserved[channel] = until

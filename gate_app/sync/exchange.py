@@ -1,4 +1,4 @@
-"""The conversation with the server without its wire: which request comes next, and what an answer means."""
+"""The sync protocol without I/O: which request comes next, and what a response means."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ FRAME_ROWS = 5_000
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class ApiCall:
     """One request to make."""
 
     method: str
@@ -43,7 +43,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Greeted:
-    """The server said who we are to it."""
+    """The answer to a hello."""
 
     answer: HelloAnswer
 
@@ -59,7 +59,7 @@ class Framed:
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """What is new; `completes` names the event whose snapshot these changes bring up to date."""
+    """Changes; `completes` names the event whose new snapshot they bring up to date."""
 
     answer: ChangesAnswer
     completes: int | None
@@ -69,17 +69,17 @@ Step = Greeted | Framed | Changed
 
 
 @dataclass(frozen=True, slots=True)
-class Fetch:
-    """A snapshot on its way in."""
+class SnapshotFetch:
+    """A snapshot being received."""
 
     event: int
     after: str = ""
-    base: EventAt | None = None  # what the first frame stood at
+    base: EventAt | None = None  # the position of the first frame
     whole: bool = False
 
 
-class Asked(Enum):
-    """Which question is open."""
+class PendingRequest(Enum):
+    """Which request is waiting for its response."""
 
     HELLO = auto()
     FRAME = auto()
@@ -88,55 +88,53 @@ class Asked(Enum):
 
 
 class PullExchange:
-    """Hello, then whole snapshots of what is missing, then one long poll over everything."""
+    """Decides the order of requests: hello, missing snapshots, then one long poll for all events."""
 
     def __init__(self, hello: Callable[[], HelloRequest], wait_s: float) -> None:
-        """`hello` tells, when asked, what this gate holds by then."""
+        """`hello` builds a hello request from what this gate holds at that moment."""
         self._hello = hello
         self._wait_s = wait_s
-        self.in_a_hurry = False
-        """Nothing is waited for: what the server knows already is wanted at once."""
+        self.no_waiting = False
+        """Ask for changes without long polling: what the server already has is wanted at once."""
         self._greeted = False
         self._held: dict[int, EventAt] = {}
         self._missing: list[int] = []
-        self._fetch: Fetch | None = None
-        self._asked = Asked.HELLO
+        self._fetch: SnapshotFetch | None = None
+        self._pending = PendingRequest.HELLO
 
-    def next_request(self) -> Call:
-        """What to ask now; the answer belongs to this question, whatever is told in between."""
+    def next_request(self) -> ApiCall:
+        """The next request; `receive` takes the response to it."""
         if not self._greeted:
-            self._asked = Asked.HELLO
-            return Call("POST", HELLO, "other", body=encode(self._hello()))
+            self._pending = PendingRequest.HELLO
+            return ApiCall("POST", HELLO, "other", body=encode(self._hello()))
         if self._fetch is None and self._missing:
-            self._fetch = Fetch(self._missing[0])
+            self._fetch = SnapshotFetch(self._missing[0])
         if self._fetch is None:
-            self._asked = Asked.CHANGES
-            return _changes(list(self._held.values()), 0 if self.in_a_hurry else self._wait_s)
+            self._pending = PendingRequest.CHANGES
+            return _changes(list(self._held.values()), 0 if self.no_waiting else self._wait_s)
         return self._of_snapshot(self._fetch)
 
     def receive(self, status: int, body: bytes) -> Step:
-        """What the answer means. Raises the server's refusal, and Unreadable for what is no answer to this question."""
+        """Decodes the response. Raises Refused, and Unreadable for a response that does not fit the request."""
         require_ok(status, body)
-        if self._asked is Asked.HELLO:
+        if self._pending is PendingRequest.HELLO:
             return Greeted(decode(HelloAnswer, body))
-        if self._asked is Asked.CHANGES or self._fetch is None:
+        if self._pending is PendingRequest.CHANGES or self._fetch is None:
             return self._changed(decode(ChangesAnswer, body))
-        if self._asked is Asked.REST:
+        if self._pending is PendingRequest.REST:
             return Changed(decode(ChangesAnswer, body), self._fetch.event)
         return self._framed(self._fetch, decode(SnapshotAnswer, body))
 
-    # -- what the gate tells after it did what a step said ------------------------------------------------------
-
     def serve(self, held: dict[int, EventAt], missing: list[int]) -> None:
-        """After a greeting: the events this gate has rows of, and those it needs whole."""
+        """After a hello: sets the events this gate has rows for, and those whose snapshots are missing."""
         self._greeted = True
         self._held, self._missing = dict(held), list(missing)
-        # A snapshot that takes the place of an older one goes on where the line broke, too.
+        # A snapshot that replaces an older one also resumes where the connection broke.
         if self._fetch is not None and self._fetch.event not in {*held, *missing}:
             self._fetch = None
 
     def holds(self, at: EventAt) -> None:
-        """The gate stands here now for this event."""
+        """Records the position this gate now has for an event."""
         self._held[at.event] = at
         if at.event in self._missing:
             self._missing.remove(at.event)
@@ -144,12 +142,12 @@ class PullExchange:
             self._fetch = None
 
     def continues(self, base: EventAt) -> None:
-        """The snapshot on its way in has been brought up to here, and is not complete yet."""
+        """Records that the snapshot being received has reached this position and is not complete yet."""
         if self._fetch is not None:
             self._fetch = replace(self._fetch, base=base)
 
     def lost(self, event: int) -> None:
-        """This event's rows cannot be continued: the whole snapshot, from the first frame."""
+        """Fetches the whole snapshot of an event again, because its rows cannot be continued."""
         self._held.pop(event, None)
         if event not in self._missing:
             self._missing.append(event)
@@ -157,83 +155,83 @@ class PullExchange:
             self._fetch = None
 
     def skip(self) -> None:
-        """The server refused the snapshot that was asked for: the other events must not wait for it."""
-        if self._fetch is not None and self._asked in (Asked.FRAME, Asked.REST):
+        """Gives up the snapshot that the server refused, so that other events do not wait for it."""
+        if self._fetch is not None and self._pending in (PendingRequest.FRAME, PendingRequest.REST):
             self._missing = [event for event in self._missing if event != self._fetch.event]
             self._fetch = None
 
     def greet_again(self) -> None:
-        """After a silence, or when the server says that assignments changed."""
+        """Makes the next request a hello: after lost contact, or when assignments have changed."""
         self._greeted = False
 
     @property
     def idle(self) -> bool:
-        """Whether everything is held and only news are waited for."""
+        """Whether all snapshots are complete and only changes are awaited."""
         return self._greeted and self._fetch is None and not self._missing
 
     @property
     def serves_nothing(self) -> bool:
-        """No event is assigned: there is nothing to ask but who we are."""
+        """Whether no event is assigned, so that only a hello makes sense."""
         return self.idle and not self._held
 
-    def _of_snapshot(self, fetch: Fetch) -> Call:
+    def _of_snapshot(self, fetch: SnapshotFetch) -> ApiCall:
         if fetch.whole and fetch.base is not None:
-            self._asked = Asked.REST
+            self._pending = PendingRequest.REST
             return _changes([fetch.base], 0)
-        self._asked = Asked.FRAME
+        self._pending = PendingRequest.FRAME
         query = f"event={fetch.event}&after={fetch.after}&limit={FRAME_ROWS}"
-        return Call("GET", SNAPSHOT, "pull", query=query)
+        return ApiCall("GET", SNAPSHOT, "pull", query=query)
 
     def _changed(self, answer: ChangesAnswer) -> Changed:
         if answer.assignments_changed:
             self._greeted = False
         return Changed(answer, None)
 
-    def _framed(self, fetch: Fetch, answer: SnapshotAnswer) -> Framed:
+    def _framed(self, fetch: SnapshotFetch, answer: SnapshotAnswer) -> Framed:
         if answer.event != fetch.event:
-            raise Unreadable("The server answered with another event's rows. Nothing of them was used.")
+            raise Unreadable("The server answered with the rows of another event. They were discarded.")
         if fetch.base is not None and answer.lineage != fetch.base.lineage:
             self._fetch = None
             raise Unreadable(
-                "The server was restored while its snapshot was read. It is read again from the beginning."
+                "The server was restored during the download. The snapshot will be fetched again from the beginning."
             )
         base = fetch.base or EventAt(event=answer.event, lineage=answer.lineage, revision=answer.base_revision)
         self._fetch = replace(fetch, after=answer.next or "", base=base, whole=answer.next is None)
         return Framed(answer, first=fetch.base is None, last=answer.next is None)
 
 
-def _changes(events: list[EventAt], wait_s: float) -> Call:
-    return Call("POST", CHANGES, "pull", body=encode(ChangesRequest(events=events, wait=wait_s)), wait_s=wait_s)
+def _changes(events: list[EventAt], wait_s: float) -> ApiCall:
+    return ApiCall("POST", CHANGES, "pull", body=encode(ChangesRequest(events=events, wait=wait_s)), wait_s=wait_s)
 
 
-def journal_call(request: JournalRequest) -> Call:
-    """The upload of a stretch of the journal."""
-    return Call("POST", JOURNAL, "push", body=encode(request))
+def journal_call(request: JournalRequest) -> ApiCall:
+    """The request that uploads part of the journal."""
+    return ApiCall("POST", JOURNAL, "push", body=encode(request))
 
 
 def journal_answer(status: int, body: bytes) -> JournalAnswer:
-    """What became of it. Raises the server's refusal."""
+    """Decodes the response to an upload. Raises Refused."""
     require_ok(status, body)
     return decode(JournalAnswer, body)
 
 
 class Refused(GatehouseError):
-    """The server said no, in its own words."""
+    """The server refused a request; carries its message and code."""
 
     code, status = "refused_by_server", 502
 
 
 def require_ok(status: int, body: bytes) -> None:
-    """Raises what the server refused with."""
+    """Raises Refused unless the status is 2xx."""
     if not 200 <= status < 300:
         raise refusal(body)
 
 
 def refusal(body: bytes) -> Refused:
-    """The server's error as ours, its code and details kept."""
-    told = decode(ErrorAnswer, body).error
+    """The server's error as an exception, with its code and details."""
+    error = decode(ErrorAnswer, body).error
     return Refused(
-        told.message,
-        code=told.code,
-        **{key: value for key, value in (told.details or {}).items() if key.isidentifier()},
+        error.message,
+        code=error.code,
+        **{key: value for key, value in (error.details or {}).items() if key.isidentifier()},
     )

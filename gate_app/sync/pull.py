@@ -1,4 +1,4 @@
-"""Brings down what the server says: assignments, rows and movements, each applied whole or not at all."""
+"""Pulls assignments, rows and movements from the server; each batch is applied completely or not at all."""
 
 from __future__ import annotations
 
@@ -7,15 +7,16 @@ from dataclasses import dataclass
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-from gate_app import clashes, history
-from gate_app.database import set_mark
+from gate_app import clashes
+from gate_app.assignments import AssignmentStore, assignment_of
+from gate_app.database import put_value
 from gate_app.gathering import Gathering
-from gate_app.journal import Journal
-from gate_app.posting import Posts, post_of
-from gate_app.roster import Roster
-from gate_app.snapshot_file import SnapshotBuilder
-from gate_app.status import FORGOTTEN, has_forgotten
-from gate_app.sync.client import Answer, Client
+from gate_app.journal import history
+from gate_app.journal.journal import Journal
+from gate_app.snapshots.roster import Roster
+from gate_app.snapshots.snapshot_file import SnapshotBuilder
+from gate_app.status import MEMORY_LOST, memory_is_lost
+from gate_app.sync.client import Client, VerifiedAnswer
 from gate_app.sync.exchange import Changed, Framed, Greeted, PullExchange, Refused
 from gate_app.time_keeper import Moment, TimeKeeper
 from shared.errors import Unreadable
@@ -25,22 +26,22 @@ from shared.snapshot import Movement, Position, Row, from_frame, movements_from_
 
 ANCHOR_EVERY_MS = 600_000
 MOVEMENTS_AT_ONCE = 500
-"""Heard movements are kept in small transactions, so that a scan never waits long for its own."""
+"""Movements of other gates are stored in small transactions, so that a scan never waits long."""
 
 
 @dataclass(slots=True)
-class Standing:
-    """What this gate is to its server at the moment, for status and screens."""
+class SyncState:
+    """The state of synchronisation with the server, for status and screens."""
 
     online: bool = False
     revoked: bool = False
-    words: str = ""
+    message: str = ""
     pulled: int = 0
     pushed: int = 0
 
 
 class Puller:
-    """Runs the downward conversation one request at a time."""
+    """Pulls from the server, one request at a time."""
 
     def __init__(
         self,
@@ -49,32 +50,31 @@ class Puller:
         server_key: Ed25519PublicKey,
         journal: Journal,
         roster: Roster,
-        posts: Posts,
+        assignments: AssignmentStore,
         gathering: Gathering,
         time_keeper: TimeKeeper,
-        standing: Standing,
+        sync_state: SyncState,
         software: str,
         wait_s: float,
         on_revoked: Callable[[str], None],
     ) -> None:
-        """Nothing is asked yet."""
         self._client = client
         self._server_key = server_key
         self._journal = journal
         self._roster = roster
-        self._posts = posts
+        self._assignments = assignments
         self._gathering = gathering
         self._time = time_keeper
-        self.standing = standing
+        self.sync_state = sync_state
         self._software = software
         self._on_revoked = on_revoked
         self._builder: SnapshotBuilder | None = None
         self._anchored: tuple[int, int] | None = None  # (branch, monotonic ms)
         self.exchange = PullExchange(self._hello, wait_s)
-        self.exchange.in_a_hurry = has_forgotten(journal.database.connection)
+        self.exchange.no_waiting = memory_is_lost(journal.database.connection)
 
     def run_once(self) -> None:
-        """One request and what follows from it. Raises what the client raises, and Refused."""
+        """Sends one request and applies the answer. Raises what the client raises, and Refused."""
         answer = self._client.send(self.exchange.next_request())
         moment = self._time.hear(answer.server_time, answer.sent, answer.received)
         try:
@@ -89,17 +89,15 @@ class Puller:
                 self._framed(step)
             case Changed():
                 self._changed(step)
-        # Not before the greeting has compared the marks: an older image must write nothing under numbers in use.
+        # Only after hello has compared the marks: an older image must not reuse entry numbers.
         self._anchor(answer, moment)
-        self._heard(answer)
+        self._note_contact(answer)
 
-    def silent(self) -> None:
-        """The server could not be reached: also whoever only looks at this home is told."""
-        if self.standing.online or self._journal.database.marked("online"):
-            self.standing.online = False
-            self._journal.database.mark("online", 0)
-
-    # -- hello --------------------------------------------------------------------------------------------------
+    def mark_offline(self) -> None:
+        """Records that the server could not be reached, also for a status read by another process."""
+        if self.sync_state.online or self._journal.database.get("online"):
+            self.sync_state.online = False
+            self._journal.database.put("online", 0)
 
     def _hello(self) -> HelloRequest:
         moment = self._time.now()
@@ -108,58 +106,56 @@ class Puller:
             last_seq=self._journal.head.seq,
             head=self._journal.head.hash,
             software=self._software,
-            rows=[self._at(event) for event in self._roster.books],
+            rows=[self._at(event) for event in self._roster.snapshots],
             unsent=self._journal.unsent(),
             clock_offset=moment.offset,
             clock_uncertainty=moment.uncertainty,
         )
 
     def _greeted(self, answer: HelloAnswer) -> None:
-        self.standing.words = answer.words
+        self.sync_state.message = answer.words
         self._check_mark(answer.mark)
         if answer.revoked:
             self._revoked(answer.words)
             return
-        self._journal.begin()
-        left = self._posts.assign([post_of(assignment) for assignment in answer.assignments])
-        self._tell_posts()
-        for event in left | (set(self._roster.books) - set(self._posts.by_event)):
+        self._journal.write_start_entry()
+        left = self._assignments.assign([assignment_of(assignment) for assignment in answer.assignments])
+        self._record_assignments()
+        for event in left | (set(self._roster.snapshots) - set(self._assignments.by_event)):
             self._roster.drop(event)
-        held = {event: self._at(event) for event in self._posts.by_event if event in self._roster.books}
-        self.exchange.serve(held, [event for event in self._posts.by_event if event not in held])
+        held = {event: self._at(event) for event in self._assignments.by_event if event in self._roster.snapshots}
+        self.exchange.serve(held, [event for event in self._assignments.by_event if event not in held])
 
-    def _tell_posts(self) -> None:
-        """Where this device stands, and in which mode, belongs into the journal whenever it changes."""
-        told = repr(list(self._posts.by_event.values()))
-        if self._journal.database.marked("posts_told") == told:
+    def _record_assignments(self) -> None:
+        """Records gate, direction and mode in the journal whenever they change."""
+        recorded = repr(list(self._assignments.by_event.values()))
+        if self._journal.database.get("posts_told") == recorded:
             return
         moment = self._time.now()
-        for post in self._posts.by_event.values():
-            at = {"gates_allowed": list(post.gates_allowed), "zones": list(post.zones)}
+        for assignment in self._assignments.by_event.values():
+            at = {"gates_allowed": list(assignment.gates_allowed), "zones": list(assignment.zones)}
             self._journal.append(
                 moment,
                 self._time.boot,
                 EntryKind.MODE,
-                event=post.event,
-                gate=post.gate or 0,
-                direction=post.direction,
-                mode=post.mode,
+                event=assignment.event,
+                gate=assignment.gate or 0,
+                direction=assignment.direction,
+                mode=assignment.mode,
                 details=at,
             )
-        self._journal.database.mark("posts_told", told)
+        self._journal.database.put("posts_told", recorded)
 
     def _check_mark(self, mark: Mark | None) -> None:
-        """A journal that is shorter than, or other than, what the server saw goes on as a new branch."""
+        """Begins a new branch if the journal lacks, or contradicts, what the server has from it."""
         if mark is None:
-            # Nothing of this branch is there: a new branch, or a server that was restored.
+            # The server has nothing of this branch: it is new, or the server was restored.
             self._journal.acknowledge(self._journal.branch, 0)
             return
         if self._journal.agrees(self._journal.branch, mark.seq, mark.head):
             self._journal.acknowledge(self._journal.branch, mark.seq, mark.head)
             return
-        self.standing.words = self._journal.leave_fork(self._time.now(), self._time.boot)
-
-    # -- rows ---------------------------------------------------------------------------------------------------
+        self.sync_state.message = self._journal.leave_fork(self._time.now(), self._time.boot)
 
     def _framed(self, step: Framed) -> None:
         answer = step.answer
@@ -168,29 +164,29 @@ class Puller:
             self._builder = self._roster.builder(answer.event)
         rows = from_frame(answer.frame)
         self._builder.add(rows)
-        self.standing.pulled += len(rows)
+        self.sync_state.pulled += len(rows)
 
     def _changed(self, step: Changed) -> None:
         for batch in step.answer.events:
             require_signed(batch, self._server_key)
             if step.completes is not None:
                 self._complete(batch)
-            elif batch.resync or batch.event not in self._roster.books:
+            elif batch.resync or batch.event not in self._roster.snapshots:
                 self.exchange.lost(batch.event)
             else:
                 self._apply(batch)
 
         if step.completes is None and not any(batch.resync or batch.movements for batch in step.answer.events):
-            self._remember()
+            self._clear_memory_lost()
 
-    def _remember(self) -> None:
-        """Everything that the server knows of who came in was heard: what this gate had forgotten is made good."""
-        if self.exchange.in_a_hurry and self.exchange.idle:
-            self._journal.database.mark(FORGOTTEN, 0)
-            self.exchange.in_a_hurry = False
+    def _clear_memory_lost(self) -> None:
+        """Clears the lost-memory flag once every movement the server knows has been received."""
+        if self.exchange.no_waiting and self.exchange.idle:
+            self._journal.database.put(MEMORY_LOST, 0)
+            self.exchange.no_waiting = False
 
     def _complete(self, batch: Batch) -> None:
-        """The changes since the first frame make the new snapshot whole, or the next ones will."""
+        """Applies the changes since the first frame; installs the snapshot when it is complete."""
         builder = self._builder
         if batch.resync or builder is None:
             self._begin_again(batch.event)
@@ -200,7 +196,7 @@ class Puller:
         if builder.digest == batch.digest:
             self._builder = None
             self._install(batch.event, builder, after, batch.as_of)
-            self._keep_movements(batch)
+            self._store_movements(batch)
             self.exchange.holds(self._at(batch.event))
         elif batch.to_revision > batch.from_revision:
             self.exchange.continues(
@@ -209,20 +205,20 @@ class Puller:
         else:
             self._begin_again(batch.event)
             raise Unreadable(
-                "The snapshot that arrived is not what the server holds. It was thrown away and is fetched again."
+                "The snapshot received does not match the server. It was discarded and will be fetched again."
             )
 
     def _install(self, event: int, builder: SnapshotBuilder, after: Position, as_of: int) -> None:
-        before = self._roster.books.get(event)
+        before = self._roster.snapshots.get(event)
         restored = before is not None and before.position.lineage != after.lineage
         self._roster.install(event, builder, after, as_of)
         if restored:
-            # The server may have lost entries that it once acknowledged: all are offered again.
+            # The server may have lost entries that it acknowledged, so all are sent again.
             self._journal.offer_everything()
 
     def _apply(self, batch: Batch) -> None:
-        book = self._roster.book(batch.event)
-        if (batch.lineage, batch.from_revision) != (book.position.lineage, book.position.revision):
+        snapshot = self._roster.snapshot(batch.event)
+        if (batch.lineage, batch.from_revision) != (snapshot.position.lineage, snapshot.position.revision):
             self.exchange.lost(batch.event)
             return
         rows = _rows(batch)
@@ -231,8 +227,8 @@ class Puller:
         elif not self._roster.apply(batch.event, rows, _after(batch), batch.as_of):
             self.exchange.lost(batch.event)
             return
-        self.standing.pulled += len(rows)
-        self._keep_movements(batch)
+        self.sync_state.pulled += len(rows)
+        self._store_movements(batch)
         self.exchange.holds(self._at(batch.event))
 
     def _begin_again(self, event: int) -> None:
@@ -244,26 +240,24 @@ class Puller:
             self._builder.abandon()
             self._builder = None
 
-    # -- movements ----------------------------------------------------------------------------------------------
-
-    def _keep_movements(self, batch: Batch) -> None:
+    def _store_movements(self, batch: Batch) -> None:
         movements = movements_from_bytes(batch.movements) if batch.movements else []
-        self.standing.pulled += len(movements)
+        self.sync_state.pulled += len(movements)
         for start in range(0, len(movements), MOVEMENTS_AT_ONCE):
-            self._keep(batch.event, movements[start : start + MOVEMENTS_AT_ONCE])
+            self._store(batch.event, movements[start : start + MOVEMENTS_AT_ONCE])
         if movements or self._arrival(batch.event, batch.lineage) != batch.heard:
-            self._mark_heard(batch)
+            self._store_arrival(batch)
 
-    def _keep(self, event: int, movements: list[Movement]) -> None:
-        database, book = self._journal.database, self._roster.book(event)
+    def _store(self, event: int, movements: list[Movement]) -> None:
+        database, snapshot = self._journal.database, self._roster.snapshot(event)
         with database.writing() as connection:
             history.add_many(connection, movements, event)
             tickets = {movement.ticket_id for movement in movements}
-            clashes.note(connection, book, tickets, self._journal.device)
-        self._gathering.recount(book, tickets, self._time.now().at)
+            clashes.note(connection, snapshot, tickets, self._journal.device)
+        self._gathering.recount(snapshot, tickets, self._time.now().at)
 
-    def _mark_heard(self, batch: Batch) -> None:
-        """Only after all of them are kept: after a power cut in between they come again, which changes nothing."""
+    def _store_arrival(self, batch: Batch) -> None:
+        """Called after all movements are stored: after a power cut they come again, which is harmless."""
         with self._journal.database.writing() as connection:
             connection.execute(
                 "INSERT OR REPLACE INTO heard VALUES (?, ?, ?)", (batch.event, batch.lineage, batch.heard)
@@ -277,13 +271,11 @@ class Puller:
         return int(found[0]) if found else 0
 
     def _at(self, event: int) -> EventAt:
-        position = self._roster.book(event).position
+        position = self._roster.snapshot(event).position
         heard = self._arrival(event, position.lineage)
         return EventAt(event=event, lineage=position.lineage, revision=position.revision, heard=heard)
 
-    # -- time and standing ---------------------------------------------------------------------------------------
-
-    def _anchor(self, answer: Answer, moment: Moment) -> None:
+    def _anchor(self, answer: VerifiedAnswer, moment: Moment) -> None:
         branch = self._journal.branch.number
         due = self._anchored is None or self._anchored[0] != branch
         if due or (self._anchored is not None and moment.monotonic - self._anchored[1] >= ANCHOR_EVERY_MS):
@@ -292,31 +284,31 @@ class Puller:
             self._journal.append(moment, self._time.boot, EntryKind.TIME_ANCHOR, details=details)
             self._anchored = (branch, moment.monotonic)
 
-    def _heard(self, answer: Answer) -> None:
+    def _note_contact(self, answer: VerifiedAnswer) -> None:
         moment = self._time.now()
-        self.standing.online = True
+        self.sync_state.online = True
         with self._journal.database.writing() as connection:
-            set_mark(connection, "last_sync", moment.at)
-            set_mark(connection, "online", 1)
+            put_value(connection, "last_sync", moment.at)
+            put_value(connection, "online", 1)
         if not self.exchange.idle:
             return
         with self._journal.database.lock:
-            for house in self._gathering.houses.values():
-                house.heard(answer.received)
+            for occupancy in self._gathering.occupancies.values():
+                occupancy.heard(answer.received)
 
     def _refused(self, why: Refused) -> None:
         if why.error_code == "device_revoked":
             self._revoked(why.message)
         elif why.error_code != "unavailable":
-            self.standing.words = why.message
+            self.sync_state.message = why.message
             self.exchange.skip()
 
-    def _revoked(self, words: str) -> None:
-        self.standing.revoked = True
+    def _revoked(self, message: str) -> None:
+        self.sync_state.revoked = True
         self._roster.wipe()
-        self._posts.assign([])
+        self._assignments.assign([])
         self.exchange.serve({}, [])
-        self._on_revoked(words or "This device was revoked by the organiser.")
+        self._on_revoked(message or "This device was revoked by the organiser.")
 
 
 def _after(batch: Batch) -> Position:

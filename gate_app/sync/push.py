@@ -1,14 +1,14 @@
-"""Brings the journal up: from the server's mark, in order, until the mark says that nothing is lacking."""
+"""Pushes the journal to the server: in order from the server's mark, until nothing is missing."""
 
 from __future__ import annotations
 
-from gate_app.gaps import outgoing
 from gate_app.identity import Identity
-from gate_app.journal import Journal
-from gate_app.journal_reading import Branch
+from gate_app.journal.gaps import outgoing
+from gate_app.journal.journal import Journal
+from gate_app.journal.reading import Branch
 from gate_app.sync.client import Client
 from gate_app.sync.exchange import journal_answer, journal_call
-from gate_app.sync.pull import Standing
+from gate_app.sync.pull import SyncState
 from gate_app.time_keeper import TimeKeeper
 from shared.protocol import MAX_ENTRIES, JournalAnswer, JournalRequest
 from shared.scans import sign_head
@@ -17,29 +17,28 @@ MOST_BYTES = 4_000_000
 
 
 class Pusher:
-    """Runs the upward conversation one batch at a time."""
+    """Pushes the journal, one batch at a time."""
 
     def __init__(
-        self, client: Client, identity: Identity, journal: Journal, time_keeper: TimeKeeper, standing: Standing
+        self, client: Client, identity: Identity, journal: Journal, time_keeper: TimeKeeper, sync_state: SyncState
     ) -> None:
-        """Nothing is sent yet."""
         self._client = client
         self._key = identity.key()
         self._journal = journal
         self._time = time_keeper
-        self._standing = standing
+        self._sync_state = sync_state
 
     def run_once(self) -> bool:
-        """Sends what is next; False when the server lacks nothing. Raises what the client raises, and Refused."""
-        # A branch whose mark does not move must not keep the younger ones waiting.
+        """Sends the next batch; False if there was nothing to send. Raises what the client raises, and Refused."""
+        # A branch whose mark does not move must not hold up the later ones.
         return any(self._send(branch) for branch in self._journal.unsent_branches())
 
     def _send(self, branch: Branch) -> bool:
-        """One batch; False when the server's mark did not move for it."""
+        """Sends one batch; False if the branch still has unsent entries."""
         bodies = _within(outgoing(self._journal, branch, self._time, MAX_ENTRIES))
         answer = self._client.send(journal_call(self._request(branch, bodies)))
-        self._took(branch, len(bodies), journal_answer(answer.status, answer.body))
-        self._standing.online = True
+        self._process(branch, len(bodies), journal_answer(answer.status, answer.body))
+        self._sync_state.online = True
         return branch not in self._journal.unsent_branches()
 
     def _request(self, branch: Branch, bodies: list[bytes]) -> JournalRequest:
@@ -52,30 +51,30 @@ class Pusher:
             head_signature=sign_head(self._key, branch.device, branch.number, head.seq, head.hash),
         )
 
-    def _took(self, branch: Branch, sent: int, answer: JournalAnswer) -> None:
+    def _process(self, branch: Branch, sent: int, answer: JournalAnswer) -> None:
         refused = [(seq, why) for seq, status, why in answer.answers if status == "quarantined"]
         self._journal.quarantine(branch, refused)
         if self._journal.agrees(branch, answer.mark.seq, answer.mark.head):
             self._journal.acknowledge(branch, answer.mark.seq, answer.mark.head)
         else:
             self._forked(branch, answer)
-        self._standing.pushed += sent
+        self._sync_state.pushed += sent
 
     def _forked(self, branch: Branch, answer: JournalAnswer) -> None:
-        """The server's mark speaks of another machine's entries; of ours it says only what became of each."""
-        told = [seq for seq, _, _ in answer.answers]
-        self._journal.acknowledge(branch, max(told, default=branch.acknowledged))
+        """The server's mark belongs to another machine's entries; acknowledges those of ours that it answered."""
+        answered = [seq for seq, _, _ in answer.answers]
+        self._journal.acknowledge(branch, max(answered, default=branch.acknowledged))
         if branch.local == self._journal.branch.local:
-            self._standing.words = self._journal.leave_fork(self._time.now(), self._time.boot)
+            self._sync_state.message = self._journal.leave_fork(self._time.now(), self._time.boot)
 
 
 def _within(bodies: list[bytes]) -> list[bytes]:
-    """As many as one request may carry."""
-    kept: list[bytes] = []
+    """As many entries as fit in one request."""
+    batch: list[bytes] = []
     size = 0
     for body in bodies:
         size += len(body)
-        if kept and size > MOST_BYTES:
+        if batch and size > MOST_BYTES:
             break
-        kept.append(body)
-    return kept
+        batch.append(body)
+    return batch

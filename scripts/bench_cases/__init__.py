@@ -1,1 +1,1 @@
-"""The benchmarks, a module each: the frame they stand in is scripts/measuring."""
+"""The benchmarks, one per module; their framework is scripts/benchmarking."""

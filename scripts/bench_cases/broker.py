@@ -1,8 +1,8 @@
-"""The broker dies for a minute under load, and workers die too: what is lost, done twice or out of order.
+"""The broker is down for a minute under load and workers are killed: what is lost, duplicated or out of order.
 
-Two server processes commit changes of real events over HTTP, this one commits bursts; PostgreSQL keeps its promises to
-the disk. Two workers relay. RabbitMQ is killed like a pulled plug; one worker is killed while it is away, and both are
-while what was kept flows out. A partner reads its queue to the end and skips message ids that it has seen.
+Two server processes commit changes of real events over HTTP, and this process commits bursts; PostgreSQL is durable and
+two workers relay. RabbitMQ is killed with SIGKILL; one worker is killed while it is down, and both are killed while the
+backlog is being sent. A partner reads its queue to the end and skips message ids that it has seen.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from dataclasses import dataclass
 
 from sqlalchemy import text
 
-from scripts.measuring.box_offices import BoxOffices
-from scripts.measuring.facts_house import ELSEWHERE, FactsHouse
-from scripts.measuring.partner import Learned, Partner
-from scripts.measuring.result import Figure, Goal, Result, at_least, at_most
-from scripts.measuring.statistics import Spread
+from scripts.benchmarking.facts_stack import OTHER_ORGANISATION, FactsStack
+from scripts.benchmarking.organiser_load import OrganiserLoad
+from scripts.benchmarking.partner import Partner, ReceivedFact
+from scripts.benchmarking.result import Figure, Goal, Result, at_least, at_most
+from scripts.benchmarking.statistics import Spread
 from scripts.processes.child import Child
 from shared.clock import wall_clock
 from sync_server.outbox.leases import LEASE_MS
@@ -32,147 +32,149 @@ RECOVERED_WITHIN_S = 300.0
 
 
 @dataclass(frozen=True, slots=True)
-class Evening:
-    """How long each part of it lasts, in seconds."""
+class Phases:
+    """How long each phase lasts, in seconds."""
 
     calm: float
-    away: float
+    broker_down: float
     after: float
 
 
-FULL = Evening(calm=15, away=60, after=25)
-QUICK = Evening(calm=4, away=10, after=6)
+FULL = Phases(calm=15, broker_down=60, after=25)
+QUICK = Phases(calm=4, broker_down=10, after=6)
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
-    """A fact as the database has it."""
+class OutboxFact:
+    """A fact in the outbox."""
 
     message_id: str
     organisation_id: str
     at: int
-    told_at: int
+    handled_at: int
 
 
 @dataclass(frozen=True, slots=True)
-class Moments:
-    """When what happened, in milliseconds since 1970."""
+class Incidents:
+    """When each incident happened, in milliseconds since 1970."""
 
-    gone: int
-    first_death: int
-    back: int
-    second_death: int
+    broker_killed: int
+    first_kill: int
+    broker_back: int
+    second_kill: int
     recovered: int
 
 
 def measure(*, quick: bool) -> Iterator[Result]:
-    """One evening."""
-    with ExitStack() as ends:
-        house = FactsHouse(ends)
-        house.serve(PROCESSES)
-        workers = [house.new_worker() for _ in range(2)]
-        offices, partner = BoxOffices(house, EVENTS), Partner(house.rabbit.url)
-        _until(lambda: house.workers_up() == len(workers), "the workers work")
+    """Run the phases once and judge the outcome."""
+    with ExitStack() as cleanup:
+        stack = FactsStack(cleanup)
+        stack.serve(PROCESSES)
+        workers = [stack.new_worker() for _ in range(2)]
+        load, partner = OrganiserLoad(stack, EVENTS), Partner(stack.rabbit.url)
+        _wait_until(lambda: stack.workers_up() == len(workers), "the workers are up")
         partner.start()
-        offices.open()
-        moments = _trouble(house, workers, QUICK if quick else FULL)
-        offices.close()
-        _until(lambda: house.waiting() == 0, "everything is sent")
+        load.start()
+        incidents = _cause_incidents(stack, workers, QUICK if quick else FULL)
+        load.stop()
+        _wait_until(lambda: stack.waiting() == 0, "everything is sent")
         partner.read_to_the_end()
-        kept = _kept(house)
-    yield from _judged(kept, partner, offices)
-    yield from _told(kept, offices, moments)
+        facts = _outbox_facts(stack)
+    yield from _verdicts(facts, partner, load)
+    yield from _delays(facts, load, incidents)
 
 
-def _trouble(house: FactsHouse, workers: list[Child], evening: Evening) -> Moments:
-    time.sleep(evening.calm)
-    house.rabbit.kill()
-    gone = wall_clock()
-    time.sleep(evening.away / 2)
-    first = _replace(house, workers, 1)
-    time.sleep(max(0.0, evening.away - (wall_clock() - gone) / 1000))
-    house.rabbit.start()
-    back, newest = wall_clock(), _newest(house)
-    _until(lambda: _sent_since(house, back), "what was kept begins to flow")
-    second = _replace(house, workers, len(workers))
-    _until(lambda: not _waits(house, newest), "what was kept is sent")
+def _cause_incidents(stack: FactsStack, workers: list[Child], phases: Phases) -> Incidents:
+    time.sleep(phases.calm)
+    stack.rabbit.kill()
+    broker_killed = wall_clock()
+    time.sleep(phases.broker_down / 2)
+    first = _replace(stack, workers, 1)
+    time.sleep(max(0.0, phases.broker_down - (wall_clock() - broker_killed) / 1000))
+    stack.rabbit.start()
+    broker_back, newest = wall_clock(), _newest(stack)
+    _wait_until(lambda: _sent_since(stack, broker_back), "the first facts of the backlog are sent")
+    second = _replace(stack, workers, len(workers))
+    _wait_until(lambda: not _waits(stack, newest), "the backlog is sent")
     recovered = wall_clock()
-    time.sleep(evening.after)
-    return Moments(gone, first, back, second, recovered)
+    time.sleep(phases.after)
+    return Incidents(broker_killed, first, broker_back, second, recovered)
 
 
-def _replace(house: FactsHouse, workers: list[Child], count: int) -> int:
-    """A power cut for so many workers; others start. The moment of the cut."""
+def _replace(stack: FactsStack, workers: list[Child], count: int) -> int:
+    """Kill so many workers and start others; return the time of the kill."""
     at = wall_clock()
     for _ in range(count):
         workers.pop(0).kill()
-    workers += [house.new_worker() for _ in range(count)]
+    workers += [stack.new_worker() for _ in range(count)]
     return at
 
 
-def _newest(house: FactsHouse) -> int:
-    with house.ground.parts.database.reading() as session:
+def _newest(stack: FactsStack) -> int:
+    with stack.runtime.parts.database.reading() as session:
         return int(session.execute(text("SELECT max(id) FROM outbox")).scalar_one())
 
 
-def _waits(house: FactsHouse, up_to: int) -> bool:
-    with house.ground.parts.database.reading() as session:
-        words = text("SELECT 1 FROM outbox WHERE sent_at IS NULL AND id <= :up_to LIMIT 1")
-        return session.execute(words, {"up_to": up_to}).first() is not None
+def _waits(stack: FactsStack, up_to: int) -> bool:
+    with stack.runtime.parts.database.reading() as session:
+        statement = text("SELECT 1 FROM outbox WHERE sent_at IS NULL AND id <= :up_to LIMIT 1")
+        return session.execute(statement, {"up_to": up_to}).first() is not None
 
 
-def _sent_since(house: FactsHouse, moment: int) -> bool:
-    with house.ground.parts.database.reading() as session:
-        words = text("SELECT 1 FROM outbox WHERE sent_at > :moment LIMIT 1")
-        return session.execute(words, {"moment": moment}).first() is not None
+def _sent_since(stack: FactsStack, moment: int) -> bool:
+    with stack.runtime.parts.database.reading() as session:
+        statement = text("SELECT 1 FROM outbox WHERE sent_at > :moment LIMIT 1")
+        return session.execute(statement, {"moment": moment}).first() is not None
 
 
-def _kept(house: FactsHouse) -> list[Kept]:
-    words = text("SELECT message_id, organisation_id, created_at, told_at, sent_at, unrouted, dead_at FROM outbox")
-    with house.ground.parts.database.reading() as session:
-        rows = session.execute(words).all()
-    if strange := [row for row in rows if row.sent_at is None or row.unrouted or row.dead_at is not None]:
-        raise RuntimeError(f"{len(strange)} facts were not sent to the partner")
-    return [Kept(row.message_id, row.organisation_id, row.created_at, row.told_at) for row in rows]
+def _outbox_facts(stack: FactsStack) -> list[OutboxFact]:
+    statement = text(
+        "SELECT message_id, organisation_id, created_at, handled_at, sent_at, unrouted, dead_at FROM outbox"
+    )
+    with stack.runtime.parts.database.reading() as session:
+        rows = session.execute(statement).all()
+    if unsent := [row for row in rows if row.sent_at is None or row.unrouted or row.dead_at is not None]:
+        raise RuntimeError(f"{len(unsent)} facts were not sent to the partner")
+    return [OutboxFact(row.message_id, row.organisation_id, row.created_at, row.handled_at) for row in rows]
 
 
-def _judged(kept: Sequence[Kept], partner: Partner, offices: BoxOffices) -> Iterator[Result]:
-    learned = partner.learned
-    committed, arrived = {fact.message_id for fact in kept}, {fact.message_id for fact in learned}
-    yield _count("facts committed", len(kept), at_least(1_000))
-    yield _count("lost", len(committed - arrived) + _unheard(offices, learned), at_most(0))
+def _verdicts(facts: Sequence[OutboxFact], partner: Partner, load: OrganiserLoad) -> Iterator[Result]:
+    received = partner.received
+    committed, arrived = {fact.message_id for fact in facts}, {fact.message_id for fact in received}
+    yield _count("facts committed", len(facts), at_least(1_000))
+    yield _count("lost", len(committed - arrived) + _missing_changes(load, received), at_most(0))
     yield _count("never committed", len(arrived - committed), at_most(0))
-    yield _count("effects twice", len(learned) - len(arrived), at_most(0))
-    yield _count("out of order", _out_of_order(learned) + _torn(learned), at_most(0))
-    # Each cut can leave one batch of each worker between the broker's confirm and the worker's note.
-    yield _count("read again", partner.letters - len(learned), at_most(6 * BURST))
+    yield _count("effects twice", len(received) - len(arrived), at_most(0))
+    yield _count("out of order", _out_of_order(received) + _broken_changes(received), at_most(0))
+    # Each kill can leave one batch of each worker confirmed by the broker but not marked as sent.
+    yield _count("read again", partner.message_count - len(received), at_most(6 * BURST))
 
 
 def _count(case: str, value: int, goal: Goal) -> Result:
     return Result("broker", case, Figure(value=value, unit="facts"), goal)
 
 
-def _unheard(offices: BoxOffices, learned: Sequence[Learned]) -> int:
-    """Changes that the server has confirmed and the partner has not heard of."""
-    heard = {_after(fact) for fact in learned}
-    return sum(words not in heard for words in offices.answered)
+def _missing_changes(load: OrganiserLoad, received: Sequence[ReceivedFact]) -> int:
+    """Count the changes that the server confirmed and the partner did not receive."""
+    changes = {_after(fact) for fact in received}
+    return sum(description not in changes for description in load.confirmed)
 
 
-def _after(fact: Learned) -> object:
-    return ((fact.told["payload"] or {}).get("after") or {}).get("description")
+def _after(fact: ReceivedFact) -> object:
+    return ((fact.body["payload"] or {}).get("after") or {}).get("description")
 
 
-def _streams(learned: Sequence[Learned]) -> Mapping[str, list[Learned]]:
-    streams: dict[str, list[Learned]] = defaultdict(list)
-    for fact in learned:
+def _streams(received: Sequence[ReceivedFact]) -> Mapping[str, list[ReceivedFact]]:
+    streams: dict[str, list[ReceivedFact]] = defaultdict(list)
+    for fact in received:
         streams[fact.stream].append(fact)
     return streams
 
 
-def _out_of_order(learned: Sequence[Learned]) -> int:
-    """Facts that were learned after a later one of their event."""
+def _out_of_order(received: Sequence[ReceivedFact]) -> int:
+    """Count the facts received after a later one of their event."""
     wrong = 0
-    for facts in _streams(learned).values():
+    for facts in _streams(received).values():
         highest = 0
         for fact in facts:
             wrong += fact.order < highest
@@ -180,29 +182,31 @@ def _out_of_order(learned: Sequence[Learned]) -> int:
     return wrong
 
 
-def _torn(learned: Sequence[Learned]) -> int:
-    """Changes of real events that do not begin where the one learned before them has ended."""
+def _broken_changes(received: Sequence[ReceivedFact]) -> int:
+    """Count the changes of real events that do not start from the result of the change before."""
     wrong = 0
-    for facts in _streams([fact for fact in learned if "change" in str(_after(fact))]).values():
-        befores = [fact.told["payload"]["before"]["description"] for fact in facts]
+    for facts in _streams([fact for fact in received if "change" in str(_after(fact))]).values():
+        befores = [fact.body["payload"]["before"]["description"] for fact in facts]
         wrong += sum(before != _after(fact) for before, fact in zip(befores[1:], facts, strict=False))
     return wrong
 
 
-def _told(kept: Sequence[Kept], offices: BoxOffices, moments: Moments) -> Iterator[Result]:
-    """What became of pages meanwhile, and how soon all was well again."""
-    # Of facts that came one by one: a burst lies a while in its own transaction.
-    single = [fact for fact in kept if moments.gone < fact.at and fact.organisation_id != ELSEWHERE]
-    away = [fact.told_at - fact.at for fact in single if fact.at < moments.first_death]
-    late = max(fact.told_at - fact.at for fact in single)
-    waited = [ms for at, ms in offices.waited if moments.gone < at < moments.first_death]
-    # The time begins with the request: what organisers wait for its answer is in it.
-    asked = Spread.of(waited)
+def _delays(facts: Sequence[OutboxFact], load: OrganiserLoad, incidents: Incidents) -> Iterator[Result]:
+    """How long pages waited meanwhile, and how soon the backlog was sent."""
+    # Only single facts: those of a burst wait in their own transaction for a while.
+    single = [
+        fact for fact in facts if incidents.broker_killed < fact.at and fact.organisation_id != OTHER_ORGANISATION
+    ]
+    waits = [fact.handled_at - fact.at for fact in single if fact.at < incidents.first_kill]
+    late = max(fact.handled_at - fact.at for fact in single)
+    latencies = [ms for at, ms in load.latencies if incidents.broker_killed < at < incidents.first_kill]
+    # The time starts with the request, so it includes the organiser's wait for the response.
+    request_spread = Spread.of(latencies)
     yield Result(
         "broker",
         "request to house while the broker is away",
-        Figure.of_spread(Spread.of(away), "ms", asked.p50),
-        at_most(1_000 + asked.p95, "p95"),
+        Figure.of_spread(Spread.of(waits), "ms", request_spread.p50),
+        at_most(1_000 + request_spread.p95, "p95"),
     )
     yield Result(
         "broker",
@@ -210,14 +214,14 @@ def _told(kept: Sequence[Kept], offices: BoxOffices, moments: Moments) -> Iterat
         Figure(value=late / 1_000, unit="s"),
         at_most(LEASE_MS / 1_000 + 10),
     )
-    flown = Figure(value=(moments.recovered - moments.back) / 1_000, unit="s")
-    yield Result("broker", "kept facts sent after the return", flown, at_most(LEASE_MS / 1_000 + 60))
+    recovery = Figure(value=(incidents.recovered - incidents.broker_back) / 1_000, unit="s")
+    yield Result("broker", "kept facts sent after the return", recovery, at_most(LEASE_MS / 1_000 + 60))
 
 
-def _until(true: Callable[[], bool], what: str) -> None:
-    """Wait for it."""
+def _wait_until(condition: Callable[[], bool], what: str) -> None:
+    """Wait until the condition is true; RuntimeError after RECOVERED_WITHIN_S."""
     deadline = time.monotonic() + RECOVERED_WITHIN_S
-    while not true():
+    while not condition():
         if time.monotonic() > deadline:
             raise RuntimeError(f"never happened: {what}")
         threading.Event().wait(0.1)

@@ -1,9 +1,9 @@
-"""How long a fact takes from its commit to whoever watches, and how many a second reach RabbitMQ in a burst.
+"""How long a fact takes from its commit to a listener, and how many per second reach RabbitMQ in a burst.
 
-PostgreSQL keeps its promises to the disk, Redis and RabbitMQ are on, server and worker are processes of their own, and
-whoever watches reads server-sent events over HTTP. The yardstick of the burst is the broker alone: the same facts
-published in the same window, with no database behind them. Both are taken in turns, and their processor time is told
-beside their rates: busy neighbours change that less.
+PostgreSQL is durable, Redis and RabbitMQ are on, server and worker are processes of their own, and the listener reads
+server-sent events over HTTP. The yardstick of the burst is the broker alone: the same facts published with the same
+window and no database. Both run alternately, and their CPU time is reported beside their rates, because other load on
+the machine changes it less.
 """
 
 from __future__ import annotations
@@ -18,80 +18,80 @@ from contextlib import ExitStack
 
 import pika
 
-from scripts.measuring.facts_house import CHANGED, ISSUED, NEWS_EVERY, PATIENCE_S, QUEUE, FactsHouse
-from scripts.measuring.labour import labour, since
-from scripts.measuring.result import Figure, Result, at_least, at_most, both
-from scripts.measuring.statistics import Spread
+from scripts.benchmarking.cpu_time import cpu_seconds, cpu_seconds_since
+from scripts.benchmarking.facts_stack import CHANGE_EVERY, CHANGED, ISSUED, QUEUE, TIMEOUT_S, FactsStack
+from scripts.benchmarking.result import Figure, Result, at_least, at_most, both
+from scripts.benchmarking.statistics import Spread
 from scripts.processes.ports import LOOPBACK
 from sync_server.events import service as events
-from sync_server.outbox.rabbit import Rabbit
-from sync_server.plumbing.bus import of_event
+from sync_server.outbox.rabbit import RabbitDelivery
 from sync_server.plumbing.database import after_commit
-from sync_server.plumbing.principals import SYSTEM, Deed
-from sync_server.plumbing.work import Message
+from sync_server.plumbing.jobs import Message
+from sync_server.plumbing.messaging.bus import event_topic
+from sync_server.plumbing.principals import SYSTEM, ActionContext
 
 EVENTS = 40
-AT_ONCE = 2_000  # what the broker confirms well within the time in which it must
+BATCH = 2_000  # what the broker confirms well within its time limit
 
 
 def measure(*, quick: bool) -> Iterator[Result]:
-    """First one fact at a time, then bursts."""
-    with ExitStack() as ends:
-        house = House(ends)
+    """Measure one fact at a time first, then bursts."""
+    with ExitStack() as cleanup:
+        benchmark = FactsBenchmark(cleanup)
         facts = 100 if quick else 400
-        yield Result("facts", "commit to stream", house.commit_to_stream(facts), at_most(1_000, "p95"))
+        yield Result("facts", "commit to stream", benchmark.commit_to_stream(facts), at_most(1_000, "p95"))
         yield Result(
             "facts",
             "commit to stream of the organisation",
-            house.commit_to_stream(facts, of_all=True),
+            benchmark.commit_to_stream(facts, of_all=True),
             at_most(1_000, "p95"),
         )
-        yield Result("facts", "commit to bus", house.commit_to_bus(facts), at_most(1_000, "p95"))
-        yield from _bursts(house, rounds=2 if quick else 4, facts=8_000 if quick else 25_000)
+        yield Result("facts", "commit to bus", benchmark.commit_to_bus(facts), at_most(1_000, "p95"))
+        yield from _bursts(benchmark, rounds=2 if quick else 4, facts=8_000 if quick else 25_000)
 
 
-def _bursts(house: House, *, rounds: int, facts: int) -> Iterator[Result]:
-    """The relay and the broker alone in turns: of rates the one in the middle, of each pair the ratio."""
+def _bursts(benchmark: FactsBenchmark, *, rounds: int, facts: int) -> Iterator[Result]:
+    """Measure the relay and the broker alone alternately; rates are medians, ratios are of paired rounds."""
     alone, many, one = Rounds(), Rounds(), Rounds()
     for _ in range(rounds):
-        alone.add(*house.broker_alone(facts))
-        many.add(*house.burst(EVENTS, facts))
-        one.add(*house.burst(1, facts))
+        alone.add(*benchmark.broker_alone(facts))
+        many.add(*benchmark.burst(EVENTS, facts))
+        one.add(*benchmark.burst(1, facts))
     fast = both(at_least(5_000), at_least(0.5, "ratio"))
     yield Result("facts", "relay per second", many.against(alone), fast)
     yield Result("facts", "relay per second of one event", one.against(alone), fast)
-    for name, most in (("worker", 150), ("postgresql", 75)):
-        yield Result("facts", f"processor of the {name} for a fact", many.labour_against(alone, name), at_most(most))
+    for name, limit in (("worker", 150), ("postgresql", 75)):
+        yield Result("facts", f"processor of the {name} for a fact", many.cpu_against(alone, name), at_most(limit))
 
 
 class Rounds:
-    """Rates and labours of the same thing, once and again."""
+    """Rates and CPU times of several rounds."""
 
     def __init__(self) -> None:
         self.rates: list[float] = []
         self.micros: list[dict[str, float]] = []
 
     def add(self, rate: float, micros: dict[str, float]) -> None:
-        """One round more."""
+        """Add a round."""
         self.rates.append(rate)
         self.micros.append(micros)
 
     def against(self, yardstick: Rounds) -> Figure:
-        """How fast; the ratio is that of rounds which followed each other."""
-        ratios = [mine / bare for mine, bare in zip(self.rates, yardstick.rates, strict=True)]
+        """The rate; its ratio is the median of the paired rounds."""
+        ratios = [measured / bare for measured, bare in zip(self.rates, yardstick.rates, strict=True)]
         middle, bare = statistics.median(self.rates), statistics.median(yardstick.rates)
         return Figure(value=middle, unit="facts/s", yardstick=bare, ratio=statistics.median(ratios))
 
-    def labour_against(self, yardstick: Rounds, name: str) -> Figure:
-        """At what price; the yardstick is what it costs to publish."""
-        mine = statistics.median([one[name] for one in self.micros])
+    def cpu_against(self, yardstick: Rounds, name: str) -> Figure:
+        """The CPU time of a program; the yardstick is the CPU time of publishing alone."""
+        measured = statistics.median([one[name] for one in self.micros])
         bare = statistics.median([one["publisher"] for one in yardstick.micros])
-        return Figure(value=mine, unit="µs", yardstick=bare, ratio=mine / bare)
+        return Figure(value=measured, unit="µs", yardstick=bare, ratio=measured / bare)
 
 
-def _read_until(stream: http.client.HTTPResponse, begins: bytes) -> None:
-    """Up to the end of the first frame that begins so."""
-    while (line := stream.readline()) and not line.startswith(begins):
+def _read_until(stream: http.client.HTTPResponse, prefix: bytes) -> None:
+    """Read up to the end of the first frame that starts with `prefix`."""
+    while (line := stream.readline()) and not line.startswith(prefix):
         pass
     while line.strip():
         line = stream.readline()
@@ -99,67 +99,69 @@ def _read_until(stream: http.client.HTTPResponse, begins: bytes) -> None:
         raise RuntimeError("the stream has ended")
 
 
-class House(FactsHouse):
-    """A server process (this one) and another, a worker, and all the servers they use."""
+class FactsBenchmark(FactsStack):
+    """The facts stack with a second server process and a worker."""
 
-    def __init__(self, ends: ExitStack) -> None:
-        super().__init__(ends)
+    def __init__(self, cleanup: ExitStack) -> None:
+        super().__init__(cleanup)
         self.serve()
         self.worker = self.new_worker()
 
     def _change(self, n: int) -> int:
-        """What an organiser changes of an event; the moment of the commit."""
-        parts, committed = self.ground.parts, list[int]()
+        """Change an event as an organiser does; return the time of the commit."""
+        parts, committed = self.runtime.parts, list[int]()
         with parts.database.writing() as session:
             after_commit(session, lambda: committed.append(time.perf_counter_ns()))
-            deed = Deed(SYSTEM, parts.clock(), parts.entropy)
-            organisation, event = self.made["organisation"]["id"], self.made["event"]["id"]
-            events.change_event(session, organisation, event, {"description": f"change {n}"}, deed)
+            context = ActionContext(SYSTEM, parts.clock(), parts.entropy)
+            organisation, event = self.demo["organisation"]["id"], self.demo["event"]["id"]
+            events.change_event(session, organisation, event, {"description": f"change {n}"}, context)
         return committed[0]
 
     def commit_to_stream(self, facts: int, *, of_all: bool = False) -> Figure:
         """From the end of the commit in this process until the client has read the fact from its stream."""
         self._wait_until_sent()
-        path = "/api/live" if of_all else f"/api/events/{self.made['event']['id']}/live"
-        line = http.client.HTTPConnection(LOOPBACK, self.port, timeout=PATIENCE_S)
-        line.request("GET", path, headers={"Authorization": f"Bearer {self.made['api_token']}"})
-        stream = line.getresponse()
+        path = "/api/live" if of_all else f"/api/events/{self.demo['event']['id']}/live"
+        connection = http.client.HTTPConnection(LOOPBACK, self.port, timeout=TIMEOUT_S)
+        connection.request("GET", path, headers={"Authorization": f"Bearer {self.demo['api_token']}"})
+        stream = connection.getresponse()
         if stream.status != 200:
-            raise RuntimeError(f"the stream answers {stream.status}")
+            raise RuntimeError(f"the stream responded {stream.status}")
         _read_until(stream, b"event: ready" if of_all else b"event: counters")
         times = []
         for n in range(facts):
-            time.sleep((n * 7 % 50) / 1000)  # not in step with anybody's rounds
-            begun = self._change(n)
+            time.sleep((n * 7 % 50) / 1000)  # out of step with the loops of the other programs
+            started = self._change(n)
             _read_until(stream, b"event: event_updated")
-            times.append((time.perf_counter_ns() - begun) / 1e6)
-        line.close()
+            times.append((time.perf_counter_ns() - started) / 1e6)
+        connection.close()
         return Figure.of_spread(Spread.of(times), "ms")
 
     def commit_to_bus(self, facts: int) -> Figure:
-        """From the end of the commit in this process until a listener here is told by the worker's."""
+        """From the end of the commit in this process until a listener here hears of it from the worker."""
         self._wait_until_sent()
         times = []
-        with self.ground.parts.bus.listen([of_event("event-1")]) as listener:
+        with self.runtime.parts.bus.listen([event_topic("event-1")]) as listener:
             for n in range(facts):
-                time.sleep((n * 7 % 50) / 1000)  # not in step with anybody's rounds
-                self.tell(1, 1)
-                begun = time.perf_counter_ns()
-                while not listener.wait(PATIENCE_S):
+                time.sleep((n * 7 % 50) / 1000)  # out of step with the loops of the other programs
+                self.record_facts(1, 1)
+                started = time.perf_counter_ns()
+                while not listener.wait(TIMEOUT_S):
                     pass
-                times.append((time.perf_counter_ns() - begun) / 1e6)
+                times.append((time.perf_counter_ns() - started) / 1e6)
         return Figure.of_spread(Spread.of(times), "ms")
 
     def burst(self, events: int, facts: int) -> tuple[float, dict[str, float]]:
-        """Facts a second from one commit of all of them until the last is with the broker; µs of each program."""
+        """Facts per second from one commit of all until the last is sent; CPU µs per fact of each program."""
         self._wait_until_sent()
         self._empty_queue()
         programs = {"worker": self.worker.pid, "postgresql": self.postgres.pid}
-        self.tell(facts, events)
-        before, begun = labour(programs), time.perf_counter()
+        self.record_facts(facts, events)
+        before, started = cpu_seconds(programs), time.perf_counter()
         self._wait_until_sent()
-        taken = time.perf_counter() - begun
-        return facts / taken, {name: seconds / facts * 1e6 for name, seconds in since(before, programs).items()}
+        taken = time.perf_counter() - started
+        return facts / taken, {
+            name: seconds / facts * 1e6 for name, seconds in cpu_seconds_since(before, programs).items()
+        }
 
     def _wait_until_sent(self) -> None:
         while self.newest_waits():
@@ -168,31 +170,31 @@ class House(FactsHouse):
             raise RuntimeError("the newest fact was sent before an older one")
 
     def _empty_queue(self) -> None:
-        with pika.BlockingConnection(pika.URLParameters(self.rabbit.url)) as line:
-            line.channel().queue_purge(QUEUE)
+        with pika.BlockingConnection(pika.URLParameters(self.rabbit.url)) as connection:
+            connection.channel().queue_purge(QUEUE)
 
     def broker_alone(self, facts: int) -> tuple[float, dict[str, float]]:
-        """The same letters straight to the broker, and what that costs whoever publishes."""
+        """Publish the same messages straight to the broker; facts per second and CPU µs per fact."""
         self._empty_queue()
         stop, up = threading.Event(), threading.Event()
-        rabbit = Rabbit(self.rabbit.url, os.urandom, up.set)
+        rabbit = RabbitDelivery(self.rabbit.url, os.urandom, up.set)
         thread = threading.Thread(target=rabbit.run, args=(stop,))
         thread.start()
-        up.wait(PATIENCE_S)
-        letters = [_letter(n) for n in range(facts)]
-        begun, before = time.perf_counter(), time.process_time()
+        up.wait(TIMEOUT_S)
+        messages = [_message(n) for n in range(facts)]
+        started, before = time.perf_counter(), time.process_time()
         delivered = sum(
-            len(rabbit.deliver(letters[first : first + AT_ONCE]).delivered) for first in range(0, facts, AT_ONCE)
+            len(rabbit.deliver(messages[first : first + BATCH]).delivered) for first in range(0, facts, BATCH)
         )
-        taken, worked = time.perf_counter() - begun, time.process_time() - before
+        taken, cpu = time.perf_counter() - started, time.process_time() - before
         stop.set()
         thread.join()
         if delivered != facts:
-            raise RuntimeError("the broker did not take everything")
-        return facts / taken, {"publisher": worked / facts * 1e6}
+            raise RuntimeError("the broker did not accept everything")
+        return facts / taken, {"publisher": cpu / facts * 1e6}
 
 
-def _letter(n: int) -> Message:
-    name, payload = ("event_updated", CHANGED) if n % NEWS_EVERY == 0 else ("tickets_issued", ISSUED)
+def _message(n: int) -> Message:
+    name, payload = ("event_updated", CHANGED) if n % CHANGE_EVERY == 0 else ("tickets_issued", ISSUED)
     subjects = {"event": "event-1", "event_number": 1}
     return Message(f"bench-{n}", name, "organisation", n, subjects, payload, 1, n, "event:1")

@@ -1,10 +1,10 @@
-"""Seats held over HTTP by guests who come at the same time: how many a second, how long each waits, and none twice.
+"""Seats held over HTTP by many guests at once: holds per second, latency, and no seat held twice.
 
-The house is on sale with its default policy; every request is another seat, unless the case says one seat. Who holds
-has come in before; each guest takes ten seats. The yardstick is a bare Flask endpoint behind the same kind of server,
-with as many processes, that writes the same rows into copies of the same tables, foreign keys and all, in one
-statement and asks nothing. At one seat both are asked the same in turns: one is told 201, all others 409. Where
-20000 clients want 5000 seats, each comes on a connection of its own, and at most 1000 are there at a time.
+The event is on sale with the default policy. Every request is for another seat, unless the case says one seat. All
+guests have sessions already, and each holds ten seats. The yardstick is a bare Flask endpoint behind the same WSGI
+server, with as many processes, that writes the same rows into copies of the same tables, with foreign keys, in one
+statement and without any checks. At one seat the requests to both are the same, round by round: one gets 201, all
+others 409. Where 20000 clients want 5000 seats, each uses its own connection, and at most 1000 are open at a time.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ from itertools import chain, count, islice
 
 import orjson
 
-from scripts.measuring import crowd, rows_house
-from scripts.measuring.bare_hold import BareHold
-from scripts.measuring.crowd import Crowd, post
-from scripts.measuring.labour import in_words, labour, since
-from scripts.measuring.measured_server import POSTGRES_PROCESSES, MeasuredServer, analyse, measured_server
-from scripts.measuring.result import Figure, Goal, Result, at_least, at_most, both
-from scripts.measuring.rows_house import Guest, RowsHouse
-from scripts.measuring.statistics import Spread, percentile
+from scripts.benchmarking import load_generator, rows_venue
+from scripts.benchmarking.bare_hold import BareHold
+from scripts.benchmarking.cpu_time import cpu_seconds, cpu_seconds_since, describe_cpu
+from scripts.benchmarking.load_generator import LoadResult, post
+from scripts.benchmarking.measured_server import POSTGRES_PROCESSES, MeasuredServer, analyse, measured_server
+from scripts.benchmarking.result import Figure, Goal, Result, at_least, at_most, both
+from scripts.benchmarking.rows_venue import Guest, RowsVenue
+from scripts.benchmarking.statistics import Spread, percentile
 from shared.clock import wall_clock
 
 GUESTS_SEATS = 10
-RUSHES: dict[int, Goal] = {200: at_most(200, "p95"), 1_000: both(at_most(2_000), at_most(2, "ratio"))}
-"""At one seat. The value is the longest wait, the ratio that of the waits of 95 in 100."""
-THRONG, THRONG_SEATS, THRONG_AT_ONCE = 20_000, 5_000, 1_000
-SPACED = 3
-"""Of a row: whoever takes every third seat never leaves a single one, in whatever order they come."""
+SINGLE_SEAT_CASES: dict[int, Goal] = {200: at_most(200, "p95"), 1_000: both(at_most(2_000), at_most(2, "ratio"))}
+"""Clients at one seat. The value is the longest latency, the ratio is of the p95 latencies."""
+CROWD, CROWD_SEATS, CROWD_AT_ONCE = 20_000, 5_000, 1_000
+SEAT_STEP = 3
+"""Holding every third seat of a row never leaves a single seat, in whatever order the holds arrive."""
 CASES: dict[str, dict[int, Goal]] = {
     "postgresql": {8: at_least(0.5, "ratio"), 100: both(at_least(0.5, "ratio"), at_most(200, "p95"))},
     "sqlite": {8: both(at_least(800), at_most(50, "p95"))},
@@ -40,69 +40,74 @@ CASES: dict[str, dict[int, Goal]] = {
 
 
 def measure(*, quick: bool) -> Iterator[Result]:
-    """Ours and the bare endpoint in turns."""
+    """Measure the server and the bare endpoint alternately."""
     oversold = 0
     for database, cases in CASES.items():
-        with ExitStack() as ends:
-            stage = Stage(ends, database, quick=quick)
+        with ExitStack() as cleanup:
+            benchmark = Benchmark(cleanup, database, quick=quick)
             for clients, goal in cases.items():
-                yield Result("reserve", f"{database} {clients} clients", stage.rounds(clients), goal)
+                yield Result("reserve", f"{database} {clients} clients", benchmark.rounds(clients), goal)
             if database == "postgresql":
-                for clients, goal in RUSHES.items():
-                    yield stage.rush(clients, goal)
+                for clients, goal in SINGLE_SEAT_CASES.items():
+                    yield benchmark.single_seat(clients, goal)
             if database == "postgresql" and not quick:
-                yield stage.throng()
-            oversold += stage.oversold()
+                yield benchmark.crowd()
+            oversold += benchmark.oversold()
     yield Result("reserve", "oversold", Figure(value=oversold, unit="seats"), at_most(0))
 
 
 @dataclass
-class Stage:
-    """A server with an event on sale, and the bare endpoint beside it."""
+class Benchmark:
+    """A server with an event on sale, and the bare endpoint."""
 
-    ends: ExitStack
+    cleanup: ExitStack
     database: str
     quick: bool
-    house: RowsHouse = field(init=False)
+    venue: RowsVenue = field(init=False)
 
     def __post_init__(self) -> None:
-        """Fill first, serve then."""
-        self.requests, self.turns = (1_200, 2) if self.quick else (4_000, 3)
-        everything = self.database == "postgresql" and not self.quick
-        self.server: MeasuredServer = self.ends.enter_context(measured_server(self.database))
+        """Fill the tables first, then start the servers."""
+        self.requests, self.rounds_per_case = (1_200, 2) if self.quick else (4_000, 3)
+        full_run = self.database == "postgresql" and not self.quick
+        self.server: MeasuredServer = self.cleanup.enter_context(measured_server(self.database))
         cases = len(CASES[self.database])
-        wanted = (self.requests + 100 * rows_house.SOLD_OF_A_ROW) * (self.turns + 1) * cases + 100
-        self.house = rows_house.found(self.server, wanted + (THRONG_SEATS + 100) * SPACED * everything)
-        ids, width = [id for id, _ in self.house.seats], rows_house.SOLD_OF_A_ROW
+        seats_needed = (self.requests + 100 * rows_venue.SOLD_OF_A_ROW) * (self.rounds_per_case + 1) * cases + 100
+        self.venue = rows_venue.create_rows_venue(
+            self.server, seats_needed + (CROWD_SEATS + 100) * SEAT_STEP * full_run
+        )
+        ids, width = [id for id, _ in self.venue.seats], rows_venue.SOLD_OF_A_ROW
         self.rows = iter([ids[start : start + width] for start in range(0, len(ids), width)])
-        guests = wanted // GUESTS_SEATS + 150 * cases * (self.turns + 1) + sum(RUSHES) * self.turns
-        self.guests = iter(rows_house.let_in(self.server, self.house, guests + THRONG * everything))
+        guests = seats_needed // GUESTS_SEATS + 150 * cases * (self.rounds_per_case + 1)
+        guests += sum(SINGLE_SEAT_CASES) * self.rounds_per_case
+        self.guests = iter(rows_venue.register_guests(self.server, self.venue, guests + CROWD * full_run))
         self.numbers = count(1)
-        url = self.server.place.environment["GATEHOUSE_DATABASE_URL"]
-        rows_house.copy_tables(url)
+        url = self.server.layout.environment["GATEHOUSE_DATABASE_URL"]
+        rows_venue.copy_tables(url)
         analyse(self.server)
         self.server.serve()
         processes = POSTGRES_PROCESSES if self.database == "postgresql" else 1
-        self.bare = BareHold(self.server.place.folder, url, processes)
+        self.bare = BareHold(self.server.layout.folder, url, processes)
         self.bare.start()
-        self.ends.callback(self.bare.stop)
+        self.cleanup.callback(self.bare.stop)
 
     def rounds(self, clients: int) -> Figure:
-        """A second of each for warming up, then in turns."""
-        self._ours(clients, self.requests // 2)
-        self._bare(clients, self.requests // 2)
+        """Warm up both, then measure them alternately."""
+        self._run_server(clients, self.requests // 2)
+        self._run_bare(clients, self.requests // 2)
         analyse(self.server)
         ours, bare = [], []
         programs = self.server.programs
-        theirs = {name: id for name, id in programs.items() if name == "database"} | {"bare endpoint": self.bare.pid}
-        for _ in range(self.turns):
-            before = labour(programs)
-            ours.append(self._ours(clients, self.requests))
-            self._say(clients, in_words(since(before, programs), self.requests))
-            before = labour(theirs)
-            bare.append(self._bare(clients, self.requests))
-            self._say(clients, in_words(since(before, theirs), self.requests))
-        rate, most = (percentile([each.rate for each in some], 0.5) for some in (ours, bare))
+        bare_programs = {name: id for name, id in programs.items() if name == "database"} | {
+            "bare endpoint": self.bare.pid
+        }
+        for _ in range(self.rounds_per_case):
+            before = cpu_seconds(programs)
+            ours.append(self._run_server(clients, self.requests))
+            self._print_cpu(clients, describe_cpu(cpu_seconds_since(before, programs), self.requests))
+            before = cpu_seconds(bare_programs)
+            bare.append(self._run_bare(clients, self.requests))
+            self._print_cpu(clients, describe_cpu(cpu_seconds_since(before, bare_programs), self.requests))
+        rate, bare_rate = (percentile([each.rate for each in some], 0.5) for some in (ours, bare))
         spread = Spread.of([millis for each in ours for millis in each.millis])
         return Figure(
             value=rate,
@@ -110,23 +115,23 @@ class Stage:
             p50=spread.p50,
             p95=spread.p95,
             p99=spread.p99,
-            yardstick=most,
-            ratio=rate / most,
+            yardstick=bare_rate,
+            ratio=rate / bare_rate,
         )
 
-    def _say(self, clients: int, words: str) -> None:
-        """Rates change with whatever else the machine does; what is worked for a hold hardly does."""
-        print(f"{self.database} {clients} clients, µs of processor time a hold: {words}", file=sys.stderr, flush=True)
+    def _print_cpu(self, clients: int, text: str) -> None:
+        """Print CPU time, which other load on the machine changes far less than rates."""
+        print(f"{self.database} {clients} clients, µs of CPU time per hold: {text}", file=sys.stderr, flush=True)
 
-    def rush(self, clients: int, goal: Goal) -> Result:
-        """All of them at one seat, again and again at another, in turns with the bare endpoint: one gets it."""
-        ours, bare = Crowd(), Crowd()
-        for _ in range(self.turns):
-            seat, number = next(self.rows)[0], next(self.numbers)
-            wishes = (self._reserve(next(self.guests), seat) for _ in range(clients))
-            ours.add(self._one_gets_it(self.server.place.address, clients, wishes))
-            wishes = (self._bare_request(number, f"bare-rush-{turn}") for turn in range(clients))
-            bare.add(self._one_gets_it(self.bare.address, clients, wishes))
+    def single_seat(self, clients: int, goal: Goal) -> Result:
+        """All clients request one seat, round after round; exactly one gets it."""
+        ours, bare = LoadResult(), LoadResult()
+        for _ in range(self.rounds_per_case):
+            seat, seat_number = next(self.rows)[0], next(self.numbers)
+            requests = (self._reserve(next(self.guests), seat) for _ in range(clients))
+            ours.add(self._one_winner(self.server.layout.address, clients, requests))
+            requests = (self._bare_request(seat_number, f"bare-rush-{client}") for client in range(clients))
+            bare.add(self._one_winner(self.bare.address, clients, requests))
         spread, yardstick = Spread.of(ours.millis), Spread.of(bare.millis).p95
         figure = Figure(
             value=max(ours.millis),
@@ -139,66 +144,72 @@ class Stage:
         )
         return Result("reserve", f"postgresql {clients} clients one seat", figure, goal)
 
-    def _one_gets_it(self, address: str, clients: int, wishes: Iterator[bytes]) -> Crowd:
-        told = crowd.ask(address, clients, lambda _: islice(wishes, 1))
-        if told.statuses[201] != 1 or set(told.statuses) != {201, 409}:
-            raise RuntimeError(f"one seat, {clients} clients at {address}: {dict(told.statuses)}")
-        return told
+    def _one_winner(self, address: str, clients: int, requests: Iterator[bytes]) -> LoadResult:
+        result = load_generator.generate_load(address, clients, lambda _: islice(requests, 1))
+        if result.statuses[201] != 1 or set(result.statuses) != {201, 409}:
+            raise RuntimeError(f"one seat, {clients} clients at {address}: {dict(result.statuses)}")
+        return result
 
-    def throng(self) -> Result:
-        """Four times as many clients as seats: every seat is held, once, as the tables say."""
-        before = rows_house.held(self.server, self.house)
-        seats = list(islice(chain.from_iterable(row[::SPACED] for row in self.rows), THRONG_SEATS))
-        wishes = (self._reserve(next(self.guests), seats[turn % THRONG_SEATS]) for turn in range(THRONG))
-        told = crowd.ask(self.server.place.address, THRONG_AT_ONCE, lambda _: wishes, each_anew=True)
-        held = rows_house.held(self.server, self.house) - before
-        if set(told.statuses) != {201, 409} or told.statuses[201] != held:
-            raise RuntimeError(f"{THRONG} clients, {held} seats held: {dict(told.statuses)}")
-        spread = Spread.of(told.millis)
+    def crowd(self) -> Result:
+        """Four times as many clients as seats: every seat is held exactly once, as the tables show."""
+        before = rows_venue.held(self.server, self.venue)
+        seats = list(islice(chain.from_iterable(row[::SEAT_STEP] for row in self.rows), CROWD_SEATS))
+        requests = (self._reserve(next(self.guests), seats[number % CROWD_SEATS]) for number in range(CROWD))
+        result = load_generator.generate_load(
+            self.server.layout.address, CROWD_AT_ONCE, lambda _: requests, reconnect=True
+        )
+        held = rows_venue.held(self.server, self.venue) - before
+        if set(result.statuses) != {201, 409} or result.statuses[201] != held:
+            raise RuntimeError(f"{CROWD} clients, {held} seats held: {dict(result.statuses)}")
+        spread = Spread.of(result.millis)
         figure = Figure(value=held, unit="seats held", p50=spread.p50, p95=spread.p95, p99=spread.p99)
-        goal = both(at_least(THRONG_SEATS), at_most(THRONG_SEATS))
-        return Result("reserve", f"postgresql {THRONG} clients {THRONG_SEATS} seats", figure, goal)
+        goal = both(at_least(CROWD_SEATS), at_most(CROWD_SEATS))
+        return Result("reserve", f"postgresql {CROWD} clients {CROWD_SEATS} seats", figure, goal)
 
     def oversold(self) -> int:
-        """Whatever was wrong, over all runs."""
-        return rows_house.oversold(self.server, self.house)
+        """The number of oversold seats over all runs."""
+        return rows_venue.oversold(self.server, self.venue)
 
-    def _ours(self, clients: int, requests: int) -> Crowd:
-        told = crowd.ask(self.server.place.address, clients, lambda _: self._one_after_another(requests // clients))
-        if set(told.statuses) != {201}:
-            raise RuntimeError(f"not every free seat could be held: {dict(told.statuses)}")
-        return told
+    def _run_server(self, clients: int, requests: int) -> LoadResult:
+        result = load_generator.generate_load(
+            self.server.layout.address, clients, lambda _: self._client_requests(requests // clients)
+        )
+        if set(result.statuses) != {201}:
+            raise RuntimeError(f"not every free seat could be held: {dict(result.statuses)}")
+        return result
 
-    def _one_after_another(self, requests: int) -> Iterator[bytes]:
-        # Each client fills rows of its own: a seat that leaves another one single would be refused.
-        seats = chain.from_iterable(self._rows_of_one(requests))
-        for turn, seat in enumerate(islice(seats, requests)):
-            if turn % GUESTS_SEATS == 0:
+    def _client_requests(self, requests: int) -> Iterator[bytes]:
+        # Each client fills its own rows: a hold that leaves a single seat would be refused.
+        seats = chain.from_iterable(self._client_rows(requests))
+        for number, seat in enumerate(islice(seats, requests)):
+            if number % GUESTS_SEATS == 0:
                 guest = next(self.guests)
             yield self._reserve(guest, seat)
 
-    def _rows_of_one(self, requests: int) -> Iterator[list[str]]:
-        """As many rows as one client needs, taken one by one."""
-        return (next(self.rows) for _ in range(-(-requests // rows_house.SOLD_OF_A_ROW)))
+    def _client_rows(self, requests: int) -> Iterator[list[str]]:
+        """The rows that one client needs."""
+        return (next(self.rows) for _ in range(-(-requests // rows_venue.SOLD_OF_A_ROW)))
 
     def _reserve(self, guest: Guest, seat: str) -> bytes:
-        path = f"/api/events/{self.house.event_id}/seats/{seat}/reserve"
+        path = f"/api/events/{self.venue.event_id}/seats/{seat}/reserve"
         return post(path, b'{"source":"web"}', **guest.headers)
 
-    def _bare(self, clients: int, requests: int) -> Crowd:
-        told = crowd.ask(self.bare.address, clients, lambda turn: self._bare_requests(turn, requests // clients))
-        if set(told.statuses) != {201}:
-            raise RuntimeError(f"the bare endpoint answers {dict(told.statuses)}")
-        return told
+    def _run_bare(self, clients: int, requests: int) -> LoadResult:
+        result = load_generator.generate_load(
+            self.bare.address, clients, lambda number: self._bare_requests(number, requests // clients)
+        )
+        if set(result.statuses) != {201}:
+            raise RuntimeError(f"the bare endpoint responded {dict(result.statuses)}")
+        return result
 
-    def _bare_requests(self, turn: int, requests: int) -> Iterator[bytes]:
+    def _bare_requests(self, number: int, requests: int) -> Iterator[bytes]:
         for request in range(requests):
-            yield self._bare_request(next(self.numbers), f"bare-{turn}-{request // GUESTS_SEATS}")
+            yield self._bare_request(next(self.numbers), f"bare-{number}-{request // GUESTS_SEATS}")
 
     def _bare_request(self, seat: int, bearer: str) -> bytes:
         body = {
-            "event": self.house.event_id,
-            "organisation": self.house.organisation_id,
+            "event": self.venue.event_id,
+            "organisation": self.venue.organisation_id,
             "seat": seat,
             "bearer": bearer,
             "now": wall_clock(),

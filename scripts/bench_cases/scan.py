@@ -1,6 +1,6 @@
-"""From the text of a code to the verdict on the disk, at a gate that holds 200,000 tickets.
+"""From the text of a code to the verdict on disk, at a gate with 200,000 tickets.
 
-The yardstick is the bare loop of scripts/measuring/bare_scan.py, taken in turns with the gate.
+The yardstick is the bare loop of scripts/benchmarking/bare_scan.py, run alternately with the gate.
 """
 
 from __future__ import annotations
@@ -11,31 +11,31 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from gate_app.gate import Presented, Told
-from gate_app.lodge import Lodge
-from scripts.measuring.bare_scan import BareScan
-from scripts.measuring.evening import Evening, settle
-from scripts.measuring.result import Figure, Result, at_most, both
-from scripts.measuring.statistics import Spread, milliseconds, percentile
+from gate_app.gate import Presentation, ScanResult
+from gate_app.gate_context import GateContext
+from scripts.benchmarking.bare_scan import BareScan
+from scripts.benchmarking.loaded_event import LoadedEvent, install_gate
+from scripts.benchmarking.result import Figure, Result, at_most, both
+from scripts.benchmarking.statistics import Spread, milliseconds, percentile
 from shared.admission import Mode, Verdict
 
 TICKETS = 200_000
 GOAL = both(at_most(1.5, "ratio"), at_most(10, "p99"))
-# The mark is written when the guest has seen the lamp: it must not hold up the next one, and has no part in the ratio.
+# The lamp mark is written after the guest has seen the lamp, so it only must not hold up the next guest.
 MARK_GOAL = at_most(10, "p99")
 
 
 def measure(*, quick: bool) -> Iterator[Result]:
-    """Every scan is another guest's first."""
+    """Measure scans; each is the first one of another ticket."""
     scans = 2_000 if quick else 10_000
-    evening = Evening.of(TICKETS)
+    event = LoadedEvent.of(TICKETS)
     with tempfile.TemporaryDirectory(prefix="gatehouse-bench-") as folder:
         bare = BareScan(Path(folder) / "bare.db", TICKETS)
-        lodge = settle(evening, Path(folder) / "home")
+        context = install_gate(event, Path(folder) / "home")
         try:
-            committed, whole, yardstick = _taken(evening, lodge, bare, scans)
+            committed, whole, yardstick = _taken(event, context, bare, scans)
         finally:
-            lodge.close()
+            context.close()
             bare.close()
     least = percentile(yardstick, 0.5)
     yield Result("scan", f"{TICKETS} tickets", Figure.of_spread(Spread.of(committed), "ms", least), GOAL)
@@ -44,38 +44,40 @@ def measure(*, quick: bool) -> Iterator[Result]:
     )
 
 
-def _taken(evening: Evening, lodge: Lodge, bare: BareScan, scans: int) -> tuple[list[float], list[float], list[float]]:
-    """Milliseconds to the committed verdict, to the mark that the lamp was lit, and of the bare loop."""
+def _taken(
+    event: LoadedEvent, context: GateContext, bare: BareScan, scans: int
+) -> tuple[list[float], list[float], list[float]]:
+    """Milliseconds to the committed verdict, to the lamp mark, and of the bare loop."""
     committed: list[float] = []
     whole: list[float] = []
     yardstick: list[float] = []
-    for ticket_id in random.Random(1).sample(evening.ids, scans):
-        code = evening.code(ticket_id)
-        verdict, mark = _scan(lodge, code)
+    for ticket_id in random.Random(1).sample(event.ids, scans):
+        code = event.code(ticket_id)
+        verdict, mark = _scan(context, code)
         committed.append(verdict)
         whole.append(mark)
-        lodge.database.rest()
+        context.database.rest()
         yardstick.append(milliseconds(bare))
     return committed, whole, yardstick
 
 
 class _Stopwatch:
-    """A lamp that notes when it was asked to tell."""
+    """A lamp that notes when it is asked to show a verdict."""
 
     at = 0
 
-    def give(self, told: Told, verdict: Verdict, mode: Mode) -> None:
+    def show(self, result: ScanResult, verdict: Verdict, mode: Mode) -> None:
         self.at = time.perf_counter_ns()
         if not verdict.admitted:
-            raise RuntimeError(f"a guest with a good ticket was told {verdict.reason}: {verdict.message}")
+            raise RuntimeError(f"a valid ticket was refused as {verdict.reason}: {verdict.message}")
 
-    def again(self, told: Told) -> None:
-        raise RuntimeError(f"a new guest was taken for the one before: {told['message']}")
+    def repeat(self, result: ScanResult) -> None:
+        raise RuntimeError(f"a new ticket was taken for a repeated scan: {result['message']}")
 
 
-def _scan(lodge: Lodge, code: str) -> tuple[float, float]:
+def _scan(context: GateContext, code: str) -> tuple[float, float]:
     lamp = _Stopwatch()
-    begun = time.perf_counter_ns()
-    lodge.gate.handle(Presented(code, "bench"), lamp)
-    ended = time.perf_counter_ns()
-    return (lamp.at - begun) / 1e6, (ended - begun) / 1e6
+    started = time.perf_counter_ns()
+    context.gate.handle(Presentation(code, "bench"), lamp)
+    finished = time.perf_counter_ns()
+    return (lamp.at - started) / 1e6, (finished - started) / 1e6

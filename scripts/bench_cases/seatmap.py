@@ -1,14 +1,14 @@
-"""The map of a stadium of 60,000 seats over HTTP: whole, after a change, and on 200 pages while eight clients sell.
+"""The seat map of a stadium of 60,000 seats over HTTP: whole, after a change, and on 200 pages during a sale.
 
-Two fifths of the seats are sold and one in twenty is held, here and there, which is the worst to pack. `first answer`
-is the whole map as a page gets it that has nothing yet, from a server that was asked before. The yardstick is a bare
-Flask endpoint that sends the same bytes ready-made, asked in turns. `at the start` is the very first answer of a
-server that is just up; `house changed` the first after a seat was blocked: all of it is drawn anew. In `after a change`
-a seat is held before every question, so that no answer was ready.
+Two fifths of the seats are sold and one in twenty is held, scattered, which compresses worst. `first answer` is the
+whole map for a page that has nothing yet, from a warm server; its yardstick is a bare Flask endpoint that sends the
+same bytes ready-made, run alternately. `at the start` is the very first response of a server that has just started;
+`house changed` the first after a seat was blocked, when the whole map is drawn again. In `after a change` a seat is
+held before every request, so no response is cached.
 
-`while selling`: 100 pages by streams, 100 by long polls, and eight clients that hold seats of another house of 60,000
-as fast as they can. From the answer to each hold it is taken until each page knows of it; at the end every page must
-show what the table of seats says.
+`while selling`: 100 pages on streams, 100 on long polls, and eight clients that hold seats of another event with
+60,000 seats as fast as they can. The time runs from the response to each hold until each page shows it; at the end
+every page must match the table of seats.
 """
 
 from __future__ import annotations
@@ -31,43 +31,43 @@ import orjson
 import zstandard
 from sqlalchemy import text
 
-from scripts.measuring import rows_house, stadium_house
-from scripts.measuring.bare_bytes import BareBytes
-from scripts.measuring.labour import in_words, labour, since
-from scripts.measuring.map_pages import MapPage, MapPages
-from scripts.measuring.measured_server import MeasuredServer, analyse, measured_server
-from scripts.measuring.result import Figure, Goal, Result, at_least, at_most
-from scripts.measuring.rows_house import SOLD_OF_A_ROW, Guest, RowsHouse
-from scripts.measuring.stadium_house import StadiumHouse
-from scripts.measuring.statistics import Spread, interleaved, milliseconds
+from scripts.benchmarking import rows_venue, stadium_event
+from scripts.benchmarking.bare_bytes import BareBytes
+from scripts.benchmarking.cpu_time import cpu_seconds, cpu_seconds_since, describe_cpu
+from scripts.benchmarking.map_pages import MapPage, MapPages
+from scripts.benchmarking.measured_server import MeasuredServer, analyse, measured_server
+from scripts.benchmarking.result import Figure, Goal, Result, at_least, at_most
+from scripts.benchmarking.rows_venue import SOLD_OF_A_ROW, Guest, RowsVenue
+from scripts.benchmarking.stadium_event import StadiumEvent
+from scripts.benchmarking.statistics import Spread, interleaved, milliseconds
 from shared.clock import wall_clock
-from sync_server.app import Ground
-from sync_server.plumbing.principals import SYSTEM, Deed
+from sync_server.app import ServerRuntime
+from sync_server.plumbing.principals import SYSTEM, ActionContext
 from sync_server.seating import event_layouts, queries
 from sync_server.seating.bitmap import unpack
-from sync_server.seating.event_layouts import Chosen
+from sync_server.seating.event_layouts import LayoutChoice
 
-PACKED = {"Accept-Encoding": "gzip, deflate, br, zstd"}
+COMPRESSED = {"Accept-Encoding": "gzip, deflate, br, zstd"}
 FAST = at_most(50, "p95")
 SECOND = at_most(1_000, "p95")
 DRAWN = at_most(5_000)
 WARM_UP = 20
-PATIENCE_S = 60
+TIMEOUT_S = 60
 STREAMS = POLLS = 100
 THREADS = "1024"
-"""Of which organisers' pages may take 248, visitors' 124."""
+"""Of these threads streams may take 248, long polls 124."""
 CLIENTS = 8
 GUESTS_SEATS = 10
 IDLE_S = 0.05
-"""Of processor time within a second."""
+"""CPU seconds per second below which a server counts as idle."""
 
 
 def measure(*, quick: bool) -> Iterator[Result]:
-    """PostgreSQL with several processes; SQLite as it is used out of the box."""
+    """Measure PostgreSQL with several processes, and SQLite with its defaults."""
     for database in ("postgresql", "sqlite"):
-        with ExitStack() as ends:
-            ends.enter_context(_threads(THREADS))
-            yield from Stage(ends, database, quick=quick).results()
+        with ExitStack() as cleanup:
+            cleanup.enter_context(_threads(THREADS))
+            yield from Benchmark(cleanup, database, quick=quick).results()
 
 
 @contextmanager
@@ -82,250 +82,259 @@ def _threads(count: str) -> Iterator[None]:
             os.environ["GATEHOUSE_BLOCKING_THREADS"] = before
 
 
-class Stage:
-    """A server with a stadium that is partly sold, and with another house that is being sold."""
+class Benchmark:
+    """A server with a partly sold stadium, and a second event that is on sale."""
 
-    def __init__(self, ends: ExitStack, database: str, *, quick: bool) -> None:
-        """Fill first, serve then."""
-        self.ends, self.database, self.quick = ends, database, quick
-        self.server: MeasuredServer = ends.enter_context(measured_server(database))
-        self.house: StadiumHouse = stadium_house.found(self.server)
-        self.rows = rows_house.found(self.server, 54_000)
+    def __init__(self, cleanup: ExitStack, database: str, *, quick: bool) -> None:
+        """Fill the tables first, then start the server."""
+        self.cleanup, self.database, self.quick = cleanup, database, quick
+        self.server: MeasuredServer = cleanup.enter_context(measured_server(database))
+        self.stadium: StadiumEvent = stadium_event.create_stadium_event(self.server)
+        self.rows = rows_venue.create_rows_venue(self.server, 54_000)
         self.holds = 800 if quick else 4_000
-        self.guests = iter(rows_house.let_in(self.server, self.rows, 2 * (self.holds // GUESTS_SEATS + CLIENTS)))
+        self.guests = iter(
+            rows_venue.register_guests(self.server, self.rows, 2 * (self.holds // GUESTS_SEATS + CLIENTS))
+        )
         seats = self.rows.seats
         self.free = iter([seats[start : start + SOLD_OF_A_ROW] for start in range(0, len(seats), SOLD_OF_A_ROW)])
         analyse(self.server)
 
     def results(self) -> Iterator[Result]:
-        """All cases of one database."""
+        """Measure all cases of one database."""
         self.server.serve()
-        yield from self._answers()
+        yield from self._whole_map()
         yield from self._changes()
         yield from self._selling()
 
     def _result(self, case: str, figure: Figure, goal: Goal) -> Result:
         return Result("seatmap", f"{self.database} {case}", figure, goal)
 
-    def _answers(self) -> Iterator[Result]:
-        path = f"/api/events/{self.house.event_id}/seatmap"
-        line = Line(self.server.place.address)
-        yield self._result("at the start", Figure(value=milliseconds(lambda: line.get(path)), unit="ms"), DRAWN)
+    def _whole_map(self) -> Iterator[Result]:
+        path = f"/api/events/{self.stadium.event_id}/seatmap"
+        connection = Connection(self.server.layout.address)
+        yield self._result("at the start", Figure(value=milliseconds(lambda: connection.get(path)), unit="ms"), DRAWN)
         self._until_drawn()
-        self._say("the start, both houses drawn in each process", in_words(labour(self.server.programs), 1))
-        ready = line.get(path)
-        bare = BareBytes(self.server.place.folder, ready)
+        self._print_cpu(
+            "the start, both maps drawn in each process", describe_cpu(cpu_seconds(self.server.programs), 1)
+        )
+        ready = connection.get(path)
+        bare = BareBytes(self.server.layout.folder, ready)
         bare.start()
-        self.ends.callback(bare.stop)
-        asking, rounds = Line(bare.address), 150 if self.quick else 1_000
-        acts = [lambda: line.get(path), lambda: asking.get("/")]
-        interleaved(acts, WARM_UP)
+        self.cleanup.callback(bare.stop)
+        bare_connection, rounds = Connection(bare.address), 150 if self.quick else 1_000
+        actions = [lambda: connection.get(path), lambda: bare_connection.get("/")]
+        interleaved(actions, WARM_UP)
         programs = self.server.programs | {"bare endpoint": bare.pid}
-        before = labour(programs)
-        ours, theirs = (Spread.of(taken) for taken in interleaved(acts, rounds))
-        self._say("an answer", in_words(since(before, programs), rounds))
-        yield self._result("first answer", Figure.of_spread(ours, "ms", theirs.p50), FAST)
-        known = Line(self.server.place.address, PACKED | {"If-None-Match": line.etag})
-        unchanged = Spread.of([milliseconds(lambda: known.get(path, 304)) for _ in range(rounds)])
-        yield self._result("nothing new (304)", Figure.of_spread(unchanged, "ms", theirs.p50), FAST)
-        plain = Line(self.server.place.address, {"Accept-Encoding": "gzip"}).get(path)
+        before = cpu_seconds(programs)
+        spread, bare_spread = (Spread.of(taken) for taken in interleaved(actions, rounds))
+        self._print_cpu("a response", describe_cpu(cpu_seconds_since(before, programs), rounds))
+        yield self._result("first answer", Figure.of_spread(spread, "ms", bare_spread.p50), FAST)
+        conditional = Connection(self.server.layout.address, COMPRESSED | {"If-None-Match": connection.etag})
+        unchanged = Spread.of([milliseconds(lambda: conditional.get(path, 304)) for _ in range(rounds)])
+        yield self._result("nothing new (304)", Figure.of_spread(unchanged, "ms", bare_spread.p50), FAST)
+        plain = Connection(self.server.layout.address, {"Accept-Encoding": "gzip"}).get(path)
         yield self._result("kilobytes", Figure(value=len(ready) / 1000, unit="kB"), at_most(400))
         yield self._result("kilobytes gzip", Figure(value=len(plain) / 1000, unit="kB"), at_most(400))
 
     def _until_drawn(self) -> None:
-        """Every process draws both houses at its start: that is no part of an answer."""
+        """Wait until every process has drawn both maps, which is not part of a response."""
         server = {"server": self.server.programs["server"]}
-        for _ in range(PATIENCE_S):
-            before = labour(server)
+        for _ in range(TIMEOUT_S):
+            before = cpu_seconds(server)
             time.sleep(1)
-            if since(before, server)["server"] < IDLE_S:
+            if cpu_seconds_since(before, server)["server"] < IDLE_S:
                 return
 
     def _changes(self) -> Iterator[Result]:
-        """By a process of its own: on SQLite two may write, though only one does in life."""
-        ground = self.ends.enter_context(self.server.ground())
-        line, path = Line(self.server.place.address), f"/api/events/{self.house.event_id}/seatmap"
-        page = Page(self.server.place.address, path, _state(line.get(path))["version"])
+        """Measure changes made by this process: on SQLite that is a second writer, which production does not have."""
+        runtime = self.cleanup.enter_context(self.server.runtime())
+        connection, path = Connection(self.server.layout.address), f"/api/events/{self.stadium.event_id}/seatmap"
+        page = Page(self.server.layout.address, path, _state(connection.get(path))["version"])
         taken, arrived = [], []
-        for seat in self.house.free[: 20 if self.quick else 100]:
-            arrived.append(page.after(partial(_hold, ground, self.house, seat)))
-            taken.append(milliseconds(lambda: line.get(path)))
+        for seat in self.stadium.free[: 20 if self.quick else 100]:
+            arrived.append(page.after(partial(_hold, runtime, self.stadium, seat)))
+            taken.append(milliseconds(lambda: connection.get(path)))
         yield self._result("after a change", Figure.of_spread(Spread.of(taken), "ms"), FAST)
         yield self._result("change to page", Figure.of_spread(Spread.of(arrived), "ms"), SECOND)
-        _block(ground, self.house, self.house.free[-1])
-        yield self._result("house changed", Figure(value=milliseconds(lambda: line.get(path)), unit="ms"), DRAWN)
+        _block(runtime, self.stadium, self.stadium.free[-1])
+        yield self._result("house changed", Figure(value=milliseconds(lambda: connection.get(path)), unit="ms"), DRAWN)
 
     def _selling(self) -> Iterator[Result]:
         alone = self._sell("nobody watches")
         path = f"/api/events/{self.rows.event_id}/seatmap"
-        address, token = self.server.place.address, self.server.made["api_token"]
-        signed_in = PACKED | {"Authorization": f"Bearer {token}"}
-        organisers = [_page(Line(address, signed_in).get(path)) for _ in range(STREAMS)]
-        everybody = [_page(Line(address).get(path)) for _ in range(POLLS)]
-        pages = MapPages(address, path, token, organisers, everybody)
+        address, token = self.server.layout.address, self.server.demo["api_token"]
+        signed_in = COMPRESSED | {"Authorization": f"Bearer {token}"}
+        staff_seats = [_page(Connection(address, signed_in).get(path)) for _ in range(STREAMS)]
+        public_seats = [_page(Connection(address).get(path)) for _ in range(POLLS)]
+        pages = MapPages(address, path, token, staff_seats, public_seats)
         pages.open()
         watched = self._sell("200 pages watch")
-        self._settle(pages, watched)
-        late = [
-            (page.heard[seat] - at) * 1000 for page in pages for seat, at in watched.at.items() if seat in page.heard
+        self._wait_for_pages(pages, watched)
+        delays = [
+            (page.changed_at[seat] - at) * 1000
+            for page in pages
+            for seat, at in watched.at.items()
+            if seat in page.changed_at
         ]
         pages.close()
-        away, again, answers = (
-            sum(getattr(page, what) for page in pages) for what in ("sent_away", "came_again", "answers")
+        rejected, reconnects, responses = (
+            sum(getattr(page, what) for page in pages) for what in ("rejected", "reconnects", "responses")
         )
-        self._say("pages", f"{answers} answers, {away} times sent away, {again} streams taken up again")
-        spread = Spread.of([max(0.0, each) for each in late])
+        self._print_cpu("pages", f"{responses} responses, {rejected} rejected, {reconnects} streams reconnected")
+        spread = Spread.of([max(0.0, each) for each in delays])
         yield self._result("while selling, hold to page", Figure.of_spread(spread, "ms"), SECOND)
-        yield self._result("pages that are wrong", Figure(value=self._wrong(pages), unit="pages"), at_most(0))
+        yield self._result("pages that are wrong", Figure(value=self._wrong_pages(pages), unit="pages"), at_most(0))
         rates = Figure(value=watched.rate, unit="holds/s", yardstick=alone.rate, ratio=watched.rate / alone.rate)
         yield self._result("holds while 200 pages watch", rates, at_least(0))
 
     def _sell(self, case: str) -> Sold:
-        before = labour(self.server.programs)
-        sold = sell(self.server.place.address, self.rows, [self._errands() for _ in range(CLIENTS)])
-        self._say(f"a hold, {case}", in_words(since(before, self.server.programs), len(sold.at)))
+        before = cpu_seconds(self.server.programs)
+        sold = sell(self.server.layout.address, self.rows, [self._assign() for _ in range(CLIENTS)])
+        self._print_cpu(f"a hold, {case}", describe_cpu(cpu_seconds_since(before, self.server.programs), len(sold.at)))
         return sold
 
-    def _errands(self) -> list[tuple[Guest, str, int]]:
-        """What one client does: rows of its own from the left, a guest for every ten seats."""
+    def _assign(self) -> list[tuple[Guest, str, int]]:
+        """The holds of one client: its own rows from the left, a new guest for every ten seats."""
         count = self.holds // CLIENTS
         seats = [seat for row in islice(self.free, -(-count // SOLD_OF_A_ROW)) for seat in row][:count]
         guests = [next(self.guests) for _ in range(-(-count // GUESTS_SEATS))]
-        return [(guests[turn // GUESTS_SEATS], id, number) for turn, (id, number) in enumerate(seats)]
+        return [(guests[index // GUESTS_SEATS], id, number) for index, (id, number) in enumerate(seats)]
 
-    def _settle(self, pages: MapPages, sold: Sold) -> None:
-        until = time.monotonic() + PATIENCE_S
-        while time.monotonic() < until and any(not sold.at.keys() <= page.heard.keys() for page in pages):
+    def _wait_for_pages(self, pages: MapPages, sold: Sold) -> None:
+        until = time.monotonic() + TIMEOUT_S
+        while time.monotonic() < until and any(not sold.at.keys() <= page.changed_at.keys() for page in pages):
             time.sleep(0.2)
 
-    def _wrong(self, pages: MapPages) -> int:
-        """How many pages show another house than the table of seats has: held is taken to those who buy."""
-        with self.server.ground() as ground, ground.parts.database.reading() as session:
+    def _wrong_pages(self, pages: MapPages) -> int:
+        """Count the pages that differ from the seat table; the public sees held seats as taken."""
+        with self.server.runtime() as runtime, runtime.parts.database.reading() as session:
             query = text(
                 "SELECT seat, state FROM event_seats "
                 "WHERE event_id = :event AND (state = 2 OR (state = 1 AND held_until > :now))"
             )
-            found = session.execute(query, {"event": self.rows.event_id, "now": wall_clock()})
-            rows: dict[int, int] = {row.seat: row.state for row in found}
+            rows_found = session.execute(query, {"event": self.rows.event_id, "now": wall_clock()})
+            rows: dict[int, int] = {row.seat: row.state for row in rows_found}
         first, count = pages.polls[0].first, len(pages.polls[0].seats)
-        organisers = bytes(rows.get(seat, 0) for seat in range(first, first + count))
-        everybody = bytes(2 if state else 0 for state in organisers)
-        wrong = [bytes(page.seats) != organisers for page in pages.streams]
-        return sum(wrong) + sum(bytes(page.seats) != everybody for page in pages.polls)
+        staff_seats = bytes(rows.get(seat, 0) for seat in range(first, first + count))
+        public_seats = bytes(2 if state else 0 for state in staff_seats)
+        wrong = [bytes(page.seats) != staff_seats for page in pages.streams]
+        return sum(wrong) + sum(bytes(page.seats) != public_seats for page in pages.polls)
 
-    def _say(self, what: str, words: str) -> None:
-        """Times change with whatever else the machine does; what is worked for an answer hardly does."""
-        print(f"{self.database}, µs of processor time for {what}: {words}", file=sys.stderr, flush=True)
+    def _print_cpu(self, what: str, text: str) -> None:
+        """Print CPU time, which other load on the machine changes far less than latencies."""
+        print(f"{self.database}, µs of CPU time for {what}: {text}", file=sys.stderr, flush=True)
 
 
 @dataclass
 class Sold:
-    """When each hold was answered, by the seat's number."""
+    """When each hold was confirmed, by seat number."""
 
     at: dict[int, float]
     seconds: float
 
     @property
     def rate(self) -> float:
-        """Holds a second."""
+        """Holds per second."""
         return len(self.at) / self.seconds
 
 
-def sell(address: str, house: RowsHouse, errands: list[list[tuple[Guest, str, int]]]) -> Sold:
-    """Clients that hold seat after seat, each as fast as it is answered."""
+def sell(address: str, stadium: RowsVenue, assignments: list[list[tuple[Guest, str, int]]]) -> Sold:
+    """Run clients that hold seat after seat, each as fast as the server responds."""
     at: dict[int, float] = {}
-    trouble: list[str] = []
+    errors: list[str] = []
 
-    def run(some: list[tuple[Guest, str, int]]) -> None:
-        line = http.client.HTTPConnection(urlsplit(address).netloc)
-        for guest, seat, number in some:
-            path = f"/api/events/{house.event_id}/seats/{seat}/reserve"
+    def run(assignment: list[tuple[Guest, str, int]]) -> None:
+        connection = http.client.HTTPConnection(urlsplit(address).netloc)
+        for guest, seat, number in assignment:
+            path = f"/api/events/{stadium.event_id}/seats/{seat}/reserve"
             named = {name.replace("_", "-"): value for name, value in guest.headers.items()}
-            line.request("POST", path, b'{"source":"web"}', named | {"Content-Type": "application/json"})
-            answer = line.getresponse()
-            told = answer.read()
-            if answer.status != 201:
-                trouble.append(f"{answer.status} {told[:300]!r}")
+            connection.request("POST", path, b'{"source":"web"}', named | {"Content-Type": "application/json"})
+            response = connection.getresponse()
+            body = response.read()
+            if response.status != 201:
+                errors.append(f"{response.status} {body[:300]!r}")
                 return
             at[number] = time.perf_counter()
 
-    threads = [threading.Thread(target=run, args=(some,)) for some in errands]
-    begun = time.perf_counter()
+    threads = [threading.Thread(target=run, args=(assignment,)) for assignment in assignments]
+    started = time.perf_counter()
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    if trouble:
-        raise RuntimeError(f"not every free seat could be held: {trouble[0]}")
-    return Sold(at, time.perf_counter() - begun)
+    if errors:
+        raise RuntimeError(f"not every free seat could be held: {errors[0]}")
+    return Sold(at, time.perf_counter() - started)
 
 
-def _hold(ground: Ground, house: StadiumHouse, seat: int) -> None:
-    with ground.parts.database.writing() as session:
-        house.hold(session, [seat])
+def _hold(runtime: ServerRuntime, stadium: StadiumEvent, seat: int) -> None:
+    with runtime.parts.database.writing() as session:
+        stadium.hold(session, [seat])
 
 
-def _block(ground: Ground, house: StadiumHouse, seat: int) -> None:
-    """As an organiser does."""
-    organisation = house.server.made["organisation"]["id"]
-    with ground.parts.database.writing() as session:
-        row = queries.event_layout(session, organisation, house.event_id)
+def _block(runtime: ServerRuntime, stadium: StadiumEvent, seat: int) -> None:
+    """Block a seat, as an organiser does."""
+    organisation = stadium.server.demo["organisation"]["id"]
+    with runtime.parts.database.writing() as session:
+        row = queries.event_layout(session, organisation, stadium.event_id)
         (name,) = queries.seat_names(session, row.layout_id, [seat])
-        chosen = Chosen(row.layout_id, blocked_seats=(name,))
-        event_layouts.choose(session, organisation, house.event_id, chosen, Deed(SYSTEM, wall_clock(), os.urandom))
+        chosen = LayoutChoice(row.layout_id, blocked_seats=(name,))
+        event_layouts.choose(
+            session, organisation, stadium.event_id, chosen, ActionContext(SYSTEM, wall_clock(), os.urandom)
+        )
 
 
-def _state(packed: bytes) -> dict[str, Any]:
-    words = zstandard.ZstdDecompressor().decompressobj().decompress(packed)
-    return dict(orjson.loads(words)["state"])
+def _state(body: bytes) -> dict[str, Any]:
+    text = zstandard.ZstdDecompressor().decompressobj().decompress(body)
+    return dict(orjson.loads(text)["state"])
 
 
-def _page(packed: bytes) -> MapPage:
-    state = _state(packed)
+def _page(body: bytes) -> MapPage:
+    state = _state(body)
     return MapPage(state["version"], bytearray(unpack(b64decode(state["seats"]), state["count"])), state["first"])
 
 
-class Line:
-    """A connection that is kept, as a browser keeps it."""
+class Connection:
+    """A connection that stays open, as a browser's does."""
 
     def __init__(self, address: str, headers: dict[str, str] | None = None) -> None:
-        self._line = http.client.HTTPConnection(urlsplit(address).netloc)
-        self._headers = headers or PACKED
+        self._connection = http.client.HTTPConnection(urlsplit(address).netloc)
+        self._headers = headers or COMPRESSED
         self.etag = ""
 
     def get(self, path: str, status: int = 200) -> bytes:
-        """The answer as it is sent; any other status ends the measurement."""
-        self._line.request("GET", path, headers=self._headers)
-        answer = self._line.getresponse()
-        body = answer.read()
-        if answer.status != status:
-            raise RuntimeError(f"{path}: {answer.status} {body[:300]!r}")
-        self.etag = answer.headers.get("ETag", "")
+        """Return the response body as sent; RuntimeError for any other status."""
+        self._connection.request("GET", path, headers=self._headers)
+        response = self._connection.getresponse()
+        body = response.read()
+        if response.status != status:
+            raise RuntimeError(f"{path}: {response.status} {body[:300]!r}")
+        self.etag = response.headers.get("ETag", "")
         return body
 
 
 class Page:
-    """An open stream of changes."""
+    """An open stream of map changes."""
 
     def __init__(self, address: str, path: str, version: str) -> None:
-        self._line = http.client.HTTPConnection(urlsplit(address).netloc, timeout=PATIENCE_S)
-        self._line.request("GET", f"{path}/changes?since={version}", headers={"Accept": "text/event-stream"})
-        self._answer = self._line.getresponse()
-        self._heard = threading.Event()
+        self._connection = http.client.HTTPConnection(urlsplit(address).netloc, timeout=TIMEOUT_S)
+        self._connection.request("GET", f"{path}/changes?since={version}", headers={"Accept": "text/event-stream"})
+        self._response = self._connection.getresponse()
+        self._changed = threading.Event()
         self._at = 0
         threading.Thread(target=self._read, daemon=True).start()
 
-    def after(self, act: Callable[[], object]) -> float:
-        """Milliseconds from the end of an act to the next news."""
-        self._heard.clear()
-        act()
+    def after(self, action: Callable[[], object]) -> float:
+        """Milliseconds from the end of an action to the next update."""
+        self._changed.clear()
+        action()
         done = time.perf_counter_ns()
-        if not self._heard.wait(PATIENCE_S):
-            raise RuntimeError("the page heard nothing")
+        if not self._changed.wait(TIMEOUT_S):
+            raise RuntimeError("the page got no update")
         return max(0.0, (self._at - done) / 1e6)
 
     def _read(self) -> None:
-        while text := self._answer.readline():
+        while text := self._response.readline():
             if text.startswith(b"data:"):
                 self._at = time.perf_counter_ns()
-                self._heard.set()
+                self._changed.set()

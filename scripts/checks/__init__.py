@@ -1,1 +1,1 @@
-"""Everything that must hold of the code before it is run."""
+"""Static checks of the code, the vendored files and the generated pages."""

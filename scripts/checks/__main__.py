@@ -1,4 +1,4 @@
-"""Runs every check, says what each found, and fails if one did."""
+"""Runs every check, reports what each found, and fails if one does."""
 
 from __future__ import annotations
 
@@ -13,36 +13,36 @@ from scripts.checks.tools import ROOT, TOOLS, Outcome, Tool
 Check = Callable[[], Outcome]
 
 
-def tool_check(tool: Tool, *, mend: bool) -> Check:
-    """One tool, ready to run."""
-    return lambda: tool.run(mend=mend)
+def tool_check(tool: Tool, *, fix: bool) -> Check:
+    """A check that runs the tool."""
+    return lambda: tool.run(fix=fix)
 
 
-def checks(*, mend: bool) -> Iterator[Check]:
-    """All of them; generated pages come last because they import the code."""
-    yield from (tool_check(tool, mend=mend) for tool in TOOLS)
+def checks(*, fix: bool) -> Iterator[Check]:
+    """All checks; generated pages come last because making them imports the code."""
+    yield from (tool_check(tool, fix=fix) for tool in TOOLS)
     yield lambda: Outcome("vendored files", "\n".join(vendored.all_mistakes(ROOT)))
-    yield lambda: Outcome("generated pages", "\n".join(generated.stale(ROOT, mend=mend)))
+    yield lambda: Outcome("generated pages", "\n".join(generated.stale(ROOT, fix=fix)))
 
 
 def report(outcome: Outcome) -> None:
-    """A line for what holds, the whole story for what does not."""
-    print(f"{'failed' if outcome.words else 'holds ':6}  {outcome.name}", flush=True)
-    if outcome.words:
-        print(outcome.words, flush=True)
+    """Print one line for a check that passes, its whole output for one that fails."""
+    print(f"{'failed' if outcome.output else 'passed':6}  {outcome.name}", flush=True)
+    if outcome.output:
+        print(outcome.output, flush=True)
 
 
 def main() -> int:
-    """Exit status 0 only when all holds."""
+    """Return exit status 0 only if every check passes."""
     parser = argparse.ArgumentParser(prog="scripts/check", description=__doc__)
-    parser.add_argument("--fix", action="store_true", help="mend what can be mended")
-    mend = parser.parse_args().fix
+    parser.add_argument("--fix", action="store_true", help="fix what can be fixed")
+    fix = parser.parse_args().fix
     failed = 0
-    # Mending changes the files that others read: one after the other then.
-    with ThreadPoolExecutor(max_workers=1 if mend else 2) as pool:
-        for outcome in pool.map(lambda check: check(), checks(mend=mend)):
+    # Fixing changes files that other checks read, so then they run one by one.
+    with ThreadPoolExecutor(max_workers=1 if fix else 2) as pool:
+        for outcome in pool.map(lambda check: check(), checks(fix=fix)):
             report(outcome)
-            failed += bool(outcome.words)
+            failed += bool(outcome.output)
     return 1 if failed else 0
 
 

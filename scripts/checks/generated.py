@@ -1,4 +1,4 @@
-"""Pages that are made from code: each module of scripts/generated_docs names its file and makes its text."""
+"""Finds generated pages that are out of date: each module of scripts/generated_docs makes one."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ import scripts.generated_docs
 class Page(Protocol):
     """What a module of scripts/generated_docs offers."""
 
-    #: The file it makes, below the root of the project.
+    #: The generated file, relative to the project root.
     FILE: str
 
     def text(self) -> str:
-        """The whole text of the file as the code has it now."""
+        """The text of the file, generated from the current code."""
         ...
 
 
 def pages() -> Iterator[Page]:
-    """Every page there is."""
+    """All generated pages."""
     for module in pkgutil.iter_modules(scripts.generated_docs.__path__):
         yield cast("Page", importlib.import_module(f"scripts.generated_docs.{module.name}"))
 
 
-def stale(root: Path, *, mend: bool) -> list[str]:
-    """The pages that no longer say what the code says; with `mend` they are written anew and none is left."""
-    old = [page for page in pages() if _standing(root / page.FILE) != page.text()]
-    if not mend:
-        return [f"{page.FILE}: no longer what the code says; scripts/check --fix makes it anew" for page in old]
+def stale(root: Path, *, fix: bool) -> list[str]:
+    """Messages for the pages that are out of date; with `fix` they are rewritten instead."""
+    old = [page for page in pages() if _current(root / page.FILE) != page.text()]
+    if not fix:
+        return [f"{page.FILE}: out of date; scripts/check --fix regenerates it" for page in old]
     for page in old:
         (root / page.FILE).parent.mkdir(parents=True, exist_ok=True)
         (root / page.FILE).write_text(page.text())
     return []
 
 
-def _standing(path: Path) -> str | None:
+def _current(path: Path) -> str | None:
     return path.read_text() if path.is_file() else None

@@ -1,4 +1,4 @@
-"""The checks that other people's tools make, and how each is asked to mend what it can."""
+"""The third-party tools that scripts/check runs, and the commands by which they fix what they can."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ BIN = Path(sys.executable).parent
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What one check found; `words` are empty when all is well."""
+    """What one check found; `output` is empty if it passed."""
 
     name: str
-    words: str
+    output: str
 
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """One command and, where it can mend, the other form of it."""
+    """A command that checks and, where there is one, the command that fixes."""
 
     name: str
     command: tuple[str, ...]
-    mending: tuple[str, ...] = ()
+    fixing: tuple[str, ...] = ()
 
-    def run(self, *, mend: bool) -> Outcome:
-        """Run it; what it printed counts only when it failed."""
-        program, *arguments = self.mending if mend and self.mending else self.command
+    def run(self, *, fix: bool) -> Outcome:
+        """Run the tool; its output is reported only if it fails."""
+        program, *arguments = self.fixing if fix and self.fixing else self.command
         done = subprocess.run(
             [str(BIN / program), *arguments],
             cwd=ROOT,
@@ -42,7 +42,7 @@ class Tool:
         return Outcome(self.name, done.stdout.strip() or f"exit status {done.returncode}" if done.returncode else "")
 
 
-# The slowest first: the others run beside it.
+# The slowest first, so that the others run beside it.
 TOOLS = (
     Tool("types", ("mypy",)),
     Tool("format", ("ruff", "format", "--check", "."), ("ruff", "format", ".")),

@@ -1,4 +1,4 @@
-"""Vendored files: each is listed with its version and licence, and is byte for byte what was listed."""
+"""Checks vendored files: each must be in a manifest with version, licence and checksum."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 MANIFEST = "MANIFEST.toml"
-#: Licences that an Apache-2.0 project may carry along.
+#: Licences of files that an Apache-2.0 project may ship.
 ALLOWED = {
     "0BSD",
     "Apache-2.0",
@@ -26,15 +26,15 @@ KEYS = ("file", "version", "licence", "sha256")
 
 
 def vendor_folders(root: Path) -> list[Path]:
-    """Every folder of the two applications that holds other people's files."""
+    """The folders of both applications that hold third-party files."""
     return sorted(path for app in ("sync_server", "gate_app") for path in (root / app).rglob("vendor") if path.is_dir())
 
 
 def mistakes(folder: Path) -> Iterator[str]:
-    """What is wrong with one vendor folder, in words."""
+    """What is wrong with one vendor folder, as messages."""
     manifest = folder / MANIFEST
     if not manifest.is_file():
-        yield f"{folder}: no {MANIFEST} says what lies here"
+        yield f"{folder}: has no {MANIFEST}"
         return
     entries = tomllib.loads(manifest.read_text())
     listed = [entry for rows in entries.values() if isinstance(rows, list) for entry in rows]
@@ -60,12 +60,12 @@ def _wrong_entry(folder: Path, entry: dict[str, Any]) -> Iterator[str]:
         yield f"{folder / MANIFEST}: the entry for {entry.get('file', '?')} lacks {', '.join(missing)}"
         return
     if entry["licence"] not in ALLOWED:
-        yield f"{folder / entry['file']}: {entry['licence']} is not among the licences that may be vendored"
+        yield f"{folder / entry['file']}: {entry['licence']} is not a licence that may be vendored"
     path = folder / entry["file"]
     if not path.is_file():
-        yield f"{path}: listed, but not there"
+        yield f"{path}: listed, but missing"
     elif hashlib.sha256(path.read_bytes()).hexdigest() != entry["sha256"]:
-        yield f"{path}: not the bytes that were listed"
+        yield f"{path}: does not match its sha256"
 
 
 def all_mistakes(root: Path) -> list[str]:

@@ -1,1 +1,1 @@
-"""Pages of docs/ that are made from code, a module each: `FILE` names the page, `text()` makes it."""
+"""Generates pages of docs/ from code, one per module: `FILE` names the page, `text()` returns it."""

@@ -1,4 +1,4 @@
-"""Makes docs/event-lifecycle.md from the one table of statuses and transitions."""
+"""Generates docs/event-lifecycle.md from the table of statuses and transitions."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from shared.lifecycle import ALLOWS, EventStatus, diagram
 FILE = "docs/event-lifecycle.md"
 
 HEAD = """\
-# The life of an event
+# The lifecycle of an event
 
-Made from `shared/lifecycle.py` by `scripts/check --fix`; server and gates read that one table. What is not drawn here
+Generated from `shared/lifecycle.py` by `scripts/check --fix`; server and gates use the same table. Any other transition
 is refused with `invalid_transition` and changes nothing.
 
 ```mermaid
 {diagram}
 ```
 
-| status | sells tickets | scans for real | is shown to the public |
+| status | tickets on sale | real scans | shown to the public |
 |---|---|---|---|
 """
 
@@ -28,8 +28,8 @@ def text() -> str:
 
 def _row(status: EventStatus) -> str:
     allowed = ALLOWS[status]
-    return f"| {status} | {_word(allowed.sell)} | {allowed.scan} | {_word(allowed.show)} |\n"
+    return f"| {status} | {_yes_no(allowed.sell)} | {allowed.scan} | {_yes_no(allowed.show)} |\n"
 
 
-def _word(allowed: bool) -> str:
+def _yes_no(allowed: bool) -> str:
     return "yes" if allowed else "no"

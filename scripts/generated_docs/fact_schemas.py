@@ -1,4 +1,4 @@
-"""Makes docs/facts/schemas.json, the JSON Schema of every fact's letter, from the catalogue of facts."""
+"""Generates docs/facts/schemas.json, the JSON Schema of every fact's message, from the catalogue of facts."""
 
 from __future__ import annotations
 
@@ -11,6 +11,6 @@ FILE = "docs/facts/schemas.json"
 
 
 def text() -> str:
-    """The whole file: an object of schemas by routing key, a line each."""
+    """The whole file: an object of schemas by routing key, one per line."""
     lines = (f"{json.dumps(routing_key(name))}: {json.dumps(schema(name), ensure_ascii=False)}" for name in FACTS)
     return "{\n" + ",\n".join(lines) + "\n}\n"

@@ -1,4 +1,4 @@
-"""Makes docs/roles.md from the table of roles, and from what every address asks for."""
+"""Generates docs/roles.md from the table of roles and the actions that endpoints require."""
 
 from __future__ import annotations
 
@@ -9,39 +9,39 @@ from typing import Any
 
 from werkzeug.routing import Rule
 
-from sync_server.accounts.doors import DOORS, OPEN_TOO
-from sync_server.accounts.rules import GUEST, POLICY
+from sync_server.accounts.public_routes import PARTLY_PUBLIC, PUBLIC_ROUTES
+from sync_server.accounts.rules import GUEST_ACTIONS, POLICY
 from sync_server.app import create_app
 from sync_server.config import check
 from sync_server.plumbing.principals import Action
-from sync_server.plumbing.web import asked_for
+from sync_server.plumbing.web import required_action
 
 FILE = "docs/roles.md"
 HEAD = Path(__file__).with_name("roles.head.md")
-COLUMNS = {**POLICY, "guest": GUEST}
-LEFT_OUT = frozenset({"HEAD", "OPTIONS"})
+COLUMNS = {**POLICY, "guest": GUEST_ACTIONS}
+IGNORED_METHODS = frozenset({"HEAD", "OPTIONS"})
 
 
 def text() -> str:
     """The whole page."""
     app = _app()
-    addresses = sorted(_addresses(app.url_map.iter_rules()))
-    asked = [(asked_for(app.view_functions[endpoint]), endpoint, words) for words, endpoint in addresses]
-    closed = [(action, _marked(words, endpoint)) for action, endpoint, words in asked if action]
-    others = [(words, endpoint) for action, endpoint, words in asked if action is None]
-    return HEAD.read_text(encoding="utf-8") + _matrix() + _by_address(closed) + _doors(others)
+    routes = sorted(_routes(app.url_map.iter_rules()))
+    required = [(required_action(app.view_functions[endpoint]), endpoint, route) for route, endpoint in routes]
+    restricted = [(action, _marked(route, endpoint)) for action, endpoint, route in required if action]
+    others = [(route, endpoint) for action, endpoint, route in required if action is None]
+    return HEAD.read_text(encoding="utf-8") + _matrix() + _by_endpoint(restricted) + _without_role(others)
 
 
 def _app() -> Any:
-    """A server that answers nobody: only its addresses are read."""
+    """An app that is never served: only its routes are read."""
     with tempfile.TemporaryDirectory(prefix="gatehouse-roles-") as folder:
         (Path(folder) / "master.key").write_text("00" * 32)
         return create_app(check({"database_url": f"sqlite:///{folder}/gatehouse.db", "log_level": "error"}))
 
 
-def _addresses(rules: Iterable[Rule]) -> Iterator[tuple[str, str]]:
+def _routes(rules: Iterable[Rule]) -> Iterator[tuple[str, str]]:
     for rule in rules:
-        for method in sorted((rule.methods or set()) - LEFT_OUT):
+        for method in sorted((rule.methods or set()) - IGNORED_METHODS):
             yield f"{rule.rule} {method}", rule.endpoint
 
 
@@ -58,27 +58,27 @@ def _cells(action: Action) -> str:
     return " | ".join("yes" if action in allowed else "no" for allowed in COLUMNS.values())
 
 
-def _by_address(rows: list[tuple[Action, str]]) -> str:
-    """Every address with what it asks for, and whom that lets in."""
+def _by_endpoint(rows: list[tuple[Action, str]]) -> str:
+    """Every endpoint with its required action and the roles that have it."""
     titles = " | ".join(COLUMNS)
-    head = f"\n## Every address\n\n| address | asks for | {titles} |\n|---|---|{'---|' * len(COLUMNS)}\n"
-    return head + "".join(f"| {words} | `{action.value}` | {_cells(action)} |\n" for action, words in rows)
+    head = f"\n## Every endpoint\n\n| endpoint | requires | {titles} |\n|---|---|{'---|' * len(COLUMNS)}\n"
+    return head + "".join(f"| {route} | `{action.value}` | {_cells(action)} |\n" for action, route in rows)
 
 
-def _marked(words: str, endpoint: str) -> str:
-    return f"`{_turned(words)}`" + (" (without a login: the public programme)" if endpoint in OPEN_TOO else "")
+def _marked(route: str, endpoint: str) -> str:
+    return f"`{_method_first(route)}`" + (" (without a login: public listings)" if endpoint in PARTLY_PUBLIC else "")
 
 
-def _doors(others: list[tuple[str, str]]) -> str:
-    lines = (f"| `{_turned(words)}` | {_who(endpoint)} |\n" for words, endpoint in others)
-    return "\n## Addresses that ask for no role\n\n| address | gets in | why |\n|---|---|---|\n" + "".join(lines)
+def _without_role(others: list[tuple[str, str]]) -> str:
+    lines = (f"| `{_method_first(route)}` | {_who(endpoint)} |\n" for route, endpoint in others)
+    return "\n## Endpoints without a role\n\n| endpoint | open to | why |\n|---|---|---|\n" + "".join(lines)
 
 
 def _who(endpoint: str) -> str:
-    door = DOORS.get(endpoint)
-    return f"{door.who} | {door.why}" if door else "not said | not said"
+    public_route = PUBLIC_ROUTES.get(endpoint)
+    return f"{public_route.who} | {public_route.why}" if public_route else "unknown | unknown"
 
 
-def _turned(words: str) -> str:
-    path, method = words.split(" ")
+def _method_first(route: str) -> str:
+    path, method = route.split(" ")
     return f"{method} {path.replace('<int:', '<')}"

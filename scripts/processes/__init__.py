@@ -1,1 +1,1 @@
-"""Starting programs so that none of them outlives whoever started it."""
+"""Starts programs that never outlive the process that started them."""

@@ -1,4 +1,4 @@
-"""A program that we started: it can be stopped in order, killed like a pulled plug, and it never outlives us."""
+"""A child program that can be stopped or killed, restarted, and never outlives this process."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ POLL_SECONDS = 0.02
 
 
 class ProgramFailedError(RuntimeError):
-    """A program that ended, or stayed dumb, when it should have been serving."""
+    """A program exited, or did not become ready, when it should have been running."""
 
 
 @dataclass
 class Child:
-    """What to start and how to end it; `start` and `stop` may be called again and again."""
+    """How to start and stop a program; `start` and `stop` may be called repeatedly."""
 
     name: str
     command: list[str]
@@ -30,14 +30,14 @@ class Child:
     folder: Path | None = None
     user: str = "-"
     stop_signal: int = signal.SIGTERM
-    patience: float = 10.0
+    stop_timeout: float = 10.0
     _keeper: subprocess.Popen[str] | None = field(default=None, init=False, repr=False)
     _pid: int = field(default=0, init=False)
 
     def start(self) -> None:
-        """Start the program under a keeper that ends it when this process ends, however it ends."""
+        """Start the program under a keeper that ends it when this process ends, for whatever reason."""
         if self.running:
-            raise ProgramFailedError(f"{self.name} is running already")
+            raise ProgramFailedError(f"{self.name} is already running")
         with self.output.open("ab") as output:
             self._keeper = subprocess.Popen(
                 [
@@ -45,7 +45,7 @@ class Child:
                     "-I",
                     str(KEEPER),
                     str(self.stop_signal),
-                    str(self.patience),
+                    str(self.stop_timeout),
                     self.user,
                     *self.command,
                 ],
@@ -66,7 +66,7 @@ class Child:
 
     @property
     def running(self) -> bool:
-        """Whether the program has neither ended nor been stopped."""
+        """Whether the program has neither exited nor been stopped."""
         return self._keeper is not None and self._keeper.poll() is None
 
     @property
@@ -75,7 +75,7 @@ class Child:
         return self._pid
 
     def stop(self) -> int:
-        """Ask it to end, insist after its patience, and answer its exit status (0 if it never ran)."""
+        """Stop the program, kill it after `stop_timeout` seconds, and return its exit status (0 if it never ran)."""
         if self._keeper is None:
             return 0
         if self._keeper.stdin and not self._keeper.stdin.closed:
@@ -83,21 +83,21 @@ class Child:
         return self._wait()
 
     def kill(self) -> None:
-        """End it and everything in its group at once, without a word: the power cut."""
+        """Kill the program and its process group at once, as a power cut would."""
         if self.running:
             os.killpg(self._pid, signal.SIGKILL)
         self.stop()
 
     def _wait(self) -> int:
-        assert self._keeper is not None  # noqa: S101 -- narrows the type; both callers have looked
-        status = self._keeper.wait(self.patience + 10)
+        assert self._keeper is not None  # noqa: S101 -- narrows the type; both callers have checked
+        status = self._keeper.wait(self.stop_timeout + 10)
         if self._keeper.stdout:
             self._keeper.stdout.close()
         self._keeper = None
         return status
 
     def wait_until(self, ready: Callable[[], bool], seconds: float = 60) -> None:
-        """Return once `ready()` says so; raise with the program's last words when it ends or the time is up."""
+        """Return once `ready()` is true. ProgramFailedError if the program exits or time runs out."""
         deadline = time.monotonic() + seconds
         while not ready():
             self.require_running()
@@ -107,15 +107,15 @@ class Child:
             time.sleep(POLL_SECONDS)
 
     def require_running(self) -> None:
-        """ProgramFailedError with its last words when it has ended by itself."""
+        """ProgramFailedError with the end of its output if the program has exited."""
         if not self.running:
-            raise ProgramFailedError(self._describe("ended"))
+            raise ProgramFailedError(self._describe("exited"))
 
-    def last_words(self, lines: int = 15) -> str:
-        """The end of what it printed."""
+    def output_tail(self, lines: int = 15) -> str:
+        """The last lines of its output."""
         if not self.output.exists():
             return ""
         return "\n".join(self.output.read_text(errors="replace").splitlines()[-lines:])
 
     def _describe(self, what: str) -> str:
-        return f"{self.name} {what}. Its last words:\n{self.last_words() or '(none)'}"
+        return f"{self.name} {what}. Its last output:\n{self.output_tail() or '(none)'}"

@@ -1,9 +1,8 @@
-"""Runs one program in a process group of its own and ends the whole group when whoever started the keeper is gone.
+"""Runs a program in its own process group and ends the group when the keeper's parent is gone.
 
-Started by path, with the standard library alone: `keeper.py STOP_SIGNAL PATIENCE USER PROGRAM [ARGUMENT…]`, where
-USER is `-` for nobody else. The first line it prints is the program's process id. Its standard input is the leash:
-when that closes, in order or because the other end was killed, the group gets STOP_SIGNAL and, after PATIENCE
-seconds, the end.
+Started by path, with the standard library alone: `keeper.py STOP_SIGNAL STOP_TIMEOUT USER PROGRAM [ARGUMENT…]`, where
+USER is `-` for the current user. The first line it prints is the program's process id. When its standard input closes,
+on purpose or because the parent was killed, the group gets STOP_SIGNAL and, after STOP_TIMEOUT seconds, SIGKILL.
 """
 
 from __future__ import annotations
@@ -16,24 +15,24 @@ import threading
 
 
 def group_signal(group: int, number: int) -> None:
-    """Tell everybody in the group; an empty group is fine."""
+    """Signal every process of the group, if there are any left."""
     try:
         os.killpg(group, number)
     except ProcessLookupError:
         return
 
 
-def follow_leash(group: int, number: int, patience: float, ended: threading.Event) -> None:
-    """Wait until the other end of standard input is gone, then end the group."""
+def stop_when_orphaned(group: int, number: int, stop_timeout: float, ended: threading.Event) -> None:
+    """Wait until standard input closes, then stop the group."""
     while os.read(0, 1024):
         continue
     group_signal(group, number)
-    if not ended.wait(patience):
+    if not ended.wait(stop_timeout):
         group_signal(group, signal.SIGKILL)
 
 
 def start(user: str, command: list[str]) -> subprocess.Popen[bytes]:
-    """The program, leading its own group, as the user asked for."""
+    """Start the program as leader of its own process group, as the given user."""
     account = None if user == "-" else user
     return subprocess.Popen(
         command,
@@ -48,13 +47,13 @@ def start(user: str, command: list[str]) -> subprocess.Popen[bytes]:
 
 
 def main(arguments: list[str]) -> int:
-    """Keep the program until it ends or the leash is let go; answer its exit status."""
-    number, patience, user, command = int(arguments[0]), float(arguments[1]), arguments[2], arguments[3:]
+    """Run the program until it exits or standard input closes; return its exit status."""
+    number, stop_timeout, user, command = int(arguments[0]), float(arguments[1]), arguments[2], arguments[3:]
     program = start(user, command)
     print(program.pid, flush=True)
     ended = threading.Event()
-    leash = threading.Thread(target=follow_leash, args=(program.pid, number, patience, ended), daemon=True)
-    leash.start()
+    watcher = threading.Thread(target=stop_when_orphaned, args=(program.pid, number, stop_timeout, ended), daemon=True)
+    watcher.start()
     status = program.wait()
     ended.set()
     group_signal(program.pid, signal.SIGKILL)

@@ -1,4 +1,4 @@
-"""Finding out whether a TCP port is free, and choosing one that is."""
+"""Finds free TCP ports and checks whether a port is in use or responds."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ LOOPBACK = "127.0.0.1"
 
 
 def free_port() -> int:
-    """A port of the loopback address that nobody listens on now."""
+    """A port of the loopback address that is free now."""
     with socket.socket() as probe:
         probe.bind((LOOPBACK, 0))
         return int(probe.getsockname()[1])
@@ -25,11 +25,11 @@ def is_taken(port: int) -> bool:
     return False
 
 
-def answers(port: int, ask: bytes = b"", expect: bytes = b"") -> bool:
-    """Whether somebody on the port takes a connection and, asked, answers with what is expected."""
+def responds(port: int, ask: bytes = b"", expect: bytes = b"") -> bool:
+    """Whether the port accepts a connection and, sent `ask`, responds with `expect`."""
     try:
-        with socket.create_connection((LOOPBACK, port), timeout=1) as line:
-            line.sendall(ask)
-            return line.recv(len(expect)) == expect if expect else True
+        with socket.create_connection((LOOPBACK, port), timeout=1) as connection:
+            connection.sendall(ask)
+            return connection.recv(len(expect)) == expect if expect else True
     except OSError:
         return False

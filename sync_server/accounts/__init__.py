@@ -1,1 +1,1 @@
-"""Organisations, staff, their sessions and tokens, and supervisors at the doors."""
+"""Organisations, their staff, sessions and API tokens, and the supervisors at their gates."""

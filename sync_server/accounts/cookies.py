@@ -1,4 +1,4 @@
-"""The cookie by which a browser session is known."""
+"""The session cookie of staff."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from sync_server.plumbing.parts import parts
 COOKIE = "gatehouse_session"
 
 
-def set_cookie(answer: Response, signed_in: SignedIn) -> None:
-    """Give the browser what it must show from now on."""
-    answer.set_cookie(
+def set_cookie(response: Response, signed_in: SignedIn) -> None:
+    """Set the session cookie."""
+    response.set_cookie(
         COOKIE,
         signed_in.token,
         max_age=parts().config.session_hours * 3600,
@@ -22,6 +22,6 @@ def set_cookie(answer: Response, signed_in: SignedIn) -> None:
     )
 
 
-def forget_cookie(answer: Response) -> None:
-    """Take it back."""
-    answer.delete_cookie(COOKIE, httponly=True, samesite="Lax", secure=parts().config.secure_cookies)
+def forget_cookie(response: Response) -> None:
+    """Delete the session cookie."""
+    response.delete_cookie(COOKIE, httponly=True, samesite="Lax", secure=parts().config.secure_cookies)

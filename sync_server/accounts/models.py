@@ -1,4 +1,4 @@
-"""Tables of organisations, staff and what they sign in with."""
+"""Tables of organisations, their staff, sessions and API tokens."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from sqlalchemy import JSON, BigInteger, ForeignKey, Index, LargeBinary, String,
 from sqlalchemy.orm import Mapped, mapped_column
 
 from shared.clock import Millis
-from sync_server.plumbing.tables import Base
+from sync_server.plumbing.sql.tables import Base
 
 
 class OrganisationRow(Base):
-    """A tenant. Its row is also the lock of what concerns all its events at once: keys, supervisors."""
+    """A tenant. Locking its row serialises changes that affect all its events: keys, supervisors."""
 
     __tablename__ = "organisations"
 
@@ -24,7 +24,7 @@ class OrganisationRow(Base):
 
 
 class UserRow(Base):
-    """Somebody of the staff, of organisations or of the platform."""
+    """A login: staff of organisations or of the platform."""
 
     __tablename__ = "users"
 
@@ -48,7 +48,7 @@ class MembershipRow(Base):
 
 
 class SessionRow(Base):
-    """A browser that is signed in; only the hash of its cookie is kept."""
+    """A signed-in browser; only the hash of its token is stored."""
 
     __tablename__ = "sessions"
 
@@ -63,7 +63,7 @@ class SessionRow(Base):
 
 
 class TokenRow(Base):
-    """An API token; only its hash is kept."""
+    """An API token; only its hash is stored."""
 
     __tablename__ = "api_tokens"
 
@@ -80,7 +80,7 @@ class TokenRow(Base):
 
 
 class SupervisorRecord(Base):
-    """Somebody who may override at the doors; the PIN itself is kept nowhere."""
+    """Somebody who may override refusals at gates; only a hash of the PIN is stored."""
 
     __tablename__ = "supervisors"
 
@@ -95,7 +95,7 @@ class SupervisorRecord(Base):
 
 
 class LoginFailureRow(Base):
-    """A sign-in that failed: who was meant and from where, as hashes; kept for a quarter of an hour."""
+    """A failed sign-in, by a hash of its account or address; kept for fifteen minutes."""
 
     __tablename__ = "login_failures"
 

@@ -12,18 +12,18 @@ from argon2.exceptions import InvalidHashError, VerificationError
 from shared.ids import Entropy
 
 _SALT = 16
-# Gates check PINs on a Pi: 19 MiB and two passes take it about a tenth of a second.
+# Gates check PINs on a Raspberry Pi, which takes about a tenth of a second for 19 MiB and two passes.
 _HASHER = PasswordHasher(time_cost=2, memory_cost=19 * 1024, parallelism=1)
-_MARK = "ght_"
+_PREFIX = "ght_"
 
 
-def hashed(secret: str, entropy: Entropy) -> str:
+def hash_secret(secret: str, entropy: Entropy) -> str:
     """The argon2id verifier of a password or PIN."""
     return _HASHER.hash(secret, salt=entropy(_SALT))
 
 
-def fits(verifier: str, secret: str) -> bool:
-    """Whether this is the secret behind the verifier."""
+def matches(verifier: str, secret: str) -> bool:
+    """Whether the secret is the one that the verifier was made from."""
     try:
         return _HASHER.verify(verifier, secret)
     except (VerificationError, InvalidHashError):
@@ -31,21 +31,21 @@ def fits(verifier: str, secret: str) -> bool:
 
 
 @cache
-def nobodys() -> str:
-    """A verifier that fits nothing: checking it takes as long as checking somebody's."""
+def decoy_verifier() -> str:
+    """A verifier for logins that do not exist, so that checking them takes as long as checking real ones."""
     return _HASHER.hash("nobody", salt=bytes(_SALT))
 
 
 def new_token(entropy: Entropy) -> str:
-    """256 random bits as text."""
-    return _MARK + base64.urlsafe_b64encode(entropy(32)).decode().rstrip("=")
+    """A new token of 256 random bits."""
+    return _PREFIX + base64.urlsafe_b64encode(entropy(32)).decode().rstrip("=")
 
 
 def token_hash(token: str) -> bytes:
-    """What is kept of a token. Plain SHA-256 is enough: there is nothing to guess in 256 random bits."""
+    """The stored form of a token. Plain SHA-256 is enough, because 256 random bits cannot be guessed."""
     return hashlib.sha256(token.encode()).digest()
 
 
-def tally_key(kind: str, value: str) -> bytes:
-    """How failures of one account or address are counted without writing down whose they are."""
+def throttle_key(kind: str, value: str) -> bytes:
+    """The key under which attempts of one account or address are counted, without storing either."""
     return hashlib.sha256(f"{kind}\x00{value}".encode()).digest()

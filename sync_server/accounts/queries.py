@@ -1,4 +1,4 @@
-"""Reads of organisations, staff, sessions, tokens and supervisors."""
+"""Queries for organisations, staff, sessions, tokens and supervisors."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from sync_server.accounts.models import (
     TokenRow,
     UserRow,
 )
-from sync_server.plumbing.database import of
-from sync_server.plumbing.prepared import Prepared, among
+from sync_server.plumbing.database import database_of
 from sync_server.plumbing.principals import Principal
+from sync_server.plumbing.sql.prepared import Prepared, among
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class Member:
 
 
 def organisation(session: Session, organisation_id: str) -> OrganisationRow:
-    """That organisation, or NotFound."""
+    """The organisation with this id, or NotFound."""
     row = session.get(OrganisationRow, organisation_id)
     if row is None:
         raise NotFound
@@ -46,65 +46,65 @@ def organisation(session: Session, organisation_id: str) -> OrganisationRow:
 
 
 def organisation_by_slug(session: Session, slug: str) -> OrganisationRow | None:
-    """The organisation at that address of the storefront."""
+    """The organisation with this slug, if any."""
     return session.execute(select(OrganisationRow).where(OrganisationRow.slug == slug)).scalar_one_or_none()
 
 
 @cache
 def _names(*, embedded: bool) -> Prepared:
-    listed = among(OrganisationRow.id, "ids", embedded=embedded)
-    return Prepared(select(OrganisationRow.id, OrganisationRow.slug, OrganisationRow.name).where(listed))
+    selected = among(OrganisationRow.id, "ids", embedded=embedded)
+    return Prepared(select(OrganisationRow.id, OrganisationRow.slug, OrganisationRow.name).where(selected))
 
 
 def names(session: Session, organisation_ids: Collection[str]) -> dict[str, tuple[str, str]]:
-    """Slug and name of each of these organisations: what visitors may know of them."""
-    found = _names(embedded=of(session).embedded).rows(session, ids=[*organisation_ids])
+    """Slug and name of each of these organisations, for public pages."""
+    found = _names(embedded=database_of(session).embedded).rows(session, ids=[*organisation_ids])
     return {id: (slug, name) for id, slug, name in found}
 
 
 def organisations(session: Session) -> Sequence[OrganisationRow]:
-    """All of them, for the operator."""
+    """All organisations, by name."""
     return session.execute(select(OrganisationRow).order_by(OrganisationRow.name)).scalars().all()
 
 
 def organisations_of(session: Session, user_id: str) -> Sequence[tuple[OrganisationRow, str]]:
     """The organisations a user belongs to, with the role in each."""
-    joined = (
+    query = (
         select(OrganisationRow, MembershipRow.role)
         .join(MembershipRow, MembershipRow.organisation_id == OrganisationRow.id)
         .where(MembershipRow.user_id == user_id)
         .order_by(OrganisationRow.name)
     )
-    return [(row, role) for row, role in session.execute(joined)]
+    return [(row, role) for row, role in session.execute(query)]
 
 
 def user_by_email(session: Session, email: str) -> UserRow | None:
-    """The user who signs in with this address."""
+    """The user with this e-mail address, if any."""
     return session.execute(select(UserRow).where(UserRow.email == email.strip().casefold())).scalar_one_or_none()
 
 
 def user_name(session: Session, user_id: str) -> str:
-    """What people call this user."""
+    """The display name of a user; empty if there is none."""
     return session.execute(select(UserRow.name).where(UserRow.id == user_id)).scalar_one_or_none() or ""
 
 
 def members(session: Session, organisation_id: str) -> list[Member]:
     """The staff of an organisation."""
-    joined = (
+    query = (
         select(UserRow, MembershipRow.role)
         .join(MembershipRow, MembershipRow.user_id == UserRow.id)
         .where(MembershipRow.organisation_id == organisation_id)
         .order_by(UserRow.email)
     )
-    return [Member(user.id, user.email, user.name, role, user.active) for user, role in session.execute(joined)]
+    return [Member(user.id, user.email, user.name, role, user.active) for user, role in session.execute(query)]
 
 
 def member(session: Session, organisation_id: str, user_id: str) -> Member:
-    """One of the staff; NotFound for anybody else."""
-    found = [each for each in members(session, organisation_id) if each.user_id == user_id]
-    if not found:
+    """A member of staff, or NotFound."""
+    found = next((each for each in members(session, organisation_id) if each.user_id == user_id), None)
+    if found is None:
         raise NotFound
-    return found[0]
+    return found
 
 
 def role_in(session: Session, organisation_id: str, user_id: str) -> str | None:
@@ -114,54 +114,56 @@ def role_in(session: Session, organisation_id: str, user_id: str) -> str | None:
 
 
 def owners(session: Session, organisation_id: str) -> int:
-    """How many owners an organisation has."""
-    mine = MembershipRow.organisation_id == organisation_id, MembershipRow.role == "owner"
-    return session.execute(select(func.count()).select_from(MembershipRow).where(*mine)).scalar_one()
+    """The number of owners of an organisation."""
+    is_owner = MembershipRow.organisation_id == organisation_id, MembershipRow.role == "owner"
+    return session.execute(select(func.count()).select_from(MembershipRow).where(*is_owner)).scalar_one()
 
 
 def failures(session: Session, key: bytes, since: Millis) -> int:
-    """How many sign-ins of this account or address failed lately."""
-    here = LoginFailureRow.key == key, LoginFailureRow.at >= since
-    return session.execute(select(func.count()).select_from(LoginFailureRow).where(*here)).scalar_one()
+    """How many sign-ins have failed for this throttle key since then."""
+    recent = LoginFailureRow.key == key, LoginFailureRow.at >= since
+    return session.execute(select(func.count()).select_from(LoginFailureRow).where(*recent)).scalar_one()
 
 
 def session_principal(session: Session, token_hash: bytes, now: Millis) -> tuple[Principal, Millis] | None:
-    """Who the holder of a session cookie is, and when that session was last seen."""
-    joined = (
+    """The principal of a session token, and when the session was last seen."""
+    query = (
         select(SessionRow, UserRow).join(UserRow).where(SessionRow.token_hash == token_hash, SessionRow.ends_at > now)
     )
-    found = session.execute(joined).first()
+    found = session.execute(query).first()
     if found is None or not found[1].active:
         return None
     return _principal(session, *found)
 
 
-def _principal(session: Session, here: SessionRow, user: UserRow) -> tuple[Principal, Millis]:
-    role = role_in(session, here.organisation_id, user.id) or ""
-    chosen = here.organisation_id if role or user.platform_role else ""
-    who = Principal("user", user.id, chosen, user.name, role, user.platform_role, session_id=here.id, csrf=here.csrf)
-    return who, here.seen_at
+def _principal(session: Session, row: SessionRow, user: UserRow) -> tuple[Principal, Millis]:
+    role = role_in(session, row.organisation_id, user.id) or ""
+    organisation_id = row.organisation_id if role or user.platform_role else ""
+    principal = Principal(
+        "user", user.id, organisation_id, user.name, role, user.platform_role, session_id=row.id, csrf=row.csrf
+    )
+    return principal, row.seen_at
 
 
 def token_principal(session: Session, token_hash: bytes, now: Millis) -> tuple[Principal, Millis] | None:
-    """Who the holder of an API token is, and when it was last used."""
+    """The principal of an API token, and when the token was last used."""
     row = session.execute(select(TokenRow).where(TokenRow.token_hash == token_hash)).scalar_one_or_none()
-    return None if row is None or _is_over(row, now) else _bearer(row)
+    return None if row is None or _has_ended(row, now) else _bearer(row)
 
 
-def known_still(session: Session, who: Principal, now: Millis) -> Principal | None:
-    """The same one as known now; None once the session or token is over, revoked, or its holder shut out."""
-    if who.kind == "token":
-        token = session.get(TokenRow, who.id)
-        return None if token is None or _is_over(token, now) else _bearer(token)[0]
-    here = session.get(SessionRow, who.session_id)
-    user = None if here is None else session.get(UserRow, here.user_id)
-    if here is None or user is None or here.ends_at <= now or not user.active:
+def refreshed_principal(session: Session, principal: Principal, now: Millis) -> Principal | None:
+    """The principal with its present rights; None once its session or token has ended, or its user is inactive."""
+    if principal.kind == "token":
+        token = session.get(TokenRow, principal.id)
+        return None if token is None or _has_ended(token, now) else _bearer(token)[0]
+    row = session.get(SessionRow, principal.session_id)
+    user = None if row is None else session.get(UserRow, row.user_id)
+    if row is None or user is None or row.ends_at <= now or not user.active:
         return None
-    return _principal(session, here, user)[0]
+    return _principal(session, row, user)[0]
 
 
-def _is_over(row: TokenRow, now: Millis) -> bool:
+def _has_ended(row: TokenRow, now: Millis) -> bool:
     return row.revoked_at is not None or (row.ends_at is not None and row.ends_at <= now)
 
 
@@ -171,16 +173,16 @@ def _bearer(row: TokenRow) -> tuple[Principal, Millis]:
 
 def tokens(session: Session, organisation_id: str) -> Sequence[TokenRow]:
     """The API tokens of an organisation, newest first."""
-    mine = select(TokenRow).where(TokenRow.organisation_id == organisation_id)
-    return session.execute(mine.order_by(TokenRow.id.desc())).scalars().all()
+    query = select(TokenRow).where(TokenRow.organisation_id == organisation_id)
+    return session.execute(query.order_by(TokenRow.id.desc())).scalars().all()
 
 
 def supervisors(session: Session, organisation_id: str) -> Sequence[SupervisorRecord]:
     """The supervisors of an organisation."""
-    mine = select(SupervisorRecord).where(SupervisorRecord.organisation_id == organisation_id)
-    return session.execute(mine.order_by(SupervisorRecord.number)).scalars().all()
+    query = select(SupervisorRecord).where(SupervisorRecord.organisation_id == organisation_id)
+    return session.execute(query.order_by(SupervisorRecord.number)).scalars().all()
 
 
 def supervisor_rows(session: Session, organisation_id: str) -> list[SupervisorRow]:
-    """Those who may override now, as gates hold them."""
+    """The active supervisors, as rows for gates."""
     return [SupervisorRow(s.number, s.name, s.verifier) for s in supervisors(session, organisation_id) if s.active]

@@ -1,4 +1,4 @@
-"""/api/session, members, tokens and supervisors; and how a request becomes somebody's."""
+"""/api/session, members, tokens and supervisors; and authentication of requests."""
 
 from __future__ import annotations
 
@@ -10,45 +10,42 @@ from flask import Response, g, request
 from shared.errors import Forbidden, InvalidRequest, NotSignedIn
 from sync_server.accounts import queries, schemas, service, signing_in
 from sync_server.accounts.cookies import COOKIE, forget_cookie, set_cookie
-from sync_server.plumbing.once import plainly
+from sync_server.plumbing.api.idempotency import run_without_key
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.principals import Action, Principal
-from sync_server.plumbing.web import (
-    SAFE,
-    current_actor,
-    current_principal,
-    organisation,
-    requires,
-    signed_in,
-)
+from sync_server.plumbing.web import SAFE_METHODS, current_actor, current_principal, organisation, requires, signed_in
 
 bp = APIBlueprint("accounts", __name__, url_prefix="/api", tag="Accounts")
 
 
 def identify() -> None:
-    """Find out who asks, before any view runs."""
+    """Authenticate the request, before any view runs."""
     g.principal = g.get("principal") or _bearer() or _browser()
-    if g.principal is None and request.method not in SAFE and request.headers.get("Sec-Fetch-Site") == "cross-site":
-        # Nobody may sign a browser in, or enrol through it, from a page of somebody else's.
-        raise Forbidden("This request was sent from another site.", code="bad_origin")
+    if (
+        g.principal is None
+        and request.method not in SAFE_METHODS
+        and request.headers.get("Sec-Fetch-Site") == "cross-site"
+    ):
+        # Otherwise another site's page could sign a browser in, or enrol a device through it.
+        raise Forbidden("This request came from another site.", code="bad_origin")
 
 
 def _bearer() -> Principal | None:
     scheme, _, token = request.headers.get("Authorization", "").partition(" ")
     if not scheme:
         return None
-    principal = signing_in.known_token(parts().database, token.strip(), parts().clock())
+    principal = signing_in.authenticate_token(parts().database, token.strip(), parts().clock())
     if scheme.lower() != "bearer" or principal is None:
-        raise NotSignedIn("This API token is not known, is revoked or is over.", code="bad_token")
+        raise NotSignedIn("This API token is unknown, revoked or expired.", code="bad_token")
     return principal
 
 
 def _browser() -> Principal | None:
     cookie = request.cookies.get(COOKIE)
-    principal = signing_in.known_session(parts().database, cookie, parts().clock()) if cookie else None
-    if principal is not None and request.method not in SAFE:
-        shown = request.headers.get("X-CSRF-Token")
-        signing_in.check_csrf(principal, shown if shown is not None else request.form.get("csrf_token", ""))
+    principal = signing_in.authenticate_session(parts().database, cookie, parts().clock()) if cookie else None
+    if principal is not None and request.method not in SAFE_METHODS:
+        header = request.headers.get("X-CSRF-Token")
+        signing_in.check_csrf(principal, header if header is not None else request.form.get("csrf_token", ""))
     return principal
 
 
@@ -56,7 +53,7 @@ def _browser() -> Principal | None:
 @bp.input(schemas.SignInRequest)
 @bp.doc(summary="Sign in", responses={200: "Signed in"})
 def sign_in(json_data: schemas.SignInRequest) -> tuple[dict[str, Any], int, dict[str, str]]:
-    """Sign in with e-mail address and password: sets the session cookie and answers with the CSRF token."""
+    """Sign in with e-mail address and password: sets the session cookie and returns the CSRF token."""
     signed_in = signing_in.sign_in(
         parts().database,
         json_data.email,
@@ -66,42 +63,44 @@ def sign_in(json_data: schemas.SignInRequest) -> tuple[dict[str, Any], int, dict
         now=parts().clock(),
         entropy=parts().entropy,
     )
-    answer = Response()
-    set_cookie(answer, signed_in)
+    response = Response()
+    set_cookie(response, signed_in)
     body = {"csrf_token": signed_in.csrf, "organisation_id": signed_in.organisation_id or None}
-    return body, 200, {"Set-Cookie": answer.headers["Set-Cookie"]}
+    return body, 200, {"Set-Cookie": response.headers["Set-Cookie"]}
 
 
 @bp.get("/session")
 @bp.output(schemas.SessionView)
 def who_am_i() -> schemas.SessionView:
-    """Who this session or token is."""
-    who = current_principal()
+    """The caller: who this session or token belongs to."""
+    principal = current_principal()
     with parts().database.reading() as session:
-        mine = [schemas.OrganisationView.of(row, role) for row, role in queries.organisations_of(session, who.id)]
-        row = queries.organisation(session, who.organisation_id) if who.organisation_id else None
-    chosen = None if row is None else schemas.OrganisationView.of(row, who.role)
+        organisations = [
+            schemas.OrganisationView.of(row, role) for row, role in queries.organisations_of(session, principal.id)
+        ]
+        row = queries.organisation(session, principal.organisation_id) if principal.organisation_id else None
+    current = None if row is None else schemas.OrganisationView.of(row, principal.role)
     return schemas.SessionView(
-        kind=who.kind,
-        id=who.id,
-        name=who.name,
-        role=who.role,
-        platform_role=who.platform_role,
-        organisation=chosen,
-        organisations=mine,
-        csrf_token=who.csrf,
+        kind=principal.kind,
+        id=principal.id,
+        name=principal.name,
+        role=principal.role,
+        platform_role=principal.platform_role,
+        organisation=current,
+        organisations=organisations,
+        csrf_token=principal.csrf,
     )
 
 
 @bp.delete("/session")
 @bp.doc(summary="Sign out", responses={204: "Signed out"})
 def sign_out() -> tuple[str, int, dict[str, str]]:
-    """Sign out this browser."""
+    """Sign this browser out."""
     with parts().database.writing() as session:
         signing_in.sign_out(session, current_principal(), actor=current_actor(), now=parts().clock())
-    answer = Response()
-    forget_cookie(answer)
-    return "", 204, {"Set-Cookie": answer.headers["Set-Cookie"]}
+    response = Response()
+    forget_cookie(response)
+    return "", 204, {"Set-Cookie": response.headers["Set-Cookie"]}
 
 
 @bp.post("/session/organisation")
@@ -110,12 +109,14 @@ def sign_out() -> tuple[str, int, dict[str, str]]:
 @bp.doc(summary="Choose an organisation", responses={204: "Chosen"})
 def choose_organisation(json_data: schemas.ChooseOrganisation) -> tuple[str, int]:
     """Act for another of your organisations."""
-    who = current_principal()
-    if who.kind != "user":
-        raise InvalidRequest("An API token belongs to one organisation.", code="token_has_organisation")
+    principal = current_principal()
+    if principal.kind != "user":
+        raise InvalidRequest(
+            "An API token belongs to one organisation and cannot switch.", code="token_has_organisation"
+        )
     with parts().database.writing() as session:
         signing_in.choose_organisation(
-            session, who, json_data.organisation_id, actor=current_actor(), now=parts().clock()
+            session, principal, json_data.organisation_id, actor=current_actor(), now=parts().clock()
         )
     return "", 204
 
@@ -155,7 +156,7 @@ def give_role(user_id: str, json_data: schemas.GiveRole) -> tuple[str, int]:
 @bp.input(schemas.InviteMember)
 @bp.output(schemas.MemberView, status_code=201)
 def invite(json_data: schemas.InviteMember) -> Response:
-    """Add somebody to the staff: an existing login by its address, or a new one with the password given."""
+    """Add a member of staff: an existing login, by its e-mail address, or a new one with a name and password."""
 
     def write(session: Any) -> dict[str, Any]:
         member = service.invite(
@@ -172,14 +173,14 @@ def invite(json_data: schemas.InviteMember) -> Response:
         )
         return schemas.MemberView.of(member).model_dump(mode="json")
 
-    return plainly(write)
+    return run_without_key(write)
 
 
 @bp.delete("/members/<user_id>")
 @requires(Action.MANAGE_MEMBERS)
 @bp.doc(summary="Remove a member", responses={204: "Removed"})
 def remove_member(user_id: str) -> tuple[str, int]:
-    """Take somebody out of the organisation."""
+    """Remove a member of staff from the organisation; the login itself stays."""
     with parts().database.writing() as session:
         service.remove_member(
             session, organisation(), user_id, giver=current_principal(), actor=current_actor(), now=parts().clock()
@@ -202,7 +203,7 @@ def tokens() -> schemas.TokensView:
 @bp.input(schemas.NewToken)
 @bp.output(schemas.TokenView, status_code=201)
 def make_token(json_data: schemas.NewToken) -> Response:
-    """Make an API token. Its text is in this answer and nowhere else."""
+    """Create an API token. Its text is only in this response."""
 
     def write(session: Any) -> dict[str, Any]:
         row, text = signing_in.make_token(
@@ -218,14 +219,14 @@ def make_token(json_data: schemas.NewToken) -> Response:
         )
         return schemas.TokenView.of(row, text).model_dump(mode="json")
 
-    return plainly(write)
+    return run_without_key(write)
 
 
 @bp.delete("/tokens/<token_id>")
 @requires(Action.MANAGE_TOKENS)
 @bp.doc(summary="Revoke a token", responses={204: "Revoked"})
 def revoke_token(token_id: str) -> tuple[str, int]:
-    """End an API token for good."""
+    """Revoke an API token."""
     with parts().database.writing() as session:
         signing_in.revoke_token(session, organisation(), token_id, actor=current_actor(), now=parts().clock())
     return "", 204
@@ -235,7 +236,7 @@ def revoke_token(token_id: str) -> tuple[str, int]:
 @requires(Action.READ)
 @bp.output(schemas.SupervisorsView)
 def supervisors() -> schemas.SupervisorsView:
-    """Those who may override at the doors."""
+    """The supervisors, who may override refusals at gates."""
     with parts().database.reading() as session:
         found = queries.supervisors(session, organisation())
     return schemas.SupervisorsView(items=[schemas.SupervisorView.of(row) for row in found])
@@ -246,7 +247,7 @@ def supervisors() -> schemas.SupervisorsView:
 @bp.input(schemas.NewSupervisor)
 @bp.output(schemas.SupervisorView, status_code=201)
 def add_supervisor(json_data: schemas.NewSupervisor) -> Response:
-    """Let somebody override at the doors of all events, by a PIN of six digits or more."""
+    """Add a supervisor, who may override refusals at the gates of all events with a PIN of six digits or more."""
 
     def write(session: Any) -> dict[str, Any]:
         row = service.add_supervisor(
@@ -260,7 +261,7 @@ def add_supervisor(json_data: schemas.NewSupervisor) -> Response:
         )
         return schemas.SupervisorView.of(row).model_dump(mode="json")
 
-    return plainly(write)
+    return run_without_key(write)
 
 
 @bp.patch("/supervisors/<int:number>")
@@ -268,7 +269,7 @@ def add_supervisor(json_data: schemas.NewSupervisor) -> Response:
 @bp.input(schemas.ChangeSupervisor)
 @bp.output(schemas.SupervisorView)
 def change_supervisor(number: int, json_data: schemas.ChangeSupervisor) -> schemas.SupervisorView:
-    """Give a supervisor a new PIN, or take the right away (or give it back)."""
+    """Change a supervisor's PIN, or deactivate or reactivate the supervisor."""
     with parts().database.writing() as session:
         row = service.change_supervisor(
             session,

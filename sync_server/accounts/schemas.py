@@ -1,4 +1,4 @@
-"""Shapes of requests and answers about organisations, staff, tokens and supervisors."""
+"""Request and response schemas for organisations, staff, tokens and supervisors."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from pydantic import BaseModel, Field
 
 from sync_server.accounts.models import OrganisationRow, SupervisorRecord, TokenRow
 from sync_server.accounts.queries import Member
-from sync_server.plumbing.shapes import Asked, Changed, Name, Slug, Time, iso, iso_or_none
+from sync_server.plumbing.api.schemas import Name, PatchBody, RequestBody, Slug, Time, iso, iso_or_none
 
 
-class SignInRequest(Asked):
-    """Who signs in."""
+class SignInRequest(RequestBody):
+    """Credentials to sign in with."""
 
     email: Annotated[str, Field(min_length=3, max_length=254)]
     password: Annotated[str, Field(min_length=1, max_length=500)]
 
 
-class ChooseOrganisation(Asked):
-    """Which organisation to act for."""
+class ChooseOrganisation(RequestBody):
+    """The organisation to act for."""
 
     organisation_id: Annotated[str, Field(max_length=36)]
 
@@ -35,12 +35,11 @@ class OrganisationView(BaseModel):
 
     @classmethod
     def of(cls, row: OrganisationRow, role: str = "") -> OrganisationView:
-        """As its members see it."""
         return cls(id=row.id, slug=row.slug, name=row.name, currency=row.currency, role=role)
 
 
 class SessionView(BaseModel):
-    """Who is asking, for which organisation, and what unsafe requests of this session must carry in X-CSRF-Token."""
+    """The caller, the current organisation, and the X-CSRF-Token that unsafe requests of this session must carry."""
 
     kind: str
     id: str
@@ -53,7 +52,7 @@ class SessionView(BaseModel):
 
 
 class MemberView(BaseModel):
-    """A member of the staff."""
+    """A member of staff."""
 
     user_id: str
     email: str
@@ -63,18 +62,17 @@ class MemberView(BaseModel):
 
     @classmethod
     def of(cls, member: Member) -> MemberView:
-        """As colleagues see them."""
         return cls(user_id=member.user_id, email=member.email, name=member.name, role=member.role, active=member.active)
 
 
 class MembersView(BaseModel):
-    """The staff."""
+    """A page of staff."""
 
     items: list[MemberView]
 
 
-class InviteMember(Asked):
-    """A new member: an existing login, or one that is made with this password."""
+class InviteMember(RequestBody):
+    """A new member: an existing login, or a new one with this name and password."""
 
     email: Annotated[str, Field(min_length=3, max_length=254)]
     role: Literal["owner", "admin", "staff"]
@@ -82,14 +80,14 @@ class InviteMember(Asked):
     password: Annotated[str, Field(max_length=500)] | None = None
 
 
-class GiveRole(Asked):
+class GiveRole(RequestBody):
     """A member's new role."""
 
     role: Literal["owner", "admin", "staff"]
 
 
-class NewToken(Asked):
-    """An API token to make."""
+class NewToken(RequestBody):
+    """A new API token."""
 
     name: Name
     scopes: Annotated[list[str], Field(min_length=1, max_length=30)]
@@ -97,7 +95,7 @@ class NewToken(Asked):
 
 
 class TokenView(BaseModel):
-    """An API token; its text is there only in the answer that made it."""
+    """An API token; `token` is present only in the response that created it."""
 
     id: str
     name: str
@@ -111,7 +109,6 @@ class TokenView(BaseModel):
 
     @classmethod
     def of(cls, row: TokenRow, token: str | None = None) -> TokenView:
-        """As the organisation's admins see it."""
         return cls(
             id=row.id,
             name=row.name,
@@ -134,22 +131,22 @@ class TokensView(BaseModel):
 Pin = Annotated[str, Field(min_length=6, max_length=12)]
 
 
-class NewSupervisor(Asked):
-    """Somebody who may override at the doors."""
+class NewSupervisor(RequestBody):
+    """A new supervisor, who may override refusals at gates."""
 
     name: Name
     pin: Pin
 
 
-class ChangeSupervisor(Changed):
-    """What shall change about a supervisor."""
+class ChangeSupervisor(PatchBody):
+    """Changes to a supervisor."""
 
     pin: Pin | None = None
     active: bool | None = None
 
 
 class SupervisorView(BaseModel):
-    """A supervisor; the PIN is shown to nobody."""
+    """A supervisor; the PIN is never shown."""
 
     number: int
     name: str
@@ -158,7 +155,6 @@ class SupervisorView(BaseModel):
 
     @classmethod
     def of(cls, row: SupervisorRecord) -> SupervisorView:
-        """As admins see them."""
         return cls(number=row.number, name=row.name, active=row.active, created_at=iso(row.created_at))
 
 
@@ -168,8 +164,8 @@ class SupervisorsView(BaseModel):
     items: list[SupervisorView]
 
 
-class NewOrganisation(Asked):
-    """A tenant to make."""
+class NewOrganisation(RequestBody):
+    """A new organisation."""
 
     name: Name
     slug: Slug

@@ -1,4 +1,4 @@
-"""Signing in and out, and API tokens: what a browser or a script shows to be known again."""
+"""Signing in and out, browser sessions, and API tokens."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from shared.errors import Forbidden, InvalidRequest, NotFound, NotSignedIn, TooM
 from shared.ids import Entropy, uuid7
 from sync_server.accounts import queries, rules
 from sync_server.accounts.models import LoginFailureRow, OrganisationRow, SessionRow, TokenRow, UserRow
-from sync_server.accounts.passwords import fits, new_token, nobodys, tally_key, token_hash
+from sync_server.accounts.passwords import decoy_verifier, matches, new_token, throttle_key, token_hash
 from sync_server.audit.service import AuditLine, record
 from sync_server.plumbing.database import Database
 from sync_server.plumbing.principals import Action, Actor, Principal
@@ -22,7 +22,7 @@ from sync_server.plumbing.principals import Action, Actor, Principal
 
 @dataclass(frozen=True, slots=True)
 class SignedIn:
-    """A new browser session; the token goes into the cookie and is kept nowhere else."""
+    """A new browser session; its token goes into the cookie and is not stored."""
 
     token: str
     csrf: str
@@ -34,41 +34,41 @@ class SignedIn:
 def sign_in(
     database: Database, email: str, password: str, *, hours: int, actor: Actor, now: Millis, entropy: Entropy
 ) -> SignedIn:
-    """A session for whoever knows the password; NotSignedIn, or TooMany after too many failures.
+    """Start a session; NotSignedIn if the credentials are wrong, TooMany after too many failures.
 
-    Takes the database: a failure must be kept although the sign-in is refused.
+    Takes the database instead of a session, because failures must be committed although the sign-in fails.
     """
-    keys = tally_key("account", email.strip().casefold()), tally_key("address", actor.ip)
+    keys = throttle_key("account", email.strip().casefold()), throttle_key("address", actor.ip)
     with database.reading() as session:
         _throttle(session, keys, now)
-    # Counted before the password is looked at: else a crowd that tries at the same moment would all pass.
-    tries = _count_try(database, keys, now, entropy)
+    # Counted before the password is checked; otherwise concurrent guesses would all get past the limit.
+    attempts = _count_attempt(database, keys, now, entropy)
     with database.reading() as session:
         _throttle(session, keys, now, own=1)
         user = queries.user_by_email(session, email)
-        verifier = user.password_hash if user is not None and user.active else nobodys()
-    if not fits(verifier, password) or user is None or not user.active:
+        verifier = user.password_hash if user is not None and user.active else decoy_verifier()
+    if not matches(verifier, password) or user is None or not user.active:
         with database.writing() as session:
             record(session, AuditLine(actor, "user.sign_in_failed", "user", user.id if user else "", None, now))
-        raise NotSignedIn("E-mail address or password is wrong.", code="bad_credentials")
+        raise NotSignedIn("The e-mail address or password is wrong.", code="bad_credentials")
     with database.writing() as session:
-        no_failure = (LoginFailureRow.key == keys[0]) | LoginFailureRow.id.in_(tries)
+        no_failure = (LoginFailureRow.key == keys[0]) | LoginFailureRow.id.in_(attempts)
         session.execute(delete(LoginFailureRow).where(no_failure))
         return _open_session(session, user, hours, actor=actor, now=now, entropy=entropy)
 
 
 def _throttle(session: Session, keys: tuple[bytes, bytes], now: Millis, *, own: int = 0) -> None:
-    since = now - rules.FAILURES_FORGOTTEN_AFTER_MS
+    since = now - rules.FAILURE_WINDOW_MS
     account, address = (queries.failures(session, key, since) - own for key in keys)
-    if account >= rules.FAILURES_ALLOWED or address >= rules.FAILURES_ALLOWED_FROM_ONE_ADDRESS:
-        raise TooMany("Too many sign-ins failed. Wait a quarter of an hour and try again.", retry_after=900)
+    if account >= rules.FAILURES_ALLOWED or address >= rules.FAILURES_ALLOWED_PER_ADDRESS:
+        raise TooMany("Too many failed sign-ins. Wait 15 minutes and try again.", retry_after=900)
 
 
-def _count_try(database: Database, keys: tuple[bytes, bytes], now: Millis, entropy: Entropy) -> list[str]:
-    """A try counts as a failure until it is known to be none; the rows that say so."""
+def _count_attempt(database: Database, keys: tuple[bytes, bytes], now: Millis, entropy: Entropy) -> list[str]:
+    """Count an attempt as failed until it succeeds; the ids of its rows."""
     rows = [LoginFailureRow(id=uuid7(now, entropy), key=key, at=now) for key in keys]
     with database.writing() as session:
-        session.execute(delete(LoginFailureRow).where(LoginFailureRow.at < now - rules.FAILURES_FORGOTTEN_AFTER_MS))
+        session.execute(delete(LoginFailureRow).where(LoginFailureRow.at < now - rules.FAILURE_WINDOW_MS))
         session.add_all(rows)
     return [row.id for row in rows]
 
@@ -77,8 +77,8 @@ def _open_session(
     session: Session, user: UserRow, hours: int, *, actor: Actor, now: Millis, entropy: Entropy
 ) -> SignedIn:
     token, csrf, ends_at = new_token(entropy), entropy(24).hex(), now + hours * 3_600_000
-    mine = queries.organisations_of(session, user.id)
-    organisation_id = mine[0][0].id if mine else ""
+    memberships = queries.organisations_of(session, user.id)
+    organisation_id = memberships[0][0].id if memberships else ""
     session.add(
         SessionRow(
             id=uuid7(now, entropy),
@@ -91,8 +91,8 @@ def _open_session(
             ends_at=ends_at,
         )
     )
-    who = Actor("user", user.id, actor.ip, actor.user_agent, actor.request_id)
-    record(session, AuditLine(who, "user.signed_in", "user", user.id, organisation_id or None, now))
+    signed_in_actor = Actor("user", user.id, actor.ip, actor.user_agent, actor.request_id)
+    record(session, AuditLine(signed_in_actor, "user.signed_in", "user", user.id, organisation_id or None, now))
     return SignedIn(token, csrf, user.id, organisation_id, ends_at)
 
 
@@ -103,53 +103,54 @@ def sign_out(session: Session, principal: Principal, *, actor: Actor, now: Milli
 
 
 def end_sessions(session: Session, user_id: str) -> None:
-    """Sign a user out everywhere: after a new password or a lost role."""
+    """Sign a user out of every browser."""
     session.execute(delete(SessionRow).where(SessionRow.user_id == user_id))
 
 
 def choose_organisation(
     session: Session, principal: Principal, organisation_id: str, *, actor: Actor, now: Millis
 ) -> None:
-    """Act for another organisation from now on; NotFound for one that is not this user's."""
-    known = session.get(OrganisationRow, organisation_id) is not None
-    if not known or not (principal.platform_role or queries.role_in(session, organisation_id, principal.id)):
+    """Switch the session to another organisation; NotFound unless the user may act for it."""
+    exists = session.get(OrganisationRow, organisation_id) is not None
+    if not exists or not (principal.platform_role or queries.role_in(session, organisation_id, principal.id)):
         raise NotFound
-    chosen = update(SessionRow).where(SessionRow.id == principal.session_id).values(organisation_id=organisation_id)
-    session.execute(chosen)
+    session.execute(
+        update(SessionRow).where(SessionRow.id == principal.session_id).values(organisation_id=organisation_id)
+    )
     record(session, AuditLine(actor, "user.chose_organisation", "user", principal.id, organisation_id, now))
 
 
-def known_session(database: Database, token: str, now: Millis) -> Principal | None:
-    """Who holds this cookie, if it is good."""
+def authenticate_session(database: Database, token: str, now: Millis) -> Principal | None:
+    """The principal of a session token, or None if it is not valid."""
     with database.reading() as session:
         found = queries.session_principal(session, token_hash(token), now)
     if found is None:
         return None
     principal, seen_at = found
-    if now - seen_at > rules.TOUCH_EVERY_MS:
+    if now - seen_at > rules.LAST_SEEN_INTERVAL_MS:
         with database.writing() as session:
             session.execute(update(SessionRow).where(SessionRow.id == principal.session_id).values(seen_at=now))
     return principal
 
 
-def known_token(database: Database, token: str, now: Millis) -> Principal | None:
-    """Who holds this API token, if it is good."""
+def authenticate_token(database: Database, token: str, now: Millis) -> Principal | None:
+    """The principal of an API token, or None if it is not valid."""
     with database.reading() as session:
         found = queries.token_principal(session, token_hash(token), now)
     if found is None:
         return None
     principal, used_at = found
-    if now - used_at > rules.TOUCH_EVERY_MS:
+    if now - used_at > rules.LAST_SEEN_INTERVAL_MS:
         with database.writing() as session:
             session.execute(update(TokenRow).where(TokenRow.id == principal.id).values(used_at=now))
     return principal
 
 
-def check_csrf(principal: Principal, shown: str) -> None:
-    """Forbidden unless an unsafe request of a browser session shows its token."""
-    if not hmac.compare_digest(principal.csrf.encode(), shown.encode()):
+def check_csrf(principal: Principal, token: str) -> None:
+    """Forbidden unless this is the CSRF token of the session."""
+    if not hmac.compare_digest(principal.csrf.encode(), token.encode()):
         raise Forbidden(
-            "This form is out of date or was sent from another site. Load the page again and repeat.", code="bad_csrf"
+            "This form has expired or came from another site. Reload the page and try again.", code="bad_csrf"
         )
 
 
@@ -165,13 +166,13 @@ def make_token(
     now: Millis,
     entropy: Entropy,
 ) -> tuple[TokenRow, str]:
-    """A new API token and its text, which is shown once; nobody gives a token more than they may themselves."""
+    """A new API token and its text, which is shown once. Nobody may grant scopes that they lack themselves."""
     unknown = set(scopes) - {action.value for action in Action}
     if unknown or not scopes:
-        raise InvalidRequest(f"Scopes are some of: {', '.join(action.value for action in Action)}.", field="scopes")
+        raise InvalidRequest(f"Choose scopes from: {', '.join(action.value for action in Action)}.", field="scopes")
     if by is not None and not all(rules.may(by, Action(scope)) for scope in scopes):
-        raise Forbidden("A token cannot be given more than you may do yourself.")
-    ends_at = _end_of(session, by, ends_at, now)
+        raise Forbidden("A token cannot have scopes that you lack yourself.")
+    ends_at = _checked_end(session, by, ends_at, now)
     token = new_token(entropy)
     row = TokenRow(
         id=uuid7(now, entropy),
@@ -189,20 +190,20 @@ def make_token(
     return row, token
 
 
-def _end_of(session: Session, maker: Principal | None, wished: Millis | None, now: Millis) -> Millis | None:
-    """When a new token ends: what a token makes ends with it, or before."""
-    if wished is not None and wished <= now:
-        raise InvalidRequest("ends_at: this time is over; leave it out for a token that does not end.", field="ends_at")
+def _checked_end(session: Session, maker: Principal | None, requested: Millis | None, now: Millis) -> Millis | None:
+    """When a new token expires: no later than the token that created it."""
+    if requested is not None and requested <= now:
+        raise InvalidRequest("ends_at is in the past. Leave it out for a token that does not expire.", field="ends_at")
     row = session.get(TokenRow, maker.id) if maker is not None and maker.kind == "token" else None
     if row is None or row.ends_at is None:
-        return wished
-    if wished is not None and wished > row.ends_at:
-        raise Forbidden("A token cannot last longer than the one that makes it.")
-    return row.ends_at if wished is None else wished
+        return requested
+    if requested is not None and requested > row.ends_at:
+        raise Forbidden("A token cannot outlive the one that creates it.")
+    return row.ends_at if requested is None else requested
 
 
 def revoke_token(session: Session, organisation_id: str, token_id: str, *, actor: Actor, now: Millis) -> None:
-    """End a token for good; NotFound for one that is not this organisation's."""
+    """Revoke a token; NotFound unless it belongs to this organisation."""
     row = session.get(TokenRow, token_id)
     if row is None or row.organisation_id != organisation_id:
         raise NotFound
@@ -210,6 +211,6 @@ def revoke_token(session: Session, organisation_id: str, token_id: str, *, actor
     record(session, AuditLine(actor, "token.revoked", "token", token_id, organisation_id, now))
 
 
-def forget_ended(session: Session, now: Millis) -> None:
-    """Drop sessions that are over."""
+def delete_expired(session: Session, now: Millis) -> None:
+    """Delete expired sessions."""
     session.execute(delete(SessionRow).where(SessionRow.ends_at <= now))

@@ -1,1 +1,1 @@
-"""The organiser's pages: templates and page routes only; they call services and queries."""
+"""The admin pages: routes and templates, which call the services and queries of other packages."""

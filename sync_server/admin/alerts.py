@@ -1,25 +1,25 @@
-"""The page of what somebody must look at: since when, what it means, what to do."""
+"""The page of alerts: since when, what each means, and what to do."""
 
 from __future__ import annotations
 
 from flask import request
 
-from sync_server.admin.page import bp, page, show, whose
+from sync_server.admin.page import bp, current_organisation, page, render_page
+from sync_server.monitoring import queries
+from sync_server.monitoring.rules import ALERT_TEXTS
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.web import current_principal
-from sync_server.watch import queries
-from sync_server.watch.rules import WORDS
 
-ON_ONE_PAGE = 50
+PAGE_SIZE = 50
 
 
 @bp.get("/alerts")
 @page()
 def alerts() -> str:
-    """Everything the organisation must look at; the platform's staff see what concerns the installation, too."""
+    """The organisation's alerts; platform staff also see those of the installation."""
     now = parts().clock()
     with parts().database.reading() as session:
-        found = queries.of_organisation(session, whose(), now)
-        platform = queries.of_platform(session, now) if current_principal().platform_role else []
-    shown = queries.page([*platform, *found], ON_ONE_PAGE, request.args.get("after"))
-    return show("alerts.html", alerts=shown.items, next=shown.next, meanings=WORDS)
+        found = queries.organisation_alerts(session, current_organisation(), now)
+        platform = queries.platform_alerts(session, now) if current_principal().platform_role else []
+    page_of_alerts = queries.alert_page([*platform, *found], PAGE_SIZE, request.args.get("after"))
+    return render_page("alerts.html", alerts=page_of_alerts.items, next=page_of_alerts.next, texts=ALERT_TEXTS)

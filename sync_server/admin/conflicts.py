@@ -1,53 +1,53 @@
-"""Pages of conflicts: what contradicts itself, where, when, how sure; and the note that settles it."""
+"""The page of conflicting scans, and the form that resolves one with a note."""
 
 from __future__ import annotations
 
 from flask import redirect, request, url_for
-from werkzeug.wrappers import Response as Answer
+from werkzeug.wrappers import Response as WerkzeugResponse
 
 from sync_server.accounts import queries as accounts
-from sync_server.admin.page import bp, page, show, whose
+from sync_server.admin.page import bp, current_organisation, page, render_page
 from sync_server.devices import queries as devices
 from sync_server.events import queries as events
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.principals import Action
 from sync_server.plumbing.web import current_actor, current_principal
-from sync_server.scans import decided, queries, settling
-from sync_server.scans.rows_at import ticket_numbers
+from sync_server.scans import gate_decisions, queries, resolving
+from sync_server.scans.event_history import ticket_numbers
 
 
 @bp.get("/events/<event_id>/conflicts")
 @page()
 def conflicts(event_id: str) -> str:
-    """What somebody must look at, gravest first; with `all`, the settled ones too."""
+    """Open conflicts, most severe first; with `all`, resolved ones too."""
     everything = request.args.get("all") == "1"
     find = queries.all_conflicts if everything else queries.open_conflicts
     with parts().database.reading() as session:
-        event = events.event(session, whose(), event_id)
-        rows = find(session, whose(), event.number)
-        told = {
-            "names": devices.names(session, whose()),
+        event = events.event(session, current_organisation(), event_id)
+        rows = find(session, current_organisation(), event.number)
+        context = {
+            "names": devices.names(session, current_organisation()),
             "gates": {gate.number: gate.code for gate in events.gate_rows(session, event)},
-            "decisions": decided.of_event(session, whose(), event.number),
-            "supervisors": {row.number: row.name for row in accounts.supervisors(session, whose())},
+            "decisions": gate_decisions.of_event(session, current_organisation(), event.number),
+            "supervisors": {row.number: row.name for row in accounts.supervisors(session, current_organisation())},
             "numbers": ticket_numbers(session, event.number, {row.ticket for row in rows}),
         }
-    return show("conflicts.html", event=event, conflicts=rows, everything=everything, **told)
+    return render_page("conflicts.html", event=event, conflicts=rows, everything=everything, **context)
 
 
 @bp.post("/conflicts/<conflict_id>/resolve")
 @page(Action.RESOLVE_CONFLICTS)
-def resolve(conflict_id: str) -> Answer:
-    """Settle one with a note."""
+def resolve(conflict_id: str) -> WerkzeugResponse:
+    """Resolve a conflict with a note."""
     with parts().database.writing() as session:
-        row = settling.resolve(
+        row = resolving.resolve(
             session,
-            whose(),
+            current_organisation(),
             conflict_id,
             request.form.get("note", "")[:2000],
             actor=current_actor(),
             by=current_principal().name,
             now=parts().clock(),
         )
-        event = events.facts_by_number(session, row.event)
+        event = events.details_by_number(session, row.event)
     return redirect(url_for("admin.conflicts", event_id=event.id) if event else url_for("admin.events"))

@@ -1,4 +1,4 @@
-"""Pages of devices: how each is doing, letting a new one in, giving it work, shutting it out."""
+"""Pages of devices: their state, enrolment, assignments and revocation."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from collections.abc import Iterable
 
 from flask import redirect, request, url_for
 from sqlalchemy.orm import Session
-from werkzeug.wrappers import Response as Answer
+from werkzeug.wrappers import Response as WerkzeugResponse
 
 from shared.errors import InvalidRequest
-from sync_server.admin.page import bp, page, show, whose
+from sync_server.admin.page import bp, current_organisation, page, render_page
 from sync_server.devices import codes, enrolment, queries, service
+from sync_server.devices.event_assignments import event_assignment
 from sync_server.devices.identity import server_key
-from sync_server.devices.rules import CODE_LIFETIME_MS, SILENT_AFTER_MS, Work
-from sync_server.devices.work import work_at
+from sync_server.devices.rules import CODE_LIFETIME_MS, SILENT_AFTER_MS, EventAssignment
 from sync_server.events import queries as events
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.principals import Action
@@ -21,56 +21,59 @@ from sync_server.plumbing.web import current_actor
 from sync_server.revisions import versions
 from sync_server.scans import gaps, quarantine
 from sync_server.scans import queries as scans
-from sync_server.scans.queries import NOTHING_YET
+from sync_server.scans.queries import EMPTY_JOURNAL
 
 
 @bp.get("/devices")
 @page()
 def devices() -> str:
-    """Every device and how it is doing; the page looks again every few seconds."""
+    """All devices and their state; the page refreshes every few seconds."""
     with parts().database.reading() as session:
-        views = queries.views(session, whose())
-        told = {
-            "journals": scans.journal_states(session, whose()),
-            "lost": gaps.lost(session, whose()),
+        views = queries.views(session, current_organisation())
+        context = {
+            "journals": scans.journal_states(session, current_organisation()),
+            "lost": gaps.lost(session, current_organisation()),
             "stale": _stale(session, views),
-            "titles": {event.number: event.name for event in events.active_events(session, whose())},
+            "titles": {event.number: event.name for event in events.unarchived_events(session, current_organisation())},
         }
-    return show("devices.html", views=views, nothing=NOTHING_YET, silent_after=SILENT_AFTER_MS, **told)
+    return render_page("devices.html", views=views, nothing=EMPTY_JOURNAL, silent_after=SILENT_AFTER_MS, **context)
 
 
 @bp.post("/devices")
 @page(Action.MANAGE_DEVICES)
-def create_device() -> Answer:
-    """A new device, to be given work and a code next."""
+def create_device() -> WerkzeugResponse:
+    """Create a device, and go to its page."""
     name = request.form.get("name", "")
     with parts().database.writing() as session:
-        made = service.create(session, whose(), name, "gate", actor=current_actor(), now=parts().clock())
+        made = service.create(session, current_organisation(), name, "gate", actor=current_actor(), now=parts().clock())
     return redirect(url_for("admin.device", device_id=made.id))
 
 
 @bp.get("/devices/<device_id>")
 @page()
 def device(device_id: str) -> str:
-    """One device: its work, its state, its enrolment."""
+    """One device: its assignments, state and enrolment."""
     with parts().database.reading() as session:
-        view = queries.view(session, whose(), device_id)
+        view = queries.view(session, current_organisation(), device_id)
         chosen = {work.event_id: work for work in view.assignments}
-        choices = [(event, events.gate_rows(session, event)) for event in events.active_events(session, whose())]
-        journal = scans.journal_states(session, whose()).get(view.device.number, NOTHING_YET)
-        lost = gaps.lost(session, whose()).get(view.device.number)
+        choices = [
+            (event, events.gate_rows(session, event))
+            for event in events.unarchived_events(session, current_organisation())
+        ]
+        journal = scans.journal_states(session, current_organisation()).get(view.device.number, EMPTY_JOURNAL)
+        lost = gaps.lost(session, current_organisation()).get(view.device.number)
         code = queries.latest_code(session, device_id)
-    told = {"journal": journal, "lost": lost, "code": code}
+    context = {"journal": journal, "lost": lost, "code": code}
     state = codes.state_of(code, parts().clock())
-    return show("device.html", view=view, chosen=chosen, choices=choices, code_state=state, **told)
+    return render_page("device.html", view=view, chosen=chosen, choices=choices, code_state=state, **context)
 
 
 @bp.post("/devices/<device_id>/work")
 @page(Action.MANAGE_DEVICES)
-def give_work(device_id: str) -> Answer:
-    """Say what the device does at every event."""
+def give_work(device_id: str) -> WerkzeugResponse:
+    """Set the events that the device works at."""
     with parts().database.writing() as session:
-        found = queries.get(session, whose(), device_id)
+        found = queries.get(session, current_organisation(), device_id)
         works = [_work(session, event_id) for event_id in request.form.getlist("event")]
         service.assign(session, found, works, actor=current_actor(), now=parts().clock())
     return redirect(url_for("admin.device", device_id=device_id))
@@ -79,47 +82,47 @@ def give_work(device_id: str) -> Answer:
 @bp.post("/devices/<device_id>/code")
 @page(Action.MANAGE_DEVICES)
 def make_code(device_id: str) -> str:
-    """A new code, shown on this page and never again."""
+    """Create an enrolment code, shown only on this page."""
     public, now = server_key().public, parts().clock()
     with parts().database.writing() as session:
-        found = queries.get(session, whose(), device_id)
+        found = queries.get(session, current_organisation(), device_id)
         code = enrolment.new_code(session, found, public, parts().sealer, actor=current_actor(), now=now)
-    told = {"code": code.text, "picture": codes.qr_svg(code.text), "expires_at": now + CODE_LIFETIME_MS}
-    return show("code.html", device=found, address=parts().config.base_url, **told)
+    context = {"code": code.text, "qr_code": codes.qr_svg(code.text), "expires_at": now + CODE_LIFETIME_MS}
+    return render_page("code.html", device=found, address=parts().config.base_url, **context)
 
 
 @bp.get("/devices/<device_id>/enrolment")
 @page()
 def enrolment_state(device_id: str) -> str:
-    """How the latest code fares: a piece of the code's page that looks again every two seconds."""
+    """The state of the latest code: a fragment of the code's page, refreshed every two seconds."""
     with parts().database.reading() as session:
-        found = queries.get(session, whose(), device_id)
+        found = queries.get(session, current_organisation(), device_id)
         code = queries.latest_code(session, device_id)
-    return show("enrolment.html", device=found, code=code, state=codes.state_of(code, parts().clock()))
+    return render_page("enrolment.html", device=found, code=code, state=codes.state_of(code, parts().clock()))
 
 
 @bp.post("/devices/<device_id>/revoke")
 @page(Action.MANAGE_DEVICES)
-def revoke(device_id: str) -> Answer:
-    """Shut a device out for good."""
-    why = request.form.get("reason", "")[:1000]
+def revoke(device_id: str) -> WerkzeugResponse:
+    """Revoke a device for good."""
+    reason = request.form.get("reason", "")[:1000]
     with parts().database.writing() as session:
-        found = queries.get(session, whose(), device_id)
-        service.revoke(session, found, why, actor=current_actor(), now=parts().clock())
+        found = queries.get(session, current_organisation(), device_id)
+        service.revoke(session, found, reason, actor=current_actor(), now=parts().clock())
     return redirect(url_for("admin.device", device_id=device_id))
 
 
 @bp.post("/devices/<device_id>/late-entries")
 @page(Action.RESOLVE_CONFLICTS)
-def accept_late(device_id: str) -> Answer:
-    """Take the word of a device that was shut out for what it wrote late."""
+def accept_late(device_id: str) -> WerkzeugResponse:
+    """Accept the entries that a device wrote after it was revoked."""
     note = request.form.get("note", "").strip()[:2000]
     if not note:
-        raise InvalidRequest("Say in a note why these entries are to be believed.", field="note")
+        raise InvalidRequest("Explain in a note why these entries can be trusted.", field="note")
     with parts().database.writing() as session:
         quarantine.accept_late(
             session,
-            whose(),
+            current_organisation(),
             device_id,
             sealer=parts().sealer,
             actor=current_actor(),
@@ -129,11 +132,11 @@ def accept_late(device_id: str) -> Answer:
     return redirect(url_for("admin.device", device_id=device_id))
 
 
-def _work(session: Session, event_id: str) -> Work:
+def _work(session: Session, event_id: str) -> EventAssignment:
     gate = request.form.get(f"gate-{event_id}", "")
-    return work_at(
+    return event_assignment(
         session,
-        whose(),
+        current_organisation(),
         event_id,
         gate=int(gate) if gate.isdecimal() else None,
         direction=request.form.get(f"direction-{event_id}", "entry"),
@@ -142,6 +145,6 @@ def _work(session: Session, event_id: str) -> Work:
 
 
 def _stale(session: Session, views: Iterable[queries.DeviceView]) -> dict[tuple[int, int], int]:
-    """Since when each device's rows are not the newest, by event and revision held."""
+    """Since when event data on devices has been out of date, by event and revision."""
     held = {(row["event"], row["revision"]) for view in views if view.report for row in view.report.rows}
     return versions.stale_since(session, held)

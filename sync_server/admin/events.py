@@ -1,27 +1,28 @@
-"""Pages of events: the list, one event with its numbers, its scans."""
+"""Pages of events: the list, one event with its counters, and its scans."""
 
 from __future__ import annotations
 
 from flask import redirect, request, url_for
-from werkzeug.wrappers import Response as Answer
+from werkzeug.wrappers import Response as WerkzeugResponse
 
 from shared.errors import InvalidRequest
 from shared.lifecycle import TRANSITIONS, EventStatus
-from sync_server.admin.page import bp, may, page, show, whose
+from sync_server.admin.page import bp, current_organisation, may, page, render_page
 from sync_server.devices import queries as devices
-from sync_server.events import queries, status
-from sync_server.events.rows import days
+from sync_server.events import queries
+from sync_server.events.lifecycle import status
 from sync_server.events.rules import action_for
-from sync_server.live.board import board
+from sync_server.events.snapshot_rows import days
+from sync_server.live.event_counters import event_counters
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.principals import Action
-from sync_server.plumbing.web import deed, require
+from sync_server.plumbing.web import context, require
 from sync_server.scans import queries as scans
-from sync_server.scans.rows_at import ticket_numbers
+from sync_server.scans.event_history import ticket_numbers
 from sync_server.tickets import queries as tickets
 
-ON_ONE_PAGE = 100
-STEPS = {
+PAGE_SIZE = 100
+STATUS_BUTTONS = {
     EventStatus.DRAFT: ("Back to draft", "secondary outline"),
     EventStatus.PUBLISHED: ("Publish", ""),
     EventStatus.LIVE: ("Open the doors", ""),
@@ -35,55 +36,55 @@ STEPS = {
 @bp.get("/events")
 @page()
 def events() -> str:
-    """All events of the organisation by their start."""
+    """The organisation's events by start time."""
     after = request.args.get("after")
     with parts().database.reading() as session:
-        found = queries.events(session, whose(), queries.EventFilter(), limit=ON_ONE_PAGE, after=after)
-        conflicts = scans.open_conflict_counts(session, whose())
-    return show("events.html", events=found.items, next=found.next, conflicts=conflicts)
+        found = queries.events(session, current_organisation(), queries.EventFilter(), limit=PAGE_SIZE, after=after)
+        conflicts = scans.open_conflict_counts(session, current_organisation())
+    return render_page("events.html", events=found.items, next=found.next, conflicts=conflicts)
 
 
 @bp.get("/events/<event_id>")
 @page()
 def event(event_id: str) -> str:
-    """One event: status, days, tickets, numbers."""
+    """One event: status, days, tickets and counters."""
     with parts().database.reading() as session:
-        row = queries.event(session, whose(), event_id)
-        facts = queries.facts(session, whose(), event_id)
-        told = {
+        row = queries.event(session, current_organisation(), event_id)
+        facts = queries.details(session, current_organisation(), event_id)
+        context = {
             "event": row,
             "days": days(row),
             "tickets": tickets.counts(session, event_id),
             "types": tickets.ticket_types(session, event_id),
-            "board": board(session, facts, parts().clock()),
+            "board": event_counters(session, facts, parts().clock()),
         }
-    ways = [step for step in EventStatus if step in TRANSITIONS[EventStatus(row.status)]]
-    steps = [(step, *STEPS[step]) for step in ways if may(action_for(step))]
-    return show("event.html", **told, steps=steps, stays=not ways)
+    next_statuses = [step for step in EventStatus if step in TRANSITIONS[EventStatus(row.status)]]
+    steps = [(step, *STATUS_BUTTONS[step]) for step in next_statuses if may(action_for(step))]
+    return render_page("event.html", **context, steps=steps, final=not next_statuses)
 
 
 @bp.post("/events/<event_id>/walk")
 @page(Action.CALL_OFF)
-def walk(event_id: str) -> Answer:
-    """Bring an event into another status."""
+def change_status(event_id: str) -> WerkzeugResponse:
+    """Change the status of an event."""
     target = request.form.get("target", "")
     if target not in set(EventStatus):
         raise InvalidRequest("There is no such status.", field="target")
     require(action_for(EventStatus(target)))
     with parts().database.writing() as session:
         reason = request.form.get("reason", "")[:1000]
-        status.walk(session, whose(), event_id, EventStatus(target), deed(), reason=reason)
+        status.change_status(session, current_organisation(), event_id, EventStatus(target), context(), reason=reason)
     return redirect(url_for("admin.event", event_id=event_id))
 
 
 @bp.get("/events/<event_id>/scans")
 @page()
 def event_scans(event_id: str) -> str:
-    """The latest scans that gates have delivered."""
+    """The latest scans uploaded by gates."""
     with parts().database.reading() as session:
-        row = queries.event(session, whose(), event_id)
-        rows = scans.recent(session, whose(), row.number, ON_ONE_PAGE)
-        names = devices.names(session, whose())
+        row = queries.event(session, current_organisation(), event_id)
+        rows = scans.recent(session, current_organisation(), row.number, PAGE_SIZE)
+        names = devices.names(session, current_organisation())
         gates = {gate.number: gate.code for gate in queries.gate_rows(session, row)}
         numbers = ticket_numbers(session, row.number, {scan.ticket for scan in rows})
-    return show("scans.html", event=row, scans=rows, names=names, gates=gates, numbers=numbers)
+    return render_page("scans.html", event=row, scans=rows, names=names, gates=gates, numbers=numbers)

@@ -1,4 +1,4 @@
-"""What all pages share: who may see them, the frame around them, and headers that let nothing foreign run."""
+"""Shared by all admin pages: the blueprint, permissions, rendering and security headers."""
 
 from __future__ import annotations
 
@@ -8,82 +8,89 @@ from typing import ParamSpec, TypeVar
 
 from apiflask import APIBlueprint
 from flask import Response, redirect, render_template, request, url_for
-from werkzeug.wrappers import Response as Answer
+from werkzeug.wrappers import Response as WerkzeugResponse
 
 from shared.errors import Forbidden, GatehouseError
 from sync_server.accounts import queries as accounts
-from sync_server.admin import words
+from sync_server.admin import display
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.principals import Action
-from sync_server.plumbing.web import current_actor, current_principal, marked, maybe_principal, request_id, require
+from sync_server.plumbing.web import (
+    current_actor,
+    current_principal,
+    mark_action,
+    maybe_principal,
+    request_id,
+    require,
+)
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 bp = APIBlueprint("admin", __name__, url_prefix="/admin", template_folder="templates", enable_openapi=False)
 
-POLICY = (
+CONTENT_SECURITY_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 )
 
 
-def page(action: Action = Action.READ) -> Callable[[Callable[P, T]], Callable[P, T | Answer]]:
-    """Let a page be seen by whoever may do this; others are asked to sign in."""
+def page(action: Action = Action.READ) -> Callable[[Callable[P, T]], Callable[P, T | WerkzeugResponse]]:
+    """Restrict a view to users who may do this; visitors who are not signed in go to the sign-in page."""
 
-    def guard(view: Callable[P, T]) -> Callable[P, T | Answer]:
+    def guard(view: Callable[P, T]) -> Callable[P, T | WerkzeugResponse]:
         @wraps(view)
-        def guarded(*args: P.args, **kwargs: P.kwargs) -> T | Answer:
-            who = maybe_principal()
-            if who is None:
+        def guarded(*args: P.args, **kwargs: P.kwargs) -> T | WerkzeugResponse:
+            principal = maybe_principal()
+            if principal is None:
                 return redirect(url_for("admin.login", after=request.path if request.method == "GET" else None))
-            if not who.organisation_id:
-                return redirect(url_for("admin.choose"))
+            if not principal.organisation_id:
+                return redirect(url_for("admin.organisations"))
             require(action)
             return view(*args, **kwargs)
 
-        return marked(guarded, action)
+        return mark_action(guarded, action)
 
     return guard
 
 
-def show(template: str, /, **told: object) -> str:
-    """A page inside the frame."""
+def render_page(template: str, /, **context: object) -> str:
+    """Render a page with the variables that the base template needs."""
     who = maybe_principal()
     name = ""
     if who is not None and who.organisation_id:
         with parts().database.reading() as session:
             name = accounts.organisation(session, who.organisation_id).name
     outside = current_actor().platform_role if who is not None else ""
-    frame = {"who": who, "organisation_name": name, "now": parts().clock(), "words": words, "outside": outside}
-    return render_template(f"admin/{template}", **frame, may=may, **told)
+    shared = {"who": who, "organisation_name": name, "now": parts().clock(), "display": display, "outside": outside}
+    return render_template(f"admin/{template}", **shared, may=may, **context)
 
 
 def may(action: str) -> bool:
-    """Whether whoever looks at the page may do this."""
-    who = maybe_principal()
-    return who is not None and parts().may(who, Action(action))
+    """Whether the current user may do this."""
+    principal = maybe_principal()
+    return principal is not None and parts().may(principal, Action(action))
 
 
 def require_same_site() -> None:
-    """Forbidden for a form that another site sends before anybody is signed in."""
+    """Forbidden if another site sent the sign-in form, which has no CSRF token."""
     if request.headers.get("Sec-Fetch-Site", "same-origin") not in {"same-origin", "none"}:
-        raise Forbidden("This form was sent from another site.", code="bad_csrf")
+        raise Forbidden("This form came from another site.", code="bad_csrf")
 
 
-def whose() -> str:
-    """The organisation that is acted for."""
+def current_organisation() -> str:
+    """The organisation that the user acts for."""
     return current_principal().organisation_id
 
 
 @bp.after_request
-def _safely(answer: Response) -> Response:
-    answer.headers["Content-Security-Policy"] = POLICY
-    answer.headers["X-Frame-Options"] = "DENY"
-    answer.headers["Cache-Control"] = "no-store"
-    return answer
+def _set_security_headers(response: Response) -> Response:
+    response.headers["Content-Security-Policy"] = CONTENT_SECURITY_POLICY
+    response.headers["X-Frame-Options"] = "DENY"
+    response.headers["Cache-Control"] = "no-store"
+    return response
 
 
 @bp.errorhandler(GatehouseError)
-def _told(error: GatehouseError) -> tuple[str, int]:
-    return show("error.html", error=error, request_id=request_id()), error.status
+def _error_page(error: GatehouseError) -> tuple[str, int]:
+    return render_page("error.html", error=error, request_id=request_id()), error.status

@@ -1,8 +1,8 @@
-"""/admin: the organiser's pages, put together from their modules."""
+"""/admin: registers the admin pages of all modules."""
 
 from __future__ import annotations
 
-from sync_server.admin import alerts, conflicts, devices, door, events, seats
+from sync_server.admin import alerts, conflicts, devices, events, seats, sessions
 from sync_server.admin.page import bp
 
-__all__ = ["alerts", "bp", "conflicts", "devices", "door", "events", "seats"]
+__all__ = ["alerts", "bp", "conflicts", "devices", "events", "seats", "sessions"]

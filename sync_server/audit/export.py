@@ -1,4 +1,4 @@
-"""The sealed log of one chain as JSON lines, with all that somebody else needs to follow its seals."""
+"""Exports the sealed log of one chain as JSON lines, with everything needed to check its seals elsewhere."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from sync_server.plumbing.database import Database
 PAGE = 500
 
 
-def written(database: Database, chain: str, *, after_seq: int = 0) -> Iterator[str]:
-    """Every line that is sealed now, in the order of the seals, then the head.
+def export_lines(database: Database, chain: str, *, after_seq: int = 0) -> Iterator[str]:
+    """Yield every line that is sealed now, in order, then the head.
 
-    Each page is a reading of its own, so that a slow reader holds no transaction open: sealed lines stand still.
+    Each page has a transaction of its own, so that a slow reader holds none open: sealed lines do not change.
     """
     with database.reading() as session:
         head = queries.head(session, chain)
-        waiting, _ = queries.waiting(session, chain)
-    end, place = (0 if head is None else head.seq), after_seq
-    while place < end:
-        page = _page(database, chain, place, end)
+        waiting, _ = queries.unsealed(session, chain)
+    end, position = (0 if head is None else head.seq), after_seq
+    while position < end:
+        page = _page(database, chain, position, end)
         if not page:
-            break  # lines are missing; whoever follows the seals will see it
-        yield from (told for _, told in page)
-        place = page[-1][0]
+            break  # lines are missing; checking the seals will show it
+        yield from (line for _, line in page)
+        position = page[-1][0]
     yield rules.canonical({"kind": "head", "chain": chain, "waiting": waiting} | _head(head))
 
 
@@ -34,25 +34,25 @@ def _page(database: Database, chain: str, after_seq: int, end: int) -> list[tupl
     with database.reading() as session:
         rows = queries.in_order(session, chain, after_seq=after_seq, limit=PAGE)
         return [
-            (told.row.seq, rules.canonical(_line(told)))
-            for told in queries.told(session, rows)
-            if told.row.seq is not None and told.row.seq <= end
+            (stored.row.seq, rules.canonical(_line(stored)))
+            for stored in queries.with_personal_values(session, rows)
+            if stored.row.seq is not None and stored.row.seq <= end
         ]
 
 
-def _line(told: queries.Told) -> dict[str, Any]:
-    row = told.row
+def _line(stored: queries.StoredLine) -> dict[str, Any]:
+    row = stored.row
     return {
         "kind": "line",
         "seq": row.seq,
         "seal": _hex(row.seal),
-        "line": queries.as_sealed(row),
-        "personal": {part: _apart(filed) for part, filed in told.apart.items()},
+        "line": queries.sealed_content(row),
+        "personal": {part: _personal(values) for part, values in stored.personal.items()},
     }
 
 
-def _apart(filed: PersonalRow) -> dict[str, Any]:
-    return {"salt": _hex(filed.salt), "content": filed.content, "erased_at": filed.erased_at}
+def _personal(values: PersonalRow) -> dict[str, Any]:
+    return {"salt": _hex(values.salt), "content": values.content, "erased_at": values.erased_at}
 
 
 def _head(head: ChainRow | None) -> dict[str, Any]:

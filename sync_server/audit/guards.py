@@ -1,4 +1,4 @@
-"""Triggers by which the database itself refuses to change what is written in the audit log."""
+"""Database triggers that refuse to change or delete what is in the audit log."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from typing import Final
 
 from sqlalchemy import DDL, ExecutableDDLElement, FromClause, event
 
-WORDS: Final = "audit lines are only ever added"
+MESSAGE: Final = "audit lines are only ever added"
 
 _WRITTEN: Final = (
     "id, organisation_id, at, actor_kind, actor_id, action, subject_kind, subject_id, before, after, reason, approval, "
     "request_id, actor_digest, subject_digest"
 )
 _FILED: Final = "line_id, part, organisation_id, person_kind, person_id"
-# Erasing is the one change there is: it empties both columns, says when, and is not undone.
+# Erasure is the only change allowed: it empties both columns, says when, and cannot be undone.
 _NO_ERASURE: Final = (
     "NEW.salt IS NOT NULL OR NEW.content IS NOT NULL OR NEW.erased_at IS NULL OR OLD.erased_at IS NOT NULL"
 )
-# SQLite asks no trigger of deletion where INSERT OR REPLACE drops the row that is in the way.
+# SQLite runs no DELETE trigger where INSERT OR REPLACE drops the conflicting row.
 _SAME_LINE: Final = (
     "EXISTS (SELECT 1 FROM audit_lines WHERE id = NEW.id) OR NEW.seq IS NOT NULL AND EXISTS "
     "(SELECT 1 FROM audit_lines WHERE seq = NEW.seq AND organisation_id IS NEW.organisation_id)"
@@ -27,7 +27,7 @@ _SAME_PERSONAL: Final = "EXISTS (SELECT 1 FROM audit_personal WHERE line_id = NE
 
 def _sqlite(name: str, when: str, table: str, condition: str = "") -> str:
     only = f"WHEN {condition} " if condition else ""
-    return f"CREATE TRIGGER {name} BEFORE {when} ON {table} {only}BEGIN SELECT RAISE(ABORT, '{WORDS}'); END"
+    return f"CREATE TRIGGER {name} BEFORE {when} ON {table} {only}BEGIN SELECT RAISE(ABORT, '{MESSAGE}'); END"
 
 
 def _postgresql(name: str, when: str, table: str, condition: str = "") -> str:
@@ -37,7 +37,7 @@ def _postgresql(name: str, when: str, table: str, condition: str = "") -> str:
 
 _FUNCTION: Final = (
     "CREATE OR REPLACE FUNCTION audit_lines_guard() RETURNS trigger LANGUAGE plpgsql AS "
-    f"$$ BEGIN RAISE EXCEPTION '{WORDS}'; END $$"
+    f"$$ BEGIN RAISE EXCEPTION '{MESSAGE}'; END $$"
 )
 
 SQLITE: Final = {
@@ -80,7 +80,7 @@ POSTGRESQL: Final = {
 
 
 def attach(*tables: FromClause) -> None:
-    """Let these tables be guarded from the moment they are made."""
+    """Create the triggers together with these tables."""
     for table in tables:
         for dialect, guards in (("sqlite", SQLITE), ("postgresql", POSTGRESQL)):
             for statement in guards[str(table.key)]:  # type: ignore[attr-defined]  # tables have keys, clauses in general have not
@@ -88,5 +88,5 @@ def attach(*tables: FromClause) -> None:
 
 
 def _ddl(statement: str, dialect: str) -> ExecutableDDLElement:
-    guard: ExecutableDDLElement = DDL(statement)  # type: ignore[no-untyped-call]  # the library left it untyped
+    guard: ExecutableDDLElement = DDL(statement)  # type: ignore[no-untyped-call]  # untyped in SQLAlchemy
     return guard.execute_if(dialect=dialect)

@@ -1,4 +1,4 @@
-"""The audit log's tables: lines that are only added, personal values that may only be erased, and heads of chains."""
+"""Tables of the audit log: lines (append-only), personal values (erasable), and the heads of chains."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from shared.clock import Millis
 from sync_server.audit.guards import attach
-from sync_server.plumbing.tables import Base
+from sync_server.plumbing.sql.tables import Base
 
 _SEALED = text("seq IS NOT NULL")
 _UNSEALED = text("seq IS NULL")
@@ -17,7 +17,7 @@ _SEALED_OF_NONE = text("seq IS NOT NULL AND organisation_id IS NULL")
 
 
 class AuditRow(Base):
-    """One line. Only the sealer's two columns are ever filled later, and once."""
+    """One line. Only `seq` and `seal` are filled in later, once, by the sealer."""
 
     __tablename__ = "audit_lines"
 
@@ -59,7 +59,7 @@ class AuditRow(Base):
 
 
 class PersonalRow(Base):
-    """What a line knows of a person; the line itself holds only a salted hash of it, so that this can be erased."""
+    """Personal values of a line; the line holds only a salted hash of them, so that they can be erased."""
 
     __tablename__ = "audit_personal"
 
@@ -76,7 +76,7 @@ class PersonalRow(Base):
 
 
 class ChainRow(Base):
-    """How far an organisation's chain is sealed; the row is also the lock that sealers take, and nobody else."""
+    """How far an organisation's chain is sealed; the row is also the lock that sealers take."""
 
     __tablename__ = "audit_chains"
 

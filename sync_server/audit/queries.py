@@ -1,4 +1,4 @@
-"""Reads of the audit log: one chain's lines with the personal values that are still kept."""
+"""Reads of the audit log: one chain's lines, with the personal values that have not been erased."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from sqlalchemy.orm import Session
 from shared.clock import Millis
 from sync_server.audit import rules
 from sync_server.audit.models import AuditRow, ChainRow, PersonalRow
-from sync_server.plumbing.pages import Page, cut, position
+from sync_server.plumbing.api.pagination import Page, decode_cursor, paginate
 
 INSTALLATION = ""
-"""The chain of what concerns no single organisation: logins, the platform's staff."""
+"""The chain of lines that belong to no single organisation: logins, platform staff."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,18 +33,18 @@ class AuditFilter:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """A line with what is kept apart from it, by part: actor, subject."""
+class StoredLine:
+    """A line with its personal values by part: actor, subject."""
 
     row: AuditRow
-    apart: Mapping[str, PersonalRow] = field(default_factory=dict)
+    personal: Mapping[str, PersonalRow] = field(default_factory=dict)
 
     def values(self, part: str) -> Mapping[str, Any] | None:
         """The personal values of a part; None where they were erased, empty where there were none."""
-        filed = self.apart.get(part)
-        if filed is None:
+        stored = self.personal.get(part)
+        if stored is None:
             return {}
-        values: Mapping[str, Any] | None = None if filed.content is None else json.loads(filed.content)
+        values: Mapping[str, Any] | None = None if stored.content is None else json.loads(stored.content)
         return values
 
 
@@ -54,15 +54,15 @@ def of_chain(chain: str) -> ColumnElement[bool]:
     return column.is_(None) if chain == INSTALLATION else column == chain
 
 
-def lines(session: Session, chain: str, chosen: AuditFilter, *, limit: int, after: str | None) -> Page[Told]:
+def lines(session: Session, chain: str, chosen: AuditFilter, *, limit: int, after: str | None) -> Page[StoredLine]:
     """The chain's lines, newest first."""
-    start = position(after, str)
+    start = decode_cursor(after, str)
     wanted = select(AuditRow).where(of_chain(chain), *_conditions(chosen))
     if start is not None:
         wanted = wanted.where(AuditRow.id < start[0])
     rows = session.execute(wanted.order_by(AuditRow.id.desc()).limit(limit + 1)).scalars().all()
-    page = cut(rows, limit, lambda row: (row.id,))
-    return Page(told(session, page.items), page.next)
+    page = paginate(rows, limit, lambda row: (row.id,))
+    return Page(with_personal_values(session, page.items), page.next)
 
 
 def _conditions(chosen: AuditFilter) -> list[ColumnElement[bool]]:
@@ -78,13 +78,13 @@ def _conditions(chosen: AuditFilter) -> list[ColumnElement[bool]]:
     return [*equal, *since, *([] if chosen.until is None else [AuditRow.at < chosen.until])]
 
 
-def told(session: Session, rows: Sequence[AuditRow]) -> list[Told]:
-    """These lines with what is kept apart from them."""
-    apart: dict[str, dict[str, PersonalRow]] = {}
+def with_personal_values(session: Session, rows: Sequence[AuditRow]) -> list[StoredLine]:
+    """These lines with their personal values."""
+    personal: dict[str, dict[str, PersonalRow]] = {}
     here = select(PersonalRow).where(PersonalRow.line_id.in_([row.id for row in rows]))
-    for filed in session.execute(here).scalars() if rows else ():
-        apart.setdefault(filed.line_id, {})[filed.part] = filed
-    return [Told(row, apart.get(row.id, {})) for row in rows]
+    for values in session.execute(here).scalars() if rows else ():
+        personal.setdefault(values.line_id, {})[values.part] = values
+    return [StoredLine(row, personal.get(row.id, {})) for row in rows]
 
 
 def in_order(session: Session, chain: str, *, after_seq: int, limit: int) -> Sequence[AuditRow]:
@@ -93,34 +93,34 @@ def in_order(session: Session, chain: str, *, after_seq: int, limit: int) -> Seq
     return session.execute(wanted.order_by(AuditRow.seq).limit(limit)).scalars().all()
 
 
-def every_sealed(session: Session, chain: str, *, page: int = 500) -> Iterator[Told]:
-    """All sealed lines of a chain in order, inside one reading."""
-    place = 0
-    while rows := in_order(session, chain, after_seq=place, limit=page):
-        yield from told(session, rows)
-        place = rows[-1].seq or place
-        session.expunge_all()  # a log may be longer than memory
+def every_sealed(session: Session, chain: str, *, page: int = 500) -> Iterator[StoredLine]:
+    """All sealed lines of a chain in order, in the caller's transaction."""
+    seq = 0
+    while rows := in_order(session, chain, after_seq=seq, limit=page):
+        yield from with_personal_values(session, rows)
+        seq = rows[-1].seq or seq
+        session.expunge_all()  # a log may not fit into memory
 
 
-def waiting(session: Session, chain: str) -> tuple[int, Millis | None]:
-    """How many lines no seal covers yet, and since when the oldest of them waits."""
+def unsealed(session: Session, chain: str) -> tuple[int, Millis | None]:
+    """How many lines are not sealed yet, and the time of the oldest of them."""
     wanted = select(func.count(), func.min(AuditRow.at)).where(of_chain(chain), AuditRow.seq.is_(None))
     count, oldest = session.execute(wanted).one()
     return count, oldest
 
 
 def head(session: Session, chain: str) -> ChainRow | None:
-    """How far a chain is sealed; None where nothing was yet."""
+    """The head of a chain; None where nothing was sealed yet."""
     return session.get(ChainRow, chain)
 
 
 def chains(session: Session) -> list[str]:
-    """Every chain that has lines or a head, though the other be gone; the installation's first."""
-    begun = session.execute(select(ChainRow.chain)).scalars()
-    named = session.execute(select(AuditRow.organisation_id).distinct()).scalars()
-    return sorted({*begun, *(organisation_id or INSTALLATION for organisation_id in named)})
+    """Every chain that has lines or a head, even if the other is missing; the installation's first."""
+    with_head = session.execute(select(ChainRow.chain)).scalars()
+    with_lines = session.execute(select(AuditRow.organisation_id).distinct()).scalars()
+    return sorted({*with_head, *(organisation_id or INSTALLATION for organisation_id in with_lines)})
 
 
-def as_sealed(row: Any) -> dict[str, Any]:
-    """What the seal of a line covers; the row may be an object, or its columns alone."""
-    return rules.Line(**{name: getattr(row, name) for name in rules.Line.__slots__}).told()
+def sealed_content(row: Any) -> dict[str, Any]:
+    """What the seal of a line covers; the row may be an AuditRow or a row of its columns."""
+    return rules.Line(**{name: getattr(row, name) for name in rules.Line.__slots__}).as_dict()

@@ -1,4 +1,4 @@
-"""/api/audit: an organisation reads its own audit log, takes it away whole, and sees how far it is sealed."""
+"""/api/audit: an organisation reads and exports its own audit log, and sees how far it is sealed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def listing(query_data: schemas.AuditQuery) -> schemas.AuditLinesView:
         page = queries.lines(
             session, organisation(), query_data.chosen(), limit=query_data.limit, after=query_data.after
         )
-    return schemas.AuditLinesView(items=[schemas.AuditLineView.of(told) for told in page.items], next=page.next)
+    return schemas.AuditLinesView(items=[schemas.AuditLineView.of(line) for line in page.items], next=page.next)
 
 
 @bp.get("/audit/seal")
@@ -32,7 +32,7 @@ def listing(query_data: schemas.AuditQuery) -> schemas.AuditLinesView:
 def seal() -> schemas.SealView:
     """Show how far the audit log is sealed."""
     with parts().database.reading() as session:
-        head, waiting = queries.head(session, organisation()), queries.waiting(session, organisation())
+        head, waiting = queries.head(session, organisation()), queries.unsealed(session, organisation())
     return schemas.SealView.of(head, *waiting)
 
 
@@ -40,11 +40,11 @@ def seal() -> schemas.SealView:
 @requires(Action.READ_AUDIT)
 @bp.input(schemas.ExportQuery, location="query")
 @bp.doc(responses={200: "JSON lines"})
-def take_away(query_data: schemas.ExportQuery) -> Response:
-    """Take the sealed log away, one JSON object a line, the head last; `gatehouse-server audit check` proves it."""
-    told = export.written(parts().database, organisation(), after_seq=query_data.after_seq)
+def export_log(query_data: schemas.ExportQuery) -> Response:
+    """Export the sealed log, one JSON object per line, the head last; check it with `gatehouse-server audit check`."""
+    lines = export.export_lines(parts().database, organisation(), after_seq=query_data.after_seq)
     return Response(
-        (line + "\n" for line in told),
+        (line + "\n" for line in lines),
         content_type="application/x-ndjson",
         headers={"Content-Disposition": 'attachment; filename="audit.jsonl"', "Cache-Control": "no-store"},
     )

@@ -1,4 +1,4 @@
-"""What of a line is personal, how a line is written down byte for byte, and how one line seals the one before it."""
+"""Which values of a line are personal, its canonical bytes, and how seals chain lines together: pure."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from sync_server.plumbing.principals import Actor
 
 PERSONAL: Final = frozenset({"email", "phone", "holder_name", "holder_email", "customer_name", "ip", "user_agent"})
 NAMED_PEOPLE: Final = frozenset({"user", "member", "supervisor", "customer", "ticket", "order"})
-"""Kinds of subjects whose `name` is a person's; a venue's is not."""
+"""Kinds of subjects whose `name` is a person's; a venue's, for example, is not."""
 HIDDEN: Final = "[personal]"
-"""Stands in the line where a personal value was; the value lies apart."""
+"""Replaces a personal value in the line; the value itself is stored separately."""
 ERASED: Final = "[erased]"
 
-START: Final = bytes(32)
+INITIAL_SEAL: Final = bytes(32)
 _LINE: Final = b"gatehouse:audit-line:1\x00"
 _PERSON: Final = b"gatehouse:audit-person:1\x00"
 _HEAD: Final = b"gatehouse:audit-head:1\x00"
@@ -46,16 +46,16 @@ class Line:
     actor_digest: bytes | None
     subject_digest: bytes | None
 
-    def told(self) -> dict[str, Any]:
-        """As JSON can carry it, and as the seal is computed."""
+    def as_dict(self) -> dict[str, Any]:
+        """The line as JSON values, from which the seal is computed."""
         plain = {name: getattr(self, name) for name in Line.__slots__}
         for name in ("actor_digest", "subject_digest"):
             plain[name] = plain[name].hex() if plain[name] is not None else None
         return plain
 
 
-def require_grounds(actor: Actor, reason: str, *, own_login: bool) -> None:
-    """Forbidden where somebody of the platform changes an organisation without a reason, or without its approval."""
+def require_reason(actor: Actor, reason: str, *, own_login: bool) -> None:
+    """Raise Forbidden where platform staff change an organisation without a reason, or without its approval."""
     if actor.kind != "platform" or own_login:
         return
     if actor.platform_role == "tenant_manager" and not actor.approval:
@@ -66,36 +66,36 @@ def require_grounds(actor: Actor, reason: str, *, own_login: bool) -> None:
         )
     if not reason:
         raise Forbidden(
-            "You act on this organisation from outside: say why, in `reason` or in the header X-Reason. "
-            "It is kept in the organisation's audit log.",
+            "You act on this organisation from outside: give a reason, in `reason` or in the header X-Reason. "
+            "It is recorded in the organisation's audit log.",
             code="reason_required",
         )
 
 
 def canonical(value: Any) -> str:
-    """JSON in the one form that is hashed: keys sorted, no blanks, ASCII only."""
+    """Canonical JSON, as it is hashed: keys sorted, no whitespace, ASCII only."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
 
 
 def digest(salt: bytes, content: str) -> bytes:
-    """What a line holds of personal values; without the salt nobody can guess them from it."""
+    """The hash of personal values that a line holds; without the salt it reveals nothing about them."""
     return hashlib.sha256(_PERSON + salt + content.encode(errors="surrogatepass")).digest()
 
 
 def seal(previous: bytes, seq: int, line: Mapping[str, Any]) -> bytes:
-    """The seal of a line, as told, at its place in the chain: it holds every seal before it."""
+    """The seal of a line, as a dict, at this position in the chain; it covers every seal before it."""
     return hashlib.sha256(_LINE + previous + seq.to_bytes(8, "big") + canonical(line).encode()).digest()
 
 
 def head_message(chain: str, seq: int, head: bytes, at: int) -> bytes:
-    """What the server's key signs: so far this chain was sealed at that time."""
+    """What the server's key signs: how far this chain was sealed at that time."""
     return (
         _HEAD + chain.encode(errors="surrogatepass") + b"\x00" + seq.to_bytes(8, "big") + head + at.to_bytes(8, "big")
     )
 
 
-def apart(values: Values | None, subject_kind: str) -> tuple[dict[str, Any] | None, dict[str, Any]]:
-    """The values with personal ones hidden, and the personal ones."""
+def split_personal(values: Values | None, subject_kind: str) -> tuple[dict[str, Any] | None, dict[str, Any]]:
+    """The values with personal ones hidden, and the personal values."""
     if values is None:
         return None, {}
     people = subject_kind in NAMED_PEOPLE
@@ -110,15 +110,15 @@ def _is_personal(name: str, value: Any, *, people: bool) -> bool:
 
 
 def _holds_personal(value: Any, *, people: bool) -> bool:
-    if isinstance(value, str | int):  # as nearly all are; to find out what else it may be costs more than the rest
+    if isinstance(value, str | int):  # nearly all values are; the checks below cost more
         return False
     if isinstance(value, Mapping):
         return any(_is_personal(str(name), inner, people=people) for name, inner in value.items())
     return isinstance(value, list | tuple) and any(_holds_personal(inner, people=people) for inner in value)
 
 
-def together(shown: Any, personal: Values | None) -> Any:
-    """The values as they were, or with `[erased]` where the personal ones are gone."""
+def merge_personal(shown: Any, personal: Values | None) -> Any:
+    """The values as they were, or with `[erased]` where personal ones were erased."""
     if not isinstance(shown, dict):
         return shown
     if personal is None:
@@ -127,7 +127,7 @@ def together(shown: Any, personal: Values | None) -> Any:
 
 
 def person_of(kind: str, id: str, subject_kind: str, subject_id: str) -> tuple[str, str]:
-    """Whose address an actor's is: an unknown actor's belongs with whom it was about, as after a failed sign-in."""
+    """Whom an actor's address belongs to; without a known actor (a failed sign-in) the subject."""
     if not id:
         return subject_kind, subject_id
     return ("user" if kind == "platform" else kind), id

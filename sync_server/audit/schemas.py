@@ -8,8 +8,8 @@ from pydantic import BaseModel, Field
 
 from sync_server.audit import rules
 from sync_server.audit.models import ChainRow
-from sync_server.audit.queries import AuditFilter, Told
-from sync_server.plumbing.shapes import Query, Time, iso, iso_or_none
+from sync_server.audit.queries import AuditFilter, StoredLine
+from sync_server.plumbing.api.schemas import Query, Time, iso, iso_or_none
 
 Word = Annotated[str, Field(min_length=1, max_length=80)]
 
@@ -28,12 +28,12 @@ class AuditQuery(Query):
     until: Time | None = None
 
     def chosen(self) -> AuditFilter:
-        """Without the page."""
+        """The filter, without paging."""
         return AuditFilter(**self.model_dump(exclude={"limit", "after"}))
 
 
 class ExportQuery(Query):
-    """What to take away: all, or what was sealed after the export before."""
+    """What to export: everything, or what was sealed after an earlier export."""
 
     after_seq: Annotated[int, Field(ge=0)] = 0
 
@@ -60,24 +60,24 @@ class AuditLineView(BaseModel):
     seal: str | None
 
     @classmethod
-    def of(cls, told: Told) -> AuditLineView:
-        """As admins see it."""
-        row, actor, subject = told.row, told.values("actor"), told.values("subject")
-        gone = {"ip": rules.ERASED, "user_agent": rules.ERASED}
-        address = {"ip": "", "user_agent": ""} | dict(gone if actor is None else actor)
+    def of(cls, line: StoredLine) -> AuditLineView:
+        """The line with its personal values, unless they were erased."""
+        row, actor, subject = line.row, line.values("actor"), line.values("subject")
+        erased = {"ip": rules.ERASED, "user_agent": rules.ERASED}
+        address = {"ip": "", "user_agent": ""} | dict(erased if actor is None else actor)
         values = {
-            name: rules.together(getattr(row, name), None if subject is None else subject.get(name, {}))
+            name: rules.merge_personal(getattr(row, name), None if subject is None else subject.get(name, {}))
             for name in ("before", "after")
         }
         plain = {name: getattr(row, name) for name in rules.Line.__slots__ if name in cls.model_fields}
         sealed = {"seq": row.seq, "seal": None if row.seal is None else row.seal.hex()}
-        return cls(**plain | address | values | sealed | {"at": iso(row.at), "personal": _kept(told)})
+        return cls(**plain | address | values | sealed | {"at": iso(row.at), "personal": _personal_state(line)})
 
 
-def _kept(told: Told) -> str:
-    if not told.apart:
+def _personal_state(line: StoredLine) -> str:
+    if not line.personal:
         return "none"
-    return "erased" if any(filed.content is None for filed in told.apart.values()) else "kept"
+    return "erased" if any(values.content is None for values in line.personal.values()) else "kept"
 
 
 class AuditLinesView(BaseModel):
@@ -88,7 +88,7 @@ class AuditLinesView(BaseModel):
 
 
 class SealView(BaseModel):
-    """How far the log is sealed. Note `seq` and `seal` elsewhere: they prove later that nothing before was changed."""
+    """How far the log is sealed. Note `seq` and `seal` elsewhere: they prove later that nothing before has changed."""
 
     seq: int
     seal: str | None
@@ -100,7 +100,7 @@ class SealView(BaseModel):
 
     @classmethod
     def of(cls, head: ChainRow | None, waiting: int, since: int | None) -> SealView:
-        """A chain that nothing was sealed of yet is at 0."""
+        """The state of a chain; `seq` is 0 where nothing was sealed yet."""
         signature, public_key = (None, None) if head is None else (head.signature, head.public_key)
         return cls(
             seq=0 if head is None else head.seq,

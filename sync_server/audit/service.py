@@ -1,4 +1,4 @@
-"""Writes audit lines, in the transaction of the change they tell of."""
+"""Writes audit lines in the transaction of the change they record."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from shared.clock import Millis
 from shared.ids import Entropy, uuid7
 from sync_server.audit import rules
 from sync_server.audit.models import AuditRow, PersonalRow
-from sync_server.plumbing.database import of
+from sync_server.plumbing.database import database_of
 from sync_server.plumbing.principals import Actor
 
 SALT_BYTES = 16
@@ -34,42 +34,42 @@ class AuditLine:
 
 
 def record(session: Session, line: AuditLine) -> None:
-    """Add a line; it stands or falls with the transaction. No chain is touched: the worker seals it afterwards.
+    """Add a line to the caller's transaction. No chain is touched: the worker seals it afterwards.
 
-    Forbidden, and with it the whole change, where staff of the platform do not say why they act on an organisation.
+    Raises Forbidden, and so stops the change, where platform staff act on an organisation without a reason.
     """
-    require_grounds(line)
-    entropy = of(session).entropy
-    written = write(line, uuid7(line.at, _in_turn(session, entropy)), entropy)
-    session.add_all(PersonalRow(**filed) for filed in written.filed)
-    session.add(AuditRow(**written.line))
+    require_reason(line)
+    entropy = database_of(session).entropy
+    rows = audit_rows(line, uuid7(line.at, _ordered(session, entropy)), entropy)
+    session.add_all(PersonalRow(**row) for row in rows.personal)
+    session.add(AuditRow(**rows.line))
 
 
-def require_grounds(line: AuditLine) -> None:
-    """Forbidden where somebody of the platform changes an organisation without saying why."""
+def require_reason(line: AuditLine) -> None:
+    """Raise Forbidden where platform staff change an organisation without a reason."""
     own_login = (line.subject_kind, line.subject_id) == ("user", line.actor.id)
-    rules.require_grounds(line.actor, line.reason or line.actor.reason, own_login=own_login)
+    rules.require_reason(line.actor, line.reason or line.actor.reason, own_login=own_login)
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
-    """A line as the tables keep it: columns by name, for whoever writes rows in a statement of their own."""
+class AuditRows:
+    """The rows of a line, columns by name, for modules that insert them in statements of their own."""
 
     line: dict[str, Any]
-    filed: tuple[dict[str, Any], ...]
+    personal: tuple[dict[str, Any], ...]
 
 
-LINES, FILED = cast(Table, AuditRow.__table__), cast(Table, PersonalRow.__table__)
-"""Where they belong."""
+LINES_TABLE, PERSONAL_TABLE = cast(Table, AuditRow.__table__), cast(Table, PersonalRow.__table__)
 
 
-def write(line: AuditLine, id: str, entropy: Entropy) -> Written:
-    """The rows of a line; what is personal of it lies apart. Of a change, `require_grounds` is asked before."""
-    before, was = rules.apart(line.before, line.subject_kind)
-    after, now_is = rules.apart(line.after, line.subject_kind)
-    actor = _filed(line, id, "actor", _address(line.actor), entropy)
-    subject = _filed(line, id, "subject", {"before": was, "after": now_is} if was or now_is else {}, entropy)
-    return Written(
+def audit_rows(line: AuditLine, id: str, entropy: Entropy) -> AuditRows:
+    """The rows of a line and of its personal values. Call `require_reason` first."""
+    before, personal_before = rules.split_personal(line.before, line.subject_kind)
+    after, personal_after = rules.split_personal(line.after, line.subject_kind)
+    changed = {"before": personal_before, "after": personal_after}
+    actor = _personal_row(line, id, "actor", _address(line.actor), entropy)
+    subject = _personal_row(line, id, "subject", changed if personal_before or personal_after else {}, entropy)
+    return AuditRows(
         {
             "id": id,
             "organisation_id": line.organisation_id,
@@ -91,26 +91,28 @@ def write(line: AuditLine, id: str, entropy: Entropy) -> Written:
     )
 
 
-def _in_turn(session: Session, entropy: Entropy) -> Entropy:
-    """Entropy by which ids of one transaction sort as they were made, though their time be the same.
+def _ordered(session: Session, entropy: Entropy) -> Entropy:
+    """Entropy that makes ids of one transaction sort in the order of creation, even within one millisecond.
 
-    The twelve highest of the bits that uuid7 takes from it are counted instead, as RFC 9562 (6.2) allows.
+    The twelve highest of the random bits of a uuid7 become a counter, as RFC 9562 (6.2) allows.
     """
-    turn: int = session.info.get("audit_turn", -1) + 1
-    session.info["audit_turn"] = turn
+    counter: int = session.info.get("audit_counter", -1) + 1
+    session.info["audit_counter"] = counter
 
-    def roll(n: int) -> bytes:
-        chance = int.from_bytes(entropy(n), "big")
-        return (chance & ~(0xFFF << 62) | min(turn, 0xFFF) << 62).to_bytes(n, "big")
+    def ordered(n: int) -> bytes:
+        bits = int.from_bytes(entropy(n), "big")
+        return (bits & ~(0xFFF << 62) | min(counter, 0xFFF) << 62).to_bytes(n, "big")
 
-    return roll
+    return ordered
 
 
 def _address(actor: Actor) -> dict[str, Any]:
     return {"ip": actor.ip, "user_agent": actor.user_agent} if actor.ip or actor.user_agent else {}
 
 
-def _filed(line: AuditLine, id: str, part: str, values: dict[str, Any], entropy: Entropy) -> dict[str, Any] | None:
+def _personal_row(
+    line: AuditLine, id: str, part: str, values: dict[str, Any], entropy: Entropy
+) -> dict[str, Any] | None:
     if not values:
         return None
     subject = line.subject_kind, line.subject_id
@@ -126,5 +128,5 @@ def _filed(line: AuditLine, id: str, part: str, values: dict[str, Any], entropy:
     }
 
 
-def _digest(filed: dict[str, Any] | None) -> bytes | None:
-    return None if filed is None else rules.digest(filed["salt"], filed["content"])
+def _digest(personal: dict[str, Any] | None) -> bytes | None:
+    return None if personal is None else rules.digest(personal["salt"], personal["content"])

@@ -1,1 +1,1 @@
-"""What the command line does, one module per thing an operator does."""
+"""The commands of gatehouse-server, one module per task of an operator."""

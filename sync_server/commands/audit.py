@@ -1,4 +1,4 @@
-"""The audit log as the operator handles it: proved, taken away, and rid of a person's values."""
+"""Commands of the audit log: verify, check, export and erase."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="The audit l
 
 Org = Annotated[str | None, typer.Option("--org", help="The organisation's slug.")]
 Noted = Annotated[
-    list[str] | None, typer.Option("--noted", help="SEQ:SEAL that you noted earlier; it must lie in the chain.")
+    list[str] | None, typer.Option("--noted", help="SEQ:SEAL that you noted earlier; the chain must contain it.")
 ]
-Why = Annotated[str, typer.Option(help="Why; it stands in the audit log.")]
+Why = Annotated[str, typer.Option(help="The reason, which is recorded in the audit log.")]
 
 
 @app.command("verify")
 def verify(org: Org = None, noted: Noted = None) -> None:
-    """Follow every chain, or one organisation's; say how far it is sealed and which line is the first broken one."""
+    """Verify every chain, or one organisation's: how far it is sealed, and where it is broken."""
     from sync_server.commands import audit_log
 
     if not audit_log.verify(org, noted or ()):
@@ -27,14 +27,14 @@ def verify(org: Org = None, noted: Noted = None) -> None:
 
 @app.command("check")
 def check(
-    file: Annotated[Path, typer.Argument(help="What `audit export` or the API gave.")],
+    file: Annotated[Path, typer.Argument(help="A file from `audit export` or the API.")],
     public_key: Annotated[
-        str | None, typer.Option(help="The server's public key: the head must be signed by it.")
+        str | None, typer.Option(help="The server's public key, to verify the signature of the head.")
     ] = None,
-    after: Annotated[str | None, typer.Option(help="SEQ:SEAL where the export before this one ended.")] = None,
+    after: Annotated[str | None, typer.Option(help="SEQ:SEAL where the previous export ended.")] = None,
     noted: Noted = None,
 ) -> None:
-    """Follow an exported file; it needs neither database nor settings."""
+    """Verify an exported file, without a database or settings."""
     from sync_server.commands import audit_file
 
     if not audit_file.check(file, public_key, after, noted or ()):
@@ -42,24 +42,26 @@ def check(
 
 
 @app.command("export")
-def take_away(
-    org: Org = None, after_seq: Annotated[int, typer.Option(min=0, help="What was sealed after this line only.")] = 0
+def export(
+    org: Org = None, after_seq: Annotated[int, typer.Option(min=0, help="Export only lines sealed after this one.")] = 0
 ) -> None:
-    """Print the sealed log of an organisation, or of the installation, as JSON lines with the head last."""
+    """Print the sealed log of an organisation, or of the installation, as JSON lines; the head comes last."""
     from sync_server.commands import audit_log
 
-    audit_log.take_away(org, after_seq)
+    audit_log.export_log(org, after_seq)
 
 
 @app.command("erase")
 def erase(
     reason: Why,
-    user: Annotated[str | None, typer.Option(help="Somebody of the staff, by id or e-mail address.")] = None,
-    person: Annotated[str | None, typer.Option(help="Anybody as KIND:ID, as lines name them: supervisor:3.")] = None,
-    older_than_days: Annotated[int | None, typer.Option(min=1, help="Everybody, in lines older than this.")] = None,
+    user: Annotated[str | None, typer.Option(help="A member of staff, by id or e-mail address.")] = None,
+    person: Annotated[str | None, typer.Option(help="Anybody, as KIND:ID from the log, such as supervisor:3.")] = None,
+    older_than_days: Annotated[
+        int | None, typer.Option(min=1, help="Everybody, in lines older than this many days.")
+    ] = None,
     org: Org = None,
 ) -> None:
-    """Erase addresses, names and the like from the log; lines and seals stay whole. There is no way back."""
+    """Erase names, addresses and other personal values from the log for good. Lines and seals stay intact."""
     from sync_server.commands import audit_log
 
-    audit_log.erase(audit_log.Whose(user, person, older_than_days), org, reason)
+    audit_log.erase(audit_log.ErasureTarget(user, person, older_than_days), org, reason)

@@ -1,4 +1,4 @@
-"""The audit log of this installation: its chains proved and taken away, and a person's values erased."""
+"""Verifies and exports the audit log of this installation, and erases personal values from it."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from sqlalchemy.orm import Session
 
 from shared.errors import InvalidRequest, NotFound
 from sync_server.accounts import queries as accounts
-from sync_server.app import Ground
-from sync_server.audit import erasing, export, queries
-from sync_server.audit.following import Place
+from sync_server.app import ServerRuntime
+from sync_server.audit import erasure, export, queries
+from sync_server.audit.chain_check import ChainPosition
 from sync_server.audit.proof import Proof, prove
-from sync_server.commands.audit_file import break_as_told, place
-from sync_server.commands.ground import deed, ground, say, tell
+from sync_server.commands.audit_file import break_json, parse_place
+from sync_server.commands.console import echo, open_runtime, operator_context, print_json
 from sync_server.commands.people import organisation_id
 from sync_server.devices import identity
-from sync_server.plumbing.shapes import iso_or_none
+from sync_server.plumbing.api.schemas import iso_or_none
 
 DAY_MS = 24 * 3_600_000
-OVERDUE_MS = 60_000
+SEALING_OVERDUE_MS = 60_000
 
 
 @dataclass(frozen=True, slots=True)
-class Whose:
-    """Whose values are to go: one of the three."""
+class ErasureTarget:
+    """Whose values to erase: exactly one of the three is set."""
 
     user: str | None
     person: str | None
@@ -34,25 +34,25 @@ class Whose:
 
 
 def verify(org: str | None, noted: Sequence[str]) -> bool:
-    """Follow every chain, or one organisation's, and tell of each; whether all are whole."""
-    places = list(map(place, noted))
-    if places and org is None:
-        raise InvalidRequest("A noted place belongs to one chain: say whose with --org SLUG.")
-    with ground() as here:
-        found = list(_proofs(here, org, places))
-        now = here.parts.clock()
+    """Verify every chain, or one organisation's, and print the results; whether all are intact."""
+    positions = list(map(parse_place, noted))
+    if positions and org is None:
+        raise InvalidRequest("A noted position belongs to one chain. Name its organisation with --org SLUG.")
+    with open_runtime() as runtime:
+        found = list(_proofs(runtime, org, positions))
+        now = runtime.parts.clock()
     for name, proof in found:
-        tell(_as_told(name, proof))
-        say(_in_words(name or "the installation", proof, now))
+        print_json(_proof_json(name, proof))
+        echo(_summary(name or "the installation", proof, now))
     return not any(proof.broken for _, proof in found)
 
 
-def take_away(org: str | None, after_seq: int) -> None:
+def export_log(org: str | None, after_seq: int) -> None:
     """Print the sealed log of an organisation, or of the installation."""
-    with ground() as here:
-        with here.parts.database.reading() as session:
+    with open_runtime() as runtime:
+        with runtime.parts.database.reading() as session:
             chain = queries.INSTALLATION if org is None else organisation_id(session, org)
-        _print(export.written(here.parts.database, chain, after_seq=after_seq))
+        _print(export.export_lines(runtime.parts.database, chain, after_seq=after_seq))
 
 
 def _print(lines: Iterable[str]) -> None:
@@ -60,34 +60,34 @@ def _print(lines: Iterable[str]) -> None:
         print(line)
 
 
-def erase(whose: Whose, org: str | None, reason: str) -> None:
-    """Erase these values from the log, and tell how many there were."""
-    if sum(wish is not None for wish in (whose.user, whose.person, whose.older_than_days)) != 1:
-        raise InvalidRequest("Say whose values: one of --user, --person and --older-than-days.")
-    with ground() as here, here.parts.database.writing() as session:
-        where = None if org is None else organisation_id(session, org)
-        doing = deed(here)
-        if whose.older_than_days is not None:
-            before = doing.now - whose.older_than_days * DAY_MS
-            count = erasing.erase_older(session, before, doing, reason=reason, organisation_id=where)
+def erase(target: ErasureTarget, org: str | None, reason: str) -> None:
+    """Erase these values from the log, and print how many there were."""
+    if sum(value is not None for value in (target.user, target.person, target.older_than_days)) != 1:
+        raise InvalidRequest("Give one of --user, --person and --older-than-days.")
+    with open_runtime() as runtime, runtime.parts.database.writing() as session:
+        scope = None if org is None else organisation_id(session, org)
+        context = operator_context(runtime)
+        if target.older_than_days is not None:
+            before = context.now - target.older_than_days * DAY_MS
+            count = erasure.erase_older(session, before, context, reason=reason, organisation_id=scope)
         else:
-            kind, id = _person(session, whose.user, whose.person, where)
-            count = erasing.erase_person(session, kind, id, doing, reason=reason, organisation_id=where)
-    tell({"erased": count})
-    say(f"{count} values are erased. Backups made before still hold them.")
+            kind, id = _person(session, target.user, target.person, scope)
+            count = erasure.erase_person(session, kind, id, context, reason=reason, organisation_id=scope)
+    print_json({"erased": count})
+    echo(f"Erased {count} values. Earlier backups still contain them.")
 
 
-def _proofs(here: Ground, org: str | None, noted: list[Place]) -> Iterator[tuple[str | None, Proof]]:
-    with here.parts.database.reading() as session:
-        public = identity.public_key(session, here.parts.sealer)
+def _proofs(runtime: ServerRuntime, org: str | None, noted: list[ChainPosition]) -> Iterator[tuple[str | None, Proof]]:
+    with runtime.parts.database.reading() as session:
+        public = identity.public_key(session, runtime.parts.sealer)
         chains = queries.chains(session) if org is None else [organisation_id(session, org)]
         slugs = {row.id: row.slug for row in accounts.organisations(session)}
     for chain in chains:
-        with here.parts.database.reading() as session:
+        with runtime.parts.database.reading() as session:
             yield slugs.get(chain), prove(session, chain, public=public, known=noted)
 
 
-def _as_told(name: str | None, proof: Proof) -> dict[str, Any]:
+def _proof_json(name: str | None, proof: Proof) -> dict[str, Any]:
     return {
         "organisation": name,
         "ok": proof.broken is None,
@@ -98,28 +98,28 @@ def _as_told(name: str | None, proof: Proof) -> dict[str, Any]:
         "erased": proof.erased,
         "waiting": proof.waiting,
         "waiting_since": iso_or_none(proof.waiting_since),
-        "broken_at": break_as_told(proof.broken),
+        "broken_at": break_json(proof.broken),
     }
 
 
-def _in_words(name: str, proof: Proof, now: int) -> str:
+def _summary(name: str, proof: Proof, now: int) -> str:
     if proof.broken is not None:
         line = f" ({proof.broken.line_id})" if proof.broken.line_id else ""
         return f"BROKEN {name}: at line {proof.broken.seq}{line}. {proof.broken.problem}"
-    words = f"fine   {name}: {proof.reached.seq} lines sealed, {proof.waiting} not sealed yet."
-    late = proof.waiting_since is not None and now - proof.waiting_since > OVERDUE_MS
-    return f"{words} Some wait for long: is a worker running?" if late else words
+    summary = f"ok     {name}: {proof.reached.seq} lines sealed, {proof.waiting} not sealed yet."
+    late = proof.waiting_since is not None and now - proof.waiting_since > SEALING_OVERDUE_MS
+    return f"{summary} Sealing is late: is a worker running?" if late else summary
 
 
-def _person(session: Session, user: str | None, person: str | None, where: str | None) -> tuple[str, str]:
+def _person(session: Session, user: str | None, person: str | None, scope: str | None) -> tuple[str, str]:
     if user is not None:
-        known = accounts.user_by_email(session, user) if "@" in user else None
-        if "@" in user and known is None:
-            raise NotFound(f"There is no login {user!r}. Give the id, as the lines of the log have it.")
-        return "user", user if known is None else known.id
+        row = accounts.user_by_email(session, user) if "@" in user else None
+        if "@" in user and row is None:
+            raise NotFound(f"There is no login {user!r}. Give the id that the log lines show.")
+        return "user", user if row is None else row.id
     kind, _, id = (person or "").partition(":")
     if not kind or not id:
-        raise InvalidRequest("Write --person KIND:ID, as the lines of the log name them: supervisor:3.")
-    if where is None and kind == "supervisor":
-        raise InvalidRequest("Every organisation has its own supervisor of that number: say which with --org SLUG.")
+        raise InvalidRequest("Write --person KIND:ID as in the log lines, such as supervisor:3.")
+    if scope is None and kind == "supervisor":
+        raise InvalidRequest("Supervisor numbers belong to an organisation. Name it with --org SLUG.")
     return kind, id

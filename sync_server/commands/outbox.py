@@ -1,4 +1,4 @@
-"""Facts on their way, as the operator handles them."""
+"""Commands of the outbox: list and replay facts."""
 
 from __future__ import annotations
 
@@ -7,62 +7,64 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from shared.errors import InvalidRequest
-from sync_server.commands.ground import deed, ground, say, tell
+from sync_server.commands.console import echo, open_runtime, operator_context, print_json
 from sync_server.outbox.rules import State
 
 if TYPE_CHECKING:
-    from sync_server.app import Ground
+    from sync_server.app import ServerRuntime
 
 PAGE = 500
 
-app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Facts on their way to the house and the broker.")
+app = typer.Typer(
+    no_args_is_help=True, rich_markup_mode=None, help="Facts to be delivered to subscribers and the broker."
+)
 
 
 @app.command("list")
-def listed(
-    state: Annotated[State, typer.Option(help="What became of them.")] = State.DEAD,
+def list_facts(
+    state: Annotated[State, typer.Option(help="The delivery state.")] = State.DEAD,
     limit: Annotated[int, typer.Option(min=1, max=10_000)] = 100,
 ) -> None:
-    """Print facts that were laid aside after failing too often, or are in another state; the oldest first."""
+    """Print facts in a delivery state, oldest first. `dead` facts have failed too often."""
     from sync_server.outbox import queries, schemas
 
-    with ground() as here, here.parts.database.reading() as session:
-        for row in queries.listed(session, state, limit=limit)[:limit]:
-            tell(schemas.FactView.of(row).model_dump(mode="json"))
+    with open_runtime() as runtime, runtime.parts.database.reading() as session:
+        for row in queries.list_facts(session, state, limit=limit)[:limit]:
+            print_json(schemas.FactView.of(row).model_dump(mode="json"))
 
 
 @app.command()
 def replay(
-    message_ids: Annotated[list[str] | None, typer.Argument(help="As `list` prints them.")] = None,
-    every: Annotated[State | None, typer.Option(help="All in this state: dead or unrouted.")] = None,
+    message_ids: Annotated[list[str] | None, typer.Argument(help="Message ids, as printed by `list`.")] = None,
+    every: Annotated[State | None, typer.Option(help="All facts in this state: dead or unrouted.")] = None,
 ) -> None:
-    """Let facts go once more, under the ids they had: consumers that have seen one skip it."""
+    """Deliver facts again with the same message ids; consumers skip those they have already seen."""
     if every not in {None, State.DEAD, State.UNROUTED}:
-        raise InvalidRequest("Only dead or unrouted facts go once more all together.")
+        raise InvalidRequest("--every takes dead or unrouted.")
     if bool(message_ids) == (every is not None):
-        raise InvalidRequest("Name facts by their message ids, or say --every dead or --every unrouted.")
-    with ground() as here:
-        many = _replay_named(here, message_ids or []) if every is None else _replay_all(here, every)
-    say(f"{many} facts go once more." if many != 1 else "One fact goes once more.")
+        raise InvalidRequest("Give message ids, or --every dead, or --every unrouted.")
+    with open_runtime() as runtime:
+        count = _replay_named(runtime, message_ids or []) if every is None else _replay_all(runtime, every)
+    echo(f"{count} facts will be delivered again." if count != 1 else "1 fact will be delivered again.")
 
 
-def _replay_named(here: Ground, message_ids: list[str]) -> int:
+def _replay_named(runtime: ServerRuntime, message_ids: list[str]) -> int:
     from sync_server.outbox import queries, service
 
-    with here.parts.database.writing() as session:
+    with runtime.parts.database.writing() as session:
         ids = [queries.fact(session, message_id).id for message_id in message_ids]
-        return service.replay(session, ids, deed(here))
+        return service.replay(session, ids, operator_context(runtime))
 
 
-def _replay_all(here: Ground, state: State) -> int:
-    """Page by page, each fact once: one that fails again meanwhile is left for the next time."""
+def _replay_all(runtime: ServerRuntime, state: State) -> int:
+    """Replay page by page, each fact once: those that fail again meanwhile are not repeated."""
     from sync_server.outbox import queries, service
 
     total = last = 0
     while True:
-        with here.parts.database.writing() as session:
-            rows = queries.listed(session, state, after=last, limit=PAGE)[:PAGE]
-            total += service.replay(session, [row.id for row in rows], deed(here))
+        with runtime.parts.database.writing() as session:
+            rows = queries.list_facts(session, state, after=last, limit=PAGE)[:PAGE]
+            total += service.replay(session, [row.id for row in rows], operator_context(runtime))
         if len(rows) < PAGE:
             return total
         last = rows[-1].id

@@ -1,4 +1,4 @@
-"""Organisations and logins, as the operator of the machine makes them."""
+"""Commands of organisations and logins."""
 
 from __future__ import annotations
 
@@ -11,44 +11,44 @@ from typing import Any
 from shared.errors import InvalidRequest, NotFound
 from sync_server.accounts import queries, service, signing_in
 from sync_server.accounts.rules import PLATFORM_ROLES
-from sync_server.commands.ground import OPERATOR, ground
+from sync_server.commands.console import OPERATOR, open_runtime
 
 
 def add_organisation(slug: str, name: str, currency: str) -> dict[str, Any]:
-    """A new tenant."""
-    with ground() as here, here.parts.database.writing() as session:
+    """Create an organisation."""
+    with open_runtime() as runtime, runtime.parts.database.writing() as session:
         row = service.create_organisation(
             session,
             name=name,
             slug=slug,
             currency=currency,
             actor=OPERATOR,
-            now=here.parts.clock(),
-            entropy=here.parts.entropy,
+            now=runtime.parts.clock(),
+            entropy=runtime.parts.entropy,
         )
         return {"id": row.id, "slug": row.slug, "name": row.name}
 
 
 def list_organisations() -> list[dict[str, Any]]:
-    """All tenants."""
-    with ground() as here, here.parts.database.reading() as session:
+    """All organisations."""
+    with open_runtime() as runtime, runtime.parts.database.reading() as session:
         return [{"id": row.id, "slug": row.slug, "name": row.name} for row in queries.organisations(session)]
 
 
 def add_user(
     email: str, name: str, organisation: str | None, role: str, ask_password: Callable[[], str]
 ) -> dict[str, Any]:
-    """A new login, of an organisation or of the platform; the password is asked for once there is such a place."""
+    """Create a login for an organisation or the platform; asks for the password after checking the organisation."""
     platform = role if role in PLATFORM_ROLES else ""
     if not platform and organisation is None:
-        raise InvalidRequest("Say of which organisation: --org SLUG.")
-    with ground() as here:
+        raise InvalidRequest("Name the organisation with --org SLUG.")
+    with open_runtime() as runtime:
         if not platform:
-            with here.parts.database.reading() as session:
+            with runtime.parts.database.reading() as session:
                 organisation_id(session, str(organisation))
         password = ask_password()
-        with here.parts.database.writing() as session:
-            now = here.parts.clock()
+        with runtime.parts.database.writing() as session:
+            now = runtime.parts.clock()
             user = service.add_user(
                 session,
                 email=email,
@@ -56,49 +56,49 @@ def add_user(
                 password=password,
                 actor=OPERATOR,
                 now=now,
-                entropy=here.parts.entropy,
+                entropy=runtime.parts.entropy,
                 platform_role=platform,
             )
             if not platform:
-                _give(session, str(organisation), user.id, role, now)
+                _give_role(session, str(organisation), user.id, role, now)
             return {"id": user.id, "email": user.email, "role": role}
 
 
 def change_password(email: str, password: str) -> None:
-    """A new password; the user is signed out everywhere."""
-    with ground() as here, here.parts.database.writing() as session:
+    """Set a user's password, and sign the user out everywhere."""
+    with open_runtime() as runtime, runtime.parts.database.writing() as session:
         user = queries.user_by_email(session, email)
         if user is None:
             raise NotFound(f"There is no login {email!r}.")
         service.set_password(
-            session, user, password, actor=OPERATOR, now=here.parts.clock(), entropy=here.parts.entropy
+            session, user, password, actor=OPERATOR, now=runtime.parts.clock(), entropy=runtime.parts.entropy
         )
         signing_in.end_sessions(session, user.id)
 
 
 def change_role(email: str, organisation: str, role: str) -> None:
-    """Another role in an organisation."""
-    with ground() as here, here.parts.database.writing() as session:
+    """Change a user's role in an organisation."""
+    with open_runtime() as runtime, runtime.parts.database.writing() as session:
         user = queries.user_by_email(session, email)
         if user is None:
             raise NotFound(f"There is no login {email!r}.")
-        _give(session, organisation, user.id, role, here.parts.clock())
+        _give_role(session, organisation, user.id, role, runtime.parts.clock())
 
 
 def organisation_id(session: Any, slug: str) -> str:
-    """The id of the organisation with that slug."""
+    """The id of the organisation with this slug, or NotFound."""
     row = queries.organisation_by_slug(session, slug)
     if row is None:
-        raise NotFound(f"There is no organisation {slug!r}. `gatehouse-server org list` shows them.")
+        raise NotFound(f"There is no organisation {slug!r}. `gatehouse-server org list` lists them.")
     return row.id
 
 
-def _give(session: Any, slug: str, user_id: str, role: str, now: int) -> None:
+def _give_role(session: Any, slug: str, user_id: str, role: str, now: int) -> None:
     service.give_role(session, organisation_id(session, slug), user_id, role, giver=None, actor=OPERATOR, now=now)
 
 
-def asked_password(file_descriptor: int | None) -> str:
-    """A password from the terminal or a file descriptor; never from an argument, which others can read."""
+def read_password(file_descriptor: int | None) -> str:
+    """Read a password from a file descriptor, the terminal or standard input; arguments are visible to other users."""
     if file_descriptor is not None:
         return _read_line(file_descriptor)
     if not sys.stdin.isatty():
@@ -115,6 +115,6 @@ def _read_line(file_descriptor: int) -> str:
             return file.readline().rstrip("\n")
     except (OSError, UnicodeDecodeError, OverflowError):
         raise InvalidRequest(
-            f"--password-fd {file_descriptor}: nothing can be read there. Open it for this command, for example "
+            f"--password-fd {file_descriptor} cannot be read. Open it for this command, for example "
             f"--password-fd 3 with 3<FILE. Nothing was changed."
         ) from None

@@ -1,4 +1,4 @@
-"""Backups of a PostgreSQL database by its own programs; a restore is one transaction."""
+"""Backups of a PostgreSQL database with pg_dump and pg_restore; a restore is one transaction."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from sync_server.config import Config
 from sync_server.migrations import schema
 from sync_server.plumbing.database import open_engine
 
-#: Tables that are younger than the backup must go too: they point at those that are replaced.
-_CLEARED: Final = """
+#: Drops newer tables than those in the backup too, because they may refer to tables that are replaced.
+_DROP_ALL: Final = """
 BEGIN;
 DO $$
 DECLARE doomed record;
@@ -33,100 +33,109 @@ BEGIN
   END LOOP;
 END $$;
 """
-_OTHERS: Final = """
+_OTHER_CONNECTIONS: Final = """
 SELECT count(*) FROM pg_stat_activity
 WHERE datname = current_database() AND usename = current_user AND pid <> pg_backend_pid()
 """
-_TABLES: Final = "SELECT count(*) FROM pg_tables WHERE schemaname = 'public'"
+_TABLE_COUNT: Final = "SELECT count(*) FROM pg_tables WHERE schemaname = 'public'"
 _REVISION: Final = re.compile(r"^COPY \S*alembic_version .*\n(\S+)$", re.MULTILINE)
 
 
 def backup(config: Config, file: Path) -> None:
-    """One state of the database in this file, while others read and write."""
-    done = _run(config, "pg_dump", "--format=custom", "--no-owner", f"--file={file}", "--dbname", _public(config))
-    if done.returncode:
-        raise StorageError(f"pg_dump failed: {_words(done.stderr)}. There is no backup.")
+    """Write a consistent copy of the database to the file, while it is in use."""
+    result = _run(
+        config, "pg_dump", "--format=custom", "--no-owner", f"--file={file}", "--dbname", _url_without_password(config)
+    )
+    if result.returncode:
+        raise StorageError(f"pg_dump failed: {_first_line(result.stderr)}. No backup was made.")
 
 
 def restore(file: Path, config: Config) -> None:
-    """The backup in the place of all tables; nothing is changed unless all of it arrives."""
+    """Replace all tables by those of the backup; changes nothing unless all of it can be restored."""
     _require_backup(file, config)
     _require_stopped(config)
-    failed = _replace(file, config)
-    if failed:
-        raise StorageError(f"The restore failed: {failed}. Nothing was changed.")
+    error = _replace(file, config)
+    if error:
+        raise StorageError(f"The restore failed: {error}. Nothing was changed.")
 
 
 def _require_backup(file: Path, config: Config) -> None:
-    """Ours, and of a schema that this program knows."""
-    asked = _run(config, "pg_restore", "--data-only", "--table=alembic_version", "--file=-", str(file))
-    found = _REVISION.search(asked.stdout) if not asked.returncode else None
+    """Conflict unless the file is a backup of this server, with a schema that this version knows."""
+    result = _run(config, "pg_restore", "--data-only", "--table=alembic_version", "--file=-", str(file))
+    found = _REVISION.search(result.stdout) if not result.returncode else None
     if found is None:
-        why = f" ({_words(asked.stderr)})" if asked.stderr.strip() else ""
-        raise Conflict(f"{file} is no backup of this server, or it is damaged{why}. Nothing was changed.")
+        reason = f" ({_first_line(result.stderr)})" if result.stderr.strip() else ""
+        raise Conflict(f"{file} is not a backup of this server, or it is damaged{reason}. Nothing was changed.")
     schema.require_known(found[1])
 
 
 def _require_stopped(config: Config) -> None:
-    """A server that runs would go on answering from what it remembers; and these tables must be ours."""
+    """Conflict if the database is in use, because servers would keep answering from their caches, or not ours."""
     engine = open_engine(config.database_url, connections=2)
     try:
         with engine.connect() as connection:
-            others = connection.execute(text(_OTHERS)).scalar_one()
-            tables = connection.execute(text(_TABLES)).scalar_one()
-        strange = tables and schema.current(engine) is None
+            others = connection.execute(text(_OTHER_CONNECTIONS)).scalar_one()
+            tables = connection.execute(text(_TABLE_COUNT)).scalar_one()
+        foreign = tables and schema.current(engine) is None
     finally:
         engine.dispose()
-    if strange:
+    if foreign:
         raise Conflict(
-            "The database holds tables that are not this server's. Restore into another. Nothing was changed."
+            "The database contains tables that are not this server's. Restore into another one. Nothing was changed."
         )
     if others:
         raise Conflict(
-            f"{others} other connections of this user are open in the database. Stop every server and worker, "
+            f"{others} other connections of this user to the database are open. Stop every server and worker, "
             "then restore. Nothing was changed."
         )
 
 
 def _replace(file: Path, config: Config) -> str | None:
-    """Everything through one session, committed only once the file was read to its end; what went wrong."""
+    """Restore in one transaction, committed once the whole file has been read; the error, or None."""
     with (
-        _psql(config) as (asked, words),
+        _psql(config) as (psql, errors),
         subprocess.Popen(
-            [_installed("pg_restore"), "--no-owner", "--file=-", str(file)], stdout=subprocess.PIPE, stderr=words
-        ) as reading,
+            [_installed("pg_restore"), "--no-owner", "--file=-", str(file)], stdout=subprocess.PIPE, stderr=errors
+        ) as pg_restore,
     ):
-        assert asked.stdin is not None and reading.stdout is not None  # noqa: S101 -- narrows the types
+        assert psql.stdin is not None and pg_restore.stdout is not None  # noqa: S101 -- narrows the types
         try:
-            asked.stdin.write(_CLEARED.encode())
-            shutil.copyfileobj(reading.stdout, asked.stdin)
-            if reading.wait() == 0:
-                asked.stdin.write(b"\nCOMMIT;\n")
-            asked.stdin.close()
+            psql.stdin.write(_DROP_ALL.encode())
+            shutil.copyfileobj(pg_restore.stdout, psql.stdin)
+            if pg_restore.wait() == 0:
+                psql.stdin.write(b"\nCOMMIT;\n")
+            psql.stdin.close()
         except BrokenPipeError:
-            reading.stdout.close()  # psql stopped at an error of its own; both have said why
-        if asked.wait() == 0 and reading.wait() == 0:
+            pg_restore.stdout.close()  # psql stopped at an error; the reason is in `errors`
+        if psql.wait() == 0 and pg_restore.wait() == 0:
             return None
-        words.seek(0)
-        return _words(words.read().decode(errors="replace"))
+        errors.seek(0)
+        return _first_line(errors.read().decode(errors="replace"))
 
 
 @contextmanager
 def _psql(config: Config) -> Iterator[tuple[subprocess.Popen[bytes], IO[Any]]]:
-    """A session that ends at its first error, and what is said there."""
-    command = [_installed("psql"), "--no-psqlrc", "--quiet", "--set=ON_ERROR_STOP=1", "--dbname", _public(config)]
+    """A psql session that stops at its first error, and the file of its error messages."""
+    command = [
+        _installed("psql"),
+        "--no-psqlrc",
+        "--quiet",
+        "--set=ON_ERROR_STOP=1",
+        "--dbname",
+        _url_without_password(config),
+    ]
     with (
-        tempfile.TemporaryFile() as words,
+        tempfile.TemporaryFile() as errors,
         subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=words, env=_environment(config)
-        ) as asked,
+            command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=errors, env=_environment(config)
+        ) as psql,
     ):
-        yield asked, words
+        yield psql, errors
 
 
-def _run(config: Config, program: str, *words: str) -> subprocess.CompletedProcess[str]:
+def _run(config: Config, program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [_installed(program), *words],
+        [_installed(program), *arguments],
         env=_environment(config),
         capture_output=True,
         text=True,
@@ -138,12 +147,12 @@ def _run(config: Config, program: str, *words: str) -> subprocess.CompletedProce
 def _installed(program: str) -> str:
     found = shutil.which(program)
     if found is None:
-        raise StorageError(f"{program} is not installed. Install PostgreSQL's client programs and try again.")
+        raise StorageError(f"{program} is not installed. Install the PostgreSQL client programs and try again.")
     return found
 
 
-def _public(config: Config) -> str:
-    """The address without its password: every process list shows it."""
+def _url_without_password(config: Config) -> str:
+    """The database URL without its password, because process lists show arguments."""
     return make_url(config.database_url).set(drivername="postgresql", password=None).render_as_string()
 
 
@@ -152,7 +161,7 @@ def _environment(config: Config) -> dict[str, str]:
     return {**os.environ, "PGPASSWORD": str(password)} if password else dict(os.environ)
 
 
-def _words(said: str) -> str:
-    """What a program said, its first line: the rest tells the same of later tables, or shows values."""
-    lines = [line for line in said.splitlines() if line.strip()]
-    return lines[0].rstrip(".") if lines else "it was ended from outside"
+def _first_line(output: str) -> str:
+    """The first line of a program's errors; the rest repeats it for other tables, or contains values."""
+    lines = [line for line in output.splitlines() if line.strip()]
+    return lines[0].rstrip(".") if lines else "it was killed"

@@ -1,4 +1,4 @@
-"""Starts the server process, and the worker where it runs alone."""
+"""Starts the server processes, and the standalone worker."""
 
 from __future__ import annotations
 
@@ -11,29 +11,32 @@ from apiflask import APIFlask
 
 from shared.errors import SettingsError
 from sync_server import config as settings
-from sync_server.app import Ground, build, prepare, web_of
-from sync_server.commands.ground import ground, say
-from sync_server.plumbing import metrics_address
+from sync_server.app import ServerRuntime, build_runtime, prepare_database, web_app
+from sync_server.commands.console import echo, open_runtime
+from sync_server.migrations import schema
+from sync_server.plumbing import metrics_server
 from sync_server.plumbing.logs import LOG
 from sync_server.workers import Worker
 
-# Bursts of a thousand connections hang for half a minute with the server's own figures.
+# With Granian's defaults, bursts of a thousand connections hang for half a minute.
 BACKLOG = 4096
 BACKPRESSURE = 2048
 KILL_AFTER_S = 3
 
 
 def serve(host: str, port: int, processes: int) -> None:
-    """Answer requests until told to stop; on SQLite one process answers, and works too."""
+    """Answer requests until stopped; on SQLite a single process answers them and runs the worker."""
     from granian.constants import Interfaces
     from granian.log import LogLevels
     from granian.server import Server
 
     config = settings.from_environment()
-    with ground():
-        pass  # mistakes in settings, key or schema are told here, by the process that the operator started
+    with (
+        open_runtime() as runtime
+    ):  # mistakes in settings, key or schema are reported by the process the operator started
+        schema.require_declared(runtime.parts.database.engine)
     _require_free(host, port)
-    say(f"Gatehouse answers at http://{host}:{port}/")
+    echo(f"Gatehouse is running at http://{host}:{port}/")
     Server(
         "sync_server.commands.serving:serving_app",
         address=host,
@@ -51,79 +54,82 @@ def serve(host: str, port: int, processes: int) -> None:
 
 
 def _require_free(host: str, port: int) -> None:
-    """SettingsError where nobody can listen there; the server itself would tell it with a traceback."""
+    """SettingsError if the port cannot be listened on; Granian itself would fail with a traceback."""
     try:
         family, kind, number, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         with socket.socket(family, kind, number) as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             probe.bind(address)
             probe.listen()
-    except OSError as problem:
+    except OSError as error:
         raise SettingsError(
-            f"Nobody can listen at {host} port {port}: {problem.strerror}. Stop what listens there, "
-            "or choose another address: --host, --port."
+            f"Cannot listen on {host} port {port}: {error.strerror}. Stop the program that uses it, "
+            "or choose another address with --host or --port."
         ) from None
 
 
 def serving_app() -> APIFlask:
-    """What a server process loads: everything from the environment; on SQLite the worker runs inside it."""
+    """The application of a server process, from the environment; on SQLite it includes the worker."""
     config = settings.from_environment()
-    here = build(config)
-    prepare(here)
-    start_loops(here, here.parts.stop)
-    for loop in here.parts.loops:
-        threading.Thread(target=loop, args=(here.parts.stop,), name="loop", daemon=True).start()
-    _stop_when_told(here)
+    runtime = build_runtime(config)
+    prepare_database(runtime)
+    start_background_loops(runtime, runtime.parts.stop)
+    for loop in runtime.parts.loops:
+        threading.Thread(target=loop, args=(runtime.parts.stop,), name="loop", daemon=True).start()
+    _stop_on_signal(runtime)
     try:
-        tell_measures(here)
-    except SettingsError as problem:  # no reason to turn guests away: the measures are at /metrics, too
-        LOG.error("measures_not_told", problem=problem.message)
+        start_metrics_endpoint(runtime)
+    except SettingsError as error:  # no reason to stop: /metrics still serves the metrics
+        LOG.error("measures_not_told", problem=error.message)
     if config.embedded:
-        threading.Thread(target=Worker(here.parts).run, args=(here.parts.stop,), name="worker", daemon=True).start()
-    return web_of(here)
+        threading.Thread(
+            target=Worker(runtime.parts).run, args=(runtime.parts.stop,), name="worker", daemon=True
+        ).start()
+    return web_app(runtime)
 
 
-def _stop_when_told(here: Ground) -> None:
-    """End long polls and streams when the process is told to end: the server waits for them, and would kill them.
+def _stop_on_signal(runtime: ServerRuntime) -> None:
+    """End long polls and streams on SIGTERM and SIGINT, because Granian waits for them and then kills them.
 
-    The server's own handlers come after this; a wake-up descriptor is written to whoever handles the signal.
+    Granian installs its signal handlers later; the wake-up descriptor is written to whatever handler is set.
     """
-    heard, told = socket.socketpair()
-    told.setblocking(False)
-    signal.set_wakeup_fd(told.fileno(), warn_on_full_buffer=False)
+    receiver, sender = socket.socketpair()
+    sender.setblocking(False)
+    signal.set_wakeup_fd(sender.fileno(), warn_on_full_buffer=False)
 
     def wait() -> None:
-        with told:
-            while heard.recv(1)[0] not in {signal.SIGTERM, signal.SIGINT}:
+        with sender:
+            while receiver.recv(1)[0] not in {signal.SIGTERM, signal.SIGINT}:
                 pass
-            here.parts.stop.set()
-            here.bell.wake_all()
+            runtime.parts.stop.set()
+            runtime.head_notifier.wake_all()
 
     threading.Thread(target=wait, name="stop", daemon=True).start()
 
 
-def start_loops(here: Ground, stop: threading.Event) -> None:
-    """Stay in touch with other processes."""
-    for loop in here.parts.nearby.loops:
-        threading.Thread(target=loop, args=(stop,), name="nearby", daemon=True).start()
+def start_background_loops(runtime: ServerRuntime, stop: threading.Event) -> None:
+    """Start the threads that keep in touch with other processes."""
+    for loop in runtime.parts.backends.loops:
+        threading.Thread(target=loop, args=(stop,), name="backends", daemon=True).start()
 
 
-def tell_measures(here: Ground) -> int | None:
-    """Let Prometheus read this process's own measures where the settings say so; the port, if there is one."""
-    if here.parts.config.metrics_at is None:
+def start_metrics_endpoint(runtime: ServerRuntime) -> int | None:
+    """Serve this process's own metrics to Prometheus, if the settings say so; the port, or None."""
+    if runtime.parts.config.metrics_endpoint is None:
         return None
-    port, _ = metrics_address.tell_at(*here.parts.config.metrics_at, here.parts.metrics)
+    port, _ = metrics_server.serve_metrics(*runtime.parts.config.metrics_endpoint, runtime.parts.metrics)
     return port
 
 
 def work(metrics: str | None = None) -> None:
-    """Deliver facts and do the periodic jobs until told to stop; `metrics` is said instead of the setting."""
-    said = {} if metrics is None else {"GATEHOUSE_METRICS_ADDRESS": metrics}
+    """Deliver facts and run periodic jobs until stopped; `metrics` overrides the setting."""
+    overrides = {} if metrics is None else {"GATEHOUSE_METRICS_ADDRESS": metrics}
     stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())
-    with ground(settings.load(os.environ | said)) as here:
-        start_loops(here, stop)
-        port = tell_measures(here)
-        say("The worker works." if port is None else f"The worker works; its measures are at port {port}, /metrics.")
-        Worker(here.parts).run(stop)
+    with open_runtime(settings.load(os.environ | overrides)) as runtime:
+        schema.require_declared(runtime.parts.database.engine)
+        start_background_loops(runtime, stop)
+        port = start_metrics_endpoint(runtime)
+        echo("Worker started." if port is None else f"Worker started; metrics are at port {port}, /metrics.")
+        Worker(runtime.parts).run(stop)

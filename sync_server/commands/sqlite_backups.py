@@ -1,4 +1,4 @@
-"""Backups of an SQLite database: copied by SQLite itself, restored beside the old one and then exchanged."""
+"""Backups of an SQLite database, made with SQLite's backup function; a restore swaps the files at the end."""
 
 from __future__ import annotations
 
@@ -12,41 +12,41 @@ from shared.errors import Conflict, StorageError
 from sync_server.migrations import schema
 
 _MAGIC: Final = b"SQLite format 3\x00"
-_PARTS: Final = ("", "-wal", "-shm")
+_SUFFIXES: Final = ("", "-wal", "-shm")
 
 
 def backup(database: Path, file: Path) -> None:
-    """One state of the database in this file, while others read and write."""
+    """Write a consistent copy of the database to the file, while it is in use."""
     if not database.is_file():
         raise Conflict(
-            f"There is no database at {database}. Is GATEHOUSE_DATABASE_URL right, and this the right folder?"
+            f"There is no database at {database}. Is GATEHOUSE_DATABASE_URL right, and is this the right folder?"
         )
     _copy(database, file)
 
 
 @contextmanager
 def restored(file: Path, database: Path) -> Iterator[Path]:
-    """The backup in a file beside the database; it takes the database's place when the block ends well."""
+    """Restore the backup to a temporary file, which replaces the database when the block succeeds."""
     _require_backup(file)
     _require_stopped(database)
-    beside = database.with_name(f"{database.name}.restoring")
-    _remove(beside)
+    temporary = database.with_name(f"{database.name}.restoring")
+    _remove(temporary)
     try:
-        _copy(file, beside)
-        yield beside
-        _close(beside)
-        _exchange(database, beside)
+        _copy(file, temporary)
+        yield temporary
+        _close(temporary)
+        _exchange(database, temporary)
     finally:
-        _remove(beside)
+        _remove(temporary)
 
 
 def _require_backup(file: Path) -> None:
-    """Whole, ours, and of a schema that this program knows."""
+    """Conflict unless the file is an intact backup of this server, with a schema that this version knows."""
     with file.open("rb") as opened:
-        ours = opened.read(len(_MAGIC)) == _MAGIC
-    revision = _revision(file) if ours else None
+        is_sqlite = opened.read(len(_MAGIC)) == _MAGIC
+    revision = _revision(file) if is_sqlite else None
     if revision is None:
-        raise Conflict(f"{file} is no backup of this server. Nothing was changed.")
+        raise Conflict(f"{file} is not a backup of this server. Nothing was changed.")
     schema.require_known(revision)
 
 
@@ -59,13 +59,13 @@ def _revision(file: Path) -> str | None:
                 if connection.execute(tables).fetchone() == (0,):
                     return None
                 return str(connection.execute("SELECT version_num FROM alembic_version").fetchone()[0])
-    except sqlite3.Error as problem:
-        found = str(problem)
-    raise Conflict(f"{file} is cut short or damaged ({found}). Nothing was changed. Take another backup.")
+    except sqlite3.Error as error:
+        found = str(error)
+    raise Conflict(f"{file} is truncated or damaged ({found}). Nothing was changed. Use another backup.")
 
 
 def _require_stopped(database: Path) -> None:
-    """A server that runs would go on answering from what it remembers."""
+    """Conflict if a server is running: it would keep answering from its caches."""
     if not database.exists():
         return
     with closing(sqlite3.connect(database, timeout=1, isolation_level=None)) as connection:
@@ -76,35 +76,35 @@ def _require_stopped(database: Path) -> None:
         except sqlite3.OperationalError:
             raise Conflict("The server is running. Stop it, then restore. Nothing was changed.") from None
         except sqlite3.DatabaseError:
-            return  # what is no database any more, nobody serves: the very reason to restore one
+            return  # the database is damaged, so no server uses it, and a restore is what is needed
 
 
-def _exchange(database: Path, beside: Path) -> None:
-    """What was there before is kept: a restore of the wrong file must not be the end."""
+def _exchange(database: Path, temporary: Path) -> None:
+    """Swap the files, and keep the old database in case the wrong backup was restored."""
     number = 1
-    while (kept := database.with_name(f"{database.name}.before-restore-{number}")).exists():
+    while (backup_copy := database.with_name(f"{database.name}.before-restore-{number}")).exists():
         number += 1
-    for part in _PARTS:
-        before = Path(f"{database}{part}")
-        if before.exists():
-            before.rename(f"{kept}{part}")
-    beside.rename(database)
+    for suffix in _SUFFIXES:
+        old = Path(f"{database}{suffix}")
+        if old.exists():
+            old.rename(f"{backup_copy}{suffix}")
+    temporary.rename(database)
 
 
 def _close(database: Path) -> None:
-    """Leave everything in the one file."""
+    """Move everything from the write-ahead log into the main file."""
     with closing(sqlite3.connect(database)) as connection:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
 def _remove(database: Path) -> None:
-    for part in _PARTS:
-        Path(f"{database}{part}").unlink(missing_ok=True)
+    for suffix in _SUFFIXES:
+        Path(f"{database}{suffix}").unlink(missing_ok=True)
 
 
 def _copy(source: Path, target: Path) -> None:
     try:
         with closing(sqlite3.connect(source)) as old, closing(sqlite3.connect(target)) as new:
             old.backup(new)
-    except sqlite3.Error as problem:
-        raise StorageError(f"The copy from {source} to {target} failed: {problem}. Nothing was changed.") from None
+    except sqlite3.Error as error:
+        raise StorageError(f"Copying {source} to {target} failed: {error}. Nothing was changed.") from None

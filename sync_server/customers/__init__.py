@@ -1,1 +1,1 @@
-"""Those who buy: guests, known by the cookie of their browser."""
+"""Buyers: guests of a shop, identified by a cookie."""

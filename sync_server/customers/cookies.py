@@ -1,4 +1,4 @@
-"""The cookie by which a guest is known: sealed with the master key, so that nothing is looked up to believe it."""
+"""The guest cookie, sealed with the master key so that it can be verified without a database lookup."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _LENGTH = 16 + 16 + 8 + _CSRF
 
 
 @dataclass(frozen=True, slots=True)
-class Card:
-    """What the cookie holds."""
+class GuestSession:
+    """The content of a guest cookie."""
 
     guest_id: str
     organisation_id: str
@@ -28,19 +28,19 @@ class Card:
 
 
 def new_csrf(entropy: Entropy) -> str:
-    """What unsafe requests of this browser must show from now on."""
+    """A new CSRF token, which unsafe requests of this browser must send."""
     return entropy(_CSRF).hex()
 
 
-def written(card: Card, sealer: Sealer) -> str:
-    """The cookie's text."""
-    ids = uuid.UUID(card.guest_id).bytes + uuid.UUID(card.organisation_id).bytes
-    plain = ids + card.ends_at.to_bytes(8, "big") + bytes.fromhex(card.csrf)
+def encode(guest: GuestSession, sealer: Sealer) -> str:
+    """The value of the cookie."""
+    ids = uuid.UUID(guest.guest_id).bytes + uuid.UUID(guest.organisation_id).bytes
+    plain = ids + guest.ends_at.to_bytes(8, "big") + bytes.fromhex(guest.csrf)
     return base64.urlsafe_b64encode(sealer.seal(plain, _PURPOSE)).decode().rstrip("=")
 
 
-def read(text: str, sealer: Sealer, now: Millis) -> Card | None:
-    """What a cookie says; None for one that is altered, of another installation, or over."""
+def decode(text: str, sealer: Sealer, now: Millis) -> GuestSession | None:
+    """The session in a cookie; None if it was altered, has expired, or comes from another installation."""
     try:
         plain = sealer.open(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)), _PURPOSE)
     except (StorageError, binascii.Error, ValueError):
@@ -48,5 +48,5 @@ def read(text: str, sealer: Sealer, now: Millis) -> Card | None:
     if len(plain) != _LENGTH:
         return None
     ends_at = int.from_bytes(plain[32:40], "big")
-    guest, organisation = (str(uuid.UUID(bytes=plain[start : start + 16])) for start in (0, 16))
-    return Card(guest, organisation, ends_at, plain[40:].hex()) if now < ends_at else None
+    guest_id, organisation_id = (str(uuid.UUID(bytes=plain[start : start + 16])) for start in (0, 16))
+    return GuestSession(guest_id, organisation_id, ends_at, plain[40:].hex()) if now < ends_at else None

@@ -1,4 +1,4 @@
-"""Reads of guests."""
+"""Queries for guests."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from shared.clock import Millis
 from sync_server.customers.models import GuestRow
 
 
-def guests_from(session: Session, origin: str, since: Millis) -> int:
-    """How many guests came from one address since then."""
-    there = select(func.count()).where(GuestRow.origin == origin, GuestRow.created_at > since)
-    return session.execute(there).scalar_one()
+def guests_from_address(session: Session, origin: str, since: Millis) -> int:
+    """How many guests have come from one client address since then."""
+    query = select(func.count()).where(GuestRow.origin == origin, GuestRow.created_at > since)
+    return session.execute(query).scalar_one()
 
 
-def is_here(session: Session, guest_id: str, now: Millis) -> bool:
-    """Whether a guest has neither left nor stayed too long: a cookie alone does not know who left."""
+def is_active(session: Session, guest_id: str, now: Millis) -> bool:
+    """Whether a guest's session is still open; the cookie alone does not show whether the guest ended it."""
     return session.scalar(select(GuestRow.ends_at).where(GuestRow.id == guest_id, GuestRow.ends_at > now)) is not None

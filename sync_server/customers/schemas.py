@@ -1,4 +1,4 @@
-"""What a guest's browser is told."""
+"""Response schemas of guest sessions."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Self
 from pydantic import BaseModel
 
 from shared.clock import Millis
-from sync_server.plumbing.shapes import iso
+from sync_server.plumbing.api.schemas import iso
 
 
 @dataclass(frozen=True, slots=True)
 class Shop:
-    """The organisation that somebody visits."""
+    """The organisation whose shop is visited."""
 
     id: str
     slug: str
@@ -21,7 +21,7 @@ class Shop:
 
 
 class ShopView(BaseModel):
-    """Whose guest one is."""
+    """The shop of a guest session."""
 
     slug: str
     name: str
@@ -37,7 +37,6 @@ class GuestView(BaseModel):
 
     @classmethod
     def of(cls, csrf: str, ends_at: Millis, shop: Shop) -> Self:
-        """As the browser is told."""
         return cls(
             kind="guest", csrf_token=csrf, ends_at=iso(ends_at), organisation=ShopView(slug=shop.slug, name=shop.name)
         )

@@ -1,4 +1,4 @@
-"""Lets guests in, and forgets them."""
+"""Creates guest sessions, ends them, and deletes old ones."""
 
 from __future__ import annotations
 
@@ -8,48 +8,50 @@ from sqlalchemy.orm import Session
 from shared.clock import Millis
 from shared.errors import TooMany
 from shared.ids import uuid7
-from sync_server.accounts.passwords import tally_key
+from sync_server.accounts.passwords import throttle_key
 from sync_server.customers import queries, rules
-from sync_server.customers.cookies import Card, new_csrf
+from sync_server.customers.cookies import GuestSession, new_csrf
 from sync_server.customers.models import GuestRow
-from sync_server.plumbing.database import announce
-from sync_server.plumbing.principals import Deed
+from sync_server.plumbing.database import emit
+from sync_server.plumbing.principals import ActionContext
 
-KEPT_MS = 48 * 3_600_000
-"""A guest whose time is over is remembered a while: holds and orders may still name them."""
-
-
-def origin_of(address: str) -> str:
-    """How what comes from one address is counted without writing the address down."""
-    return tally_key("address", address)[:16].hex()
+RETENTION_MS = 48 * 3_600_000
+"""Ended guests are kept this long, because holds and orders may still refer to them."""
 
 
-def let_in(session: Session, organisation_id: str, deed: Deed, *, lasts_ms: int, allowed: int) -> Card:
-    """A new guest of this organisation; TooMany where one address sends more than `allowed`."""
-    origin = origin_of(deed.actor.ip)
-    if queries.guests_from(session, origin, deed.now - rules.FROM_ONE_ADDRESS_MS) >= allowed:
-        raise TooMany("Too many visitors come from your address. Wait five minutes and try again.", retry_after=300)
+def address_hash(address: str) -> str:
+    """A hash of a client address, to count its requests without storing the address."""
+    return throttle_key("address", address)[:16].hex()
+
+
+def create_guest(
+    session: Session, organisation_id: str, context: ActionContext, *, lasts_ms: int, allowed: int
+) -> GuestSession:
+    """Start a guest session; TooMany if one client address starts more than `allowed`."""
+    origin = address_hash(context.actor.ip)
+    if queries.guests_from_address(session, origin, context.now - rules.ADDRESS_WINDOW_MS) >= allowed:
+        raise TooMany("Too many visitors from your network. Wait five minutes and try again.", retry_after=300)
     row = GuestRow(
-        id=uuid7(deed.now, deed.entropy),
+        id=uuid7(context.now, context.entropy),
         organisation_id=organisation_id,
         origin=origin,
-        created_at=deed.now,
-        ends_at=deed.now + lasts_ms,
+        created_at=context.now,
+        ends_at=context.now + lasts_ms,
     )
     session.add(row)
     session.flush()
-    announce(session, "guest_let_in", row, deed.now)
-    return Card(row.id, organisation_id, row.ends_at, new_csrf(deed.entropy))
+    emit(session, "guest_let_in", row, context.now)
+    return GuestSession(row.id, organisation_id, row.ends_at, new_csrf(context.entropy))
 
 
-def forget(session: Session, now: Millis) -> None:
-    """Drop guests whose time is long over, and where the others came from once it need not be counted any more."""
-    session.execute(delete(GuestRow).where(GuestRow.ends_at <= now - KEPT_MS))
-    counted = GuestRow.created_at > now - rules.FROM_ONE_ADDRESS_MS
-    session.execute(update(GuestRow).where(GuestRow.origin.is_not(None), ~counted).values(origin=None))
+def delete_expired(session: Session, now: Millis) -> None:
+    """Delete guests after their retention time, and address hashes once they no longer count."""
+    session.execute(delete(GuestRow).where(GuestRow.ends_at <= now - RETENTION_MS))
+    still_counted = GuestRow.created_at > now - rules.ADDRESS_WINDOW_MS
+    session.execute(update(GuestRow).where(GuestRow.origin.is_not(None), ~still_counted).values(origin=None))
 
 
-def end(session: Session, guest_id: str, now: Millis) -> None:
-    """A guest goes: the cookie is good no more."""
+def end_session(session: Session, guest_id: str, now: Millis) -> None:
+    """End a guest's session, so that the cookie is no longer valid."""
     session.execute(update(GuestRow).where(GuestRow.id == guest_id).values(ends_at=now))
-    announce(session, "guest_gone", guest_id, now)
+    emit(session, "guest_gone", guest_id, now)

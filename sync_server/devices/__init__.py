@@ -1,1 +1,1 @@
-"""Gate machines: how they are let in, what they may do, where they stand, and how they are shut out."""
+"""Devices, the gate machines: enrolment, assignments, reports and revocation."""

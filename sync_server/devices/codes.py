@@ -1,4 +1,4 @@
-"""An enrolment code as a picture, and how the latest one fared."""
+"""Enrolment codes as QR images, and the state of a code."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ CodeState = Literal["none", "open", "used", "expired", "dead"]
 
 
 def qr_svg(text: str) -> str:
-    """A QR code of letters and digits only, so that every scanner types it right."""
-    picture = BytesIO()
+    """An SVG QR code in alphanumeric mode, which every scanner types correctly."""
+    image = BytesIO()
     segno.make_qr(text, error="m", mode="alphanumeric").save(
-        picture, kind="svg", xmldecl=False, svgns=True, scale=6, border=4, dark="#000", light="#fff", omitsize=True
+        image, kind="svg", xmldecl=False, svgns=True, scale=6, border=4, dark="#000", light="#fff", omitsize=True
     )
-    return picture.getvalue().decode()
+    return image.getvalue().decode()
 
 
 def state_of(code: EnrolmentCode | None, now: Millis) -> CodeState:
-    """Whether it still opens anything."""
+    """Whether a code can still be used."""
     if code is None:
         return "none"
     if code.used_at is not None:

@@ -1,4 +1,4 @@
-"""Request counters: a signed request is good once, and a device that fell behind is told from where to go on."""
+"""Request counters: a signed request is accepted once; a device that fell behind learns the highest counter."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from sqlalchemy.orm import Session
 from shared.errors import Conflict
 from shared.http_signatures import CounterWindow
 from sync_server.devices.models import RequestCounter
-from sync_server.plumbing.many import insert_many
+from sync_server.plumbing.sql.bulk import insert_many
 
 WINDOW = 64
 
 
 def take(session: Session, device_number: int, channel: str, counter: int) -> None:
-    """Use up this counter; Conflict tells the highest one that was used."""
+    """Mark a counter as used; raises Conflict, with the highest one used, where it was used or is too old."""
     row = _locked(session, device_number, channel)
     before = CounterWindow(WINDOW, row.highest, int.from_bytes(row.seen, "big"))
-    after, fresh = before.accept(counter)
-    if not fresh:
+    after, is_new = before.accept(counter)
+    if not is_new:
         raise Conflict(
-            "This request was sent before, or its counter is older than those used since. Go on above the one given.",
+            "This request was sent before, or its counter is too old. Continue above the counter given in `last`.",
             code="counter_too_low",
             last=before.highest,
             channel=channel,
@@ -31,11 +31,11 @@ def take(session: Session, device_number: int, channel: str, counter: int) -> No
 
 def _locked(session: Session, device_number: int, channel: str) -> RequestCounter:
     here = RequestCounter.device_number == device_number, RequestCounter.channel == channel
-    held = select(RequestCounter).where(*here).with_for_update()
-    row = session.scalars(held).one_or_none()
+    locked = select(RequestCounter).where(*here).with_for_update()
+    row = session.scalars(locked).one_or_none()
     if row is None:
-        # Two first requests may come at once: whoever is second waits here for the first one's row.
-        fresh = {"device_number": device_number, "channel": channel, "highest": 0, "seen": bytes(WINDOW // 8)}
-        insert_many(session, RequestCounter, [fresh], "ON CONFLICT DO NOTHING")
-        row = session.scalars(held).one()
+        # Two first requests may come at once: the second waits here for the first one's row.
+        initial = {"device_number": device_number, "channel": channel, "highest": 0, "seen": bytes(WINDOW // 8)}
+        insert_many(session, RequestCounter, [initial], "ON CONFLICT DO NOTHING")
+        row = session.scalars(locked).one()
     return row

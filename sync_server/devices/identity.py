@@ -1,4 +1,4 @@
-"""The key pair by which gates know this installation: made at its first use, sealed at rest."""
+"""The key pair that identifies this installation to gates: generated on first use, sealed at rest."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from shared.clock import Millis
 from sync_server.devices.models import ServerIdentity
-from sync_server.plumbing.database import Database, of
+from sync_server.plumbing.database import Database, database_of
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.sealing import Sealer
 
@@ -21,20 +21,20 @@ _EXTENSION = "gatehouse.server_key"
 
 
 class ServerKey:
-    """The server's signing key, read from the database once a process."""
+    """The server's signing key, read from the database once per process."""
 
     def __init__(self, database: Database, sealer: Sealer) -> None:
-        """Opens nothing yet."""
+        """The key is read on first use."""
         self._database = database
         self._sealer = sealer
-        self._turn = threading.Lock()
+        self._lock = threading.Lock()
         self._private: Ed25519PrivateKey | None = None
         self._public = b""
 
     @property
     def private(self) -> Ed25519PrivateKey:
-        """Signs every answer to a gate."""
-        with self._turn:
+        """The key that signs every answer to a gate."""
+        with self._lock:
             if self._private is None:
                 self._private = self._read()
                 self._public = self._private.public_key().public_bytes_raw()
@@ -42,7 +42,7 @@ class ServerKey:
 
     @property
     def public(self) -> bytes:
-        """What gates know the server by, 32 bytes."""
+        """The public key by which gates identify the server, 32 bytes."""
         return self._public or self.private.public_key().public_bytes_raw()
 
     def _read(self) -> Ed25519PrivateKey:
@@ -50,28 +50,28 @@ class ServerKey:
             row = session.get(ServerIdentity, 1)
         if row is None:
             with self._database.writing() as session:
-                row = _made(session, self._sealer, self._database.clock())
+                row = _create(session, self._sealer, self._database.clock())
         return Ed25519PrivateKey.from_private_bytes(self._sealer.open(row.sealed, _PURPOSE))
 
 
-def _made(session: Session, sealer: Sealer, now: Millis) -> ServerIdentity:
-    """The one identity there is, whichever process was first to write it."""
-    private = Ed25519PrivateKey.from_private_bytes(of(session).entropy(32))
+def _create(session: Session, sealer: Sealer, now: Millis) -> ServerIdentity:
+    """Insert the identity unless another process was first; returns the stored one."""
+    private = Ed25519PrivateKey.from_private_bytes(database_of(session).entropy(32))
     sealed = sealer.seal(private.private_bytes_raw(), _PURPOSE)
     row = {"id": 1, "public_key": private.public_key().public_bytes_raw(), "sealed": sealed, "created_at": now}
-    dialect = sqlite if of(session).embedded else postgresql
+    dialect = sqlite if database_of(session).embedded else postgresql
     session.execute(dialect.insert(ServerIdentity).values(row).on_conflict_do_nothing())
     return session.execute(select(ServerIdentity)).scalar_one()
 
 
 def private_key(session: Session, sealer: Sealer) -> Ed25519PrivateKey:
-    """The same key within a transaction that is open for writing, where asking for another would wait for itself."""
-    row = session.get(ServerIdentity, 1) or _made(session, sealer, of(session).clock())
+    """The signing key, read in the caller's write transaction; on SQLite a second one would deadlock."""
+    row = session.get(ServerIdentity, 1) or _create(session, sealer, database_of(session).clock())
     return Ed25519PrivateKey.from_private_bytes(sealer.open(row.sealed, _PURPOSE))
 
 
 def public_key(session: Session, sealer: Sealer) -> bytes | None:
-    """What signatures are checked with; None where the key was never needed. Told by the private key, not the row."""
+    """The public key, derived from the private key rather than the row; None where no key exists yet."""
     row = session.get(ServerIdentity, 1)
     if row is None:
         return None
@@ -80,7 +80,7 @@ def public_key(session: Session, sealer: Sealer) -> bytes | None:
 
 
 def server_key() -> ServerKey:
-    """The key of the server that is answering this request."""
+    """The key of the current app."""
     extensions = current_app.extensions
-    known: ServerKey | None = extensions.get(_EXTENSION)
-    return known or extensions.setdefault(_EXTENSION, ServerKey(parts().database, parts().sealer))
+    existing: ServerKey | None = extensions.get(_EXTENSION)
+    return existing or extensions.setdefault(_EXTENSION, ServerKey(parts().database, parts().sealer))

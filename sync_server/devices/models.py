@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import JSON, BigInteger, ForeignKey, Index, LargeBinary, String, Text, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
-from sync_server.plumbing.tables import Base
+from sync_server.plumbing.sql.tables import Base
 
 
 class Device(Base):
@@ -46,7 +46,7 @@ class Assignment(Base):
 
 
 class EnrolmentCode(Base):
-    """A one-time code as the server keeps it: sealed under the master key, so that a dump opens no door."""
+    """A one-time enrolment code, sealed under the master key, so that a database dump does not reveal it."""
 
     __tablename__ = "device_enrolment_codes"
 
@@ -74,7 +74,7 @@ class RequestCounter(Base):
 
 
 class DeviceReport(Base):
-    """What a device last told of itself; apart from `devices` because it is written at every hello."""
+    """The last report of a device; separate from `devices` because it is written at every hello."""
 
     __tablename__ = "device_reports"
 

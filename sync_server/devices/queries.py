@@ -1,4 +1,4 @@
-"""Reads of devices, always within one organisation, except where a signed request names a device by number."""
+"""Reads of devices, within one organisation except where a signed request names a device by number."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from sqlalchemy.orm import Session
 from shared.clock import Millis
 from shared.errors import NotFound
 from sync_server.devices.models import Assignment, Device, DeviceReport, EnrolmentCode
-from sync_server.devices.rules import DeviceState, Work, state_of
+from sync_server.devices.rules import DeviceState, EventAssignment, state_of
 
 NO_DEVICE = "There is no such device."
 
 
 @dataclass(frozen=True, slots=True)
-class KnownDevice:
+class EnrolledDevice:
     """What a request needs of the device that signed it."""
 
     id: str
@@ -30,21 +30,21 @@ class KnownDevice:
 
     @property
     def revoked(self) -> bool:
-        """Whether the organiser has shut it out."""
+        """Whether the organiser has revoked it."""
         return self.revoked_at is not None
 
 
 @dataclass(frozen=True, slots=True)
 class DeviceView:
-    """A device as its organiser sees it, before journals are looked at."""
+    """A device as its organiser sees it, without its journal."""
 
     device: Device
     state: DeviceState
     report: DeviceReport | None
-    assignments: tuple[Work, ...]
+    assignments: tuple[EventAssignment, ...]
 
 
-def by_number(session: Session, number: int) -> KnownDevice | None:
+def by_number(session: Session, number: int) -> EnrolledDevice | None:
     """The enrolled device of that number, revoked or not."""
     columns = (
         Device.id,
@@ -56,7 +56,7 @@ def by_number(session: Session, number: int) -> KnownDevice | None:
         Device.revoked_at,
     )
     row: Any = session.execute(select(*columns).where(Device.number == number, Device.public_key.is_not(None))).first()
-    return None if row is None else KnownDevice(*row)
+    return None if row is None else EnrolledDevice(*row)
 
 
 def get(session: Session, organisation_id: str, device_id: str) -> Device:
@@ -68,7 +68,7 @@ def get(session: Session, organisation_id: str, device_id: str) -> Device:
 
 
 def view(session: Session, organisation_id: str, device_id: str) -> DeviceView:
-    """One device with all that is known of it."""
+    """One device with its last report and its assignments."""
     device = get(session, organisation_id, device_id)
     return _view(device, session.get(DeviceReport, device.id), assignments(session, device.id))
 
@@ -77,22 +77,22 @@ def views(session: Session, organisation_id: str) -> list[DeviceView]:
     """Every device of an organisation, by name."""
     of_organisation = select(Device).where(Device.organisation_id == organisation_id)
     devices = session.scalars(of_organisation.order_by(Device.name, Device.id))
-    told = session.scalars(select(DeviceReport).where(DeviceReport.organisation_id == organisation_id))
-    reports = {report.device_id: report for report in told}
-    works = _works(session, organisation_id)
+    rows = session.scalars(select(DeviceReport).where(DeviceReport.organisation_id == organisation_id))
+    reports = {report.device_id: report for report in rows}
+    works = _assignments_by_device(session, organisation_id)
     return [_view(device, reports.get(device.id), tuple(works.get(device.id, ()))) for device in devices]
 
 
-def _works(session: Session, organisation_id: str) -> dict[str, list[Work]]:
-    works: dict[str, list[Work]] = {}
+def _assignments_by_device(session: Session, organisation_id: str) -> dict[str, list[EventAssignment]]:
+    works: dict[str, list[EventAssignment]] = {}
     assigned = select(Assignment).where(Assignment.organisation_id == organisation_id)
     for row in session.scalars(assigned.order_by(Assignment.event_number)):
-        works.setdefault(row.device_id, []).append(_work(row))
+        works.setdefault(row.device_id, []).append(_assignment(row))
     return works
 
 
 def views_of_event(session: Session, organisation_id: str, event_number: int) -> list[DeviceView]:
-    """The devices that an event counts on."""
+    """The devices assigned to an event."""
     return [
         each
         for each in views(session, organisation_id)
@@ -100,19 +100,19 @@ def views_of_event(session: Session, organisation_id: str, event_number: int) ->
     ]
 
 
-def _view(device: Device, report: DeviceReport | None, works: tuple[Work, ...]) -> DeviceView:
+def _view(device: Device, report: DeviceReport | None, works: tuple[EventAssignment, ...]) -> DeviceView:
     return DeviceView(device, state_of(device.enrolled_at, device.revoked_at), report, works)
 
 
-def assignments(session: Session, device_id: str) -> tuple[Work, ...]:
-    """What a device does, by event."""
+def assignments(session: Session, device_id: str) -> tuple[EventAssignment, ...]:
+    """The assignments of a device, by event."""
     found = select(Assignment).where(Assignment.device_id == device_id).order_by(Assignment.event_number)
-    return tuple(_work(row) for row in session.scalars(found))
+    return tuple(_assignment(row) for row in session.scalars(found))
 
 
-def _work(row: Assignment) -> Work:
+def _assignment(row: Assignment) -> EventAssignment:
     gates, zones = tuple(row.gates_allowed), tuple(row.zones)
-    return Work(row.event_id, row.event_number, row.gate, gates, zones, row.direction, row.mode)
+    return EventAssignment(row.event_id, row.event_number, row.gate, gates, zones, row.direction, row.mode)
 
 
 def event_numbers(session: Session, device_id: str) -> frozenset[int]:
@@ -121,7 +121,7 @@ def event_numbers(session: Session, device_id: str) -> frozenset[int]:
 
 
 def organisation_of(session: Session, device_numbers: set[int]) -> dict[int, str]:
-    """Whose each of these devices is."""
+    """The organisation of each of these devices."""
     found = select(Device.number, Device.organisation_id).where(Device.number.in_(device_numbers))
     return dict(session.execute(found).all())
 
@@ -133,7 +133,7 @@ def names(session: Session, organisation_id: str) -> dict[int, str]:
 
 
 def latest_code(session: Session, device_id: str) -> EnrolmentCode | None:
-    """The code that was made last for a device, open or not."""
+    """The most recent code of a device, open or not."""
     newest = EnrolmentCode.created_at.desc(), EnrolmentCode.withdrawn_at.is_not(None)
     found = select(EnrolmentCode).where(EnrolmentCode.device_id == device_id).order_by(*newest)
     return session.scalars(found.limit(1)).first()
@@ -144,12 +144,12 @@ def holder_of_key(session: Session, public_key: bytes) -> str | None:
     return session.scalar(select(Device.id).where(Device.public_key == public_key))
 
 
-def rows_told(session: Session, device_id: str) -> list[dict[str, Any]]:
-    """How far a device's rows were when it last told."""
+def reported_rows(session: Session, device_id: str) -> list[dict[str, Any]]:
+    """How current a device's rows were at its last report."""
     return session.scalar(select(DeviceReport.rows).where(DeviceReport.device_id == device_id)) or []
 
 
-def standing(session: Session, device_id: str) -> tuple[str, bool]:
-    """A device's profile, and whether it has been shut out."""
+def access_state(session: Session, device_id: str) -> tuple[str, bool]:
+    """A device's profile, and whether it is revoked."""
     profile, revoked_at = session.execute(select(Device.profile, Device.revoked_at).where(Device.id == device_id)).one()
     return profile, revoked_at is not None

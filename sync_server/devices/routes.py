@@ -9,13 +9,13 @@ from flask import Response
 from sqlalchemy.orm import Session
 
 from sync_server.devices import codes, enrolment, queries, schemas, service
+from sync_server.devices.event_assignments import event_assignment
 from sync_server.devices.identity import server_key
-from sync_server.devices.rules import CODE_LIFETIME_MS, Work
-from sync_server.devices.work import work_at
-from sync_server.plumbing.once import once
+from sync_server.devices.rules import CODE_LIFETIME_MS, EventAssignment
+from sync_server.plumbing.api.idempotency import run_once
+from sync_server.plumbing.api.schemas import iso_or_none
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.principals import Action
-from sync_server.plumbing.shapes import iso_or_none
 from sync_server.plumbing.web import current_actor, organisation, requires
 
 bp = APIBlueprint("devices", __name__, url_prefix="/api/devices", tag="Devices")
@@ -25,7 +25,7 @@ bp = APIBlueprint("devices", __name__, url_prefix="/api/devices", tag="Devices")
 @requires(Action.READ)
 @bp.output(schemas.DevicesOut)
 def devices() -> schemas.DevicesOut:
-    """Every device, with what it last told of itself."""
+    """List all devices, with their last reports."""
     with parts().database.reading() as session:
         found = queries.views(session, organisation())
         return schemas.DevicesOut(items=[schemas.DeviceOut.of(view, parts().clock()) for view in found])
@@ -36,7 +36,7 @@ def devices() -> schemas.DevicesOut:
 @bp.input(schemas.NewDevice)
 @bp.output(schemas.DeviceOut, status_code=201)
 def create(json_data: schemas.NewDevice) -> Response:
-    """Make a device; it waits until a machine enrols with a code."""
+    """Create a device; it waits until a machine enrols with a code."""
 
     def write(session: Session) -> dict[str, Any]:
         device = service.create(
@@ -49,7 +49,7 @@ def create(json_data: schemas.NewDevice) -> Response:
         )
         return _out(session, device.id).model_dump(mode="json")
 
-    return once(write)
+    return run_once(write)
 
 
 @bp.get("/<device_id>")
@@ -85,11 +85,11 @@ def change(device_id: str, json_data: schemas.ChangeDevice) -> schemas.DeviceOut
 @bp.input(schemas.Assignments)
 @bp.output(schemas.DeviceOut)
 def assign(device_id: str, json_data: schemas.Assignments) -> schemas.DeviceOut:
-    """Say what a device does, at all its events."""
+    """Set all assignments of a device."""
     with parts().database.writing() as session:
         found = queries.get(session, organisation(), device_id)
-        works = [_work(session, asked) for asked in json_data.assignments]
-        service.assign(session, found, works, actor=current_actor(), now=parts().clock())
+        assignments = [_assignment(session, wanted) for wanted in json_data.assignments]
+        service.assign(session, found, assignments, actor=current_actor(), now=parts().clock())
         return _out(session, device_id)
 
 
@@ -97,8 +97,8 @@ def assign(device_id: str, json_data: schemas.Assignments) -> schemas.DeviceOut:
 @requires(Action.MANAGE_DEVICES)
 @bp.output(schemas.CodeOut, status_code=201)
 def new_code(device_id: str) -> schemas.CodeOut:
-    """Make an enrolment code. It is in this answer and nowhere else: there is no Idempotency-Key here, because keeping
-    the answer would keep the code."""
+    """Create an enrolment code, shown in this response only. There is no Idempotency-Key here, because storing the
+    response would store the code."""
     public, now = server_key().public, parts().clock()
     with parts().database.writing() as session:
         found = queries.get(session, organisation(), device_id)
@@ -110,7 +110,7 @@ def new_code(device_id: str) -> schemas.CodeOut:
 @requires(Action.READ)
 @bp.output(schemas.EnrolmentOut)
 def enrolment_state(device_id: str) -> schemas.EnrolmentOut:
-    """How the latest code fared, and the check number to compare with the gate's screen."""
+    """The state of the latest code, and the check number to compare with the gate's screen."""
     with parts().database.reading() as session:
         found = queries.get(session, organisation(), device_id)
         code = queries.latest_code(session, found.id)
@@ -127,23 +127,23 @@ def enrolment_state(device_id: str) -> schemas.EnrolmentOut:
 @bp.input(schemas.Revocation)
 @bp.output(schemas.DeviceOut)
 def revoke(device_id: str, json_data: schemas.Revocation) -> schemas.DeviceOut:
-    """Shut a device out for good; it may still deliver its journal."""
+    """Revoke a device for good; it may still deliver its journal."""
     with parts().database.writing() as session:
         found = queries.get(session, organisation(), device_id)
         service.revoke(session, found, json_data.reason, actor=current_actor(), now=parts().clock())
         return _out(session, device_id)
 
 
-def _work(session: Session, asked: schemas.AssignmentIn) -> Work:
-    return work_at(
+def _assignment(session: Session, wanted: schemas.AssignmentIn) -> EventAssignment:
+    return event_assignment(
         session,
         organisation(),
-        asked.event_id,
-        gate=asked.gate,
-        gates_allowed=asked.gates_allowed,
-        zones=asked.zones,
-        direction=asked.direction,
-        mode=asked.mode,
+        wanted.event_id,
+        gate=wanted.gate,
+        gates_allowed=wanted.gates_allowed,
+        zones=wanted.zones,
+        direction=wanted.direction,
+        mode=wanted.mode,
     )
 
 

@@ -8,30 +8,30 @@ from pydantic import BaseModel, Field
 
 from shared.clock import Millis
 from sync_server.devices.queries import DeviceView
-from sync_server.devices.rules import Work, is_silent
-from sync_server.plumbing.shapes import Asked, Reason, iso, iso_or_none
+from sync_server.devices.rules import EventAssignment, is_silent
+from sync_server.plumbing.api.schemas import Reason, RequestBody, iso, iso_or_none
 
 Number = Annotated[int, Field(ge=0, le=2**31 - 1)]
 DeviceName = Annotated[str, Field(min_length=1, max_length=80)]
 Profile = Annotated[str, Field(min_length=1, max_length=20)]
 
 
-class NewDevice(Asked):
-    """A device to be."""
+class NewDevice(RequestBody):
+    """A device to create."""
 
     name: DeviceName
     profile: Profile = "gate"
 
 
-class ChangeDevice(Asked):
-    """What shall be different."""
+class ChangeDevice(RequestBody):
+    """The fields to change."""
 
     name: DeviceName | None = None
     profile: Profile | None = None
 
 
-class AssignmentIn(Asked):
-    """What the device shall do at one event; gates and zones by their numbers. No gate: the operator picks one."""
+class AssignmentIn(RequestBody):
+    """What the device does at one event; gates and zones by number. Without a gate the operator picks one."""
 
     event_id: Annotated[str, Field(max_length=36)]
     gate: Number | None = None
@@ -41,14 +41,14 @@ class AssignmentIn(Asked):
     mode: Literal["real", "test"] = "real"
 
 
-class Assignments(Asked):
-    """Everything the device shall do from now on: what is not listed, it stops doing."""
+class Assignments(RequestBody):
+    """All assignments of the device: what is not listed ends."""
 
     assignments: Annotated[list[AssignmentIn], Field(max_length=100)]
 
 
-class Revocation(Asked):
-    """Why a device is shut out."""
+class Revocation(RequestBody):
+    """Why a device is revoked."""
 
     reason: Reason = ""
 
@@ -65,21 +65,20 @@ class AssignmentView(BaseModel):
     mode: str
 
     @classmethod
-    def of(cls, work: Work) -> AssignmentView:
-        """As the API tells it."""
+    def of(cls, assignment: EventAssignment) -> AssignmentView:
         return cls(
-            event_id=work.event_id,
-            event_number=work.event_number,
-            gate=work.gate,
-            gates_allowed=list(work.gates_allowed),
-            zones=list(work.zones),
-            direction=work.direction,
-            mode=work.mode,
+            event_id=assignment.event_id,
+            event_number=assignment.event_number,
+            gate=assignment.gate,
+            gates_allowed=list(assignment.gates_allowed),
+            zones=list(assignment.zones),
+            direction=assignment.direction,
+            mode=assignment.mode,
         )
 
 
 class HeldRows(BaseModel):
-    """How far a device's rows of one event are."""
+    """How current a device's rows of one event are."""
 
     event: int
     revision: int
@@ -87,7 +86,7 @@ class HeldRows(BaseModel):
 
 
 class DeviceOut(BaseModel):
-    """A device, and what it last told of itself."""
+    """A device with its last report."""
 
     id: str
     number: int
@@ -108,7 +107,6 @@ class DeviceOut(BaseModel):
 
     @classmethod
     def of(cls, view: DeviceView, now: Millis) -> DeviceOut:
-        """As the API tells it."""
         device, report = view.device, view.report
         return cls(
             id=device.id,
@@ -126,7 +124,7 @@ class DeviceOut(BaseModel):
             clock_offset_ms=report.clock_offset if report else None,
             clock_uncertainty_ms=report.clock_uncertainty if report else None,
             rows=[HeldRows.model_validate(row) for row in report.rows] if report else [],
-            assignments=[AssignmentView.of(work) for work in view.assignments],
+            assignments=[AssignmentView.of(assignment) for assignment in view.assignments],
         )
 
 
@@ -138,7 +136,7 @@ class DevicesOut(BaseModel):
 
 
 class CodeOut(BaseModel):
-    """An enrolment code: shown once, good for a quarter of an hour and for one machine."""
+    """An enrolment code: shown once, valid for fifteen minutes and one machine."""
 
     code: str
     expires_at: str
@@ -146,12 +144,11 @@ class CodeOut(BaseModel):
 
     @classmethod
     def of(cls, text: str, expires_at: Millis, qr_svg: str) -> CodeOut:
-        """As the API tells it."""
         return cls(code=text, expires_at=iso(expires_at), qr_svg=qr_svg)
 
 
 class EnrolmentOut(BaseModel):
-    """How the latest code of a device fared; the check number is the one the gate shows too."""
+    """The state of a device's latest code; the gate shows the same check number."""
 
     state: Literal["none", "open", "used", "expired", "dead"]
     check_number: str = ""

@@ -1,4 +1,4 @@
-"""Lets devices in, gives them work, hears their reports and shuts them out: the only writer of devices."""
+"""Creates, assigns, enrols and revokes devices and stores their reports: the only writer of devices."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from shared.snapshot import DeviceRow
 from sync_server.audit import service as audit
 from sync_server.devices import queries, rules
 from sync_server.devices.models import Assignment, Device, DeviceReport
-from sync_server.devices.rules import Work
+from sync_server.devices.rules import EventAssignment
 from sync_server.outbox import service as outbox
-from sync_server.plumbing.database import announce, of
+from sync_server.plumbing.database import database_of, emit
 from sync_server.plumbing.principals import Actor
 from sync_server.revisions import service as revisions
 
 ASSIGNMENTS_CHANGED = "device_assignments_changed"
-"""Announced inside the transaction, with the device's number."""
+"""Emitted inside the transaction, with the device's number."""
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a device tells of itself at a hello."""
+    """What a device reports at a hello."""
 
     software: str
     branch: int
@@ -41,8 +41,8 @@ class Report:
 
 
 @dataclass(frozen=True, slots=True)
-class _Telling:
-    """One change of one device, for the audit log and for whoever listens."""
+class _Change:
+    """One change of one device, for the audit log and the facts."""
 
     actor: Actor
     now: Millis
@@ -54,9 +54,9 @@ class _Telling:
 
 
 def create(session: Session, organisation_id: str, name: str, profile: str, *, actor: Actor, now: Millis) -> Device:
-    """A new device that waits for its enrolment."""
+    """Create a device; it waits for enrolment."""
     device = Device(
-        id=uuid7(now, of(session).entropy),
+        id=uuid7(now, database_of(session).entropy),
         number=_free_number(session),
         organisation_id=organisation_id,
         name=_checked_name(name),
@@ -65,14 +65,14 @@ def create(session: Session, organisation_id: str, name: str, profile: str, *, a
     )
     session.add(device)
     session.flush()
-    _tell(session, device, _Telling(actor, now, "created", after={"name": device.name, "profile": profile}))
+    _record(session, device, _Change(actor, now, "created", after={"name": device.name, "profile": profile}))
     return device
 
 
 def change(
     session: Session, device: Device, *, name: str | None, profile: str | None, actor: Actor, now: Millis
 ) -> None:
-    """Another name or profile."""
+    """Change a device's name or profile."""
     before = {"name": device.name, "profile": device.profile}
     if name is not None:
         device.name = _checked_name(name)
@@ -81,89 +81,91 @@ def change(
     session.flush()
     _put_rows(session, device)
     after = {"name": device.name, "profile": device.profile}
-    _tell(session, device, _Telling(actor, now, "changed", before, after))
-    announce(session, ASSIGNMENTS_CHANGED, device.number, now)
+    _record(session, device, _Change(actor, now, "changed", before, after))
+    emit(session, ASSIGNMENTS_CHANGED, device.number, now)
 
 
-def assign(session: Session, device: Device, works: Sequence[Work], *, actor: Actor, now: Millis) -> None:
-    """From now on the device does exactly this; rows of other events are no longer its business."""
+def assign(
+    session: Session, device: Device, assignments: Sequence[EventAssignment], *, actor: Actor, now: Millis
+) -> None:
+    """Replace all assignments of a device; it may no longer fetch rows of other events."""
     if device.revoked_at is not None:
-        raise Conflict("This device has been revoked. Make a new device instead.", code="device_revoked")
-    if len({work.event_id for work in works}) != len(works):
-        raise InvalidRequest("A device has one assignment an event.", field="assignments")
-    before = [asdict(work) for work in queries.assignments(session, device.id)]
+        raise Conflict("This device has been revoked. Create a new device instead.", code="device_revoked")
+    if len({each.event_id for each in assignments}) != len(assignments):
+        raise InvalidRequest("A device can have one assignment per event.", field="assignments")
+    before = [asdict(each) for each in queries.assignments(session, device.id)]
     session.execute(delete(Assignment).where(Assignment.device_id == device.id))
-    session.add_all(_assignment(session, device, work, now) for work in works)
+    session.add_all(_assignment(session, device, each, now) for each in assignments)
     session.flush()
     _put_rows(session, device)
-    after = {"assignments": [asdict(work) for work in works]}
-    _tell(session, device, _Telling(actor, now, "assigned", {"assignments": before}, after))
-    announce(session, ASSIGNMENTS_CHANGED, device.number, now)
+    after = {"assignments": [asdict(each) for each in assignments]}
+    _record(session, device, _Change(actor, now, "assigned", {"assignments": before}, after))
+    emit(session, ASSIGNMENTS_CHANGED, device.number, now)
 
 
-def enrolled(session: Session, device: Device, public_key: bytes, *, actor: Actor, now: Millis) -> None:
-    """The device has proved its code: from now on this key is its credential."""
+def complete_enrolment(session: Session, device: Device, public_key: bytes, *, actor: Actor, now: Millis) -> None:
+    """Store the device's public key once it has proved its code; it is the device's credential from now on."""
     if device.revoked_at is not None:
-        raise Conflict("This device has been revoked. Make a new device instead.", code="device_revoked")
+        raise Conflict("This device has been revoked. Create a new device instead.", code="device_revoked")
     again = device.public_key is not None
     device.public_key, device.enrolled_at = public_key, now
     session.flush()
     _put_rows(session, device)
-    _tell(session, device, _Telling(actor, now, "enrolled", after={"again": again}))
+    _record(session, device, _Change(actor, now, "enrolled", after={"again": again}))
 
 
 def revoke(session: Session, device: Device, why: str, *, actor: Actor, now: Millis) -> None:
-    """Shut a device out for good; it may still deliver what it has written."""
+    """Revoke a device for good; it may still deliver its journal."""
     if device.revoked_at is not None:
         return
     device.revoked_at, device.revoked_why = now, why
     session.flush()
     _put_rows(session, device)
-    _tell(session, device, _Telling(actor, now, "revoked", after={"revoked": True}, reason=why))
-    announce(session, ASSIGNMENTS_CHANGED, device.number, now)
+    _record(session, device, _Change(actor, now, "revoked", after={"revoked": True}, reason=why))
+    emit(session, ASSIGNMENTS_CHANGED, device.number, now)
 
 
-def seen(session: Session, device_id: str, organisation_id: str, now: Millis) -> None:
-    """The device has just spoken."""
+def note_contact(session: Session, device_id: str, organisation_id: str, now: Millis) -> None:
+    """Note that the device has just been in contact."""
     _report(session, device_id, organisation_id, now, {})
 
 
-def hear(session: Session, device_id: str, organisation_id: str, report: Report, now: Millis) -> None:
-    """Keep what the device told of itself."""
+def store_report(session: Session, device_id: str, organisation_id: str, report: Report, now: Millis) -> None:
+    """Store what the device reported."""
     _report(session, device_id, organisation_id, now, asdict(report) | {"rows": [dict(row) for row in report.rows]})
 
 
-def note_rows(session: Session, device_id: str, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Keep how far a device's rows are, as its requests for changes tell."""
-    told = [dict(row) for row in rows]
-    session.execute(update(DeviceReport).where(DeviceReport.device_id == device_id).values(rows=told))
+def store_reported_rows(session: Session, device_id: str, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Store how current a device's rows are, as its requests for changes say."""
+    stored = [dict(row) for row in rows]
+    session.execute(update(DeviceReport).where(DeviceReport.device_id == device_id).values(rows=stored))
 
 
-def _report(session: Session, device_id: str, organisation_id: str, now: Millis, told: dict[str, Any]) -> None:
+def _report(session: Session, device_id: str, organisation_id: str, now: Millis, changes: dict[str, Any]) -> None:
     row = {"device_id": device_id, "organisation_id": organisation_id, "last_seen_at": now}
-    fresh = {"software": "", "branch": 0, "last_seq": 0, "unsent": 0, "rows": []} | row | told
-    dialect = sqlite if of(session).embedded else postgresql
-    statement = dialect.insert(DeviceReport).values(fresh)
-    session.execute(statement.on_conflict_do_update(index_elements=["device_id"], set_=told | {"last_seen_at": now}))
+    initial = {"software": "", "branch": 0, "last_seq": 0, "unsent": 0, "rows": []} | row | changes
+    dialect = sqlite if database_of(session).embedded else postgresql
+    statement = dialect.insert(DeviceReport).values(initial)
+    session.execute(statement.on_conflict_do_update(index_elements=["device_id"], set_=changes | {"last_seen_at": now}))
 
 
 def _checked_name(name: str) -> str:
-    words = " ".join(name.split())
-    if not 1 <= len(words) <= 80:
-        raise InvalidRequest("A device has a name of 1 to 80 characters.", field="name")
-    return words
+    checked = " ".join(name.split())
+    if not 1 <= len(checked) <= 80:
+        raise InvalidRequest("A device's name must have 1 to 80 characters.", field="name")
+    return checked
 
 
 def _free_number(session: Session) -> int:
     while True:
-        number = int.from_bytes(of(session).entropy(4), "big") >> 1
+        number = int.from_bytes(database_of(session).entropy(4), "big") >> 1
         if number and session.scalar(select(Device.id).where(Device.number == number)) is None:
             return number
 
 
-def _assignment(session: Session, device: Device, work: Work, now: Millis) -> Assignment:
+def _assignment(session: Session, device: Device, work: EventAssignment, now: Millis) -> Assignment:
     return Assignment(
-        id=uuid7(now, of(session).entropy),
+        id=uuid7(now, database_of(session).entropy),
         organisation_id=device.organisation_id,
         device_id=device.id,
         event_id=work.event_id,
@@ -177,7 +179,7 @@ def _assignment(session: Session, device: Device, work: Work, now: Millis) -> As
 
 
 def _put_rows(session: Session, device: Device) -> None:
-    """Every event the device works at knows whose journals it may believe; events it has left go on knowing it."""
+    """Put the device's row at each of its events, so that gates can verify its journals; other events keep theirs."""
     if device.public_key is None:
         return
     row = DeviceRow(device.number, device.name, device.public_key, device.revoked_at is not None)
@@ -185,18 +187,20 @@ def _put_rows(session: Session, device: Device) -> None:
         revisions.put(session, work.event_number, [row])
 
 
-def _tell(session: Session, device: Device, told: _Telling) -> None:
+def _record(session: Session, device: Device, change: _Change) -> None:
     line = audit.AuditLine(
-        actor=told.actor,
-        action=f"device.{told.what}",
+        actor=change.actor,
+        action=f"device.{change.what}",
         subject_kind="device",
         subject_id=device.id,
         organisation_id=device.organisation_id,
-        at=told.now,
-        before=told.before,
-        after=told.after,
-        reason=told.reason,
+        at=change.now,
+        before=change.before,
+        after=change.after,
+        reason=change.reason,
     )
     audit.record(session, line)
-    fact = outbox.Fact(f"device_{told.what}", device.organisation_id, told.now, {"device": device.id}, told.payload)
+    fact = outbox.Fact(
+        f"device_{change.what}", device.organisation_id, change.now, {"device": device.id}, change.payload
+    )
     outbox.record(session, fact)

@@ -1,14 +1,13 @@
-"""Lets devices follow what happens to events."""
+"""Subscribes devices to changes of events."""
 
 from __future__ import annotations
 
-from sync_server.devices import following
-from sync_server.events.hanging import ASKED
-from sync_server.events.moving import MOVED
+from sync_server.devices import event_handlers
+from sync_server.events.dependents import DEPENDENTS_REQUESTED
+from sync_server.events.relocation.moving import EVENT_MOVED
 from sync_server.plumbing.parts import Parts
 
 
 def wire(parts: Parts) -> None:
-    """Act inside the transactions of lower floors."""
-    parts.database.when(ASKED, following.count)
-    parts.database.when(MOVED, following.follow)
+    parts.database.on(DEPENDENTS_REQUESTED, event_handlers.count_dependents)
+    parts.database.on(EVENT_MOVED, event_handlers.reassign)

@@ -19,16 +19,16 @@ from sqlalchemy import (
 from sqlalchemy.orm import Mapped, mapped_column
 
 from shared.clock import Millis
-from sync_server.plumbing.tables import Base
+from sync_server.plumbing.sql.tables import Base
 
-_NONE = text("''")
-STANDS = text("status NOT IN ('cancelled', 'archived')")
-OPENS = text("go_live_at IS NOT NULL")
-ENDS = text("end_at_auto IS NOT NULL")
+_EMPTY = text("''")
+NOT_CALLED_OFF = text("status NOT IN ('cancelled', 'archived')")
+HAS_GO_LIVE = text("go_live_at IS NOT NULL")
+HAS_AUTO_END = text("end_at_auto IS NOT NULL")
 
 
 class EventRecord(Base):
-    """A concert. Its row is also the lock of its status and counters."""
+    """A concert. Its row is also the lock for its status and counters."""
 
     __tablename__ = "events"
 
@@ -54,14 +54,15 @@ class EventRecord(Base):
     postponement_reason: Mapped[str] = mapped_column(String(1000), default="")
     replaced_by_event_id: Mapped[str | None] = mapped_column(ForeignKey("events.id"))
     recurrence_group_id: Mapped[str | None] = mapped_column(String(36))
-    # Copied from the venue when the event is made: times and places stay right whatever becomes of the venue.
+    # Copied from the venue when the event is created, so that later changes of the venue do not alter the event.
     timezone: Mapped[str] = mapped_column(String(64))
     venue_name: Mapped[str] = mapped_column(String(100))
     city: Mapped[str] = mapped_column(String(50))
     country: Mapped[str] = mapped_column(String(60))
     address: Mapped[str] = mapped_column(String(500))
-    venue_capacity: Mapped[int] = mapped_column(default=0, server_default=text("0"))  # binds where capacity is 0
-    layout_room: Mapped[int] = mapped_column(default=0, server_default=text("0"))  # of its open zones; 0: no layout
+    venue_capacity: Mapped[int] = mapped_column(default=0, server_default=text("0"))  # the limit if capacity is 0
+    # Of the open zones; 0 without a layout.
+    layout_capacity: Mapped[int] = mapped_column(default=0, server_default=text("0"))
     cutover_hour: Mapped[int] = mapped_column(default=5)
     cutover_empties: Mapped[bool] = mapped_column(default=True)
     anti_passback: Mapped[bool] = mapped_column(default=False)
@@ -80,12 +81,12 @@ class EventRecord(Base):
     published_at: Mapped[Millis | None] = mapped_column(BigInteger)
     cancelled_at: Mapped[Millis | None] = mapped_column(BigInteger)
     archived_at: Mapped[Millis | None] = mapped_column(BigInteger)
-    owner_id: Mapped[str] = mapped_column(String(64), default="", server_default=_NONE)
-    # Name, venue, city and category folded: what a visitor's words are compared with.
-    search_text: Mapped[str] = mapped_column(Text, default="", server_default=_NONE)
-    city_norm: Mapped[str] = mapped_column(Text, default="", server_default=_NONE)
-    # owner:venue:start:slug of the name: nobody makes the same evening twice by accident.
-    dedupe_key: Mapped[str] = mapped_column(String(200), server_default=_NONE)
+    owner_id: Mapped[str] = mapped_column(String(64), default="", server_default=_EMPTY)
+    # Name, venue, city and category, folded for searching.
+    search_text: Mapped[str] = mapped_column(Text, default="", server_default=_EMPTY)
+    city_norm: Mapped[str] = mapped_column(Text, default="", server_default=_EMPTY)
+    # owner:venue:start:slug of the name, so that nobody creates the same event twice by accident.
+    dedupe_key: Mapped[str] = mapped_column(String(200), server_default=_EMPTY)
     cover_images: Mapped[list[Any]] = mapped_column(JSON, default=list, server_default=text("'[]'"))  # ids in order
     cover_alts: Mapped[dict[str, Any]] = mapped_column(JSON, default=dict, server_default=text("'{}'"))  # by id
     participants_elsewhere: Mapped[bool] = mapped_column(default=False, server_default=false())
@@ -106,22 +107,34 @@ class EventRecord(Base):
         Index("ix_events_recurrence_group_id", "recurrence_group_id", "start_at"),
         Index("ix_events_replaced_by_event_id", "replaced_by_event_id"),
         Index("ix_events_slug", "slug"),
-        # What is planned is asked for every second: among a million events it must cost what is planned, not all.
-        Index("ix_events_status_go_live_at", "status", "go_live_at", sqlite_where=OPENS, postgresql_where=OPENS),
-        Index("ix_events_status_end_at_auto", "status", "end_at_auto", sqlite_where=ENDS, postgresql_where=ENDS),
+        # Planned changes are queried every second; partial indexes keep that cheap among a million events.
+        Index(
+            "ix_events_status_go_live_at",
+            "status",
+            "go_live_at",
+            sqlite_where=HAS_GO_LIVE,
+            postgresql_where=HAS_GO_LIVE,
+        ),
+        Index(
+            "ix_events_status_end_at_auto",
+            "status",
+            "end_at_auto",
+            sqlite_where=HAS_AUTO_END,
+            postgresql_where=HAS_AUTO_END,
+        ),
         Index(
             "uq_events_dedupe_key",
             "organisation_id",
             "dedupe_key",
             unique=True,
-            sqlite_where=STANDS,
-            postgresql_where=STANDS,
+            sqlite_where=NOT_CALLED_OFF,
+            postgresql_where=NOT_CALLED_OFF,
         ),
     )
 
 
 class ZoneRecord(Base):
-    """A part of the house at one event. The minimum that gates need, until seating layouts bring zones of their own."""
+    """A zone of one event, as gates know it."""
 
     __tablename__ = "event_zones"
 
@@ -137,7 +150,7 @@ class ZoneRecord(Base):
 
 
 class GateZonesRecord(Base):
-    """Which zones one gate serves at one event; a gate without such a row serves all."""
+    """The zones that a gate serves at one event; a gate without a row serves all."""
 
     __tablename__ = "event_gate_zones"
 

@@ -1,4 +1,4 @@
-"""What may be told of events to anybody: of all organisations, and never a field that is only for organisers."""
+"""Public reads of events of all organisations; fields for organisers only are left out."""
 
 from __future__ import annotations
 
@@ -11,15 +11,14 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
-from shared.lifecycle import ALLOWS, EventStatus
+from shared.lifecycle import EventStatus
 from sync_server.events.models import EventRecord
-from sync_server.events.rules import Selling, bound, sale_status
-from sync_server.plumbing.database import of
-from sync_server.plumbing.prepared import Prepared, among, place
+from sync_server.events.queries import VISIBLE_STATUSES
+from sync_server.events.rules import SaleTerms, effective_capacity, sale_status
+from sync_server.plumbing.database import database_of
+from sync_server.plumbing.sql.prepared import Prepared, among, placeholder
 
-VISIBLE: Final = tuple(status.value for status in EventStatus if ALLOWS[status].show)
-
-_OF_CARDS: Final = (
+_CARD_COLUMNS: Final = (
     EventRecord.number,
     EventRecord.id,
     EventRecord.organisation_id,
@@ -40,27 +39,27 @@ _OF_CARDS: Final = (
     EventRecord.capacity,
     EventRecord.tickets_issued,
     EventRecord.venue_capacity,
-    EventRecord.layout_room,
+    EventRecord.layout_capacity,
     EventRecord.cover_images,
     EventRecord.cover_alts,
     EventRecord.participants_elsewhere,
 )
-_OF_PAGES: Final = (*_OF_CARDS, EventRecord.description, EventRecord.address, EventRecord.replaced_by_event_id)
-_SEEN: Final = EventRecord.status.in_(VISIBLE)
-_PAGE: Final = Prepared(select(*_OF_PAGES).where(EventRecord.id == place("id"), _SEEN))
+_PAGE_COLUMNS: Final = (*_CARD_COLUMNS, EventRecord.description, EventRecord.address, EventRecord.replaced_by_event_id)
+_VISIBLE: Final = EventRecord.status.in_(VISIBLE_STATUSES)
+_PAGE: Final = Prepared(select(*_PAGE_COLUMNS).where(EventRecord.id == placeholder("id"), _VISIBLE))
 
 Card = Any
-"""Columns of an event by their names, as the driver gives them."""
+"""A row with the columns of an event, as the driver returns it."""
 
 
 @cache
 def _cards(*, embedded: bool) -> Prepared:
-    return Prepared(select(*_OF_CARDS).where(among(EventRecord.number, "numbers", embedded=embedded)))
+    return Prepared(select(*_CARD_COLUMNS).where(among(EventRecord.number, "numbers", embedded=embedded)))
 
 
 @dataclass(frozen=True, slots=True)
-class ListedFacts:
-    """What decides whether and where an event is listed."""
+class ListingFields:
+    """The columns that decide whether and where an event is listed."""
 
     number: int
     event_id: str
@@ -76,12 +75,12 @@ class ListedFacts:
     search_text: str
 
 
-def listed_facts(session: Session, event_id: str) -> ListedFacts | None:
-    """The same of one event of any organisation and any status."""
+def listing_fields(session: Session, event_id: str) -> ListingFields | None:
+    """Those of one event, of any organisation and status."""
     row = session.get(EventRecord, event_id)
     if row is None:
         return None
-    return ListedFacts(
+    return ListingFields(
         row.number,
         row.id,
         row.organisation_id,
@@ -98,36 +97,36 @@ def listed_facts(session: Session, event_id: str) -> ListedFacts | None:
 
 
 def cards(session: Session, numbers: Sequence[int]) -> list[Card]:
-    """What lists show of these events, in this order; those that visitors may not see are left out."""
+    """What lists show of these events, in this order; events that visitors may not see are left out."""
     if not numbers:
         return []
-    found = _cards(embedded=of(session).embedded).rows(session, numbers=[*numbers])
-    # Not asked of the database: SQLite, which nobody tells how many events are published, would read them all for it.
-    known = {row.number: row for row in found if row.status in VISIBLE}
-    return [known[number] for number in numbers if number in known]
+    found = _cards(embedded=database_of(session).embedded).rows(session, numbers=[*numbers])
+    # Filtered here: with the status in the query, SQLite, which has no statistics, would read all published events.
+    visible = {row.number: row for row in found if row.status in VISIBLE_STATUSES}
+    return [visible[number] for number in numbers if number in visible]
 
 
 def page(session: Session, event_id: str) -> Card | None:
-    """What its own page shows of an event that visitors may see."""
+    """What the event's own page shows; None for events that visitors may not see."""
     return next(iter(_PAGE.rows(session, id=event_id)), None)
 
 
 def ids_of_slug(session: Session, slug: str, organisation_id: str | None) -> Sequence[str]:
-    """Ids, two at most, of visible events by their slug, which is unique within an organisation only."""
-    wanted = select(EventRecord.id).where(EventRecord.slug == slug, EventRecord.status.in_(VISIBLE))
+    """At most two ids of visible events with this slug, which is unique only within an organisation."""
+    statement = select(EventRecord.id).where(EventRecord.slug == slug, EventRecord.status.in_(VISIBLE_STATUSES))
     if organisation_id is not None:
-        wanted = wanted.where(EventRecord.organisation_id == organisation_id)
-    return session.execute(wanted.limit(2)).scalars().all()
+        statement = statement.where(EventRecord.organisation_id == organisation_id)
+    return session.execute(statement.limit(2)).scalars().all()
 
 
 def sale_status_of(card: Card, now: Millis) -> str:
     """upcoming, on_sale, sold_out or closed."""
-    selling = Selling(
+    terms = SaleTerms(
         EventStatus(card.status),
         card.rescheduled_at,
         card.sale_start_at,
         card.sale_end_at,
-        bound(card.capacity, card.venue_capacity, card.layout_room),
+        effective_capacity(card.capacity, card.venue_capacity, card.layout_capacity),
         card.tickets_issued,
     )
-    return sale_status(selling, now)
+    return sale_status(terms, now)

@@ -1,4 +1,4 @@
-"""Reads of events, zones and gates; a foreign id answers as one that does not exist."""
+"""Reads of events, zones and gates; an id of another organisation counts as unknown."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from shared.errors import NotFound
 from shared.lifecycle import ALLOWS, EventStatus
 from shared.snapshot import GateRow
 from sync_server.events.models import EventRecord, GateZonesRecord, ZoneRecord
-from sync_server.events.rows import days
-from sync_server.plumbing.pages import Page, cut, position
+from sync_server.events.snapshot_rows import days
+from sync_server.plumbing.api.pagination import Page, decode_cursor, paginate
 from sync_server.venues import queries as venues
 
-SHOWN: Final = tuple(status.value for status in EventStatus if ALLOWS[status].show)
+VISIBLE_STATUSES: Final = tuple(status.value for status in EventStatus if ALLOWS[status].show)
 
 
 def takes_place_at() -> ColumnElement[Millis]:
-    """When an event takes place: on its new date, where there is one.
+    """When an event takes place, on its new date if it has one.
 
-    What is shown is put in this order and not by `start_at`: else a database takes the index of that column for the
-    order, and reads every evening of a house's past before it finds one to come.
+    Public lists are ordered by this and not by `start_at`: otherwise a database would use the index on that column for
+    the order, and read every past event of a venue before the first one to come.
     """
     return func.coalesce(EventRecord.rescheduled_at, EventRecord.start_at)
 
@@ -34,8 +34,8 @@ def takes_place_at() -> ColumnElement[Millis]:
 class EventFilter:
     """Which events to list."""
 
-    statuses: tuple[str, ...] = ()  # none: all but the archived
-    archived: bool = False  # those too
+    statuses: tuple[str, ...] = ()  # empty: all but the archived
+    archived: bool = False  # include the archived
     venue_id: str | None = None
     slug: str | None = None
     recurrence_group_id: str | None = None
@@ -44,86 +44,86 @@ class EventFilter:
 
 def event(session: Session, organisation_id: str, event_id: str, *, lock: bool = False) -> EventRecord:
     """That event of this organisation, or NotFound."""
-    wanted = select(EventRecord).where(EventRecord.id == event_id, EventRecord.organisation_id == organisation_id)
+    statement = select(EventRecord).where(EventRecord.id == event_id, EventRecord.organisation_id == organisation_id)
     if lock:
-        wanted = wanted.with_for_update(key_share=True).execution_options(populate_existing=True)
-    row = session.execute(wanted).scalar_one_or_none()
+        statement = statement.with_for_update(key_share=True).execution_options(populate_existing=True)
+    row = session.execute(statement).scalar_one_or_none()
     if row is None:
         raise NotFound("There is no such event.", code="event_not_found")
     return row
 
 
 def events(
-    session: Session, organisation_id: str, chosen: EventFilter, *, limit: int, after: str | None
+    session: Session, organisation_id: str, filters: EventFilter, *, limit: int, after: str | None
 ) -> Page[EventRecord]:
-    """The organisation's events by their start; those to come by the date on which they take place."""
-    wanted = select(EventRecord).where(EventRecord.organisation_id == organisation_id, *_conditions(chosen))
-    begins = EventRecord.start_at if chosen.upcoming_from is None else takes_place_at()
-    start = position(after, int, str)
+    """A page of the organisation's events by start; upcoming ones by the date on which they take place."""
+    statement = select(EventRecord).where(EventRecord.organisation_id == organisation_id, *_conditions(filters))
+    order = EventRecord.start_at if filters.upcoming_from is None else takes_place_at()
+    start = decode_cursor(after, int, str)
     if start is not None:
         at, id = start
-        wanted = wanted.where(or_(begins > at, and_(begins == at, EventRecord.id > id)))
-    ordered = wanted.add_columns(begins).order_by(begins, EventRecord.id).limit(limit + 1)
-    page = cut(session.execute(ordered).all(), limit, lambda found: (found[1], found[0].id))
+        statement = statement.where(or_(order > at, and_(order == at, EventRecord.id > id)))
+    ordered = statement.add_columns(order).order_by(order, EventRecord.id).limit(limit + 1)
+    page = paginate(session.execute(ordered).all(), limit, lambda found: (found[1], found[0].id))
     return Page([row for row, _ in page.items], page.next)
 
 
-def owned(
-    session: Session, organisation_id: str, owner_id: str, chosen: EventFilter, *, limit: int, after: str | None
+def events_of_owner(
+    session: Session, organisation_id: str, owner_id: str, filters: EventFilter, *, limit: int, after: str | None
 ) -> Page[EventRecord]:
-    """The events that somebody answers for, newest first."""
-    mine = EventRecord.organisation_id == organisation_id, EventRecord.owner_id == owner_id
-    wanted = select(EventRecord).where(*mine, *_conditions(chosen))
-    start = position(after, int, str)
+    """A page of the events that somebody owns, newest first."""
+    conditions = EventRecord.organisation_id == organisation_id, EventRecord.owner_id == owner_id
+    statement = select(EventRecord).where(*conditions, *_conditions(filters))
+    start = decode_cursor(after, int, str)
     if start is not None:
         at, id = start
         older = and_(EventRecord.created_at == at, EventRecord.id < id)
-        wanted = wanted.where(or_(EventRecord.created_at < at, older))
-    ordered = wanted.order_by(EventRecord.created_at.desc(), EventRecord.id.desc()).limit(limit + 1)
-    return cut(session.execute(ordered).scalars().all(), limit, lambda row: (row.created_at, row.id))
+        statement = statement.where(or_(EventRecord.created_at < at, older))
+    statement = statement.order_by(EventRecord.created_at.desc(), EventRecord.id.desc()).limit(limit + 1)
+    return paginate(session.execute(statement).scalars().all(), limit, lambda row: (row.created_at, row.id))
 
 
-def _conditions(chosen: EventFilter) -> list[ColumnElement[bool]]:
-    wanted = (
-        (EventRecord.venue_id, chosen.venue_id),
-        (EventRecord.slug, chosen.slug),
-        (EventRecord.recurrence_group_id, chosen.recurrence_group_id),
+def _conditions(filters: EventFilter) -> list[ColumnElement[bool]]:
+    equalities = (
+        (EventRecord.venue_id, filters.venue_id),
+        (EventRecord.slug, filters.slug),
+        (EventRecord.recurrence_group_id, filters.recurrence_group_id),
     )
-    conditions = [column == value for column, value in wanted if value is not None]
-    if chosen.statuses:
-        conditions.append(EventRecord.status.in_(chosen.statuses))
-    elif not chosen.archived:
+    conditions = [column == value for column, value in equalities if value is not None]
+    if filters.statuses:
+        conditions.append(EventRecord.status.in_(filters.statuses))
+    elif not filters.archived:
         conditions.append(EventRecord.status != EventStatus.ARCHIVED.value)
-    if chosen.upcoming_from is not None:
-        conditions += [EventRecord.status.in_(SHOWN), takes_place_at() >= chosen.upcoming_from]
+    if filters.upcoming_from is not None:
+        conditions += [EventRecord.status.in_(VISIBLE_STATUSES), takes_place_at() >= filters.upcoming_from]
     return conditions
 
 
-def active_events(session: Session, organisation_id: str) -> Sequence[EventRecord]:
-    """The events that gates may still hold: all but the archived."""
-    mine = EventRecord.organisation_id == organisation_id, EventRecord.status != EventStatus.ARCHIVED.value
-    return session.execute(select(EventRecord).where(*mine).order_by(EventRecord.number)).scalars().all()
+def unarchived_events(session: Session, organisation_id: str) -> Sequence[EventRecord]:
+    """All events of an organisation but the archived, whose snapshots gates no longer need."""
+    conditions = EventRecord.organisation_id == organisation_id, EventRecord.status != EventStatus.ARCHIVED.value
+    return session.execute(select(EventRecord).where(*conditions).order_by(EventRecord.number)).scalars().all()
 
 
-def events_at(session: Session, venue_id: str) -> Sequence[EventRecord]:
-    """The events of a venue that gates may still hold."""
-    here = EventRecord.venue_id == venue_id, EventRecord.status != EventStatus.ARCHIVED.value
-    return session.execute(select(EventRecord).where(*here).order_by(EventRecord.number)).scalars().all()
+def unarchived_events_at(session: Session, venue_id: str) -> Sequence[EventRecord]:
+    """All events at a venue but the archived."""
+    conditions = EventRecord.venue_id == venue_id, EventRecord.status != EventStatus.ARCHIVED.value
+    return session.execute(select(EventRecord).where(*conditions).order_by(EventRecord.number)).scalars().all()
 
 
-def count_at(session: Session, venue_id: str) -> int:
-    """How many events there are at a venue, past and to come."""
+def count_at_venue(session: Session, venue_id: str) -> int:
+    """How many events there are at a venue, past and future."""
     return session.execute(select(func.count()).where(EventRecord.venue_id == venue_id)).scalar_one()
 
 
 def count_replaced_by(session: Session, event_id: str) -> int:
-    """How many events say that this one takes place instead of them."""
+    """How many events name this one as their replacement."""
     return session.execute(select(func.count()).where(EventRecord.replaced_by_event_id == event_id)).scalar_one()
 
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """Evenings that belong together."""
+    """Events that belong together."""
 
     id: str
     name: str
@@ -133,18 +133,20 @@ class Series:
 
 
 def all_series(session: Session, organisation_id: str) -> list[Series]:
-    """The organisation's series by their first evening, under the name of that one; what is laid by counts no more."""
-    here = EventRecord.organisation_id == organisation_id, EventRecord.status != EventStatus.ARCHIVED.value
+    """The organisation's series, ordered and named by their first event; archived events are left out."""
+    conditions = EventRecord.organisation_id == organisation_id, EventRecord.status != EventStatus.ARCHIVED.value
     group, start = EventRecord.recurrence_group_id, EventRecord.start_at
-    ordered = select(group, EventRecord.name, start).where(*here, group.is_not(None)).order_by(start, EventRecord.id)
+    statement = (
+        select(group, EventRecord.name, start).where(*conditions, group.is_not(None)).order_by(start, EventRecord.id)
+    )
     found: dict[str, list[tuple[str, Millis]]] = {}
-    for id, name, at in session.execute(ordered):
+    for id, name, at in session.execute(statement):
         found.setdefault(str(id), []).append((name, at))
-    return [Series(id, each[0][0], len(each), each[0][1], each[-1][1]) for id, each in found.items()]
+    return [Series(id, rows[0][0], len(rows), rows[0][1], rows[-1][1]) for id, rows in found.items()]
 
 
-def planned(session: Session, now: Millis) -> Sequence[EventRecord]:
-    """Events whose planned transition is due."""
+def due_transitions(session: Session, now: Millis) -> Sequence[EventRecord]:
+    """Events whose planned transition is due; rows that another worker has locked are skipped."""
     opens = EventRecord.status == "published", EventRecord.go_live_at <= now
     opens_on_new_date = (
         EventRecord.status == "postponed",
@@ -152,21 +154,21 @@ def planned(session: Session, now: Millis) -> Sequence[EventRecord]:
         EventRecord.go_live_at <= now,
     )
     ends = EventRecord.status == "live", EventRecord.end_at_auto <= now
-    any_of = or_(and_(*opens), and_(*opens_on_new_date), and_(*ends))  # each finds its way by an index of its own
+    any_of = or_(and_(*opens), and_(*opens_on_new_date), and_(*ends))  # each has an index of its own
     due = select(EventRecord).where(any_of).order_by(EventRecord.id).limit(100)
     return session.execute(due.with_for_update(skip_locked=True)).scalars().all()
 
 
 def slug_taken(session: Session, organisation_id: str, slug: str) -> bool:
-    """Whether another event of this organisation has that slug."""
-    there = EventRecord.organisation_id == organisation_id, EventRecord.slug == slug
-    return session.execute(select(EventRecord.id).where(*there)).first() is not None
+    """Whether an event of this organisation has that slug."""
+    taken = EventRecord.organisation_id == organisation_id, EventRecord.slug == slug
+    return session.execute(select(EventRecord.id).where(*taken)).first() is not None
 
 
 def code_taken(session: Session, organisation_id: str, code: str) -> bool:
-    """Whether another event of this organisation has that code."""
-    there = EventRecord.organisation_id == organisation_id, EventRecord.code == code
-    return session.execute(select(EventRecord.id).where(*there)).first() is not None
+    """Whether an event of this organisation has that code."""
+    taken = EventRecord.organisation_id == organisation_id, EventRecord.code == code
+    return session.execute(select(EventRecord.id).where(*taken)).first() is not None
 
 
 def number_taken(session: Session, number: int) -> bool:
@@ -175,13 +177,13 @@ def number_taken(session: Session, number: int) -> bool:
 
 
 def zones(session: Session, event_id: str) -> Sequence[ZoneRecord]:
-    """The zones of an event that was looked up before."""
-    here = select(ZoneRecord).where(ZoneRecord.event_id == event_id).order_by(ZoneRecord.number)
-    return session.execute(here).scalars().all()
+    """The zones of an event; the caller has checked its organisation."""
+    statement = select(ZoneRecord).where(ZoneRecord.event_id == event_id).order_by(ZoneRecord.number)
+    return session.execute(statement).scalars().all()
 
 
 def zone(session: Session, event_id: str, number: int) -> ZoneRecord:
-    """One zone of an event that was looked up before, or NotFound."""
+    """One zone of an event, or NotFound; the caller has checked its organisation."""
     row = session.get(ZoneRecord, (event_id, number))
     if row is None:
         raise NotFound(f"The event has no zone {number}.", code="zone_not_found")
@@ -189,19 +191,19 @@ def zone(session: Session, event_id: str, number: int) -> ZoneRecord:
 
 
 def zones_served(session: Session, event_id: str) -> dict[int, list[int]]:
-    """By gate number, which zones it serves, where that is said."""
-    said = session.execute(select(GateZonesRecord).where(GateZonesRecord.event_id == event_id)).scalars()
-    return {row.gate_number: list(row.zones) for row in said}
+    """The zones that each gate serves, by gate number, where that is restricted."""
+    rows = session.execute(select(GateZonesRecord).where(GateZonesRecord.event_id == event_id)).scalars()
+    return {row.gate_number: list(row.zones) for row in rows}
 
 
 def gate_rows(session: Session, event: EventRecord) -> list[GateRow]:
-    """The entrances of an event, as gates hold them."""
+    """The snapshot rows of an event's entrances."""
     return venues.gate_rows(session, event.venue_id, zones_served(session, event.id))
 
 
 @dataclass(frozen=True, slots=True)
-class EventFacts:
-    """What other rooms may know of an event."""
+class EventDetails:
+    """What other domains may read of an event."""
 
     id: str
     organisation_id: str
@@ -219,19 +221,19 @@ class EventFacts:
     days: int
 
 
-def facts(session: Session, organisation_id: str, event_id: str) -> EventFacts:
-    """What other rooms may know of that event of this organisation, or NotFound."""
-    return _facts(session, event(session, organisation_id, event_id))
+def details(session: Session, organisation_id: str, event_id: str) -> EventDetails:
+    """The details of an event of this organisation, or NotFound."""
+    return _details(session, event(session, organisation_id, event_id))
 
 
-def facts_by_number(session: Session, number: int) -> EventFacts | None:
-    """The same by the number in ticket codes, of any organisation: the caller checks whose it is."""
+def details_by_number(session: Session, number: int) -> EventDetails | None:
+    """The details by the number in ticket codes; the caller checks the organisation."""
     row = session.execute(select(EventRecord).where(EventRecord.number == number)).scalar_one_or_none()
-    return None if row is None else _facts(session, row)
+    return None if row is None else _details(session, row)
 
 
-def _facts(session: Session, row: EventRecord) -> EventFacts:
-    return EventFacts(
+def _details(session: Session, row: EventRecord) -> EventDetails:
+    return EventDetails(
         id=row.id,
         organisation_id=row.organisation_id,
         venue_id=row.venue_id,

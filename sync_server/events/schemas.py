@@ -1,4 +1,4 @@
-"""Shapes of requests and answers about events and zones."""
+"""Schemas of requests and responses about events and zones."""
 
 from __future__ import annotations
 
@@ -10,12 +10,22 @@ from pydantic import BaseModel, Field
 from shared.clock import Millis
 from shared.lifecycle import EventStatus
 from shared.snapshot import GateRow
-from sync_server.events.cover_schemas import CoverView, covers_of
+from sync_server.events.cover_images.cover_schemas import CoverView, cover_views
 from sync_server.events.models import EventRecord, ZoneRecord
-from sync_server.events.rows import days
-from sync_server.events.rules import Selling, bound, sale_status
-from sync_server.plumbing.bodies import Settings
-from sync_server.plumbing.shapes import Approval, Asked, Changed, Query, Reason, Slug, Time, iso, iso_or_none
+from sync_server.events.rules import SaleTerms, effective_capacity, sale_status
+from sync_server.events.snapshot_rows import days
+from sync_server.plumbing.api.json_limits import Settings
+from sync_server.plumbing.api.schemas import (
+    Approval,
+    PatchBody,
+    Query,
+    Reason,
+    RequestBody,
+    Slug,
+    Time,
+    iso,
+    iso_or_none,
+)
 
 Title = Annotated[str, Field(min_length=1, max_length=200)]
 Code = Annotated[str, Field(pattern="^[A-Z0-9]{2,12}$")]
@@ -28,8 +38,8 @@ Description = Annotated[str, Field(min_length=1, max_length=2000)]
 Category = Annotated[str, Field(min_length=1, max_length=50)]
 
 
-class NewEvent(Asked):
-    """An event to make, as a draft. A capacity of 0 sets no bound; sales end at the start unless told otherwise."""
+class NewEvent(RequestBody):
+    """A new event, as a draft. A capacity of 0 means as many as the venue holds; by default sales end at the start."""
 
     venue_id: Id
     name: Title
@@ -59,11 +69,11 @@ class NewEvent(Asked):
     settings: Settings = Field(default_factory=dict)
 
 
-class ChangeEvent(Changed):
-    """What shall change about an event; statuses have addresses of their own.
+class ChangeEvent(PatchBody):
+    """Changes to an event; its status is changed elsewhere.
 
-    With another start, whatever else is planned for the evening moves along unless it is given itself; `move_times`
-    says whether sale windows and the times of tickets do so too.
+    A new start shifts the other times of the event, unless they are given too; `move_times` says whether sale windows
+    and the times of tickets shift as well.
     """
 
     clearable = frozenset(
@@ -124,24 +134,24 @@ class EventsQuery(Query):
     archived: bool = False
 
     def statuses(self) -> tuple[str, ...]:
-        """The statuses that are asked for; none: all but the archived."""
+        """The requested statuses; empty means all but the archived."""
         return tuple(self.status.split(",")) if self.status else ()
 
 
-class Why(Asked):
-    """Why a status is changed; it stands in the audit log."""
+class Why(RequestBody):
+    """The reason for a change of status, for the audit log."""
 
     reason: Reason = ""
 
 
 class CalledOff(Why):
-    """Why an event is postponed or cancelled, and which one takes its place, where one does."""
+    """Why an event is postponed or cancelled, and which event replaces it, if any."""
 
     replaced_by_event_id: Id | None = None
     approval: Approval = ""
 
 
-class NewDate(Asked):
+class NewDate(RequestBody):
     """The new date of a postponed event."""
 
     rescheduled_at: Time
@@ -202,7 +212,7 @@ class EventView(BaseModel):
     venue_capacity: int
     owner_id: str
     participants_elsewhere: bool
-    joined_elsewhere: int | None = None  # counted in answers to reads only
+    joined_elsewhere: int | None = None  # filled in responses to reads only
     covers: list[CoverView]
     image_url: str | None
     thumbnail_url: str | None
@@ -214,28 +224,28 @@ class EventView(BaseModel):
 
     @classmethod
     def of(cls, row: EventRecord, now: Millis, joined: Mapping[str, int] | None = None) -> EventView:
-        """As organisers see it."""
+        """The organiser's view of an event."""
         plain = {name: getattr(row, name) for name in cls.model_fields if hasattr(row, name)}
         plain |= {name: iso_or_none(at) for name, at in plain.items() if name in _TIMES}
-        covers = covers_of(row.cover_images, row.cover_alts)
-        shown: dict[str, Any] = (
-            {"image_url": covers[0].url, "thumbnail_url": covers[0].thumbnail_url} if covers else {**_UNSEEN}
+        covers = cover_views(row.cover_images, row.cover_alts)
+        extra: dict[str, Any] = (
+            {"image_url": covers[0].url, "thumbnail_url": covers[0].thumbnail_url} if covers else {**_NO_IMAGE}
         )
-        shown |= {"joined_elsewhere": None if joined is None else joined.get(row.id, 0)}
-        return cls(**plain, **shown, covers=covers, sale_status=sale_status(_selling(row), now), days=_days(row))
+        extra |= {"joined_elsewhere": None if joined is None else joined.get(row.id, 0)}
+        return cls(**plain, **extra, covers=covers, sale_status=sale_status(_sale_terms(row), now), days=_days(row))
 
 
-_UNSEEN = {"image_url": None, "thumbnail_url": None}
+_NO_IMAGE = {"image_url": None, "thumbnail_url": None}
 _TIMES = frozenset(name for name in EventView.model_fields if name.endswith("_at")) | {"end_at_auto", "counts_from"}
 
 
-def _selling(row: EventRecord) -> Selling:
-    return Selling(
+def _sale_terms(row: EventRecord) -> SaleTerms:
+    return SaleTerms(
         EventStatus(row.status),
         row.rescheduled_at,
         row.sale_start_at,
         row.sale_end_at,
-        bound(row.capacity, row.venue_capacity, row.layout_room),
+        effective_capacity(row.capacity, row.venue_capacity, row.layout_capacity),
         row.tickets_issued,
     )
 
@@ -252,14 +262,14 @@ class EventsView(BaseModel):
 
     @classmethod
     def of(
-        cls, rows: Sequence[EventRecord], following: str | None, now: Millis, joined: Mapping[str, int]
+        cls, rows: Sequence[EventRecord], next_page: str | None, now: Millis, joined: Mapping[str, int]
     ) -> EventsView:
-        """As organisers see it."""
-        return cls(items=[EventView.of(row, now, joined) for row in rows], next=following)
+        """A page of organiser's views."""
+        return cls(items=[EventView.of(row, now, joined) for row in rows], next=next_page)
 
 
-class NewZone(Asked):
-    """A zone to make."""
+class NewZone(RequestBody):
+    """A new zone."""
 
     name: Annotated[str, Field(min_length=1, max_length=100)]
     kind: ZoneKind = "ga_standing"
@@ -267,8 +277,8 @@ class NewZone(Asked):
     membership_tier: Annotated[str, Field(min_length=1, max_length=40)] | None = None
 
 
-class ChangeZone(Changed):
-    """What shall change about a zone."""
+class ChangeZone(PatchBody):
+    """Changes to a zone."""
 
     clearable = frozenset({"capacity", "membership_tier"})
 
@@ -289,7 +299,7 @@ class ZoneView(BaseModel):
 
     @classmethod
     def of(cls, row: ZoneRecord) -> ZoneView:
-        """As organisers see it."""
+        """The organiser's view of a zone."""
         return cls(
             number=row.number, name=row.name, kind=row.kind, capacity=row.capacity, membership_tier=row.membership_tier
         )
@@ -301,8 +311,8 @@ class ZonesView(BaseModel):
     items: list[ZoneView]
 
 
-class ServedZones(Asked):
-    """The zones that a gate serves at this event; none: all."""
+class ServedZones(RequestBody):
+    """The zones that a gate serves at this event; an empty list means all."""
 
     zones: Annotated[list[Annotated[int, Field(ge=1, le=65535)]], Field(max_length=1000)]
 
@@ -320,7 +330,7 @@ class EventGateView(BaseModel):
 
     @classmethod
     def of(cls, row: GateRow) -> EventGateView:
-        """As gates hold it."""
+        """The view of a snapshot row."""
         return cls(
             number=row.number,
             code=row.code,

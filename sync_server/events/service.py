@@ -1,4 +1,4 @@
-"""Makes and changes events, their zones, and which zones a gate serves."""
+"""Creates and changes events, their zones, and the zones that each gate serves."""
 
 from __future__ import annotations
 
@@ -19,71 +19,76 @@ from sync_server.accounts import queries as accounts
 from sync_server.accounts.service import lock_organisation
 from sync_server.audit.service import AuditLine, record
 from sync_server.events import queries, rules, telemetry
-from sync_server.events.derived import DOUBLE, derive, refuse_double
+from sync_server.events.derived_columns import DUPLICATE_MESSAGE, require_unique, set_derived_columns
 from sync_server.events.models import EventRecord, GateZonesRecord, ZoneRecord
-from sync_server.events.rows import own_rows, window, zone_row
+from sync_server.events.snapshot_rows import own_rows, window, zone_row
 from sync_server.outbox.service import Fact
 from sync_server.outbox.service import record as record_fact
-from sync_server.plumbing.database import announce, of
-from sync_server.plumbing.principals import Deed
+from sync_server.plumbing.database import database_of, emit
+from sync_server.plumbing.principals import ActionContext
 from sync_server.plumbing.slugs import code_of, slug_of
 from sync_server.revisions import service as revisions
 from sync_server.venues import queries as venues
-from sync_server.venues.queries import Place
-from sync_server.venues.rules import check_open
+from sync_server.venues.queries import Venue
+from sync_server.venues.rules import check_not_archived
 
 MINUTE_MS: Final = 60_000
 _TIMES: Final = frozenset(field.name for field in fields(rules.Times))
-_EVENING: Final = ("end_at", "doors_at", "go_live_at", "end_at_auto")
-_SALES: Final = ("sale_start_at", "sale_end_at")
-_TEXTS: Final = frozenset({"description", "category"})
-_COUNTED: Final = (
+_EVENT_TIMES: Final = ("end_at", "doors_at", "go_live_at", "end_at_auto")
+_SALE_TIMES: Final = ("sale_start_at", "sale_end_at")
+_TEXT_COLUMNS: Final = frozenset({"description", "category"})
+_COUNTER_COLUMNS: Final = (
     EventRecord.id,
     EventRecord.ticket_sequence,
     EventRecord.tickets_issued,
     EventRecord.capacity,
     EventRecord.venue_capacity,
-    EventRecord.layout_room,
+    EventRecord.layout_capacity,
 )
 
-SOLD_OUT_OR_NOT: Final = "sold_out_or_not"
-"""Announced with the event's id when its last ticket is counted, and when there is one again."""
+SOLD_OUT_CHANGED: Final = "sold_out_changed"
+"""Emitted with the event's id when its last ticket goes, and when one is available again."""
 
 
 def create_event(
-    session: Session, organisation_id: str, words: Mapping[str, Any], deed: Deed, *, copied_from: str | None = None
+    session: Session,
+    organisation_id: str,
+    fields: Mapping[str, Any],
+    context: ActionContext,
+    *,
+    copied_from: str | None = None,
 ) -> EventRecord:
-    """A new draft at one of the organisation's venues, with everything that gates will hold of it."""
-    lock_organisation(session, organisation_id)  # keys and supervisors must not change between reading and writing them
-    venue = venues.venue(session, organisation_id, words["venue_id"], lock=True)
-    check_open(venue.archived_at is not None)
-    kept = as_kept(session, organisation_id, words)
-    kept["owner_id"] = kept.get("owner_id") or deed.actor.id
+    """A new draft at one of the organisation's venues, with all the snapshot rows that its gates need."""
+    lock_organisation(session, organisation_id)  # keys and supervisors must not change while we copy them
+    venue = venues.venue(session, organisation_id, fields["venue_id"], lock=True)
+    check_not_archived(venue.archived_at is not None)
+    values = to_columns(session, organisation_id, fields)
+    values["owner_id"] = values.get("owner_id") or context.actor.id
     row = EventRecord(
-        **{**kept, **_names(session, organisation_id, words), **place_of(venue)},
-        id=uuid7(deed.now, deed.entropy),
+        **{**values, **_slug_and_code(session, organisation_id, fields), **venue_columns(venue)},
+        id=uuid7(context.now, context.entropy),
         organisation_id=organisation_id,
-        number=_number(session, deed.entropy),
+        number=_new_number(session, context.entropy),
         status=EventStatus.DRAFT.value,
-        created_by=deed.actor.id,
-        created_at=deed.now,
-        updated_at=deed.now,
+        created_by=context.actor.id,
+        created_at=context.now,
+        updated_at=context.now,
     )
     row.sale_end_at = row.start_at if row.sale_end_at is None else row.sale_end_at
-    row.doors_at = _doors(row, venue.settings) if row.doors_at is None else row.doors_at
+    row.doors_at = _default_doors_at(row, venue.settings) if row.doors_at is None else row.doors_at
     rules.check_times(times_of(row))
-    rules.check_future(row.start_at, deed.now)
+    rules.check_future(row.start_at, context.now)
     rules.check_capacity(row.capacity, 0, row.venue_capacity)
-    derive(row)
-    refuse_double(session, row)
+    set_derived_columns(row)
+    require_unique(session, row)
     session.add(row)
-    flush_or_say(session)
-    _open(session, row, deed, {} if copied_from is None else {"copied_from": copied_from})
+    flush_or_conflict(session)
+    _publish_first_rows(session, row, context, {} if copied_from is None else {"copied_from": copied_from})
     return row
 
 
-def place_of(venue: Place) -> dict[str, Any]:
-    """What an event copies of its venue."""
+def venue_columns(venue: Venue) -> dict[str, Any]:
+    """The columns that an event copies from its venue."""
     return {
         "venue_id": venue.id,
         "venue_name": venue.name,
@@ -95,20 +100,24 @@ def place_of(venue: Place) -> dict[str, Any]:
     }
 
 
-def _doors(row: EventRecord, habits: Mapping[str, Any]) -> Millis | None:
-    before = habits.get("doors_minutes_before")
+def _default_doors_at(row: EventRecord, settings: Mapping[str, Any]) -> Millis | None:
+    before = settings.get("doors_minutes_before")
     return None if before is None else row.start_at - before * MINUTE_MS
 
 
-def _open(session: Session, row: EventRecord, deed: Deed, origin: dict[str, Any]) -> None:
+def _publish_first_rows(session: Session, row: EventRecord, context: ActionContext, origin: dict[str, Any]) -> None:
     revisions.open_head(session, row.number)
-    put(session, row, own_rows(row))
-    put(session, row, queries.gate_rows(session, row))
-    put(session, row, accounts.supervisor_rows(session, row.organisation_id))
-    tell(
-        session, row, "event_created", deed, after={"name": row.name, "slug": row.slug, "number": row.number, **origin}
+    put_rows(session, row, own_rows(row))
+    put_rows(session, row, queries.gate_rows(session, row))
+    put_rows(session, row, accounts.supervisor_rows(session, row.organisation_id))
+    record_change(
+        session,
+        row,
+        "event_created",
+        context,
+        after={"name": row.name, "slug": row.slug, "number": row.number, **origin},
     )
-    announce(session, "event_created", (row.organisation_id, row.number), deed.now)
+    emit(session, "event_created", (row.organisation_id, row.number), context.now)
 
 
 def change_event(
@@ -116,241 +125,266 @@ def change_event(
     organisation_id: str,
     event_id: str,
     changes: Mapping[str, Any],
-    deed: Deed,
+    context: ActionContext,
     *,
-    close_ms: int = rules.CLOSE_MS,
+    short_notice_ms: int = rules.SHORT_NOTICE_MS,
 ) -> EventRecord:
-    """Other words, times or rules for an event; connected gates hear of it within a second.
+    """Change an event's details, times or rules; connected gates know within a second.
 
-    What is planned for the evening moves with its start; sale windows and ticket times do too, unless told otherwise.
+    A new start shifts the other times of the event by the same distance. Sale windows and ticket times shift too unless
+    `move_times` is false.
     """
     row = queries.event(session, organisation_id, event_id, lock=True)
-    rules.changed_status(EventStatus(row.status))
-    wanted = as_kept(session, organisation_id, changes)
-    sales_too, was_at = wanted.pop("move_times", True), times_of(row)
-    distance = _take_along(row, wanted, deed.now, _EVENING + _SALES if sales_too else _EVENING)
-    before = {name: getattr(row, name) for name in wanted}
-    for name, value in wanted.items():
+    rules.check_changeable(EventStatus(row.status))
+    values = to_columns(session, organisation_id, changes)
+    shift_sales, old_times = values.pop("move_times", True), times_of(row)
+    distance = _shift_times(row, values, context.now, _EVENT_TIMES + _SALE_TIMES if shift_sales else _EVENT_TIMES)
+    before = {name: getattr(row, name) for name in values}
+    for name, value in values.items():
         setattr(row, name, value)
     rules.check_times(times_of(row))
-    if "description" in wanted and row.status in queries.SHOWN:
-        rules.check_described(row.description)
-    if "capacity" in wanted:
+    if "description" in values and row.status in queries.VISIBLE_STATUSES:
+        rules.check_description(row.description)
+    if "capacity" in values:
         rules.check_capacity(row.capacity, row.tickets_issued, row.venue_capacity)
-    row.updated_at = deed.now
-    derive(row)
-    refuse_double(session, row)
-    flush_or_say(session)
-    if distance and sales_too:
-        announce(session, "event_times_moved", (row.organisation_id, row.id, distance), deed.now)
-    put(session, row, own_rows(row))
-    tell(session, row, "event_updated", deed, before=before, after=wanted)
-    tell_if_late(session, row, was_at, deed, close_ms=close_ms)
+    row.updated_at = context.now
+    set_derived_columns(row)
+    require_unique(session, row)
+    flush_or_conflict(session)
+    if distance and shift_sales:
+        emit(session, "event_times_moved", (row.organisation_id, row.id, distance), context.now)
+    put_rows(session, row, own_rows(row))
+    record_change(session, row, "event_updated", context, before=before, after=values)
+    record_short_notice(session, row, old_times, context, short_notice_ms=short_notice_ms)
     if before.get("name_checks", row.name_checks) != row.name_checks:
-        announce(session, "name_checks_changed", (row.id, row.name_checks), deed.now)
+        emit(session, "name_checks_changed", (row.id, row.name_checks), context.now)
     return row
 
 
-def _take_along(row: EventRecord, wanted: dict[str, Any], now: Millis, names: Iterable[str]) -> int:
-    """By how much the start moves; adds to what is wanted whatever moves with it and was not given itself."""
-    distance: int = wanted.get("start_at", row.start_at) - row.start_at
+def _shift_times(row: EventRecord, values: dict[str, Any], now: Millis, names: Iterable[str]) -> int:
+    """The distance by which the start moves; adds to `values` the times that move with it and are not given."""
+    distance: int = values.get("start_at", row.start_at) - row.start_at
     if distance:
-        rules.check_moved(EventStatus(row.status), wanted["start_at"], now)
-        along = {name: getattr(row, name) for name in names if name not in wanted}
-        wanted |= rules.moved_along(along, distance)
+        rules.check_new_start(EventStatus(row.status), values["start_at"], now)
+        following = {name: getattr(row, name) for name in names if name not in values}
+        values |= rules.shifted(following, distance)
     return distance
 
 
-def tell_if_late(session: Session, row: EventRecord, was_at: rules.Times, deed: Deed, *, close_ms: int) -> None:
-    """A fact of its own for times that change when people may be on their way already."""
-    is_at = times_of(row)
-    changed = [name for name in sorted(_TIMES) if getattr(was_at, name) != getattr(is_at, name)]
-    starts = was_at.start_at, is_at.start_at
-    if changed and rules.at_short_notice(EventStatus(row.status), starts, deed.now, close_ms):
-        before, after = ({name: getattr(times, name) for name in changed} for times in (was_at, is_at))
-        tell(session, row, "event_moved_at_short_notice", deed, before=before, after=after)
+def record_short_notice(
+    session: Session, row: EventRecord, old_times: rules.Times, context: ActionContext, *, short_notice_ms: int
+) -> None:
+    """Record a separate fact when times change so late that people may be on their way."""
+    new_times = times_of(row)
+    changed = [name for name in sorted(_TIMES) if getattr(old_times, name) != getattr(new_times, name)]
+    starts = old_times.start_at, new_times.start_at
+    if changed and rules.at_short_notice(EventStatus(row.status), starts, context.now, short_notice_ms):
+        before, after = ({name: getattr(times, name) for name in changed} for times in (old_times, new_times))
+        record_change(session, row, "event_moved_at_short_notice", context, before=before, after=after)
 
 
-def as_kept(session: Session, organisation_id: str, words: Mapping[str, Any]) -> dict[str, Any]:
-    """The words of a request as the table has them; InvalidRequest for an owner who is no member."""
-    kept = {name: "" if value is None and name in _TEXTS else value for name, value in words.items()}
-    owner = kept.get("owner_id")
+def to_columns(session: Session, organisation_id: str, fields: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a request as column values; InvalidRequest for an owner outside the organisation."""
+    values = {name: "" if value is None and name in _TEXT_COLUMNS else value for name, value in fields.items()}
+    owner = values.get("owner_id")
     if owner and accounts.role_in(session, organisation_id, owner) is None:
-        raise InvalidRequest("owner_id: nobody of your organisation has this id.", field="owner_id")
-    return kept
+        raise InvalidRequest("owner_id: no member of your organisation has this id.", field="owner_id")
+    return values
 
 
-def add_zone(session: Session, organisation_id: str, event_id: str, words: Mapping[str, Any], deed: Deed) -> ZoneRecord:
-    """A new zone of the house at this event."""
+def add_zone(
+    session: Session, organisation_id: str, event_id: str, fields: Mapping[str, Any], context: ActionContext
+) -> ZoneRecord:
+    """A new zone of the event."""
     event = queries.event(session, organisation_id, event_id, lock=True)
-    rules.changed_status(EventStatus(event.status))
+    rules.check_changeable(EventStatus(event.status))
     number = max((zone.number for zone in queries.zones(session, event_id)), default=0) + 1
-    row = ZoneRecord(**words, event_id=event_id, number=number, organisation_id=organisation_id)
+    row = ZoneRecord(**fields, event_id=event_id, number=number, organisation_id=organisation_id)
     session.add(row)
-    _zone_flush(session)
-    put(session, event, [zone_row(row)])
-    tell(session, event, "event_zone_added", deed, after={"zone": number, **words})
+    _flush_zone(session)
+    put_rows(session, event, [zone_row(row)])
+    record_change(session, event, "event_zone_added", context, after={"zone": number, **fields})
     return row
 
 
 def change_zone(
-    session: Session, organisation_id: str, event_id: str, number: int, *, changes: Mapping[str, Any], deed: Deed
+    session: Session,
+    organisation_id: str,
+    event_id: str,
+    number: int,
+    *,
+    changes: Mapping[str, Any],
+    context: ActionContext,
 ) -> ZoneRecord:
-    """Other words or bounds for a zone."""
+    """Rename a zone, or change its kind, capacity or tier."""
     event = queries.event(session, organisation_id, event_id, lock=True)
-    rules.changed_status(EventStatus(event.status))
+    rules.check_changeable(EventStatus(event.status))
     row = queries.zone(session, event_id, number)
     before = {name: getattr(row, name) for name in changes}
     for name, value in changes.items():
         setattr(row, name, value)
-    _zone_flush(session)
-    put(session, event, [zone_row(row)])
-    tell(session, event, "event_zone_changed", deed, before=before, after={"zone": number, **changes})
+    _flush_zone(session)
+    put_rows(session, event, [zone_row(row)])
+    record_change(session, event, "event_zone_changed", context, before=before, after={"zone": number, **changes})
     return row
 
 
-def serve_zones(
-    session: Session, organisation_id: str, event_id: str, gate_number: int, *, zones: Iterable[int], deed: Deed
+def set_gate_zones(
+    session: Session,
+    organisation_id: str,
+    event_id: str,
+    gate_number: int,
+    *,
+    zones: Iterable[int],
+    context: ActionContext,
 ) -> None:
-    """Let a gate serve only these zones at this event; none named: all."""
+    """Let a gate serve only these zones at this event; an empty list means all."""
     event = queries.event(session, organisation_id, event_id, lock=True)
-    rules.changed_status(EventStatus(event.status))
+    rules.check_changeable(EventStatus(event.status))
     venues.gate(session, event.venue_id, gate_number)
-    wanted = sorted({queries.zone(session, event_id, number).number for number in zones})
+    numbers = sorted({queries.zone(session, event_id, number).number for number in zones})
     session.merge(
-        GateZonesRecord(event_id=event_id, gate_number=gate_number, organisation_id=organisation_id, zones=list(wanted))
+        GateZonesRecord(
+            event_id=event_id, gate_number=gate_number, organisation_id=organisation_id, zones=list(numbers)
+        )
     )
     session.flush()
-    put(session, event, queries.gate_rows(session, event))
-    tell(session, event, "event_gate_changed", deed, after={"gate": gate_number, "zones": wanted})
+    put_rows(session, event, queries.gate_rows(session, event))
+    record_change(session, event, "event_gate_changed", context, after={"gate": gate_number, "zones": numbers})
 
 
-def has_room(session: Session, organisation_id: str, event_id: str, room: int) -> None:
-    """Remember how many the open zones of its layout hold; 0: it has none."""
-    queries.event(session, organisation_id, event_id).layout_room = room
+def set_layout_capacity(session: Session, organisation_id: str, event_id: str, capacity: int) -> None:
+    """Store how many people the open zones of the event's layout hold; 0 means it has no layout."""
+    queries.event(session, organisation_id, event_id).layout_capacity = capacity
     session.flush()
 
 
-def lock(session: Session, organisation_id: str, event_id: str) -> None:
-    """Hold back others who change this event or its tickets' numbers, until this transaction ends."""
+def lock_event(session: Session, organisation_id: str, event_id: str) -> None:
+    """Lock the event's row until the end of the transaction, against changes and further ticket numbers."""
     queries.event(session, organisation_id, event_id, lock=True)
 
 
-def take_numbers(session: Session, event_id: str, count: int) -> int:
-    """The first of `count` ticket numbers in a row, counted against the capacity; Conflict where there is no room.
+def allocate_ticket_numbers(session: Session, event_id: str, count: int) -> int:
+    """The first of `count` consecutive ticket numbers, counted against the capacity; Conflict when that is exceeded.
 
-    One conditional statement: whoever comes second waits for the first, and sees what is left.
+    A single conditional update: a concurrent caller waits for the row lock, then sees what is left.
     """
-    most = func.coalesce(func.nullif(EventRecord.capacity, 0), func.nullif(EventRecord.venue_capacity, 0))
-    room = most.is_(None) | (EventRecord.tickets_issued + count <= most)
-    taken = (
+    limit = func.coalesce(func.nullif(EventRecord.capacity, 0), func.nullif(EventRecord.venue_capacity, 0))
+    within_capacity = limit.is_(None) | (EventRecord.tickets_issued + count <= limit)
+    statement = (
         update(EventRecord)
-        .where(EventRecord.id == event_id, room)
+        .where(EventRecord.id == event_id, within_capacity)
         .values(tickets_issued=EventRecord.tickets_issued + count, ticket_sequence=EventRecord.ticket_sequence + count)
-        .returning(*_COUNTED)
+        .returning(*_COUNTER_COLUMNS)
         .execution_options(synchronize_session=False)
     )
-    row = session.execute(taken).one_or_none()
+    row = session.execute(statement).one_or_none()
     if row is None:
-        raise Conflict("The event's capacity does not leave room for that many tickets.", code="capacity_exceeded")
-    _tell_whether_sold_out(session, row, count)
+        raise Conflict("The event does not have capacity for that many tickets.", code="capacity_exceeded")
+    _emit_if_sold_out_changed(session, row, count)
     return int(row.ticket_sequence) - count + 1
 
 
-def give_back(session: Session, event_id: str, count: int = 1) -> None:
-    """Room in the capacity for tickets that count no longer."""
-    returned = (
+def release_capacity(session: Session, event_id: str, count: int = 1) -> None:
+    """Take cancelled tickets off the event's count."""
+    statement = (
         update(EventRecord)
         .where(EventRecord.id == event_id)
         .values(tickets_issued=EventRecord.tickets_issued - count)
-        .returning(*_COUNTED)
+        .returning(*_COUNTER_COLUMNS)
         .execution_options(synchronize_session=False)
     )
-    for row in session.execute(returned):
-        _tell_whether_sold_out(session, row, -count)
+    for row in session.execute(statement):
+        _emit_if_sold_out_changed(session, row, -count)
 
 
-def _tell_whether_sold_out(session: Session, row: Any, more: int) -> None:
-    """A word to whoever shows events to visitors, only when the last one goes or comes back: sales are many."""
-    most = rules.bound(row.capacity, row.venue_capacity, row.layout_room)
-    if most and (row.tickets_issued >= most) != (row.tickets_issued - more >= most):
-        announce(session, SOLD_OUT_OR_NOT, row.id, of(session).clock())
+def _emit_if_sold_out_changed(session: Session, row: Any, more: int) -> None:
+    """Public listings need to know; only at the change, because sales are frequent."""
+    limit = rules.effective_capacity(row.capacity, row.venue_capacity, row.layout_capacity)
+    if limit and (row.tickets_issued >= limit) != (row.tickets_issued - more >= limit):
+        emit(session, SOLD_OUT_CHANGED, row.id, database_of(session).clock())
 
 
-def put(session: Session, event: EventRecord, rows: Iterable[AnyRow | Row]) -> None:
-    """Let gates of this event hold these rows."""
+def put_rows(session: Session, event: EventRecord, rows: Iterable[AnyRow | Row]) -> None:
+    """Add rows to the event's snapshot, from which its gates take them."""
     revisions.put(session, event.number, rows)
 
 
-def tell(
+def record_change(
     session: Session,
     event: EventRecord,
     name: str,
-    deed: Deed,
+    context: ActionContext,
     *,
     before: dict[str, Any] | None = None,
     after: dict[str, Any] | None = None,
     reason: str = "",
 ) -> None:
-    """An audit line and a fact about an event; whoever shows events to visitors looks at it anew."""
-    note(session, event, name, deed, before=before, after=after, reason=reason)
-    announce(session, "event_changed", (event.organisation_id, event.id, event.number), deed.now)
+    """Write an audit line, a fact and a log line about an event, and let its listings be refreshed."""
+    record_without_announcing(session, event, name, context, before=before, after=after, reason=reason)
+    emit(session, "event_changed", (event.organisation_id, event.id, event.number), context.now)
 
 
-def note(
+def record_without_announcing(
     session: Session,
     event: EventRecord,
     name: str,
-    deed: Deed,
+    context: ActionContext,
     *,
     before: dict[str, Any] | None = None,
     after: dict[str, Any] | None = None,
     reason: str = "",
 ) -> None:
-    """The same without a word to higher floors: for an event that is gone."""
+    """Like `record_change`, without refreshing listings: for an event that no longer exists."""
     where = event.organisation_id
-    record(session, AuditLine(deed.actor, name, "event", event.id, where, deed.now, before, after, reason))
+    record(session, AuditLine(context.actor, name, "event", event.id, where, context.now, before, after, reason))
     subjects = {"event": event.id, "event_number": event.number, "venue": event.venue_id}
-    record_fact(session, Fact(name, where, deed.now, subjects, {"before": before, "after": after, "reason": reason}))
-    telemetry.note(session, event, name, deed, before=before, after=after, reason=reason)
+    record_fact(session, Fact(name, where, context.now, subjects, {"before": before, "after": after, "reason": reason}))
+    telemetry.log_change(session, event, name, context, before=before, after=after, reason=reason)
 
 
 def times_of(row: EventRecord) -> rules.Times:
-    """The times of an event as it will take place: on its new date, where there is one."""
+    """The times at which an event takes place, on its new date if it has one."""
     start, end = window(row)
     return rules.Times(**{**{name: getattr(row, name) for name in _TIMES}, "start_at": start, "end_at": end})
 
 
-def _names(session: Session, organisation_id: str, words: Mapping[str, Any]) -> dict[str, str]:
-    slug = words["slug"] or slug_of(words["name"], lambda slug: queries.slug_taken(session, organisation_id, slug))
-    code = words["code"] or code_of(slug, lambda code: queries.code_taken(session, organisation_id, code))
+def _slug_and_code(session: Session, organisation_id: str, fields: Mapping[str, Any]) -> dict[str, str]:
+    slug = fields["slug"] or slug_of(fields["name"], lambda slug: queries.slug_taken(session, organisation_id, slug))
+    code = fields["code"] or code_of(slug, lambda code: queries.code_taken(session, organisation_id, code))
     if queries.slug_taken(session, organisation_id, slug):
-        raise Conflict(f"Another event of yours has the slug {slug!r}. Choose another.", code="slug_taken")
+        raise Conflict(
+            f"Your organisation already has an event with the slug {slug!r}. Choose another.", code="slug_taken"
+        )
     if queries.code_taken(session, organisation_id, code):
-        raise Conflict(f"Another event of yours has the code {code!r}. Choose another.", code="code_taken")
+        raise Conflict(
+            f"Your organisation already has an event with the code {code!r}. Choose another.", code="code_taken"
+        )
     return {"slug": slug, "code": code}
 
 
-def _number(session: Session, entropy: Entropy) -> int:
-    # Random, not counted: a restored backup must not give a number to two events with tickets in the world.
+def _new_number(session: Session, entropy: Entropy) -> int:
+    # Random, not sequential: after a restore, a new event must not get the number of one whose tickets are already out.
     while True:
         number = int.from_bytes(entropy(4), "big") & 0x7FFFFFFF
         if number and not queries.number_taken(session, number):
             return number
 
 
-def flush_or_say(session: Session) -> None:
-    """Conflict, in words, where another event has what must be its own."""
+def flush_or_conflict(session: Session) -> None:
+    """Flush; Conflict where another event has the same slug, code or dedupe key."""
     try:
         session.flush()
-    except IntegrityError as taken:
-        if "dedupe_key" in str(taken.orig):
-            raise Conflict(DOUBLE, code="duplicate_event") from None
-        raise Conflict("Another event of yours has that slug or code. Choose another.", code="name_taken") from None
+    except IntegrityError as error:
+        if "dedupe_key" in str(error.orig):
+            raise Conflict(DUPLICATE_MESSAGE, code="duplicate_event") from None
+        raise Conflict(
+            "Your organisation already has an event with that slug or code. Choose another.", code="name_taken"
+        ) from None
 
 
-def _zone_flush(session: Session) -> None:
+def _flush_zone(session: Session) -> None:
     try:
         session.flush()
     except IntegrityError:
-        raise Conflict("The event has a zone of that name already.", code="name_taken") from None
+        raise Conflict("The event already has a zone with that name.", code="name_taken") from None

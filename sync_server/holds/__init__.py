@@ -1,1 +1,1 @@
-"""Every seat once: holds, and the inventory of what is held and sold at an event."""
+"""Seat holds, and the inventory of what is held and sold at an event."""

@@ -1,4 +1,4 @@
-"""Ends holds whose time is over: by many workers at once if need be, twice without harm, and never one bought."""
+"""Expires overdue holds. Several workers may do it at once; a hold that was bought is left alone."""
 
 from __future__ import annotations
 
@@ -10,41 +10,45 @@ from sqlalchemy.orm import Session
 from shared.clock import Millis
 from sync_server.events import queries as events
 from sync_server.holds import ending, inventory, places, rules, seats, service
-from sync_server.holds.models import HoldRow, HoldStatus, TallyRow
-from sync_server.plumbing.principals import Deed
-from sync_server.plumbing.work import MORE
+from sync_server.holds.models import HoldCounterRow, HoldRow, HoldStatus
+from sync_server.plumbing.jobs import MORE
+from sync_server.plumbing.principals import ActionContext
 
-AT_ONCE = 500
-TALLIES_KEPT_MS = 2 * 24 * 3_600_000
-
-
-def sweep(session: Session, deed: Deed) -> object:
-    """End what has been over for ten seconds. Until then whoever wants the seat ends the hold before it."""
-    over = _over(session, deed.now)
-    for event_id in sorted({hold.event_id for hold in over}):
-        _sweep_event(session, [hold for hold in over if hold.event_id == event_id], deed)
-    return MORE if len(over) == AT_ONCE else None
+BATCH_SIZE = 500
+COUNTER_RETENTION_MS = 2 * 24 * 3_600_000
 
 
-def _over(session: Session, now: Millis) -> Sequence[HoldRow]:
-    over = HoldRow.status == HoldStatus.ACTIVE.value, HoldRow.held_until <= now - rules.SWEPT_AFTER_MS
-    return session.execute(select(HoldRow).where(*over).order_by(HoldRow.held_until).limit(AT_ONCE)).scalars().all()
+def sweep(session: Session, context: ActionContext) -> object:
+    """End holds that ran out ten seconds ago. Until then a buyer of the seat ends the hold."""
+    overdue = _overdue(session, context.now)
+    for event_id in sorted({hold.event_id for hold in overdue}):
+        _sweep_event(session, [hold for hold in overdue if hold.event_id == event_id], context)
+    return MORE if len(overdue) == BATCH_SIZE else None
 
 
-def _sweep_event(session: Session, over: Sequence[HoldRow], deed: Deed) -> None:
-    first = over[0]
+def _overdue(session: Session, now: Millis) -> Sequence[HoldRow]:
+    overdue = HoldRow.status == HoldStatus.ACTIVE.value, HoldRow.held_until <= now - rules.SWEPT_AFTER_MS
+    return (
+        session.execute(select(HoldRow).where(*overdue).order_by(HoldRow.held_until).limit(BATCH_SIZE)).scalars().all()
+    )
+
+
+def _sweep_event(session: Session, overdue: Sequence[HoldRow], context: ActionContext) -> None:
+    first = overdue[0]
     number = events.event(session, first.organisation_id, first.event_id).number
-    # The seat's row is locked before the hold's, as everybody does; what somebody else has locked he will end himself.
-    mine = seats.locked_free_of_others(session, first.event_id, [hold.seat for hold in over if hold.seat is not None])
-    ours = [hold.id for hold in over if hold.seat is not None and hold.seat in mine]
-    living = [hold for hold in ending.living(session, ours) if hold.held_until <= deed.now]
-    service.let_go(session, living)
-    ending.end(session, number, living, HoldStatus.EXPIRED, deed)
-    for zone in sorted({hold.zone for hold in over if hold.seat is None}):
+    # Lock order: the seat's row, then the hold's. A seat locked by someone else is theirs to end.
+    locked = seats.locked_free_of_others(
+        session, first.event_id, [hold.seat for hold in overdue if hold.seat is not None]
+    )
+    ids = [hold.id for hold in overdue if hold.seat is not None and hold.seat in locked]
+    open_holds = [hold for hold in ending.open_holds(session, ids) if hold.held_until <= context.now]
+    service.release_all(session, open_holds)
+    ending.end(session, number, open_holds, HoldStatus.EXPIRED, context)
+    for zone in sorted({hold.zone for hold in overdue if hold.seat is None}):
         if places.locked_free_of_others(session, first.event_id, zone):
-            inventory.end_overdue_places(session, first.event_id, number, zone, deed, for_ms=rules.SWEPT_AFTER_MS)
+            inventory.end_overdue_places(session, first.event_id, number, zone, context, for_ms=rules.SWEPT_AFTER_MS)
 
 
-def forget_tallies(session: Session, now: Millis) -> None:
-    """Drop the turns of those who have not held anything for days."""
-    session.execute(delete(TallyRow).where(TallyRow.updated_at <= now - TALLIES_KEPT_MS))
+def delete_old_counters(session: Session, now: Millis) -> None:
+    """Delete the counters of bearers who have held nothing for two days."""
+    session.execute(delete(HoldCounterRow).where(HoldCounterRow.updated_at <= now - COUNTER_RETENTION_MS))

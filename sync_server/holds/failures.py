@@ -1,4 +1,4 @@
-"""Writes down which tries to hold a seat failed: afterwards and apart, so that nobody waits for it."""
+"""Audits refused holds in the background, so that no request waits for it."""
 
 from __future__ import annotations
 
@@ -12,96 +12,95 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from shared.errors import GatehouseError
 from shared.ids import uuid7
-from sync_server.audit.service import FILED, LINES, AuditLine, Written, write
-from sync_server.holds.asking import Asking
+from sync_server.audit.service import LINES_TABLE, PERSONAL_TABLE, AuditLine, AuditRows, audit_rows
+from sync_server.holds.hold_request import HoldRequest
 from sync_server.plumbing.database import Database
 from sync_server.plumbing.logs import LOG
 
-MOST: Final = 20_000
-"""So many wait to be written; beyond that the oldest are given up, and the log says how many."""
-AT_ONCE: Final = 200
-REST_S: Final = 0.2
+QUEUE_LIMIT: Final = 20_000
+"""Beyond this the oldest lines are dropped, and the log says how many."""
+BATCH_SIZE: Final = 200
+INTERVAL_S: Final = 0.2
 
 
-class Failures:
-    """A queue, and the thread that empties it; it starts with the first failure and ends with the server."""
+class FailureLog:
+    """A queue, and the thread that writes it; started by the first failure, ended with the server."""
 
     def __init__(self, database: Database, stop: threading.Event) -> None:
-        """Starts nothing yet."""
         self._database, self._stop = database, stop
-        self._waiting: deque[AuditLine] = deque(maxlen=MOST)
-        self._lost = 0
-        self._turn = threading.Lock()
+        self._queue: deque[AuditLine] = deque(maxlen=QUEUE_LIMIT)
+        self._dropped = 0
+        self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
 
-    def note(self, asking: Asking, event_id: str, seat_id: str, why: GatehouseError) -> None:
-        """Who could not have which seat, and why; written a moment later."""
-        after = {"event_id": _told(event_id), "code": why.error_code, "source": asking.source}
+    def note(self, request: HoldRequest, event_id: str, seat_id: str, refusal: GatehouseError) -> None:
+        """Queue an audit line: who was refused which seat, and why."""
+        after = {"event_id": _printable(event_id), "code": refusal.error_code, "source": request.source}
         line = AuditLine(
-            asking.deed.actor,
+            request.context.actor,
             "seat_reserve_failed",
             "seat",
-            _told(seat_id),
-            asking.organisation_id,
-            asking.now,
+            _printable(seat_id),
+            request.organisation_id,
+            request.now,
             None,
             after,
         )
-        with self._turn:
-            self._lost += len(self._waiting) == MOST
-            self._waiting.append(line)
+        with self._lock:
+            self._dropped += len(self._queue) == QUEUE_LIMIT
+            self._queue.append(line)
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="failures", daemon=True)
                 self._thread.start()
 
     def flush(self) -> int:
-        """Write down what waits; how many lines that were."""
+        """Write what is queued; returns how many lines that was."""
         count = 0
-        while some := self._next():
+        while batch := self._next_batch():
             try:
-                self._write(some)
-            except (OperationalError, PoolTimeout):  # the database is away: they wait until it is back
-                with self._turn:
-                    kept = some[max(0, len(some) + len(self._waiting) - MOST) :]
-                    self._lost += len(some) - len(kept)
-                    self._waiting.extendleft(reversed(kept))
+                self._write(batch)
+            except (OperationalError, PoolTimeout):  # the database is away: try again later
+                with self._lock:
+                    requeued = batch[max(0, len(batch) + len(self._queue) - QUEUE_LIMIT) :]
+                    self._dropped += len(batch) - len(requeued)
+                    self._queue.extendleft(reversed(requeued))
                 raise
-            count += len(some)
+            count += len(batch)
         return count
 
     def _write(self, lines: list[AuditLine]) -> None:
-        written = [self._written(line) for line in lines]
+        rows = [self._rows(line) for line in lines]
         with self._database.writing() as session:
-            session.execute(insert(LINES), [each.line for each in written])
-            filed = [row for each in written for row in each.filed]
-            if filed:
-                session.execute(insert(FILED), filed)
+            session.execute(insert(LINES_TABLE), [each.line for each in rows])
+            personal = [row for each in rows for row in each.personal]
+            if personal:
+                session.execute(insert(PERSONAL_TABLE), personal)
 
-    def _written(self, line: AuditLine) -> Written:
+    def _rows(self, line: AuditLine) -> AuditRows:
         entropy = self._database.entropy
-        return write(line, uuid7(line.at, entropy), entropy)
+        return audit_rows(line, uuid7(line.at, entropy), entropy)
 
-    def _next(self) -> list[AuditLine]:
-        with self._turn:
-            lost, self._lost = self._lost, 0
-            some = [self._waiting.popleft() for _ in range(min(AT_ONCE, len(self._waiting)))]
-        if lost:
-            LOG.error("failures_not_written", count=lost, meaning="more tries failed than could be written down")
-        return some
+    def _next_batch(self) -> list[AuditLine]:
+        with self._lock:
+            dropped, self._dropped = self._dropped, 0
+            batch = [self._queue.popleft() for _ in range(min(BATCH_SIZE, len(self._queue)))]
+        if dropped:
+            LOG.error("failures_not_written", count=dropped, meaning="more holds were refused than could be audited")
+        return batch
 
     def _run(self) -> None:
-        last, well = False, True
+        last, healthy = False, True
         while not last:
-            last = self._stop.wait(REST_S)  # what was noted before the stop is still written
+            last = self._stop.wait(INTERVAL_S)  # one last round after the stop
             try:
                 self.flush()
-                well = True
-            except Exception as problem:  # a line that cannot be written must not end the writing of others
-                if well or not isinstance(problem, OperationalError | PoolTimeout):
+                healthy = True
+            except Exception as problem:  # one bad line must not stop the thread
+                if healthy or not isinstance(problem, OperationalError | PoolTimeout):
                     LOG.error("failures_not_written", problem=type(problem).__name__)
-                well = False
+                healthy = False
 
 
-def _told(named: str) -> str:
-    """What an address named, as far as it can be kept: a line with a zero byte would cost all others theirs."""
-    return "".join(letter for letter in named[:64] if letter.isprintable())
+def _printable(text: str) -> str:
+    """What the URL named, without what a database refuses: one zero byte would fail the whole batch."""
+    return "".join(character for character in text[:64] if character.isprintable())

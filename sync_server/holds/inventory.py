@@ -1,7 +1,6 @@
-"""Sells, frees and moves seats and places for the rooms above: from holds or from what is free, all of it or nothing.
+"""Sells, frees and moves seats and places, all or nothing: the inventory that ticket sales use.
 
-Everybody locks in one order, so that nobody waits in a circle: the event (where it is needed), seats ascending,
-places, then holds.
+Lock order, to avoid deadlocks: the event (where needed), seats in ascending order, places, then holds.
 """
 
 from __future__ import annotations
@@ -16,10 +15,10 @@ from shared.clock import Millis
 from shared.errors import Conflict, InvalidRequest
 from sync_server.events import queries as events
 from sync_server.holds import ending, places, queries, seats
-from sync_server.holds.models import WHOLE_EVENT, HoldRow, HoldStatus, SeatOfEventRow, SeatState
-from sync_server.plumbing.principals import Deed
+from sync_server.holds.models import WHOLE_EVENT, EventSeatRow, HoldRow, HoldStatus, SeatState
+from sync_server.plumbing.principals import ActionContext
 from sync_server.seating import queries as seating
-from sync_server.seating.overlay import EventZone, event_zones
+from sync_server.seating.layouts.overlay import EventZone, event_zones
 
 T = TypeVar("T")
 
@@ -29,26 +28,25 @@ def sell(
     organisation_id: str,
     event_id: str,
     tickets: Mapping[int, int],
-    deed: Deed,
+    context: ActionContext,
     *,
     holds: Collection[str] = (),
 ) -> None:
-    """Give seats (by number) to tickets (by id): from these holds, which are converted, or from what is free.
+    """Sell seats to tickets, {seat number: ticket id}: from these holds, which are converted, or from free seats.
 
-    Conflict `seat_taken` names the seats that cannot be had, `hold_expired` a hold whose time is over; then nothing
-    is sold.
+    Conflict `seat_taken` names the seats that are taken, `hold_expired` the holds that ran out; then nothing is sold.
     """
     event = events.event(session, organisation_id, event_id)
     present = seats.locked(session, event_id, tickets)
-    mine = _mine(session, organisation_id, event_id, holds, deed.now)
-    at_stake = {id: hold for id, hold in mine.items() if hold.seat in tickets}
-    if gone := {seat for seat in tickets if not seats.obtainable(present.get(seat), deed.now, at_stake)}:
-        raise _taken(session, organisation_id, event_id, gone)
-    _end_overdue(session, event.number, present.values(), at_stake, deed)
-    got = seats.sell(session, organisation_id, event_id, tickets, now=deed.now, mine=list(at_stake))
-    if len(got) < len(tickets):
-        raise _taken(session, organisation_id, event_id, set(tickets) - got)
-    ending.end(session, event.number, list(at_stake.values()), HoldStatus.CONVERTED, deed)
+    mine = _mine(session, organisation_id, event_id, holds, context.now)
+    used_holds = {id: hold for id, hold in mine.items() if hold.seat in tickets}
+    if taken := {seat for seat in tickets if not seats.is_available(present.get(seat), context.now, used_holds)}:
+        raise _taken(session, organisation_id, event_id, taken)
+    _end_overdue(session, event.number, present.values(), used_holds, context)
+    sold = seats.sell(session, organisation_id, event_id, tickets, now=context.now, mine=list(used_holds))
+    if len(sold) < len(tickets):
+        raise _taken(session, organisation_id, event_id, set(tickets) - sold)
+    ending.end(session, event.number, list(used_holds.values()), HoldStatus.CONVERTED, context)
 
 
 def _mine(
@@ -57,147 +55,151 @@ def _mine(
     wanted = set(ids)
     mine = {
         hold.id: hold
-        for hold in ending.living(session, wanted)
+        for hold in ending.open_holds(session, wanted)
         if hold.organisation_id == organisation_id and hold.event_id == event_id
     }
     stale = sorted(id for id in wanted if id not in mine or mine[id].held_until <= now)
     if stale:
-        raise Conflict(
-            "The time of a hold is over, or it was given up. Choose the seats again.", code="hold_expired", holds=stale
-        )
+        raise Conflict("A hold has run out or was released. Choose the seats again.", code="hold_expired", holds=stale)
     return mine
 
 
 def _end_overdue(
-    session: Session, event_number: int, rows: Iterable[SeatOfEventRow], mine: Collection[str], deed: Deed
+    session: Session, event_number: int, rows: Iterable[EventSeatRow], mine: Collection[str], context: ActionContext
 ) -> None:
-    """Whoever buys a seat whose hold is over ends that hold: the sweeper may not have come by yet."""
-    over = {row.hold_id for row in rows if row.state == SeatState.HELD and row.hold_id and row.hold_id not in mine}
-    ending.end(session, event_number, ending.living(session, over), HoldStatus.EXPIRED, deed)
+    """End the overdue holds of these seats: the sweep may not have run yet."""
+    overdue = {row.hold_id for row in rows if row.state == SeatState.HELD and row.hold_id and row.hold_id not in mine}
+    ending.end(session, event_number, ending.open_holds(session, overdue), HoldStatus.EXPIRED, context)
 
 
-def _taken(session: Session, organisation_id: str, event_id: str, gone: Collection[int]) -> Conflict:
-    layout = seating.maybe_event_layout(session, organisation_id, event_id)
-    names = seating.seat_names(session, layout.layout_id, gone) if layout else [str(seat) for seat in sorted(gone)]
-    return Conflict(f"Taken already: {', '.join(names[:20])}. Nothing was sold.", code="seat_taken", seats=names[:500])
+def _taken(session: Session, organisation_id: str, event_id: str, numbers: Collection[int]) -> Conflict:
+    layout = seating.find_event_layout(session, organisation_id, event_id)
+    names = (
+        seating.seat_names(session, layout.layout_id, numbers) if layout else [str(seat) for seat in sorted(numbers)]
+    )
+    return Conflict(f"Already taken: {', '.join(names[:20])}. Nothing was sold.", code="seat_taken", seats=names[:500])
 
 
 def free(session: Session, event_id: str, tickets: Collection[int], _now: Millis) -> list[int]:
-    """Let the seats of these tickets be sold again; which seats those were."""
-    return seats.unsell(session, event_id, tickets)
+    """Free the seats of these tickets; returns the seats."""
+    return seats.free_sold(session, event_id, tickets)
 
 
 def move(
-    session: Session, organisation_id: str, event_id: str, moves: Mapping[int, tuple[int, int]], deed: Deed
+    session: Session, organisation_id: str, event_id: str, moves: Mapping[int, tuple[int, int]], context: ActionContext
 ) -> None:
-    """Give tickets other seats: {ticket: (old seat, new seat)}, all at once, so that they may change with one another.
+    """Move tickets to other seats, {ticket: (old seat, new seat)}, all at once, so that two may swap seats.
 
-    Conflict `seat_taken` where a new seat is not free, or a ticket has not the old one any more; then nobody moves.
+    Conflict `seat_taken` where a new seat is not free, or a ticket no longer has the old one; then none is moved.
     """
     event = events.event(session, organisation_id, event_id)
     new = {to: ticket for ticket, (_, to) in moves.items()}
     if len(new) < len(moves):
-        raise InvalidRequest("Two tickets cannot move to one seat.", code="seat_named_twice")
-    everybody = seats.lock(session, event_id, {*new, *(old for old, _ in moves.values())})
-    _end_overdue(session, event.number, [row for row in everybody if _over(row, deed.now)], (), deed)
+        raise InvalidRequest("Two tickets cannot move to the same seat.", code="seat_named_twice")
+    locked = seats.lock(session, event_id, {*new, *(old for old, _ in moves.values())})
+    _end_overdue(session, event.number, [row for row in locked if _is_overdue(row, context.now)], (), context)
     owners = {old: ticket for ticket, (old, _) in moves.items()}
-    if strangers := owners.keys() ^ seats.vacate(session, event_id, list(moves)):
-        raise _taken(session, organisation_id, event_id, strangers)
-    for some in _chunks(sorted(new)):
-        got = seats.sell(session, organisation_id, event_id, {seat: new[seat] for seat in some}, now=deed.now)
-        if len(got) < len(some):
-            raise _taken(session, organisation_id, event_id, {*some} - got)
+    if mismatched := owners.keys() ^ seats.vacate(session, event_id, list(moves)):
+        raise _taken(session, organisation_id, event_id, mismatched)
+    for batch in _batches(sorted(new)):
+        sold = seats.sell(session, organisation_id, event_id, {seat: new[seat] for seat in batch}, now=context.now)
+        if len(sold) < len(batch):
+            raise _taken(session, organisation_id, event_id, {*batch} - sold)
 
 
-def _over(row: SeatOfEventRow, now: Millis) -> bool:
+def _is_overdue(row: EventSeatRow, now: Millis) -> bool:
     return row.state == SeatState.HELD and row.held_until is not None and row.held_until <= now
 
 
-def sell_places(  # noqa: PLR0917 - the same words in the same order as sell
+def sell_places(  # noqa: PLR0917 - the same parameters in the same order as sell
     session: Session,
     organisation_id: str,
     event_id: str,
     zone: int,
     count: int,
-    deed: Deed,
+    context: ActionContext,
     *,
     holds: Collection[str] = (),
 ) -> None:
-    """Sell places of a zone without seats (by its number in the layout), of which these holds have some already.
+    """Sell places of a zone (by its number in the layout), including those of these holds, which are converted.
 
-    Conflict `zone_full` where the zone has not so many left, `hold_expired` for a hold whose time is over.
+    Conflict `zone_full` where the zone has too few left, `hold_expired` for a hold that ran out.
     """
     event = events.event(session, organisation_id, event_id)
     capacity = _zone(session, organisation_id, event_id, zone).capacity
     places.locked(session, event_id, zone)
-    mine = _mine(session, organisation_id, event_id, holds, deed.now)
-    at_stake = [hold for hold in mine.values() if hold.kind == "places" and hold.zone == zone]
-    held = sum(hold.quantity for hold in at_stake)
-    _require_all_bought(held, count)
+    mine = _mine(session, organisation_id, event_id, holds, context.now)
+    used_holds = [hold for hold in mine.values() if hold.kind == "places" and hold.zone == zone]
+    held = sum(hold.quantity for hold in used_holds)
+    _require_no_more_held(held, count)
 
-    def sold() -> bool:
+    def try_to_sell() -> bool:
         return places.sell(session, organisation_id, event_id, zone, count, held=held, capacity=capacity)
 
-    if not sold() and not (end_overdue_places(session, event_id, event.number, zone, deed) and sold()):
-        raise Conflict(f"The zone has not {count} places left.", code="zone_full", zone=zone)
-    ending.end(session, event.number, at_stake, HoldStatus.CONVERTED, deed)
+    if not try_to_sell() and not (end_overdue_places(session, event_id, event.number, zone, context) and try_to_sell()):
+        raise Conflict(f"The zone has fewer than {count} places left.", code="zone_full", zone=zone)
+    ending.end(session, event.number, used_holds, HoldStatus.CONVERTED, context)
 
 
-def use_up(
-    session: Session, organisation_id: str, event_id: str, count: int, deed: Deed, *, holds: Collection[str]
+def use_holds(
+    session: Session, organisation_id: str, event_id: str, count: int, context: ActionContext, *, holds: Collection[str]
 ) -> None:
-    """Turn places held at an event without a layout into so many tickets: what was held is now counted as sold.
+    """Convert the holds of an event without a layout, which counts its issued tickets itself.
 
-    Conflict `hold_expired` for a hold whose time is over.
+    Conflict `hold_expired` for a hold that ran out.
     """
     event = events.event(session, organisation_id, event_id)
     places.locked(session, event_id, WHOLE_EVENT)
-    mine = list(_mine(session, organisation_id, event_id, holds, deed.now).values())
+    mine = list(_mine(session, organisation_id, event_id, holds, context.now).values())
     held = sum(hold.quantity for hold in mine)
-    _require_all_bought(held, count)
-    places.let_go(session, event_id, WHOLE_EVENT, held)
-    ending.end(session, event.number, mine, HoldStatus.CONVERTED, deed)
+    _require_no_more_held(held, count)
+    places.release(session, event_id, WHOLE_EVENT, held)
+    ending.end(session, event.number, mine, HoldStatus.CONVERTED, context)
 
 
-def _require_all_bought(held: int, count: int) -> None:
+def _require_no_more_held(held: int, count: int) -> None:
     if held > count:
-        raise InvalidRequest(f"{held} places are held and {count} are bought: give up the others first.", field="count")
+        raise InvalidRequest(
+            f"{held} places are held but only {count} bought: release the others first.", field="count"
+        )
 
 
 def free_places(session: Session, event_id: str, zone: int, count: int, _now: Millis) -> None:
-    """Let sold places be sold again."""
-    if not places.unsell(session, event_id, zone, count):
-        raise Conflict(f"The zone has not sold {count} places.", code="places_not_sold", zone=zone)
+    """Free sold places."""
+    if not places.free_sold(session, event_id, zone, count):
+        raise Conflict(f"The zone has sold fewer than {count} places.", code="places_not_sold", zone=zone)
 
 
 def end_overdue_places(
-    session: Session, event_id: str, event_number: int, zone: int, deed: Deed, *, for_ms: Millis = 0
+    session: Session, event_id: str, event_number: int, zone: int, context: ActionContext, *, for_ms: Millis = 0
 ) -> int:
-    """End what has been over `for_ms` but is counted still, so that its places are free; how many places that gave."""
+    """End holds of places that have been overdue for `for_ms`; returns how many places that freed."""
     places.locked(session, event_id, zone)
-    over = ending.living(session, [hold.id for hold in places.overdue(session, event_id, zone, deed.now - for_ms)])
-    over = [hold for hold in over if hold.held_until <= deed.now - for_ms]
-    count = sum(hold.quantity for hold in over)
+    overdue = ending.open_holds(
+        session, [hold.id for hold in places.overdue(session, event_id, zone, context.now - for_ms)]
+    )
+    overdue = [hold for hold in overdue if hold.held_until <= context.now - for_ms]
+    count = sum(hold.quantity for hold in overdue)
     if count:
-        places.let_go(session, event_id, zone, count)
-        ending.end(session, event_number, over, HoldStatus.EXPIRED, deed)
+        places.release(session, event_id, zone, count)
+        ending.end(session, event_number, overdue, HoldStatus.EXPIRED, context)
     return count
 
 
-def require_room(session: Session, organisation_id: str, event_id: str, now: Millis) -> None:
+def require_capacity(session: Session, organisation_id: str, event_id: str, now: Millis) -> None:
     """Conflict `capacity_exceeded` where more is issued and held than the event sells in all.
 
-    For whoever has locked the event's row, and issued: zones and seats guard themselves, an event that sells less than
-    they have is guarded here alone. What somebody holds, nobody else gets.
+    Called after issuing, with the event's row locked. Seats and zones have guards of their own; the limit of an event
+    that sells less than its zones have is guarded only here.
     """
     event = events.event(session, organisation_id, event_id, lock=True)
-    most = event.capacity or (0 if event.layout_room else event.venue_capacity)
-    if not most or (event.layout_room and most >= event.layout_room):
+    limit = event.capacity or (0 if event.layout_capacity else event.venue_capacity)
+    if not limit or (event.layout_capacity and limit >= event.layout_capacity):
         return
     held = queries.occupancy(session, event_id, now).held
-    if held and held + event.tickets_issued > most:
+    if held and held + event.tickets_issued > limit:
         raise Conflict(
-            f"{held} of the last places are held by guests for some minutes. Ask for fewer, or try again later.",
+            f"{held} of the last places are on hold for some minutes. Ask for fewer, or try again later.",
             code="capacity_exceeded",
             held=held,
         )
@@ -207,26 +209,28 @@ def _zone(session: Session, organisation_id: str, event_id: str, number: int) ->
     for zone in zones_of(session, organisation_id, event_id):
         if zone.number == number and not zone.zone_type.numbered:
             return zone
-    raise InvalidRequest("The event has no open zone of that number without seats.", code="unknown_zone", zone=number)
+    raise InvalidRequest(
+        "The event has no open zone of that number for places without seats.", code="unknown_zone", zone=number
+    )
 
 
 def zones_of(session: Session, organisation_id: str, event_id: str) -> Sequence[EventZone]:
-    """The zones that are open at an event with a layout."""
+    """The open zones of an event with a layout."""
     row = seating.event_layout(session, organisation_id, event_id)
     deltas = seating.deltas(row)
     blocked = seating.seats_by_zone(session, row.layout_id, deltas.blocked)
     return event_zones(seating.zones(session, row.layout_id), deltas, blocked)
 
 
-def living_holds(session: Session, event_id: str) -> list[HoldRow]:
-    """All holds of an event that have not ended, with their seats and places locked."""
+def open_holds(session: Session, event_id: str) -> list[HoldRow]:
+    """All holds of an event that have not ended, locked, as are their seats and places."""
     here = HoldRow.event_id == event_id, HoldRow.status.in_([HoldStatus.ACTIVE.value, HoldStatus.SUSPENDED.value])
     found = session.execute(select(HoldRow.id, HoldRow.seat, HoldRow.zone).where(*here)).all()
     seats.locked(session, event_id, [seat for _, seat, _ in found if seat is not None])
     for zone in sorted({zone for _, seat, zone in found if seat is None}):
         places.locked(session, event_id, zone)
-    return [hold for some in _chunks([row[0] for row in found]) for hold in ending.living(session, some)]
+    return [hold for batch in _batches([row[0] for row in found]) for hold in ending.open_holds(session, batch)]
 
 
-def _chunks(ids: Sequence[T]) -> Iterable[Sequence[T]]:
-    return (ids[start : start + seats.AT_ONCE] for start in range(0, len(ids), seats.AT_ONCE))
+def _batches(ids: Sequence[T]) -> Iterable[Sequence[T]]:
+    return (ids[start : start + seats.BATCH_SIZE] for start in range(0, len(ids), seats.BATCH_SIZE))

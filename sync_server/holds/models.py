@@ -1,4 +1,4 @@
-"""Tables of holds, and of what is held and sold at an event: one row for every seat that was ever taken."""
+"""Tables of holds, and of what is held and sold at an event: one row for each seat that was ever taken."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, Index, SmallInte
 from sqlalchemy.orm import Mapped, mapped_column
 
 from shared.clock import Millis
-from sync_server.plumbing.tables import Base, Unsigned64
+from sync_server.plumbing.sql.tables import Base, Unsigned64
 
 
 class SeatState(IntEnum):
-    """What is with a seat; one without a row is free."""
+    """The state of a seat; one without a row is free."""
 
     FREE = 0
     HELD = 1
@@ -21,7 +21,7 @@ class SeatState(IntEnum):
 
 
 class HoldStatus(StrEnum):
-    """What became of a hold."""
+    """The state of a hold; all but active and suspended are final."""
 
     ACTIVE = "active"
     CONVERTED = "converted"
@@ -31,20 +31,20 @@ class HoldStatus(StrEnum):
 
 
 NEVER: Final[Millis] = 253_402_300_799_000
-"""Until when a suspended hold keeps its seats: its time stands still, and no clock has to know of it."""
+"""`held_until` of a suspended hold: its seats stay held whatever the clock says."""
 
 WHOLE_EVENT: Final = 0
-"""The zone of places at an event without a layout."""
+"""The zone number of places at an event without a layout."""
 
 _KEEPS_SEAT = text("seat IS NOT NULL AND status IN ('active', 'suspended')")
-_LIVING = text("status IN ('active', 'suspended')")
+_OPEN = text("status IN ('active', 'suspended')")
 _ACTIVE = text("status = 'active'")
 _COUNTED = text("origin IS NOT NULL")
 _SOLD = text("ticket_id IS NOT NULL")
 
 
-class SeatOfEventRow(Base):
-    """A seat of an event that was ever taken. One row a seat: the last guard of holds and sales alike."""
+class EventSeatRow(Base):
+    """A seat of an event that was ever taken. One row a seat: the final guard against double holds and sales."""
 
     __tablename__ = "event_seats"
 
@@ -69,11 +69,11 @@ class SeatOfEventRow(Base):
     )
 
 
-class PlacesRow(Base):
+class ZonePlacesRow(Base):
     """How many places of a zone without seats are held and sold; the conditional update of this row is the guard.
 
-    Zone 0 is an event without a layout. An event whose own capacity is less than its zones hold is not counted here:
-    its row in `events` is the lock for that, because every sale takes it anyway.
+    Zone 0 is an event without a layout. The limit of an event that sells less than its zones hold is not counted here:
+    the lock for that is its row in `events`, which every sale takes anyway.
     """
 
     __tablename__ = "event_places"
@@ -88,7 +88,7 @@ class PlacesRow(Base):
 
 
 class HoldRow(Base):
-    """Somebody's short claim on a seat, or on places of a zone without seats."""
+    """A short reservation of a seat, or of places of a zone without seats."""
 
     __tablename__ = "holds"
 
@@ -101,14 +101,14 @@ class HoldRow(Base):
     quantity: Mapped[int]
     bearer_kind: Mapped[str] = mapped_column(String(8))  # guest, user, token
     bearer_id: Mapped[str] = mapped_column(String(36))
-    party_id: Mapped[str | None] = mapped_column(String(36))  # of those that were held in one go
+    group_id: Mapped[str | None] = mapped_column(String(36))  # shared by holds made in one request
     status: Mapped[str] = mapped_column(String(10))
     held_until: Mapped[Millis] = mapped_column(BigInteger)
     remaining_ms: Mapped[int | None] = mapped_column(BigInteger)  # of a suspended hold
-    extended: Mapped[int] = mapped_column(SmallInteger, default=0)  # how often
+    extended: Mapped[int] = mapped_column(SmallInteger, default=0)  # number of times
     source: Mapped[str] = mapped_column(String(8))
     notes: Mapped[str | None] = mapped_column(String(200))
-    origin: Mapped[str | None] = mapped_column(String(32))  # a hash of the address, for as long as the hold lives
+    origin: Mapped[str | None] = mapped_column(String(32))  # a hash of the address, while the hold is open
     created_at: Mapped[Millis] = mapped_column(BigInteger)
     updated_at: Mapped[Millis] = mapped_column(BigInteger)
 
@@ -121,35 +121,35 @@ class HoldRow(Base):
             name="kind_fits",
         ),
         CheckConstraint("(status = 'suspended') = (remaining_ms IS NOT NULL)", name="suspended_keeps_time"),
-        # The second guard: even if a row of event_seats were wrong, two holds never keep one seat.
+        # The second guard: even with a wrong row in event_seats, two holds never keep one seat.
         Index("uq_holds_seat", "event_id", "seat", unique=True, sqlite_where=_KEEPS_SEAT, postgresql_where=_KEEPS_SEAT),
         Index("ix_holds_event_id_seat_status", "event_id", "seat", "status"),
-        Index("ix_holds_living", "bearer_id", "event_id", sqlite_where=_LIVING, postgresql_where=_LIVING),
+        Index("ix_holds_living", "bearer_id", "event_id", sqlite_where=_OPEN, postgresql_where=_OPEN),
         Index("ix_holds_bearer_id_created_at", "bearer_id", "created_at"),
         Index("ix_holds_event_id_origin", "event_id", "origin", sqlite_where=_COUNTED, postgresql_where=_COUNTED),
         Index("ix_holds_held_until", "held_until", sqlite_where=_ACTIVE, postgresql_where=_ACTIVE),
     )
 
 
-class DeskRow(Base):
-    """The desk of an event: whoever holds shares it; whoever closes it, or lays out the house anew, takes it alone.
+class SaleLockRow(Base):
+    """The sale lock of an event: holds share it; closing the sale or changing the layout takes it exclusively.
 
-    `turn` rises with every such change. A hold that was decided before it finds another turn, and is decided anew.
+    Every such change raises `version`. A hold decided before finds another version, and is decided again.
     """
 
-    __tablename__ = "event_desks"
+    __tablename__ = "sale_locks"
 
     event_id: Mapped[str] = mapped_column(String(36), primary_key=True)  # stays behind when a draft is deleted
     organisation_id: Mapped[str] = mapped_column(String(36))
-    turn: Mapped[int]
+    version: Mapped[int]
 
 
-class TallyRow(Base):
-    """The turn of somebody who holds: two requests of one person are counted one after the other."""
+class HoldCounterRow(Base):
+    """The hold counter of a bearer: its lock and `version` serialise the requests of one bearer."""
 
-    __tablename__ = "hold_tallies"
+    __tablename__ = "hold_counters"
 
     bearer_id: Mapped[str] = mapped_column(String(36), primary_key=True)
     organisation_id: Mapped[str] = mapped_column(String(36))
-    turn: Mapped[int]
+    version: Mapped[int]
     updated_at: Mapped[Millis] = mapped_column(BigInteger, index=True)

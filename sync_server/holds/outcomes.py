@@ -1,4 +1,4 @@
-"""What became of an event's holds: how many were bought, how many ran out."""
+"""How an event's holds ended: how many were bought, how many ran out."""
 
 from __future__ import annotations
 

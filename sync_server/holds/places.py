@@ -11,79 +11,83 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
-from sync_server.holds.models import HoldRow, HoldStatus, PlacesRow
-from sync_server.plumbing.database import of
+from sync_server.holds.models import HoldRow, HoldStatus, ZonePlacesRow
+from sync_server.plumbing.database import database_of
 
 
 def hold(session: Session, organisation_id: str, event_id: str, zone: int, count: int, *, capacity: int) -> bool:
-    """Hold so many places; False where the zone has not so many left. Overdue holds count until they are ended."""
-    _open(session, organisation_id, event_id, zone)
-    room = PlacesRow.held + PlacesRow.sold + count <= capacity
-    return _changed(session, event_id, zone, room, held=PlacesRow.held + count)
+    """Hold places; False where the zone has too few left. Overdue holds count until they are ended."""
+    _create_row(session, organisation_id, event_id, zone)
+    fits = ZonePlacesRow.held + ZonePlacesRow.sold + count <= capacity
+    return _changed(session, event_id, zone, fits, held=ZonePlacesRow.held + count)
 
 
 def sell(
     session: Session, organisation_id: str, event_id: str, zone: int, count: int, *, held: int, capacity: int
 ) -> bool:
-    """Sell so many places, of which `held` were held by the buyer; False where the zone has not so many left."""
-    _open(session, organisation_id, event_id, zone)
-    room = PlacesRow.held - held + PlacesRow.sold + count <= capacity
-    changed = {"held": PlacesRow.held - held, "sold": PlacesRow.sold + count}
-    return _changed(session, event_id, zone, room, **changed)
+    """Sell places, of which the buyer held `held`; False where the zone has too few left."""
+    _create_row(session, organisation_id, event_id, zone)
+    fits = ZonePlacesRow.held - held + ZonePlacesRow.sold + count <= capacity
+    changed = {"held": ZonePlacesRow.held - held, "sold": ZonePlacesRow.sold + count}
+    return _changed(session, event_id, zone, fits, **changed)
 
 
-def let_go(session: Session, event_id: str, zone: int, count: int) -> bool:
-    """Give held places back; False where so many were not held."""
-    return _changed(session, event_id, zone, PlacesRow.held >= count, held=PlacesRow.held - count)
+def release(session: Session, event_id: str, zone: int, count: int) -> bool:
+    """Free held places; False where fewer were held."""
+    return _changed(session, event_id, zone, ZonePlacesRow.held >= count, held=ZonePlacesRow.held - count)
 
 
-def unsell(session: Session, event_id: str, zone: int, count: int) -> bool:
-    """Give sold places back; False where so many were not sold."""
-    return _changed(session, event_id, zone, PlacesRow.sold >= count, sold=PlacesRow.sold - count)
+def free_sold(session: Session, event_id: str, zone: int, count: int) -> bool:
+    """Free sold places; False where fewer were sold."""
+    return _changed(session, event_id, zone, ZonePlacesRow.sold >= count, sold=ZonePlacesRow.sold - count)
 
 
-def _open(session: Session, organisation_id: str, event_id: str, zone: int) -> None:
-    dialect = sqlite if of(session).embedded else postgresql
+def _create_row(session: Session, organisation_id: str, event_id: str, zone: int) -> None:
+    dialect = sqlite if database_of(session).embedded else postgresql
     row = {"event_id": event_id, "zone": zone, "organisation_id": organisation_id, "held": 0, "sold": 0}
-    session.execute(dialect.insert(PlacesRow).values(row).on_conflict_do_nothing())
+    session.execute(dialect.insert(ZonePlacesRow).values(row).on_conflict_do_nothing())
 
 
 def _changed(session: Session, event_id: str, zone: int, condition: Any, **values: Any) -> bool:
-    here = PlacesRow.event_id == event_id, PlacesRow.zone == zone
-    change = update(PlacesRow).where(*here, condition).values(**values).returning(PlacesRow.zone)
+    here = ZonePlacesRow.event_id == event_id, ZonePlacesRow.zone == zone
+    change = update(ZonePlacesRow).where(*here, condition).values(**values).returning(ZonePlacesRow.zone)
     return session.execute(change.execution_options(synchronize_session=False)).first() is not None
 
 
 def locked(session: Session, event_id: str, zone: int) -> None:
-    """Hold back others who count places of this zone, until this transaction ends."""
-    here = PlacesRow.event_id == event_id, PlacesRow.zone == zone
-    session.execute(select(PlacesRow.zone).where(*here).with_for_update()).all()
+    """Lock the counts of this zone until the transaction ends."""
+    here = ZonePlacesRow.event_id == event_id, ZonePlacesRow.zone == zone
+    session.execute(select(ZonePlacesRow.zone).where(*here).with_for_update()).all()
 
 
 def locked_free_of_others(session: Session, event_id: str, zone: int) -> bool:
-    """Whether nobody else has locked the places of this zone; they are locked now."""
-    here = PlacesRow.event_id == event_id, PlacesRow.zone == zone
-    return session.execute(select(PlacesRow.zone).where(*here).with_for_update(skip_locked=True)).first() is not None
+    """Lock the counts of this zone; False where another transaction has them locked."""
+    here = ZonePlacesRow.event_id == event_id, ZonePlacesRow.zone == zone
+    return (
+        session.execute(select(ZonePlacesRow.zone).where(*here).with_for_update(skip_locked=True)).first() is not None
+    )
 
 
 def overdue(session: Session, event_id: str, zone: int | None, now: Millis) -> Sequence[HoldRow]:
-    """The holds of places whose time is over, but which are counted still."""
-    here = [HoldRow.event_id == event_id, HoldRow.kind == "places", *_over(now)]
+    """The holds of places that are overdue but still counted."""
+    here = [HoldRow.event_id == event_id, HoldRow.kind == "places", *_is_overdue(now)]
     if zone is not None:
         here.append(HoldRow.zone == zone)
     return session.execute(select(HoldRow).where(*here).order_by(HoldRow.id)).scalars().all()
 
 
-def gone(session: Session, event_id: str, now: Millis) -> Counter[int]:
-    """Places held or sold, by zone; what is overdue is free."""
-    counted = select(PlacesRow.zone, (PlacesRow.held + PlacesRow.sold).label("n")).where(PlacesRow.event_id == event_id)
+def taken(session: Session, event_id: str, now: Millis) -> Counter[int]:
+    """Places held or sold, by zone; overdue holds count as free."""
+    counted = select(ZonePlacesRow.zone, (ZonePlacesRow.held + ZonePlacesRow.sold).label("n")).where(
+        ZonePlacesRow.event_id == event_id
+    )
     found = Counter({row.zone: int(row.n) for row in session.execute(counted)})
     return +_without_overdue(session, event_id, now, found)
 
 
 def held(session: Session, event_id: str, now: Millis) -> Counter[int]:
-    """Places held, by zone; what is overdue is free."""
-    counted = select(PlacesRow.zone, PlacesRow.held.label("n")).where(PlacesRow.event_id == event_id)
+    """Places held, by zone; overdue holds count as free."""
+    counted = select(ZonePlacesRow.zone, ZonePlacesRow.held.label("n")).where(ZonePlacesRow.event_id == event_id)
     found = Counter({row.zone: int(row.n) for row in session.execute(counted)})
     return +_without_overdue(session, event_id, now, found)
 
@@ -91,11 +95,11 @@ def held(session: Session, event_id: str, now: Millis) -> Counter[int]:
 def _without_overdue(session: Session, event_id: str, now: Millis, found: Counter[int]) -> Counter[int]:
     if not found:
         return found
-    here = HoldRow.event_id == event_id, HoldRow.kind == "places", *_over(now)
-    over = select(HoldRow.zone, func.sum(HoldRow.quantity)).where(*here).group_by(HoldRow.zone)
-    found.subtract({zone: int(count) for zone, count in session.execute(over)})
+    here = HoldRow.event_id == event_id, HoldRow.kind == "places", *_is_overdue(now)
+    overdue = select(HoldRow.zone, func.sum(HoldRow.quantity)).where(*here).group_by(HoldRow.zone)
+    found.subtract({zone: int(count) for zone, count in session.execute(overdue)})
     return found
 
 
-def _over(now: Millis) -> tuple[Any, ...]:
+def _is_overdue(now: Millis) -> tuple[Any, ...]:
     return HoldRow.status == HoldStatus.ACTIVE.value, HoldRow.held_until <= now

@@ -12,27 +12,27 @@ from sqlalchemy.orm import Session
 from shared.clock import Millis
 from shared.errors import NotFound
 from sync_server.holds import places, seats
-from sync_server.holds.models import HoldRow, HoldStatus, SeatOfEventRow, SeatState
+from sync_server.holds.models import EventSeatRow, HoldRow, HoldStatus, SeatState
 
 
-def seats_gone(session: Session, event_id: str, now: Millis) -> tuple[set[int], bool]:
-    """The seats that are sold, or held and not over, by number; and whether any is sold."""
-    seat = SeatOfEventRow
+def taken_seats(session: Session, event_id: str, now: Millis) -> tuple[set[int], bool]:
+    """The numbers of the seats that are sold, or held and not overdue; and whether any is sold."""
+    seat = EventSeatRow
     held = and_(seat.state == SeatState.HELD, seat.held_until > now)
     here = select(seat.seat, seat.state).where(seat.event_id == event_id, or_(seat.state == SeatState.SOLD, held))
     rows = session.execute(here).all()
     return {number for number, _ in rows}, any(state == SeatState.SOLD for _, state in rows)
 
 
-def places_gone(session: Session, event_id: str, now: Millis) -> Counter[int]:
-    """Places of zones without seats that are sold, or held and not over, by the zone's number in the layout."""
-    return places.gone(session, event_id, now)
+def taken_places(session: Session, event_id: str, now: Millis) -> Counter[int]:
+    """Places that are sold, or held and not overdue, by zone number."""
+    return places.taken(session, event_id, now)
 
 
 def mine(
     session: Session, organisation_id: str, bearer_id: str, now: Millis, event_id: str | None = None
 ) -> Sequence[HoldRow]:
-    """What somebody holds now, at one event or at all of the organisation's."""
+    """The holds of a bearer now, at one event or at all events of the organisation."""
     wanted = [
         HoldRow.organisation_id == organisation_id,
         HoldRow.bearer_id == bearer_id,
@@ -45,20 +45,20 @@ def mine(
     return session.execute(select(HoldRow).where(*wanted).order_by(*in_order)).scalars().all()
 
 
-def ever(session: Session, event_id: str) -> int:
-    """How many holds an event ever had."""
+def count_ever(session: Session, event_id: str) -> int:
+    """The number of holds an event ever had."""
     return session.execute(select(func.count()).where(HoldRow.event_id == event_id)).scalar_one()
 
 
 def of_bearer(session: Session, bearer_id: str, now: Millis) -> Sequence[HoldRow]:
-    """What somebody holds, wherever."""
-    lives = HoldRow.status.in_([HoldStatus.ACTIVE.value, HoldStatus.SUSPENDED.value])
-    wanted = select(HoldRow).where(HoldRow.bearer_id == bearer_id, HoldRow.held_until > now, lives)
+    """All holds of a bearer."""
+    is_open = HoldRow.status.in_([HoldStatus.ACTIVE.value, HoldStatus.SUSPENDED.value])
+    wanted = select(HoldRow).where(HoldRow.bearer_id == bearer_id, HoldRow.held_until > now, is_open)
     return session.execute(wanted.order_by(HoldRow.event_id, HoldRow.seat)).scalars().all()
 
 
 def hold(session: Session, organisation_id: str, bearer_id: str | None, hold_id: str) -> HoldRow:
-    """That hold of this bearer (None: whoever's, for the box office), or NotFound."""
+    """A hold of this bearer (None: of anybody, for the box office), or NotFound."""
     row = session.get(HoldRow, hold_id)
     if row is None or row.organisation_id != organisation_id or bearer_id not in {None, row.bearer_id}:
         raise NotFound("You have no such hold.", code="hold_not_found")
@@ -66,49 +66,51 @@ def hold(session: Session, organisation_id: str, bearer_id: str | None, hold_id:
 
 
 def hold_on(session: Session, organisation_id: str, event_id: str, seat: int, now: Millis) -> HoldRow:
-    """What holds a seat of an event of this organisation now, or NotFound."""
-    row = session.get(SeatOfEventRow, (event_id, seat))
+    """The hold of a seat now, or NotFound."""
+    row = session.get(EventSeatRow, (event_id, seat))
     held = row is not None and row.state == SeatState.HELD and row.held_until is not None and row.held_until > now
     if row is None or not held or row.organisation_id != organisation_id or row.hold_id is None:
         raise NotFound("Nobody holds this seat.", code="hold_not_found")
     return hold(session, organisation_id, None, row.hold_id)
 
 
-def lately(session: Session, bearer_id: str, since: Millis) -> tuple[int, Millis | None]:
-    """How many seats and places somebody took since then, and when the first of them."""
+def count_recent(session: Session, bearer_id: str, since: Millis) -> tuple[int, Millis | None]:
+    """How many seats and places a bearer took since then, and when the first of them was taken."""
     taken = func.coalesce(func.sum(HoldRow.quantity), 0), func.min(HoldRow.created_at)
     row = session.execute(select(*taken).where(HoldRow.bearer_id == bearer_id, HoldRow.created_at > since)).one()
     return int(row[0]), row[1]
 
 
-def from_address(session: Session, event_id: str, origin: str, now: Millis) -> int:
-    """How much is held from one address at an event."""
+def count_from_address(session: Session, event_id: str, origin: str, now: Millis) -> int:
+    """How many seats and places of an event are held from one address."""
     here = HoldRow.event_id == event_id, HoldRow.origin == origin, HoldRow.status == "active", HoldRow.held_until > now
     return int(session.execute(select(func.coalesce(func.sum(HoldRow.quantity), 0)).where(*here)).scalar_one())
 
 
-def good_and_over(session: Session, now: Millis) -> tuple[int, int]:
-    """How many holds of all events are good now, and how many are over but not ended."""
+def count_active_and_overdue(session: Session, now: Millis) -> tuple[int, int]:
+    """The numbers of active holds and of overdue ones that are not ended yet, over all events."""
     counts = select(func.count().filter(HoldRow.held_until > now), func.count().filter(HoldRow.held_until <= now))
-    row = session.execute(counts.where(HoldRow.status == text("'active'"))).one()  # in words: the index is for these
+    row = session.execute(
+        counts.where(HoldRow.status == text("'active'"))
+    ).one()  # as literal text, to match the partial index
     return row[0], row[1]
 
 
 @dataclass(frozen=True, slots=True)
 class Occupancy:
-    """Seats and places of an event: held and sold."""
+    """How many seats and places of an event are held and sold."""
 
     held: int
     sold: int
 
     @property
-    def gone(self) -> int:
-        """Not to be had."""
+    def taken(self) -> int:
+        """Neither free nor blocked: held or sold."""
         return self.held + self.sold
 
 
 def occupancy(session: Session, event_id: str, now: Millis) -> Occupancy:
-    """How much of an event is held and sold."""
-    held, sold = seats.counted(session, event_id, now)
+    """How many seats and places of an event are held and sold now."""
+    held, sold = seats.count_taken(session, event_id, now)
     places_held = places.held(session, event_id, now)
-    return Occupancy(held + places_held.total(), sold + (places_gone(session, event_id, now) - places_held).total())
+    return Occupancy(held + places_held.total(), sold + (taken_places(session, event_id, now) - places_held).total())

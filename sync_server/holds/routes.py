@@ -1,4 +1,4 @@
-"""/api/events/…/seats/…/reserve, /api/events/…/holds, /api/holds and /api/me/holds: seats for some minutes."""
+"""/api/events/…/seats/…/reserve, /api/events/…/holds, /api/holds and /api/me/holds."""
 
 from __future__ import annotations
 
@@ -14,31 +14,31 @@ from flask import Response, request
 from sqlalchemy.orm import Session
 
 from shared.errors import GatehouseError, InvalidRequest, NotSignedIn
-from sync_server.customers.service import origin_of
+from sync_server.customers.service import address_hash
 from sync_server.holds import queries, schemas, service
-from sync_server.holds.asking import Asking, Held
-from sync_server.holds.box_office import box_office
-from sync_server.holds.known import Known
+from sync_server.holds.group_holds import GroupHold, GroupRequest
+from sync_server.holds.hold_request import HoldRequest, HoldResult
 from sync_server.holds.models import NEVER, HoldRow, HoldStatus
-from sync_server.holds.party import Party, Table
-from sync_server.holds.reserve import Try
-from sync_server.plumbing import once
+from sync_server.holds.reserve import SeatReservation
+from sync_server.holds.runtime import hold_runtime
+from sync_server.holds.sale_state import SaleState
+from sync_server.plumbing.api import idempotency
+from sync_server.plumbing.api.schemas import iso
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.principals import Action
-from sync_server.plumbing.shapes import iso
 from sync_server.plumbing.web import (
     client_address,
+    context,
     current_principal,
-    deed,
-    error_answer,
+    error_response,
     organisation,
     require,
     requires,
 )
-from sync_server.seating import memberships
-from sync_server.seating.access import Bearer, Named, name
-from sync_server.seating.houses import houses
+from sync_server.seating.event_seatings import event_seatings
 from sync_server.seating.rules import Visitor
+from sync_server.seating.zone_access import memberships
+from sync_server.seating.zone_access.entitlements import Bearer, GuestIdKind, guest_key
 
 bp = APIBlueprint("holds", __name__, url_prefix="/api", tag="Holds")
 
@@ -47,50 +47,52 @@ _TIMES = ("expires_at", "sale_start_at", "sale_end_at")
 
 
 @bp.after_request
-def never_kept(answer: Response) -> Response:
-    """What is free is another thing a moment later."""
-    answer.headers["Cache-Control"] = "no-cache, no-store"
-    return answer
+def no_store(response: Response) -> Response:
+    """What is free changes from moment to moment: nothing here may be cached."""
+    response.headers["Cache-Control"] = "no-cache, no-store"
+    return response
 
 
 @bp.errorhandler(NotSignedIn)
-def nobody(error: NotSignedIn) -> Response:
-    """Whoever holds is told so in the same word, whether they never came in or their visit has ended."""
+def not_signed_in(error: NotSignedIn) -> Response:
+    """One code for guests who have no session, whether they never had one or it has ended."""
     if error.error_code == NotSignedIn.code:
         error.error_code = "unauthorized"
-    return error_answer(error)
+    return error_response(error)
 
 
 @bp.post("/events/<event_id>/seats/<seat_id>/reserve")
 @requires(Action.HOLD_SEATS)
-@bp.input(schemas.ReserveRequest)
-@bp.doc(summary="Hold a seat", responses={200: "Held already, by you", 201: "Held"})
-def reserve(event_id: str, seat_id: str, json_data: schemas.ReserveRequest) -> Response:
-    """Hold one seat for some minutes. The same seat once more answers with the hold that you have."""
-    asking = _asking(json_data)
-    before = once.answered()
-    if before is not None:
-        return before
-    told = _Told(lambda held: schemas.hold_view(held[0], asking.now))
-    with _noted(asking, event_id, seat_id):
-        attempt = Try(box_office(parts()), houses(), asking, _id("event_id", event_id), _id("seat_id", seat_id))
-        if once.HEADER in request.headers:
-            return attempt.run_within(lambda hold: told.once(lambda session: [hold(session)]))
-        return told.plainly([attempt.run()])
+@bp.input(schemas.ReserveBody)
+@bp.doc(summary="Hold a seat", responses={200: "Already held by you", 201: "Held"})
+def reserve(event_id: str, seat_id: str, json_data: schemas.ReserveBody) -> Response:
+    """Hold one seat for some minutes. Holding the same seat again returns the hold you have."""
+    hold_request = _hold_request(json_data)
+    stored = idempotency.stored_response()
+    if stored is not None:
+        return stored
+    responder = _Responder(lambda held: schemas.hold_view(held[0], hold_request.now))
+    with _recording_refusals(hold_request, event_id, seat_id):
+        attempt = SeatReservation(
+            hold_runtime(parts()), event_seatings(), hold_request, _id("event_id", event_id), _id("seat_id", seat_id)
+        )
+        if idempotency.HEADER in request.headers:
+            return attempt.run_within(lambda hold: responder.idempotent(lambda session: [hold(session)]))
+        return responder.plain([attempt.run()])
 
 
 @bp.post("/events/<event_id>/holds")
 @requires(Action.HOLD_SEATS)
-@bp.input(schemas.HoldRequest)
-@bp.doc(summary="Hold for a party", responses={200: "Held already, by you", 201: "Held, all of it"})
-def hold(event_id: str, json_data: schemas.HoldRequest) -> Response:
+@bp.input(schemas.HoldBody)
+@bp.doc(summary="Hold for a group", responses={200: "Already held by you", 201: "All of it held"})
+def hold(event_id: str, json_data: schemas.HoldBody) -> Response:
     """Hold several seats, the best that are left, or places of a zone without seats: all of it or nothing."""
-    asking = _asking(json_data)
-    before = once.answered()
-    if before is not None:
-        return before
+    hold_request = _hold_request(json_data)
+    stored = idempotency.stored_response()
+    if stored is not None:
+        return stored
     zones = json_data.zone_ids or ([json_data.zone_id] if json_data.zone_id else [])
-    party = Party(
+    group = GroupRequest(
         json_data.seat_ids or (),
         json_data.best or 0,
         json_data.count or 0,
@@ -98,172 +100,178 @@ def hold(event_id: str, json_data: schemas.HoldRequest) -> Response:
         json_data.wheelchairs,
         json_data.apart,
     )
-    told = _Told(lambda held: _party_view(held, asking.now))
-    with _noted(asking, event_id, ""):
-        table = Table(box_office(parts()), houses(), asking, _id("event_id", event_id), party)
-        return table.run_within(told.once) if once.HEADER in request.headers else told.plainly(table.run())
+    responder = _Responder(lambda held: _group_view(held, hold_request.now))
+    with _recording_refusals(hold_request, event_id, ""):
+        attempt = GroupHold(hold_runtime(parts()), event_seatings(), hold_request, _id("event_id", event_id), group)
+        return (
+            attempt.run_within(responder.idempotent)
+            if idempotency.HEADER in request.headers
+            else responder.plain(attempt.run())
+        )
 
 
 @bp.get("/me/holds")
 @requires(Action.HOLD_SEATS)
 @bp.input(schemas.MineQuery, location="query")
-@bp.doc(summary="What you hold", responses={200: "Your holds"})
+@bp.doc(summary="List your holds", responses={200: "Your holds"})
 def mine(query_data: schemas.MineQuery) -> Response:
-    """List what you hold now, at one event or everywhere."""
-    office, now = box_office(parts()), parts().clock()
+    """List your holds, at one event or at all."""
+    runtime, now = hold_runtime(parts()), parts().clock()
     with parts().database.reading() as session:
         rows = queries.mine(session, organisation(), current_principal().id, now, query_data.event)
-    known = {event: office.knowing.anew(organisation(), event) for event in {row.event_id for row in rows}}
-    return _answer({"holds": [_row_view(known[row.event_id], row, now) for row in rows]}, 200)
+    states = {event: runtime.sale_states.current(organisation(), event) for event in {row.event_id for row in rows}}
+    return _json_response({"holds": [_row_view(states[row.event_id], row, now) for row in rows]}, 200)
 
 
 @bp.delete("/holds/<hold_id>")
 @requires(Action.HOLD_SEATS)
-@bp.doc(summary="Give up a hold", responses={204: "Given up"})
+@bp.doc(summary="Release a hold", responses={204: "Released"})
 def release(hold_id: str) -> tuple[str, int]:
-    """Give up what you hold; the box office may give up anybody's."""
+    """Release a hold of yours; the box office may release anybody's."""
     with parts().database.writing() as session:
-        service.release(session, organisation(), hold_id, _whose(), deed())
+        service.release(session, organisation(), hold_id, _bearer_id(), context())
     return "", 204
 
 
 @bp.post("/holds/<hold_id>/extend")
 @requires(Action.HOLD_SEATS)
-@bp.input(schemas.ReserveRequest)
-@bp.doc(summary="Hold for longer", responses={200: "Held for as long again"})
-def extend(hold_id: str, json_data: schemas.ReserveRequest) -> Response:
-    """Hold for as long again, from now; once."""
-    asking, office = _asking(json_data), box_office(parts())
+@bp.input(schemas.ReserveBody)
+@bp.doc(summary="Extend a hold", responses={200: "Extended"})
+def extend(hold_id: str, json_data: schemas.ReserveBody) -> Response:
+    """Extend a hold by its full time from now, once."""
+    hold_request, runtime = _hold_request(json_data), hold_runtime(parts())
     with parts().database.reading() as session:
-        event_id = queries.hold(session, organisation(), _whose(), hold_id).event_id
-    known = office.knowing.anew(organisation(), event_id)
+        event_id = queries.hold(session, organisation(), _bearer_id(), hold_id).event_id
+    sale_state = runtime.sale_states.current(organisation(), event_id)
     with parts().database.writing() as session:
-        row = service.extend(session, known, hold_id, asking)
-    return _answer(_row_view(known, row, asking.now), 200)
+        row = service.extend(session, sale_state, hold_id, hold_request)
+    return _json_response(_row_view(sale_state, row, hold_request.now), 200)
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
-    """How those who hold are answered: 201 where anything was held now, 200 where all of it was theirs before."""
+class _Responder:
+    """Builds responses: 201 where anything was held now, 200 where the bearer held all of it before."""
 
-    view: Callable[[list[Held]], dict[str, Any]]
+    view: Callable[[list[HoldResult]], dict[str, Any]]
 
-    def plainly(self, held: list[Held]) -> Response:
-        """An answer that nobody remembers."""
-        return self._counted(_answer(self.view(held), _status(held)))
+    def plain(self, held: list[HoldResult]) -> Response:
+        """A response for a request without an Idempotency-Key."""
+        return self._counted(_json_response(self.view(held), _status(held)))
 
-    def once(self, hold: Callable[[Session], list[Held]]) -> Response:
-        """The answer to an Idempotency-Key: the first one, however often it is asked for."""
-        held: list[Held] = []
+    def idempotent(self, hold: Callable[[Session], list[HoldResult]]) -> Response:
+        """The stored response of an Idempotency-Key, made at the first request."""
+        held: list[HoldResult] = []
 
         def write(session: Session) -> dict[str, Any]:
             held[:] = hold(session)
             return {"data": self.view(held)}
 
-        return self._counted(once.once(write, status=lambda: _status(held)))
+        return self._counted(idempotency.run_once(write, status=lambda: _status(held)))
 
     @staticmethod
-    def _counted(answer: Response) -> Response:
-        box_office(parts()).measures.tried("held" if answer.status_code == 201 else "held_already")
-        return answer
+    def _counted(response: Response) -> Response:
+        hold_runtime(parts()).metrics.count_attempt("held" if response.status_code == 201 else "held_already")
+        return response
 
 
-def _status(held: list[Held]) -> int:
-    return 201 if any(each.made for each in held) else 200
+def _status(held: list[HoldResult]) -> int:
+    return 201 if any(each.created for each in held) else 200
 
 
 @contextmanager
-def _noted(asking: Asking, event_id: str, seat_id: str) -> Iterator[None]:
-    """Refusals are counted, written down and told in words."""
+def _recording_refusals(hold_request: HoldRequest, event_id: str, seat_id: str) -> Iterator[None]:
+    """Count and audit refusals, and write their times as text."""
     try:
         yield
-    except GatehouseError as why:
-        office = box_office(parts())
-        office.measures.tried(why.error_code)
-        office.failures.note(asking, event_id, seat_id, why)
-        raise _worded(why) from None
+    except GatehouseError as refusal:
+        runtime = hold_runtime(parts())
+        runtime.metrics.count_attempt(refusal.error_code)
+        runtime.failures.note(hold_request, event_id, seat_id, refusal)
+        raise _with_iso_times(refusal) from None
 
 
-def _asking(said: schemas.ReserveRequest) -> Asking:
-    who = current_principal()
-    if said.override:
+def _hold_request(body: schemas.ReserveBody) -> HoldRequest:
+    principal = current_principal()
+    if body.override:
         require(Action.ISSUE_TICKETS)
-    where = organisation()
-    roles = frozenset(role for role in (who.role, who.platform_role) if role)
-    visitor = _with_membership(Visitor(signed_in=who.kind != "guest", roles=roles), said.membership)
-    names = frozenset({name(parts().sealer, where, Named.CODE, said.invitation)} if said.invitation else ())
-    return Asking(
-        where,
-        who.kind,
-        who.id,
-        origin_of(client_address()),
-        deed(),
-        Bearer(visitor, names),
-        said.override,
-        said.source,
-        said.notes,
+    organisation_id = organisation()
+    roles = frozenset(role for role in (principal.role, principal.platform_role) if role)
+    visitor = _with_membership(Visitor(signed_in=principal.kind != "guest", roles=roles), body.membership)
+    guest_keys = frozenset(
+        {guest_key(parts().sealer, organisation_id, GuestIdKind.CODE, body.invitation)} if body.invitation else ()
+    )
+    return HoldRequest(
+        organisation_id,
+        principal.kind,
+        principal.id,
+        address_hash(client_address()),
+        context(),
+        Bearer(visitor, guest_keys),
+        body.override,
+        body.source,
+        body.notes,
     )
 
 
-def _with_membership(visitor: Visitor, shown: str | None) -> Visitor:
-    """The same with the membership of a card that is shown; whoever sells may name it by its id."""
-    if not shown:
+def _with_membership(visitor: Visitor, card: str | None) -> Visitor:
+    """The visitor with the membership of the card shown; whoever issues tickets may give the card's id."""
+    if not card:
         return visitor
-    may_name = parts().may(current_principal(), Action.ISSUE_TICKETS)
+    by_id = parts().may(current_principal(), Action.ISSUE_TICKETS)
     with parts().database.reading() as session:
-        found = memberships.shown(session, organisation(), shown, parts().sealer, or_named=may_name)
+        found = memberships.find_by_card(session, organisation(), card, parts().sealer, or_named=by_id)
     if found is None:
         raise InvalidRequest("There is no such membership card.", code="membership_not_found", field="membership")
     tier, active = found.tier, found.counts(parts().clock())
     return replace(visitor, signed_in=True, membership_tier=tier, membership_active=active)
 
 
-def _whose() -> str | None:
-    """Whose holds these are: one's own, or for the box office anybody's."""
-    who = current_principal()
-    return None if parts().may(who, Action.ISSUE_TICKETS) else who.id
+def _bearer_id() -> str | None:
+    """The bearer whose holds may be named; None, for anybody's, for the box office."""
+    principal = current_principal()
+    return None if parts().may(principal, Action.ISSUE_TICKETS) else principal.id
 
 
 def _id(field: str, text: str) -> str:
     if not _ID.fullmatch(text):
-        raise InvalidRequest(f"{field}: an id like 01980000-0000-7000-8000-000000000000 is expected.", field=field)
+        raise InvalidRequest(f"{field}: must be an id like 01980000-0000-7000-8000-000000000000.", field=field)
     return text.lower()
 
 
-def _worded(why: GatehouseError) -> GatehouseError:
-    """Times as people and scripts read them."""
-    for told in _TIMES:
-        if isinstance(why.details.get(told), int):
-            why.details[told] = iso(why.details[told])
-    return why
+def _with_iso_times(refusal: GatehouseError) -> GatehouseError:
+    """Times in the details of a refusal, as ISO 8601."""
+    for name in _TIMES:
+        if isinstance(refusal.details.get(name), int):
+            refusal.details[name] = iso(refusal.details[name])
+    return refusal
 
 
-def _party_view(held: list[Held], now: int) -> dict[str, Any]:
-    # Who asks for the same again is told of the same party.
-    party_id = next((each.party_id for each in (*filter(lambda one: one.made, held), *held)), None)
-    return {"party_id": party_id, "holds": [schemas.hold_view(each, now) for each in held]}
+def _group_view(held: list[HoldResult], now: int) -> dict[str, Any]:
+    # A repeated request gets the same group id.
+    group_id = next((each.group_id for each in (*filter(lambda one: one.created, held), *held)), None)
+    return {"party_id": group_id, "holds": [schemas.hold_view(each, now) for each in held]}
 
 
-def _row_view(known: Known, row: HoldRow, now: int) -> dict[str, Any]:
-    spot = known.plan.spots.get(known.plan.numbers.get(row.seat, "")) if row.seat is not None else None
-    zone = known.plan.zones.get(row.zone)
-    held = Held(
+def _row_view(sale_state: SaleState, row: HoldRow, now: int) -> dict[str, Any]:
+    seat = sale_state.plan.seats.get(sale_state.plan.numbers.get(row.seat, "")) if row.seat is not None else None
+    zone = sale_state.plan.zones.get(row.zone)
+    held = HoldResult(
         row.id,
         row.event_id,
-        spot,
+        seat,
         row.zone,
         zone.name if zone else "",
         row.quantity,
         row.held_until,
-        party_id=row.party_id,
+        group_id=row.group_id,
     )
     view = schemas.hold_view(held, now)
     if row.status == HoldStatus.SUSPENDED.value or row.held_until == NEVER:
-        left = (row.remaining_ms or 0) // 1000
-        view |= {"status": "suspended", "held_until": None, "held_until_unix": None, "expires_in_seconds": left}
-        view["message"] = "The event is postponed. Your time stands still until it has a new date."
+        seconds_left = (row.remaining_ms or 0) // 1000
+        view |= {"status": "suspended", "held_until": None, "held_until_unix": None, "expires_in_seconds": seconds_left}
+        view["message"] = "The event is postponed. Your hold is suspended until it has a new date."
     return view
 
 
-def _answer(data: dict[str, Any], status: int) -> Response:
+def _json_response(data: dict[str, Any], status: int) -> Response:
     return Response(orjson.dumps({"data": data}), status, content_type="application/json")

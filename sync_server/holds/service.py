@@ -1,6 +1,6 @@
-"""Holds several seats or places at once, lets them go, and lets them last longer; everything or nothing.
+"""Holds several seats or places at once, all or nothing; releases and extends holds.
 
-One seat is held by the straight way in `reserve`; both obey `rules`.
+A single seat is held by the one statement of `reserve`; both apply `rules`.
 """
 
 from __future__ import annotations
@@ -19,219 +19,243 @@ from sync_server.audit.service import AuditLine, record
 from sync_server.events import queries as events
 from sync_server.events import service as event_service
 from sync_server.holds import ending, inventory, places, queries, rules, seats
-from sync_server.holds.asking import Asking, Held
-from sync_server.holds.known import Known, load
+from sync_server.holds.hold_request import HoldRequest, HoldResult
 from sync_server.holds.models import (
     WHOLE_EVENT,
-    DeskRow,
+    EventSeatRow,
+    HoldCounterRow,
     HoldRow,
     HoldStatus,
-    SeatOfEventRow,
+    SaleLockRow,
     SeatState,
-    TallyRow,
 )
+from sync_server.holds.sale_state import SaleState, load_sale_state
 from sync_server.outbox.service import Fact
 from sync_server.outbox.service import record as record_fact
-from sync_server.plumbing.database import announce, of
-from sync_server.plumbing.principals import Deed
-from sync_server.seating.spots import Spot
+from sync_server.plumbing.database import database_of, emit
+from sync_server.plumbing.principals import ActionContext
+from sync_server.seating.seats_for_sale import SeatForSale
 
 HELD = "holds_made"
-"""Announced with the holds that are made or last longer from this transaction on."""
+"""Emitted with the holds that are made or extended in this transaction."""
 
 
-class Stale(Exception):
-    """What was known of the event is no longer so; nothing was done."""
+class StaleSaleState(Exception):
+    """The event has changed since its sale state was loaded; nothing was done."""
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """Seats, or places of a zone, for one party."""
+class RequestedItems:
+    """The seats, or the places of a zone, that one request asks for."""
 
-    spots: Sequence[Spot] = ()
+    seats: Sequence[SeatForSale] = ()
     zone: int = WHOLE_EVENT
     count: int = 0
     capacity: int = 0  # of the zone
 
     @property
     def total(self) -> int:
-        """For how many people."""
-        return len(self.spots) + self.count
+        """The number of people."""
+        return len(self.seats) + self.count
 
 
-def bounds_of(known: Known, asking: Asking) -> rules.Bounds:
-    """How much this bearer may hold there."""
-    if asking.override:
-        return rules.Bounds(None, None, None, None)
-    policy = known.policy
+def limits_of(sale_state: SaleState, request: HoldRequest) -> rules.Limits:
+    """How much this bearer may hold at the event."""
+    if request.override:
+        return rules.Limits(None, None, None, None)
+    policy = sale_state.policy
     booking = policy.max_seats_per_booking
-    # Where a booking holds more than the rate allows, one booking is allowed.
-    return rules.Bounds(booking, policy.max_holds_per_user, policy.max_holds_per_ip, max(rules.RATE, booking or 0))
+    # The rate allows at least one full booking.
+    return rules.Limits(booking, policy.max_holds_per_user, policy.max_holds_per_ip, max(rules.RATE, booking or 0))
 
 
-def hold(session: Session, known: Known, asking: Asking, wanted: Wanted) -> list[Held]:
-    """Hold all of it; seats that this bearer holds already are answered as they are.
+def hold(session: Session, sale_state: SaleState, request: HoldRequest, items: RequestedItems) -> list[HoldResult]:
+    """Hold all of it; seats that this bearer holds already are returned as they are.
 
-    Stale where the event has changed since it was known; else the refusals of `rules`.
+    StaleSaleState where the event has changed since `sale_state` was loaded; else the refusals of `rules`.
     """
-    if known.bound is not None:
-        event_service.lock(session, known.organisation_id, known.id)
-    _at_the_desk(session, known, asking.now)
-    _count(session, asking)
-    rows = seats.locked(session, known.id, (spot.number for spot in wanted.spots))
-    mine = queries.mine(session, asking.organisation_id, asking.id, asking.now, known.id)
+    if sale_state.event_limit is not None:
+        event_service.lock_event(session, sale_state.organisation_id, sale_state.id)
+    _lock_sale(session, sale_state, request.now)
+    _count(session, request)
+    rows = seats.locked(session, sale_state.id, (seat.number for seat in items.seats))
+    mine = queries.mine(session, request.organisation_id, request.id, request.now, sale_state.id)
     here = {row.seat: row for row in mine if row.seat is not None}
-    new = [spot for spot in wanted.spots if spot.number not in here]
-    _within_bounds(session, known, asking, mine, len(new) + wanted.count)
-    _require_free(rows, new, asking.now)
-    _within_event(session, known, len(new) + wanted.count, asking.now)
-    _end_overdue(session, known, rows, new, asking.deed)
-    made = _made(known, asking, new, wanted)
-    _take(session, known, asking, made, wanted)
-    present = [_told(known, here[spot.number], spot, made=False) for spot in wanted.spots if spot.number in here]
-    by_seat = {spot.number: spot for spot in new}
-    return present + [_told(known, row, by_seat.get(row.seat or 0)) for row in made]
+    new = [seat for seat in items.seats if seat.number not in here]
+    _check_limits(session, sale_state, request, mine, len(new) + items.count)
+    _require_free(rows, new, request.now)
+    _check_event_limit(session, sale_state, len(new) + items.count, request.now)
+    _end_overdue(session, sale_state, rows, new, request.context)
+    made = _new_rows(sale_state, request, new, items)
+    _take(session, sale_state, request, made, items)
+    held_before = [
+        _result(sale_state, here[seat.number], seat, created=False) for seat in items.seats if seat.number in here
+    ]
+    by_seat = {seat.number: seat for seat in new}
+    return held_before + [_result(sale_state, row, by_seat.get(row.seat or 0)) for row in made]
 
 
-def _at_the_desk(session: Session, known: Known, now: Millis) -> None:
-    """Share the desk of the event, so that nobody closes it meanwhile, and see that it is as it was known."""
-    desk = select(DeskRow.turn).where(DeskRow.event_id == known.id).with_for_update(read=True)
-    turn = session.execute(desk).scalar_one_or_none()
-    if turn is None or load(session, known.organisation_id, known.id, known.plan, turn).sale != known.sale:
-        raise Stale
-    rules.check_sale(known.sale, now)
+def _lock_sale(session: Session, sale_state: SaleState, now: Millis) -> None:
+    """Share the sale lock, so that nobody closes the sale meanwhile, and check that the sale state is current."""
+    lock = select(SaleLockRow.version).where(SaleLockRow.event_id == sale_state.id).with_for_update(read=True)
+    version = session.execute(lock).scalar_one_or_none()
+    if version is None:
+        raise StaleSaleState
+    current = load_sale_state(session, sale_state.organisation_id, sale_state.id, sale_state.plan, version)
+    if current.sale != sale_state.sale:
+        raise StaleSaleState
+    rules.check_sale(sale_state.sale, now)
 
 
-def open_tally(session: Session, bearer_id: str, organisation_id: str, now: Millis) -> None:
-    """Let somebody's holds be counted from now on."""
-    dialect = sqlite if of(session).embedded else postgresql
-    row = {"bearer_id": bearer_id, "organisation_id": organisation_id, "turn": 1, "updated_at": now}
-    session.execute(dialect.insert(TallyRow).values(row).on_conflict_do_nothing())
+def create_counter(session: Session, bearer_id: str, organisation_id: str, now: Millis) -> None:
+    """Create the bearer's hold counter, where there is none."""
+    dialect = sqlite if database_of(session).embedded else postgresql
+    row = {"bearer_id": bearer_id, "organisation_id": organisation_id, "version": 1, "updated_at": now}
+    session.execute(dialect.insert(HoldCounterRow).values(row).on_conflict_do_nothing())
 
 
-def _count(session: Session, asking: Asking) -> None:
-    open_tally(session, asking.id, asking.organisation_id, asking.now)
-    counted = update(TallyRow).where(TallyRow.bearer_id == asking.id)
-    session.execute(counted.values(turn=TallyRow.turn + 1, updated_at=asking.now))
+def _count(session: Session, request: HoldRequest) -> None:
+    create_counter(session, request.id, request.organisation_id, request.now)
+    change = update(HoldCounterRow).where(HoldCounterRow.bearer_id == request.id)
+    session.execute(change.values(version=HoldCounterRow.version + 1, updated_at=request.now))
 
 
-def _within_bounds(session: Session, known: Known, asking: Asking, mine: Sequence[HoldRow], more: int) -> None:
-    bounds = bounds_of(known, asking)
+def _check_limits(
+    session: Session, sale_state: SaleState, request: HoldRequest, mine: Sequence[HoldRow], more: int
+) -> None:
+    limits = limits_of(sale_state, request)
     held = sum(row.quantity for row in mine)
-    recent, oldest = queries.lately(session, asking.id, asking.now - rules.RATE_MS)
-    if more and rules.over_rate(recent, more, bounds):
-        raise rules.too_fast(oldest, bounds, asking.now)
-    if rules.over(held, more, bounds.per_booking):
-        raise rules.too_many_seats(bounds)
-    if rules.over(held, more, bounds.per_user):
-        raise rules.too_many_holds(bounds)
-    if bounds.per_address is not None:
-        from_there = queries.from_address(session, known.id, asking.origin, asking.now)
-        if rules.over(from_there, more, bounds.per_address):
+    recent, oldest = queries.count_recent(session, request.id, request.now - rules.RATE_MS)
+    if more and rules.exceeds_rate(recent, more, limits):
+        raise rules.too_fast(oldest, limits, request.now)
+    if rules.exceeds(held, more, limits.per_booking):
+        raise rules.too_many_seats(limits)
+    if rules.exceeds(held, more, limits.per_user):
+        raise rules.too_many_holds(limits)
+    if limits.per_address is not None:
+        held_there = queries.count_from_address(session, sale_state.id, request.origin, request.now)
+        if rules.exceeds(held_there, more, limits.per_address):
             raise rules.too_many_from_address()
 
 
-def _require_free(rows: Mapping[int, SeatOfEventRow], new: Sequence[Spot], now: Millis) -> None:
-    gone = [spot for spot in new if not seats.obtainable(rows.get(spot.number), now)]
-    if not gone:
+def _require_free(rows: Mapping[int, EventSeatRow], new: Sequence[SeatForSale], now: Millis) -> None:
+    taken = [seat for seat in new if not seats.is_available(rows.get(seat.number), now)]
+    if not taken:
         return
-    row = rows[gone[0].number]
+    row = rows[taken[0].number]
     refusal = (
         rules.not_available("sold") if row.state == SeatState.SOLD else rules.held_by_another(row.held_until or 0, now)
     )
-    raise rules.naming(refusal, {spot.id: spot.name for spot in gone}) if len(new) > 1 else refusal
+    raise rules.naming_seats(refusal, {seat.id: seat.name for seat in taken}) if len(new) > 1 else refusal
 
 
-def _within_event(session: Session, known: Known, more: int, now: Millis) -> None:
-    """Of an event that sells less than its zones hold; its row is locked, so that counting is enough."""
-    if known.bound is None or not more:
+def _check_event_limit(session: Session, sale_state: SaleState, more: int, now: Millis) -> None:
+    """Enforce the limit of an event that sells less than its zones hold; its row is locked by now."""
+    if sale_state.event_limit is None or not more:
         return
-    issued = events.event(session, known.organisation_id, known.id).tickets_issued
-    if queries.occupancy(session, known.id, now).held + issued + more > known.bound:
+    issued = events.event(session, sale_state.organisation_id, sale_state.id).tickets_issued
+    if queries.occupancy(session, sale_state.id, now).held + issued + more > sale_state.event_limit:
         raise rules.at_capacity()
 
 
 def _end_overdue(
-    session: Session, known: Known, rows: Mapping[int, SeatOfEventRow], new: Sequence[Spot], deed: Deed
+    session: Session,
+    sale_state: SaleState,
+    rows: Mapping[int, EventSeatRow],
+    new: Sequence[SeatForSale],
+    context: ActionContext,
 ) -> None:
-    there = [rows[spot.number] for spot in new if spot.number in rows]
-    over = ending.living(session, {row.hold_id for row in there if row.hold_id is not None})
-    ending.end(session, known.number, over, HoldStatus.EXPIRED, deed)
+    present = [rows[seat.number] for seat in new if seat.number in rows]
+    overdue = ending.open_holds(session, {row.hold_id for row in present if row.hold_id is not None})
+    ending.end(session, sale_state.number, overdue, HoldStatus.EXPIRED, context)
 
 
-def _made(known: Known, asking: Asking, new: Sequence[Spot], wanted: Wanted) -> list[HoldRow]:
-    deed, party = asking.deed, None
-    if len(new) + bool(wanted.count) > 1:
-        party = uuid7(deed.now, deed.entropy)
+def _new_rows(
+    sale_state: SaleState, request: HoldRequest, new: Sequence[SeatForSale], items: RequestedItems
+) -> list[HoldRow]:
+    context, group_id = request.context, None
+    if len(new) + bool(items.count) > 1:
+        group_id = uuid7(context.now, context.entropy)
 
     def row(kind: str, zone: int, quantity: int, seat: int | None) -> HoldRow:
         return HoldRow(
-            id=uuid7(deed.now, deed.entropy),
-            organisation_id=known.organisation_id,
-            event_id=known.id,
+            id=uuid7(context.now, context.entropy),
+            organisation_id=sale_state.organisation_id,
+            event_id=sale_state.id,
             kind=kind,
             seat=seat,
             zone=zone,
             quantity=quantity,
-            bearer_kind=asking.kind,
-            bearer_id=asking.id,
-            party_id=party,
+            bearer_kind=request.kind,
+            bearer_id=request.id,
+            group_id=group_id,
             status=HoldStatus.ACTIVE.value,
-            held_until=until(known, deed.now),
-            source=asking.source,
-            notes=asking.notes,
-            origin=origin_of(known, asking),
+            held_until=expires_at(sale_state, context.now),
+            source=request.source,
+            notes=request.notes,
+            origin=address_hash(sale_state, request),
             extended=0,
-            created_at=deed.now,
-            updated_at=deed.now,
+            created_at=context.now,
+            updated_at=context.now,
         )
 
-    places_held = [row("places", wanted.zone, wanted.count, None)] if wanted.count else []
-    return [row("seat", spot.zone, 1, spot.number) for spot in new] + places_held
+    places_held = [row("places", items.zone, items.count, None)] if items.count else []
+    return [row("seat", seat.zone, 1, seat.number) for seat in new] + places_held
 
 
-def until(known: Known, now: Millis) -> Millis:
-    """Until when a hold lasts that is made now."""
-    return now + rules.ttl_ms(known.policy.default_hold_ttl_minutes)
+def expires_at(sale_state: SaleState, now: Millis) -> Millis:
+    """When a hold made now runs out."""
+    return now + rules.ttl_ms(sale_state.policy.default_hold_ttl_minutes)
 
 
-def origin_of(known: Known, asking: Asking) -> str | None:
-    """Where a hold comes from, only where the policy counts addresses."""
-    return asking.origin if known.policy.max_holds_per_ip is not None else None
+def address_hash(sale_state: SaleState, request: HoldRequest) -> str | None:
+    """The hashed client address, only where the policy limits holds by address."""
+    return request.origin if sale_state.policy.max_holds_per_ip is not None else None
 
 
-def _take(session: Session, known: Known, asking: Asking, made: Sequence[HoldRow], wanted: Wanted) -> None:
+def _take(
+    session: Session, sale_state: SaleState, request: HoldRequest, made: Sequence[HoldRow], items: RequestedItems
+) -> None:
     numbers = {row.seat: row.id for row in made if row.seat is not None}
-    ends = until(known, asking.now)
-    got = seats.hold(session, known.organisation_id, known.id, numbers, until=ends, now=asking.now)
-    if len(got) < len(numbers):
+    ends = expires_at(sale_state, request.now)
+    held = seats.hold(session, sale_state.organisation_id, sale_state.id, numbers, until=ends, now=request.now)
+    if len(held) < len(numbers):
         raise rules.no_longer_available()
-    if wanted.count:
-        _take_places(session, known, asking.deed, wanted)
+    if items.count:
+        _take_places(session, sale_state, request.context, items)
     session.add_all(made)
     session.flush()
-    ids = {spot.number: spot.id for spot in wanted.spots}
+    ids = {seat.number: seat.id for seat in items.seats}
     for row in made:
         seat_id = None if row.seat is None else ids[row.seat]
-        _tell(session, known.number, row, asking.deed, action="seat_reserved", fact="seat_held", seat_id=seat_id)
-    announce(session, HELD, made, asking.now)
+        _record(
+            session, sale_state.number, row, request.context, action="seat_reserved", fact="seat_held", seat_id=seat_id
+        )
+    emit(session, HELD, made, request.now)
 
 
-def _take_places(session: Session, known: Known, deed: Deed, wanted: Wanted) -> None:
-    def held() -> bool:
+def _take_places(session: Session, sale_state: SaleState, context: ActionContext, items: RequestedItems) -> None:
+    def try_to_hold() -> bool:
         return places.hold(
-            session, known.organisation_id, known.id, wanted.zone, wanted.count, capacity=wanted.capacity
+            session, sale_state.organisation_id, sale_state.id, items.zone, items.count, capacity=items.capacity
         )
 
-    if held():
+    if try_to_hold():
         return
-    freed = inventory.end_overdue_places(session, known.id, known.number, wanted.zone, deed)
-    if not freed or not held():
+    freed = inventory.end_overdue_places(session, sale_state.id, sale_state.number, items.zone, context)
+    if not freed or not try_to_hold():
         raise rules.at_capacity()
 
 
-def _tell(
-    session: Session, event_number: int, row: HoldRow, deed: Deed, *, action: str, fact: str, **told: str | None
+def _record(
+    session: Session,
+    event_number: int,
+    row: HoldRow,
+    context: ActionContext,
+    *,
+    action: str,
+    fact: str,
+    **extra: str | None,
 ) -> None:
     after = {
         "status": row.status,
@@ -242,69 +266,73 @@ def _tell(
         "held_until": row.held_until,
         "source": row.source,
     }
-    record(session, AuditLine(deed.actor, action, "hold", row.id, row.organisation_id, deed.now, None, after))
-    subjects, payload = ending.subjects_of(row, event_number), ending.payload_of(row) | told
-    record_fact(session, Fact(fact, row.organisation_id, deed.now, subjects, payload))
+    record(session, AuditLine(context.actor, action, "hold", row.id, row.organisation_id, context.now, None, after))
+    subjects, payload = ending.subjects_of(row, event_number), ending.payload_of(row) | extra
+    record_fact(session, Fact(fact, row.organisation_id, context.now, subjects, payload))
 
 
-def _told(known: Known, row: HoldRow, spot: Spot | None, *, made: bool = True) -> Held:
-    zone = known.plan.zones.get(row.zone)
+def _result(sale_state: SaleState, row: HoldRow, seat: SeatForSale | None, *, created: bool = True) -> HoldResult:
+    zone = sale_state.plan.zones.get(row.zone)
     name = zone.name if zone is not None else ""
-    return Held(row.id, known.id, spot, row.zone, name, row.quantity, row.held_until, made, row.party_id)
+    return HoldResult(row.id, sale_state.id, seat, row.zone, name, row.quantity, row.held_until, created, row.group_id)
 
 
-def release(session: Session, organisation_id: str, hold_id: str, bearer_id: str | None, deed: Deed) -> HoldRow:
-    """Give a hold up; once is as good as twice. Conflict for one that was bought."""
+def release(
+    session: Session, organisation_id: str, hold_id: str, bearer_id: str | None, context: ActionContext
+) -> HoldRow:
+    """Release a hold; releasing it again changes nothing. Conflict for one that was bought."""
     row = queries.hold(session, organisation_id, bearer_id, hold_id)
     number = events.event(session, organisation_id, row.event_id).number
-    living = _locked(session, row)
-    if living is None:
+    open_hold = _locked(session, row)
+    if open_hold is None:
         if row.status == HoldStatus.CONVERTED.value:
-            raise Conflict("This hold was bought: there is nothing to give up any more.", code="hold_converted")
+            raise Conflict("This hold was bought and cannot be released.", code="hold_converted")
         return row
-    let_go(session, [living])
-    status = HoldStatus.CANCELLED if living.held_until > deed.now else HoldStatus.EXPIRED
-    ending.end(session, number, [living], status, deed, reason="given up")
-    return living
+    release_all(session, [open_hold])
+    status = HoldStatus.CANCELLED if open_hold.held_until > context.now else HoldStatus.EXPIRED
+    ending.end(session, number, [open_hold], status, context, reason="given up")
+    return open_hold
 
 
 def _locked(session: Session, row: HoldRow) -> HoldRow | None:
-    """A hold that has not ended, with its seat or places locked before it, as everybody does."""
+    """The hold if it has not ended, locked after its seat or places."""
     if row.seat is not None:
         seats.locked(session, row.event_id, [row.seat])
     else:
         places.locked(session, row.event_id, row.zone)
-    return next(iter(ending.living(session, [row.id])), None)
+    return next(iter(ending.open_holds(session, [row.id])), None)
 
 
-def let_go(session: Session, holds: Sequence[HoldRow]) -> None:
-    """Free what these living holds have, which the caller ends in the same transaction."""
+def release_all(session: Session, holds: Sequence[HoldRow]) -> None:
+    """Free the seats and places of these open holds, which the caller ends in the same transaction."""
     by_event: dict[str, dict[int, str]] = {}
     for row in holds:
         if row.seat is not None:
             by_event.setdefault(row.event_id, {})[row.seat] = row.id
         else:
-            places.let_go(session, row.event_id, row.zone, row.quantity)
+            places.release(session, row.event_id, row.zone, row.quantity)
     for event_id, numbers in by_event.items():
-        seats.let_go(session, event_id, numbers)
+        seats.release(session, event_id, numbers)
 
 
-def extend(session: Session, known: Known, hold_id: str, asking: Asking) -> HoldRow:
-    """Let a hold last as long again from now; Conflict for one that is over, or was extended often enough."""
-    row = queries.hold(session, asking.organisation_id, None if asking.override else asking.id, hold_id)
-    living = _locked(session, row)
-    if living is None or living.held_until <= asking.now:
-        raise Conflict("This hold is over. Choose the seat again.", code="hold_expired")
-    rules.check_sale(known.sale, asking.now)
-    if living.status != HoldStatus.ACTIVE.value:
-        raise Conflict("The time of this hold stands still: the event has no date.", code="hold_suspended")
-    if living.extended >= rules.EXTENSIONS and not asking.override:
-        raise Conflict("This hold was extended once already.", code="hold_extended_already")
-    living.held_until = max(living.held_until, until(known, asking.now))
-    living.extended, living.updated_at = living.extended + 1, asking.now
-    if living.seat is not None:
-        seats.extend(session, living.event_id, living.seat, living.id, living.held_until)
+def extend(session: Session, sale_state: SaleState, hold_id: str, request: HoldRequest) -> HoldRow:
+    """Extend a hold by its full time from now; Conflict for one that ran out or was extended already."""
+    row = queries.hold(session, request.organisation_id, None if request.override else request.id, hold_id)
+    open_hold = _locked(session, row)
+    if open_hold is None or open_hold.held_until <= request.now:
+        raise Conflict("This hold has run out. Choose the seat again.", code="hold_expired")
+    rules.check_sale(sale_state.sale, request.now)
+    if open_hold.status != HoldStatus.ACTIVE.value:
+        raise Conflict("This hold is suspended until the event has a new date.", code="hold_suspended")
+    if open_hold.extended >= rules.EXTENSIONS and not request.override:
+        raise Conflict("This hold was already extended once.", code="hold_extended_already")
+    open_hold.held_until = max(open_hold.held_until, expires_at(sale_state, request.now))
+    open_hold.extended, open_hold.updated_at = open_hold.extended + 1, request.now
+    if open_hold.seat is not None:
+        seats.extend(session, open_hold.event_id, open_hold.seat, open_hold.id, open_hold.held_until)
     session.flush()
-    _tell(session, known.number, living, asking.deed, action="seat_hold_extended", fact="seat_hold_extended")
-    announce(session, HELD, [living], asking.now)
-    return living
+    _record(
+        session, sale_state.number, open_hold, request.context, action="seat_hold_extended", fact="seat_hold_extended"
+    )
+    emit(session, HELD, [open_hold], request.now)
+    return open_hold

@@ -1,1 +1,1 @@
-"""Counters of an event as a stream for people who watch it."""
+"""Live counters and facts of events, as streams of server-sent events."""

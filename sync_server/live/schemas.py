@@ -1,4 +1,4 @@
-"""Shapes of answers about an event's numbers."""
+"""Requests and responses about live counters."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
-from sync_server.live.board import Board
-from sync_server.plumbing.shapes import Query, iso_or_none
+from sync_server.live.event_counters import EventCounters
+from sync_server.plumbing.api.schemas import Query, iso_or_none
 
 
-class GateNumbers(BaseModel):
-    """One gate's numbers."""
+class GateCountersOut(BaseModel):
+    """The counters of one gate."""
 
     number: int
     code: str
@@ -24,8 +24,8 @@ class GateNumbers(BaseModel):
     inside: int
 
 
-class BoardOut(BaseModel):
-    """The numbers of one event; `silent` devices have not spoken for a minute, so what they know is missing here."""
+class EventCountersOut(BaseModel):
+    """The counters of one event; `silent` devices have not reported for a minute, so their scans are missing."""
 
     version: str
     status: str
@@ -37,13 +37,13 @@ class BoardOut(BaseModel):
     devices: int
     silent: int
     silent_since: str | None
-    gates: list[GateNumbers]
+    gates: list[GateCountersOut]
     refusals: dict[str, int]
 
     @classmethod
-    def of(cls, board: Board) -> BoardOut:
-        """As the API tells it."""
-        return cls.model_validate(asdict(board) | {"silent_since": iso_or_none(board.silent_since)})
+    def of(cls, counters: EventCounters) -> EventCountersOut:
+        """The response for these counters."""
+        return cls.model_validate(asdict(counters) | {"silent_since": iso_or_none(counters.silent_since)})
 
 
 class SummariesQuery(Query):
@@ -53,7 +53,7 @@ class SummariesQuery(Query):
 
 
 class SummaryOut(BaseModel):
-    """An event in a few words."""
+    """A short form of an event."""
 
     id: str
     number: int
@@ -73,6 +73,6 @@ class SummaryOut(BaseModel):
 
 
 class SummariesOut(BaseModel):
-    """Events in a few words, by their start."""
+    """Events in their short form, by start."""
 
     items: list[SummaryOut]

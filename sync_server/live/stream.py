@@ -1,4 +1,4 @@
-"""Keeps a stream going: told at once by the bus, by a look now and then where the bus may have been deaf."""
+"""Runs a stream: notifications from the bus at once, and a poll now and then for what the bus may have missed."""
 
 from __future__ import annotations
 
@@ -12,105 +12,106 @@ from sqlalchemy.exc import SQLAlchemyError
 from shared.clock import MonotonicClock
 from shared.errors import NotFound
 from sync_server.live.frames import HEARTBEAT, HINT, Frame
-from sync_server.plumbing.bus import Listener, Note
 from sync_server.plumbing.logs import LOG
+from sync_server.plumbing.messaging.bus import Listener, Notification
 
-LOOK_FOR_STOP_S = 1.0
+CHECK_STOP_S = 1.0
 HEARTBEAT_NS = 10_000_000_000
-ASK_AGAIN_NS = 20_000_000_000
-"""So often it is asked whether the reader may still listen: within a minute a revoked one hears nothing more."""
+RECHECK_NS = 20_000_000_000
+"""How often permissions are checked again: a revoked reader is cut off within a minute."""
 
 
-class Story(Protocol):
-    """What one stream tells."""
+class StreamSource(Protocol):
+    """The contents of one stream."""
 
-    def begin(self) -> Iterable[Frame]:
-        """What a reader must know first."""
+    def start(self) -> Iterable[Frame]:
+        """The first frames."""
         ...
 
-    def news(self, notes: Sequence[Note]) -> Iterable[Frame]:
-        """What these notes mean to the reader."""
+    def on_notes(self, notes: Sequence[Notification]) -> Iterable[Frame]:
+        """The frames for these notifications."""
         ...
 
-    def patience_s(self) -> float:
-        """How long it may be left waiting for more notes."""
+    def max_wait_s(self) -> float:
+        """How long to wait for notifications before `flush` is due."""
         ...
 
-    def settled(self) -> Iterable[Frame]:
-        """What it has gathered long enough."""
+    def flush(self) -> Iterable[Frame]:
+        """The frames that were held back and are now due."""
         ...
 
-    def look(self) -> Iterable[Frame]:
-        """What the reader has not been told, found without the help of the bus."""
+    def poll(self) -> Iterable[Frame]:
+        """Frames for what the bus did not announce."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """Who listens, and until when."""
+    """Who reads a stream, and until when."""
 
-    welcome: Callable[[], bool]  # may still listen
+    allowed: Callable[[], bool]  # whether they may still read
     stop: threading.Event
     monotonic: MonotonicClock
-    look_every_s: Callable[[], float]
+    poll_interval_s: Callable[[], float]
 
 
-def told(story: Story, listener: Listener, reader: Reader) -> Iterator[str]:
-    """The stream as text, until the server stops, the reader goes, or may listen no more.
+def stream_text(source: StreamSource, listener: Listener, reader: Reader) -> Iterator[str]:
+    """The text of a stream, until the server stops, the reader leaves, or they may no longer read it.
 
-    It ends too where the database is away or the event is gone: whoever comes again is told in words.
+    It also ends if the database is down or the event is gone: the reader gets the error when it reconnects.
     """
     try:
-        yield from _told(story, listener, reader)
+        yield from _frames_text(source, listener, reader)
     except (SQLAlchemyError, NotFound) as problem:
         LOG.warning("stream_ended", problem=type(problem).__name__)
 
 
-def _told(story: Story, listener: Listener, reader: Reader) -> Iterator[str]:
+def _frames_text(source: StreamSource, listener: Listener, reader: Reader) -> Iterator[str]:
     with listener:
         yield HINT
-        yield from _texts(story.begin())
-        pulse = Pulse(reader)
+        yield from _texts(source.start())
+        timers = Timers(reader)
         while not reader.stop.is_set():
-            notes = listener.wait(min(LOOK_FOR_STOP_S, story.patience_s()))
-            if pulse.due("ask", ASK_AGAIN_NS) and not reader.welcome():
+            notes = listener.wait(min(CHECK_STOP_S, source.max_wait_s()))
+            if timers.due("permission", RECHECK_NS) and not reader.allowed():
                 return
-            for text in _texts(_news(story, listener, notes, pulse, reader)):
-                pulse.restart("heartbeat")
+            for text in _texts(_due_frames(source, listener, notes, timers, reader)):
+                timers.restart("heartbeat")
                 yield text
-            if pulse.due("heartbeat", HEARTBEAT_NS):
+            if timers.due("heartbeat", HEARTBEAT_NS):
                 yield HEARTBEAT
 
 
-def _news(story: Story, listener: Listener, notes: Sequence[Note], pulse: Pulse, reader: Reader) -> Iterator[Frame]:
-    """What the bus has told, and what it may have missed."""
+def _due_frames(
+    source: StreamSource, listener: Listener, notes: Sequence[Notification], timers: Timers, reader: Reader
+) -> Iterator[Frame]:
+    """What the bus has announced, and what it may have missed."""
     if notes:
-        yield from story.news(notes)
-    yield from story.settled()
-    if listener.missed() or pulse.due("look", int(reader.look_every_s() * 1e9)):
-        yield from story.look()
+        yield from source.on_notes(notes)
+    yield from source.flush()
+    if listener.missed() or timers.due("poll", int(reader.poll_interval_s() * 1e9)):
+        yield from source.poll()
 
 
 def _texts(frames: Iterable[Frame]) -> Iterator[str]:
     return (frame.text() for frame in frames)
 
 
-class Pulse:
-    """Remembers what was done when, by a clock that never runs backwards."""
+class Timers:
+    """When each thing was last done, by the monotonic clock."""
 
     def __init__(self, reader: Reader) -> None:
-        """Everything was done just now."""
         self._monotonic = reader.monotonic
-        self._begun = reader.monotonic()
+        self._started_at = reader.monotonic()
         self._done: dict[str, int] = {}
 
-    def due(self, what: str, every_ns: int) -> bool:
-        """Whether it is time to do it again; then it counts as done."""
-        if self._monotonic() - self._done.get(what, self._begun) < every_ns:
+    def due(self, name: str, every_ns: int) -> bool:
+        """Whether it is time to do it again; if so it counts as done."""
+        if self._monotonic() - self._done.get(name, self._started_at) < every_ns:
             return False
-        self.restart(what)
+        self.restart(name)
         return True
 
-    def restart(self, what: str) -> None:
-        """It was done just now."""
-        self._done[what] = self._monotonic()
+    def restart(self, name: str) -> None:
+        """Count it as done now."""
+        self._done[name] = self._monotonic()

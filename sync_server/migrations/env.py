@@ -7,6 +7,7 @@ from typing import Any, Literal
 from alembic import context
 from sqlalchemy.types import TypeDecorator
 
+from sync_server.listings import search_index
 from sync_server.migrations.tables import metadata
 
 
@@ -17,18 +18,16 @@ def _rendered(kind: str, item: Any, _context: Any) -> str | Literal[False]:
     return f"sa.{item.impl!r}"
 
 
-def _wanted(_item: Any, name: str | None, kind: str, _reflected: bool, _compared: Any) -> bool:
-    """Drafts may be made of some tables only, so that a migration stays readable."""
-    only = context.config.attributes.get("only")
-    return only is None or kind != "table" or name in only
+def _is_declared(_item: Any, name: str | None, _kind: str, _reflected: bool, _compared: Any) -> bool:
+    return not search_index.is_search_object(name)
 
 
 context.configure(
     connection=context.config.attributes["connection"],
     target_metadata=metadata(),
-    render_as_batch=True,
+    render_as_batch=context.config.attributes.get("batch", True),
     render_item=_rendered,
-    include_object=_wanted,
+    include_object=_is_declared,
     compare_type=True,
 )
 with context.begin_transaction():

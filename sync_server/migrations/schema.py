@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +10,11 @@ from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, Engine, text
+from sqlalchemy import Connection, Engine, Table, text
 
 from shared.errors import Conflict
+from sync_server.listings import search_index
 from sync_server.migrations.tables import metadata
-from sync_server.programme import search_index
 
 _LOCK = 7_263_481  # any number, as long as all processes of this product take the same
 
@@ -31,11 +30,11 @@ def upgrade(engine: Engine) -> None:
         command.upgrade(_config(connection), "head")
 
 
-def draft(engine: Engine, message: str, revision: str, only: Collection[str] | None = None) -> None:
-    """For developers: write down how the declared schema, or these tables of it, differ from this database's."""
+def draft(engine: Engine, message: str, revision: str, *, batch: bool = True) -> None:
+    """For developers: write the migration that turns this database's schema into the declared one."""
     with engine.execution_options(writes=True).begin() as connection:
         config = _config(connection)
-        config.attributes["only"] = only
+        config.attributes["batch"] = batch
         command.revision(config, message, autogenerate=True, rev_id=revision)
 
 
@@ -81,9 +80,35 @@ def differences(engine: Engine) -> list[object]:
         return list(compare_metadata(MigrationContext.configure(connection, opts=opts), metadata()))
 
 
+def require_declared(engine: Engine) -> None:
+    """Conflict, in plain words, where the tables are not those this program declares, whatever the version number says.
+
+    A database made by an unreleased version can carry the newest number and still lack a column.
+    """
+    require_current(engine)
+    found = differences(engine)
+    if found:
+        raise Conflict(
+            f"The database calls its schema {newest()}, but table {_table_of(found[0])} is not as this program "
+            f"declares it (differences in all: {len(found)}). Nothing was changed. "
+            "An unreleased version made it: restore a backup made by a release, or start with a new database.",
+            code="schema_differs",
+        )
+
+
+def _table_of(difference: Any) -> str:
+    """The name of the table that one of Alembic's differences is about."""
+    change = difference[0] if isinstance(difference, list) else difference
+    for part in change[1:]:
+        table = part if isinstance(part, str | Table) else getattr(part, "table", None)
+        if table is not None:
+            return str(table)
+    return "unknown"
+
+
 def _is_declared(_item: Any, name: str | None, _kind: str, _reflected: bool, _compared: Any) -> bool:
     """The search index has a form of its own in each database, which no table declares."""
-    return not search_index.is_part(name)
+    return not search_index.is_search_object(name)
 
 
 def _config(connection: Connection) -> Config:

@@ -9,8 +9,8 @@ from pathlib import Path
 from sqlalchemy import MetaData
 
 import sync_server
-from sync_server.plumbing import once  # noqa: F401 - its table belongs to the schema
-from sync_server.plumbing.tables import Base
+from sync_server.plumbing.api import idempotency  # noqa: F401 - its table belongs to the schema
+from sync_server.plumbing.sql.tables import Base
 
 
 def metadata() -> MetaData:

@@ -1,1 +1,1 @@
-"""Facts, written with the change they tell of and delivered afterwards."""
+"""Facts: recorded in the transaction of the change they describe, and delivered after its commit."""

@@ -1,4 +1,4 @@
-"""Takes in what the joining service tells over RabbitMQ; a message is done with when its effect is committed."""
+"""Consumes the join service's messages from RabbitMQ; a message is acknowledged once its effect is committed."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from sqlalchemy.exc import DataError, IntegrityError, SQLAlchemyError
 from shared.backoff import delays
 from shared.errors import Unreadable
 from sync_server.outbox import joins
+from sync_server.outbox.broker_messages import EXCHANGE
 from sync_server.outbox.joins import Join
-from sync_server.outbox.letters import EXCHANGE
 from sync_server.plumbing.logs import LOG
 from sync_server.plumbing.parts import Parts
 
@@ -23,31 +23,31 @@ QUEUE: Final = "gatehouse.joins"
 DEAD_EXCHANGE: Final = "gatehouse.dead"
 DEAD_QUEUE: Final = "gatehouse.joins.dead"
 PREFETCH: Final = 10
-LOOK_FOR_STOP_S: Final = 0.2
+STOP_POLL_S: Final = 0.2
 FIRST_PAUSE_MS: Final = 200
 LONGEST_PAUSE_MS: Final = 5_000
-MOST_TRIES: Final = 5
-"""A worker lays a letter aside whose effect has failed so often there while database and disk were well."""
+MAX_ATTEMPTS: Final = 5
+"""A worker rejects a message after so many failures while database and disk were well."""
 
 
 class JoinsConsumer:
-    """Reads `join.confirmed` and `join.canceled` for as long as the worker runs."""
+    """Consumes `join.confirmed` and `join.canceled` for as long as the worker runs."""
 
     def __init__(self, parts: Parts, url: str) -> None:
-        """Connects nowhere yet."""
+        """`run` opens the connection."""
         self._parts, self._url = parts, url
         self._losses = 0
-        self._tries: Counter[str] = Counter()
+        self._attempts: Counter[str] = Counter()
 
     def run(self, stop: threading.Event) -> None:
-        """Consume over one connection after the other, until the stop."""
+        """Consume until the stop, reconnecting after every failure."""
         while not stop.is_set():
             try:
                 self._consume(stop)
-            except Exception as problem:  # without broker or database nothing can take effect: it all comes again
+            except Exception as problem:  # without broker or database nothing is acknowledged, so it all comes again
                 self._losses += 1
                 if self._losses == 1:
-                    self._say(problem)
+                    self._log(problem)
                 stop.wait(self._pause(self._losses))
 
     def _consume(self, stop: threading.Event) -> None:
@@ -59,50 +59,50 @@ class JoinsConsumer:
             channel = connection.channel()
             declare(channel)
             channel.basic_qos(prefetch_count=PREFETCH)
-            channel.basic_consume(QUEUE, partial(self._take, stop))
+            channel.basic_consume(QUEUE, partial(self._on_message, stop))
             while not stop.is_set():
-                connection.process_data_events(LOOK_FOR_STOP_S)
+                connection.process_data_events(STOP_POLL_S)
                 self._losses = 0
         finally:
             if connection.is_open:
                 connection.close()
 
-    def _take(self, stop: threading.Event, channel: Any, method: Any, properties: Any, body: bytes) -> None:
+    def _on_message(self, stop: threading.Event, channel: Any, method: Any, properties: Any, body: bytes) -> None:
         try:
             join = joins.read(method.routing_key, properties.message_id, body)
         except Unreadable as problem:
             LOG.warning("join_unreadable", problem=problem.message)
-            self._lay_aside(channel, method, "unreadable")
+            self._reject(channel, method, "unreadable")
             return
         try:
             with self._parts.database.writing() as session:
-                first = joins.count(session, join, self._parts.clock())
+                counted = joins.count(session, join, self._parts.clock())
         except Exception as problem:
             if is_outage(problem):
                 raise
             self._failed(stop, channel, method, join, problem)
             return
-        self._tries.pop(join.message_id, None)
-        self._parts.metrics.joins_taken.labels("counted" if first else "known").inc()
+        self._attempts.pop(join.message_id, None)
+        self._parts.metrics.joins_taken.labels("counted" if counted else "known").inc()
         channel.basic_ack(method.delivery_tag)
 
     def _failed(self, stop: threading.Event, channel: Any, method: Any, join: Join, problem: Exception) -> None:
-        """It comes again, here or at another worker; the others must not wait for it for ever."""
-        self._tries[join.message_id] += 1
-        tries = self._tries[join.message_id]
-        LOG.error("join_failed", message_id=join.message_id, tries=tries, problem=type(problem).__name__)
-        if tries >= MOST_TRIES:
-            del self._tries[join.message_id]
-            self._lay_aside(channel, method, "failed")
+        """Requeue it for this worker or another; after too many failures reject it, so that others need not wait."""
+        self._attempts[join.message_id] += 1
+        attempts = self._attempts[join.message_id]
+        LOG.error("join_failed", message_id=join.message_id, tries=attempts, problem=type(problem).__name__)
+        if attempts >= MAX_ATTEMPTS:
+            del self._attempts[join.message_id]
+            self._reject(channel, method, "failed")
         else:
-            stop.wait(self._pause(tries))
+            stop.wait(self._pause(attempts))
             channel.basic_nack(method.delivery_tag, requeue=True)
 
-    def _lay_aside(self, channel: Any, method: Any, outcome: str) -> None:
+    def _reject(self, channel: Any, method: Any, outcome: str) -> None:
         self._parts.metrics.joins_taken.labels(outcome).inc()
-        channel.basic_reject(method.delivery_tag, requeue=False)  # the queue keeps it apart
+        channel.basic_reject(method.delivery_tag, requeue=False)  # to the dead-letter exchange
 
-    def _say(self, problem: Exception) -> None:
+    def _log(self, problem: Exception) -> None:
         away = isinstance(problem, pika.exceptions.AMQPError) or is_outage(problem)
         LOG.warning(
             "joins_not_heard",
@@ -117,14 +117,14 @@ class JoinsConsumer:
 
 
 def is_outage(problem: Exception) -> bool:
-    """Whether database or disk are to blame, and not the letter: what it says is only ever a value in a statement."""
+    """Whether database or disk failed, rather than the message: its content is only ever a value in a statement."""
     if isinstance(problem, (DataError, IntegrityError)):
         return False
     return isinstance(problem, (SQLAlchemyError, OSError))
 
 
 def declare(channel: Any) -> None:
-    """The queue of joins, and where the ones go that nobody can read."""
+    """Declare the queue of joins, and the dead-letter queue for those that cannot be processed."""
     channel.exchange_declare(EXCHANGE, ExchangeType.topic, durable=True)
     channel.exchange_declare(DEAD_EXCHANGE, ExchangeType.fanout, durable=True)
     channel.queue_declare(DEAD_QUEUE, durable=True)

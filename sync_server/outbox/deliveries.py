@@ -1,4 +1,4 @@
-"""How a batch of facts is delivered, and what can become of each."""
+"""How a batch of facts is delivered, and the possible outcomes of each."""
 
 from __future__ import annotations
 
@@ -7,78 +7,78 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Protocol
 
+from sync_server.plumbing.jobs import Announcer, Message, Subscriber
 from sync_server.plumbing.logs import LOG
-from sync_server.plumbing.work import Announcer, Message, Subscriber
 
 
 @dataclass(slots=True)
 class Outcome:
-    """What became of the facts of a batch, by their order numbers; those in no list were not tried."""
+    """The outcome of a batch, by the facts' order numbers; those in no list were not tried."""
 
     delivered: list[int] = field(default_factory=list)
-    unrouted: list[int] = field(default_factory=list)  # delivered as far as it goes: no queue wanted them
+    unrouted: list[int] = field(default_factory=list)  # accepted by the broker, but no queue was bound for them
     failed: dict[int, str] = field(default_factory=dict)
-    outage: bool = False  # nobody was there to deliver to: no fact's fault
-    announce: Callable[[], None] = lambda: None  # still to be done, and nobody needs to wait for it
+    outage: bool = False  # the receiver was unreachable, which does not count as a failed attempt
+    announce: Callable[[], None] = lambda: None  # notifies announcers; left to the caller, so that nothing waits for it
 
 
 class Delivery(Protocol):
-    """Somebody who takes facts on."""
+    """A receiver of facts."""
 
     def ready(self) -> bool:
-        """Whether it makes sense to bring any."""
+        """Whether the receiver can be reached."""
         ...
 
     def deliver(self, messages: Sequence[Message]) -> Outcome:
-        """Deliver them in their order."""
+        """Deliver these in order."""
         ...
 
 
-class Onward(Delivery, Protocol):
-    """Somebody who needs a while for it, in which other things can be done."""
+class AsyncDelivery(Delivery, Protocol):
+    """A delivery that can be started and waited for later."""
 
     def begin(self, messages: Sequence[Message]) -> Callable[[], Outcome]:
-        """Set off with them in their order; what is answered waits for what becomes of them."""
+        """Start delivering these in order; the returned function waits for the outcome."""
         ...
 
 
-class House:
-    """The house itself: its subscribers hear one fact after the other, its announcers all that went well."""
+class LocalDelivery:
+    """Delivery within the installation: to subscribers fact by fact, then to announcers by the batch."""
 
     def __init__(self, subscribers: Sequence[Subscriber], announcers: Sequence[Announcer] = ()) -> None:
-        """They are called on the relay's thread."""
+        """All are called on the relay's thread."""
         self._subscribers, self._announcers = subscribers, announcers
 
     def ready(self) -> bool:
-        """Always at home."""
+        """Always true: it is this process."""
         return True
 
     def deliver(self, messages: Sequence[Message]) -> Outcome:
-        """Tell each fact to all; one that fails holds back the later ones of its stream."""
-        outcome, stuck = Outcome(), set[str]()
+        """Hand each fact to every subscriber; one that fails holds back later facts of its stream."""
+        outcome, blocked = Outcome(), set[str]()
         for message in messages:
-            if message.stream in stuck:
+            if message.stream in blocked:
                 continue
             try:
-                self._tell(message)
-            except Exception as problem:  # whatever a subscriber raises, the fact is told again
+                self._handle(message)
+            except Exception as problem:  # whatever a subscriber raises, the fact is retried
                 kind = type(problem).__name__
                 LOG.warning("fact_not_told", fact=message.name, attempts=message.attempts, problem=kind)
                 outcome.failed[message.order] = f"{kind}: {problem}"
-                stuck.add(message.stream)
+                blocked.add(message.stream)
             else:
                 outcome.delivered.append(message.order)
-        told = set(outcome.delivered)
-        outcome.announce = partial(self._announce, [message for message in messages if message.order in told])
+        delivered = set(outcome.delivered)
+        outcome.announce = partial(self._announce, [message for message in messages if message.order in delivered])
         return outcome
 
-    def _announce(self, told: Sequence[Message]) -> None:
-        for announcer in self._announcers if told else ():
+    def _announce(self, delivered: Sequence[Message]) -> None:
+        for announcer in self._announcers if delivered else ():
             try:
-                announcer(told)
-            except Exception as problem:  # pages look anew by themselves; facts must not wait for them
+                announcer(delivered)
+            except Exception as problem:  # pages also refresh by themselves; facts must not wait for them
                 LOG.error("facts_not_announced", exc_info=problem)
 
-    def _tell(self, message: Message) -> None:
+    def _handle(self, message: Message) -> None:
         for subscriber in self._subscribers:
             subscriber(message)

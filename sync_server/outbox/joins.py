@@ -1,4 +1,4 @@
-"""Counts who joined an event elsewhere: each message once in effect, in whatever order and however often it comes."""
+"""Counts participants who joined an event elsewhere: each message once, however often and in any order."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from sqlalchemy.orm import Session
 from shared.clock import Millis
 from shared.errors import Unreadable
 from sync_server.outbox import queries
-from sync_server.plumbing.database import announce
+from sync_server.plumbing.database import emit
 
 STEPS: Final = {"join.confirmed": 1, "join.canceled": -1}
 JOINED_ELSEWHERE: Final = "joined_elsewhere"
-"""Announced in the same transaction, with a `Joined`, to whoever wants to show the number."""
+"""Emitted in the same transaction, with a `Joined`, for whoever shows the number."""
 
-_FIRST_TIME = text(
+_MARK_PROCESSED = text(
     "INSERT INTO processed_messages (message_id, processed_at) VALUES (:id, :now) ON CONFLICT DO NOTHING RETURNING 1"
 )
 _COUNT = text(
@@ -30,7 +30,7 @@ _COUNT = text(
 
 @dataclass(frozen=True, slots=True)
 class Join:
-    """Somebody joined an event elsewhere, or left it again."""
+    """Somebody joined an event elsewhere, or cancelled."""
 
     message_id: str
     event_id: str
@@ -39,7 +39,7 @@ class Join:
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """How many there are now, and by how many they became more or less."""
+    """The new number of participants, and the change."""
 
     event_id: str
     participants: int
@@ -47,38 +47,39 @@ class Joined:
 
 
 def read(routing_key: str, message_id: str | None, body: bytes) -> Join:
-    """What a message of the joining service says; Unreadable where it says nothing that can be counted."""
-    told = _json(body)
-    name = message_id or told.get("message_id")
-    event = told.get("event_id")
+    """Decode a message of the join service; raises Unreadable where it cannot be counted."""
+    payload = _json(body)
+    key = message_id or payload.get("message_id")
+    event = payload.get("event_id")
     if routing_key not in STEPS:
-        raise Unreadable(f"Nothing is known here of messages with the routing key {routing_key!r}.")
-    if not _fits(name, 64):
-        raise Unreadable("The message has no message_id, so that nobody could tell it from its repetition.")
+        raise Unreadable(f"Messages with the routing key {routing_key!r} are not known here.")
+    if not _fits(key, 64):
+        raise Unreadable("The message has no message_id, so a repetition could not be recognised.")
     if not _fits(event, 36):
-        raise Unreadable("The message names no event_id.")
-    return Join(str(name), str(event), STEPS[routing_key])
+        raise Unreadable("The message has no event_id.")
+    return Join(str(key), str(event), STEPS[routing_key])
 
 
 def _json(body: bytes) -> dict[str, Any]:
     try:
-        told = orjson.loads(body)
+        payload = orjson.loads(body)
     except orjson.JSONDecodeError:
-        told = None
-    if not isinstance(told, dict):
-        raise Unreadable("The message is no JSON object.")
-    return told
+        payload = None
+    if not isinstance(payload, dict):
+        raise Unreadable("The message is not a JSON object.")
+    return payload
 
 
-def _fits(word: object, longest: int) -> bool:
-    return isinstance(word, str) and 0 < len(word) <= longest and "\0" not in word  # PostgreSQL keeps no such text
+def _fits(value: object, max_length: int) -> bool:
+    # PostgreSQL text cannot contain NUL.
+    return isinstance(value, str) and 0 < len(value) <= max_length and "\0" not in value
 
 
 def count(session: Session, join: Join, now: Millis) -> bool:
-    """Let a join have its effect; False where it had it before."""
-    if session.execute(_FIRST_TIME, {"id": join.message_id, "now": now}).first() is None:
+    """Count a join; False where it was counted before."""
+    if session.execute(_MARK_PROCESSED, {"id": join.message_id, "now": now}).first() is None:
         return False
     session.execute(_COUNT, {"event": join.event_id, "step": join.step, "now": now})
     number = queries.joined_elsewhere(session, [join.event_id]).get(join.event_id, 0)
-    announce(session, JOINED_ELSEWHERE, Joined(join.event_id, number, join.step), now)
+    emit(session, JOINED_ELSEWHERE, Joined(join.event_id, number, join.step), now)
     return True

@@ -1,4 +1,4 @@
-"""Takes due facts for a while, in order per stream, and writes down what became of them."""
+"""Leases due facts to one worker at a time, in order per stream, and records the outcome of delivering them."""
 
 from __future__ import annotations
 
@@ -11,72 +11,72 @@ from sqlalchemy.orm import Session
 
 from shared.clock import Millis
 from sync_server.outbox.models import OutboxRow
-from sync_server.plumbing.database import of
-from sync_server.plumbing.many import among
-from sync_server.plumbing.work import Message
+from sync_server.plumbing.database import database_of
+from sync_server.plumbing.jobs import Message
+from sync_server.plumbing.sql.bulk import among
 
 LEASE_MS = 15_000
-"""Longer than the broker is waited for; so long the facts of a worker that has died are told by nobody."""
-_LOCK = 7_263_500  # any numbers from here on, as long as all processes of this product take the same
+"""Longer than anybody waits for the broker. Facts leased by a worker that dies are delivered by nobody until then."""
+_LOCK = 7_263_500  # arbitrary, but the same in every process: the advisory lock is this number plus the stage's
 
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """One way that facts go: the house comes first, the broker after it."""
+    """One stage of delivery: local subscribers first, then the broker."""
 
-    done: str  # the column that says when it was gone
+    done_column: str  # when a fact has passed the stage
     number: int
 
-    def waits(self, row: type[OutboxRow]) -> ColumnElement[bool]:
-        """Whether a fact still has this way before it."""
-        told = row.told_at.is_(None) if self is HOUSE else row.told_at.is_not(None) & row.sent_at.is_(None)
-        return told & row.dead_at.is_(None)
+    def pending(self, row: type[OutboxRow]) -> ColumnElement[bool]:
+        """Whether a fact still has this stage before it."""
+        pending = row.handled_at.is_(None) if self is LOCAL else row.handled_at.is_not(None) & row.sent_at.is_(None)
+        return pending & row.dead_at.is_(None)
 
 
-HOUSE = Stage("told_at", 0)
+LOCAL = Stage("handled_at", 0)
 BROKER = Stage("sent_at", 1)
 
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """Facts that nobody else delivers until then."""
+    """Facts that nobody else delivers until the lease ends."""
 
     messages: tuple[Message, ...]
     until: Millis
-    way_is_clear: bool = False  # nothing waited for the broker when these were taken
+    broker_idle: bool = False  # nothing waited for the broker when these were taken
 
 
-# Fresh tables mislead the planner: it would read a whole week's facts to find these few.
-_HOLD = text(
+# Without statistics the planner would scan a week's facts to find these few.
+_LOCK_STATEMENT = text(
     "SELECT set_config('synchronous_commit', 'off', true), set_config('enable_seqscan', 'off', true), "
     "pg_advisory_xact_lock(:number)"
 )
 
 
 def lock(session: Session, stage: Stage) -> None:
-    """One at a time decides who delivers what; what is lost of it with the power is only done twice."""
-    if not of(session).embedded:
-        session.execute(_HOLD, {"number": _LOCK + stage.number})
+    """Let one transaction at a time lease facts. Losing it in a power cut means only that facts are delivered twice."""
+    if not database_of(session).embedded:
+        session.execute(_LOCK_STATEMENT, {"number": _LOCK + stage.number})
 
 
 def anything_due(session: Session, stage: Stage, now: Millis) -> bool:
     """Whether it is worth asking for a lease."""
-    due = select(OutboxRow.id).where(stage.waits(OutboxRow), OutboxRow.due_at <= now)
+    due = select(OutboxRow.id).where(stage.pending(OutboxRow), OutboxRow.due_at <= now)
     return session.execute(due.limit(1)).first() is not None
 
 
-def _anything_waits(session: Session, stage: Stage) -> bool:
-    return session.execute(select(OutboxRow.id).where(stage.waits(OutboxRow)).limit(1)).first() is not None
+def _anything_pending(session: Session, stage: Stage) -> bool:
+    return session.execute(select(OutboxRow.id).where(stage.pending(OutboxRow)).limit(1)).first() is not None
 
 
 def take(session: Session, stage: Stage, now: Millis, limit: int) -> Lease:
-    """The oldest due facts of which no earlier one of the same stream is resting or on its way elsewhere."""
+    """Lease the oldest due facts, unless an earlier one of the same stream waits for a retry or is leased."""
     lock(session, stage)
-    # Under the lock nobody lets a fact wait for the broker between this look and the taking.
-    until, clear = now + LEASE_MS, stage is HOUSE and not _anything_waits(session, BROKER)
-    holding = _holding(stage, now)
-    held_back = exists().where(holding.c.stream == OutboxRow.stream, holding.c.first < OutboxRow.id)
-    wanted = select(OutboxRow.id).where(stage.waits(OutboxRow), OutboxRow.due_at <= now, ~held_back)
+    # Under the lock no fact can start waiting for the broker between this check and the lease.
+    until, broker_idle = now + LEASE_MS, stage is LOCAL and not _anything_pending(session, BROKER)
+    blocked = _blocked_streams(stage, now)
+    held_back = exists().where(blocked.c.stream == OutboxRow.stream, blocked.c.first < OutboxRow.id)
+    wanted = select(OutboxRow.id).where(stage.pending(OutboxRow), OutboxRow.due_at <= now, ~held_back)
     ids = wanted.order_by(OutboxRow.id).limit(limit).with_for_update(skip_locked=True, of=OutboxRow)
     taken = (
         update(OutboxRow)
@@ -86,16 +86,16 @@ def take(session: Session, stage: Stage, now: Millis, limit: int) -> Lease:
         .execution_options(synchronize_session=False)
     )
     rows = sorted(session.execute(taken), key=lambda row: row.id)
-    return Lease(tuple(map(message, rows)), until, clear)
+    return Lease(tuple(map(message, rows)), until, broker_idle)
 
 
-def _holding(stage: Stage, now: Millis) -> CTE:
-    """Streams with a fact that rests or is on its way, and the first such; few, however long the queue behind them."""
-    resting = select(OutboxRow.stream, func.min(OutboxRow.id).label("first"))
+def _blocked_streams(stage: Stage, now: Millis) -> CTE:
+    """Streams with a fact that waits for a retry or is leased, and the first such fact: few, however long the queue."""
+    not_due = select(OutboxRow.stream, func.min(OutboxRow.id).label("first"))
     return (
-        resting.where(stage.waits(OutboxRow), OutboxRow.due_at > now)
+        not_due.where(stage.pending(OutboxRow), OutboxRow.due_at > now)
         .group_by(OutboxRow.stream)
-        .cte("holding")
+        .cte("blocked")
         .prefix_with("MATERIALIZED", dialect="postgresql")
     )
 
@@ -114,7 +114,7 @@ FACT_COLUMNS = (
 
 
 def message(row: Row[Any]) -> Message:
-    """A row of those columns, as it travels."""
+    """The message of a row with these columns."""
     return Message(
         row.message_id,
         row.name,
@@ -129,14 +129,14 @@ def message(row: Row[Any]) -> Message:
 
 
 def mark(session: Session, ids: Collection[int], **values: object) -> None:
-    """Write down what became of facts, whoever has the lease by now: what is delivered is delivered."""
+    """Record the outcome of facts, whoever has the lease by now: what is delivered is delivered."""
     if ids:
         change = update(OutboxRow).where(among(session, OutboxRow.id, ids)).values(**values)
         session.execute(change.execution_options(synchronize_session=False))
 
 
 def put_back(session: Session, stage: Stage, lease: Lease, ids: Collection[int], **values: object) -> None:
-    """The same for facts that were not delivered, while the lease is still ours: else they are somebody else's."""
+    """Record facts that were not delivered, unless the lease has expired: then they are another worker's."""
     if ids:
-        ours = stage.waits(OutboxRow), OutboxRow.due_at == lease.until, among(session, OutboxRow.id, ids)
+        ours = stage.pending(OutboxRow), OutboxRow.due_at == lease.until, among(session, OutboxRow.id, ids)
         session.execute(update(OutboxRow).where(*ours).values(**values).execution_options(synchronize_session=False))

@@ -1,4 +1,4 @@
-"""The outbox's tables: facts on their way out, and messages of others that were taken in."""
+"""Tables of the outbox: facts to deliver, and messages of other services that were processed."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from sqlalchemy import JSON, BigInteger, Index, Integer, String, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from shared.clock import Millis
-from sync_server.plumbing.tables import Base
+from sync_server.plumbing.sql.tables import Base
 
-# Small however much lies here: what is told, sent or laid aside is in none of them.
-_UNTOLD = text("told_at IS NULL AND dead_at IS NULL")
-_UNSENT = text("told_at IS NOT NULL AND sent_at IS NULL AND dead_at IS NULL")
+# Partial indexes stay small: delivered facts are in none of them.
+_UNHANDLED = text("handled_at IS NULL AND dead_at IS NULL")
+_UNSENT = text("handled_at IS NOT NULL AND sent_at IS NULL AND dead_at IS NULL")
 _DEAD = text("dead_at IS NOT NULL")
 
 
 class OutboxRow(Base):
-    """One fact. First the house itself is told, then the broker; without a broker both are done at once.
+    """One fact. Local subscribers handle it first, then it is sent to the broker; without a broker both happen at once.
 
-    Statements that write rows on their own need to give only `message_id`, `name`, `organisation_id`, `stream`,
+    Statements that insert rows themselves need only `message_id`, `name`, `organisation_id`, `stream`,
     `subjects`, `payload`, `created_at` and `due_at`.
     """
 
@@ -33,17 +33,17 @@ class OutboxRow(Base):
     subjects: Mapped[dict[str, Any]] = mapped_column(JSON)
     payload: Mapped[dict[str, Any]] = mapped_column(JSON)
     created_at: Mapped[Millis] = mapped_column(BigInteger)
-    due_at: Mapped[Millis] = mapped_column(BigInteger)  # not before; while somebody delivers it, the end of their lease
-    told_at: Mapped[Millis | None] = mapped_column(BigInteger)
+    due_at: Mapped[Millis] = mapped_column(BigInteger)  # not before; while leased, the end of the lease
+    handled_at: Mapped[Millis | None] = mapped_column(BigInteger)
     sent_at: Mapped[Millis | None] = mapped_column(BigInteger)
     dead_at: Mapped[Millis | None] = mapped_column(BigInteger)
-    unrouted: Mapped[bool] = mapped_column(default=False, server_default=text("false"))  # no queue wanted it
-    attempts: Mapped[int] = mapped_column(default=0, server_default=text("0"))  # of the delivery it waits for
+    unrouted: Mapped[bool] = mapped_column(default=False, server_default=text("false"))  # no queue was bound for it
+    attempts: Mapped[int] = mapped_column(default=0, server_default=text("0"))  # at the stage it waits for
     last_error: Mapped[str] = mapped_column(String(500), default="", server_default=text("''"))
 
     __table_args__ = (
-        Index("ix_outbox_untold", "id", sqlite_where=_UNTOLD, postgresql_where=_UNTOLD),
-        Index("ix_outbox_untold_due_at", "due_at", sqlite_where=_UNTOLD, postgresql_where=_UNTOLD),
+        Index("ix_outbox_unhandled", "id", sqlite_where=_UNHANDLED, postgresql_where=_UNHANDLED),
+        Index("ix_outbox_unhandled_due_at", "due_at", sqlite_where=_UNHANDLED, postgresql_where=_UNHANDLED),
         Index("ix_outbox_unsent", "id", sqlite_where=_UNSENT, postgresql_where=_UNSENT),
         Index("ix_outbox_unsent_due_at", "due_at", sqlite_where=_UNSENT, postgresql_where=_UNSENT),
         Index("ix_outbox_dead", "organisation_id", "id", sqlite_where=_DEAD, postgresql_where=_DEAD),
@@ -52,7 +52,7 @@ class OutboxRow(Base):
 
 
 class ProcessedMessage(Base):
-    """A message of somebody else that had its effect: told again, it has none."""
+    """A message of another service that was processed: when it comes again it has no effect."""
 
     __tablename__ = "processed_messages"
 
@@ -61,7 +61,7 @@ class ProcessedMessage(Base):
 
 
 class JoinedElsewhere(Base):
-    """How many participants of an event joined it elsewhere; a leaving may be heard of before the joining."""
+    """How many participants joined an event elsewhere; a cancellation may arrive before its confirmation."""
 
     __tablename__ = "joined_elsewhere"
 

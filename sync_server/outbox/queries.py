@@ -1,4 +1,4 @@
-"""What waits in the outbox, what was laid aside, and how many joined elsewhere."""
+"""Reads of the outbox: facts by state, and how many participants joined elsewhere."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from sqlalchemy import ColumnElement, Select, func, select
 from sqlalchemy.orm import Session
 
 from shared.errors import NotFound
-from sync_server.outbox.leases import BROKER, HOUSE
+from sync_server.outbox.leases import BROKER, LOCAL
 from sync_server.outbox.models import JoinedElsewhere, OutboxRow
 from sync_server.outbox.rules import State
 
@@ -20,34 +20,34 @@ _STATES: dict[State, ColumnElement[bool]] = {
 }
 
 
-def waiting(session: Session) -> int:
-    """How many facts are not delivered yet; counted each way, so that the small indexes answer."""
-    return sum(_count(session, stage.waits(OutboxRow)) for stage in (HOUSE, BROKER))
+def pending_count(session: Session) -> int:
+    """How many facts are not delivered yet; counted by stage, so that the partial indexes answer."""
+    return sum(_count(session, stage.pending(OutboxRow)) for stage in (LOCAL, BROKER))
 
 
-def dead(session: Session) -> int:
-    """How many facts were laid aside after failing too often."""
+def dead_count(session: Session) -> int:
+    """How many facts were given up after failing too often."""
     return _count(session, _STATES[State.DEAD])
 
 
-def _count(session: Session, which: ColumnElement[bool]) -> int:
-    return session.execute(select(func.count()).select_from(OutboxRow).where(which)).scalar_one()
+def _count(session: Session, condition: ColumnElement[bool]) -> int:
+    return session.execute(select(func.count()).select_from(OutboxRow).where(condition)).scalar_one()
 
 
-def listed(
+def list_facts(
     session: Session, state: State, organisation_id: str | None = None, *, after: int = 0, limit: int = 50
 ) -> Sequence[OutboxRow]:
-    """Facts in this state by their numbers, of one organisation or of all, with one more than asked for."""
+    """Facts in this state by number, of one organisation or of all, and one more than asked for."""
     wanted = select(OutboxRow).where(_STATES[state], OutboxRow.id > after).order_by(OutboxRow.id).limit(limit + 1)
-    return session.execute(_of(wanted, organisation_id)).scalars().all()
+    return session.execute(_of_organisation(wanted, organisation_id)).scalars().all()
 
 
-def _of(wanted: Select[OutboxRow], organisation_id: str | None) -> Select[OutboxRow]:
+def _of_organisation(wanted: Select[OutboxRow], organisation_id: str | None) -> Select[OutboxRow]:
     return wanted if organisation_id is None else wanted.where(OutboxRow.organisation_id == organisation_id)
 
 
 def state_of(row: OutboxRow) -> State:
-    """The one word for what became of it."""
+    """The state that a fact is in."""
     if row.dead_at is not None:
         return State.DEAD
     if row.sent_at is None:
@@ -56,14 +56,16 @@ def state_of(row: OutboxRow) -> State:
 
 
 def fact(session: Session, message_id: str, organisation_id: str | None = None) -> OutboxRow:
-    """One fact of this organisation, or NotFound."""
-    found = session.execute(_of(select(OutboxRow).where(OutboxRow.message_id == message_id), organisation_id)).scalar()
+    """One fact, of this organisation where one is given; raises NotFound."""
+    found = session.execute(
+        _of_organisation(select(OutboxRow).where(OutboxRow.message_id == message_id), organisation_id)
+    ).scalar()
     if found is None:
         raise NotFound("There is no fact with this message id, or it was delivered more than a week ago.")
     return found
 
 
 def joined_elsewhere(session: Session, event_ids: Collection[str]) -> dict[str, int]:
-    """How many participants joined each of these events elsewhere; events without any are left out."""
+    """How many participants joined each of these events elsewhere; events without any are omitted."""
     wanted = select(JoinedElsewhere).where(JoinedElsewhere.event_id.in_(event_ids), JoinedElsewhere.participants > 0)
     return {row.event_id: row.participants for row in session.execute(wanted).scalars()}

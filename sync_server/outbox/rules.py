@@ -1,4 +1,4 @@
-"""What facts are called outside, which of them keep their order, and when trying again makes no sense any more."""
+"""Routing keys of facts, the streams that keep their order, and when to retry or give up: pure."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from shared.backoff import delays
 from shared.clock import Millis
 
 DEAD_AFTER: Final = 18
-"""Failed deliveries after which a fact is laid aside, a good two hours after the first."""
+"""Failed deliveries after which a fact is given up, a good two hours after the first."""
 FIRST_PAUSE_MS: Final = 500
 LONGEST_PAUSE_MS: Final = 30 * 60_000
 OUTAGE_PAUSE_MS: Final = 1_000
 
-# The names that partners know already; every other follows from the fact's own.
+# Routing keys that partners used before; every other follows from the fact's name.
 _KEYS: Final = {"event_cancelled": "event.canceled"}
 
 
 class State(StrEnum):
-    """What became of a fact so far."""
+    """Where a fact is on its way."""
 
     WAITING = "waiting"
     DEAD = "dead"
@@ -29,7 +29,7 @@ class State(StrEnum):
 
 
 def stream_of(subjects: Mapping[str, Any], organisation_id: str) -> str:
-    """Facts of one stream are delivered in their order: an event's, or those of one thing that belongs to no event."""
+    """The stream within which facts keep their order: an event, or else the first subject that is named."""
     event = subjects.get("event_number") or subjects.get("event")
     if event:
         return f"event:{event}"
@@ -43,10 +43,10 @@ def routing_key(name: str) -> str:
 
 
 def is_dead(attempts: int) -> bool:
-    """Whether a delivery that has failed so often is given up until somebody asks for it again."""
+    """Whether a delivery that has failed so often is given up until somebody replays it."""
     return attempts >= DEAD_AFTER
 
 
 def pause(attempts: int, jitter: float) -> Millis:
-    """How long a fact rests after its `attempts`th failure."""
+    """How long to wait before the next attempt, after `attempts` failures."""
     return delays(attempts - 1, base_ms=FIRST_PAUSE_MS, cap_ms=LONGEST_PAUSE_MS, jitter=jitter)

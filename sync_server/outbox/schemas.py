@@ -1,4 +1,4 @@
-"""Shapes of questions and answers about facts on their way."""
+"""Request and response schemas of /api/facts."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from pydantic import BaseModel, Field
 from sync_server.outbox.models import OutboxRow
 from sync_server.outbox.queries import state_of
 from sync_server.outbox.rules import State, routing_key
-from sync_server.plumbing.shapes import Query, iso, iso_or_none
+from sync_server.plumbing.api.schemas import Query, iso, iso_or_none
 
 
 class FactsQuery(Query):
-    """Which facts to list, oldest first; without a state those that were laid aside."""
+    """Which facts to list, oldest first; by default those that were given up."""
 
     limit: Annotated[int, Field(ge=1, le=500)] = 50
     after: Annotated[str, Field(max_length=400)] | None = None
@@ -21,7 +21,7 @@ class FactsQuery(Query):
 
 
 class FactView(BaseModel):
-    """A fact and what became of it."""
+    """A fact and its delivery."""
 
     message_id: str
     fact: str
@@ -37,7 +37,7 @@ class FactView(BaseModel):
 
     @classmethod
     def of(cls, row: OutboxRow) -> FactView:
-        """As API and command line tell it; what it carries stays between sender and receiver."""
+        """As API and command line show it; the payload is for consumers only."""
         return cls(
             message_id=row.message_id,
             fact=row.name,

@@ -1,4 +1,4 @@
-"""Writes facts, in the transaction of the change they tell of."""
+"""Records facts in the transaction of the change they describe, and replays them on request."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from shared.clock import Millis
 from shared.ids import Entropy, uuid7
 from sync_server.audit import service as audit
 from sync_server.audit.service import AuditLine
-from sync_server.outbox.leases import BROKER, HOUSE, lock
+from sync_server.outbox.leases import BROKER, LOCAL, lock
 from sync_server.outbox.models import OutboxRow
 from sync_server.outbox.rules import stream_of
-from sync_server.plumbing.database import after_commit, announce, of
-from sync_server.plumbing.principals import Deed
+from sync_server.plumbing.database import after_commit, database_of, emit
+from sync_server.plumbing.principals import ActionContext
 
 _QUEUED = "facts"
 RECORDED: Final = "fact_recorded"
-"""Announced with each fact, inside its transaction."""
+"""Emitted with each fact, inside its transaction."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fact:
     """Something that happened, named in the past tense; subjects are ids: {"event": …, "event_number": …}.
 
-    Facts that name the same `event_number` (or else the same `event`) reach everybody in their order.
+    Facts with the same `event_number` (or else the same `event`) are delivered in order.
     """
 
     name: str  # event_published, ticket_revoked
@@ -39,33 +39,33 @@ class Fact:
 
 
 def record(session: Session, fact: Fact) -> None:
-    """Add a fact; it is delivered at least once, after the commit and never without it."""
+    """Add a fact; it is delivered at least once, after the commit, and never without it."""
     queued: list[Fact] = session.info.setdefault(_QUEUED, [])
     if not queued:
         event.listen(session, "before_commit", _write, once=True)
-        after_commit(session, of(session).stir)
+        after_commit(session, database_of(session).wake_workers)
     queued.append(fact)
-    announce(session, RECORDED, fact, fact.at)
+    emit(session, RECORDED, fact, fact.at)
 
 
 def _write(session: Session) -> None:
-    """Give facts their numbers at the very end.
+    """Insert queued facts, which numbers them, as the last step before the commit.
 
-    By then the transaction holds every row lock it takes, so whoever changes the same rows next gets higher numbers:
-    the order of numbers is the order of what happened.
+    By then the transaction holds all its row locks, so whoever changes the same rows next gets higher numbers: the
+    order of numbers is the order of what happened.
     """
     queued: list[Fact] = session.info.pop(_QUEUED, [])
     if queued:
-        entropy = of(session).entropy
-        session.execute(insert(OutboxRow), [write(fact, entropy) for fact in queued])
+        entropy = database_of(session).entropy
+        session.execute(insert(OutboxRow), [fact_row(fact, entropy) for fact in queued])
 
 
-FACTS = cast(Table, OutboxRow.__table__)
-"""Where they belong, for whoever writes one in a statement of their own."""
+OUTBOX_TABLE = cast(Table, OutboxRow.__table__)
+"""For modules that insert facts in statements of their own."""
 
 
-def write(fact: Fact, entropy: Entropy) -> dict[str, Any]:
-    """A fact's row: columns by name; what is not named has its default in the database."""
+def fact_row(fact: Fact, entropy: Entropy) -> dict[str, Any]:
+    """A fact's row: columns by name; the others have defaults in the database."""
     return {
         "message_id": uuid7(fact.at, entropy),
         "name": fact.name,
@@ -78,27 +78,27 @@ def write(fact: Fact, entropy: Entropy) -> dict[str, Any]:
     }
 
 
-def replay(session: Session, ids: Collection[int], deed: Deed) -> int:
-    """Let facts that were laid aside, or are delivered, go once more under the id they had; how many that are.
+def replay(session: Session, ids: Collection[int], context: ActionContext) -> int:
+    """Deliver facts again, under the same ids, that were given up or delivered; returns how many.
 
-    One that failed, or that no queue wanted, takes up its way where it ended; one that arrived takes the whole way.
+    One that failed, or was unrouted, resumes at the stage where it stopped; one that arrived passes every stage again.
     """
-    for stage in (HOUSE, BROKER):
+    for stage in (LOCAL, BROKER):
         lock(session, stage)
-    at_rest = OutboxRow.sent_at.is_not(None) | OutboxRow.dead_at.is_not(None)
-    ended_early = OutboxRow.unrouted | OutboxRow.dead_at.is_not(None)
+    finished = OutboxRow.sent_at.is_not(None) | OutboxRow.dead_at.is_not(None)
+    stopped_early = OutboxRow.unrouted | OutboxRow.dead_at.is_not(None)
     again = {
-        "told_at": case((ended_early, OutboxRow.told_at), else_=None),
+        "handled_at": case((stopped_early, OutboxRow.handled_at), else_=None),
         "sent_at": None,
         "dead_at": None,
         "unrouted": False,
         "attempts": 0,
-        "due_at": deed.now,
+        "due_at": context.now,
     }
-    change = update(OutboxRow).where(OutboxRow.id.in_(ids), at_rest).values(**again)
+    change = update(OutboxRow).where(OutboxRow.id.in_(ids), finished).values(**again)
     replayed = change.returning(OutboxRow.message_id, OutboxRow.organisation_id)
     changed = session.execute(replayed.execution_options(synchronize_session=False)).all()
     for row in changed:
-        audit.record(session, AuditLine(deed.actor, "fact_replayed", "fact", row.message_id, row[1], deed.now))
-    after_commit(session, of(session).stir)
+        audit.record(session, AuditLine(context.actor, "fact_replayed", "fact", row.message_id, row[1], context.now))
+    after_commit(session, database_of(session).wake_workers)
     return len(changed)

@@ -1,1 +1,1 @@
-"""What every room of the server stands on: database, web words, sealing, logs, measures."""
+"""What all packages of the server use: database, HTTP, cache, bus, Redis, sealing, logs, metrics."""

@@ -1,4 +1,4 @@
-"""The database, SQLite or PostgreSQL: every difference between the two lives here."""
+"""The database, SQLite or PostgreSQL: engines, sessions, and handlers that run inside transactions."""
 
 from __future__ import annotations
 
@@ -13,109 +13,109 @@ from sqlalchemy.orm import Session
 
 from shared.clock import Clock, Millis
 from shared.ids import Entropy
-from sync_server.plumbing.straight import Straight
-from sync_server.plumbing.together import Together
+from sync_server.plumbing.sql.autocommit import AutocommitPool
+from sync_server.plumbing.sql.group_commit import GroupCommit
 
-LastAct = Callable[[Session, Millis], None]
+BeforeCommit = Callable[[Session, Millis], None]
 Handler = Callable[[Session, Any, Millis], None]
 
 
 class Database:
-    """Hands out sessions: one way to read, one way to write."""
+    """Hands out sessions, for reading and for writing."""
 
     def __init__(self, engine: Engine, *, clock: Clock, entropy: Entropy) -> None:
-        """`clock` gives the time of last acts; `entropy` the ids that a transaction needs by the way."""
+        """`clock` and `entropy` serve what runs before each commit."""
         self.engine = engine
         self.clock = clock
         self.entropy = entropy
         self.embedded = engine.dialect.name == "sqlite"
-        self.last_acts: list[LastAct] = []
+        self.before_commit: list[BeforeCommit] = []
         self.handlers: dict[str, list[Handler]] = {}
         self.wake_ups: list[Callable[[], None]] = []
-        self.stirred = threading.Event()  # set after commits that leave work behind: facts to deliver
+        self.work_pending = threading.Event()  # set after commits that leave work for the worker: facts to deliver
         self._writers = engine.execution_options(writes=True)
         self._readers = (
             engine
             if self.embedded
             else engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
         )
-        self._glancers = engine if self.embedded else engine.execution_options(isolation_level="AUTOCOMMIT")
-        self._turn = threading.RLock()
-        self.straight = None if self.embedded else Straight(engine.url.render_as_string(hide_password=False))
-        self.together = Together(engine, self._turn) if self.embedded else None
+        self._autocommit = engine if self.embedded else engine.execution_options(isolation_level="AUTOCOMMIT")
+        self._writer_lock = threading.RLock()
+        self.autocommit = None if self.embedded else AutocommitPool(engine.url.render_as_string(hide_password=False))
+        self.group_commit = GroupCommit(engine, self._writer_lock) if self.embedded else None
 
     @contextmanager
     def reading(self) -> Iterator[Session]:
-        """A session over one unchanging state of the database."""
+        """A session with one snapshot of the database."""
         with Session(self._readers, expire_on_commit=False) as session:
             session.info["database"] = self
             yield session
 
     @contextmanager
-    def glancing(self) -> Iterator[Session]:
-        """A session of which each statement sees its own moment: for crowds whose reads need no common one.
+    def autocommit_reading(self) -> Iterator[Session]:
+        """A session in which each statement has a snapshot of its own.
 
-        On PostgreSQL it saves the round trips that begin and end a transaction.
+        On PostgreSQL it saves the round trips that begin and end a transaction, for reads with very many requests.
         """
-        with Session(self._glancers, expire_on_commit=False) as session:
+        with Session(self._autocommit, expire_on_commit=False) as session:
             session.info["database"] = self
             yield session
 
     @contextmanager
     def writing(self) -> Iterator[Session]:
-        """One transaction: committed at the end with its last acts, or rolled back whole."""
+        """One transaction: committed at the end, after `before_commit` has run, or rolled back as a whole."""
         wake_ups: list[Callable[[], None]] = []
         with self._one_writer(), Session(self._writers, expire_on_commit=False) as session, session.begin():
             session.info.update(database=self, after_commit=wake_ups)
             yield session
             session.flush()
-            for act in self.last_acts:
+            for act in self.before_commit:
                 act(session, self.clock())
         for wake_up in wake_ups:
             wake_up()
 
-    def stir(self) -> None:
-        """Wake whoever does the work that commits leave behind, in this process and wherever else was wired."""
-        self.stirred.set()
+    def wake_workers(self) -> None:
+        """Wake those who do the work that commits leave, in this process and in others."""
+        self.work_pending.set()
         for wake_up in self.wake_ups:
             wake_up()
 
-    def when(self, happening: str, handler: Handler) -> None:
-        """Let a higher floor act inside the transaction in which something happens on a lower one."""
-        self.handlers.setdefault(happening, []).append(handler)
+    def on(self, name: str, handler: Handler) -> None:
+        """Run a handler inside each transaction that emits `name`."""
+        self.handlers.setdefault(name, []).append(handler)
 
     def _one_writer(self) -> AbstractContextManager[Any]:
-        # SQLite's own waiting for a busy database is unfair and slow; a queue in this process is neither.
-        return self._turn if self.embedded else nullcontext()
+        # SQLite's own busy wait is unfair and slow; a lock in this process is neither.
+        return self._writer_lock if self.embedded else nullcontext()
 
     def close(self) -> None:
-        """Give all connections back."""
-        if self.straight is not None:
-            self.straight.close()
-        if self.together is not None:
-            self.together.close()
+        """Close all connections."""
+        if self.autocommit is not None:
+            self.autocommit.close()
+        if self.group_commit is not None:
+            self.group_commit.close()
         self.engine.dispose()
 
 
-def of(session: Session) -> Database:
-    """The database that a session belongs to."""
+def database_of(session: Session) -> Database:
+    """The database of a session."""
     database: Database = session.info["database"]
     return database
 
 
 def after_commit(session: Session, wake_up: Callable[[], None]) -> None:
-    """Call `wake_up` once this transaction is committed, and never if it is not."""
+    """Call `wake_up` after the commit of this transaction, and not after a rollback."""
     session.info["after_commit"].append(wake_up)
 
 
-def announce(session: Session, happening: str, subject: Any, now: Millis) -> None:
-    """Tell higher floors, inside this transaction, that something happens; they were wired by the app."""
-    for handler in of(session).handlers.get(happening, ()):
+def emit(session: Session, name: str, subject: Any, now: Millis) -> None:
+    """Run the handlers of `name` inside this transaction; packages register them without being imported here."""
+    for handler in database_of(session).handlers.get(name, ()):
         handler(session, subject, now)
 
 
 def open_engine(url: str, *, connections: int = 40) -> Engine:
-    """An engine for this address, set up the way this house uses it; opens no connection yet."""
+    """An engine for this URL, with the pool and the pragmas that the server needs."""
     if make_url(url).get_backend_name() == "sqlite":
         return _embedded(url)
     engine = create_engine(
@@ -126,14 +126,14 @@ def open_engine(url: str, *, connections: int = 40) -> Engine:
 
 
 def _leave_values_out(failure: ExceptionContext) -> None:
-    """PostgreSQL quotes the values that broke a rule: somebody's name, and an error's words end in the log."""
+    """Remove the values that PostgreSQL quotes in errors: they may be personal, and errors are logged."""
     detail = getattr(getattr(failure.original_exception, "diag", None), "message_detail", None)
     if not detail:
         return
     for error in (failure.original_exception, failure.sqlalchemy_exception):
         if error is not None:
-            words = (each.replace(detail, "left out") if isinstance(each, str) else each for each in error.args)
-            error.args = tuple(words)
+            arguments = (each.replace(detail, "left out") if isinstance(each, str) else each for each in error.args)
+            error.args = tuple(arguments)
 
 
 def _embedded(url: str) -> Engine:
@@ -153,9 +153,9 @@ def _embedded(url: str) -> Engine:
 
 
 def _prepare_embedded(connection: Any, _record: Any) -> None:
-    connection.isolation_level = None  # we say BEGIN ourselves: the driver's own idea of it is too late for readers
+    connection.isolation_level = None  # we send BEGIN ourselves: the driver sends it too late for readers
     cursor = connection.cursor()
-    # FULL, as at the gates: the server must not forget a scan that it told a gate to forget.
+    # FULL, as at the gates: the server must not lose a scan that a gate has deleted on its word.
     for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "temp_store=MEMORY", "cache_size=-32000"):
         cursor.execute(f"PRAGMA {pragma}")
     cursor.close()

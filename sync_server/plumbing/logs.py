@@ -1,4 +1,4 @@
-"""Log lines as JSON on standard error; they never hold names, addresses, codes or keys."""
+"""Log lines as JSON on standard error; they never contain names, addresses, codes or keys."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ _LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARN
 
 
 def set_up(level: str) -> None:
-    """Send structured lines to standard error from this level on."""
-    logging.getLogger("pika").setLevel(logging.CRITICAL)  # it fills pages where one line of ours says what matters
+    """Log to standard error, from this level on."""
+    logging.getLogger("pika").setLevel(logging.CRITICAL)  # verbose; one line of ours says what matters
     structlog.configure(
         processors=[
             structlog.contextvars.merge_contextvars,
@@ -24,6 +24,6 @@ def set_up(level: str) -> None:
             structlog.processors.JSONRenderer(),
         ],
         wrapper_class=structlog.make_filtering_bound_logger(_LEVELS[level]),
-        logger_factory=structlog.WriteLoggerFactory(sys.stderr),  # a line in one piece: processes share the file
+        logger_factory=structlog.WriteLoggerFactory(sys.stderr),  # each line in one write: processes share the file
         cache_logger_on_first_use=False,
     )

@@ -1,4 +1,4 @@
-"""Who is asking, what they may ask for by name, and what is written down about them."""
+"""Who makes a request: the principal, the actions a principal may be allowed, and the actor in the audit log."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from shared.ids import Entropy
 
 
 class Action(StrEnum):
-    """What a role or token may be allowed to do; accounts.rules says who may."""
+    """What a role or token may be allowed to do; `accounts.rules` decides."""
 
     READ = "read"
     EDIT_VENUES = "edit_venues"
     DELETE_VENUES = "delete_venues"
     EDIT_EVENTS = "edit_events"
     CHANGE_STATUS = "change_status"
-    CALL_OFF = "call_off"  # cancel and postpone; whoever may change the status may do so too
+    CALL_OFF = "call_off"  # cancel and postpone; implied by CHANGE_STATUS
     HOLD_SEATS = "hold_seats"
     ISSUE_TICKETS = "issue_tickets"
     CHANGE_TICKETS = "change_tickets"
@@ -33,7 +33,7 @@ class Action(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """Somebody known, acting for one organisation."""
+    """An authenticated user, token or guest, acting for one organisation."""
 
     kind: str  # user, token, guest
     id: str
@@ -43,12 +43,12 @@ class Principal:
     platform_role: str = ""  # super_admin, tenant_manager
     scopes: frozenset[str] = field(default_factory=frozenset)  # of a token
     session_id: str = ""
-    csrf: str = ""  # what unsafe requests of this browser session must carry
+    csrf: str = ""  # the token that unsafe requests of this browser session must carry
 
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """Who did it and from where, as the audit log keeps it."""
+    """Who did something and from where, as the audit log stores it."""
 
     kind: str  # user, platform, token, device, operator, system
     id: str = ""
@@ -56,16 +56,16 @@ class Actor:
     user_agent: str = ""
     request_id: str = ""
     approval: str = ""  # the tenant's approval reference, for platform staff
-    platform_role: str = ""  # in which somebody of the platform acts on an organisation from outside
-    reason: str = ""  # why, where the request says so
+    platform_role: str = ""  # the role in which platform staff act on an organisation
+    reason: str = ""  # as given in the request
 
 
 SYSTEM = Actor("system")
 
 
 @dataclass(frozen=True, slots=True)
-class Deed:
-    """By whom and when something is done, and the entropy it may use: what every use case is handed."""
+class ActionContext:
+    """Who does something and when, and with which entropy: passed to every use case."""
 
     actor: Actor
     now: Millis

@@ -1,4 +1,4 @@
-"""Seals what nobody may read in a dump of the database, and marks what nobody may guess there: by the master key."""
+"""Encrypts small secrets for the database, and hashes guessable texts with a key: both by the master key."""
 
 from __future__ import annotations
 
@@ -15,46 +15,46 @@ from shared.ids import Entropy
 
 KEY_BYTES = 32
 _NONCE = 12
-_MARKS = b"gatehouse marks of words"
+_HASH_LABEL = b"gatehouse marks of words"
 
 
 class Sealer:
-    """Seals and opens small secrets, and marks words; what is made for one purpose is good for no other."""
+    """Seals and opens small secrets, and makes keyed hashes; the result for one purpose is useless for another."""
 
     def __init__(self, key: bytes, entropy: Entropy) -> None:
         """`key` is the installation's master key of 32 bytes."""
         self._cipher = ChaCha20Poly1305(key)
-        self._marks = hmac.digest(key, _MARKS, hashlib.sha256)  # one key never serves two ciphers
+        self._hash_key = hmac.digest(key, _HASH_LABEL, hashlib.sha256)  # never one key for two algorithms
         self._entropy = entropy
 
     def seal(self, plain: bytes, purpose: str) -> bytes:
-        """Nonce and cipher text; `purpose` says what it is for and whose it is."""
+        """Nonce and ciphertext; `purpose` says what it is for and whose it is."""
         nonce = self._entropy(_NONCE)
         return nonce + self._cipher.encrypt(nonce, plain, purpose.encode())
 
     def open(self, sealed: bytes, purpose: str) -> bytes:
-        """What was sealed for this purpose; StorageError where the master key is another one."""
+        """The plain text of what was sealed for this purpose; StorageError with another master key."""
         try:
             return self._cipher.decrypt(sealed[:_NONCE], sealed[_NONCE:], purpose.encode())
         except (InvalidTag, ValueError):
             raise StorageError(
-                "A sealed secret does not open: the master key is not the one it was sealed with. "
+                "A sealed secret cannot be opened: the master key is not the one it was sealed with. "
                 "Put the right key file back in its place and start again.",
                 code="wrong_master_key",
             ) from None
 
-    def mark(self, words: str, purpose: str) -> str:
-        """64 hexadecimal digits that know the same words again; without the master key nobody can try words out."""
-        return hmac.new(self._marks, f"{purpose}\0{words}".encode(), hashlib.sha256).hexdigest()
+    def keyed_hash(self, text: str, purpose: str) -> str:
+        """64 hexadecimal digits, the same for the same text; nobody can guess texts without the master key."""
+        return hmac.new(self._hash_key, f"{purpose}\0{text}".encode(), hashlib.sha256).hexdigest()
 
 
 def load_or_make(path: Path, entropy: Entropy, *, may_make: bool) -> bytes:
-    """The master key of this file; made on the first start where that is allowed."""
+    """The master key in this file; created on the first start where that is allowed."""
     if os.path.lexists(path):
         return _checked(path)
     if not may_make:
         raise SettingsError(
-            f"There is no master key at {path}. Put your copy of it there, or name its place in "
+            f"There is no master key at {path}. Put your copy of it there, or set its path in "
             "GATEHOUSE_MASTER_KEY_FILE. A new installation makes one, once, for all its processes: "
             "`gatehouse-server key master`; keep a copy in a safe place."
         )
@@ -62,7 +62,7 @@ def load_or_make(path: Path, entropy: Entropy, *, may_make: bool) -> bytes:
 
 
 def make(path: Path, entropy: Entropy) -> bytes:
-    """A new master key in a new file that only its owner may read; never overwrites one."""
+    """Create a master key in a file that only its owner may read; never overwrites one."""
     key = entropy(KEY_BYTES)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

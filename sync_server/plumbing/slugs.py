@@ -1,4 +1,4 @@
-"""Makes slugs and short codes of names that people gave."""
+"""Makes slugs and short codes from names."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from itertools import count
 
 
 def slug_of(name: str, taken: Callable[[str], bool], nameless: str = "event") -> str:
-    """A slug made of the name that is not taken yet; `nameless` where the name has no Latin letter or digit."""
+    """A slug of the name that is not taken; `nameless` where the name has no Latin letter or digit."""
     plain = unicodedata.normalize("NFKD", name.replace("ß", "ss")).encode("ascii", "ignore").decode().lower()
     base = re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:50].strip("-") or nameless
     return next(slug for slug in _numbered(base, "-") if not taken(slug))
 
 
 def code_of(slug: str, taken: Callable[[str], bool]) -> str:
-    """A short code in capital letters and digits, made of the slug, that is not taken yet."""
+    """A short code of capital letters and digits from the slug that is not taken."""
     base = re.sub(r"[^A-Z0-9]", "", slug.upper())[:8] or "EVENT"
     return next(code for code in _numbered(base.ljust(2, "X"), "") if not taken(code))
 

@@ -1,4 +1,4 @@
-"""Tables of moves to another layout: planned, begun and carried out, and what each is to one ticket."""
+"""Tables of moves to another layout and their steps, one for each ticket that changes."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from sqlalchemy import JSON, BigInteger, CheckConstraint, ForeignKey, Index, Sma
 from sqlalchemy.orm import Mapped, mapped_column
 
 from shared.clock import Millis
-from sync_server.plumbing.tables import Base, Unsigned64
+from sync_server.plumbing.sql.tables import Base, Unsigned64
 
 _MOVING = text("state IN ('closed', 'moving')")
 
 
 class ReseatingRecord(Base):
-    """One move of an event's guests: the report that was asked for, and how far it was carried out."""
+    """One move of an event's guests: its report, and how far it has been carried out."""
 
     __tablename__ = "reseatings"
 
@@ -31,8 +31,8 @@ class ReseatingRecord(Base):
     made_by: Mapped[str] = mapped_column(String(80), default="")
     done_at: Mapped[Millis | None] = mapped_column(BigInteger)
     done_by: Mapped[str] = mapped_column(String(80), default="")
-    moved: Mapped[int] = mapped_column(default=0)  # the place of the last step that was done
-    touched_at: Mapped[Millis] = mapped_column(BigInteger, default=0)  # when somebody last did a piece of it
+    moved: Mapped[int] = mapped_column(default=0)  # the place of the last completed step
+    touched_at: Mapped[Millis] = mapped_column(BigInteger, default=0)  # when the last batch was done
 
     __table_args__ = (
         CheckConstraint("state IN ('planned', 'closed', 'moving', 'done')", name="state_known"),
@@ -42,7 +42,7 @@ class ReseatingRecord(Base):
 
 
 class ReseatingStepRecord(Base):
-    """What a move is to one ticket: another seat, another number or other words for the same one, or none at all."""
+    """What a move changes for one ticket: another seat, other details of the same seat, or no seat."""
 
     __tablename__ = "reseating_steps"
 
@@ -51,7 +51,7 @@ class ReseatingStepRecord(Base):
     ticket_id: Mapped[int] = mapped_column(Unsigned64)
     old_seat: Mapped[int]
     new_seat: Mapped[int | None]
-    moves: Mapped[bool]  # to another chair
-    new_code: Mapped[bool]  # the one that people have is replaced
-    flags: Mapped[int] = mapped_column(SmallInteger)  # what the ticket says from then on
-    why: Mapped[str] = mapped_column(String(60), default="")  # there is no seat
+    moves: Mapped[bool]  # to another seat
+    new_code: Mapped[bool]  # the code of the ticket is replaced
+    flags: Mapped[int] = mapped_column(SmallInteger)  # the flags of the ticket from then on
+    why: Mapped[str] = mapped_column(String(60), default="")  # why there is no seat

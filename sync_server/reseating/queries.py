@@ -1,4 +1,4 @@
-"""Reads of moves to another layout; a foreign id answers as one that does not exist."""
+"""Reads moves to another layout; ids of other organisations raise NotFound too."""
 
 from __future__ import annotations
 
@@ -9,28 +9,28 @@ from sqlalchemy.orm import Session
 
 from shared.errors import Conflict, NotFound
 from sync_server.events import queries as events
-from sync_server.plumbing.pages import Page, cut, position
+from sync_server.plumbing.api.pagination import Page, decode_cursor, paginate
 from sync_server.reseating.models import ReseatingRecord, ReseatingStepRecord
 
 
 def reseating(session: Session, organisation_id: str, event_id: str, id: str) -> ReseatingRecord:
-    """That move of this event, or NotFound."""
+    """A move of this event, or NotFound."""
     row = session.get(ReseatingRecord, id)
     if row is None or (row.organisation_id, row.event_id) != (organisation_id, event_id):
-        raise NotFound("There is no such report of this event.", code="migration_not_found")
+        raise NotFound("There is no such report for this event.", code="migration_not_found")
     return row
 
 
 def planned(session: Session, organisation_id: str, event_id: str, fingerprint: str) -> ReseatingRecord:
-    """The newest report of this fingerprint that is not carried out, its event locked; Conflict where there is none."""
+    """The newest report with this fingerprint that is not done, with the event locked; Conflict if there is none."""
     events.event(session, organisation_id, event_id, lock=True)
     mine = ReseatingRecord.event_id == event_id, ReseatingRecord.organisation_id == organisation_id
     wanted = select(ReseatingRecord).where(*mine, ReseatingRecord.fingerprint == fingerprint)
     row = session.execute(wanted.order_by(ReseatingRecord.id.desc()).limit(1)).scalar_one_or_none()
     if row is None:
-        raise Conflict("There is no report of this fingerprint. Ask for one first.", code="report_outdated")
+        raise Conflict("There is no report with this fingerprint. Request one first.", code="report_outdated")
     if row.state == "done":
-        raise Conflict("This report was carried out already.", code="already_carried_out", migration=row.id)
+        raise Conflict("This report has already been carried out.", code="already_carried_out", migration=row.id)
     return row
 
 
@@ -41,50 +41,52 @@ def reseatings(
     events.event(session, organisation_id, event_id)
     mine = ReseatingRecord.event_id == event_id, ReseatingRecord.organisation_id == organisation_id
     wanted = select(ReseatingRecord).where(*mine).order_by(ReseatingRecord.id)
-    start = position(after, str)
+    start = decode_cursor(after, str)
     if start is not None:
         wanted = wanted.where(ReseatingRecord.id > start[0])
-    return cut(session.execute(wanted.limit(limit + 1)).scalars().all(), limit, lambda row: (row.id,))
+    return paginate(session.execute(wanted.limit(limit + 1)).scalars().all(), limit, lambda row: (row.id,))
 
 
 def seats_of_steps(session: Session, reseating_id: str) -> dict[int, tuple[int, int]]:
-    """By ticket: its old seat and its new one, by number."""
+    """The numbers of the old and the new seat, by ticket."""
     step = ReseatingStepRecord
     wanted = select(step.ticket_id, step.old_seat, step.new_seat).where(step.reseating_id == reseating_id)
     rows = session.execute(wanted.where(step.new_seat.is_not(None)), execution_options={"yield_per": 1_000})
     return {ticket: (old, new) for ticket, old, new in rows if new is not None}
 
 
-def replaced(session: Session, reseating_id: str) -> set[int]:
-    """The tickets that get another code."""
+def tickets_with_new_codes(session: Session, reseating_id: str) -> set[int]:
+    """The tickets whose codes are replaced."""
     step = ReseatingStepRecord
     mine = step.reseating_id == reseating_id, step.new_code
     return set(session.execute(select(step.ticket_id).where(*mine)).scalars())
 
 
-def piece(session: Session, row: ReseatingRecord, limit: int) -> Sequence[ReseatingStepRecord]:
-    """The next steps of a move that goes on."""
+def next_batch(session: Session, row: ReseatingRecord, limit: int) -> Sequence[ReseatingStepRecord]:
+    """The next steps of a move."""
     step = ReseatingStepRecord
-    left = select(step).where(step.reseating_id == row.id, step.place > row.moved).order_by(step.place).limit(limit)
-    return session.execute(left).scalars().all()
+    statement = (
+        select(step).where(step.reseating_id == row.id, step.place > row.moved).order_by(step.place).limit(limit)
+    )
+    return session.execute(statement).scalars().all()
 
 
-def left_alone(session: Session, since: int) -> ReseatingRecord | None:
-    """A move of a closed house that nobody has gone on with since then: whoever closed it is gone."""
+def abandoned(session: Session, since: int) -> ReseatingRecord | None:
+    """A move in progress without a batch since then: the server that began it is gone."""
     row = ReseatingRecord
-    there = (
+    statement = (
         select(row)
         .where(row.state.in_(["closed", "moving"]), row.touched_at <= since)
         .order_by(row.touched_at)
         .limit(1)
     )
-    return session.execute(there).scalar_one_or_none()
+    return session.execute(statement).scalar_one_or_none()
 
 
 def moves(
     session: Session, reseating_id: str, *, limit: int, after: int
 ) -> tuple[Sequence[ReseatingStepRecord], int | None]:
-    """A page of those who get another chair, and from where the next page goes on."""
+    """A page of the steps to another seat, and the place after which the next page starts."""
     step = ReseatingStepRecord
     wanted = select(step).where(step.reseating_id == reseating_id, step.moves, step.place > after)
     found = session.execute(wanted.order_by(step.place).limit(limit + 1)).scalars().all()
@@ -92,7 +94,7 @@ def moves(
 
 
 def without_seats(session: Session, reseating_id: str) -> Sequence[ReseatingStepRecord]:
-    """Those for whom there is no seat."""
+    """The steps without a new seat."""
     step = ReseatingStepRecord
     wanted = select(step).where(step.reseating_id == reseating_id, step.new_seat.is_(None)).order_by(step.place)
     return session.execute(wanted).scalars().all()

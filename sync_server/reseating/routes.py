@@ -1,4 +1,4 @@
-"""/api/events/…/layout/migrate: moves an event's guests to another layout, in two acts."""
+"""/api/events/…/layout/migrate: moves an event's guests to another layout, in two steps."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from apiflask import APIBlueprint
 from flask import Response
 from sqlalchemy.orm import Session
 
-from sync_server.plumbing import once
-from sync_server.plumbing.pages import PageQuery, position
+from sync_server.plumbing.api import idempotency
+from sync_server.plumbing.api.pagination import PageQuery, decode_cursor
 from sync_server.plumbing.parts import parts
-from sync_server.plumbing.principals import Action, Deed
-from sync_server.plumbing.web import deed, organisation, require, requires
-from sync_server.reseating import pieces, queries, schemas, service
+from sync_server.plumbing.principals import Action, ActionContext
+from sync_server.plumbing.web import context, organisation, require, requires
+from sync_server.reseating import batches, queries, schemas, service
 from sync_server.reseating.models import ReseatingRecord
 from sync_server.reseating.pages import page
-from sync_server.reseating.service import Move
+from sync_server.reseating.service import MoveRequest
 
 bp = APIBlueprint("reseating", __name__, url_prefix="/api/events/<event_id>/layout", tag="Moving guests")
 
-BREATH_S = 0.02
-FIRST = 500
-"""So many moves are in the answer that makes a report; the others are read page by page."""
+PAUSE_S = 0.02
+FIRST_PAGE = 500
+"""The moves in the response to a new report; the others are read page by page."""
 
 
 @bp.post("/migrate")
@@ -31,51 +31,55 @@ FIRST = 500
 @bp.input(schemas.MoveGuests)
 @bp.output(schemas.WholeMigrationView, status_code=201)
 def migrate(event_id: str, json_data: schemas.MoveGuests) -> Response:
-    """Say where guests would sit in another layout; with the fingerprint of that report: move them, all or none."""
+    """Report where guests would sit in another layout; with the fingerprint of that report, move them, all or none."""
     move = json_data.move()
     if json_data.fingerprint is not None:
         require(Action.CHANGE_TICKETS)
-    before = once.answered()
+    before = idempotency.stored_response()
     if before is not None:
         return before
     return _report(event_id, move) if json_data.fingerprint is None else _carry_out(event_id, move)
 
 
-def _report(event_id: str, move: Move) -> Response:
+def _report(event_id: str, move: MoveRequest) -> Response:
     with parts().database.reading() as session:
-        found = service.prepare(session, organisation(), event_id, move, deed())
-    return once.once(lambda session: _whole(session, service.keep(session, found, move, deed()), 0, FIRST))
+        proposal = service.prepare(session, organisation(), event_id, move, context())
+    return idempotency.run_once(
+        lambda session: _whole(session, service.keep(session, proposal, move, context()), 0, FIRST_PAGE)
+    )
 
 
-def _carry_out(event_id: str, move: Move) -> Response:
-    """In pieces, each in a transaction of its own: who asks waits for all of them, others for one at most."""
+def _carry_out(event_id: str, move: MoveRequest) -> Response:
+    """Move in batches, each in its own transaction: this request waits for all of them, others for one at most."""
     with parts().database.writing() as session:
-        row = service.close(session, organisation(), event_id, move, deed())
+        row = service.close(session, organisation(), event_id, move, context())
     if row.state == "closed":
         _begin(event_id, move, row.id)
     more = True
     while more:
-        parts().stop.wait(BREATH_S)  # whoever waits to write is let by: on SQLite the next turn is not always theirs
+        parts().stop.wait(PAUSE_S)  # let other writers in; SQLite's lock is not fair
         with parts().database.writing() as session:
-            more = pieces.go_on(session, queries.reseating(session, organisation(), event_id, row.id), _now())
-    return once.once(
-        lambda session: _whole(session, queries.reseating(session, organisation(), event_id, row.id), 0, FIRST)
+            more = batches.move_next_batch(
+                session, queries.reseating(session, organisation(), event_id, row.id), _now()
+            )
+    return idempotency.run_once(
+        lambda session: _whole(session, queries.reseating(session, organisation(), event_id, row.id), 0, FIRST_PAGE)
     )
 
 
-def _begin(event_id: str, move: Move, migration_id: str) -> None:
+def _begin(event_id: str, move: MoveRequest, migration_id: str) -> None:
     try:
         with parts().database.writing() as session:
-            service.begin(session, organisation(), event_id, move, deed())
+            service.begin(session, organisation(), event_id, move, context())
     except Exception:
         with parts().database.writing() as session:
-            service.open_again(session, organisation(), event_id, migration_id, _now())
+            service.reopen(session, organisation(), event_id, migration_id, _now())
         raise
 
 
-def _now() -> Deed:
-    """The same deed, some seconds later."""
-    return replace(deed(), now=parts().clock())
+def _now() -> ActionContext:
+    """The context of this request with the current time, seconds after it began."""
+    return replace(context(), now=parts().clock())
 
 
 @bp.get("/migrations")
@@ -86,7 +90,7 @@ def listing(event_id: str, query_data: PageQuery) -> schemas.MigrationsView:
     """List all reports of an event."""
     with parts().database.reading() as session:
         page = queries.reseatings(session, organisation(), event_id, limit=query_data.limit, after=query_data.after)
-    items = [schemas.MigrationView(**schemas.MigrationView.words_of(row)) for row in page.items]
+    items = [schemas.MigrationView(**schemas.MigrationView.columns_of(row)) for row in page.items]
     return schemas.MigrationsView(items=items, next=page.next)
 
 
@@ -96,7 +100,7 @@ def listing(event_id: str, query_data: PageQuery) -> schemas.MigrationsView:
 @bp.output(schemas.WholeMigrationView)
 def show(event_id: str, migration_id: str, query_data: PageQuery) -> schemas.WholeMigrationView:
     """Show a report; its moves come page by page."""
-    start = position(query_data.after, int)
+    start = decode_cursor(query_data.after, int)
     with parts().database.reading() as session:
         row = queries.reseating(session, organisation(), event_id, migration_id)
         return schemas.WholeMigrationView.of(

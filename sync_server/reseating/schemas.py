@@ -1,4 +1,4 @@
-"""Shapes of requests and answers about moving guests to another layout."""
+"""Request and response schemas for moving guests to another layout."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, Field
 
-from sync_server.plumbing.shapes import Reason, iso, iso_or_none
+from sync_server.plumbing.api.schemas import Reason, iso, iso_or_none
 from sync_server.reseating.models import ReseatingRecord
-from sync_server.reseating.service import Move
+from sync_server.reseating.service import MoveRequest
 from sync_server.seating.event_schemas import ChooseLayout
 
-WORDS: Final = {
+PART_OF_FIELD: Final = {
     "blocked_seat_ids": "blocked_seats",
     "disabled_zones": "disabled_zones",
     "zone_overrides": "zone_overrides",
     "pricing_zones": "price_zones",
     "seating_overrides": "seating_overrides",
 }
-SPOKEN: Final = {ours: theirs for theirs, ours in WORDS.items()}
+FIELD_OF_PART: Final = {part: name for name, part in PART_OF_FIELD.items()}
 
 
 class MoveGuests(ChooseLayout):
-    """To which layout the guests shall move. With the fingerprint of a report: do it.
+    """The layout to which the guests move. With the fingerprint of a report, the move is carried out.
 
-    What `overrides` and `seating_overrides` do not say comes along from the layout that the event has.
+    Parts missing from `overrides` and `seating_overrides` are carried over from the current layout of the event.
     """
 
     any_price: bool = False
@@ -34,16 +34,18 @@ class MoveGuests(ChooseLayout):
     fingerprint: Annotated[str, Field(pattern="^[0-9a-f]{64}$")] | None = None
     reason: Reason = ""
 
-    def move(self) -> Move:
-        """As the use case takes it."""
-        said = frozenset(
-            WORDS[name] for name in (*self.overrides.model_fields_set, *self.model_fields_set) if name in WORDS
+    def move(self) -> MoveRequest:
+        """The request as the service takes it."""
+        given = frozenset(
+            PART_OF_FIELD[name]
+            for name in (*self.overrides.model_fields_set, *self.model_fields_set)
+            if name in PART_OF_FIELD
         )
-        return Move(self.chosen(), self.any_price, self.holds, self.reason, self.fingerprint or "", said)
+        return MoveRequest(self.chosen(), self.any_price, self.holds, self.reason, self.fingerprint or "", given)
 
 
 class Counts(BaseModel):
-    """How many guests; `seated` are all who have seats, `unplaced` counts guests of zones without seats too."""
+    """Numbers of guests; `seated` counts all with seats, `unplaced` includes guests of zones without seats."""
 
     seated: int
     stay: int
@@ -55,7 +57,7 @@ class Counts(BaseModel):
 
 
 class GuestMove(BaseModel):
-    """One ticket's way from seat to seat."""
+    """The move of one ticket from seat to seat."""
 
     ticket: str
     number: str
@@ -74,7 +76,7 @@ class GuestWithoutSeat(BaseModel):
 
 
 class ZoneRoom(BaseModel):
-    """Whether those who have no seats find room in their zone."""
+    """Whether the guests of a zone without seats fit."""
 
     zone: str
     sold: int
@@ -83,7 +85,7 @@ class ZoneRoom(BaseModel):
 
 
 class LeftBehind(BaseModel):
-    """Something that the event changed about its old layout and that the new one has no place for."""
+    """An override of the old layout that could not be carried over to the new one."""
 
     what: Literal["blocked_seat_ids", "disabled_zones", "zone_overrides", "pricing_zones", "seating_overrides"]
     name: str
@@ -91,7 +93,7 @@ class LeftBehind(BaseModel):
 
 
 class MigrationView(BaseModel):
-    """A report, and whether it was carried out."""
+    """A report and the state of its move."""
 
     id: str
     event_id: str
@@ -107,8 +109,8 @@ class MigrationView(BaseModel):
     done_at: str | None
 
     @classmethod
-    def words_of(cls, row: ReseatingRecord) -> dict[str, Any]:
-        """What every view of a report says."""
+    def columns_of(cls, row: ReseatingRecord) -> dict[str, Any]:
+        """The fields that all views of a report share."""
         report = row.report
         return {
             "id": row.id,
@@ -127,7 +129,7 @@ class MigrationView(BaseModel):
 
 
 class WholeMigrationView(MigrationView):
-    """The same with a page of the moves, everybody without a seat, and the zones without seats."""
+    """A report with a page of the moves, everybody without a seat, and the zones without seats."""
 
     moves: list[GuestMove]
     next: str | None
@@ -138,31 +140,32 @@ class WholeMigrationView(MigrationView):
 
     @classmethod
     def of(cls, row: ReseatingRecord, page: MovesPage) -> WholeMigrationView:
-        """As organisers see it."""
         report = row.report
         return cls(
-            **cls.words_of(row),
+            **cls.columns_of(row),
             moves=page.moves,
             next=page.next,
             unplaced=page.unplaced,
             zones=[ZoneRoom(**zone) for zone in report["zones"]],
-            came_along=_spoken(report.get("came_along")),
-            left_behind=[LeftBehind(**lost | {"what": SPOKEN[lost["what"]]}) for lost in report.get("left_behind", ())],
+            came_along=_by_field(report.get("came_along")),
+            left_behind=[
+                LeftBehind(**item | {"what": FIELD_OF_PART[item["what"]]}) for item in report.get("left_behind", ())
+            ],
         )
 
 
 @dataclass(frozen=True, slots=True)
 class MovesPage:
-    """Steps of a move, in words."""
+    """A page of the steps of a move."""
 
     moves: list[GuestMove]
     next: str | None
     unplaced: list[GuestWithoutSeat]
 
 
-def _spoken(kept: Mapping[str, int] | None) -> dict[str, int] | None:
-    """None for reports of a time when nothing came along."""
-    return None if kept is None else {SPOKEN[what]: count for what, count in kept.items()}
+def _by_field(counts: Mapping[str, int] | None) -> dict[str, int] | None:
+    """None for reports from before overrides were carried over."""
+    return None if counts is None else {FIELD_OF_PART[part]: count for part, count in counts.items()}
 
 
 class MigrationsView(BaseModel):

@@ -1,1 +1,1 @@
-"""What gates hold of each event, kept ready, in revisions that rise in commit order."""
+"""The rows that gates hold of each event, in revisions numbered in commit order."""

@@ -1,4 +1,4 @@
-"""Hands the running server's bell to routes that let gates wait."""
+"""Gives routes access to the head notifier of the running app."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from typing import cast
 
 from flask import Flask, current_app
 
-from sync_server.revisions.bell import Bell
+from sync_server.revisions.head_notifier import HeadNotifier
 
-EXTENSION = "gatehouse.bell"
-
-
-def hang(app: Flask, bell: Bell) -> None:
-    """Let this app's routes find the bell."""
-    app.extensions[EXTENSION] = bell
+EXTENSION = "gatehouse.head_notifier"
 
 
-def bell() -> Bell:
-    """The bell of the server that is answering this request."""
-    return cast(Bell, current_app.extensions[EXTENSION])
+def install(app: Flask, head_notifier: HeadNotifier) -> None:
+    """Register the head notifier with the app."""
+    app.extensions[EXTENSION] = head_notifier
+
+
+def head_notifier() -> HeadNotifier:
+    """The head notifier of the current app."""
+    return cast(HeadNotifier, current_app.extensions[EXTENSION])

@@ -1,4 +1,4 @@
-"""Tables of what gates hold: the live rows, what they were before, the log of revisions, and the head of each event."""
+"""Tables of the rows that gates hold: live rows, their history, the log of revisions, and each event's head."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from sqlalchemy import BigInteger, Index, LargeBinary, SmallInteger
 from sqlalchemy.orm import Mapped, mapped_column
 
 from shared.clock import Millis
-from sync_server.plumbing.tables import Base, Unsigned64
+from sync_server.plumbing.sql.tables import Base, Unsigned64
 
 
 class LineageRow(Base):
-    """One row: the random name of this database's history, renewed by every restore."""
+    """A single row: the random id of this database's history, renewed by every restore."""
 
     __tablename__ = "lineage"
 
@@ -20,7 +20,7 @@ class LineageRow(Base):
 
 
 class HeadRow(Base):
-    """Where one event stands; its lock puts the revisions of concurrent transactions in commit order."""
+    """The head of one event; locking it puts the revisions of concurrent transactions in commit order."""
 
     __tablename__ = "event_heads"
 
@@ -28,11 +28,13 @@ class HeadRow(Base):
     revision: Mapped[int] = mapped_column(BigInteger)
     digest: Mapped[bytes] = mapped_column(LargeBinary(16))
     arrivals: Mapped[int] = mapped_column(BigInteger)
-    settled_at: Mapped[Millis] = mapped_column(BigInteger, default=0)  # no ticket that is still to come is older
+    settled_at: Mapped[Millis] = mapped_column(
+        BigInteger, default=0
+    )  # no ticket added later is issued before this time
 
 
 class RevisionRow(Base):
-    """One revision: when, how many rows, and the digest after it."""
+    """One revision: its time, how many rows it changed, and the digest after it."""
 
     __tablename__ = "event_revisions"
 
@@ -46,7 +48,7 @@ class RevisionRow(Base):
 
 
 class SnapshotRow(Base):
-    """One row as gates hold it now; without a body it is gone."""
+    """One row as gates hold it now; a row without a body is deleted."""
 
     __tablename__ = "snapshot_rows"
 

@@ -1,4 +1,4 @@
-"""What gates hold, as sync and reconciliation ask for it: now, since a revision, at a revision, at a time."""
+"""Reads of the rows that gates hold: now, since a revision, at a revision, at a time."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from sqlalchemy.orm import Session
 
 from shared.clock import Millis
 from shared.snapshot import Position, Row, RowKind
-from sync_server.revisions.bell import Seen
+from sync_server.revisions.head_notifier import HeadPosition
 from sync_server.revisions.models import HeadRow, LineageRow, RevisionRow, SnapshotRow, SupersededRow
 
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """Where an event stands."""
+    """The head of an event: its newest revision, digest and arrival number."""
 
     lineage: bytes
     revision: int
     digest: bytes
     arrivals: int
-    settled_at: Millis  # no ticket still to come is older
+    settled_at: Millis  # no ticket added later is issued before this time
 
     @property
     def position(self) -> Position:
-        """As gates name it."""
+        """The position that gates send and store."""
         return Position(self.lineage, self.revision, self.digest)
 
 
@@ -42,18 +42,18 @@ class Changes:
 
 
 def lineage(session: Session) -> bytes:
-    """The name of this database's history."""
+    """The id of this database's history."""
     return session.execute(select(LineageRow.value)).scalar_one()
 
 
 def head(session: Session, event_number: int) -> Head | None:
-    """Where this event stands, if there is such an event."""
+    """The head of this event; None where there is no such event."""
     row = session.execute(_head_columns().where(HeadRow.event_number == event_number)).first()
     return None if row is None else Head(lineage(session), row.revision, row.digest, row.arrivals, row.settled_at)
 
 
-def heads(session: Session, event_numbers: Iterable[int]) -> Mapping[int, Seen]:
-    """Revision and arrivals of these events, for the bell."""
+def heads(session: Session, event_numbers: Iterable[int]) -> Mapping[int, HeadPosition]:
+    """Revision and arrivals of these events, for the head notifier."""
     found = session.execute(_head_columns().where(HeadRow.event_number.in_(list(event_numbers))))
     return {row.event_number: (row.revision, row.arrivals) for row in found}
 
@@ -61,20 +61,20 @@ def heads(session: Session, event_numbers: Iterable[int]) -> Mapping[int, Seen]:
 def rows_after(session: Session, event_number: int, after: int, limit: int) -> Changes | None:
     """Whole revisions after this one: about `limit` rows of them, and at least one revision.
 
-    None where this position cannot be continued from.
+    None where the event has no such revision.
     """
-    present = head(session, event_number)
-    if present is None or after > present.revision:
+    current = head(session, event_number)
+    if current is None or after > current.revision:
         return None
     reached = _reached(session, event_number, after, limit)
     if reached is None:
-        return _nothing_new(session, event_number, present)
+        return _nothing_new(session, event_number, current)
     rows = _changed_between(session, event_number, after, reached.revision)
     return Changes(after, reached.revision, reached.digest, _settled_by(session, reached), rows)
 
 
 def frame_rows(session: Session, event_number: int, after_kind: int, after_key: int, limit: int) -> list[Row]:
-    """The live rows that follow (kind, key) in the table's own order; begin with (0, 0)."""
+    """The live rows after (kind, key), ordered by them; start with (0, 0)."""
     beyond = or_(SnapshotRow.kind > after_kind, and_(SnapshotRow.kind == after_kind, SnapshotRow.key > after_key))
     wanted = (
         select(SnapshotRow.kind, SnapshotRow.key, SnapshotRow.body)
@@ -86,7 +86,7 @@ def frame_rows(session: Session, event_number: int, after_kind: int, after_key: 
 
 
 def row_at_revision(session: Session, event_number: int, kind: RowKind, key: int, revision: int) -> Row | None:
-    """What gates at this revision held under that name; None: nothing."""
+    """The row as gates at this revision held it; None where they held none."""
     live = session.get(SnapshotRow, (event_number, int(kind), key))
     if live is None or live.revision <= revision:
         return None if live is None or live.body is None else Row(kind, key, live.body)
@@ -112,12 +112,12 @@ def rows_at_revision(session: Session, event_number: int, kind: RowKind, revisio
 
 
 def row_at_time(session: Session, event_number: int, kind: RowKind, key: int, at: Millis) -> Row | None:
-    """What the server's words under that name were at this time."""
+    """The row as it was at this time."""
     return row_at_revision(session, event_number, kind, key, revision_at(session, event_number, at))
 
 
 def revision_at(session: Session, event_number: int, at: Millis) -> int:
-    """The revision that was the newest at this time; 0: none yet."""
+    """The newest revision at this time; 0 where there was none yet."""
     newest = select(func.max(RevisionRow.revision)).where(
         RevisionRow.event_number == event_number, RevisionRow.at <= at
     )
@@ -146,21 +146,21 @@ def _reached(session: Session, event_number: int, after: int, limit: int) -> Rev
 
 
 def _settled_by(session: Session, reached: RevisionRow) -> Millis:
-    """The time of a revision; of one that others of the same moment follow, the time of those before.
+    """The time of a revision; if others of the same time follow it, the time of the revision before them.
 
-    A large transaction becomes several revisions. Whoever knows the first of them only must not believe that he knows
-    every ticket of its time.
+    A large transaction becomes several revisions. A gate that has only the first of them must not conclude that it has
+    every ticket of that time.
     """
-    following = session.get(RevisionRow, (reached.event_number, reached.revision + 1))
-    if following is None or following.at > reached.at:
+    next_revision = session.get(RevisionRow, (reached.event_number, reached.revision + 1))
+    if next_revision is None or next_revision.at > reached.at:
         return reached.at
-    mine = RevisionRow.event_number == reached.event_number, RevisionRow.at < reached.at
-    return session.execute(select(func.max(RevisionRow.at)).where(*mine)).scalar_one() or 0
+    earlier = RevisionRow.event_number == reached.event_number, RevisionRow.at < reached.at
+    return session.execute(select(func.max(RevisionRow.at)).where(*earlier)).scalar_one() or 0
 
 
-def _nothing_new(session: Session, event_number: int, present: Head) -> Changes:
-    newest = session.get(RevisionRow, (event_number, present.revision))
-    return Changes(present.revision, present.revision, present.digest, 0 if newest is None else newest.at, [])
+def _nothing_new(session: Session, event_number: int, current: Head) -> Changes:
+    newest = session.get(RevisionRow, (event_number, current.revision))
+    return Changes(current.revision, current.revision, current.digest, 0 if newest is None else newest.at, [])
 
 
 def _changed_between(session: Session, event_number: int, after: int, until: int) -> list[Row]:

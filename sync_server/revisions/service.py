@@ -1,4 +1,4 @@
-"""Keeps what gates hold in step with the server's own tables: the last act of every transaction that changes it."""
+"""Raises revisions of the rows that gates hold, before the commit of every transaction that changes them."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from shared.snapshot import (
     digest_remove,
     pack,
 )
-from sync_server.plumbing.database import Database, after_commit, announce
-from sync_server.revisions.bell import Bell
+from sync_server.plumbing.database import Database, after_commit, emit
+from sync_server.revisions.head_notifier import HeadNotifier
 from sync_server.revisions.models import HeadRow, LineageRow, RevisionRow, SnapshotRow, SupersededRow
 
 T = TypeVar("T")
-Pending = dict[tuple[int, int], Row]  # by kind and key: a row that is put twice counts once
+Pending = dict[tuple[int, int], Row]  # by kind and key: the last version of a row counts
 
 _QUEUE = "rows_put"
 _MOVED = "heads_moved"
@@ -35,52 +35,52 @@ _CHUNK = 2_000
 
 
 def put(session: Session, event_number: int, rows: Iterable[AnyRow | Row]) -> None:
-    """Let gates of this event hold these rows from this transaction on; a Row without body takes one away."""
+    """Queue rows for the gates of this event, effective with this transaction; a Row without a body deletes."""
     pending: Pending = session.info.setdefault(_QUEUE, {}).setdefault(event_number, {})
     for each in rows:
         row = each if isinstance(each, Row) else pack(each)
         pending[int(row.kind), row.key] = row
 
 
-def wire(database: Database, bell: Bell) -> Bell:
-    """Make raising revisions a last act of every transaction of this database, and ring this bell after it."""
+def wire(database: Database, head_notifier: HeadNotifier) -> HeadNotifier:
+    """Raise revisions before every commit of this database, and notify after it."""
 
-    def last_act(session: Session, now: Millis) -> None:
+    def raise_revisions(session: Session, now: Millis) -> None:
         queue: dict[int, Pending] = session.info.pop(_QUEUE, {})
         moved = session.info.pop(_MOVED, set())
-        for event_number in sorted(queue):  # one order for everybody, so that no two wait for each other
+        for event_number in sorted(queue):  # one lock order for all transactions, so that no two deadlock
             if _apply(session, event_number, queue[event_number], now):
                 moved.add(event_number)
         for event_number in moved:
-            _ring_after(session, event_number, bell)
+            _notify_after_commit(session, event_number, head_notifier)
 
-    database.last_acts.append(last_act)
-    return bell
+    database.before_commit.append(raise_revisions)
+    return head_notifier
 
 
-def _ring_after(session: Session, event_number: int, bell: Bell) -> None:
+def _notify_after_commit(session: Session, event_number: int, head_notifier: HeadNotifier) -> None:
     head = session.get_one(HeadRow, event_number, populate_existing=True)
     revision, arrivals = head.revision, head.arrivals
-    after_commit(session, lambda: bell.ring(event_number, revision=revision, arrivals=arrivals))
+    after_commit(session, lambda: head_notifier.notify(event_number, revision=revision, arrivals=arrivals))
 
 
 def open_head(session: Session, event_number: int) -> None:
-    """Begin the history of a new event."""
+    """Create the head of a new event."""
     session.add(HeadRow(event_number=event_number, revision=0, digest=EMPTY_DIGEST, arrivals=0, settled_at=0))
     session.flush()
 
 
 def forget_event(session: Session, event_number: int) -> None:
-    """Drop the history of an event that no gate ever heard of, with what this transaction has put."""
+    """Delete the history of an event that no gate has fetched, and what this transaction queued for it."""
     session.info.get(_QUEUE, {}).pop(event_number, None)
     for table in (SupersededRow, SnapshotRow, RevisionRow, HeadRow):
         session.execute(delete(table).where(table.event_number == event_number))
 
 
 def allot_arrivals(session: Session, event_number: int, count: int) -> range:
-    """Arrival numbers for movements, in commit order; wakes who waits for them.
+    """Allot arrival numbers to movements, in commit order; waiting gates are notified after the commit.
 
-    Locks the event's head: call it late, and for several events in rising order of their numbers.
+    Locks the event's head: call it late in the transaction, and for several events in ascending order.
     """
     raised = (
         update(HeadRow)
@@ -94,14 +94,15 @@ def allot_arrivals(session: Session, event_number: int, count: int) -> range:
 
 
 def lock_head(session: Session, event_number: int) -> Millis:
-    """Hold back everybody else's revisions of this event; no ticket still to come may be older than the answer."""
+    """Lock the event's head; no ticket added from now on may be issued before the returned time."""
     return _locked_head(session, event_number).settled_at
 
 
 def settle(session: Session, event_numbers: Iterable[int], now: Millis) -> None:
-    """Promise gates of these events that no ticket still to come will be older than now.
+    """Promise gates that no ticket of these events will be issued before now.
 
-    Whoever raises a revision keeps the promise, under the same lock. Where somebody holds it, the older promise stands.
+    Whoever raises a revision keeps the promise, under the same lock. Locked heads are skipped: their older promise
+    stands.
     """
     here = HeadRow.event_number.in_(list(event_numbers)), HeadRow.settled_at < now
     free = select(HeadRow).where(*here).order_by(HeadRow.event_number).with_for_update(skip_locked=True)
@@ -110,7 +111,7 @@ def settle(session: Session, event_numbers: Iterable[int], now: Millis) -> None:
 
 
 def ensure_lineage(session: Session, entropy: Entropy, now: Millis) -> bytes:
-    """The name of this database's history, given at its first use."""
+    """The id of this database's history, created on first use."""
     row = session.get(LineageRow, 1)
     if row is None:
         row = LineageRow(id=1, value=entropy(8), since=now)
@@ -120,7 +121,7 @@ def ensure_lineage(session: Session, entropy: Entropy, now: Millis) -> bytes:
 
 
 def renew_lineage(session: Session, entropy: Entropy, now: Millis) -> bytes:
-    """Say that history before now may differ from what gates were told: after every restore."""
+    """Start a new lineage after a restore: gates may hold rows that this database does not know."""
     ensure_lineage(session, entropy, now)
     row = session.get_one(LineageRow, 1)
     row.value, row.since = entropy(8), now
@@ -129,27 +130,27 @@ def renew_lineage(session: Session, entropy: Entropy, now: Millis) -> bytes:
 
 
 def _apply(session: Session, event_number: int, pending: Pending, now: Millis) -> bool:
-    """Whether anything changed. From the lock of the head to the commit nobody else can raise this event's revision.
+    """Apply queued rows under the lock of the head, which is held until the commit; returns whether anything changed.
 
-    What is more than gates take at once becomes several revisions, so that they need not fetch the whole event anew.
+    More rows than gates accept at once become several revisions, so that they need not fetch the whole event again.
     """
     head = _locked_head(session, event_number)
     first = head.revision
-    for some in _chunks(pending.items(), FRAME_ROWS if len(pending) > MAX_FRAME_ROWS else MAX_FRAME_ROWS):
-        _raise(session, head, dict(some), now, rising=head.revision == first)
+    for chunk in _chunks(pending.items(), FRAME_ROWS if len(pending) > MAX_FRAME_ROWS else MAX_FRAME_ROWS):
+        _raise(session, head, dict(chunk), now, is_first=head.revision == first)
     return head.revision > first
 
 
-def _raise(session: Session, head: HeadRow, pending: Pending, now: Millis, *, rising: bool) -> None:
-    """One revision, where these rows differ from what gates hold; `rising`: the first of this transaction."""
+def _raise(session: Session, head: HeadRow, pending: Pending, now: Millis, *, is_first: bool) -> None:
+    """Add one revision if these rows differ from what gates hold; `is_first` in this transaction."""
     event_number = head.event_number
     before = _current(session, event_number, pending)
     changed = [row for name, row in pending.items() if _differs(row, before.get(name))]
     if not changed:
         return
     old = [before[int(row.kind), row.key] for row in changed if (int(row.kind), row.key) in before]
-    if rising:
-        announce(session, "revision_rises", (event_number, head.settled_at), now)
+    if is_first:
+        emit(session, "revision_rises", (event_number, head.settled_at), now)
         head.settled_at = max(head.settled_at, now)
     head.revision += 1
     head.digest = _digest_after(head.digest, old, changed)
@@ -194,12 +195,12 @@ def _current(
 def _replace(
     session: Session, event_number: int, revision: int, old: Sequence[SnapshotRow], changed: Sequence[Row]
 ) -> None:
-    """Move what was to the history, and put what is in its place."""
+    """Move the old rows to the history and insert the new ones."""
     if old:
         session.execute(insert(SupersededRow), [_as_superseded(row, revision) for row in old])
         for some in _chunks(old, _CHUNK):
-            names = [(row.event_number, row.kind, row.key) for row in some]
-            named = tuple_(SnapshotRow.event_number, SnapshotRow.kind, SnapshotRow.key).in_(names)
+            keys = [(row.event_number, row.kind, row.key) for row in some]
+            named = tuple_(SnapshotRow.event_number, SnapshotRow.kind, SnapshotRow.key).in_(keys)
             session.execute(delete(SnapshotRow).where(named), execution_options={"synchronize_session": False})
             for row in some:
                 session.expunge(row)

@@ -1,4 +1,4 @@
-"""Every version of many rows in a few reads: reconciliation asks for hundreds of tickets at once."""
+"""Reads every version of many rows in a few queries: reconciliation needs hundreds of tickets at once."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 
 from shared.clock import Millis
 from shared.snapshot import RowKind
-from sync_server.plumbing.many import among
+from sync_server.plumbing.sql.bulk import among
 from sync_server.revisions.models import RevisionRow, SnapshotRow, SupersededRow
 
 _CHUNK = 1_000
@@ -21,7 +21,7 @@ _CHUNK = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """What one row was from `revision` until, not including, `until`; None: it still is."""
+    """One row from `revision` up to, not including, `until`; None where it is current."""
 
     revision: int
     until: int | None
@@ -30,20 +30,20 @@ class Version:
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """Which revision was the newest at which time, over a stretch of time."""
+    """The newest revision at each time within a span."""
 
     before: int
     times: Sequence[Millis]
     revisions: Sequence[int]
 
     def revision_at(self, at: Millis) -> int:
-        """The newest revision at this time, which must lie in the stretch that was asked for."""
-        place = bisect_right(self.times, at)
-        return self.revisions[place - 1] if place else self.before
+        """The newest revision at this time, which must lie within the span."""
+        index = bisect_right(self.times, at)
+        return self.revisions[index - 1] if index else self.before
 
 
 def of_rows(session: Session, event_number: int, kind: RowKind, keys: Collection[int]) -> dict[int, list[Version]]:
-    """All versions of these rows, in no order; a key that never was is left out."""
+    """All versions of these rows, unordered; keys that never existed are omitted."""
     found: dict[int, list[Version]] = {}
     for some in _chunks(keys):
         for table in (SnapshotRow, SupersededRow):
@@ -53,7 +53,7 @@ def of_rows(session: Session, event_number: int, kind: RowKind, keys: Collection
 
 
 def of_kind(session: Session, event_number: int, kind: RowKind) -> dict[int, list[Version]]:
-    """All versions of all rows of a kind: for gates, zones, types, the event; not meant for tickets."""
+    """All versions of all rows of a kind; for gates, zones, types and the event, not for tickets."""
     found: dict[int, list[Version]] = {}
     for table in (SnapshotRow, SupersededRow):
         _collect(session, _columns(table, event_number, kind), found)
@@ -61,7 +61,7 @@ def of_kind(session: Session, event_number: int, kind: RowKind) -> dict[int, lis
 
 
 def timeline(session: Session, event_number: int, first: Millis, last: Millis) -> Timeline:
-    """Which revision held when, between these two times."""
+    """The revisions between these two times."""
     here = RevisionRow.event_number == event_number
     before = session.scalar(select(func.max(RevisionRow.revision)).where(here, RevisionRow.at <= first))
     within = select(RevisionRow.at, RevisionRow.revision).where(here, RevisionRow.at > first, RevisionRow.at <= last)
@@ -70,7 +70,7 @@ def timeline(session: Session, event_number: int, first: Millis, last: Millis) -
 
 
 def stale_since(session: Session, held: Collection[tuple[int, int]]) -> dict[tuple[int, int], Millis]:
-    """Since when somebody who holds this (event, revision) lacks something; one that lacks nothing is left out."""
+    """Since when a gate at (event, revision) has been out of date; gates that are current are omitted."""
     found: dict[tuple[int, int], Millis] = {}
     for event_number, revision in held:
         following = RevisionRow.event_number == event_number, RevisionRow.revision == revision + 1

@@ -1,1 +1,1 @@
-"""Journals of gates as the server keeps them: entries, movements, reconciliation, conflicts."""
+"""Journals of gates as the server stores them: entries, movements, reconciliation, conflicts."""

@@ -1,4 +1,4 @@
-"""Finds entries that were made when a zone or gate was full: only everybody's movements together can tell."""
+"""Finds entries made when a zone or gate was full, from the movements of all gates together."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from shared.clock import Millis
 from shared.reasons import Reason
 from shared.scans import decode
 from shared.snapshot import EventRow, GateRow, MovementKind, RowKind, ZoneRow, unpack
-from sync_server.plumbing.principals import Deed
+from sync_server.plumbing.principals import ActionContext
 from sync_server.revisions import queries as revisions
 from sync_server.scans import conflicts
-from sync_server.scans.conflicts import Found, Known
+from sync_server.scans.conflicts import FoundConflict, StoredScan
 from sync_server.scans.crowding import Step, by_gate, by_zone, crowd
+from sync_server.scans.event_history import organisations_of
 from sync_server.scans.models import ConflictRow, MovementRow, ScanCount, ScanEntry
 from sync_server.scans.reconcile import Conflict, ConflictKind, Judged
-from sync_server.scans.rows_at import organisations_of
 
 _NEWEST = 2**62
 _FULL = {Reason.ZONE_FULL.value, Reason.GATE_FULL.value}
@@ -36,45 +36,45 @@ Identity = tuple[int, int, int]
 
 @dataclass(slots=True)
 class CapacityWatch:
-    """Looks at the events where somebody has moved since it looked last."""
+    """Checks the events with movements since the last round."""
 
-    looked_at: dict[int, int] = field(default_factory=dict)
+    checked: dict[int, int] = field(default_factory=dict)
 
-    def run(self, session: Session, deed: Deed) -> None:
-        """One round over all events with scans."""
+    def run(self, session: Session, context: ActionContext) -> None:
+        """Check all events with new movements."""
         events = session.scalars(select(ScanCount.event).distinct()).all()
         owners = organisations_of(session, events)
         for event, (_, arrivals) in sorted(revisions.heads(session, events).items()):
-            if event in owners and self.looked_at.get(event) != arrivals:
-                check(session, owners[event], event, deed.now)
-                self.looked_at[event] = arrivals
+            if event in owners and self.checked.get(event) != arrivals:
+                check(session, owners[event], event, context.now)
+                self.checked[event] = arrivals
 
 
 def check(session: Session, organisation_id: str, event: int, now: Millis) -> None:
-    """Write down which entries of an event found their zone or gate full; withdraw those that did not after all."""
+    """Store over-capacity conflicts of an event; withdraw those that no longer hold."""
     zones, gates = _limits(session, event)
-    known = ConflictRow.event == event, ConflictRow.kind == ConflictKind.OVER_CAPACITY
+    previous = ConflictRow.event == event, ConflictRow.kind == ConflictKind.OVER_CAPACITY
     found = _overfull(session, event, zones, gates, now) if zones or gates else []
-    conflicts.keep_among(session, organisation_id, known, found, now)
+    conflicts.store_among(session, organisation_id, previous, found, now)
 
 
 def _overfull(
     session: Session, event: int, zones: Mapping[int, int], gates: Mapping[int, int], now: Millis
-) -> list[Found]:
+) -> list[FoundConflict]:
     row = revisions.row_at_revision(session, event, RowKind.EVENT, event, _NEWEST)
-    facts = unpack(row) if row else None
-    if not isinstance(facts, EventRow):
+    event_row = unpack(row) if row else None
+    if not isinstance(event_row, EventRow):
         return []
     steps = _steps(session, event)
-    full_zones = crowd(steps, by_zone, zones, facts, now).too_many
-    full_gates = crowd(steps, by_gate, gates, facts, now).too_many
-    places = {_place(step.passage): Reason.GATE_FULL for step in full_gates}
-    places |= {_place(step.passage): Reason.ZONE_FULL for step in full_zones}
-    return _told(session, event, places)
+    full_zones = crowd(steps, by_zone, zones, event_row, now).too_many
+    full_gates = crowd(steps, by_gate, gates, event_row, now).too_many
+    reasons = {_identity(step.passage): Reason.GATE_FULL for step in full_gates}
+    reasons |= {_identity(step.passage): Reason.ZONE_FULL for step in full_zones}
+    return _conflicts(session, event, reasons)
 
 
 def _limits(session: Session, event: int) -> tuple[dict[int, int], dict[int, int]]:
-    """Capacities by zone and gate; a reserved seat is its own capacity."""
+    """Capacities by zone and gate; zones with reserved seats have none."""
     rows = [
         unpack(row)
         for kind in (RowKind.ZONE, RowKind.GATE)
@@ -89,45 +89,45 @@ def _limits(session: Session, event: int) -> tuple[dict[int, int], dict[int, int
 
 
 def _steps(session: Session, event: int) -> list[Step]:
-    """Everybody's counted movements at their corrected times, doubled tickets marked."""
+    """All counted movements at their corrected times, duplicates marked."""
     columns = select(MovementRow, ScanEntry.at).join(ScanEntry, _SAME_ENTRY).where(MovementRow.event == event)
     rows = session.execute(columns.where(~ScanEntry.quarantined)).all()
     annulled = {(one.annuls_device, one.annuls_branch, one.annuls_seq) for one, _ in rows}
-    doubled = _doubled(session, event)
+    duplicates = _duplicates(session, event)
     return [
-        Step(one.ticket, _passage(one, at), (one.device, one.branch, one.seq) in doubled)
+        Step(one.ticket, _passage(one, at), (one.device, one.branch, one.seq) in duplicates)
         for one, at in rows
         if one.kind != MovementKind.ANNULMENT and (one.device, one.branch, one.seq) not in annulled
     ]
 
 
 def _passage(one: MovementRow, at: Millis) -> Passage:
-    way = Direction.ENTRY if one.kind == MovementKind.ENTRY else Direction.EXIT
-    return Passage(at, one.device, one.branch, one.seq, way, one.gate, one.zone)
+    direction = Direction.ENTRY if one.kind == MovementKind.ENTRY else Direction.EXIT
+    return Passage(at, one.device, one.branch, one.seq, direction, one.gate, one.zone)
 
 
-def _doubled(session: Session, event: int) -> set[Identity]:
-    standing = (
+def _duplicates(session: Session, event: int) -> set[Identity]:
+    conditions = (
         ConflictRow.event == event,
         ConflictRow.kind == ConflictKind.DUPLICATE,
         ConflictRow.withdrawn_at.is_(None),
     )
-    scans = session.scalars(select(ConflictRow.scans).where(*standing))
+    scans = session.scalars(select(ConflictRow.scans).where(*conditions))
     return {(first["device"], first["branch"], first["seq"]) for first, *_ in scans}
 
 
-def _place(passage: Passage) -> Identity:
+def _identity(passage: Passage) -> Identity:
     return passage.device, passage.branch, passage.seq
 
 
-def _told(session: Session, event: int, places: Mapping[Identity, Reason]) -> list[Found]:
-    if not places:
+def _conflicts(session: Session, event: int, reasons: Mapping[Identity, Reason]) -> list[FoundConflict]:
+    if not reasons:
         return []
-    named = tuple_(ScanEntry.device, ScanEntry.branch, ScanEntry.seq).in_(list(places))
-    found: list[Found] = []
+    named = tuple_(ScanEntry.device, ScanEntry.branch, ScanEntry.seq).in_(list(reasons))
+    found: list[FoundConflict] = []
     for row in session.scalars(select(ScanEntry).where(ScanEntry.event == event, named)):
         judged = Judged(decode(row.body), row.at, row.uncertainty)
-        if judged.entry.override_denial not in _FULL:  # a supervisor let them in knowing that it was full
-            conflict = Conflict(ConflictKind.OVER_CAPACITY, judged, places[row.device, row.branch, row.seq])
-            found.append(Found(event, row.ticket, conflict, [Known(judged, row.hash)]))
+        if judged.entry.override_denial not in _FULL:  # else a supervisor admitted them knowing that it was full
+            conflict = Conflict(ConflictKind.OVER_CAPACITY, judged, reasons[row.device, row.branch, row.seq])
+            found.append(FoundConflict(event, row.ticket, conflict, [StoredScan(judged, row.hash)]))
     return found

@@ -1,4 +1,4 @@
-"""Keeps what reconciliation contradicts: new conflicts are told once; those that facts undo are withdrawn, not lost."""
+"""Stores conflicts found by reconciliation; those that no longer hold are withdrawn, not deleted."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from sqlalchemy.orm import Session
 
 from shared.clock import Millis
 from shared.ids import uuid7
-from sync_server.plumbing.database import of
-from sync_server.plumbing.many import among
+from sync_server.plumbing.database import database_of
+from sync_server.plumbing.sql.bulk import among
 from sync_server.scans.models import ConflictRow
 from sync_server.scans.reconcile import Conflict, ConflictKind, Judged
 
@@ -26,56 +26,66 @@ SEVERITY: dict[ConflictKind, int] = {
     ConflictKind.NEVER_ISSUED: 4,
     ConflictKind.FORGED_CODE: 4,
 }
-"""0 is for information; 4 says that a ticket key may be out."""
+"""0 is for information; 4 means that a ticket key may have leaked."""
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
-    """One kept entry as reconciliation sees it, and the hash that names it among its twins."""
+class StoredScan:
+    """One stored entry as reconciliation sees it, and the hash that identifies it among forks."""
 
     judged: Judged
     hash: bytes
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """A conflict of one ticket, and the ticket's entries by the number that reconciliation hands back."""
+class FoundConflict:
+    """A conflict of one ticket, with the ticket's entries by their `ref`."""
 
     event: int
     ticket: int
     conflict: Conflict
-    entries: Sequence[Known]
+    entries: Sequence[StoredScan]
 
     @property
     def subject(self) -> str:
-        """Names the entry that is wrong, its twin on a forked journal apart."""
+        """Identifies the entry that is wrong, even on a forked journal."""
         entry = self.conflict.of.entry
         return f"{entry.device}-{entry.branch}-{entry.seq}-{self.entries[self.conflict.of.ref].hash[:8].hex()}"
 
     @property
-    def name(self) -> tuple[int, str, str]:
-        """What the same conflict is recognised by."""
+    def key(self) -> tuple[int, str, str]:
+        """The key of the same conflict."""
         return self.ticket, self.conflict.kind, self.subject
 
 
-def keep(
-    session: Session, organisation_id: str, event: int, tickets: Sequence[int], *, found: Sequence[Found], now: Millis
-) -> list[Found]:
-    """Write down what was found of these tickets; answers what is new."""
-    # Crowds are found by looking at everybody, and are kept by who looks at everybody.
+def store(
+    session: Session,
+    organisation_id: str,
+    event: int,
+    tickets: Sequence[int],
+    *,
+    found: Sequence[FoundConflict],
+    now: Millis,
+) -> list[FoundConflict]:
+    """Store the conflicts found for these tickets; returns the new ones."""
+    # Over-capacity conflicts need the movements of everybody: capacity.py stores them.
     of_tickets = ConflictRow.event == event, among(session, ConflictRow.ticket, tickets)
-    known = (*of_tickets, ConflictRow.kind != ConflictKind.OVER_CAPACITY)
-    return keep_among(session, organisation_id, known, found, now)
+    previous = (*of_tickets, ConflictRow.kind != ConflictKind.OVER_CAPACITY)
+    return store_among(session, organisation_id, previous, found, now)
 
 
-def keep_among(
-    session: Session, organisation_id: str, known: Sequence[ColumnElement[bool]], found: Sequence[Found], now: Millis
-) -> list[Found]:
-    """Write down what was found; of the `known` ones, withdraw those that were not found again. Answers what is new."""
-    before = {(row.ticket, row.kind, row.subject): row for row in session.scalars(select(ConflictRow).where(*known))}
-    new: list[Found] = []
+def store_among(
+    session: Session,
+    organisation_id: str,
+    previous: Sequence[ColumnElement[bool]],
+    found: Sequence[FoundConflict],
+    now: Millis,
+) -> list[FoundConflict]:
+    """Store the conflicts found, and withdraw those of `previous` not found again; returns the new ones."""
+    before = {(row.ticket, row.kind, row.subject): row for row in session.scalars(select(ConflictRow).where(*previous))}
+    new: list[FoundConflict] = []
     for one in found:
-        row = before.pop(one.name, None)
+        row = before.pop(one.key, None)
         if row is None:
             session.add(_row(session, organisation_id, one, now))
             new.append(one)
@@ -87,10 +97,10 @@ def keep_among(
     return new
 
 
-def _row(session: Session, organisation_id: str, found: Found, now: Millis) -> ConflictRow:
+def _row(session: Session, organisation_id: str, found: FoundConflict, now: Millis) -> ConflictRow:
     conflict = found.conflict
     return ConflictRow(
-        id=uuid7(now, of(session).entropy),
+        id=uuid7(now, database_of(session).entropy),
         organisation_id=organisation_id,
         event=found.event,
         ticket=found.ticket,
@@ -104,7 +114,7 @@ def _row(session: Session, organisation_id: str, found: Found, now: Millis) -> C
     )
 
 
-def _renew(row: ConflictRow, found: Found) -> None:
+def _renew(row: ConflictRow, found: FoundConflict) -> None:
     row.order_unsure, row.reason = found.conflict.order_unsure, found.conflict.reason or ""
     row.scans, row.withdrawn_at = _scans(found.conflict), None
 

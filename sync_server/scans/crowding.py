@@ -1,4 +1,4 @@
-"""How many are where: bodies inside each zone or gate, and the entries made when there was no room left."""
+"""Counts people inside each zone or gate, and finds entries made when it was full."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from shared.rows import EventRow
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One counted movement of one ticket; a duplicate is another body on the same ticket."""
+    """One counted movement of one ticket; a duplicate is another person with the same ticket."""
 
     ticket_id: int
     passage: Passage
@@ -22,9 +22,9 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Crowd:
-    """Who is where, and which entries found it full."""
+    """How many are in each place, and the entries made when it was full."""
 
-    inside: Mapping[int, int] = field(default_factory=dict)  # place: bodies
+    inside: Mapping[int, int] = field(default_factory=dict)  # by place
     too_many: tuple[Step, ...] = ()
 
 
@@ -41,12 +41,12 @@ def by_gate(passage: Passage) -> int:
 def crowd(
     steps: Iterable[Step], place: Callable[[Passage], int], limits: Mapping[int, int], event: EventRow, now: int
 ) -> Crowd:
-    """Bodies by place at `now`; a function of the set of steps, whatever their order."""
-    floor = _Floor(place, limits, event)
+    """People by place at `now`; a function of the set of steps, whatever their order."""
+    occupancy = _Occupancy(place, limits, event)
     for step in sorted(steps, key=_order):
-        floor.take(step)
-    floor.empty_until(now)
-    return Crowd(floor.inside(), tuple(floor.too_many))
+        occupancy.take(step)
+    occupancy.empty_until(now)
+    return Crowd(occupancy.inside(), tuple(occupancy.too_many))
 
 
 def _order(step: Step) -> tuple[int, int, int, int, int]:
@@ -55,19 +55,19 @@ def _order(step: Step) -> tuple[int, int, int, int, int]:
 
 
 @dataclass(slots=True)
-class _Floor:
-    """The house while the movements of a night pass by."""
+class _Occupancy:
+    """Occupancy while movements are applied in order of time."""
 
     place: Callable[[Passage], int]
     limits: Mapping[int, int]
     event: EventRow
-    bodies: dict[int, list[int]] = field(default_factory=lambda: defaultdict(list))  # ticket: place of each body
+    bodies: dict[int, list[int]] = field(default_factory=lambda: defaultdict(list))  # ticket: the place of each person
     count: Counter[int] = field(default_factory=Counter)
     too_many: list[Step] = field(default_factory=list)
     today: tuple[int, int] | None = None
 
     def take(self, step: Step) -> None:
-        """One movement, not earlier than the one before."""
+        """Apply one movement, not earlier than the one before."""
         if self.event.counts_from is not None and step.passage.at < self.event.counts_from:
             return
         self.empty_until(step.passage.at)
@@ -78,7 +78,7 @@ class _Floor:
             self._enter(bodies, step)
 
     def empty_until(self, now: int) -> None:
-        """The cut-over sends everybody home, unless the event says otherwise."""
+        """At the cut-over everybody has left, unless the event says otherwise."""
         today = span_of_today(self.event.days, now) if self.event.cutover_empties else None
         if today != self.today:
             self.bodies.clear()
@@ -90,7 +90,7 @@ class _Floor:
         return {place: bodies for place, bodies in sorted(self.count.items()) if bodies}
 
     def _enter(self, bodies: list[int], step: Step) -> None:
-        if bodies and not step.duplicate:  # the holder walks in again: the same body, perhaps elsewhere
+        if bodies and not step.duplicate:  # the holder enters again: the same person, perhaps elsewhere
             self._leave(bodies, 0)
         place = self.place(step.passage)
         if self.count[place] >= self.limits.get(place, self.count[place] + 1):

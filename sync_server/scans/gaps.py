@@ -1,4 +1,4 @@
-"""What devices have declared lost: entries of a journal that were written at a door and will never come."""
+"""Gaps that devices declared: journal entries that were written at a gate and are lost."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from sync_server.scans.rules import declared_gap
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """The entries of one device that are gone, and when it first said so."""
+    """The lost entries of one device, and when it first declared any."""
 
     entries: int
     since: Millis
@@ -26,7 +26,7 @@ class Lost:
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """Entries that follow one another, and that are not here."""
+    """Consecutive entries that the server does not have."""
 
     branch: int
     first: int
@@ -36,7 +36,7 @@ class Stretch:
 
 
 def lost(session: Session, organisation_id: str) -> dict[int, Lost]:
-    """What each device of an organisation has declared lost, by the device's number; who lost nothing is not named."""
+    """What each device of an organisation has declared lost, by number; devices without losses are omitted."""
     found: dict[int, Lost] = {}
     for device, stretches in groupby(_declared(session, organisation_id), key=lambda one: one[0]):
         missing = tuple(stretch for _, stretch in stretches if stretch.missing)
@@ -47,18 +47,18 @@ def lost(session: Session, organisation_id: str) -> dict[int, Lost]:
 
 
 def _declared(session: Session, organisation_id: str) -> list[tuple[int, Stretch]]:
-    # A gap belongs to no event and no ticket: so it is found by the index of tickets among few others.
+    # A gap belongs to no event and no ticket, so the ticket index finds it among few others.
     here = ScanEntry.event == 0, ScanEntry.ticket == 0, ScanEntry.organisation_id == organisation_id
     gaps = select(ScanEntry).where(*here, ScanEntry.kind == EntryKind.GAP, ~ScanEntry.quarantined)
     rows = session.scalars(gaps.order_by(ScanEntry.device, ScanEntry.branch, ScanEntry.seq)).all()
-    return [(row.device, stretch) for row, *told in _apart(rows) for stretch in _missing(session, row, *told)]
+    return [(row.device, stretch) for row, *span in _without_overlap(rows) for stretch in _missing(session, row, *span)]
 
 
-def _apart(rows: Sequence[ScanEntry]) -> Iterable[tuple[ScanEntry, int, int]]:
-    """Each gap without what an earlier one of the same branch has declared already."""
+def _without_overlap(rows: Sequence[ScanEntry]) -> Iterable[tuple[ScanEntry, int, int]]:
+    """Each gap, without what an earlier one of the same branch declared."""
     reached: dict[tuple[int, int], int] = {}
-    holes = [(row, hole) for row in rows if (hole := declared_gap(decode(row.body))) is not None]
-    for row, (first, last) in sorted(holes, key=lambda one: (one[0].device, one[0].branch, one[1])):
+    gaps = [(row, gap) for row in rows if (gap := declared_gap(decode(row.body))) is not None]
+    for row, (first, last) in sorted(gaps, key=lambda one: (one[0].device, one[0].branch, one[1])):
         begins = max(first, reached.get((row.device, row.branch), 0) + 1)
         if begins <= last:
             reached[row.device, row.branch] = last
@@ -66,7 +66,7 @@ def _apart(rows: Sequence[ScanEntry]) -> Iterable[tuple[ScanEntry, int, int]]:
 
 
 def _missing(session: Session, row: ScanEntry, first: int, last: int) -> Iterable[Stretch]:
-    """As it stands: what came after all, from another card or another gate, is not lost."""
+    """What is still missing: entries that arrived after all, from another card or gate, are not lost."""
     within = ScanEntry.device == row.device, ScanEntry.branch == row.branch, ScanEntry.seq.between(first, last)
-    here = session.scalar(select(func.count(ScanEntry.seq.distinct())).where(*within)) or 0
-    yield Stretch(row.branch, first, last, last - first + 1 - here, row.at)
+    found = session.scalar(select(func.count(ScanEntry.seq.distinct())).where(*within)) or 0
+    yield Stretch(row.branch, first, last, last - first + 1 - found, row.at)

@@ -1,4 +1,4 @@
-"""Tables of journals: entries as they came, one line a journal, movements, ticket presence, counts and conflicts."""
+"""Tables of journals: entries, one row per journal, movements, ticket presence, counts and conflicts."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Any
 from sqlalchemy import JSON, BigInteger, Boolean, Index, LargeBinary, String, Text, UniqueConstraint, text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from sync_server.plumbing.tables import Base, Unsigned64
+from sync_server.plumbing.sql.tables import Base, Unsigned64
 
 
 class Journal(Base):
-    """One branch of one device's journal: what the server holds of it and what it has heard it to be."""
+    """One branch of one device's journal: what the server has of it, and what the device claims."""
 
     __tablename__ = "scan_journals"
 
@@ -24,14 +24,14 @@ class Journal(Base):
     claimed_head: Mapped[bytes] = mapped_column(LargeBinary(32))
     claimed_signature: Mapped[bytes] = mapped_column(LargeBinary(64), default=b"")
     boots: Mapped[bytes] = mapped_column(LargeBinary, default=b"")  # see boots.py
-    anchored_seq: Mapped[int] = mapped_column(BigInteger, default=0)  # times behind it may still move
+    anchored_seq: Mapped[int] = mapped_column(BigInteger, default=0)  # times after it may still be corrected
     alarm: Mapped[str] = mapped_column(String(20), default="")
     alarm_at: Mapped[int | None] = mapped_column(BigInteger)
     received_at: Mapped[int | None] = mapped_column(BigInteger)
 
 
 class ScanEntry(Base):
-    """One entry exactly as its device wrote it; identity is (device, branch, seq, hash), so forks lie side by side."""
+    """One entry as its device wrote it. Its identity is (device, branch, seq, hash): forks are stored side by side."""
 
     __tablename__ = "scan_entries"
 
@@ -44,7 +44,7 @@ class ScanEntry(Base):
     received_at: Mapped[int] = mapped_column(BigInteger)
     quarantined: Mapped[bool] = mapped_column(Boolean, default=False)
     why: Mapped[str] = mapped_column(String(40), default="")
-    forked: Mapped[bool] = mapped_column(Boolean, default=False)  # another entry claims the same place
+    forked: Mapped[bool] = mapped_column(Boolean, default=False)  # another entry has the same number
     kind: Mapped[str] = mapped_column(String(20))
     event: Mapped[int] = mapped_column(BigInteger)
     gate: Mapped[int] = mapped_column(BigInteger)
@@ -65,7 +65,7 @@ Index(
     sqlite_where=text("quarantined"),
 )
 DECISIONS = text("kind IN ('doors', 'count_correction')")
-"""What supervisors decided at gates; said the same in the index and in queries, so that the one serves the other."""
+"""Supervisors' decisions; queries use the same text as the index, so that the index serves them."""
 Index(
     "ix_scan_entries_decisions",
     ScanEntry.event,
@@ -76,7 +76,7 @@ Index(
 
 
 class MovementRow(Base):
-    """An admitted entry, exit or annulment as other gates hear of it, numbered in the order of commits."""
+    """An admitted entry, exit or annulment as other gates fetch it, numbered in commit order."""
 
     __tablename__ = "scan_movements"
     __table_args__ = (UniqueConstraint("event", "arrival"),)
@@ -100,13 +100,13 @@ class MovementRow(Base):
 
 
 class Presence(Base):
-    """Where the holder of one ticket was last seen; its row is the lock under which the ticket is reconciled."""
+    """Where the holder of one ticket was last seen; the row is also the lock for reconciling the ticket."""
 
     __tablename__ = "scan_presence"
 
     event: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
     ticket: Mapped[int] = mapped_column(Unsigned64, primary_key=True, autoincrement=False)
-    bodies: Mapped[int] = mapped_column(default=0)  # inside on this ticket; more than one where it was doubled
+    bodies: Mapped[int] = mapped_column(default=0)  # people inside with this ticket; more than one after a duplicate
     at: Mapped[int] = mapped_column(BigInteger, default=0)
     gate: Mapped[int] = mapped_column(BigInteger, default=0)
     zone: Mapped[int] = mapped_column(BigInteger, default=0)
@@ -122,7 +122,7 @@ Index(
 
 
 class ScanCount(Base):
-    """How many real presentations of one event had one answer at one gate."""
+    """How often one gate gave one answer at one event, test scans left out."""
 
     __tablename__ = "scan_counts"
 
@@ -134,7 +134,7 @@ class ScanCount(Base):
 
 
 class ConflictRow(Base):
-    """A contradiction that reconciliation found; an organiser resolves it with a note, new facts may withdraw it."""
+    """A conflict that reconciliation found; an organiser resolves it with a note, later entries may withdraw it."""
 
     __tablename__ = "scan_conflicts"
     __table_args__ = (UniqueConstraint("event", "ticket", "kind", "subject"),)

@@ -1,4 +1,4 @@
-"""An admin takes the word of a shut-out device for what it wrote late."""
+"""Accepts quarantined entries that a revoked device wrote after its revocation."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from sync_server.scans import revoked, service
 def accept_late(
     session: Session, organisation_id: str, device_id: str, *, sealer: Sealer, actor: Actor, now: Millis, note: str
 ) -> int:
-    """Let what waits count from now on; how many entries. Raises Conflict where nothing waits."""
+    """Accept the device's quarantined entries; returns how many. Raises Conflict where there are none."""
     device = devices.get(session, organisation_id, device_id)
-    freed = revoked.release_late(session, device.number)
-    if not freed:
-        raise Conflict("Nothing of this device is waiting to be accepted.", code="nothing_quarantined")
+    released = revoked.release_late(session, device.number)
+    if not released:
+        raise Conflict("This device has no entries waiting to be accepted.", code="nothing_quarantined")
     line = audit.AuditLine(
         actor=actor,
         action="device.late_entries_accepted",
@@ -28,10 +28,10 @@ def accept_late(
         subject_id=device.id,
         organisation_id=organisation_id,
         at=now,
-        after={"entries": len(freed)},
+        after={"entries": len(released)},
         reason=note,
     )
     audit.record(session, line)
     delivery = service.Delivery(organisation_id, device.id, device.number, sealer, now)
-    service.follow(session, delivery, freed, set())
-    return len(freed)
+    service.apply_entries(session, delivery, released, set())
+    return len(released)

@@ -53,7 +53,7 @@ class Occupancy:
 
 @dataclass(frozen=True, slots=True)
 class JournalState:
-    """What is known of a device's journals together."""
+    """The state of all journals of a device together."""
 
     held: int
     claimed: int
@@ -62,30 +62,30 @@ class JournalState:
 
     @property
     def missing(self) -> int:
-        """Entries that the device has told of and not delivered."""
+        """Entries that the device has claimed and not delivered."""
         return max(0, self.claimed - self.held)
 
 
-NOTHING_YET = JournalState(0, 0, 0, "")
-"""What is known of a device that never delivered anything."""
+EMPTY_JOURNAL = JournalState(0, 0, 0, "")
+"""The state of a device that has delivered nothing."""
 
 
-def movements_after(session: Session, event: int, heard: int, limit: int) -> tuple[int, list[Movement]]:
-    """Movements as they arrived, a gate's own ones too (a new card has lost them); and how far they go."""
-    following = select(*_COLUMNS).where(MovementRow.event == event, MovementRow.arrival > heard)
-    rows = session.execute(following.order_by(MovementRow.arrival).limit(limit)).all()
-    return (rows[-1].arrival if rows else heard), [_movement(tuple(row)) for row in rows]
+def movements_after(session: Session, event: int, after: int, limit: int) -> tuple[int, list[Movement]]:
+    """Movements in order of arrival, including a gate's own (a new card has lost them), and the last arrival number."""
+    later = select(*_COLUMNS).where(MovementRow.event == event, MovementRow.arrival > after)
+    rows = session.execute(later.order_by(MovementRow.arrival).limit(limit)).all()
+    return (rows[-1].arrival if rows else after), [_movement(tuple(row)) for row in rows]
 
 
 def counts(session: Session, event: int) -> list[Count]:
-    """Real presentations of an event by gate and answer."""
+    """How often each gate gave each answer at an event."""
     columns = select(ScanCount.gate, ScanCount.direction, ScanCount.reason, ScanCount.n)
     rows = session.execute(columns.where(ScanCount.event == event).order_by(ScanCount.gate, ScanCount.reason))
     return [Count(*row) for row in rows]
 
 
 def occupancy(session: Session, event: int, since: Millis) -> Occupancy:
-    """Bodies inside: tickets whose latest movement was no earlier than `since`, the beginning of the event day."""
+    """People inside, by tickets whose latest movement is not before `since`, the beginning of the event day."""
     here = Presence.event == event, Presence.bodies > 0, Presence.at >= since
     columns = select(Presence.gate, Presence.zone, func.sum(Presence.bodies)).where(*here)
     by_gate: dict[int, int] = {}
@@ -99,13 +99,13 @@ def occupancy(session: Session, event: int, since: Millis) -> Occupancy:
 def open_conflicts(
     session: Session, organisation_id: str, event: int | None, limit: int = 500
 ) -> Sequence[ConflictRow]:
-    """What somebody must still look at, gravest first."""
-    waiting = ConflictRow.resolved_at.is_(None), ConflictRow.withdrawn_at.is_(None)
-    return _conflicts(session, organisation_id, event, limit, *waiting)
+    """Conflicts that are neither resolved nor withdrawn, gravest first."""
+    unresolved = ConflictRow.resolved_at.is_(None), ConflictRow.withdrawn_at.is_(None)
+    return _conflicts(session, organisation_id, event, limit, *unresolved)
 
 
 def all_conflicts(session: Session, organisation_id: str, event: int | None, limit: int = 500) -> Sequence[ConflictRow]:
-    """The same with those that are settled."""
+    """All conflicts, resolved and withdrawn ones included, gravest first."""
     return _conflicts(session, organisation_id, event, limit)
 
 
@@ -118,30 +118,30 @@ def conflict(session: Session, organisation_id: str, conflict_id: str, *, lock: 
 
 
 def open_conflict_counts(session: Session, organisation_id: str) -> dict[int, int]:
-    """How many conflicts wait, by event; those for information left out."""
-    waiting = select(ConflictRow.event, func.count()).where(
+    """How many conflicts are open, by event, without those for information."""
+    unresolved = select(ConflictRow.event, func.count()).where(
         ConflictRow.organisation_id == organisation_id,
         ConflictRow.resolved_at.is_(None),
         ConflictRow.withdrawn_at.is_(None),
         ConflictRow.severity > 0,
     )
-    return dict(session.execute(waiting.group_by(ConflictRow.event)).all())
+    return dict(session.execute(unresolved.group_by(ConflictRow.event)).all())
 
 
 def recent(session: Session, organisation_id: str, event: int, limit: int) -> Sequence[ScanEntry]:
-    """The latest entries of an event that speak of tickets, by the time at which they were."""
+    """The latest ticket scans of an event, by corrected time."""
     here = ScanEntry.event == event, ScanEntry.organisation_id == organisation_id, ~ScanEntry.quarantined
     shown = ScanEntry.kind.in_(("presentation", "by_hand"))
     return session.scalars(select(ScanEntry).where(*here, shown).order_by(ScanEntry.at.desc()).limit(limit)).all()
 
 
 def journal_states(session: Session, organisation_id: str) -> dict[int, JournalState]:
-    """What is held, told of and kept apart, by device."""
+    """What is stored, claimed and quarantined, by device."""
     states: dict[int, JournalState] = {}
-    apart = _quarantined(session, organisation_id)
+    quarantined = _quarantined(session, organisation_id)
     of_organisation = select(Journal).where(Journal.organisation_id == organisation_id)
     for row in session.scalars(of_organisation.order_by(Journal.device, Journal.branch)):
-        before = states.get(row.device, JournalState(0, 0, apart.get(row.device, 0), ""))
+        before = states.get(row.device, JournalState(0, 0, quarantined.get(row.device, 0), ""))
         states[row.device] = JournalState(
             before.held + row.mark_seq, before.claimed + row.claimed_seq, before.quarantined, row.alarm or before.alarm
         )
@@ -149,10 +149,10 @@ def journal_states(session: Session, organisation_id: str) -> dict[int, JournalS
 
 
 def _quarantined(session: Session, organisation_id: str) -> dict[int, int]:
-    apart = select(ScanEntry.device, func.count()).where(
+    by_device = select(ScanEntry.device, func.count()).where(
         ScanEntry.organisation_id == organisation_id, ScanEntry.quarantined
     )
-    return dict(session.execute(apart.group_by(ScanEntry.device)).all())
+    return dict(session.execute(by_device.group_by(ScanEntry.device)).all())
 
 
 def _conflicts(

@@ -1,4 +1,4 @@
-"""Was the gate right, was the guest right: one ticket's entries judged again, the same for every order of upload."""
+"""Reconciles one ticket's entries: was the gate right, was the guest right? Independent of the order of upload."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from shared.tickets import ReadTicket, Ticket
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """One entry and what the server found out about it. `fork` is set on every entry that shares its identity."""
+    """One entry and what the server knows about it. `fork` is set on every entry that shares its identity."""
 
     entry: Entry
     at: int  # corrected, ms
     uncertainty: int
     fork: bool = False
     quarantined: bool = False
-    revoked: bool = False  # accepted by an admin out of the quarantine of a revoked device
-    ref: int = 0  # the store's own name for it, handed back untouched
+    revoked: bool = False  # quarantined as of a revoked device, and accepted by an admin
+    ref: int = 0  # the caller's reference, returned unchanged
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Facts:
     organisation: str
     event: EventRow | None
     gate: GateRow | None
-    zone: ZoneRow | None  # the ticket's, by the earliest row where none was known yet
+    zone: ZoneRow | None  # the ticket's, by its first row where there was none yet
     row: TicketRow | None
     ticket_type: TicketTypeRow | None
     policy: PolicyRow
@@ -48,19 +48,19 @@ class Facts:
 
 
 class RowsAt(Protocol):
-    """Looks up what the server knew."""
+    """Looks up the server's rows at a position or time."""
 
     def at_position(self, entry: Entry) -> Facts | None:
-        """The rows that the gate held by its own account; None where that position is nobody's."""
+        """The rows that the gate says it held; None where the server has no such position."""
 
     def at_time(self, entry: Entry, at: int) -> Facts:
-        """The server's rows at that time; may answer the very object that at_position did, which saves a judgement."""
+        """The server's rows at that time; may return the same object as `at_position`, which saves a decision."""
 
-    def first_words(self, entry: Entry) -> TicketRow | None:
-        """The first row that the server ever had of this ticket; None: it never issued such a ticket."""
+    def first_row(self, entry: Entry) -> TicketRow | None:
+        """The ticket's first row; None where it was never issued."""
 
-    def was_handed_out(self, entry: Entry) -> bool:
-        """Whether the code that was shown is the one of that issue; true where that cannot be told."""
+    def code_was_issued(self, entry: Entry) -> bool:
+        """Whether the code shown is the one of that issue; true where that cannot be known."""
 
 
 class ConflictKind(StrEnum):
@@ -78,38 +78,38 @@ class ConflictKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """One entry that should not be as it is."""
+    """One entry that contradicts the server's rows or other entries."""
 
     kind: ConflictKind
     of: Judged
     reason: Reason | None = None  # what the server would have answered
     against: Judged | None = None  # the entry that it repeats
-    order_unsure: bool = False  # the clocks cannot tell what came first
+    order_unsure: bool = False  # the clocks cannot tell which came first
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """One real presentation, judged twice."""
+    """One real presentation, decided twice."""
 
     of: Judged
-    gate_reason: Reason | None  # with the rows that the gate held; None: its position is not known
-    guest_reason: Reason  # with the rows of that time
+    gate_reason: Reason | None  # by the rows that the gate held; None where its position is not known
+    guest_reason: Reason  # by the rows of that time
     gate_right: bool | None
     guest_right: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Reconciliation:
-    """What all entries of one ticket come to."""
+    """The result for all entries of one ticket."""
 
     outcomes: tuple[Outcome, ...] = ()
     rightful: Judged | None = None  # the first admission that was the holder's own
     conflicts: tuple[Conflict, ...] = ()
-    history: tuple[Passage, ...] = ()  # what judges later ones: without duplicates
-    counted: tuple[Passage, ...] = ()  # who walked in and out, duplicates among them: for occupancy
+    history: tuple[Passage, ...] = ()  # the history for later decisions: without duplicates
+    counted: tuple[Passage, ...] = ()  # all movements, duplicates included: for occupancy
 
 
-_UNBELIEVED = frozenset(
+_NO_TICKET = frozenset(
     {
         Reason.GATE_NOT_READY,
         Reason.CANNOT_RECORD,
@@ -122,7 +122,7 @@ _UNBELIEVED = frozenset(
         Reason.WRONG_EVENT,
     }
 )
-"""Rows 0 to 4: the code said nothing that may be held for or against a ticket of this event."""
+"""Rows 0 to 4 of the decision table: the code proved nothing about a ticket of this event."""
 
 _SPENT = (Reason.ALREADY_USED, Reason.DAILY_LIMIT_REACHED, Reason.ALREADY_INSIDE)
 _DEAD = (Reason.TICKET_REPLACED, Reason.TICKET_CANCELLED, Reason.TICKET_BLOCKED, Reason.TICKET_UNPAID)
@@ -139,13 +139,13 @@ Identity = tuple[int, int, int]
 
 
 def reconcile(entries: Iterable[Judged], rows: RowsAt) -> Reconciliation:
-    """What these entries of one ticket come to; a function of the set, whatever order or batches they came in."""
+    """Reconcile the entries of one ticket; a function of the set, whatever order or batches they came in."""
     distinct = _distinct(entries)
     annulled = {annulled_by(one.entry) for one in distinct if not one.quarantined and one.entry.mode == Mode.REAL}
     shown = sorted((one for one in distinct if one.entry.kind in _SHOWN), key=_order)
     course = _Course(rows, shown)
     for one in shown:
-        if one.entry.reason not in _UNBELIEVED:
+        if one.entry.reason not in _NO_TICKET:
             course.take(one, annulled=_identity(one) in annulled)
     return course.result()
 
@@ -160,7 +160,7 @@ def _order(one: Judged) -> tuple[int, int, int, int, bytes]:
 
 
 def _distinct(entries: Iterable[Judged]) -> list[Judged]:
-    """Every entry once; those that share an identity and differ are forks, told or not."""
+    """Every entry once; those that share an identity and differ are forks."""
     named: dict[Identity, list[Judged]] = {}
     for one in entries:
         twins = named.setdefault(_identity(one), [])
@@ -189,12 +189,12 @@ class _Course:
         )
 
     def take(self, one: Judged, *, annulled: bool) -> None:
-        """Alarms first, then the judgement of what is real, stands and may be held against somebody."""
+        """Report alarms first, then decide entries that are real, not annulled and not quarantined."""
         facts = self.rows.at_time(one.entry, one.at)
-        row = facts.row or self.rows.first_words(one.entry)
+        row = facts.row or self.rows.first_row(one.entry)
         if row is None:
             self.conflicts.append(Conflict(ConflictKind.NEVER_ISSUED, one))
-        elif not self.rows.was_handed_out(one.entry):
+        elif not self.rows.code_was_issued(one.entry):
             self.conflicts.append(Conflict(ConflictKind.FORGED_CODE, one))
         elif one.entry.mode == Mode.REAL and one.entry.direction in _WAYS and not annulled:
             self._alarm(one)
@@ -207,14 +207,14 @@ class _Course:
         if one.entry.admitted and one.fork:
             self.conflicts.append(Conflict(ConflictKind.FORK, one))
 
-    def _judge(self, one: Judged, now_known: Facts) -> None:
-        guest = self._verdict(one, now_known)
+    def _judge(self, one: Judged, current: Facts) -> None:
+        guest = self._verdict(one, current)
         held = self.rows.at_position(one.entry)
-        gate = guest if held is now_known else None if held is None else self._verdict(one, held, now_known)
+        gate = guest if held is current else None if held is None else self._verdict(one, held, current)
         self.outcomes.append(_outcome(one, gate, guest))
         if one.entry.admitted:
             self._admitted(one, guest)
-        elif guest.admitted and not (one.entry.reason in _FULL and _knows_no_room(now_known)):
+        elif guest.admitted and not (one.entry.reason in _FULL and _knows_no_room(current)):
             self._conflict(ConflictKind.REFUSED_THOUGH_RIGHT, one, guest.reason)
 
     def _admitted(self, one: Judged, guest: Verdict) -> None:
@@ -243,7 +243,7 @@ class _Course:
         self.conflicts.append(Conflict(kind, one, reason, against, unsure))
 
     def _wavers(self, one: Judged) -> bool:
-        """Whether an earlier or later moment, as near as the clock can tell, would have been answered otherwise."""
+        """Whether the decision would differ at a time within the clock's uncertainty."""
         if not one.uncertainty:
             return False
         moments = (one.at - one.uncertainty, one.at + one.uncertainty)
@@ -251,11 +251,11 @@ class _Course:
 
     def _facts_at(self, one: Judged, moment: int) -> Facts:
         facts = self.rows.at_time(one.entry, moment)
-        return facts if facts.row else replace(facts, row=self.rows.first_words(one.entry))
+        return facts if facts.row else replace(facts, row=self.rows.first_row(one.entry))
 
-    def _verdict(self, one: Judged, facts: Facts, known_later: Facts | None = None) -> Verdict:
+    def _verdict(self, one: Judged, facts: Facts, later: Facts | None = None) -> Verdict:
         entry = one.entry
-        row = facts.row or (known_later.row if known_later else None)
+        row = facts.row or (later.row if later else None)
         return decide(
             Attempt(
                 now=one.at,
@@ -293,14 +293,14 @@ def _knows_no_room(facts: Facts) -> bool:
 
 
 def _against(entry: Entry, guest: Verdict) -> Reason | None:
-    """What speaks against an admission; nothing where the supervisor turned the very same denial."""
+    """The reason against an admission; none where a supervisor overrode exactly that denial."""
     if not guest.admitted:
         return guest.reason
     return None if guest.overridden == entry.override_denial else guest.overridden
 
 
 def _overlap(one: Judged, other: Judged) -> bool:
-    """Whether the clocks leave open which came first; within one journal the sequence says it."""
+    """Whether the clocks cannot tell which came first; within one journal the sequence can."""
     if (one.entry.device, one.entry.branch) == (other.entry.device, other.entry.branch):
         return False
     return abs(one.at - other.at) <= one.uncertainty + other.uncertainty
@@ -318,7 +318,7 @@ def _passage(one: Judged) -> Passage:
 
 
 def _claims(one: Judged, row: TicketRow | None, as_of: int) -> Ticket:
-    """What the code says, as far as it matters: what the row says, issued after any snapshot that lacks it."""
+    """The code's claims as far as they matter: the row's, issued after any snapshot without the ticket."""
     entry = one.entry
     issued_at = max(one.at, as_of) // 1000 + 1
     if row is None:

@@ -1,4 +1,4 @@
-"""A shut-out device may deliver its journal; what lies beyond the last head it had shown before waits for an admin."""
+"""Journals of revoked devices: entries beyond the last head claimed before the revocation wait for an admin."""
 
 from __future__ import annotations
 
@@ -10,26 +10,29 @@ from sqlalchemy.orm import Session
 
 from shared.scans import decode
 from sync_server.scans import boots
-from sync_server.scans.keeping import Stored
 from sync_server.scans.models import Journal, ScanEntry
-from sync_server.scans.rules import Line, Why
+from sync_server.scans.rules import Line, QuarantineReason
+from sync_server.scans.storage import Stored
 
 
-def with_late_ones_apart(session: Session, journal: Journal, lines: Sequence[Line]) -> list[Line]:
-    """Lines that the head shown before the revocation does not vouch for are kept apart."""
-    vouched = _vouched(journal, [*_waiting(session, journal), *_named(lines)])
-    return [line if line.why or line.hash in vouched else replace(line, why=Why.REVOKED_DEVICE) for line in lines]
+def quarantine_late(session: Session, journal: Journal, lines: Sequence[Line]) -> list[Line]:
+    """Quarantine lines that the head claimed before the revocation does not cover."""
+    covered = _covered_hashes(journal, [*_waiting(session, journal), *_named(lines)])
+    return [
+        line if line.why or line.hash in covered else replace(line, why=QuarantineReason.REVOKED_DEVICE)
+        for line in lines
+    ]
 
 
 def release_covered(session: Session, journal: Journal, lines: Sequence[Line]) -> list[Stored]:
-    """Entries that waited because the stretch up to the vouched head had not come yet, and has now."""
+    """Release entries that are covered now that the missing part up to the claimed head has arrived."""
     waiting = _waiting(session, journal)
-    vouched = _vouched(journal, [*waiting, *_named(lines)])
-    return release(session, journal, [digest for _, digest, _ in waiting if digest in vouched], clear=True)
+    covered = _covered_hashes(journal, [*waiting, *_named(lines)])
+    return release(session, journal, [digest for _, digest, _ in waiting if digest in covered], clear=True)
 
 
 def release(session: Session, journal: Journal, hashes: Sequence[bytes], *, clear: bool) -> list[Stored]:
-    """Let entries count; `clear` where they need not have waited, else they stay known as a shut-out device's."""
+    """Let quarantined entries count; `clear` removes the mark that a revoked device wrote them."""
     if not hashes:
         return []
     here = ScanEntry.device == journal.device, ScanEntry.branch == journal.branch, ScanEntry.hash.in_(hashes)
@@ -51,14 +54,14 @@ def release(session: Session, journal: Journal, hashes: Sequence[bytes], *, clea
 
 
 def release_late(session: Session, device: int) -> list[Stored]:
-    """All that waits of a device, in whichever branch."""
+    """Release all quarantined entries of a device, on every branch."""
     branches = select(ScanEntry.branch).where(
-        ScanEntry.device == device, ScanEntry.quarantined, ScanEntry.why == Why.REVOKED_DEVICE
+        ScanEntry.device == device, ScanEntry.quarantined, ScanEntry.why == QuarantineReason.REVOKED_DEVICE
     )
     journals = select(Journal).where(Journal.device == device, Journal.branch.in_(branches))
-    held = session.scalars(journals.order_by(Journal.branch).with_for_update()).all()
+    locked = session.scalars(journals.order_by(Journal.branch).with_for_update()).all()
     return [
-        one for journal in held for one in release(session, journal, _waiting_hashes(session, journal), clear=False)
+        one for journal in locked for one in release(session, journal, _waiting_hashes(session, journal), clear=False)
     ]
 
 
@@ -67,24 +70,24 @@ def _waiting_hashes(session: Session, journal: Journal) -> list[bytes]:
 
 
 def _waiting(session: Session, journal: Journal) -> list[tuple[int, bytes, bytes]]:
-    """(seq, hash, previous) of what is kept apart because the device is shut out."""
+    """(seq, hash, previous) of entries quarantined because the device is revoked."""
     here = ScanEntry.device == journal.device, ScanEntry.branch == journal.branch
-    kept = select(ScanEntry.seq, ScanEntry.hash, ScanEntry.body).where(
-        *here, ScanEntry.quarantined, ScanEntry.why == Why.REVOKED_DEVICE
+    waiting = select(ScanEntry.seq, ScanEntry.hash, ScanEntry.body).where(
+        *here, ScanEntry.quarantined, ScanEntry.why == QuarantineReason.REVOKED_DEVICE
     )
-    return [(seq, digest, decode(body).previous) for seq, digest, body in session.execute(kept)]
+    return [(seq, digest, decode(body).previous) for seq, digest, body in session.execute(waiting)]
 
 
 def _named(lines: Sequence[Line]) -> list[tuple[int, bytes, bytes]]:
     return [(line.seq, line.hash, line.entry.previous) for line in lines if line.entry is not None and not line.why]
 
 
-def _vouched(journal: Journal, known: Iterable[tuple[int, bytes, bytes]]) -> frozenset[bytes]:
-    """The hashes on the way back from the head that was shown: nobody can put another entry on it afterwards."""
+def _covered_hashes(journal: Journal, known: Iterable[tuple[int, bytes, bytes]]) -> frozenset[bytes]:
+    """The hashes back from the claimed head: nobody can add another entry before it afterwards."""
     before = {digest: previous for _, digest, previous in known}
-    vouched: set[bytes] = set()
+    covered: set[bytes] = set()
     digest = journal.claimed_head
-    while digest in before and digest not in vouched:
-        vouched.add(digest)
+    while digest in before and digest not in covered:
+        covered.add(digest)
         digest = before[digest]
-    return frozenset(vouched)
+    return frozenset(covered)

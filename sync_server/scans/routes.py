@@ -9,7 +9,7 @@ from sync_server.events import queries as events
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.principals import Action
 from sync_server.plumbing.web import current_actor, current_principal, organisation, requires
-from sync_server.scans import decided, gaps, quarantine, queries, schemas, settling
+from sync_server.scans import gaps, gate_decisions, quarantine, queries, resolving, schemas
 
 bp = APIBlueprint("scans", __name__, url_prefix="/api", tag="Scans")
 
@@ -19,9 +19,9 @@ bp = APIBlueprint("scans", __name__, url_prefix="/api", tag="Scans")
 @bp.input(schemas.ScansQuery, location="query")
 @bp.output(schemas.ScansOut)
 def scans(event_id: str, query_data: schemas.ScansQuery) -> schemas.ScansOut:
-    """The latest scans of an event that gates have delivered, newest first."""
+    """List the latest scans of an event, newest first."""
     with parts().database.reading() as session:
-        event = events.facts(session, organisation(), event_id)
+        event = events.details(session, organisation(), event_id)
         rows = queries.recent(session, organisation(), event.number, query_data.limit)
     return schemas.ScansOut(items=[schemas.ScanOut.of(row) for row in rows])
 
@@ -31,10 +31,10 @@ def scans(event_id: str, query_data: schemas.ScansQuery) -> schemas.ScansOut:
 @bp.input(schemas.ConflictsQuery, location="query")
 @bp.output(schemas.ConflictsOut)
 def conflicts(event_id: str, query_data: schemas.ConflictsQuery) -> schemas.ConflictsOut:
-    """What reconciliation contradicts, gravest first."""
+    """List the scan conflicts of an event, gravest first."""
     find = queries.all_conflicts if query_data.all else queries.open_conflicts
     with parts().database.reading() as session:
-        event = events.facts(session, organisation(), event_id)
+        event = events.details(session, organisation(), event_id)
         rows = find(session, organisation(), event.number)
     return schemas.ConflictsOut(items=[schemas.ConflictOut.of(row) for row in rows])
 
@@ -43,11 +43,11 @@ def conflicts(event_id: str, query_data: schemas.ConflictsQuery) -> schemas.Conf
 @requires(Action.READ)
 @bp.output(schemas.DecisionsOut)
 def decisions(event_id: str) -> schemas.DecisionsOut:
-    """What supervisors decided at gates: doors opened or closed on a device, the house emptied."""
+    """List supervisors' decisions at gates: doors opened or closed on a device, the venue emptied."""
     with parts().database.reading() as session:
-        event = events.facts(session, organisation(), event_id)
-        told = decided.of_event(session, organisation(), event.number)
-    return schemas.DecisionsOut(items=[schemas.DecisionOut.of(one) for one in reversed(told)])
+        event = events.details(session, organisation(), event_id)
+        decided = gate_decisions.of_event(session, organisation(), event.number)
+    return schemas.DecisionsOut(items=[schemas.DecisionOut.of(one) for one in reversed(decided)])
 
 
 @bp.post("/conflicts/<conflict_id>/resolve")
@@ -55,9 +55,9 @@ def decisions(event_id: str) -> schemas.DecisionsOut:
 @bp.input(schemas.WithNote)
 @bp.output(schemas.ConflictOut)
 def resolve(conflict_id: str, json_data: schemas.WithNote) -> schemas.ConflictOut:
-    """Settle a conflict with a note."""
+    """Resolve a conflict with a note."""
     with parts().database.writing() as session:
-        row = settling.resolve(
+        row = resolving.resolve(
             session,
             organisation(),
             conflict_id,
@@ -73,10 +73,10 @@ def resolve(conflict_id: str, json_data: schemas.WithNote) -> schemas.ConflictOu
 @requires(Action.READ)
 @bp.output(schemas.JournalOut)
 def journal(device_id: str) -> schemas.JournalOut:
-    """What is here of a device's journal, what is still to come, and what it has declared lost."""
+    """The state of a device's journal: what is stored, missing, quarantined and declared lost."""
     with parts().database.reading() as session:
         device = devices.get(session, organisation(), device_id)
-        state = queries.journal_states(session, organisation()).get(device.number, queries.NOTHING_YET)
+        state = queries.journal_states(session, organisation()).get(device.number, queries.EMPTY_JOURNAL)
         lost = gaps.lost(session, organisation()).get(device.number)
     return schemas.JournalOut.of(state, lost)
 
@@ -86,7 +86,7 @@ def journal(device_id: str) -> schemas.JournalOut:
 @bp.input(schemas.WithNote)
 @bp.output(schemas.AcceptedOut)
 def accept_late(device_id: str, json_data: schemas.WithNote) -> schemas.AcceptedOut:
-    """Take the word of a revoked device for what it wrote after it was shut out."""
+    """Accept the entries that a revoked device wrote after its revocation."""
     with parts().database.writing() as session:
         accepted = quarantine.accept_late(
             session,

@@ -1,4 +1,4 @@
-"""How a batch of journal entries is sorted, and how far a journal reaches without a hole: pure."""
+"""Checks the entries of an upload, and how far a journal is complete: pure."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class Status(StrEnum):
     QUARANTINED = "quarantined"
 
 
-class Why(StrEnum):
-    """Why an entry is kept apart; the words are for the organiser's page."""
+class QuarantineReason(StrEnum):
+    """Why an entry is quarantined; shown on the organiser's page."""
 
     UNREADABLE = "unreadable"
     WRONG_DEVICE = "wrong_device"
@@ -34,7 +34,7 @@ class Why(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One entry of a batch: where it stands, what it says, and why it is kept apart, if it is."""
+    """One entry of an upload: its number, its content, and why it is quarantined, if it is."""
 
     seq: int
     hash: bytes
@@ -44,7 +44,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class HeldEntry:
     """An entry that the server has already."""
 
     hash: bytes
@@ -52,19 +52,19 @@ class Held:
     why: str = ""
 
 
-HeldBySeq = Mapping[int, Sequence[Held]]
+HeldBySeq = Mapping[int, Sequence[HeldEntry]]
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """How far a journal is held without a hole, and the hash of the entry there."""
+    """How far a journal is complete, and the hash of the last entry."""
 
     seq: int
     head: bytes
 
 
 def read_batch(device: int, branch: int, bodies: Sequence[bytes], expected: int) -> list[Line]:
-    """The entries of an upload; what cannot be read takes the place after its neighbour."""
+    """Decode the entries of an upload; an unreadable one gets the number after its predecessor."""
     lines: list[Line] = []
     for body in bodies:
         line = _read(device, branch, body, expected)
@@ -80,18 +80,18 @@ def _read(device: int, branch: int, body: bytes, expected: int) -> Line:
     except Unreadable:
         entry = None
     if entry is None or entry.seq >= MAX_SEQ:
-        return Line(expected, digest, body, None, Why.UNREADABLE)
+        return Line(expected, digest, body, None, QuarantineReason.UNREADABLE)
     if entry.device != device:
-        return Line(expected, digest, body, entry, Why.WRONG_DEVICE)
+        return Line(expected, digest, body, entry, QuarantineReason.WRONG_DEVICE)
     if entry.branch != branch:
-        return Line(expected, digest, body, entry, Why.WRONG_BRANCH)
+        return Line(expected, digest, body, entry, QuarantineReason.WRONG_BRANCH)
     return Line(entry.seq, digest, body, entry)
 
 
 def without_foreign(lines: Iterable[Line], own_events: Collection[int]) -> list[Line]:
-    """Entries that speak of an event of nobody, or of another organisation, are kept apart."""
+    """Quarantine entries of unknown events and of other organisations' events."""
     return [
-        replace(line, why=Why.FOREIGN_EVENT)
+        replace(line, why=QuarantineReason.FOREIGN_EVENT)
         if line.entry is not None and not line.why and line.entry.event and line.entry.event not in own_events
         else line
         for line in lines
@@ -99,28 +99,30 @@ def without_foreign(lines: Iterable[Line], own_events: Collection[int]) -> list[
 
 
 def with_head_checked(lines: Sequence[Line], seq: int, head: bytes) -> list[Line]:
-    """The entry that the device signed for must be the one it sends."""
+    """Quarantine the entry at the signed head if its hash is not the signed one."""
     return [
-        replace(line, why=Why.WRONG_HEAD) if line.seq == seq and line.hash != head and not line.why else line
+        replace(line, why=QuarantineReason.WRONG_HEAD)
+        if line.seq == seq and line.hash != head and not line.why
+        else line
         for line in lines
     ]
 
 
 def with_chain_checked(lines: Iterable[Line], held: HeldBySeq) -> list[Line]:
-    """An entry must name the one before it, where that one is held and was good."""
-    before: dict[int, list[Held]] = {seq: list(some) for seq, some in held.items()}
+    """Quarantine entries that do not name their predecessor, where that one is stored and good."""
+    before: dict[int, list[HeldEntry]] = {seq: list(some) for seq, some in held.items()}
     checked: list[Line] = []
     for line in lines:
         if line.entry is not None and not line.why and not _continues(line.entry, before):
-            checked.append(replace(line, why=Why.BROKEN_CHAIN))
+            checked.append(replace(line, why=QuarantineReason.BROKEN_CHAIN))
         else:
             checked.append(line)
-        before.setdefault(line.seq, []).append(Held(line.hash, bool(checked[-1].why)))
+        before.setdefault(line.seq, []).append(HeldEntry(line.hash, bool(checked[-1].why)))
     return checked
 
 
-def _continues(entry: Entry, before: Mapping[int, Sequence[Held]]) -> bool:
-    """Behind an entry that is kept apart the chain starts anew: one bad entry blocks nothing behind it."""
+def _continues(entry: Entry, before: Mapping[int, Sequence[HeldEntry]]) -> bool:
+    """Whether an entry continues the chain; after a quarantined entry any may, so that one bad entry blocks nothing."""
     predecessors = before.get(last_before(entry), ())
     if not predecessors or any(each.quarantined for each in predecessors):
         return True
@@ -128,13 +130,13 @@ def _continues(entry: Entry, before: Mapping[int, Sequence[Held]]) -> bool:
 
 
 def last_before(entry: Entry) -> int:
-    """The number of the entry that this one must name: a gap names the last one before the hole."""
-    hole = declared_gap(entry)
-    return entry.seq - 1 if hole is None else hole[0] - 1
+    """The number of the entry that this one must name; a gap names the last one before the gap."""
+    gap = declared_gap(entry)
+    return entry.seq - 1 if gap is None else gap[0] - 1
 
 
 def declared_gap(entry: Entry) -> tuple[int, int] | None:
-    """The first and last number that a gap entry says will never come."""
+    """The first and last number that a gap entry declares lost."""
     if entry.kind != EntryKind.GAP:
         return None
     first, last = entry.details.get("first"), entry.details.get("last")
@@ -144,7 +146,7 @@ def declared_gap(entry: Entry) -> tuple[int, int] | None:
 
 
 def advance(mark: Mark, held: Sequence[tuple[int, bytes]], gaps: Iterable[tuple[int, int]]) -> Mark:
-    """The mark after all that is held behind it, in order of number; it steps over declared gaps."""
+    """Advance the mark over stored entries, in order of number, and over declared gaps."""
     ends = dict(gaps)
     seq, head = mark.seq, mark.head
     for number, digest in held:

@@ -1,4 +1,4 @@
-"""Shapes of answers about scans, conflicts and quarantine."""
+"""Request and response schemas for scans, conflicts and quarantine."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
-from sync_server.plumbing.shapes import Asked, Query, iso, iso_or_none
+from sync_server.plumbing.api.schemas import Query, RequestBody, iso, iso_or_none
 from sync_server.scans.decisions import Decision
 from sync_server.scans.gaps import Lost, Stretch
 from sync_server.scans.models import ConflictRow, ScanEntry
@@ -23,13 +23,13 @@ class ScansQuery(Query):
 
 
 class ConflictsQuery(Query):
-    """Which conflicts: those that wait, or the settled and withdrawn ones too."""
+    """Which conflicts: open ones, or resolved and withdrawn ones too."""
 
     all: bool = False
 
 
-class WithNote(Asked):
-    """What it was."""
+class WithNote(RequestBody):
+    """A note that explains the decision."""
 
     note: Note
 
@@ -50,7 +50,6 @@ class ScanOut(BaseModel):
 
     @classmethod
     def of(cls, row: ScanEntry) -> ScanOut:
-        """As the API tells it."""
         return cls(
             device=row.device,
             branch=row.branch,
@@ -88,7 +87,7 @@ class ConflictScan(BaseModel):
 
 
 class ConflictOut(BaseModel):
-    """A contradiction between scans, or between a scan and what the server knows."""
+    """A contradiction between scans, or between a scan and the server's rows."""
 
     id: str
     event_number: int
@@ -106,7 +105,6 @@ class ConflictOut(BaseModel):
 
     @classmethod
     def of(cls, row: ConflictRow) -> ConflictOut:
-        """As the API tells it."""
         return cls(
             id=row.id,
             event_number=row.event,
@@ -132,7 +130,7 @@ class ConflictsOut(BaseModel):
 
 
 class DecisionOut(BaseModel):
-    """What a supervisor decided at a gate; gate 0: the doors of the event, or its whole house."""
+    """A supervisor's decision at a gate; gate 0 stands for the event's doors, or the whole venue."""
 
     what: str
     gate: int
@@ -143,7 +141,6 @@ class DecisionOut(BaseModel):
 
     @classmethod
     def of(cls, one: Decision) -> DecisionOut:
-        """As the API tells it."""
         return cls(
             what=one.what,
             gate=one.entry.gate,
@@ -162,19 +159,19 @@ class DecisionsOut(BaseModel):
 
 
 class AcceptedOut(BaseModel):
-    """How many entries count from now on."""
+    """How many entries were accepted."""
 
     accepted: int
 
 
 def _scan(scan: dict[str, object]) -> ConflictScan:
-    told = dict(scan)
-    at, uncertainty = told.pop("at"), told.pop("uncertainty")
-    return ConflictScan.model_validate(told | {"at": iso(int(str(at))), "uncertainty_ms": uncertainty})
+    fields = dict(scan)
+    at, uncertainty = fields.pop("at"), fields.pop("uncertainty")
+    return ConflictScan.model_validate(fields | {"at": iso(int(str(at))), "uncertainty_ms": uncertainty})
 
 
 class StretchOut(BaseModel):
-    """Entries that follow one another in a journal, and that will never come."""
+    """Consecutive entries of a journal that are lost."""
 
     branch: int
     first: int
@@ -184,7 +181,6 @@ class StretchOut(BaseModel):
 
     @classmethod
     def of(cls, stretch: Stretch) -> StretchOut:
-        """As the API tells it."""
         return cls(
             branch=stretch.branch,
             first=stretch.first,
@@ -195,7 +191,7 @@ class StretchOut(BaseModel):
 
 
 class JournalOut(BaseModel):
-    """A device's journal as the server has it. `lost`: entries that the device declared gone, first at `lost_since`."""
+    """A device's journal as the server has it. `lost`: entries that the device declared lost, first at `lost_since`."""
 
     held: int
     missing: int
@@ -207,7 +203,6 @@ class JournalOut(BaseModel):
 
     @classmethod
     def of(cls, state: JournalState, lost: Lost | None) -> JournalOut:
-        """As the API tells it."""
         return cls(
             held=state.held,
             missing=state.missing,

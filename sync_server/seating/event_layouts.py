@@ -1,4 +1,4 @@
-"""Lets events use a layout in their own way, and freezes it once tickets are sold."""
+"""Assigns layouts to events with overrides, and freezes them once tickets are sold."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from shared.lifecycle import EventStatus
 from sync_server.audit.service import AuditLine, record
 from sync_server.events import queries as events
 from sync_server.events import service as event_service
-from sync_server.events.rules import changed_status
+from sync_server.events.rules import check_changeable
 from sync_server.outbox.service import Fact
 from sync_server.outbox.service import record as record_fact
-from sync_server.plumbing.database import announce
-from sync_server.plumbing.principals import Deed
+from sync_server.plumbing.database import emit
+from sync_server.plumbing.principals import ActionContext
 from sync_server.seating import queries, rules
+from sync_server.seating.layouts.overlay import Deltas, EventZone, LayoutZone, check_deltas, event_zones
 from sync_server.seating.models import EventLayoutRecord, LayoutRecord
-from sync_server.seating.overlay import Deltas, EventZone, LayoutZone, check_deltas, event_zones
 from sync_server.seating.taken import Taken, taken
 from sync_server.venues import queries as venues
 
-CHANGING: Final = "event_layout_changing"
-"""Announced with organisation and event before it is asked what is taken: whoever holds waits from now on."""
-CHANGED: Final = "event_layout_changed"
-"""Announced with organisation and event when what an event makes of a layout is another from this transaction on."""
+LAYOUT_CHANGING: Final = "event_layout_changing"
+"""Emitted with organisation and event before the taken seats are read; from then on, new holds must wait."""
+LAYOUT_CHANGED: Final = "event_layout_changed"
+"""Emitted with organisation and event when this transaction changes how the event uses its layout."""
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
-    """What an event asks for: zones by their ids, seats by their ids or seat_ids."""
+class LayoutChoice:
+    """The layout version an event asks for, with its overrides: zones by id, seats by id or seat_id."""
 
     layout_id: str
     layout_version: int | None = None
@@ -45,8 +45,8 @@ class Chosen:
 
 
 @dataclass(frozen=True, slots=True)
-class Examined:
-    """A choice that could be made: which version, with which deltas, and the zones that it opens."""
+class CheckedChoice:
+    """A choice that passed all checks: the version, its deltas and the zones it opens."""
 
     layout_id: str
     version: int
@@ -56,7 +56,7 @@ class Examined:
 
 @dataclass(frozen=True, slots=True)
 class _Event:
-    """What matters of an event here."""
+    """The fields of an event that the checks need."""
 
     id: str
     organisation_id: str
@@ -68,133 +68,145 @@ class _Event:
 
 @dataclass(frozen=True, slots=True)
 class _Choice:
-    """A choice with everything that is looked up for it."""
+    """A choice with everything looked up for it."""
 
     event: _Event
     layout: LayoutRecord
     zones: Sequence[LayoutZone]
     wanted: Deltas
     present: EventLayoutRecord | None
-    gone: Taken
+    taken: Taken
 
 
-def choose(session: Session, organisation_id: str, event_id: str, chosen: Chosen, deed: Deed) -> EventLayoutRecord:
-    """Let an event use a version of a layout with these deltas; those of before are replaced."""
-    choice = _choice(session, _locked(session, organisation_id, event_id, deed), chosen, deed)
-    return _keep(session, choice, chosen, _examined(session, choice, chosen, moving=False), deed)
+def choose(
+    session: Session, organisation_id: str, event_id: str, chosen: LayoutChoice, context: ActionContext
+) -> EventLayoutRecord:
+    """Assign a layout version with these overrides to an event, replacing its previous choice."""
+    choice = _choice(session, _locked(session, organisation_id, event_id, context), chosen, context)
+    return _store(session, choice, chosen, _check(session, choice, chosen, moving=False), context)
 
 
-def examine(session: Session, organisation_id: str, event_id: str, chosen: Chosen, deed: Deed) -> Examined:
-    """What a choice would come to if its guests were moved; every other reason against it is told.
+def examine(
+    session: Session, organisation_id: str, event_id: str, chosen: LayoutChoice, context: ActionContext
+) -> CheckedChoice:
+    """Check a choice as if its guests were moved, reporting every other reason against it.
 
-    Changes nothing and locks nothing: it may be another a moment later.
+    Changes and locks nothing, so the result may be outdated a moment later.
     """
     event = _event(session, organisation_id, event_id)
-    choice = _choice(session, event, chosen, deed, lock=False)
-    zones = _examined(session, choice, chosen, moving=True)
-    return Examined(choice.layout.id, choice.layout.version, choice.wanted, {zone.number: zone for zone in zones})
+    choice = _choice(session, event, chosen, context, lock=False)
+    zones = _check(session, choice, chosen, moving=True)
+    return CheckedChoice(choice.layout.id, choice.layout.version, choice.wanted, {zone.number: zone for zone in zones})
 
 
-def move(session: Session, organisation_id: str, event_id: str, chosen: Chosen, deed: Deed) -> EventLayoutRecord:
-    """The same as `choose`, for whoever has closed the house and moves the guests: a frozen layout is changed too."""
+def move(
+    session: Session, organisation_id: str, event_id: str, chosen: LayoutChoice, context: ActionContext
+) -> EventLayoutRecord:
+    """Like `choose`, but changes a frozen layout too: only for an event closed with `close_for_move`."""
     events.event(session, organisation_id, event_id, lock=True)
-    choice = _choice(session, _event(session, organisation_id, event_id), chosen, deed, closed=True)
-    return _keep(session, choice, chosen, _examined(session, choice, chosen, moving=True), deed)
+    choice = _choice(session, _event(session, organisation_id, event_id), chosen, context, closed=True)
+    return _store(session, choice, chosen, _check(session, choice, chosen, moving=True), context)
 
 
-def close_for_moving(session: Session, organisation_id: str, event_id: str, deed: Deed) -> None:
-    """Nothing of this event is sold or held from this transaction on, until `open_again`."""
+def close_for_move(session: Session, organisation_id: str, event_id: str, context: ActionContext) -> None:
+    """Stop sales and holds of an event from this transaction on, until `reopen`."""
     events.event(session, organisation_id, event_id, lock=True)
-    announce(session, CHANGING, (organisation_id, event_id), deed.now)
+    emit(session, LAYOUT_CHANGING, (organisation_id, event_id), context.now)
     queries.event_layout(session, organisation_id, event_id).moving = True
     session.flush()
 
 
-def open_again(session: Session, organisation_id: str, event_id: str, deed: Deed) -> None:
-    """All guests sit: the event sells and holds again."""
+def reopen(session: Session, organisation_id: str, event_id: str, context: ActionContext) -> None:
+    """Resume sales and holds: all guests have their new seats."""
     events.event(session, organisation_id, event_id, lock=True)
-    announce(session, CHANGING, (organisation_id, event_id), deed.now)
+    emit(session, LAYOUT_CHANGING, (organisation_id, event_id), context.now)
     queries.event_layout(session, organisation_id, event_id).moving = False
     session.flush()
 
 
-def require_open(session: Session, organisation_id: str, event_id: str) -> None:
-    """Unavailable, with when to try again, while guests of the event are on their way to other seats.
+def require_not_moving(session: Session, organisation_id: str, event_id: str) -> None:
+    """Raise Unavailable with a retry time while guests of the event are being moved.
 
-    Asked before an event is locked, so that nobody hangs, and after it again: it may have been closed meanwhile.
+    Call it before locking an event, so that nobody waits for the lock, and again after: it may have closed meanwhile.
     """
-    if queries.moving(session, organisation_id, event_id):
-        raise rules.being_moved()
+    if queries.guests_moving(session, organisation_id, event_id):
+        raise rules.guests_being_moved()
 
 
-def _examined(session: Session, choice: _Choice, chosen: Chosen, *, moving: bool) -> Sequence[EventZone]:
+def _check(session: Session, choice: _Choice, chosen: LayoutChoice, *, moving: bool) -> Sequence[EventZone]:
     check_deltas(choice.zones, choice.wanted)
     rules.check_overrides(queries.policy(session, choice.event.organisation_id), chosen.seating_overrides)
     if not moving:
         _check_frozen(session, choice)
     blocked = queries.seats_by_zone(session, choice.layout.id, choice.wanted.blocked)
     zones = event_zones(choice.zones, choice.wanted, blocked)
-    _check_room(session, choice.event, zones)
+    _check_capacity(session, choice.event, zones)
     return zones
 
 
-def _keep(
-    session: Session, choice: _Choice, chosen: Chosen, zones: Sequence[EventZone], deed: Deed
+def _store(
+    session: Session, choice: _Choice, chosen: LayoutChoice, zones: Sequence[EventZone], context: ActionContext
 ) -> EventLayoutRecord:
-    row = _kept(choice, chosen, deed)
-    row.event_zones = _zones_of_event(session, choice, zones, deed)
+    row = _filled_row(choice, chosen, context)
+    row.event_zones = _sync_event_zones(session, choice, zones, context)
     session.add(row)
     session.flush()
-    event_service.has_room(session, row.organisation_id, row.event_id, sum(zone.capacity for zone in zones))
-    announce(session, CHANGED, (row.organisation_id, row.event_id), deed.now)
+    event_service.set_layout_capacity(session, row.organisation_id, row.event_id, sum(zone.capacity for zone in zones))
+    emit(session, LAYOUT_CHANGED, (row.organisation_id, row.event_id), context.now)
     after = {"layout": row.layout_id, "version": row.layout_version, "blocked": len(row.blocked_seats)}
-    _tell(session, choice.event, "event_layout_chosen", deed, after=after)
+    _record(session, choice.event, "event_layout_chosen", context, after=after)
     return row
 
 
-def drop(session: Session, organisation_id: str, event_id: str, deed: Deed) -> None:
-    """Let an event go without a layout again, while nothing of it is sold or held."""
-    event = _locked(session, organisation_id, event_id, deed)
+def drop(session: Session, organisation_id: str, event_id: str, context: ActionContext) -> None:
+    """Remove the layout of an event while nothing of it is sold or held."""
+    event = _locked(session, organisation_id, event_id, context)
     row = queries.event_layout(session, organisation_id, event_id)
-    if _selling(event, taken(session, event_id, deed.now)):
+    if _has_sales(event, taken(session, event_id, context.now)):
         raise _frozen()
     session.delete(row)
     session.flush()
-    event_service.has_room(session, organisation_id, event_id, 0)
-    _tell(session, event, "event_layout_dropped", deed, before={"layout": row.layout_id})
+    event_service.set_layout_capacity(session, organisation_id, event_id, 0)
+    _record(session, event, "event_layout_dropped", context, before={"layout": row.layout_id})
 
 
-def _locked(session: Session, organisation_id: str, event_id: str, deed: Deed) -> _Event:
+def _locked(session: Session, organisation_id: str, event_id: str, context: ActionContext) -> _Event:
     events.event(session, organisation_id, event_id, lock=True)
-    announce(session, CHANGING, (organisation_id, event_id), deed.now)
+    emit(session, LAYOUT_CHANGING, (organisation_id, event_id), context.now)
     return _event(session, organisation_id, event_id)
 
 
 def _event(session: Session, organisation_id: str, event_id: str) -> _Event:
     row = events.event(session, organisation_id, event_id)
-    changed_status(EventStatus(row.status))
+    check_changeable(EventStatus(row.status))
     return _Event(row.id, organisation_id, row.venue_id, row.number, row.capacity, row.tickets_issued > 0)
 
 
 def _choice(
-    session: Session, event: _Event, chosen: Chosen, deed: Deed, *, lock: bool = True, closed: bool = False
+    session: Session,
+    event: _Event,
+    chosen: LayoutChoice,
+    context: ActionContext,
+    *,
+    lock: bool = True,
+    closed: bool = False,
 ) -> _Choice:
-    present = queries.maybe_event_layout(session, event.organisation_id, event.id)
+    present = queries.find_event_layout(session, event.organisation_id, event.id)
     if not closed:
-        require_open(session, event.organisation_id, event.id)
+        require_not_moving(session, event.organisation_id, event.id)
     layout = _usable(session, event, chosen, present, lock=lock)
     zones = queries.zones(session, layout.id)
     wanted = _deltas(session, layout, zones, chosen)
-    return _Choice(event, layout, zones, wanted, present, taken(session, event.id, deed.now))
+    return _Choice(event, layout, zones, wanted, present, taken(session, event.id, context.now))
 
 
 def _usable(
-    session: Session, event: _Event, chosen: Chosen, present: EventLayoutRecord | None, *, lock: bool
+    session: Session, event: _Event, chosen: LayoutChoice, present: EventLayoutRecord | None, *, lock: bool
 ) -> LayoutRecord:
     layout = queries.layout(session, event.organisation_id, chosen.layout_id, venue_id=event.venue_id, lock=lock)
     if chosen.layout_version is not None and chosen.layout_version != layout.version:
         raise InvalidRequest(
-            f"layout_version: this id is version {layout.version}. Every version has an id of its own.",
+            f"layout_version: this id is version {layout.version}. Every version has its own id.",
             field="layout_version",
         )
     if layout.status != "active" and (present is None or present.layout_id != layout.id):
@@ -204,11 +216,11 @@ def _usable(
     return layout
 
 
-def _deltas(session: Session, layout: LayoutRecord, zones: Sequence[LayoutZone], chosen: Chosen) -> Deltas:
+def _deltas(session: Session, layout: LayoutRecord, zones: Sequence[LayoutZone], chosen: LayoutChoice) -> Deltas:
     numbers = {zone.id: zone.number for zone in zones}
-    _all_known("zone", {*chosen.disabled_zones, *chosen.zone_overrides, *chosen.price_zones}, numbers)
+    _require_known("zone", {*chosen.disabled_zones, *chosen.zone_overrides, *chosen.price_zones}, numbers)
     seats = queries.seat_numbers(session, layout.id, chosen.blocked_seats)
-    _all_known("seat", chosen.blocked_seats, seats)
+    _require_known("seat", chosen.blocked_seats, seats)
     return Deltas(
         frozenset(seats[name] for name in chosen.blocked_seats),
         frozenset(numbers[id] for id in chosen.disabled_zones),
@@ -217,44 +229,46 @@ def _deltas(session: Session, layout: LayoutRecord, zones: Sequence[LayoutZone],
     )
 
 
-def _all_known(kind: str, named: Iterable[str], known: Mapping[str, int]) -> None:
-    unknown = sorted(name for name in named if name not in known)
+def _require_known(kind: str, names: Iterable[str], numbers: Mapping[str, int]) -> None:
+    unknown = sorted(name for name in names if name not in numbers)
     if unknown:
         raise InvalidRequest(
-            f"This layout has no {kind} {', '.join(unknown[:10])}.", code=f"unknown_{kind}", unknown=unknown[:100]
+            f"The layout has no {kind} {', '.join(unknown[:10])}.", code=f"unknown_{kind}", unknown=unknown[:100]
         )
 
 
 def frozen(session: Session, organisation_id: str, event_id: str, now: Millis) -> bool:
-    """Whether the layout version stays as it is: something is sold or held."""
+    """Whether the layout version cannot be changed because something is sold or held."""
     row = events.event(session, organisation_id, event_id)
-    gone = taken(session, event_id, now)
-    return row.ticket_sequence > 0 or gone.sold or bool(gone.seats) or bool(+gone.places)
+    occupied = taken(session, event_id, now)
+    return row.ticket_sequence > 0 or occupied.sold or bool(occupied.seats) or bool(+occupied.places)
 
 
-def _selling(event: _Event, gone: Taken) -> bool:
-    return event.ever_sold or gone.sold or bool(gone.seats) or bool(+gone.places)
+def _has_sales(event: _Event, taken: Taken) -> bool:
+    return event.ever_sold or taken.sold or bool(taken.seats) or bool(+taken.places)
 
 
 def _check_frozen(session: Session, choice: _Choice) -> None:
-    """Once something is sold or held, the version stays, and nobody loses the place that was sold to him."""
-    if not _selling(choice.event, choice.gone):
+    """Once something is sold or held, the version stays, and no sold seat or place may be closed."""
+    if not _has_sales(choice.event, choice.taken):
         return
     if choice.present is None:
         raise Conflict(
-            "Tickets of this event are issued already, and no seat of a layout belongs to any of them. Choose the "
-            "layout before the first ticket, or cancel those tickets first.",
+            "Tickets without seats have already been issued for this event. Choose the layout before the first ticket, "
+            "or cancel those tickets first.",
             code="tickets_without_layout",
         )
     before, layout_id = queries.deltas(choice.present), choice.layout.id
     if choice.present.layout_id != layout_id or _types(choice.zones, before) != _types(choice.zones, choice.wanted):
         raise _frozen()
-    used = queries.seats_by_zone(session, layout_id, choice.gone.seats) + choice.gone.places
-    lost = choice.gone.seats & (choice.wanted.blocked - before.blocked)
+    used = queries.seats_by_zone(session, layout_id, choice.taken.seats) + choice.taken.places
+    lost = choice.taken.seats & (choice.wanted.blocked - before.blocked)
     if lost or any(used[number] for number in choice.wanted.disabled - before.disabled):
         seats = queries.seat_names(session, layout_id, lost)[:100]
         raise Conflict(
-            "Some of what shall be closed is sold or held. Move those guests first.", code="seats_taken", seats=seats
+            "Some of the seats or zones to be closed are sold or held. Move those guests first.",
+            code="seats_taken",
+            seats=seats,
         )
 
 
@@ -264,34 +278,34 @@ def _types(zones: Iterable[LayoutZone], deltas: Deltas) -> dict[int, str]:
 
 def _frozen() -> Conflict:
     return Conflict(
-        "Seats of this event are sold or held, so its layout version and zone types stay as they are. "
-        "Seats that are still free can be blocked.",
+        "Seats of this event are sold or held, so its layout version and zone types cannot change. "
+        "You can still block free seats.",
         code="layout_frozen",
     )
 
 
-def _check_room(session: Session, event: _Event, zones: Sequence[EventZone]) -> None:
+def _check_capacity(session: Session, event: _Event, zones: Sequence[EventZone]) -> None:
     policy = queries.policy(session, event.organisation_id)
     rules.check_zones(policy, [zone.zone_type for zone in zones])
-    room = sum(zone.capacity for zone in zones)
+    capacity = sum(zone.capacity for zone in zones)
     venue = venues.venue(session, event.organisation_id, event.venue_id)
-    if venue.max_capacity and room > venue.max_capacity:
+    if venue.max_capacity and capacity > venue.max_capacity:
         raise Conflict(
-            f"The zones hold {room} people, the venue no more than {venue.max_capacity}.",
+            f"The zones hold {capacity} people, but the venue only {venue.max_capacity}.",
             code="venue_capacity_exceeded",
         )
-    if event.capacity > room:
+    if event.capacity > capacity:
         raise Conflict(
-            f"The event would sell {event.capacity} tickets, and this layout holds {room} people. "
-            "Lower the event's capacity, or open more zones.",
+            f"The event has a capacity of {event.capacity}, but the layout only {capacity}. "
+            "Lower the capacity of the event, or open more zones.",
             code="event_capacity_exceeded",
         )
 
 
-def _kept(choice: _Choice, chosen: Chosen, deed: Deed) -> EventLayoutRecord:
+def _filled_row(choice: _Choice, chosen: LayoutChoice, context: ActionContext) -> EventLayoutRecord:
     event, wanted = choice.event, choice.wanted
     row = choice.present or EventLayoutRecord(
-        event_id=event.id, organisation_id=event.organisation_id, revision=0, event_zones={}, created_at=deed.now
+        event_id=event.id, organisation_id=event.organisation_id, revision=0, event_zones={}, created_at=context.now
     )
     if row.layout_id != choice.layout.id:
         row.event_zones = {}
@@ -301,47 +315,51 @@ def _kept(choice: _Choice, chosen: Chosen, deed: Deed) -> EventLayoutRecord:
     row.zone_overrides = {str(number): dict(changed) for number, changed in wanted.zones.items()}
     row.price_zones = {str(number): dict(price) for number, price in wanted.prices.items()}
     row.seating_overrides = dict(chosen.seating_overrides)
-    row.updated_at = deed.now
+    row.updated_at = context.now
     return row
 
 
-def _zones_of_event(session: Session, choice: _Choice, zones: Iterable[EventZone], deed: Deed) -> dict[str, Any]:
-    """Let gates know the zones: each has one of the event's own, by its name where that is there already."""
-    there = {zone.name: zone.number for zone in events.zones(session, choice.event.id)}
+def _sync_event_zones(
+    session: Session, choice: _Choice, zones: Iterable[EventZone], context: ActionContext
+) -> dict[str, Any]:
+    """Create or update the event's zone for each layout zone; an existing one of the same name is reused."""
+    existing = {zone.name: zone.number for zone in events.zones(session, choice.event.id)}
     present = choice.present
     numbers: dict[str, Any] = dict(present.event_zones) if present is not None else {}
     for zone in zones:
-        number = numbers.get(str(zone.number), there.get(zone.name))
-        numbers[str(zone.number)] = _zone_of_event(session, choice.event, zone, number, deed)
+        number = numbers.get(str(zone.number), existing.get(zone.name))
+        numbers[str(zone.number)] = _sync_event_zone(session, choice.event, zone, number, context)
     return numbers
 
 
-def _zone_of_event(session: Session, event: _Event, zone: EventZone, number: int | None, deed: Deed) -> int:
-    words = {
+def _sync_event_zone(
+    session: Session, event: _Event, zone: EventZone, number: int | None, context: ActionContext
+) -> int:
+    columns: dict[str, Any] = {
         "name": zone.name,
         "kind": zone.zone_type.value,
-        "capacity": None if zone.zone_type.numbered else zone.capacity,  # a reserved seat is its own capacity
+        "capacity": None if zone.zone_type.numbered else zone.capacity,  # limited by its seats
         "membership_tier": zone.membership_tier if zone.access_mode == "membership_tier" else None,
     }
     if number is None:
-        return event_service.add_zone(session, event.organisation_id, event.id, words, deed).number
+        return event_service.add_zone(session, event.organisation_id, event.id, columns, context).number
     present = events.zone(session, event.id, number)
-    changes = {name: value for name, value in words.items() if getattr(present, name) != value}
+    changes = {name: value for name, value in columns.items() if getattr(present, name) != value}
     if changes:
-        event_service.change_zone(session, event.organisation_id, event.id, number, changes=changes, deed=deed)
+        event_service.change_zone(session, event.organisation_id, event.id, number, changes=changes, context=context)
     return number
 
 
-def _tell(
+def _record(
     session: Session,
     event: _Event,
     name: str,
-    deed: Deed,
+    context: ActionContext,
     *,
     before: dict[str, Any] | None = None,
     after: dict[str, Any] | None = None,
 ) -> None:
-    where = event.organisation_id
-    record(session, AuditLine(deed.actor, name, "event", event.id, where, deed.now, before, after))
+    organisation_id = event.organisation_id
+    record(session, AuditLine(context.actor, name, "event", event.id, organisation_id, context.now, before, after))
     subjects = {"event": event.id, "event_number": event.number, "venue": event.venue_id}
-    record_fact(session, Fact(name, where, deed.now, subjects, {"before": before, "after": after}))
+    record_fact(session, Fact(name, organisation_id, context.now, subjects, {"before": before, "after": after}))

@@ -1,4 +1,4 @@
-"""/api/events/…/layout: what an event makes of a layout, and which seats it would give."""
+"""/api/events/…/layout: how an event uses a layout, and which seats it offers."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from sqlalchemy.orm import Session
 from shared.errors import InvalidRequest
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.principals import Action
-from sync_server.plumbing.web import deed, organisation, require, requires
+from sync_server.plumbing.web import context, organisation, require, requires
 from sync_server.seating import event_layouts, event_schemas, queries
-from sync_server.seating.house import House, given, numbers_of, policy_at
-from sync_server.seating.houses import houses
-from sync_server.seating.offers import Offer, Wish
-from sync_server.seating.overlay import event_zones
+from sync_server.seating.event_seating import EventSeating, event_policy, require_offer, seat_numbers_of
+from sync_server.seating.event_seatings import event_seatings
+from sync_server.seating.layouts.overlay import event_zones
+from sync_server.seating.search.offers import Offer, SeatRequest
 
 bp = APIBlueprint("event_layouts", __name__, url_prefix="/events/<event_id>/layout", tag="Seats of events")
 
@@ -26,9 +26,9 @@ bp = APIBlueprint("event_layouts", __name__, url_prefix="/events/<event_id>/layo
 @bp.input(event_schemas.ChooseLayout)
 @bp.output(event_schemas.EventLayoutView)
 def choose(event_id: str, json_data: event_schemas.ChooseLayout) -> event_schemas.EventLayoutView:
-    """Choose the layout of an event, with what the event changes about it; frozen once seats are sold or held."""
+    """Choose the layout of an event and its overrides; frozen once seats are sold or held."""
     with parts().database.writing() as session:
-        event_layouts.choose(session, organisation(), event_id, json_data.chosen(), deed())
+        event_layouts.choose(session, organisation(), event_id, json_data.chosen(), context())
         return _view(session, event_id)
 
 
@@ -36,18 +36,18 @@ def choose(event_id: str, json_data: event_schemas.ChooseLayout) -> event_schema
 @requires(Action.READ)
 @bp.output(event_schemas.EventLayoutView)
 def show(event_id: str) -> event_schemas.EventLayoutView:
-    """Show what an event makes of its layout."""
+    """Show the layout of an event with its overrides."""
     with parts().database.reading() as session:
         return _view(session, event_id)
 
 
 @bp.delete("")
 @requires(Action.EDIT_EVENTS)
-@bp.doc(summary="Let an event go without a layout", responses={204: "Dropped"})
+@bp.doc(summary="Remove the layout of an event", responses={204: "Removed"})
 def drop(event_id: str) -> tuple[str, int]:
-    """Let an event go without a layout again, while nothing is sold or held."""
+    """Remove the layout of an event while nothing is sold or held."""
     with parts().database.writing() as session:
-        event_layouts.drop(session, organisation(), event_id, deed())
+        event_layouts.drop(session, organisation(), event_id, context())
     return "", 204
 
 
@@ -56,16 +56,22 @@ def drop(event_id: str) -> tuple[str, int]:
 @bp.input(event_schemas.WantedSeats)
 @bp.output(event_schemas.OfferView)
 def best_seats(event_id: str, json_data: event_schemas.WantedSeats) -> event_schemas.OfferView:
-    """Say which seats a party would get now; nothing is held by asking."""
+    """Find the best seats for a group; nothing is held."""
     _check_override(json_data.override)
-    with _house(event_id) as (session, now):
+    with _seating(event_id) as (session, seating):
         if json_data.wheelchairs:
             if json_data.wheelchairs > json_data.size:
-                raise InvalidRequest("size counts everybody: it is no less than wheelchairs.", field="size")
+                raise InvalidRequest("size counts everybody, so it must be at least wheelchairs.", field="size")
             companions = json_data.size - json_data.wheelchairs
-            return _offer(session, now, given(now.best_with_wheelchairs(json_data.wheelchairs, companions)))
-        zones = None if json_data.zones is None else _zone_numbers(now, json_data.zones)
-        return _offer(session, now, given(now.best(Wish(json_data.size, zones, json_data.apart, json_data.override))))
+            return _offer(
+                session, seating, require_offer(seating.best_with_wheelchairs(json_data.wheelchairs, companions))
+            )
+        zones = None if json_data.zones is None else _zone_numbers(seating, json_data.zones)
+        return _offer(
+            session,
+            seating,
+            require_offer(seating.best(SeatRequest(json_data.size, zones, json_data.apart, json_data.override))),
+        )
 
 
 @bp.post("/picked-seats")
@@ -73,12 +79,14 @@ def best_seats(event_id: str, json_data: event_schemas.WantedSeats) -> event_sch
 @bp.input(event_schemas.PickedSeats)
 @bp.output(event_schemas.OfferView)
 def picked_seats(event_id: str, json_data: event_schemas.PickedSeats) -> event_schemas.OfferView:
-    """Say whether a customer could take these seats, and if not why; nothing is held by asking."""
+    """Check whether a customer could take these seats; nothing is held."""
     _check_override(json_data.override)
-    with _house(event_id) as (session, now):
-        seats = numbers_of(session, now, json_data.seat_ids)
+    with _seating(event_id) as (session, seating):
+        seats = seat_numbers_of(session, seating, json_data.seat_ids)
         return _offer(
-            session, now, given(now.judged(seats, Wish(len(seats), None, json_data.apart, json_data.override)))
+            session,
+            seating,
+            require_offer(seating.evaluate(seats, SeatRequest(len(seats), None, json_data.apart, json_data.override))),
         )
 
 
@@ -88,28 +96,27 @@ def _check_override(override: bool) -> None:
 
 
 @contextmanager
-def _house(event_id: str) -> Iterator[tuple[Session, House]]:
+def _seating(event_id: str) -> Iterator[tuple[Session, EventSeating]]:
     with (
         parts().database.reading() as session,
-        houses().house(session, organisation(), event_id, parts().clock()) as now,
+        event_seatings().current(session, organisation(), event_id, parts().clock()) as seating,
     ):
-        yield session, now
+        yield session, seating
 
 
-def _zone_numbers(now: House, ids: list[str]) -> frozenset[int]:
-    numbers = {zone.id: zone.number for zone in now.zones.values()}
+def _zone_numbers(seating: EventSeating, ids: list[str]) -> frozenset[int]:
+    numbers = {zone.id: zone.number for zone in seating.zones.values()}
     unknown = [id for id in ids if id not in numbers]
     if unknown:
         raise InvalidRequest(f"The event has no open zone {', '.join(unknown[:10])}.", code="unknown_zone")
     return frozenset(numbers[id] for id in ids)
 
 
-def _offer(session: Session, now: House, offer: Offer) -> event_schemas.OfferView:
-    kept = now.companions_kept(offer.seats)
-    kept = tuple(seat for seat in kept if seat not in offer.seats)
-    shown = sorted({*offer.seats, *kept})
-    names = dict(zip(shown, queries.seat_names(session, now.layout_id, shown), strict=True))
-    return event_schemas.offer_view(offer, names, kept)
+def _offer(session: Session, seating: EventSeating, offer: Offer) -> event_schemas.OfferView:
+    companions = tuple(seat for seat in seating.companions_kept(offer.seats) if seat not in offer.seats)
+    shown = sorted({*offer.seats, *companions})
+    names = dict(zip(shown, queries.seat_names(session, seating.layout_id, shown), strict=True))
+    return event_schemas.offer_view(offer, names, companions)
 
 
 def _view(session: Session, event_id: str) -> event_schemas.EventLayoutView:
@@ -119,7 +126,7 @@ def _view(session: Session, event_id: str) -> event_schemas.EventLayoutView:
     return event_schemas.event_layout_view(
         row,
         event_zones(zones, deltas, blocked),
-        policy_at(session, row),
+        event_policy(session, row),
         blocked=queries.seat_names(session, row.layout_id, deltas.blocked),
         disabled=[zone.id for zone in zones if zone.number in deltas.disabled],
         frozen=event_layouts.frozen(session, organisation(), event_id, parts().clock()),

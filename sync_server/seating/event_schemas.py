@@ -1,4 +1,4 @@
-"""Shapes of requests and answers about an event's own layout and its seats."""
+"""Request and response schemas for the layout of an event and its seats."""
 
 from __future__ import annotations
 
@@ -7,15 +7,14 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field
 
-from sync_server.plumbing.shapes import Asked, iso
-from sync_server.seating.event_layouts import Chosen
+from sync_server.plumbing.api.schemas import RequestBody, iso
+from sync_server.seating.event_layouts import LayoutChoice
+from sync_server.seating.layouts.overlay import EventZone
 from sync_server.seating.models import EventLayoutRecord
-from sync_server.seating.offers import Cluster, Offer
-from sync_server.seating.overlay import EventZone
 from sync_server.seating.rules import Policy
 from sync_server.seating.schemas import (
-    AccessWord,
-    Party,
+    AccessModeName,
+    GroupSize,
     People,
     PolicyView,
     Role,
@@ -23,31 +22,32 @@ from sync_server.seating.schemas import (
     SeatingOverrides,
     Short,
     Tier,
-    ZoneTypeWord,
+    ZoneTypeName,
 )
+from sync_server.seating.search.offers import Cluster, Offer
 
 Id = Annotated[str, Field(min_length=1, max_length=36)]
 
 
-class ZoneOverride(Asked):
-    """How a zone is used otherwise at this event."""
+class ZoneOverride(RequestBody):
+    """What this event changes about a zone."""
 
-    zone_type: ZoneTypeWord | None = None
-    access_mode: AccessWord | None = None
+    zone_type: ZoneTypeName | None = None
+    access_mode: AccessModeName | None = None
     membership_tier: Tier | None = None
     allowed_roles: Annotated[list[Role], Field(max_length=50)] | None = None
     capacity: People | None = None
 
 
-class PriceZone(Asked):
+class PriceZone(RequestBody):
     """What is sold in a zone."""
 
     pricing_rule_id: Short | None = None
     ticket_types: Annotated[list[Annotated[int, Field(ge=1)]], Field(max_length=100)] = Field(default_factory=list)
 
 
-class Overrides(Asked):
-    """What the event changes about the layout; zones by their ids, seats by their ids or seat_ids."""
+class Overrides(RequestBody):
+    """What the event changes about the layout; zones by id, seats by id or seat_id."""
 
     blocked_seat_ids: Annotated[list[SeatId], Field(max_length=250_000)] = Field(default_factory=list)
     disabled_zones: Annotated[list[Id], Field(max_length=1000)] = Field(default_factory=list)
@@ -55,49 +55,49 @@ class Overrides(Asked):
     pricing_zones: Annotated[dict[Id, PriceZone], Field(max_length=1000)] = Field(default_factory=dict)
 
 
-class ChooseLayout(Asked):
-    """Which version of which layout an event uses, and how. What was chosen before is replaced."""
+class ChooseLayout(RequestBody):
+    """The layout version that an event uses, with its overrides. Replaces the previous choice."""
 
     layout_id: Id
     layout_version: Annotated[int, Field(ge=1)] | None = None
     overrides: Overrides = Field(default_factory=Overrides)
     seating_overrides: SeatingOverrides = Field(default_factory=SeatingOverrides)
 
-    def chosen(self) -> Chosen:
-        """As the use case takes it."""
-        deltas = self.overrides
-        return Chosen(
+    def chosen(self) -> LayoutChoice:
+        """The choice as the service takes it."""
+        overrides = self.overrides
+        return LayoutChoice(
             layout_id=self.layout_id,
             layout_version=self.layout_version,
-            blocked_seats=tuple(deltas.blocked_seat_ids),
-            disabled_zones=tuple(deltas.disabled_zones),
-            zone_overrides={id: _said(changed) for id, changed in deltas.zone_overrides.items()},
-            price_zones={id: _said(price) for id, price in deltas.pricing_zones.items()},
+            blocked_seats=tuple(overrides.blocked_seat_ids),
+            disabled_zones=tuple(overrides.disabled_zones),
+            zone_overrides={id: _given(changed) for id, changed in overrides.zone_overrides.items()},
+            price_zones={id: _given(price) for id, price in overrides.pricing_zones.items()},
             seating_overrides=self.seating_overrides.changes(),
         )
 
 
-def _said(shape: BaseModel) -> dict[str, Any]:
-    return shape.model_dump(exclude_unset=True, exclude_none=True)
+def _given(schema: BaseModel) -> dict[str, Any]:
+    return schema.model_dump(exclude_unset=True, exclude_none=True)
 
 
 class EventZoneView(BaseModel):
-    """A zone as it is at the event; `event_zone` is the number by which gates and tickets know it."""
+    """A zone at the event; `event_zone` is its number for gates and tickets."""
 
     id: str
     number: int
     event_zone: int | None
     name: str
-    zone_type: ZoneTypeWord
+    zone_type: ZoneTypeName
     capacity: int
-    access_mode: AccessWord
+    access_mode: AccessModeName
     membership_tier: str | None
     allowed_roles: list[str]
     price: dict[str, Any]
 
 
 class EventLayoutView(BaseModel):
-    """What an event makes of a layout."""
+    """The layout of an event with its overrides."""
 
     event_id: str
     layout_id: str
@@ -122,7 +122,6 @@ def event_layout_view(
     disabled: list[str],
     frozen: bool,
 ) -> EventLayoutView:
-    """As organisers see it."""
     return EventLayoutView(
         event_id=row.event_id,
         layout_id=row.layout_id,
@@ -154,18 +153,18 @@ def _zone(zone: EventZone, number: int | None) -> EventZoneView:
     )
 
 
-class WantedSeats(Asked):
-    """A party that asks for the best seats left; with wheelchairs, `size` counts them and their companions."""
+class WantedSeats(RequestBody):
+    """A group asking for the best seats left; `size` includes wheelchair users and their companions."""
 
-    size: Party
+    size: GroupSize
     zones: Annotated[list[Id], Field(max_length=1000)] | None = None
     apart: bool = False
     wheelchairs: Annotated[int, Field(ge=0, le=100)] = 0
-    override: bool = False  # the box office: single seats, kept seats and large parties are its own affair
+    override: bool = False  # box office: ignore single seats, reserved seats and the group limit
 
 
-class PickedSeats(Asked):
-    """Seats that somebody picked."""
+class PickedSeats(RequestBody):
+    """Seats that a customer picked."""
 
     seat_ids: Annotated[list[SeatId], Field(min_length=1, max_length=1000)]
     apart: bool = False
@@ -173,7 +172,7 @@ class PickedSeats(Asked):
 
 
 class ClusterView(BaseModel):
-    """Neighbours."""
+    """Neighbouring seats in one row."""
 
     zone: str
     row: str
@@ -181,7 +180,7 @@ class ClusterView(BaseModel):
 
 
 class OfferView(BaseModel):
-    """Seats for a party. Nothing is held by asking."""
+    """Seats for a group. Nothing is held."""
 
     grade: str
     words: str
@@ -190,17 +189,17 @@ class OfferView(BaseModel):
     companion_seats_kept: list[str]
 
 
-def offer_view(offer: Offer, names: dict[int, str], kept: Iterable[int]) -> OfferView:
-    """As whoever asked sees it."""
+def offer_view(offer: Offer, names: dict[int, str], companions: Iterable[int]) -> OfferView:
+    """The offer as a response; `companions` are the companion seats reserved with it."""
     return OfferView(
         grade=offer.grade.value,
-        words=offer.words,
+        words=offer.description,
         orphans=offer.orphans,
         clusters=[_cluster(cluster, names) for cluster in offer.clusters],
-        companion_seats_kept=[names[seat] for seat in kept],
+        companion_seats_kept=[names[seat] for seat in companions],
     )
 
 
 def _cluster(cluster: Cluster, names: dict[int, str]) -> ClusterView:
-    row = cluster.standing.row
+    row = cluster.row_state.row
     return ClusterView(zone=row.zone_name, row=row.label, seat_ids=[names[seat] for seat in cluster.seats])

@@ -1,4 +1,4 @@
-"""The figures by which an organiser sees how well a house is seated, each with its target and its bounds."""
+"""The figures that show an organiser how well an event is seated, each with its target and its alert bounds."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from sync_server.seating import bits
-from sync_server.seating.house import House
+from sync_server.seating.event_seating import EventSeating
+from sync_server.seating.search import bits
 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """Where a figure should lie, and outside what somebody must look; in percent."""
+    """The target range of a figure, and the range outside which it raises an alert; in percent."""
 
     target: tuple[float, float]
     alert: tuple[float, float]
-    words: str  # what to look at then
+    advice: str  # what to check when the figure is out of bounds
 
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One figure; None where there is nothing yet to be counted."""
+    """One figure; its percentage is None while there is nothing to count."""
 
     name: str
     percent: float | None
@@ -29,7 +29,7 @@ class Figure:
 
     @property
     def state(self) -> str:
-        """unknown, good, off_target or alert."""
+        """One of unknown, good, off_target and alert."""
         if self.percent is None:
             return "unknown"
         low, high = self.bounds.alert
@@ -40,34 +40,38 @@ class Figure:
 
 
 BOUNDS: Final[Mapping[str, Bounds]] = {
-    "orphan_seats": Bounds((0, 5), (0, 10), "Single free seats: see how parties are split, and what is blocked."),
-    "vip_use": Bounds((60, 90), (40, 95), "VIP zones are unusually empty or full: look at their size and price."),
-    "accessibility_use": Bounds(
-        (1, 3), (0.01, 5), "No or many wheelchair places are taken: see whether those who need them get them."
+    "orphan_seats": Bounds(
+        (0, 5), (0, 10), "Many single free seats: check how groups are split and which seats are blocked."
     ),
-    "hold_to_sale": Bounds((40, 60), (25, 85), "Few or nearly all holds are bought: look at checkout and prices."),
-    "hold_expiry": Bounds((0, 60), (0, 75), "Many holds run out: look at the checkout, and at how long holds last."),
+    "vip_use": Bounds((60, 90), (40, 95), "VIP zones are unusually empty or full: check their size and price."),
+    "accessibility_use": Bounds(
+        (1, 3), (0.01, 5), "No or many wheelchair places are taken: check whether those who need them get them."
+    ),
+    "hold_to_sale": Bounds(
+        (40, 60), (25, 85), "Few or nearly all holds turn into sales: check the checkout and prices."
+    ),
+    "hold_expiry": Bounds((0, 60), (0, 75), "Many holds expire: check the checkout and how long holds last."),
 }
 
 
-def of_house(house: House) -> list[Figure]:
-    """What the house itself says."""
-    seats = sum(standing.usable for standing in house.hall.rows)
-    lone = sum(bits.lone(standing.open).bit_count() for standing in house.hall.rows)
-    vip = [number for number, zone in house.zones.items() if zone.zone_type.vip]
-    capacity = sum(house.zones[number].capacity for number in vip)
-    used = sum(house.occupancy(number) * house.zones[number].capacity / 100 for number in vip)
-    taken = len(house.gone.seats)
-    rolling = len(house.gone.seats & house.places.wheelchairs())
+def seating_figures(seating: EventSeating) -> list[Figure]:
+    """The figures that follow from the seats themselves."""
+    seats = sum(row_state.usable for row_state in seating.grid.rows)
+    singles = sum(bits.lone(row_state.open).bit_count() for row_state in seating.grid.rows)
+    vip = [number for number, zone in seating.zones.items() if zone.zone_type.vip]
+    capacity = sum(seating.zones[number].capacity for number in vip)
+    used = sum(seating.occupancy(number) * seating.zones[number].capacity / 100 for number in vip)
+    taken = len(seating.taken.seats)
+    wheelchairs_taken = len(seating.taken.seats & seating.places.wheelchairs())
     return [
-        _figure("orphan_seats", lone, seats),
+        _figure("orphan_seats", singles, seats),
         _figure("vip_use", used, capacity),
-        _figure("accessibility_use", rolling, taken if house.places.pairings else 0),
+        _figure("accessibility_use", wheelchairs_taken, taken if seating.places.pairings else 0),
     ]
 
 
-def of_holds(outcomes: Mapping[str, int]) -> list[Figure]:
-    """What became of holds that ended."""
+def hold_figures(outcomes: Mapping[str, int]) -> list[Figure]:
+    """The figures that follow from how holds ended."""
     ended = sum(outcomes.get(status, 0) for status in ("converted", "expired", "cancelled"))
     return [
         _figure("hold_to_sale", outcomes.get("converted", 0), ended),

@@ -1,4 +1,4 @@
-"""Tables of layouts with their zones, seats and groups, of what events make of them, and of the seating policy."""
+"""Tables of layouts, their use by events, guest lists, memberships and the seating policy."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from sqlalchemy import JSON, BigInteger, CheckConstraint, Float, ForeignKey, Ind
 from sqlalchemy.orm import Mapped, mapped_column
 
 from shared.clock import Millis
-from sync_server.plumbing.tables import Base
+from sync_server.plumbing.sql.tables import Base
 
 
 class LayoutRecord(Base):
@@ -64,7 +64,7 @@ class LayoutZoneRecord(Base):
 
 
 class SeatRecord(Base):
-    """A seat, by its number in the layout; its id and its seat_id stay the same in all versions."""
+    """A seat, by its number in the layout; its id and seat_id stay the same in all versions."""
 
     __tablename__ = "layout_seats"
 
@@ -81,7 +81,7 @@ class SeatRecord(Base):
     seat_number: Mapped[str] = mapped_column(String(20))
     x: Mapped[float] = mapped_column(Float)
     y: Mapped[float] = mapped_column(Float)
-    drawn: Mapped[bool] = mapped_column(default=True)  # False: nobody said where it stands
+    drawn: Mapped[bool] = mapped_column(default=True)  # False: the layout gives no position
     category: Mapped[str] = mapped_column(String(20))
     companion_seat_id: Mapped[str | None] = mapped_column(String(80))
     price_category: Mapped[str] = mapped_column(String(60), default="")
@@ -104,7 +104,7 @@ class SeatGroupRecord(Base):
 
 
 class EventLayoutRecord(Base):
-    """What one event changes about the layout version it uses; the seats themselves are not copied."""
+    """What an event changes about the layout version it uses; the seats themselves are not copied."""
 
     __tablename__ = "event_layouts"
 
@@ -116,16 +116,16 @@ class EventLayoutRecord(Base):
     blocked_seats: Mapped[list[Any]] = mapped_column(JSON)  # numbers in the layout
     disabled_zones: Mapped[list[Any]] = mapped_column(JSON)  # numbers in the layout
     zone_overrides: Mapped[dict[str, Any]] = mapped_column(JSON)  # by number in the layout, as text
-    price_zones: Mapped[dict[str, Any]] = mapped_column(JSON)  # the same
+    price_zones: Mapped[dict[str, Any]] = mapped_column(JSON)  # likewise
     seating_overrides: Mapped[dict[str, Any]] = mapped_column(JSON)
-    event_zones: Mapped[dict[str, Any]] = mapped_column(JSON)  # which zone of the event stands for which of the layout
-    moving: Mapped[bool] = mapped_column(default=False)  # guests are on their way to other seats: nothing is sold
+    event_zones: Mapped[dict[str, Any]] = mapped_column(JSON)  # number of the event's zone, by number in the layout
+    moving: Mapped[bool] = mapped_column(default=False)  # guests are being moved to other seats: nothing is sold
     created_at: Mapped[Millis] = mapped_column(BigInteger)
     updated_at: Mapped[Millis] = mapped_column(BigInteger)
 
 
 class PolicyRecord(Base):
-    """An organisation's seating policy; without a row the defaults hold."""
+    """An organisation's seating policy; without a row the defaults apply."""
 
     __tablename__ = "seating_policies"
 
@@ -156,7 +156,7 @@ class PolicyRecord(Base):
 
 
 class ZoneGuestRecord(Base):
-    """Somebody on the list of a zone at one event; of addresses and codes only a mark is kept."""
+    """A guest on the list of a zone at one event; addresses and codes are stored as keyed hashes."""
 
     __tablename__ = "zone_guests"
 
@@ -174,16 +174,16 @@ class ZoneGuestRecord(Base):
 
 
 class TierMembershipRecord(Base):
-    """Somebody's membership, by the organiser's own number for it: of which tier, until when, revoked or not."""
+    """A membership of a tier, by the organiser's own id for it."""
 
     __tablename__ = "tier_memberships"
 
     organisation_id: Mapped[str] = mapped_column(ForeignKey("organisations.id"), primary_key=True)
     id: Mapped[str] = mapped_column(String(36), primary_key=True)
     tier: Mapped[str] = mapped_column(String(40))
-    until: Mapped[Millis | None] = mapped_column(BigInteger)  # not included; None: without an end
+    until: Mapped[Millis | None] = mapped_column(BigInteger)  # exclusive; None: open-ended
     state: Mapped[str] = mapped_column(String(10))
-    card: Mapped[str] = mapped_column(String(64))  # a mark of the code by which its holder is known
+    card: Mapped[str] = mapped_column(String(64))  # keyed hash of the code on the card
     granted_at: Mapped[Millis] = mapped_column(BigInteger)
     updated_at: Mapped[Millis] = mapped_column(BigInteger)
 
@@ -194,12 +194,12 @@ class TierMembershipRecord(Base):
 
 
 class CompanionReleaseRecord(Base):
-    """A zone that is so full that its companion seats are for everybody: told once, until it empties again."""
+    """A zone so full that its companion seats are open to everybody; deleted when it empties again."""
 
     __tablename__ = "companion_releases"
 
     event_id: Mapped[str] = mapped_column(ForeignKey("events.id"), primary_key=True)
     zone_id: Mapped[str] = mapped_column(String(36), primary_key=True)
     organisation_id: Mapped[str] = mapped_column(String(36))
-    seats: Mapped[list[Any]] = mapped_column(JSON)  # seat_ids that were still free
+    seats: Mapped[list[Any]] = mapped_column(JSON)  # seat_ids that were free at that moment
     released_at: Mapped[Millis] = mapped_column(BigInteger)

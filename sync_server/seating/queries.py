@@ -1,4 +1,4 @@
-"""Reads of layouts, of what events make of them, and of the policy; a foreign id answers as one that does not exist."""
+"""Reads layouts, their use by events, and the seating policy; ids of other organisations raise NotFound too."""
 
 from __future__ import annotations
 
@@ -11,19 +11,9 @@ from sqlalchemy import func, or_, select
 from sqlalchemy.orm import Session
 
 from shared.errors import NotFound
-from sync_server.plumbing.pages import Page, cut, position
-from sync_server.seating.accessibility import Pairing
-from sync_server.seating.geometry import NumberedSeat
-from sync_server.seating.models import (
-    EventLayoutRecord,
-    LayoutRecord,
-    LayoutZoneRecord,
-    PolicyRecord,
-    SeatGroupRecord,
-    SeatRecord,
-)
-from sync_server.seating.overlay import Deltas, LayoutZone
-from sync_server.seating.plan import (
+from sync_server.plumbing.api.pagination import Page, decode_cursor, paginate
+from sync_server.seating.layouts.overlay import Deltas, LayoutZone
+from sync_server.seating.layouts.plan import (
     AccessMode,
     Category,
     GroupPlan,
@@ -33,16 +23,26 @@ from sync_server.seating.plan import (
     ZonePlan,
     ZoneType,
 )
+from sync_server.seating.models import (
+    EventLayoutRecord,
+    LayoutRecord,
+    LayoutZoneRecord,
+    PolicyRecord,
+    SeatGroupRecord,
+    SeatRecord,
+)
 from sync_server.seating.rules import FIELDS, Policy
+from sync_server.seating.search.accessibility import Pairing
+from sync_server.seating.search.geometry import NumberedSeat
 
-FEW = 500
-"""So many seats are asked for by name; of more, all seats are read."""
+IN_LIST_LIMIT = 500
+"""The most seats looked up in one IN list; for more, all seats of the layout are read."""
 
 
 def layout(
     session: Session, organisation_id: str, layout_id: str, *, venue_id: str | None = None, lock: bool = False
 ) -> LayoutRecord:
-    """That layout of this organisation, at that venue where one is named, or NotFound."""
+    """A layout of this organisation, at this venue if one is given; else NotFound."""
     wanted = select(LayoutRecord).where(LayoutRecord.id == layout_id, LayoutRecord.organisation_id == organisation_id)
     row = session.execute(wanted.with_for_update() if lock else wanted).scalar_one_or_none()
     if row is None or (venue_id is not None and row.venue_id != venue_id):
@@ -56,32 +56,34 @@ def layouts(
     """All versions of all layouts of a venue, oldest first."""
     mine = LayoutRecord.organisation_id == organisation_id, LayoutRecord.venue_id == venue_id
     wanted = select(LayoutRecord).where(*mine).order_by(LayoutRecord.id)
-    start = position(after, str)
+    start = decode_cursor(after, str)
     if start is not None:
         wanted = wanted.where(LayoutRecord.id > start[0])
-    return cut(session.execute(wanted.limit(limit + 1)).scalars().all(), limit, lambda row: (row.id,))
+    return paginate(session.execute(wanted.limit(limit + 1)).scalars().all(), limit, lambda row: (row.id,))
 
 
 def newest_version(session: Session, family_id: str) -> int:
-    """The number of the newest version of a layout."""
-    there = select(func.max(LayoutRecord.version)).where(LayoutRecord.family_id == family_id)
-    return session.execute(there).scalar_one()
+    """The highest version number of a layout."""
+    statement = select(func.max(LayoutRecord.version)).where(LayoutRecord.family_id == family_id)
+    return session.execute(statement).scalar_one()
 
 
-def used_by(session: Session, layout_id: str) -> Sequence[str]:
+def events_using(session: Session, layout_id: str) -> Sequence[str]:
     """The events that use this version."""
-    there = select(EventLayoutRecord.event_id).where(EventLayoutRecord.layout_id == layout_id)
-    return session.execute(there).scalars().all()
+    statement = select(EventLayoutRecord.event_id).where(EventLayoutRecord.layout_id == layout_id)
+    return session.execute(statement).scalars().all()
 
 
 def zones(session: Session, layout_id: str) -> list[LayoutZone]:
-    """The zones of a layout that was looked up before."""
+    """The zones of a layout."""
     return [_layout_zone(row) for row in _zone_rows(session, layout_id)]
 
 
 def _zone_rows(session: Session, layout_id: str) -> Sequence[LayoutZoneRecord]:
-    here = select(LayoutZoneRecord).where(LayoutZoneRecord.layout_id == layout_id).order_by(LayoutZoneRecord.number)
-    return session.execute(here).scalars().all()
+    statement = (
+        select(LayoutZoneRecord).where(LayoutZoneRecord.layout_id == layout_id).order_by(LayoutZoneRecord.number)
+    )
+    return session.execute(statement).scalars().all()
 
 
 def _layout_zone(row: LayoutZoneRecord) -> LayoutZone:
@@ -99,28 +101,28 @@ def _layout_zone(row: LayoutZoneRecord) -> LayoutZone:
 
 
 def numbered_seats(session: Session, layout_id: str) -> list[NumberedSeat]:
-    """Where the seats of a layout stand, in order of zone, row and place."""
+    """The seats of a layout with their positions, in order of zone, row and place."""
     seat = SeatRecord
     columns = (seat.number, seat.zone_number, seat.section, seat.row, seat.row_order, seat.place)
-    wanted = select(*columns, seat.seat_number, seat.x, seat.y).where(seat.layout_id == layout_id)
-    return [NumberedSeat(*row) for row in session.execute(wanted.order_by(seat.number))]
+    statement = select(*columns, seat.seat_number, seat.x, seat.y).where(seat.layout_id == layout_id)
+    return [NumberedSeat(*row) for row in session.execute(statement.order_by(seat.number))]
 
 
 def seat_numbers(session: Session, layout_id: str, named: Iterable[str]) -> dict[str, int]:
-    """The numbers of seats by what they are called: their seat_id, or their id."""
+    """The numbers of seats by name, which is their seat_id or id."""
     wanted = set(named)
     if not wanted:
         return {}
-    here = select(SeatRecord.number, SeatRecord.seat_id, SeatRecord.id).where(SeatRecord.layout_id == layout_id)
-    if len(wanted) <= FEW:
-        here = here.where(or_(SeatRecord.seat_id.in_(wanted), SeatRecord.id.in_(wanted)))
-    rows = session.execute(here)
+    statement = select(SeatRecord.number, SeatRecord.seat_id, SeatRecord.id).where(SeatRecord.layout_id == layout_id)
+    if len(wanted) <= IN_LIST_LIMIT:
+        statement = statement.where(or_(SeatRecord.seat_id.in_(wanted), SeatRecord.id.in_(wanted)))
+    rows = session.execute(statement)
     return {name: number for number, *names in rows for name in names if name in wanted}
 
 
 @dataclass(frozen=True, slots=True)
-class CalledSeat:
-    """A seat as whoever sells it must know it."""
+class SeatDetails:
+    """A seat with the details needed to sell it."""
 
     number: int
     seat_id: str
@@ -132,7 +134,7 @@ class CalledSeat:
     price_category: str
 
 
-_CALLED = (
+_DETAIL_COLUMNS = (
     SeatRecord.number,
     SeatRecord.seat_id,
     SeatRecord.zone_number,
@@ -144,62 +146,64 @@ _CALLED = (
 )
 
 
-def seats_called(session: Session, layout_id: str, named: Iterable[str]) -> dict[str, CalledSeat]:
-    """Seats by what they are called: their seat_id, or their id."""
+def seats_by_name(session: Session, layout_id: str, named: Iterable[str]) -> dict[str, SeatDetails]:
+    """Seats by name, which is their seat_id or id."""
     wanted = list(dict.fromkeys(named))
-    found: dict[str, CalledSeat] = {}
-    for start in range(0, len(wanted), FEW):
-        some = wanted[start : start + FEW]
-        named_so = or_(SeatRecord.seat_id.in_(some), SeatRecord.id.in_(some))
-        here = select(SeatRecord.id, *_CALLED).where(SeatRecord.layout_id == layout_id, named_so)
-        for id, *columns in session.execute(here):
-            seat = CalledSeat(*cast("tuple[Any, ...]", columns))
+    found: dict[str, SeatDetails] = {}
+    for start in range(0, len(wanted), IN_LIST_LIMIT):
+        some = wanted[start : start + IN_LIST_LIMIT]
+        by_name = or_(SeatRecord.seat_id.in_(some), SeatRecord.id.in_(some))
+        statement = select(SeatRecord.id, *_DETAIL_COLUMNS).where(SeatRecord.layout_id == layout_id, by_name)
+        for id, *columns in session.execute(statement):
+            seat = SeatDetails(*cast("tuple[Any, ...]", columns))
             found |= {id: seat, seat.seat_id: seat}
     return found
 
 
 @dataclass(frozen=True, slots=True)
-class StandingSeat(CalledSeat):
-    """The same, with where it stands."""
+class LocatedSeat(SeatDetails):
+    """A seat with its details and position."""
 
     place: int
     x: float
     y: float
 
 
-def seats_numbered(session: Session, layout_id: str, numbers: Iterable[int]) -> dict[int, CalledSeat]:
+def seats_by_number(session: Session, layout_id: str, numbers: Iterable[int]) -> dict[int, SeatDetails]:
     """Some seats of a layout, by number."""
     wanted = sorted(set(numbers))
-    found: dict[int, CalledSeat] = {}
-    for start in range(0, len(wanted), FEW):
-        here = SeatRecord.layout_id == layout_id, SeatRecord.number.in_(wanted[start : start + FEW])
-        rows = session.execute(select(*_CALLED).where(*here))
-        found |= {row.number: CalledSeat(*cast("tuple[Any, ...]", row)) for row in rows}
+    found: dict[int, SeatDetails] = {}
+    for start in range(0, len(wanted), IN_LIST_LIMIT):
+        criteria = SeatRecord.layout_id == layout_id, SeatRecord.number.in_(wanted[start : start + IN_LIST_LIMIT])
+        rows = session.execute(select(*_DETAIL_COLUMNS).where(*criteria))
+        found |= {row.number: SeatDetails(*cast("tuple[Any, ...]", row)) for row in rows}
     return found
 
 
-def standing_seats(session: Session, layout_id: str) -> list[StandingSeat]:
+def located_seats(session: Session, layout_id: str) -> list[LocatedSeat]:
     """All seats of a layout, by number."""
-    here = select(*_CALLED, SeatRecord.place, SeatRecord.x, SeatRecord.y).where(SeatRecord.layout_id == layout_id)
-    rows = session.execute(here.order_by(SeatRecord.number))
-    return [StandingSeat(*cast("tuple[Any, ...]", row)) for row in rows]
+    statement = select(*_DETAIL_COLUMNS, SeatRecord.place, SeatRecord.x, SeatRecord.y).where(
+        SeatRecord.layout_id == layout_id
+    )
+    rows = session.execute(statement.order_by(SeatRecord.number))
+    return [LocatedSeat(*cast("tuple[Any, ...]", row)) for row in rows]
 
 
 def seat_names(session: Session, layout_id: str, numbers: Iterable[int]) -> list[str]:
-    """The seat_ids of these numbers, in order."""
+    """The seat_ids of these seats, in order of number."""
     wanted = set(numbers)
-    here = select(SeatRecord.number, SeatRecord.seat_id).where(SeatRecord.layout_id == layout_id)
-    if len(wanted) <= FEW:
-        here = here.where(SeatRecord.number.in_(wanted))
-    rows = session.execute(here.order_by(SeatRecord.number))
+    statement = select(SeatRecord.number, SeatRecord.seat_id).where(SeatRecord.layout_id == layout_id)
+    if len(wanted) <= IN_LIST_LIMIT:
+        statement = statement.where(SeatRecord.number.in_(wanted))
+    rows = session.execute(statement.order_by(SeatRecord.number))
     return [seat_id for number, seat_id in rows if number in wanted]
 
 
 def seats_by_zone(session: Session, layout_id: str, numbers: Iterable[int]) -> Counter[int]:
-    """How many of these seats lie in each zone."""
+    """How many of these seats are in each zone."""
     wanted = set(numbers)
-    here = select(SeatRecord.number, SeatRecord.zone_number).where(SeatRecord.layout_id == layout_id)
-    return Counter(zone for number, zone in session.execute(here) if number in wanted) if wanted else Counter()
+    statement = select(SeatRecord.number, SeatRecord.zone_number).where(SeatRecord.layout_id == layout_id)
+    return Counter(zone for number, zone in session.execute(statement) if number in wanted) if wanted else Counter()
 
 
 def pairings(session: Session, layout_id: str) -> tuple[Pairing, ...]:
@@ -234,17 +238,17 @@ def _pairs(seats: Iterable[SeatRecord], grouped: Iterable[GroupPlan]) -> Iterabl
 
 def groups(session: Session, layout_id: str) -> list[GroupPlan]:
     """The seat groups of a layout."""
-    here = select(SeatGroupRecord).where(SeatGroupRecord.layout_id == layout_id).order_by(SeatGroupRecord.number)
-    rows = session.execute(here).scalars()
+    statement = select(SeatGroupRecord).where(SeatGroupRecord.layout_id == layout_id).order_by(SeatGroupRecord.number)
+    rows = session.execute(statement).scalars()
     return [GroupPlan(GroupType(row.group_type), tuple(row.seats), row.details) for row in rows]
 
 
 def plan(session: Session, row: LayoutRecord) -> LayoutPlan:
-    """The whole layout as it was given to us."""
+    """The whole layout as it was uploaded."""
     seats: dict[int, list[SeatPlan]] = {}
-    # Columns, not objects: a stadium has sixty thousand of them.
-    here = select(*_PLAN_COLUMNS).where(SeatRecord.layout_id == row.id).order_by(SeatRecord.number)
-    for seat in session.execute(here):
+    # Columns, not objects: a stadium has sixty thousand seats.
+    statement = select(*_PLAN_COLUMNS).where(SeatRecord.layout_id == row.id).order_by(SeatRecord.number)
+    for seat in session.execute(statement):
         seats.setdefault(seat.zone_number, []).append(_seat_plan(seat))
     zones = tuple(_zone_plan(zone, seats.get(zone.number, [])) for zone in _zone_rows(session, row.id))
     return LayoutPlan(row.name, zones, row.description, tuple(groups(session, row.id)), row.drawing)
@@ -296,42 +300,42 @@ def _seat_plan(seat: Any) -> SeatPlan:
 
 
 def policy(session: Session, organisation_id: str) -> Policy:
-    """The organisation's seating policy; the defaults where it never said otherwise."""
+    """The organisation's seating policy, or the defaults."""
     row = session.get(PolicyRecord, organisation_id)
     if row is None:
         return Policy()
     return Policy(**{name: getattr(row, name) for name in FIELDS}, mandatory=tuple(row.mandatory))
 
 
-def maybe_event_layout(session: Session, organisation_id: str, event_id: str) -> EventLayoutRecord | None:
-    """What an event makes of a layout, if it has one."""
+def find_event_layout(session: Session, organisation_id: str, event_id: str) -> EventLayoutRecord | None:
+    """How an event uses a layout, or None."""
     row = session.get(EventLayoutRecord, event_id)
     return row if row is not None and row.organisation_id == organisation_id else None
 
 
 def event_layout(session: Session, organisation_id: str, event_id: str) -> EventLayoutRecord:
-    """The same, or NotFound: an event without a layout sells general admission only."""
-    row = maybe_event_layout(session, organisation_id, event_id)
+    """How an event uses a layout; NotFound for an event without one, which sells general admission only."""
+    row = find_event_layout(session, organisation_id, event_id)
     if row is None:
         raise NotFound("This event has no seating layout.", code="event_layout_not_found")
     return row
 
 
-def moving(session: Session, organisation_id: str, event_id: str) -> bool:
-    """Whether guests of an event are on their way to other seats, at this very moment."""
+def guests_moving(session: Session, organisation_id: str, event_id: str) -> bool:
+    """Whether guests of an event are being moved to other seats right now."""
     row = EventLayoutRecord
-    here = row.event_id == event_id, row.organisation_id == organisation_id
-    return bool(session.execute(select(row.moving).where(*here)).scalar_one_or_none())
+    criteria = row.event_id == event_id, row.organisation_id == organisation_id
+    return bool(session.execute(select(row.moving).where(*criteria)).scalar_one_or_none())
 
 
-def houses_of_events(session: Session) -> list[tuple[str, str]]:
-    """Every event that has a layout: organisation and event."""
+def events_with_layout(session: Session) -> list[tuple[str, str]]:
+    """All events with a layout, as (organisation, event)."""
     wanted = select(EventLayoutRecord.organisation_id, EventLayoutRecord.event_id).order_by(EventLayoutRecord.event_id)
     return [(row.organisation_id, row.event_id) for row in session.execute(wanted)]
 
 
 def deltas(row: EventLayoutRecord) -> Deltas:
-    """What an event changes, by number."""
+    """What an event changes about its layout, by number."""
     return Deltas(
         frozenset(row.blocked_seats),
         frozenset(row.disabled_zones),

@@ -10,18 +10,18 @@ from flask import Response, request
 from pydantic import ValidationError
 from sqlalchemy.orm import Session
 
-from sync_server.plumbing.once import once
-from sync_server.plumbing.pages import PageQuery
+from sync_server.plumbing.api.idempotency import run_once
+from sync_server.plumbing.api.pagination import PageQuery
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.principals import Action
-from sync_server.plumbing.web import current_principal, deed, organisation, requires
+from sync_server.plumbing.web import context, current_principal, organisation, requires
 from sync_server.seating import queries, schemas, service
 from sync_server.seating.event_routes import bp as event_bp
-from sync_server.seating.formats import FORMATS
-from sync_server.seating.guest_list_routes import bp as guest_list_bp
-from sync_server.seating.mistakes import Mistakes
+from sync_server.seating.file_formats.formats import FORMATS
+from sync_server.seating.layouts.mistakes import Mistakes
+from sync_server.seating.layouts.plan import LayoutPlan
 from sync_server.seating.models import LayoutRecord
-from sync_server.seating.plan import LayoutPlan
+from sync_server.seating.zone_access.guest_list_routes import bp as guest_list_bp
 from sync_server.venues import queries as venues
 
 LARGEST_LAYOUT = 64 * 1024 * 1024
@@ -41,13 +41,13 @@ def _layouts_are_large() -> None:
 @bp.input(schemas.LayoutShape)
 @bp.output(schemas.LayoutView, status_code=201)
 def create(venue_id: str, json_data: schemas.LayoutShape) -> Response:
-    """Make a layout, as a draft."""
-    plan = service.drawn(json_data.plan())
+    """Create a layout as a draft."""
+    plan = service.prepare(json_data.plan())
 
     def write(session: Session) -> dict[str, Any]:
-        return _said(session, service.create_layout(session, organisation(), venue_id, plan, deed()))
+        return _json(session, service.create_layout(session, organisation(), venue_id, plan, context()))
 
-    return once(write)
+    return run_once(write)
 
 
 @bp.get("/venues/<venue_id>/layouts")
@@ -69,8 +69,8 @@ def show(venue_id: str, layout_id: str) -> Response:
     """Show one version of a layout with all its seats."""
     with parts().database.reading() as session:
         row = queries.layout(session, organisation(), layout_id, venue_id=venue_id)
-        words = _said(session, row) | {"layout": schemas.layout_words(queries.plan(session, row))}
-    return Response(orjson.dumps(words), content_type="application/json")
+        payload = _json(session, row) | {"layout": schemas.layout_json(queries.plan(session, row))}
+    return Response(orjson.dumps(payload), content_type="application/json")
 
 
 @bp.put("/venues/<venue_id>/layouts/<layout_id>")
@@ -78,10 +78,10 @@ def show(venue_id: str, layout_id: str) -> Response:
 @bp.input(schemas.LayoutShape)
 @bp.output(schemas.LayoutView)
 def redraw(venue_id: str, layout_id: str, json_data: schemas.LayoutShape) -> schemas.LayoutView:
-    """Draw a draft anew; a version that events may use is never changed."""
-    plan = service.drawn(json_data.plan())
+    """Replace a draft; versions that events may use never change."""
+    plan = service.prepare(json_data.plan())
     with parts().database.writing() as session:
-        row = service.redraw(session, organisation(), venue_id, layout_id, of=plan, deed=deed())
+        row = service.replace_draft(session, organisation(), venue_id, layout_id, prepared=plan, context=context())
         return _view(session, row)
 
 
@@ -90,51 +90,51 @@ def redraw(venue_id: str, layout_id: str, json_data: schemas.LayoutShape) -> sch
 @bp.input(schemas.LayoutShape)
 @bp.output(schemas.LayoutView, status_code=201)
 def add_version(venue_id: str, layout_id: str, json_data: schemas.LayoutShape) -> Response:
-    """Make the next version of a layout, as a draft; events go on with the version they chose."""
-    plan = service.drawn(json_data.plan())
+    """Create the next version of a layout as a draft; events keep the version they chose."""
+    plan = service.prepare(json_data.plan())
 
     def write(session: Session) -> dict[str, Any]:
-        row = service.add_version(session, organisation(), venue_id, layout_id, of=plan, deed=deed())
-        return _said(session, row)
+        row = service.add_version(session, organisation(), venue_id, layout_id, prepared=plan, context=context())
+        return _json(session, row)
 
-    return once(write)
+    return run_once(write)
 
 
 @bp.post("/venues/<venue_id>/layouts/<layout_id>/activate")
 @requires(Action.EDIT_VENUES)
 @bp.output(schemas.LayoutView)
 def activate(venue_id: str, layout_id: str) -> schemas.LayoutView:
-    """Let events use this version."""
+    """Make a version available to events."""
     with parts().database.writing() as session:
-        return _view(session, service.activate(session, organisation(), venue_id, layout_id, deed()))
+        return _view(session, service.activate(session, organisation(), venue_id, layout_id, context()))
 
 
 @bp.post("/venues/<venue_id>/layouts/<layout_id>/archive")
 @requires(Action.EDIT_VENUES)
 @bp.output(schemas.LayoutView)
 def archive(venue_id: str, layout_id: str) -> schemas.LayoutView:
-    """Let no further event use this version."""
+    """Archive a version: no further event can choose it."""
     with parts().database.writing() as session:
-        return _view(session, service.archive(session, organisation(), venue_id, layout_id, deed()))
+        return _view(session, service.archive(session, organisation(), venue_id, layout_id, context()))
 
 
 @bp.post("/venues/<venue_id>/layouts/import")
 @requires(Action.EDIT_VENUES)
 @bp.input(schemas.ImportQuery, location="query")
 @bp.output(schemas.LayoutView, status_code=201)
-@bp.doc(description="The body is the file: the JSON seating plans that pretix publishes, CSV, SVG, or our own JSON.")
+@bp.doc(description="The body is the file: a pretix seating plan (JSON), CSV, SVG, or our own JSON.")
 def read_file(venue_id: str, query_data: schemas.ImportQuery) -> Response:
-    """Make a layout, or a new version of one, of a file; all mistakes are told with their places, nothing half kept."""
-    plan = service.drawn(_read(request.get_data(cache=True), query_data))
+    """Import a layout, or a new version of one, from a file. All mistakes are listed with their places."""
+    plan = service.prepare(_read(request.get_data(cache=True), query_data))
 
     def write(session: Session) -> dict[str, Any]:
-        there = query_data.layout_id
-        if there is None:
-            return _said(session, service.create_layout(session, organisation(), venue_id, plan, deed()))
-        row = service.add_version(session, organisation(), venue_id, there, of=plan, deed=deed())
-        return _said(session, row)
+        layout_id = query_data.layout_id
+        if layout_id is None:
+            return _json(session, service.create_layout(session, organisation(), venue_id, plan, context()))
+        row = service.add_version(session, organisation(), venue_id, layout_id, prepared=plan, context=context())
+        return _json(session, row)
 
-    return once(write)
+    return run_once(write)
 
 
 def _read(body: bytes, query: schemas.ImportQuery) -> LayoutPlan:
@@ -154,19 +154,19 @@ def _read(body: bytes, query: schemas.ImportQuery) -> LayoutPlan:
 @requires(Action.READ)
 @bp.input(schemas.ExportQuery, location="query")
 def write_file(venue_id: str, layout_id: str, query_data: schemas.ExportQuery) -> Response:
-    """Write a layout as a file."""
+    """Export a layout as a file."""
     with parts().database.reading() as session:
         row = queries.layout(session, organisation(), layout_id, venue_id=venue_id)
         plan = queries.plan(session, row)
     if query_data.format == "gatehouse":
-        body, kind, ending = orjson.dumps(schemas.layout_words(plan)), "application/json", "json"
+        body, content_type, ending = orjson.dumps(schemas.layout_json(plan)), "application/json", "json"
     else:
-        form = FORMATS[query_data.format]
-        body, kind, ending = form.write(plan), form.content_type, form.ending
-    answer = Response(body, content_type=kind)
-    # A drawing that somebody else made must not run as a page of ours.
-    answer.headers["Content-Disposition"] = f'attachment; filename="layout-{row.version}.{ending}"'
-    return answer
+        file_format = FORMATS[query_data.format]
+        body, content_type, ending = file_format.write(plan), file_format.content_type, file_format.ending
+    response = Response(body, content_type=content_type)
+    # An SVG from elsewhere must not run scripts as a page of ours.
+    response.headers["Content-Disposition"] = f'attachment; filename="layout-{row.version}.{ending}"'
+    return response
 
 
 @bp.get("/organisation/seating-policy")
@@ -183,15 +183,17 @@ def show_policy() -> schemas.PolicyView:
 @bp.input(schemas.ChangePolicy)
 @bp.output(schemas.PolicyView)
 def change_policy(json_data: schemas.ChangePolicy) -> schemas.PolicyView:
-    """Change the seating policy; what is mandatory only the platform's super admins change."""
+    """Change the seating policy; mandatory fields can only be changed by the platform's super admins."""
     with parts().database.writing() as session:
         changes = json_data.changes()
-        return schemas.PolicyView.of(service.set_policy(session, organisation(), changes, current_principal(), deed()))
+        return schemas.PolicyView.of(
+            service.set_policy(session, organisation(), changes, current_principal(), context())
+        )
 
 
 def _view(session: Session, row: LayoutRecord) -> schemas.LayoutView:
     return schemas.LayoutView.of(row, queries.zones(session, row.id))
 
 
-def _said(session: Session, row: LayoutRecord) -> dict[str, Any]:
+def _json(session: Session, row: LayoutRecord) -> dict[str, Any]:
     return _view(session, row).model_dump(mode="json")

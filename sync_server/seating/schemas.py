@@ -1,4 +1,4 @@
-"""Shapes of requests and answers about layouts and the seating policy."""
+"""Request and response schemas for layouts and the seating policy."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field, StringConstraints
 
-from sync_server.plumbing.bodies import Free
-from sync_server.plumbing.shapes import Asked, Changed, Name, Query, iso
-from sync_server.seating.models import LayoutRecord
-from sync_server.seating.overlay import LayoutZone
-from sync_server.seating.plan import (
+from sync_server.plumbing.api.json_limits import FreeJson
+from sync_server.plumbing.api.schemas import Name, PatchBody, Query, RequestBody, iso
+from sync_server.seating.layouts.overlay import LayoutZone
+from sync_server.seating.layouts.plan import (
     AccessMode,
     Category,
     GroupPlan,
@@ -20,13 +19,14 @@ from sync_server.seating.plan import (
     ZonePlan,
     ZoneType,
 )
+from sync_server.seating.models import LayoutRecord
 from sync_server.seating.rules import Policy
 
-ZoneTypeWord = Literal["reserved_seating", "ga_seated", "ga_standing", "vip_reserved", "vip_standing"]
-AccessWord = Literal["public", "membership_tier", "role_based", "whitelist"]
-CategoryWord = Literal["standard", "wheelchair", "companion", "restricted_view", "aisle"]
-GroupWord = Literal["wheelchair_pair", "family_block", "vip_table", "reserved_block"]
-FormatWord = Literal["gatehouse", "pretix", "csv", "svg"]
+ZoneTypeName = Literal["reserved_seating", "ga_seated", "ga_standing", "vip_reserved", "vip_standing"]
+AccessModeName = Literal["public", "membership_tier", "role_based", "whitelist"]
+CategoryName = Literal["standard", "wheelchair", "companion", "restricted_view", "aisle"]
+GroupTypeName = Literal["wheelchair_pair", "family_block", "vip_table", "reserved_block"]
+FormatName = Literal["gatehouse", "pretix", "csv", "svg"]
 
 SeatId = Annotated[str, Field(min_length=1, max_length=80)]
 Short = Annotated[str, Field(max_length=60)]
@@ -34,40 +34,39 @@ Role = Annotated[str, Field(min_length=1, max_length=40)]
 Tier = Annotated[str, Field(min_length=1, max_length=40)]
 People = Annotated[int, Field(ge=1, le=1_000_000)]
 SeatNumber = Annotated[str, StringConstraints(min_length=1, max_length=20)]
-Far = Annotated[float, Field(ge=-1e7, le=1e7, allow_inf_nan=False)]
+Coordinate = Annotated[float, Field(ge=-1e7, le=1e7, allow_inf_nan=False)]
 
 
-class Coordinates(Asked):
-    """Where something stands, in the units of the drawing."""
+class Coordinates(RequestBody):
+    """A position in the units of the drawing."""
 
-    x: Far
-    y: Far
+    x: Coordinate
+    y: Coordinate
 
 
-class SeatShape(Asked):
-    """A seat; without an id it is called after its zone, section, row and number."""
+class SeatShape(RequestBody):
+    """A seat; without a seat_id it is named after its zone, section, row and number."""
 
     seat_id: SeatId | None = None
     row: SeatNumber
     number: SeatNumber | Annotated[int, Field(ge=0, le=1_000_000)]
     coordinates: Coordinates | None = None
-    category: CategoryWord = "standard"
+    category: CategoryName = "standard"
     companion_seat_id: SeatId | None = None
     section: Short = ""
     price_category: Short = ""
     aisle_after: bool = False
 
     def plan(self, zone: str) -> SeatPlan:
-        """As a value."""
         number = str(self.number)
         parts = [part for part in (zone, self.section, self.row, number) if part]
-        at = self.coordinates
+        position = self.coordinates
         return SeatPlan(
             seat_id=self.seat_id or "-".join(parts),
             row=self.row,
             number=number,
-            x=at.x if at else None,
-            y=at.y if at else None,
+            x=position.x if position else None,
+            y=position.y if position else None,
             category=Category(self.category),
             companion_seat_id=self.companion_seat_id,
             section=self.section,
@@ -76,21 +75,20 @@ class SeatShape(Asked):
         )
 
 
-class ZoneShape(Asked):
-    """A zone. Zones with reserved seats list them; the others say how many people they hold."""
+class ZoneShape(RequestBody):
+    """A zone. Reserved seating zones list their seats; other zones state their capacity."""
 
     name: Name
-    zone_type: ZoneTypeWord
+    zone_type: ZoneTypeName
     capacity: People | None = None
-    access_mode: AccessWord = "public"
+    access_mode: AccessModeName = "public"
     membership_tier: Tier | None = None
     allowed_roles: Annotated[list[Role], Field(max_length=50)] = Field(default_factory=list)
     focus: Coordinates | None = None
-    metadata: Free = Field(default_factory=dict)
+    metadata: FreeJson = Field(default_factory=dict)
     seats: Annotated[list[SeatShape], Field(max_length=250_000)] = Field(default_factory=list)
 
     def plan(self) -> ZonePlan:
-        """As a value."""
         return ZonePlan(
             name=self.name,
             zone_type=ZoneType(self.zone_type),
@@ -104,40 +102,38 @@ class ZoneShape(Asked):
         )
 
 
-class GroupShape(Asked):
+class GroupShape(RequestBody):
     """Seats that belong together."""
 
-    group_type: GroupWord
+    group_type: GroupTypeName
     seat_ids: Annotated[list[SeatId], Field(max_length=1000)]
-    metadata: Free = Field(default_factory=dict)
+    metadata: FreeJson = Field(default_factory=dict)
 
     def plan(self) -> GroupPlan:
-        """As a value."""
         return GroupPlan(GroupType(self.group_type), tuple(self.seat_ids), self.metadata)
 
 
-class LayoutShape(Asked):
-    """A whole layout. The seats of a row are neighbours unless an aisle, or a wide gap in the drawing, parts them."""
+class LayoutShape(RequestBody):
+    """A whole layout. Seats of a row are neighbours unless an aisle, or a wide gap in the drawing, separates them."""
 
     name: Name
     description: Annotated[str, Field(max_length=2000)] = ""
     zones: Annotated[list[ZoneShape], Field(min_length=1, max_length=1000)]
     groups: Annotated[list[GroupShape], Field(max_length=20_000)] = Field(default_factory=list)
-    drawing: Free = Field(default_factory=dict)
+    drawing: FreeJson = Field(default_factory=dict)
 
     def plan(self) -> LayoutPlan:
-        """As a value."""
         groups = tuple(group.plan() for group in self.groups)
         zones = tuple(zone.plan() for zone in self.zones)
         return LayoutPlan(self.name, zones, self.description, groups, self.drawing)
 
 
-def layout_words(plan: LayoutPlan) -> dict[str, Any]:
-    """A layout in the form of LayoutShape, as plain JSON: stadiums are large, and what is kept was checked before."""
+def layout_json(plan: LayoutPlan) -> dict[str, Any]:
+    """A layout in the form of LayoutShape as plain JSON; stored layouts are valid, and stadiums slow to validate."""
     return {
         "name": plan.name,
         "description": plan.description,
-        "zones": [_zone_words(zone) for zone in plan.zones],
+        "zones": [_zone_json(zone) for zone in plan.zones],
         "groups": [
             {"group_type": group.group_type.value, "seat_ids": list(group.seats), "metadata": dict(group.details)}
             for group in plan.groups
@@ -146,7 +142,7 @@ def layout_words(plan: LayoutPlan) -> dict[str, Any]:
     }
 
 
-def _zone_words(zone: ZonePlan) -> dict[str, Any]:
+def _zone_json(zone: ZonePlan) -> dict[str, Any]:
     return {
         "name": zone.name,
         "zone_type": zone.zone_type.value,
@@ -156,11 +152,11 @@ def _zone_words(zone: ZonePlan) -> dict[str, Any]:
         "allowed_roles": list(zone.allowed_roles),
         "focus": _coordinates(*zone.focus) if zone.focus else None,
         "metadata": dict(zone.details),
-        "seats": [_seat_words(seat) for seat in zone.seats],
+        "seats": [_seat_json(seat) for seat in zone.seats],
     }
 
 
-def _seat_words(seat: SeatPlan) -> dict[str, Any]:
+def _seat_json(seat: SeatPlan) -> dict[str, Any]:
     return {
         "seat_id": seat.seat_id,
         "row": seat.row,
@@ -184,15 +180,14 @@ class LayoutZoneView(BaseModel):
     id: str
     number: int
     name: str
-    zone_type: ZoneTypeWord
+    zone_type: ZoneTypeName
     capacity: int
-    access_mode: AccessWord
+    access_mode: AccessModeName
     membership_tier: str | None
     allowed_roles: list[str]
 
     @classmethod
     def of(cls, zone: LayoutZone) -> LayoutZoneView:
-        """As organisers see it."""
         return cls(
             id=zone.id,
             number=zone.number,
@@ -222,12 +217,11 @@ class LayoutView(BaseModel):
 
     @classmethod
     def of(cls, row: LayoutRecord, zones: list[LayoutZone]) -> LayoutView:
-        """As organisers see it."""
         return cls(**head(row), zones=[LayoutZoneView.of(zone) for zone in zones])
 
 
 def head(row: LayoutRecord) -> dict[str, Any]:
-    """What is said of a layout besides its zones."""
+    """The fields of a layout view apart from its zones."""
     plain = {name: getattr(row, name) for name in _PLAIN}
     return plain | {"created_at": iso(row.created_at), "updated_at": iso(row.updated_at)}
 
@@ -236,7 +230,7 @@ _PLAIN = tuple(name for name in LayoutView.model_fields if name not in {"zones",
 
 
 class WholeLayoutView(LayoutView):
-    """One version of a layout with its seats, in the form in which layouts are sent."""
+    """One version of a layout with its seats, in the form in which layouts are uploaded."""
 
     layout: LayoutShape
 
@@ -249,9 +243,9 @@ class LayoutsView(BaseModel):
 
 
 class ImportQuery(Query):
-    """How to read a file; a CSV file or drawing does not say what the layout is called."""
+    """How to read a file; CSV and SVG files do not contain the name of the layout."""
 
-    format: FormatWord
+    format: FormatName
     name: Name = "Seating plan"
     layout_id: Annotated[str, Field(max_length=36)] | None = None  # make a new version of this one
 
@@ -259,17 +253,17 @@ class ImportQuery(Query):
 class ExportQuery(Query):
     """How to write a file."""
 
-    format: FormatWord = "gatehouse"
+    format: FormatName = "gatehouse"
 
 
 Percent = Annotated[int, Field(ge=0, le=100)]
 Minutes = Annotated[int, Field(ge=1, le=60)]
 Count = Annotated[int, Field(ge=1, le=1000)]
-Party = Annotated[int, Field(ge=1, le=100)]
+GroupSize = Annotated[int, Field(ge=1, le=100)]
 
 
-class SeatingOverrides(Changed):
-    """What an event decides for itself."""
+class SeatingOverrides(PatchBody):
+    """The parts of the seating policy that an event overrides."""
 
     clearable = frozenset({"max_holds_per_user", "max_holds_per_ip"})
 
@@ -277,7 +271,7 @@ class SeatingOverrides(Changed):
     companion_release_occupancy_threshold: Percent | None = None
     max_wheelchair_seats_per_booking: Count | None = None
     accessibility_audit_enabled: bool | None = None
-    max_seats_per_booking: Party | None = None
+    max_seats_per_booking: GroupSize | None = None
     orphan_avoidance_strict: bool | None = None
     group_adjacency_strict: bool | None = None
     max_group_split: Annotated[int, Field(ge=0, le=20)] | None = None
@@ -304,7 +298,7 @@ PolicyField = Literal[
 
 
 class ChangePolicy(SeatingOverrides):
-    """What shall change about the organisation's policy."""
+    """Changes to the organisation's seating policy."""
 
     allow_reserved_seating: bool | None = None
     allow_ga_seating: bool | None = None
@@ -336,6 +330,5 @@ class PolicyView(BaseModel):
 
     @classmethod
     def of(cls, policy: Policy) -> PolicyView:
-        """As organisers see it."""
         plain = {name: getattr(policy, name) for name in cls.model_fields if name != "mandatory"}
         return cls(**plain, mandatory=list(policy.mandatory))

@@ -1,6 +1,6 @@
-"""Asks higher floors what is sold or held at an event: seating reads holds and sales, and never writes them.
+"""Collects what is sold or held at an event from the layers above: seating never writes holds or sales.
 
-A higher floor answers by `database.when(ASKED, handler)`: its handler adds to the `Taken` that it is handed.
+A higher layer registers `database.on(COLLECT_TAKEN, handler)`; its handler adds to the `Taken` passed to it.
 """
 
 from __future__ import annotations
@@ -12,23 +12,23 @@ from typing import Final
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
-from sync_server.plumbing.database import announce
+from sync_server.plumbing.database import emit
 
-ASKED: Final = "event_inventory_asked"
+COLLECT_TAKEN: Final = "event_inventory_asked"
 
 
 @dataclass(slots=True)
 class Taken:
-    """What is gone at one event: seats by number, places of zones without seats by zone, both of its layout."""
+    """The seats, by number, and places of zones without seats, by zone number, that are taken at an event."""
 
     event_id: str
     seats: set[int] = field(default_factory=set)  # sold, or held and not expired
     places: Counter[int] = field(default_factory=Counter)
-    sold: bool = False  # whether a ticket was ever sold: from then on the layout is frozen
+    sold: bool = False  # whether a ticket was ever sold, which freezes the layout
 
 
 def taken(session: Session, event_id: str, now: Millis) -> Taken:
-    """What everybody who sells or holds says is gone."""
-    answer = Taken(event_id)
-    announce(session, ASKED, answer, now)
-    return answer
+    """What is sold or held at an event at `now`."""
+    found = Taken(event_id)
+    emit(session, COLLECT_TAKEN, found, now)
+    return found

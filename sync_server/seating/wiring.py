@@ -1,4 +1,4 @@
-"""Lets layouts follow what happens to venues and events."""
+"""Registers the handlers for venues and events, and the job for companion seats."""
 
 from __future__ import annotations
 
@@ -7,37 +7,37 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
-from sync_server.events.copying import COPIED
-from sync_server.events.hanging import ASKED
-from sync_server.events.moving import MOVED
+from sync_server.events.dependents import DEPENDENTS_REQUESTED
+from sync_server.events.relocation.moving import EVENT_MOVED
+from sync_server.events.series.copying import EVENT_COPIED
+from sync_server.plumbing.jobs import Job
 from sync_server.plumbing.parts import Parts
-from sync_server.plumbing.work import Job
-from sync_server.seating import following, releases
-from sync_server.venues.service import ROOM_ASKED, USES_ASKED
+from sync_server.seating import companion_releases, event_handlers
+from sync_server.venues.service import LAYOUT_CAPACITIES_REQUESTED, VENUE_USES_REQUESTED
 
 RELEASES_EVERY_MS = 60_000
 
 
 def wire(parts: Parts) -> None:
-    """Act inside the transactions of lower floors."""
-    parts.database.when(USES_ASKED, _count_layouts)
-    parts.database.when(ROOM_ASKED, _say_room)
-    parts.database.when(ASKED, following.count)
-    parts.database.when(COPIED, following.copy_layout)
-    parts.database.when(MOVED, _leave_house)
-    parts.jobs.append(Job("seating.companion_releases", RELEASES_EVERY_MS, releases.look))
+    """Register handlers, which run inside the transactions of the lower layers, and jobs."""
+    parts.database.on(VENUE_USES_REQUESTED, _count_layouts)
+    parts.database.on(LAYOUT_CAPACITIES_REQUESTED, _add_layout_capacities)
+    parts.database.on(DEPENDENTS_REQUESTED, event_handlers.count_uses)
+    parts.database.on(EVENT_COPIED, event_handlers.copy_layout)
+    parts.database.on(EVENT_MOVED, _drop_layout)
+    parts.jobs.append(Job("seating.companion_releases", RELEASES_EVERY_MS, companion_releases.note_releases))
 
 
-def _count_layouts(session: Session, asked: Any, _now: Millis) -> None:
-    venue_id, uses = asked
-    uses["layouts"] = following.layouts_at(session, venue_id)
+def _count_layouts(session: Session, query: Any, _now: Millis) -> None:
+    venue_id, uses = query
+    uses["layouts"] = event_handlers.count_layouts(session, venue_id)
 
 
-def _say_room(session: Session, asked: Any, _now: Millis) -> None:
-    venue_id, planned = asked
-    planned |= following.room_at(session, venue_id)
+def _add_layout_capacities(session: Session, query: Any, _now: Millis) -> None:
+    venue_id, capacities = query
+    capacities |= event_handlers.planned_capacity(session, venue_id)
 
 
-def _leave_house(session: Session, moved: Any, _now: Millis) -> None:
-    organisation_id, event_id, deed = moved
-    following.leave_house(session, organisation_id, event_id, deed)
+def _drop_layout(session: Session, moved: Any, _now: Millis) -> None:
+    organisation_id, event_id, context = moved
+    event_handlers.drop_layout(session, organisation_id, event_id, context)

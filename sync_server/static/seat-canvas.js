@@ -1,16 +1,16 @@
-// Draws all seats of a house on a canvas, and lets fingers, mouse and buttons move over it and come nearer.
+// Draws all seats of a map on a canvas, with panning and zooming by touch, mouse and buttons.
 
-const CLOSEST = 44; // pixels from seat to seat
-const NEAR = 24; // where a tap on a distant house leads to
-const TO_PICK = 10; // nearer than this a finger means a seat, else a place
-const THUMB = 22;
-const DRAG = 6;
-const BARE = 4; // no seat at all
-const EDGE = 14;
+const MAX_ZOOM = 44; // pixels from seat to seat
+const TAP_ZOOM = 24; // after a tap on the whole map
+const SELECT_ZOOM = 10; // beyond this a tap selects a seat; below it zooms in
+const TOUCH_RADIUS = 22;
+const DRAG_THRESHOLD = 6;
+const EMPTY = 4; // no seat
+const MARGIN = 14;
 
 const colours = ["free", "held", "held-soft", "sold", "closed", "far-free", "far-held", "far-sold", "far-closed", "ring", "sheet", "text"];
 
-// Every state has a shape of its own: ring, half-filled diamond, square, cross. `r` is half a seat's size.
+// Each state has its own shape: ring, half-filled diamond, square, cross. `r` is half the size of a seat.
 function shape(ctx, state, r, ink) {
   ctx.lineWidth = Math.max(1, r * 0.32);
   ctx.beginPath();
@@ -21,7 +21,7 @@ function shape(ctx, state, r, ink) {
   } else if (state === 1) {
     ctx.strokeStyle = ink.held;
     ctx.fillStyle = ink["held-soft"];
-    r -= ctx.lineWidth * 0.7; // its corners stand out
+    r -= ctx.lineWidth * 0.7; // its corners would stick out
     ctx.moveTo(0, -r), ctx.lineTo(r, 0), ctx.lineTo(0, r), ctx.lineTo(-r, 0), ctx.closePath();
     ctx.fill(), ctx.stroke(), ctx.beginPath();
     ctx.fillStyle = ink.held;
@@ -36,7 +36,7 @@ function shape(ctx, state, r, ink) {
   }
 }
 
-// The same for a few pixels: dark means sold, light means free, a corner means held, a dot not for sale.
+// Seats of a few pixels: dark is sold, light is free, a corner is held, a dot is not for sale.
 function speck(ctx, state, size, ink) {
   ctx.fillStyle = ink[["far-free", "far-held", "far-sold", "far-closed", "sheet"][state]];
   if (state === 3) ctx.fillRect(size >> 2, size >> 2, Math.max(1, size >> 1), Math.max(1, size >> 1));
@@ -45,17 +45,17 @@ function speck(ctx, state, size, ink) {
 }
 
 export class SeatCanvas extends EventTarget {
-  constructor(canvas, house, states) {
+  constructor(canvas, layout, states) {
     super();
-    [this.canvas, this.house, this.states, this.pointers] = [canvas, house, states, new Map()];
+    [this.canvas, this.layout, this.states, this.pointers] = [canvas, layout, states, new Map()];
     this.ctx = canvas.getContext("2d", { alpha: false });
     new ResizeObserver(() => this.resize()).observe(canvas);
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.ink());
     for (const name of ["pointerdown", "pointermove", "pointerup", "pointercancel"]) canvas.addEventListener(name, (event) => this[name](event));
     canvas.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
-    // As tall as the house needs, and never so tall that a thumb finds no page beside it to scroll.
-    canvas.style.aspectRatio = `${Math.max(house.box.width, 8) + 4} / ${Math.max(house.box.height, 4) + 4}`;
-    canvas.style.maxHeight = `min(70vh, ${Math.round((house.box.height + 4) * CLOSEST)}px)`;
+    // As tall as the map needs, but always leaving some of the page to scroll by touch.
+    canvas.style.aspectRatio = `${Math.max(layout.box.width, 8) + 4} / ${Math.max(layout.box.height, 4) + 4}`;
+    canvas.style.maxHeight = `min(70vh, ${Math.round((layout.box.height + 4) * MAX_ZOOM)}px)`;
     this.ink();
     this.resize();
   }
@@ -64,7 +64,7 @@ export class SeatCanvas extends EventTarget {
     const style = getComputedStyle(this.canvas);
     this.colours = Object.fromEntries(colours.map((name) => [name, style.getPropertyValue(`--seat-${name}`).trim()]));
     this.stamps = new Map();
-    this.wanted();
+    this.redraw();
   }
 
   resize() {
@@ -79,9 +79,9 @@ export class SeatCanvas extends EventTarget {
   }
 
   get least() {
-    const { box } = this.house;
-    const room = (pixels, length) => (pixels - 2 * EDGE) / Math.max(length, 1);
-    return Math.min(CLOSEST, room(this.size.w, box.width), room(this.size.h, box.height));
+    const { box } = this.layout;
+    const room = (pixels, length) => (pixels - 2 * MARGIN) / Math.max(length, 1);
+    return Math.min(MAX_ZOOM, room(this.size.w, box.width), room(this.size.h, box.height));
   }
 
   at(px, py) {
@@ -89,32 +89,32 @@ export class SeatCanvas extends EventTarget {
   }
 
   whole() {
-    const { box } = this.house;
+    const { box } = this.layout;
     this.look({ x: box.left + box.width / 2, y: box.top + box.height / 2 }, this.least);
   }
 
   frame(box) {
-    const k = Math.min((this.size.w - 2 * EDGE) / Math.max(box.width, 4), (this.size.h - 2 * EDGE) / Math.max(box.height, 4));
+    const k = Math.min((this.size.w - 2 * MARGIN) / Math.max(box.width, 4), (this.size.h - 2 * MARGIN) / Math.max(box.height, 4));
     this.look({ x: box.left + box.width / 2, y: box.top + box.height / 2 }, k);
   }
 
-  // Bring a place of the floor to the middle of the picture, or to another point of it.
+  // Centre the view on a position, or move that position to another point of the canvas.
   look(place, k, px = this.size.w / 2, py = this.size.h / 2) {
-    this.k = Math.max(this.least, Math.min(CLOSEST, k));
+    this.k = Math.max(this.least, Math.min(MAX_ZOOM, k));
     [this.ox, this.oy] = [px - place.x * this.k, py - place.y * this.k];
-    this.stay();
-    this.wanted();
+    this.clamp();
+    this.redraw();
   }
 
-  // Nobody loses the house: it fills the picture, or stands in its middle.
-  stay() {
-    const { box } = this.house;
-    const held = (offset, low, length, room) => {
-      if (length * this.k <= room - 2 * EDGE) return room / 2 - (low + length / 2) * this.k;
-      return Math.min(EDGE - low * this.k, Math.max(room - EDGE - (low + length) * this.k, offset));
+  // Keep the map in view: it fills the canvas, or is centred.
+  clamp() {
+    const { box } = this.layout;
+    const clamped = (offset, low, length, room) => {
+      if (length * this.k <= room - 2 * MARGIN) return room / 2 - (low + length / 2) * this.k;
+      return Math.min(MARGIN - low * this.k, Math.max(room - MARGIN - (low + length) * this.k, offset));
     };
-    this.ox = held(this.ox, box.left, box.width, this.size.w);
-    this.oy = held(this.oy, box.top, box.height, this.size.h);
+    this.ox = clamped(this.ox, box.left, box.width, this.size.w);
+    this.oy = clamped(this.oy, box.top, box.height, this.size.h);
     this.canvas.style.touchAction = this.k > this.least * 1.01 ? "none" : "pan-y";
   }
 
@@ -122,40 +122,40 @@ export class SeatCanvas extends EventTarget {
     this.look(this.at(px, py), this.k * times, px, py);
   }
 
-  // By buttons and keys: towards the chosen seat, or the middle of the picture, and never into an empty place.
-  nearer(times) {
+  // By buttons and keys: towards the selected seat or the centre, and never into an empty area.
+  zoomToSeats(times) {
     const { w, h } = this.size;
-    const [px, py] = this.chosen === undefined ? [w / 2, h / 2] : this.spot(this.chosen);
+    const [px, py] = this.selected === undefined ? [w / 2, h / 2] : this.point(this.selected);
     if (px < 0 || py < 0 || px > w || py > h) this.zoom(times);
     else this.zoom(times, px, py);
-    if (times < 1 || this.chosen !== undefined) return;
+    if (times < 1 || this.selected !== undefined) return;
     const { x, y } = this.at(w / 2, h / 2);
-    const { floor, box } = this.house;
-    if (floor.nearest(x, y, Math.min(w, h) / this.k / 4) !== undefined) return;
-    const n = floor.nearest(x, y, box.width + box.height);
-    if (n !== undefined) this.look({ x: this.house.x[n], y: this.house.y[n] }, this.k);
+    const { grid, box } = this.layout;
+    if (grid.nearest(x, y, Math.min(w, h) / this.k / 4) !== undefined) return;
+    const n = grid.nearest(x, y, box.width + box.height);
+    if (n !== undefined) this.look({ x: this.layout.x[n], y: this.layout.y[n] }, this.k);
   }
 
-  spot(n) {
-    return [this.house.x[n] * this.k + this.ox, this.house.y[n] * this.k + this.oy];
+  point(n) {
+    return [this.layout.x[n] * this.k + this.ox, this.layout.y[n] * this.k + this.oy];
   }
 
-  // Choose a seat, and see to it that it can be seen.
-  choose(n) {
-    this.chosen = n;
+  // Select a seat and bring it into view.
+  select(n) {
+    this.selected = n;
     if (n !== undefined) {
-      const place = { x: this.house.x[n], y: this.house.y[n] };
-      const [px, py] = this.spot(n);
-      const hidden = px < THUMB || py < THUMB || px > this.size.w - THUMB || py > this.size.h - THUMB;
-      if (this.k < TO_PICK && this.least < TO_PICK) this.look(place, NEAR);
+      const place = { x: this.layout.x[n], y: this.layout.y[n] };
+      const [px, py] = this.point(n);
+      const hidden = px < TOUCH_RADIUS || py < TOUCH_RADIUS || px > this.size.w - TOUCH_RADIUS || py > this.size.h - TOUCH_RADIUS;
+      if (this.k < SELECT_ZOOM && this.least < SELECT_ZOOM) this.look(place, TAP_ZOOM);
       else if (hidden) this.look(place, this.k);
     }
-    this.wanted();
+    this.redraw();
   }
 
   wheel(event) {
     const times = Math.exp(-event.deltaY * (event.deltaMode ? 0.05 : 0.002));
-    const k = Math.max(this.least, Math.min(CLOSEST, this.k * times));
+    const k = Math.max(this.least, Math.min(MAX_ZOOM, this.k * times));
     if (Math.abs(k - this.k) < 1e-6) return; // the page may scroll on
     event.preventDefault();
     this.zoom(times, event.offsetX, event.offsetY);
@@ -172,7 +172,7 @@ export class SeatCanvas extends EventTarget {
     const before = this.pointers.get(event.pointerId);
     if (!before) return;
     const now = { x: event.offsetX, y: event.offsetY };
-    if (this.tap && Math.hypot(now.x - this.tap.x, now.y - this.tap.y) < DRAG) return;
+    if (this.tap && Math.hypot(now.x - this.tap.x, now.y - this.tap.y) < DRAG_THRESHOLD) return;
     this.tap = undefined;
     if (this.pointers.size === 1) this.drag(before, now);
     else if (this.pointers.size === 2) this.pinch(event.pointerId, before, now);
@@ -181,8 +181,8 @@ export class SeatCanvas extends EventTarget {
 
   drag(before, now) {
     [this.ox, this.oy] = [this.ox + now.x - before.x, this.oy + now.y - before.y];
-    this.stay();
-    this.wanted();
+    this.clamp();
+    this.redraw();
   }
 
   pinch(id, before, now) {
@@ -198,8 +198,8 @@ export class SeatCanvas extends EventTarget {
     if (!this.tap) return;
     const { x, y } = this.at(event.offsetX, event.offsetY);
     this.tap = undefined;
-    if (this.k < TO_PICK && this.least < TO_PICK) return this.look({ x, y }, NEAR);
-    const seat = this.house.floor.nearest(x, y, Math.max(0.7, THUMB / this.k));
+    if (this.k < SELECT_ZOOM && this.least < SELECT_ZOOM) return this.look({ x, y }, TAP_ZOOM);
+    const seat = this.layout.grid.nearest(x, y, Math.max(0.7, TOUCH_RADIUS / this.k));
     if (seat !== undefined) this.dispatchEvent(new CustomEvent("pick", { detail: seat }));
   }
 
@@ -208,7 +208,7 @@ export class SeatCanvas extends EventTarget {
     this.tap = undefined;
   }
 
-  wanted() {
+  redraw() {
     this.frameWanted ??= requestAnimationFrame(() => {
       this.frameWanted = undefined;
       if (this.size) this.draw();
@@ -216,16 +216,16 @@ export class SeatCanvas extends EventTarget {
   }
 
   draw() {
-    const begun = performance.now();
+    const startedAt = performance.now();
     const size = Math.max(1, Math.round(this.k * this.dots * 0.8));
     const { ctx } = this;
     ctx.setTransform(1, 0, 0, 1, 0, 0);
-    if (size <= 12) this.fromAfar(size);
-    else this.fromNear(size);
+    if (size <= 12) this.drawFar(size);
+    else this.drawNear(size);
     ctx.setTransform(this.dots, 0, 0, this.dots, 0, 0);
-    this.words();
+    this.drawLabels();
     this.drawRing();
-    this.canvas.dataset.drawn = (performance.now() - begun).toFixed(1);
+    this.canvas.dataset.drawn = (performance.now() - startedAt).toFixed(1);
     this.canvas.dataset.pixels = this.k.toFixed(2);
   }
 
@@ -243,14 +243,14 @@ export class SeatCanvas extends EventTarget {
     return this.stamps.get(name);
   }
 
-  // Tens of thousands of seats of a few pixels: copied dot by dot, which is many times faster than drawing each.
-  fromAfar(size) {
+  // Tens of thousands of seats of a few pixels: copying pixels is many times faster than drawing each seat.
+  drawFar(size) {
     const { width, height } = this.canvas;
     if (this.image?.width !== width || this.image.height !== height) this.image = this.ctx.createImageData(width, height);
     const out = new Uint32Array(this.image.data.buffer);
     const stamps = [0, 1, 2, 3].map((state) => this.stamp(state, size).dots);
-    out.fill(this.stamp(BARE, 1).dots[0]);
-    const { x, y, count } = this.house;
+    out.fill(this.stamp(EMPTY, 1).dots[0]);
+    const { x, y, count } = this.layout;
     const [k, ox, oy] = [this.k * this.dots, this.ox * this.dots - size / 2, this.oy * this.dots - size / 2];
     for (let n = 0; n < count; n++) {
       const [left, top] = [Math.round(x[n] * k + ox), Math.round(y[n] * k + oy)];
@@ -262,73 +262,73 @@ export class SeatCanvas extends EventTarget {
     this.ctx.putImageData(this.image, 0, 0);
   }
 
-  fromNear(size) {
+  drawNear(size) {
     const { ctx, dots } = this;
     ctx.fillStyle = this.colours.sheet;
     ctx.fillRect(0, 0, this.canvas.width, this.canvas.height);
-    for (const n of this.seen()) {
-      const [px, py] = this.spot(n);
+    for (const n of this.visible()) {
+      const [px, py] = this.point(n);
       ctx.drawImage(this.stamp(this.states[n], size).made, Math.round(px * dots - size / 2), Math.round(py * dots - size / 2));
     }
     ctx.setTransform(dots, 0, 0, dots, 0, 0);
-    for (const n of this.seen()) this.number(n);
+    for (const n of this.visible()) this.drawNumber(n);
   }
 
-  // Of a free seat that is large enough: the others are filled, and their numbers are said when they are picked.
-  number(n) {
+  // Only on free seats that are large enough: other shapes are filled, and show their number when selected.
+  drawNumber(n) {
     if (this.k < 20 || this.states[n] !== 0) return;
-    const { ctx, house } = this;
-    const row = house.rows[house.rowOf[n]];
+    const { ctx, layout } = this;
+    const row = layout.rows[layout.rowOf[n]];
     ctx.font = `${Math.round(this.k * 0.3)}px system-ui, sans-serif`;
     [ctx.textAlign, ctx.textBaseline, ctx.fillStyle] = ["center", "middle", this.colours.text];
-    ctx.fillText(row.labels[n - row.start], ...this.spot(n));
+    ctx.fillText(row.labels[n - row.start], ...this.point(n));
   }
 
-  seen() {
+  visible() {
     const [from, to] = [this.at(0, 0), this.at(this.size.w, this.size.h)];
-    return this.house.floor.within(from.x - 1, from.y - 1, to.x + 1, to.y + 1);
+    return this.layout.grid.within(from.x - 1, from.y - 1, to.x + 1, to.y + 1);
   }
 
-  // From afar the names of the parts that are wide enough for them; from near those of the rows. None over another.
-  words() {
-    const { ctx, house } = this;
-    this.written = [];
+  // Names of parts from afar and of rows from near, wherever they fit without overlapping.
+  drawLabels() {
+    const { ctx, layout } = this;
+    this.labels = [];
     [ctx.textBaseline, ctx.textAlign, ctx.lineJoin] = ["middle", "center", "round"];
     ctx.font = "600 12px system-ui, sans-serif";
-    if (this.k < TO_PICK && house.parts.length > 1) {
-      for (const { short, box } of house.parts) {
-        if (Math.max(box.width, box.height) * this.k > 24) this.word(short, (box.left + box.width / 2) * this.k + this.ox, (box.top + box.height / 2) * this.k + this.oy);
+    if (this.k < SELECT_ZOOM && layout.parts.length > 1) {
+      for (const { short, box } of layout.parts) {
+        if (Math.max(box.width, box.height) * this.k > 24) this.drawLabel(short, (box.left + box.width / 2) * this.k + this.ox, (box.top + box.height / 2) * this.k + this.oy);
       }
-    } else if (this.k >= TO_PICK) {
-      const shown = new Set(Array.from(this.seen(), (n) => house.rowOf[n]));
+    } else if (this.k >= SELECT_ZOOM) {
+      const shown = new Set(Array.from(this.visible(), (n) => layout.rowOf[n]));
       for (const number of shown) {
-        const { label, start } = house.rows[number];
-        const [px, py] = this.spot(start);
-        const ahead = house.rows[number].count > 1 ? this.spot(start + 1) : [px + 1, py];
+        const { label, start } = layout.rows[number];
+        const [px, py] = this.point(start);
+        const ahead = layout.rows[number].count > 1 ? this.point(start + 1) : [px + 1, py];
         const far = Math.hypot(ahead[0] - px, ahead[1] - py) || 1;
-        this.word(label, px - ((ahead[0] - px) / far) * this.k, py - ((ahead[1] - py) / far) * this.k);
+        this.drawLabel(label, px - ((ahead[0] - px) / far) * this.k, py - ((ahead[1] - py) / far) * this.k);
       }
     }
   }
 
-  word(text, px, py) {
-    const { ctx, written } = this;
+  drawLabel(text, px, py) {
+    const { ctx, labels } = this;
     const half = ctx.measureText(text).width / 2 + 3;
-    if (written.some((other) => Math.abs(other.px - px) < other.half + half && Math.abs(other.py - py) < 17)) return;
-    written.push({ px, py, half });
+    if (labels.some((other) => Math.abs(other.px - px) < other.half + half && Math.abs(other.py - py) < 17)) return;
+    labels.push({ px, py, half });
     [ctx.strokeStyle, ctx.lineWidth, ctx.fillStyle] = [this.colours.sheet, 3, this.colours.text];
     ctx.strokeText(text, px, py);
     ctx.fillText(text, px, py);
   }
 
   drawRing() {
-    if (this.chosen === undefined) return;
+    if (this.selected === undefined) return;
     const { ctx } = this;
-    const [px, py] = this.spot(this.chosen);
+    const [px, py] = this.point(this.selected);
     const size = Math.max(8, Math.round(this.k * this.dots * 0.8));
     const side = size / this.dots;
-    ctx.drawImage(this.stamp(this.states[this.chosen], size).made, px - side / 2, py - side / 2, side, side);
-    this.number(this.chosen);
+    ctx.drawImage(this.stamp(this.states[this.selected], size).made, px - side / 2, py - side / 2, side, side);
+    this.drawNumber(this.selected);
     for (const [colour, width] of [[this.colours.sheet, 5], [this.colours.ring, 2.5]]) {
       [ctx.strokeStyle, ctx.lineWidth] = [colour, width];
       ctx.beginPath();

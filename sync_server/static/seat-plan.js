@@ -1,24 +1,24 @@
-// Reads the plan of a house as docs/seat-maps.md says, and finds seats in it by place.
+// Reads the plan of a seat map as described in docs/seat-maps.md, and finds seats by position.
 
-function spread(runs) {
+function expand(runs) {
   return runs.flatMap(([value, count]) => Array(count).fill(value));
 }
 
-function places(column, rows, total) {
+function positions(column, rows, total) {
   const found = new Float32Array(total);
   let at = 0;
   for (const [, count] of rows) {
-    for (let n = 0, place = 0, step = 0; n < count; n++, at++) {
+    for (let n = 0, position = 0, step = 0; n < count; n++, at++) {
       if (n > 0) step += column[at];
-      place = n > 0 ? place + step : column[at];
-      found[at] = place;
+      position = n > 0 ? position + step : column[at];
+      found[at] = position;
     }
   }
   return found;
 }
 
-function labels(told, count) {
-  return count >= 3 && told.length === 2 ? Array.from({ length: count }, (_, n) => told[0] + n * told[1]) : told;
+function labels(encoded, count) {
+  return count >= 3 && encoded.length === 2 ? Array.from({ length: count }, (_, n) => encoded[0] + n * encoded[1]) : encoded;
 }
 
 export function unpack(text, count) {
@@ -26,21 +26,21 @@ export function unpack(text, count) {
   return Uint8Array.from({ length: count }, (_, n) => (bytes.charCodeAt(n >> 2) >> (2 * (n & 3))) & 3);
 }
 
-const middle = (values) => values.sort((one, other) => one - other)[values.length >> 1];
+const median = (values) => values.sort((one, other) => one - other)[values.length >> 1];
 
-// How far neighbours stand from one another, in the usual row; where there are only single seats, in the usual house.
+// The usual distance between neighbouring seats, or an estimate if there are only single seats.
 function pitch(x, y, rows, total) {
   const steps = rows.filter((row) => row.count > 1).map(({ start }) => Math.hypot(x[start + 1] - x[start], y[start + 1] - y[start]));
-  return middle(steps) || 4000 / Math.sqrt(Math.max(1, total)) || 1;
+  return median(steps) || 4000 / Math.sqrt(Math.max(1, total)) || 1;
 }
 
-// Seats by squares of the floor, so that a finger finds the nearest of sixty thousand at once.
-class Floor {
+// Seats by squares of a grid, so that a tap finds the nearest of sixty thousand at once.
+class SeatGrid {
   constructor(x, y, box) {
     [this.x, this.y, this.box] = [x, y, box];
     this.side = 3;
-    this.wide = Math.floor(box.width / this.side) + 1;
-    const squares = this.wide * (Math.floor(box.height / this.side) + 1);
+    this.columns = Math.floor(box.width / this.side) + 1;
+    const squares = this.columns * (Math.floor(box.height / this.side) + 1);
     this.starts = new Int32Array(squares + 1);
     const of = Int32Array.from(x, (_, n) => this.square(x[n], y[n]));
     for (const square of of) this.starts[square + 1]++;
@@ -51,17 +51,17 @@ class Floor {
   }
 
   square(x, y) {
-    return Math.floor((x - this.box.left) / this.side) + this.wide * Math.floor((y - this.box.top) / this.side);
+    return Math.floor((x - this.box.left) / this.side) + this.columns * Math.floor((y - this.box.top) / this.side);
   }
 
-  // Every seat in a part of the floor, and some around it.
+  // Every seat in a rectangle, and some around it.
   *within(left, top, right, bottom) {
-    const { box, side, wide } = this;
+    const { box, side, columns } = this;
     const last = Math.floor(box.height / side);
     const from = (value, edge) => Math.max(0, Math.floor((value - edge) / side));
     for (let line = from(top, box.top); line <= Math.min(last, from(bottom, box.top)); line++) {
-      const begin = this.starts[line * wide + Math.min(wide - 1, from(left, box.left))];
-      const end = this.starts[line * wide + Math.min(wide - 1, from(right, box.left)) + 1];
+      const begin = this.starts[line * columns + Math.min(columns - 1, from(left, box.left))];
+      const end = this.starts[line * columns + Math.min(columns - 1, from(right, box.left)) + 1];
       for (let n = begin; n < end; n++) yield this.seats[n];
     }
   }
@@ -87,12 +87,12 @@ function bounds(x, y, numbers) {
   return { ...box, width: box.right - box.left, height: box.bottom - box.top };
 }
 
-// The rows of a house with their seats, one step apart, and its parts: sections of zones.
+// The rows with their seats, scaled to one unit between seats, and the parts of the map: sections of zones.
 export function read(plan) {
   const { seats } = plan;
-  const [zones, sections] = [spread(seats.zones), spread(seats.sections)];
+  const [zones, sections] = [expand(seats.zones), expand(seats.sections)];
   const names = new Map(plan.zones.map((zone) => [zone.number, zone.name]));
-  const [x, y] = [places(seats.x, seats.rows, seats.count), places(seats.y, seats.rows, seats.count)];
+  const [x, y] = [positions(seats.x, seats.rows, seats.count), positions(seats.y, seats.rows, seats.count)];
   const rowOf = new Int32Array(seats.count);
   let at = 0;
   const rows = seats.rows.map(([label, count], n) => {
@@ -105,7 +105,7 @@ export function read(plan) {
   const step = pitch(x, y, rows, seats.count);
   for (let n = 0; n < seats.count; n++) [x[n], y[n]] = [x[n] / step, y[n] / step];
   const box = bounds(x, y, x.keys());
-  return { x, y, rows, rowOf, names, box, parts: parts(x, y, rows), floor: new Floor(x, y, box), first: seats.first, count: seats.count };
+  return { x, y, rows, rowOf, names, box, parts: parts(x, y, rows), grid: new SeatGrid(x, y, box), first: seats.first, count: seats.count };
 }
 
 function parts(x, y, rows) {

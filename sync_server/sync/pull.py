@@ -1,4 +1,4 @@
-"""What comes down to gates: snapshot frames, and changes of rows and movements, waited for where there are none."""
+"""What gates fetch: snapshot frames, and changes of rows and movements, with a long poll where there are none."""
 
 from __future__ import annotations
 
@@ -20,48 +20,48 @@ from sync_server.devices import rules
 from sync_server.plumbing.database import Database
 from sync_server.revisions import queries as revisions
 from sync_server.revisions import service as revisions_service
-from sync_server.revisions.bell import Bell
+from sync_server.revisions.head_notifier import HeadNotifier
 from sync_server.revisions.queries import Head
 from sync_server.scans import queries as scans
 
 FRAME_ROWS = 5_000
 BATCH_ROWS = 5_000
 BATCH_MOVEMENTS = 5_000
-PROMISE_EVERY_MS = 1_000
-"""Rows that nothing was promised of for longer than this are settled anew before they are called fresh."""
-LOOK_AT_ASSIGNMENTS_S = 1.0
-"""How long a waiting gate may go on without hearing that its work has changed."""
+SETTLE_EVERY_MS = 1_000
+"""Rows whose last promise is older than this are settled again before they are sent as fresh."""
+CHECK_ASSIGNMENTS_EVERY_S = 1.0
+"""How late a waiting gate learns that its assignments changed, at most."""
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
-    """What long polls wait with: a bell, the server's stop, and the key that signs batches."""
+class LongPoll:
+    """What a long poll needs: the notifier that wakes it, the server's stop, and the key that signs batches."""
 
     database: Database
-    bell: Bell
+    head_notifier: HeadNotifier
     stop: threading.Event
     key: Ed25519PrivateKey
 
 
 @dataclass(frozen=True, slots=True)
-class _Look:
-    """What one look at the database found, of every event asked for."""
+class _Changes:
+    """What one read of the database found, for every requested event."""
 
     batches: list[Batch]
     seen: Mapping[int, tuple[int, int]]
     assignments_changed: bool
-    stale: Sequence[int]  # events of which gates were promised nothing for a while
+    stale: Sequence[int]  # events whose last promise to gates is too old
 
     @property
-    def news(self) -> list[Batch]:
-        """The batches that tell more than that nothing has changed."""
-        return [batch for batch in self.batches if _has_news(batch)]
+    def new_batches(self) -> list[Batch]:
+        """The batches in which anything has changed."""
+        return [batch for batch in self.batches if _is_new(batch)]
 
 
 def frame(
     session: Session, device_id: str, event: int, *, after: str, limit: int, now: Millis
 ) -> protocol.SnapshotAnswer:
-    """The next rows of an event by kind and key, and the revision from which changes must be asked afterwards."""
+    """The next rows of an event by kind and key, and the revision from which to request changes afterwards."""
     kind, key = protocol.read_row_mark(after)
     head = _head_for(session, device_id, event)
     rows = revisions.frame_rows(session, event, int(kind), key, limit)
@@ -75,43 +75,45 @@ def frame(
     )
 
 
-def changes(waiting: Waiting, device_id: str, asked: protocol.ChangesRequest) -> protocol.ChangesAnswer:
-    """What is new at these events; with `wait`, as soon as something is."""
-    look = _look(waiting.database, device_id, asked.events)
-    if asked.wait and not look.news and not look.assignments_changed:
-        look = _wait(waiting, device_id, asked, look)
-    if look.stale:
-        _settle(waiting.database, look.stale)
-        look = _look(waiting.database, device_id, asked.events)
-    # Batches without news are worth sending when there is nothing else: they say how fresh the rows are.
-    told = look.news or look.batches
+def changes(poll: LongPoll, device_id: str, request: protocol.ChangesRequest) -> protocol.ChangesAnswer:
+    """What is new at these events; with `wait`, waits until something is."""
+    found = _read(poll.database, device_id, request.events)
+    if request.wait and not found.new_batches and not found.assignments_changed:
+        found = _wait(poll, device_id, request, found)
+    if found.stale:
+        _settle(poll.database, found.stale)
+        found = _read(poll.database, device_id, request.events)
+    # Without changes, empty batches are still worth sending: they say how fresh the rows are.
+    batches = found.new_batches or found.batches
     return protocol.ChangesAnswer(
-        events=[protocol.sign_batch(batch, waiting.key) for batch in told],
-        server_time=waiting.database.clock(),
-        assignments_changed=look.assignments_changed,
+        events=[protocol.sign_batch(batch, poll.key) for batch in batches],
+        server_time=poll.database.clock(),
+        assignments_changed=found.assignments_changed,
     )
 
 
-def _wait(waiting: Waiting, device_id: str, asked: protocol.ChangesRequest, look: _Look) -> _Look:
-    left = asked.wait
-    while left > 0 and not waiting.stop.is_set():
-        slice_s = min(left, LOOK_AT_ASSIGNMENTS_S)
+def _wait(poll: LongPoll, device_id: str, request: protocol.ChangesRequest, found: _Changes) -> _Changes:
+    left = request.wait
+    while left > 0 and not poll.stop.is_set():
+        slice_s = min(left, CHECK_ASSIGNMENTS_EVERY_S)
         left -= slice_s
-        if waiting.bell.wait(look.seen, slice_s, waiting.stop) or _stands_changed(waiting.database, device_id, asked):
+        if poll.head_notifier.wait(found.seen, slice_s, poll.stop) or _assignments_changed(
+            poll.database, device_id, request
+        ):
             break
-    return _look(waiting.database, device_id, asked.events)
+    return _read(poll.database, device_id, request.events)
 
 
-def _look(database: Database, device_id: str, events: Sequence[EventAt]) -> _Look:
+def _read(database: Database, device_id: str, events: Sequence[EventAt]) -> _Changes:
     now = database.clock()
     with database.reading() as session:
-        _require_standing(session, device_id)
+        _require_access(session, device_id)
         allowed = devices.event_numbers(session, device_id)
         heads = {at.event: revisions.head(session, at.event) for at in events if at.event in allowed}
         batches = [_batch(session, at, head, now) for at in events if (head := heads.get(at.event)) is not None]
     seen = {event: (head.revision, head.arrivals) for event, head in heads.items() if head is not None}
-    stale = [event for event, head in heads.items() if head is not None and now - head.settled_at > PROMISE_EVERY_MS]
-    return _Look(batches, seen, allowed != {at.event for at in events}, stale)
+    stale = [event for event, head in heads.items() if head is not None and now - head.settled_at > SETTLE_EVERY_MS]
+    return _Changes(batches, seen, allowed != {at.event for at in events}, stale)
 
 
 def _settle(database: Database, events: Sequence[int]) -> None:
@@ -120,24 +122,24 @@ def _settle(database: Database, events: Sequence[int]) -> None:
         revisions_service.settle(session, events, now)
 
 
-def _stands_changed(database: Database, device_id: str, asked: protocol.ChangesRequest) -> bool:
+def _assignments_changed(database: Database, device_id: str, request: protocol.ChangesRequest) -> bool:
     with database.reading() as session:
-        _require_standing(session, device_id)
-        return devices.event_numbers(session, device_id) != {at.event for at in asked.events}
+        _require_access(session, device_id)
+        return devices.event_numbers(session, device_id) != {at.event for at in request.events}
 
 
-def _require_standing(session: Session, device_id: str) -> None:
-    """A device that is shut out while it waits hears of it at once."""
-    profile, revoked = devices.standing(session, device_id)
-    rules.require(profile, revoked, rules.Act.PULL)
+def _require_access(session: Session, device_id: str) -> None:
+    """Refuse a device that was revoked while it waited."""
+    profile, revoked = devices.access_state(session, device_id)
+    rules.require(profile, revoked, rules.DeviceAction.PULL)
 
 
-def _has_news(batch: Batch) -> bool:
+def _is_new(batch: Batch) -> bool:
     return batch.resync or batch.to_revision > batch.from_revision or bool(batch.movements)
 
 
 def _batch(session: Session, at: EventAt, head: Head, now: Millis) -> Batch:
-    """All that is new since the gate's position; a position of another history is answered with `resync`."""
+    """What is new since the gate's position; `resync` where that position is unknown here."""
     changed = revisions.rows_after(session, at.event, at.revision, BATCH_ROWS) if at.lineage == head.lineage else None
     if changed is None or len(changed.rows) > MAX_FRAME_ROWS or at.heard > head.arrivals:
         return Batch(
@@ -164,12 +166,12 @@ def _batch(session: Session, at: EventAt, head: Head, now: Millis) -> Batch:
 
 
 def _as_of(head: Head, now: Millis) -> Millis:
-    """How fresh rows are: a sale that is under way may be of any second up to now, but none that was settled."""
+    """How fresh rows are: sales in progress may be of any second after the one that was settled."""
     return min(head.settled_at, now)
 
 
 def _head_for(session: Session, device_id: str, event: int) -> Head:
     head = revisions.head(session, event) if event in devices.event_numbers(session, device_id) else None
     if head is None:
-        raise NotFound("This device has no work at that event.", code="not_assigned")
+        raise NotFound("This device is not assigned to that event.", code="not_assigned")
     return head

@@ -1,4 +1,4 @@
-"""/sync/v1: the addresses that gates speak to."""
+"""/sync/v1: the routes of the sync protocol for gates."""
 
 from __future__ import annotations
 
@@ -15,85 +15,87 @@ from shared.errors import GatehouseError, InvalidRequest, NotFound, TooLarge, Un
 from sync_server.devices import queries as devices
 from sync_server.devices import service as device_service
 from sync_server.devices.identity import server_key
-from sync_server.devices.rules import Act
+from sync_server.devices.rules import DeviceAction
+from sync_server.plumbing.api.open_streams import StreamKind, streams
 from sync_server.plumbing.logs import LOG
 from sync_server.plumbing.parts import parts
-from sync_server.plumbing.streams import Crowd, streams
 from sync_server.plumbing.web import current_actor, request_id
-from sync_server.revisions.access import bell
+from sync_server.revisions.access import head_notifier
 from sync_server.sync import hello, pull, push
-from sync_server.sync.signed import answer, asker, error_answer, message, signed_by_device
+from sync_server.sync.signed import answer, error_answer, message, signed_by_device, signing_device
 
 bp = APIBlueprint("sync", __name__, url_prefix=protocol.PATH, enable_openapi=False)
 
 
 @bp.post("/enrol")
 def enrol() -> Response:
-    """A machine shows that it read an enrolment code."""
-    asked = message(protocol.EnrolRequest)
-    g.bound_to, public = asked.proof, server_key().public
+    """Enrol a machine that proves it read an enrolment code."""
+    enrolment = message(protocol.EnrolRequest)
+    g.bound_to, public = enrolment.proof, server_key().public
     with parts().database.writing() as session:
-        told = hello.enrol(session, asked, public, parts().sealer, actor=current_actor(), now=parts().clock())
-    return error_answer(told) if isinstance(told, GatehouseError) else answer(told, bound_to=asked.proof)
+        result = hello.enrol(session, enrolment, public, parts().sealer, actor=current_actor(), now=parts().clock())
+    return error_answer(result) if isinstance(result, GatehouseError) else answer(result, bound_to=enrolment.proof)
 
 
 @bp.post("/hello")
 @signed_by_device("other", None)
 def say_hello() -> Response:
-    """A gate says what it is and holds; a device that was shut out is told so here."""
-    asked = message(protocol.HelloRequest)
+    """Take a gate's report; a revoked device learns here that it is revoked."""
+    report = message(protocol.HelloRequest)
     with parts().database.writing() as session:
-        told = hello.hello(session, asker().device, asked, parts().clock())
-    return answer(told)
+        response = hello.hello(session, signing_device().device, report, parts().clock())
+    return answer(response)
 
 
 @bp.get("/snapshot")
-@signed_by_device("pull", Act.PULL)
+@signed_by_device("pull", DeviceAction.PULL)
 def snapshot() -> Response:
-    """One frame of all rows of an event."""
+    """One frame of the rows of an event."""
     event, limit = _number("event", 0, 2**32 - 1), _number("limit", 1, pull.FRAME_ROWS, pull.FRAME_ROWS)
     now = parts().clock()
     with parts().database.reading() as session:
-        told = pull.frame(session, asker().device.id, event, after=request.args.get("after", ""), limit=limit, now=now)
-    return answer(told, position=f"{event}:{told.lineage.hex()}:{told.base_revision}")
+        response = pull.frame(
+            session, signing_device().device.id, event, after=request.args.get("after", ""), limit=limit, now=now
+        )
+    return answer(response, position=f"{event}:{response.lineage.hex()}:{response.base_revision}")
 
 
 @bp.post("/changes")
-@signed_by_device("pull", Act.PULL)
+@signed_by_device("pull", DeviceAction.PULL)
 def changes() -> Response:
-    """What has changed; with `wait`, a long poll that holds one of the gates' own seats."""
-    asked = message(protocol.ChangesRequest)
-    _note_rows(asked.events)
-    waiting = pull.Waiting(parts().database, bell(), parts().stop, server_key().private)
-    if not asked.wait:
-        return _changes(waiting, asked)
-    with streams().seat(Crowd.GATE):
-        return _changes(waiting, asked)
+    """What has changed; with `wait`, a long poll in one of the gates' own stream slots."""
+    wanted = message(protocol.ChangesRequest)
+    _store_rows(wanted.events)
+    poll = pull.LongPoll(parts().database, head_notifier(), parts().stop, server_key().private)
+    if not wanted.wait:
+        return _changes(poll, wanted)
+    with streams().slot(StreamKind.GATE):
+        return _changes(poll, wanted)
 
 
 @bp.post("/journal")
-@signed_by_device("push", Act.PUSH)
+@signed_by_device("push", DeviceAction.PUSH)
 def journal() -> Response:
-    """A stretch of a gate's journal."""
-    asked = message(protocol.JournalRequest)
+    """Take a part of a gate's journal."""
+    upload = message(protocol.JournalRequest)
     with parts().database.writing() as session:
-        told = push.journal(session, asker().device, asked, parts().sealer, parts().clock())
-    return answer(told)
+        response = push.journal(session, signing_device().device, upload, parts().sealer, parts().clock())
+    return answer(response)
 
 
-def _changes(waiting: pull.Waiting, asked: protocol.ChangesRequest) -> Response:
-    told = pull.changes(waiting, asker().device.id, asked)
-    position = ";".join(f"{batch.event}:{batch.lineage.hex()}:{batch.to_revision}" for batch in told.events)
-    return answer(told, position=position)
+def _changes(poll: pull.LongPoll, wanted: protocol.ChangesRequest) -> Response:
+    response = pull.changes(poll, signing_device().device.id, wanted)
+    position = ";".join(f"{batch.event}:{batch.lineage.hex()}:{batch.to_revision}" for batch in response.events)
+    return answer(response, position=position)
 
 
-def _note_rows(events: Sequence[protocol.EventAt]) -> None:
-    device_id, rows = asker().device.id, hello.rows_held(events)
+def _store_rows(events: Sequence[protocol.EventAt]) -> None:
+    device_id, rows = signing_device().device.id, hello.rows_held(events)
     with parts().database.reading() as session:
-        known = devices.rows_told(session, device_id)
-    if rows != known:
+        stored = devices.reported_rows(session, device_id)
+    if rows != stored:
         with parts().database.writing() as session:
-            device_service.note_rows(session, device_id, rows)
+            device_service.store_reported_rows(session, device_id, rows)
 
 
 def _number(name: str, low: int, high: int, default: int | None = None) -> int:
@@ -106,12 +108,12 @@ def _number(name: str, low: int, high: int, default: int | None = None) -> int:
 
 
 @bp.errorhandler(GatehouseError)
-def _told(error: GatehouseError) -> Response:
+def _refusal(error: GatehouseError) -> Response:
     return error_answer(error)
 
 
 @bp.errorhandler(HTTPException)
-def _from_web(error: HTTPException) -> Response:
+def _http_error(error: HTTPException) -> Response:
     if error.code == 413:
         return error_answer(TooLarge())
     return error_answer(NotFound() if error.code == 404 else InvalidRequest(error.description))
@@ -121,9 +123,9 @@ def _from_web(error: HTTPException) -> Response:
 @bp.errorhandler(PoolTimeout)
 def _database_away(error: Exception) -> Response:
     LOG.error("database_away", problem=type(error).__name__, request_id=request_id())
-    # The signing key may not be known yet: then there is nothing to sign with, and a gate discards what is not signed.
+    # The signing key may not be loaded yet. Then the answer is unsigned, and the gate discards it.
     return error_answer(
-        Unavailable("The server's database does not answer for the moment. Nothing was lost. Try again.")
+        Unavailable("The server's database is not answering at the moment. Nothing was lost. Try again.")
     )
 
 

@@ -1,4 +1,4 @@
-"""Who signed this request, and answers that are good for this one request only: messages in, messages out."""
+"""Verifies signed requests of devices, and signs answers that are valid for that one request."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from shared.errors import GatehouseError, InvalidRequest, TooLarge, Untrusted
 from shared.http_signatures import Channel, SignedRequest
 from sync_server.devices import counters, queries, rules, service
 from sync_server.devices.identity import server_key
-from sync_server.devices.queries import KnownDevice
-from sync_server.devices.rules import Act
+from sync_server.devices.queries import EnrolledDevice
+from sync_server.devices.rules import DeviceAction
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.web import request_id
 
@@ -28,23 +28,23 @@ MAX_REQUEST_BYTES = 12 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Asker:
-    """The device whose signature holds."""
+class SigningDevice:
+    """The device that signed the request, and the verified request."""
 
-    device: KnownDevice
+    device: EnrolledDevice
     request: SignedRequest
 
 
-def signed_by_device(channel: Channel, act: Act | None) -> Callable[[View], View]:
-    """Let a view run only for a request that an enrolled device signed, sent once, and may make; None: any may."""
+def signed_by_device(channel: Channel, action: DeviceAction | None) -> Callable[[View], View]:
+    """Guard a view: an enrolled device must have signed the request, not sent it before, and be allowed `action`."""
 
     def guard(view: View) -> View:
         @wraps(view)
         def guarded(*args: Any, **kwargs: Any) -> Response:
-            g.asker = _known(channel)
-            _use_up_counter(g.asker)
-            if act is not None:
-                rules.require(g.asker.device.profile, g.asker.device.revoked, act)
+            g.signing_device = _verified(channel)
+            _use_up_counter(g.signing_device)
+            if action is not None:
+                rules.require(g.signing_device.device.profile, g.signing_device.device.revoked, action)
             return view(*args, **kwargs)
 
         return guarded
@@ -52,26 +52,28 @@ def signed_by_device(channel: Channel, act: Act | None) -> Callable[[View], View
     return guard
 
 
-def asker() -> Asker:
-    """The device that is asking."""
-    return cast(Asker, g.asker)
+def signing_device() -> SigningDevice:
+    """The device that signed the current request."""
+    return cast(SigningDevice, g.signing_device)
 
 
 def message(kind: type[M]) -> M:
-    """The request's message."""
+    """The request's body, decoded."""
     return protocol.decode(kind, body(), MAX_REQUEST_BYTES)
 
 
 def body() -> bytes:
-    """The request's bytes, if they are not too many."""
+    """The request's body; raises TooLarge."""
     if (request.content_length or 0) > MAX_REQUEST_BYTES:
         raise TooLarge
     return request.get_data(cache=True)
 
 
-def answer(told: protocol.Message, *, status: int = 200, position: str = "", bound_to: bytes | None = None) -> Response:
-    """A message as an answer to this request, signed with the time of now."""
-    content = protocol.encode(told)
+def answer(
+    payload: protocol.Message, *, status: int = 200, position: str = "", bound_to: bytes | None = None
+) -> Response:
+    """The response to this request with that message, signed with the current time."""
+    content = protocol.encode(payload)
     headers = http_signatures.sign_answer(
         status,
         content,
@@ -84,23 +86,23 @@ def answer(told: protocol.Message, *, status: int = 200, position: str = "", bou
 
 
 def error_answer(error: GatehouseError) -> Response:
-    """A refusal in the one shape of errors, signed like any other answer."""
-    shape = protocol.ErrorBody(
+    """An error response, signed like any other."""
+    error_body = protocol.ErrorBody(
         code=error.error_code, message=error.message, details=error.details or None, request_id=request_id()
     )
-    told = answer(protocol.ErrorAnswer(error=shape), status=error.status, bound_to=g.get("bound_to"))
+    response = answer(protocol.ErrorAnswer(error=error_body), status=error.status, bound_to=g.get("bound_to"))
     if error.retryable:
-        told.headers["Retry-After"] = str(error.details.get("retry_after", 2))
-    return told
+        response.headers["Retry-After"] = str(error.details.get("retry_after", 2))
+    return response
 
 
-def _known(channel: Channel) -> Asker:
+def _verified(channel: Channel) -> SigningDevice:
     number = http_signatures.device_of(dict(request.headers))
     with parts().database.reading() as session:
         device = queries.by_number(session, number)
     if device is None:
         raise Untrusted(
-            "This server knows no such device. Enrol the gate again with a new code.", code="unknown_device"
+            "This server does not know the device. Enrol the gate again with a new code.", code="unknown_device"
         )
     signed = http_signatures.verify_request(
         request.method,
@@ -112,8 +114,8 @@ def _known(channel: Channel) -> Asker:
         _public(device.public_key),
     )
     if signed.channel != channel:
-        raise InvalidRequest(f"This address is asked on the channel {channel!r}.", code="wrong_channel")
-    return Asker(device, signed)
+        raise InvalidRequest(f"Requests to this address use the channel {channel!r}.", code="wrong_channel")
+    return SigningDevice(device, signed)
 
 
 @lru_cache(4096)
@@ -121,17 +123,17 @@ def _public(key: bytes) -> Ed25519PublicKey:
     return Ed25519PublicKey.from_public_bytes(key)
 
 
-def _use_up_counter(who: Asker) -> None:
+def _use_up_counter(signer: SigningDevice) -> None:
     with parts().database.writing() as session:
-        counters.take(session, who.device.number, who.request.channel, who.request.counter)
-        service.seen(session, who.device.id, who.device.organisation_id, parts().clock())
+        counters.take(session, signer.device.number, signer.request.channel, signer.request.counter)
+        service.note_contact(session, signer.device.id, signer.device.organisation_id, parts().clock())
 
 
 def _signature_of_request() -> bytes:
-    """What the answer is bound to; a refused request's own claim, so that its sender may believe the refusal."""
-    known: Asker | None = g.get("asker")
-    if known is not None:
-        return known.request.signature
+    """What the answer is bound to; for a refused request the signature it claims, so that its sender accepts it."""
+    signer: SigningDevice | None = g.get("signing_device")
+    if signer is not None:
+        return signer.request.signature
     claimed = request.headers.get("Signature", "").removeprefix("gate=:").removesuffix(":")
     try:
         return b64decode(claimed, validate=True)[:64]

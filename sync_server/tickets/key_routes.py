@@ -8,60 +8,62 @@ from apiflask import APIBlueprint
 from flask import Response
 from sqlalchemy.orm import Session
 
-from sync_server.plumbing.once import once
+from sync_server.plumbing.api.idempotency import run_once
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.principals import Action
-from sync_server.plumbing.web import deed, organisation, requires
-from sync_server.tickets import schemas, signing
+from sync_server.plumbing.web import context, organisation, requires
+from sync_server.tickets import key_schemas
+from sync_server.tickets.keys import signing_keys
+from sync_server.tickets.schemas import TicketReason
 
 bp = APIBlueprint("keys", __name__, url_prefix="/keys", tag="Keys")
 
 
 @bp.get("")
 @requires(Action.MANAGE_KEYS)
-@bp.output(schemas.KeysView)
-def listing() -> schemas.KeysView:
+@bp.output(key_schemas.KeysView)
+def listing() -> key_schemas.KeysView:
     """List the organisation's signing keys."""
     with parts().database.reading() as session:
-        return schemas.KeysView(items=[_view(session, row) for row in signing.keys(session, organisation())])
+        return key_schemas.KeysView(items=[_view(session, row) for row in signing_keys.keys(session, organisation())])
 
 
 @bp.post("/rotate")
 @requires(Action.MANAGE_KEYS)
-@bp.input(schemas.RotateKey)
-@bp.output(schemas.KeyView, status_code=201)
-def rotate(json_data: schemas.RotateKey) -> Response:
-    """Make a new key; it signs at once, or after a day in which gates hear of it."""
+@bp.input(key_schemas.RotateKey)
+@bp.output(key_schemas.KeyView, status_code=201)
+def rotate(json_data: key_schemas.RotateKey) -> Response:
+    """Create a new key; it signs at once, or after a day in which gates fetch it."""
 
     def write(session: Session) -> dict[str, Any]:
-        row = signing.rotate(session, organisation(), parts().sealer, deed(), at_once=json_data.at_once)
+        row = signing_keys.rotate(session, organisation(), parts().sealer, context(), at_once=json_data.at_once)
         return _view(session, row).model_dump(mode="json")
 
-    return once(write)
+    return run_once(write)
 
 
 @bp.post("/<int:key_id>/distrust")
 @requires(Action.MANAGE_KEYS)
-@bp.input(schemas.TicketWhy)
-@bp.output(schemas.KeyView)
-def distrust(key_id: int, json_data: schemas.TicketWhy) -> schemas.KeyView:
-    """Say that a key may have leaked: only tickets that gates know are good from now on."""
+@bp.input(TicketReason)
+@bp.output(key_schemas.KeyView)
+def distrust(key_id: int, json_data: TicketReason) -> key_schemas.KeyView:
+    """Mark a key as possibly leaked: gates then admit only tickets in their snapshots."""
     with parts().database.writing() as session:
-        row = signing.distrust(session, organisation(), key_id, deed(), reason=json_data.reason)
+        row = signing_keys.distrust(session, organisation(), key_id, context(), reason=json_data.reason)
         return _view(session, row)
 
 
 @bp.post("/<int:key_id>/revoke")
 @requires(Action.MANAGE_KEYS)
-@bp.input(schemas.RevokeKey)
-@bp.output(schemas.KeyView)
-def revoke(key_id: int, json_data: schemas.RevokeKey) -> schemas.KeyView:
-    """Let nothing that this key signed be good; repeat with the number of tickets that kills."""
+@bp.input(key_schemas.RevokeKey)
+@bp.output(key_schemas.KeyView)
+def revoke(key_id: int, json_data: key_schemas.RevokeKey) -> key_schemas.KeyView:
+    """Invalidate every ticket that a key signed; `kills` confirms their number."""
     with parts().database.writing() as session:
         kills = -1 if json_data.kills is None else json_data.kills
-        row = signing.revoke(session, organisation(), key_id, deed(), kills=kills, reason=json_data.reason)
+        row = signing_keys.revoke(session, organisation(), key_id, context(), kills=kills, reason=json_data.reason)
         return _view(session, row)
 
 
-def _view(session: Session, row: Any) -> schemas.KeyView:
-    return schemas.KeyView.of(row, signing.signed_by(session, row.id))
+def _view(session: Session, row: Any) -> key_schemas.KeyView:
+    return key_schemas.KeyView.of(row, signing_keys.count_signed_by(session, row.id))

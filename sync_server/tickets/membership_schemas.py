@@ -1,4 +1,4 @@
-"""Shapes of requests and answers about memberships."""
+"""Schemas of requests and responses about memberships."""
 
 from __future__ import annotations
 
@@ -7,29 +7,29 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, Field
 
 from shared.clock import Millis
-from sync_server.plumbing.pages import PageQuery
-from sync_server.plumbing.shapes import Asked, Time, iso, iso_or_none
-from sync_server.seating.memberships import Grant, Membership
-from sync_server.tickets.schemas import TicketWhy
+from sync_server.plumbing.api.pagination import PageQuery
+from sync_server.plumbing.api.schemas import RequestBody, Time, iso, iso_or_none
+from sync_server.seating.zone_access.memberships import Grant, Membership
+from sync_server.tickets.schemas import TicketReason
 
 MembershipId = Annotated[str, Field(min_length=1, max_length=36, pattern=r"^[A-Za-z0-9._~-]+$")]
 Tier = Annotated[str, Field(min_length=1, max_length=40)]
 
 
-class NewMembership(Asked):
-    """Somebody to be a member of a tier; `id` is the organiser's own number for it, `until` its end, if it has one."""
+class NewMembership(RequestBody):
+    """A membership to grant; `id` is the organiser's own number for it, `until` its end, if it has one."""
 
     tier: Tier
     until: Time | None = None
     id: MembershipId | None = None
 
     def grant(self) -> Grant:
-        """As a value."""
+        """The grant to make."""
         return Grant(self.tier, self.until, self.id or "")
 
 
 class MembershipView(BaseModel):
-    """A membership; `over` is one whose time has ended."""
+    """A membership; `over` means expired."""
 
     id: str
     tier: str
@@ -39,7 +39,7 @@ class MembershipView(BaseModel):
 
     @classmethod
     def of(cls, found: Membership, now: Millis) -> MembershipView:
-        """As organisers see it."""
+        """The organiser's view."""
         active = found.state.value == "active"
         state: Literal["active", "revoked", "over"] = "revoked" if not active else "active"
         if active and not found.counts(now):
@@ -50,7 +50,7 @@ class MembershipView(BaseModel):
 
 
 class GrantedView(MembershipView):
-    """The same with the code on its card, by which its holder is known in the shop: told once, and kept nowhere."""
+    """A membership with the code on its card, by which the shop recognises the member; shown once, never stored."""
 
     card: str
 
@@ -69,13 +69,13 @@ class MembershipsView(BaseModel):
     next: str | None
 
 
-class RenewMembership(TicketWhy):
-    """Until when a membership goes on; without a time: without an end."""
+class RenewMembership(TicketReason):
+    """The new end of a membership; without `until` it has none."""
 
     until: Time | None = None
 
 
 class MembershipTickets(BaseModel):
-    """How many tickets of events that are not over hang on a membership."""
+    """The number of tickets that depend on a membership, of events that are not over."""
 
     tickets: int

@@ -7,11 +7,11 @@ from sqlalchemy import UniqueConstraint as Unique
 from sqlalchemy.orm import Mapped, mapped_column
 
 from shared.clock import Millis
-from sync_server.plumbing.tables import Base, DayBits, Unsigned64
+from sync_server.plumbing.sql.tables import Base, DayBits, Unsigned64
 
 
 class TicketKeyRecord(Base):
-    """A key that signs tickets of one organisation; its private part is sealed with the master key."""
+    """A key that signs an organisation's tickets; its private part is sealed with the master key."""
 
     __tablename__ = "ticket_keys"
 
@@ -27,7 +27,7 @@ class TicketKeyRecord(Base):
 
 
 class TicketTypeRecord(Base):
-    """What may be bought or issued for an event."""
+    """A kind of ticket that an event offers."""
 
     __tablename__ = "ticket_types"
 
@@ -60,15 +60,15 @@ class TicketTypeRecord(Base):
     )
 
 
-_TAKEN = text("seat_key IS NOT NULL AND state <> 1")
-_BOUND = text("membership_id <> ''")
+_OCCUPIES_SEAT = text("seat_key IS NOT NULL AND state <> 1")
+_HAS_MEMBERSHIP = text("membership_id <> ''")
 
 
 class TicketRecord(Base):
-    """One admission right.
+    """One ticket.
 
-    `claims` are the words that were signed, frozen with the issue; the other columns are what is true now. The code
-    itself is not stored: Ed25519 signs the same words to the same bytes every time.
+    `claims` are what the current issue signs; the other columns may have changed since. The code is not stored: Ed25519
+    signatures of the same claims are identical.
     """
 
     __tablename__ = "tickets"
@@ -88,12 +88,12 @@ class TicketRecord(Base):
     ticket_type: Mapped[int]
     zone: Mapped[int] = mapped_column(default=0)
     seat: Mapped[int] = mapped_column(BigInteger, default=0)
-    seat_id: Mapped[str] = mapped_column(String(80), default="")  # in the layout; stays in all its versions
+    seat_id: Mapped[str] = mapped_column(String(80), default="")  # the same in all versions of the layout
     section: Mapped[str] = mapped_column(String(60), default="")
     seat_row: Mapped[str] = mapped_column(String(20), default="")
     seat_number: Mapped[str] = mapped_column(String(20), default="")
-    seat_key: Mapped[str | None] = mapped_column(String(400))  # lower case may be longer than what was written
-    party: Mapped[str] = mapped_column(String(36), default="")  # tickets bought together have the same
+    seat_key: Mapped[str | None] = mapped_column(String(400))  # case folding may lengthen the text
+    group_id: Mapped[str] = mapped_column(String(36), default="")  # the same for tickets bought together
     valid_days: Mapped[int] = mapped_column(DayBits, default=0)
     entitlement: Mapped[int] = mapped_column(SmallInteger)
     entry_limit: Mapped[int] = mapped_column(SmallInteger, default=0)
@@ -114,18 +114,29 @@ class TicketRecord(Base):
     __table_args__ = (
         Unique("event_id", "sequence"),
         Unique("event_id", "confirmation_code"),
-        # The last guard: two tickets that count never share a seat, whatever the code above does.
-        Index("uq_tickets_seat", "event_id", "seat_key", unique=True, sqlite_where=_TAKEN, postgresql_where=_TAKEN),
+        # The last guard: no two valid tickets share a seat, even if the code has a bug.
+        Index(
+            "uq_tickets_seat",
+            "event_id",
+            "seat_key",
+            unique=True,
+            sqlite_where=_OCCUPIES_SEAT,
+            postgresql_where=_OCCUPIES_SEAT,
+        ),
         Index("ix_tickets_key_id", "key_id"),
         Index(
-            "ix_tickets_membership", "organisation_id", "membership_id", sqlite_where=_BOUND, postgresql_where=_BOUND
+            "ix_tickets_membership",
+            "organisation_id",
+            "membership_id",
+            sqlite_where=_HAS_MEMBERSHIP,
+            postgresql_where=_HAS_MEMBERSHIP,
         ),
         CheckConstraint("issue BETWEEN 1 AND 255", name="issue_one_byte"),
     )
 
 
 class TicketIssueRecord(Base):
-    """The words of an issue that a later one has replaced: journals still speak of its code."""
+    """Claims of an issue that was replaced: journals may still refer to its code."""
 
     __tablename__ = "ticket_issues"
 

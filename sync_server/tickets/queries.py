@@ -1,4 +1,4 @@
-"""Reads of ticket types and tickets; a foreign id answers as one that does not exist."""
+"""Reads of ticket types and tickets; an id of another organisation counts as unknown."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from sqlalchemy.orm import Session
 from shared.errors import InvalidRequest, NotFound
 from shared.snapshot import MembershipState, TicketRow, TicketState, TicketTypeRow
 from shared.tickets import Entitlement, TicketFlags
-from sync_server.plumbing.many import among
-from sync_server.plumbing.pages import Page, cut, position
+from sync_server.plumbing.api.pagination import Page, decode_cursor, paginate
+from sync_server.plumbing.sql.bulk import among
 from sync_server.tickets.models import TicketRecord, TicketTypeRecord
 
 _HEX = frozenset("0123456789abcdef")
@@ -29,12 +29,12 @@ class TicketFilter:
 
 
 def public_id(ticket_id: int) -> str:
-    """A ticket's id as people and scripts write it: sixteen hexadecimal digits."""
+    """A ticket's id in the API: sixteen hexadecimal digits."""
     return f"{ticket_id:016x}"
 
 
 def internal_id(public: str) -> int:
-    """The other way; NotFound for what is no id."""
+    """The ticket id for a public id; NotFound for a malformed one."""
     if len(public) != 16 or not set(public) <= _HEX:
         raise NotFound("There is no such ticket.", code="ticket_not_found")
     return int(public, 16)
@@ -42,104 +42,106 @@ def internal_id(public: str) -> int:
 
 def ticket(session: Session, organisation_id: str, ticket_id: int, *, lock: bool = False) -> TicketRecord:
     """That ticket of this organisation, or NotFound."""
-    wanted = select(TicketRecord).where(TicketRecord.id == ticket_id, TicketRecord.organisation_id == organisation_id)
+    statement = select(TicketRecord).where(
+        TicketRecord.id == ticket_id, TicketRecord.organisation_id == organisation_id
+    )
     if lock:
-        wanted = wanted.with_for_update(key_share=True).execution_options(populate_existing=True)
-    row = session.execute(wanted).scalar_one_or_none()
+        statement = statement.with_for_update(key_share=True).execution_options(populate_existing=True)
+    row = session.execute(statement).scalar_one_or_none()
     if row is None:
         raise NotFound("There is no such ticket.", code="ticket_not_found")
     return row
 
 
 @dataclass(frozen=True, slots=True)
-class Joined:
-    """A ticket that others join: where its guest sits, and with whom."""
+class JoinedTicket:
+    """A ticket that others join: its seat and its group."""
 
     seat: int = 0
-    party: str = ""
+    group_id: str = ""
 
 
-def joined(session: Session, organisation_id: str, event_id: str, public: str) -> Joined:
-    """A ticket that admits to this event; InvalidRequest where it does not."""
+def joined_ticket(session: Session, organisation_id: str, event_id: str, public: str) -> JoinedTicket:
+    """The ticket to join; InvalidRequest if it is cancelled or for another event."""
     row = ticket(session, organisation_id, internal_id(public))
     if row.event_id != event_id or row.state == TicketState.CANCELLED:
-        raise InvalidRequest("joins: that is no ticket that admits to this event.", field="joins")
-    return Joined(row.seat, row.party)
+        raise InvalidRequest("joins: this is not a valid ticket for the event.", field="joins")
+    return JoinedTicket(row.seat, row.group_id)
 
 
 def tickets(
-    session: Session, event_id: str, chosen: TicketFilter, *, limit: int, after: str | None
+    session: Session, event_id: str, filters: TicketFilter, *, limit: int, after: str | None
 ) -> Page[TicketRecord]:
-    """The tickets of an event that was looked up before, in the order of their issuing."""
-    wanted = select(TicketRecord).where(TicketRecord.event_id == event_id)
+    """A page of an event's tickets in order of issue; the caller has checked the organisation."""
+    statement = select(TicketRecord).where(TicketRecord.event_id == event_id)
     for column, value in (
-        (TicketRecord.ticket_type, chosen.ticket_type),
-        (TicketRecord.state, chosen.state),
-        (TicketRecord.number, chosen.number),
-        (TicketRecord.confirmation_code, chosen.confirmation_code),
+        (TicketRecord.ticket_type, filters.ticket_type),
+        (TicketRecord.state, filters.state),
+        (TicketRecord.number, filters.number),
+        (TicketRecord.confirmation_code, filters.confirmation_code),
     ):
-        wanted = wanted if value is None else wanted.where(column == value)
-    start = position(after, int)
+        statement = statement if value is None else statement.where(column == value)
+    start = decode_cursor(after, int)
     if start is not None:
-        wanted = wanted.where(TicketRecord.sequence > start[0])
-    ordered = wanted.order_by(TicketRecord.sequence).limit(limit + 1)
-    return cut(session.execute(ordered).scalars().all(), limit, lambda row: (row.sequence,))
+        statement = statement.where(TicketRecord.sequence > start[0])
+    statement = statement.order_by(TicketRecord.sequence).limit(limit + 1)
+    return paginate(session.execute(statement).scalars().all(), limit, lambda row: (row.sequence,))
 
 
 @dataclass(frozen=True, slots=True)
 class SeatedTicket:
-    """A ticket on a seat of a layout, as far as moving it asks."""
+    """A ticket on a seat of a layout, with what moving it needs."""
 
     id: int
     sequence: int
     seat: int
     issue: int
     state: int
-    party: str
+    group_id: str
     flags: int
     ticket_type: int
     member: bool
 
 
-def seated(session: Session, event_id: str) -> Iterator[SeatedTicket]:
-    """All tickets of an event that are on seats of its layout and not cancelled, in the order of their issuing."""
+def seated_tickets(session: Session, event_id: str) -> Iterator[SeatedTicket]:
+    """An event's uncancelled tickets on seats of its layout, in order of issue."""
     row = TicketRecord
-    columns = row.id, row.sequence, row.seat, row.issue, row.state, row.party, row.flags, row.ticket_type
+    columns = row.id, row.sequence, row.seat, row.issue, row.state, row.group_id, row.flags, row.ticket_type
     member = row.membership_state != MembershipState.NONE
-    mine = row.event_id == event_id, row.seat != 0, row.state != TicketState.CANCELLED
-    wanted = select(*columns, member).where(*mine).order_by(row.sequence)
-    for found in session.execute(wanted, execution_options={"yield_per": 1_000}):
+    conditions = row.event_id == event_id, row.seat != 0, row.state != TicketState.CANCELLED
+    statement = select(*columns, member).where(*conditions).order_by(row.sequence)
+    for found in session.execute(statement, execution_options={"yield_per": 1_000}):
         yield SeatedTicket(*found)
 
 
 def numbers(session: Session, ticket_ids: Collection[int]) -> dict[int, str]:
-    """What is printed on these tickets of an event that was looked up before."""
+    """The printed numbers of these tickets; the caller has checked the organisation."""
     rows = session.execute(
         select(TicketRecord.id, TicketRecord.number).where(among(session, TicketRecord.id, ticket_ids))
     )
     return {row.id: row.number for row in rows}
 
 
-def seatless(session: Session, event_id: str) -> dict[int, int]:
-    """How many tickets without a seat there are that are not cancelled, by zone of the event."""
-    mine = TicketRecord.event_id == event_id, TicketRecord.seat == 0, TicketRecord.state != TicketState.CANCELLED
-    counted = select(TicketRecord.zone, func.count().label("n")).where(*mine).group_by(TicketRecord.zone)
+def count_seatless(session: Session, event_id: str) -> dict[int, int]:
+    """The number of uncancelled tickets without a seat, by zone of the event."""
+    conditions = TicketRecord.event_id == event_id, TicketRecord.seat == 0, TicketRecord.state != TicketState.CANCELLED
+    counted = select(TicketRecord.zone, func.count().label("n")).where(*conditions).group_by(TicketRecord.zone)
     return {row.zone: row.n for row in session.execute(counted)}
 
 
-def days_of_member(
+def days_of_membership(
     session: Session, organisation_id: str, event_id: str, membership_id: str, zones: Collection[int]
 ) -> list[int]:
-    """On which days somebody is let in to these zones of the event by this membership: the bits of each ticket."""
+    """The valid days of each ticket that the membership gives access to these zones, as bitmaps."""
     row = TicketRecord
-    mine = row.organisation_id == organisation_id, row.membership_id == membership_id, row.event_id == event_id
-    asked = row.zone.in_(zones), row.flags.bitwise_and(int(TicketFlags.EXEMPT)) == 0
-    good = row.state != TicketState.CANCELLED
-    return list(session.execute(select(row.valid_days).where(*mine, *asked, good)).scalars())
+    conditions = row.organisation_id == organisation_id, row.membership_id == membership_id, row.event_id == event_id
+    needs_membership = row.zone.in_(zones), row.flags.bitwise_and(int(TicketFlags.EXEMPT)) == 0
+    valid = row.state != TicketState.CANCELLED
+    return list(session.execute(select(row.valid_days).where(*conditions, *needs_membership, valid)).scalars())
 
 
 def seats_taken(session: Session, event_id: str, keys: Sequence[str]) -> list[str]:
-    """Which of these seats belong to a ticket that is not cancelled."""
+    """Those of the seat keys that belong to an uncancelled ticket."""
     taken = (
         TicketRecord.event_id == event_id,
         TicketRecord.seat_key.in_(keys),
@@ -149,13 +151,13 @@ def seats_taken(session: Session, event_id: str, keys: Sequence[str]) -> list[st
 
 
 def codes_taken(session: Session, event_id: str, codes: Sequence[str]) -> set[str]:
-    """Which of these confirmation codes the event has already."""
-    here = TicketRecord.event_id == event_id, TicketRecord.confirmation_code.in_(codes)
-    return set(session.execute(select(TicketRecord.confirmation_code).where(*here)).scalars())
+    """Those of the confirmation codes that the event already uses."""
+    conditions = TicketRecord.event_id == event_id, TicketRecord.confirmation_code.in_(codes)
+    return set(session.execute(select(TicketRecord.confirmation_code).where(*conditions)).scalars())
 
 
 def ticket_type(session: Session, event_id: str, number: int) -> TicketTypeRecord:
-    """One ticket type of an event that was looked up before, or NotFound."""
+    """One ticket type of an event, or NotFound; the caller has checked the organisation."""
     row = session.get(TicketTypeRecord, (event_id, number))
     if row is None:
         raise NotFound(f"The event has no ticket type {number}.", code="ticket_type_not_found")
@@ -163,19 +165,19 @@ def ticket_type(session: Session, event_id: str, number: int) -> TicketTypeRecor
 
 
 def ticket_types(session: Session, event_id: str) -> Sequence[TicketTypeRecord]:
-    """The ticket types of an event that was looked up before."""
-    here = select(TicketTypeRecord).where(TicketTypeRecord.event_id == event_id)
-    return session.execute(here.order_by(TicketTypeRecord.number)).scalars().all()
+    """The ticket types of an event; the caller has checked the organisation."""
+    statement = select(TicketTypeRecord).where(TicketTypeRecord.event_id == event_id)
+    return session.execute(statement.order_by(TicketTypeRecord.number)).scalars().all()
 
 
 def planned_quantity(session: Session, event_id: str) -> int:
-    """How many tickets all types of an event may come to."""
+    """The total quantity of an event's ticket types."""
     total = select(func.coalesce(func.sum(TicketTypeRecord.quantity), 0)).where(TicketTypeRecord.event_id == event_id)
     return int(session.execute(total).scalar_one())
 
 
 def counts(session: Session, event_id: str) -> dict[str, int]:
-    """How many tickets of an event are in which state."""
+    """The number of an event's tickets by state."""
     states = (
         select(TicketRecord.state, func.count()).where(TicketRecord.event_id == event_id).group_by(TicketRecord.state)
     )
@@ -183,7 +185,7 @@ def counts(session: Session, event_id: str) -> dict[str, int]:
 
 
 def ticket_row(row: TicketRecord, *, name_checks: bool) -> TicketRow:
-    """A ticket as gates hold it; the name only where the event asks for name checks."""
+    """The snapshot row of a ticket, with the name only if the event checks names."""
     return TicketRow(
         ticket_id=row.id,
         issue=row.issue,
@@ -191,7 +193,7 @@ def ticket_row(row: TicketRecord, *, name_checks: bool) -> TicketRow:
         ticket_type=row.ticket_type,
         zone=row.zone,
         seat=row.seat,
-        seat_row=", ".join(words for words in (row.section, row.seat_row) if words),
+        seat_row=", ".join(part for part in (row.section, row.seat_row) if part),
         seat_number=row.seat_number,
         valid_days=row.valid_days,
         entitlement=Entitlement(row.entitlement),
@@ -210,5 +212,5 @@ def ticket_row(row: TicketRecord, *, name_checks: bool) -> TicketRow:
 
 
 def type_row(row: TicketTypeRecord) -> TicketTypeRow:
-    """A ticket type as gates hold it."""
+    """The snapshot row of a ticket type."""
     return TicketTypeRow(row.number, row.name, row.check_words)

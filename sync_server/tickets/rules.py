@@ -1,4 +1,4 @@
-"""What must hold of ticket types and tickets, and the words that name them."""
+"""Rules about ticket types and tickets, and the names of their flags and entitlements."""
 
 from __future__ import annotations
 
@@ -20,19 +20,21 @@ FLAGS: Final = {
     "membership": TicketFlags.MEMBERSHIP,
     "exempt": TicketFlags.EXEMPT,
 }
-ISSUED_IN: Final = frozenset({EventStatus.DRAFT, EventStatus.PUBLISHED, EventStatus.LIVE, EventStatus.POSTPONED})
-MOST_ISSUES: Final = 255
-AT_ONCE: Final = 5_000
-# Nobody mistakes one of these for another, in print or on the telephone.
-LETTERS: Final = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"
+ISSUABLE_STATUSES: Final = frozenset(
+    {EventStatus.DRAFT, EventStatus.PUBLISHED, EventStatus.LIVE, EventStatus.POSTPONED}
+)
+MAX_ISSUES: Final = 255
+MAX_TICKETS_PER_REQUEST: Final = 5_000
+# Without characters that are easily confused in print or on the phone.
+CODE_ALPHABET: Final = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"
 CODE_LENGTH: Final = 8
-LEFT: Final = ">"
-"""Before the key of a seat whose ticket is on its way to another."""
+MOVING_PREFIX: Final = ">"
+"""Put before the seat key of a ticket that is being moved."""
 
 
 @dataclass(frozen=True, slots=True)
 class Seat:
-    """A seat by the words printed on it; where the event has a layout, by what the layout calls it."""
+    """A seat as printed on a ticket; `seat_id` is its id in the event's layout, if there is one."""
 
     row: str = ""
     number: str = ""
@@ -41,13 +43,13 @@ class Seat:
     seat_id: str = ""
 
     @property
-    def words(self) -> str:
-        """What people call it."""
+    def label(self) -> str:
+        """Section, row and number."""
         return " ".join(part for part in (self.section, self.row, self.number) if part)
 
 
 def flags_of(names: Iterable[str]) -> TicketFlags:
-    """The flags by their names."""
+    """The flags with these names."""
     flags = TicketFlags.NONE
     for name in names:
         flags |= FLAGS[name]
@@ -60,22 +62,23 @@ def names_of(flags: int) -> list[str]:
 
 
 def seat_key(zone: int, seat: Seat) -> str:
-    """By what two ways of writing one seat are the same."""
-    section = f"{_plain(seat.section)}/" if seat.section else ""  # keys without one are older, and stay as they were
-    return f"{zone}:{section}{_plain(seat.row)}:{_plain(seat.number)}"
+    """A key that is the same however the seat is written."""
+    # Without a section the key stays as it always was.
+    section = f"{_normalised(seat.section)}/" if seat.section else ""
+    return f"{zone}:{section}{_normalised(seat.row)}:{_normalised(seat.number)}"
 
 
 def layout_key(seat: int) -> str:
-    """The same for a seat of a layout: no zone has such a number."""
+    """The key of a seat in a layout; it cannot equal a `seat_key`."""
     return f"#{seat}"
 
 
-def _plain(words: str) -> str:
-    return " ".join(words.split()).casefold()
+def _normalised(text: str) -> str:
+    return " ".join(text.split()).casefold()
 
 
 def days_bitmap(days: Iterable[int], of_event: int) -> int:
-    """Bits of days counted from 1; none: every day."""
+    """A bitmap of days counted from 1; 0 means every day."""
     bits = 0
     for day in days:
         if not 1 <= day <= of_event:
@@ -85,34 +88,34 @@ def days_bitmap(days: Iterable[int], of_event: int) -> int:
 
 
 def days_list(bits: int) -> list[int]:
-    """Days counted from 1."""
+    """The days in a bitmap, counted from 1."""
     return [day + 1 for day in range(bits.bit_length()) if bits >> day & 1]
 
 
 def require_issuing(status: EventStatus) -> None:
-    """Conflict for an event that takes no more tickets."""
-    if status not in ISSUED_IN:
-        raise Conflict(f"An event that is {status.value} gets no more tickets.", code="event_not_available")
+    """Conflict if tickets can no longer be issued for the event."""
+    if status not in ISSUABLE_STATUSES:
+        raise Conflict(f"Tickets cannot be issued: the event is {status.value}.", code="event_not_available")
 
 
 def require_next_issue(issue: int) -> None:
-    """Conflict where a ticket was issued anew too often."""
-    if issue >= MOST_ISSUES:
-        raise Conflict("This ticket was issued anew too often. Cancel it and issue another.", code="too_many_issues")
+    """Conflict if the ticket has no issue numbers left."""
+    if issue >= MAX_ISSUES:
+        raise Conflict("This ticket has been reissued too often. Cancel it and issue another.", code="too_many_issues")
 
 
-_WAYS: Final = {
+_ALLOWED_FROM: Final = {
     TicketState.CANCELLED: frozenset({TicketState.VALID, TicketState.BLOCKED, TicketState.UNPAID}),
     TicketState.BLOCKED: frozenset({TicketState.VALID}),
     TicketState.VALID: frozenset({TicketState.BLOCKED, TicketState.UNPAID}),
 }
 
 
-def require_way(old: TicketState, new: TicketState) -> None:
-    """Conflict where a ticket in this state cannot come into that one."""
-    if old not in _WAYS.get(new, frozenset()):
+def require_transition(old: TicketState, new: TicketState) -> None:
+    """Conflict if a ticket cannot change from one state to the other."""
+    if old not in _ALLOWED_FROM.get(new, frozenset()):
         raise Conflict(
-            f"A ticket that is {old.name.lower()} cannot become {new.name.lower()}.",
+            f"The ticket is {old.name.lower()} and cannot become {new.name.lower()}.",
             code="invalid_ticket_state",
             old=old.name.lower(),
             new=new.name.lower(),
@@ -120,25 +123,25 @@ def require_way(old: TicketState, new: TicketState) -> None:
 
 
 def confirmation_code(random: bytes) -> str:
-    """Eight unambiguous characters of eight random bytes."""
+    """Eight unambiguous characters from eight random bytes."""
     value = int.from_bytes(random, "big")
-    letters = []
+    characters = []
     for _ in range(CODE_LENGTH):
-        value, place = divmod(value, len(LETTERS))
-        letters.append(LETTERS[place])
-    return "".join(letters)
+        value, place = divmod(value, len(CODE_ALPHABET))
+        characters.append(CODE_ALPHABET[place])
+    return "".join(characters)
 
 
 def check_limit(entitlement: Entitlement, limit: int | None) -> int:
-    """The number of entries a day; only one kind of ticket has it."""
+    """The entry limit per day, or 0; InvalidRequest where the entitlement has no limit."""
     if entitlement is Entitlement.LIMITED_REENTRY_PER_DAY:
         return limit or 1
     if limit:
-        raise InvalidRequest("entry_limit: only limited_reentry_per_day has a number of entries.", field="entry_limit")
+        raise InvalidRequest("entry_limit: only limited_reentry_per_day has an entry limit.", field="entry_limit")
     return 0
 
 
 def check_window(field: str, start: int | None, end: int | None) -> None:
-    """InvalidRequest for a window that ends before it starts."""
+    """InvalidRequest for a window that does not end after it starts."""
     if start and end and start >= end:
         raise InvalidRequest(f"{field}: it must end after it starts.", field=field, code="invalid_times")

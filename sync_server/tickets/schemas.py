@@ -1,4 +1,4 @@
-"""Shapes of requests and answers about ticket types, tickets and keys."""
+"""Schemas of requests and responses about ticket types and tickets."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from pydantic import BaseModel, Field, StringConstraints, model_validator
 
 from shared.snapshot import TicketState
 from shared.tickets import Entitlement
-from sync_server.plumbing.shapes import Asked, Changed, Name, Query, Reason, Time, iso, iso_or_none
-from sync_server.seating.access import Bearer
-from sync_server.seating.guest_list_schemas import GuestName
+from sync_server.plumbing.api.schemas import Name, PatchBody, Query, Reason, RequestBody, Time, iso, iso_or_none
+from sync_server.seating.zone_access.entitlements import Bearer
+from sync_server.seating.zone_access.guest_list_schemas import GuestName
 from sync_server.tickets import rules
-from sync_server.tickets.bearers import SaidMember, Till
-from sync_server.tickets.models import TicketKeyRecord, TicketRecord, TicketTypeRecord
-from sync_server.tickets.queries import Joined, public_id
-from sync_server.tickets.wishes import Member, Wish
+from sync_server.tickets.issuance.bearers import Issuer, MembershipReference
+from sync_server.tickets.issuance.issue_request import IssueRequest, Member
+from sync_server.tickets.models import TicketRecord, TicketTypeRecord
+from sync_server.tickets.queries import JoinedTicket, public_id
 
 Kind = Literal[
     "single_entry", "limited_reentry_per_day", "unlimited_reentry", "unlimited_multi_day", "ga_seated", "ga_standing"
@@ -29,8 +29,8 @@ Label = Annotated[str, Field(min_length=1, max_length=20)]
 State = Literal["valid", "cancelled", "blocked", "unpaid"]
 
 
-class NewTicketType(Asked):
-    """A ticket type to make; money is whole cents. Without days it is valid on every event day."""
+class NewTicketType(RequestBody):
+    """A new ticket type; prices are whole cents. Without `valid_days` it is valid on every event day."""
 
     name: Name
     description: Annotated[str, Field(max_length=1000)] = ""
@@ -49,8 +49,8 @@ class NewTicketType(Asked):
     sale_end_at: Time | None = None
 
 
-class ChangeTicketType(Changed):
-    """What shall change about a ticket type; tickets that are issued keep what they were issued with."""
+class ChangeTicketType(PatchBody):
+    """Changes to a ticket type; tickets already issued keep what they were issued with."""
 
     clearable = frozenset({"entry_limit", "not_before_at", "not_after_at", "sale_start_at", "sale_end_at"})
 
@@ -97,7 +97,7 @@ class TicketTypeView(BaseModel):
 
     @classmethod
     def of(cls, row: TicketTypeRecord) -> TicketTypeView:
-        """As organisers see it."""
+        """The organiser's view."""
         return cls(
             number=row.number,
             name=row.name,
@@ -125,10 +125,10 @@ class TicketTypesView(BaseModel):
     items: list[TicketTypeView]
 
 
-class Membership(Asked):
+class Membership(RequestBody):
     """The membership that a ticket depends on, by its `id`.
 
-    `tier` and `until` without an id are somebody's word: gates ask for it, but no zone of a layout opens on it.
+    `tier` and `until` without an id are not verified: gates ask for the tier, but it opens no zone of a layout.
     """
 
     id: Annotated[str, Field(min_length=1, max_length=36)] | None = None
@@ -136,14 +136,14 @@ class Membership(Asked):
     until: Time | None = None
 
     @model_validator(mode="after")
-    def _some_way(self) -> Self:
+    def _named(self) -> Self:
         if self.id is None and self.tier is None:
             raise ValueError("name the membership by its `id`")
         return self
 
-    def said(self) -> SaidMember:
-        """As a value."""
-        return SaidMember(self.id or "", self.tier or "", self.until)
+    def reference(self) -> MembershipReference:
+        """The reference to resolve."""
+        return MembershipReference(self.id or "", self.tier or "", self.until)
 
 
 HoldId = Annotated[
@@ -151,10 +151,10 @@ HoldId = Annotated[
 ]
 
 
-class SeatWish(Asked):
-    """A seat: by its seat_id where the event has a layout, else by the words printed on it.
+class RequestedSeat(RequestBody):
+    """A seat: by its `seat_id` if the event has a layout, else by what is printed on it.
 
-    `membership` and `guest` are of whoever sits there, where that is somebody else than the others.
+    `membership` and `guest` are for this seat only, where its guest differs from the others.
     """
 
     seat_id: Annotated[str, Field(min_length=1, max_length=80)] | None = None
@@ -166,32 +166,32 @@ class SeatWish(Asked):
     guest: GuestName | None = None
 
     @model_validator(mode="after")
-    def _one_way(self) -> Self:
+    def _exactly_one_way(self) -> Self:
         if (self.seat_id is None) == (not self.number):
             raise ValueError("name a seat either by its `seat_id`, or by its `row` and `number`")
         return self
 
     @property
     def own(self) -> bool:
-        """Whether whoever sits there is said to be somebody else."""
+        """Whether the seat names its own guest."""
         return self.membership is not None or self.guest is not None
 
     def seat(self) -> rules.Seat:
-        """As a value."""
+        """The printed seat."""
         return rules.Seat(self.row, self.number, self.holder_name, self.section, self.seat_id or "")
 
 
-class IssueTickets(Asked):
+class IssueTickets(RequestBody):
     """Tickets to issue: `count` of a type, or one for each of `seats`.
 
-    Seats of a layout need no `ticket_type` where their zone or price category says which it is. `guest` says who of a
-    zone's list they are for, `joins` which ticket the same guest has already, `override` why the rules of access and
-    accessibility need not be obeyed. `holds` are the buyer's, by hold_id: what they keep is sold to these tickets.
+    Seats of a layout need no `ticket_type` if their zone or price category decides it. `guest` names a guest on a
+    zone's list, `joins` an earlier ticket of the same group, and `override` the reason for overriding access and
+    accessibility rules. `holds` are the buyer's holds, which are converted into these tickets.
     """
 
     ticket_type: Annotated[int, Field(ge=1, le=65535)] | None = None
-    count: Annotated[int, Field(ge=1, le=rules.AT_ONCE)] | None = None
-    seats: Annotated[list[SeatWish], Field(min_length=1, max_length=rules.AT_ONCE)] | None = None
+    count: Annotated[int, Field(ge=1, le=rules.MAX_TICKETS_PER_REQUEST)] | None = None
+    seats: Annotated[list[RequestedSeat], Field(min_length=1, max_length=rules.MAX_TICKETS_PER_REQUEST)] | None = None
     holder_name: Annotated[str, Field(max_length=100)] = ""
     flags: Annotated[list[Flag], Field(max_length=6)] = Field(default_factory=list)
     notes: Annotated[str, Field(max_length=200)] = ""
@@ -203,22 +203,22 @@ class IssueTickets(Asked):
     holds: Annotated[list[HoldId], Field(max_length=200)] = Field(default_factory=list)
 
     @model_validator(mode="after")
-    def _one_way(self) -> Self:
+    def _exactly_one_way(self) -> Self:
         if (self.count is None) == (self.seats is None):
             raise ValueError("send either `count` or `seats`")
-        if self.ticket_type is None and not all(seat.seat_id for seat in self.seats or [SeatWish(number="-")]):
-            raise ValueError("name the `ticket_type`: only seats of a layout may know their own")
+        if self.ticket_type is None and not all(seat.seat_id for seat in self.seats or [RequestedSeat(number="-")]):
+            raise ValueError("name the `ticket_type`: only seats of a layout can do without")
         return self
 
-    def wish(self, till: Till, joined: Joined) -> Wish:
-        """As a value; `joined` is the ticket that these join: they are of one party from then on."""
-        named = self.seats or []
-        own = {at: self._bearer(seat, till) for at, seat in enumerate(named) if seat.own}
-        bearer, member = self._bearer(self, till)
-        return Wish(
+    def issue_request(self, issuer: Issuer, joined: JoinedTicket) -> IssueRequest:
+        """The request with its memberships and guests resolved; the tickets join the group of `joined`."""
+        seats = self.seats or []
+        own = {index: self._bearer(seat, issuer) for index, seat in enumerate(seats) if seat.own}
+        bearer, member = self._bearer(self, issuer)
+        return IssueRequest(
             ticket_type=self.ticket_type or 0,
             count=self.count or 0,
-            seats=[seat.seat() for seat in named],
+            seats=[seat.seat() for seat in seats],
             holder_name=self.holder_name,
             flags=self.flags,
             notes=self.notes,
@@ -227,19 +227,19 @@ class IssueTickets(Asked):
             bearer=bearer,
             bearers=own,
             joins=joined.seat,
-            party=joined.party,
+            group_id=joined.group_id,
             override=self.override or "",
             holds=self.holds,
         )
 
     @staticmethod
-    def _bearer(said: SeatWish | IssueTickets, till: Till) -> tuple[Bearer, Member | None]:
-        names = frozenset({said.guest.known_as(till.organisation_id, till.sealer)} if said.guest else ())
-        return till.bearer(said.membership.said() if said.membership else None, names)
+    def _bearer(body: RequestedSeat | IssueTickets, issuer: Issuer) -> tuple[Bearer, Member | None]:
+        names = frozenset({body.guest.known_as(issuer.organisation_id, issuer.sealer)} if body.guest else ())
+        return issuer.bearer(body.membership.reference() if body.membership else None, names)
 
 
 class TicketView(BaseModel):
-    """A ticket. Its code has an address of its own."""
+    """A ticket. Its code is a separate resource."""
 
     id: str
     event_id: str
@@ -271,7 +271,7 @@ class TicketView(BaseModel):
 
     @classmethod
     def of(cls, row: TicketRecord) -> TicketView:
-        """As organisers see it."""
+        """The organiser's view."""
         return cls(
             id=public_id(row.id),
             event_id=row.event_id,
@@ -286,7 +286,7 @@ class TicketView(BaseModel):
             section=row.section,
             seat_row=row.seat_row,
             seat_number=row.seat_number,
-            party=row.party,
+            party=row.group_id,
             entitlement=Entitlement(row.entitlement).name.lower(),
             entry_limit=row.entry_limit or None,
             valid_days=rules.days_list(row.valid_days),
@@ -312,7 +312,7 @@ _STATES: dict[int, State] = {
 
 
 class IssuedView(BaseModel):
-    """Tickets that were issued."""
+    """The issued tickets."""
 
     items: list[TicketView]
 
@@ -336,13 +336,13 @@ class TicketsQuery(Query):
 
 
 class CodeQuery(Query):
-    """In which form the code is wanted."""
+    """The format of the code."""
 
     format: Literal["json", "text", "svg", "png"] = "json"
 
 
 class CodeView(BaseModel):
-    """A ticket's code: what is printed, for which issue."""
+    """A ticket's code, as printed, and its issue number."""
 
     ticket_id: str
     number: str
@@ -351,7 +351,7 @@ class CodeView(BaseModel):
 
 
 class CodesQuery(Query):
-    """Which codes are wanted."""
+    """Which codes to list."""
 
     limit: Annotated[int, Field(ge=1, le=2000)] = 500
     after: Annotated[str, Field(max_length=400)] | None = None
@@ -359,55 +359,13 @@ class CodesQuery(Query):
 
 
 class CodesView(BaseModel):
-    """A page of codes, for whoever prints tickets."""
+    """A page of codes."""
 
     items: list[CodeView]
     next: str | None
 
 
-class TicketWhy(Asked):
-    """Why a ticket is changed; it stands in the audit log."""
+class TicketReason(RequestBody):
+    """The reason for a change of a ticket, for the audit log."""
 
     reason: Reason = ""
-
-
-class RotateKey(Asked):
-    """Whether the new key signs at once, or after gates had a day to hear of it."""
-
-    at_once: bool = False
-
-
-class RevokeKey(Asked):
-    """Why, and how many tickets that may kill; without a number the answer only says how many there are."""
-
-    kills: Annotated[int, Field(ge=0)] | None = None
-    reason: Reason = ""
-
-
-class KeyView(BaseModel):
-    """A signing key; its private part is shown to nobody."""
-
-    id: int
-    state: str
-    public: str
-    signs_from: str
-    created_at: str
-    tickets: int
-
-    @classmethod
-    def of(cls, row: TicketKeyRecord, tickets: int) -> KeyView:
-        """As admins see it."""
-        return cls(
-            id=row.id,
-            state=row.state,
-            public=row.public.hex(),
-            signs_from=iso(row.signs_from),
-            created_at=iso(row.created_at),
-            tickets=tickets,
-        )
-
-
-class KeysView(BaseModel):
-    """The keys of an organisation."""
-
-    items: list[KeyView]

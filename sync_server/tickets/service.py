@@ -1,4 +1,4 @@
-"""Cancels tickets, blocks and unblocks them, issues them anew, and lets them follow their event."""
+"""Cancels, blocks and reissues tickets, and updates them when their event changes."""
 
 from __future__ import annotations
 
@@ -15,31 +15,33 @@ from sync_server.events import queries as events
 from sync_server.events import service as event_service
 from sync_server.outbox.service import Fact
 from sync_server.outbox.service import record as record_fact
-from sync_server.plumbing.principals import Deed
+from sync_server.plumbing.principals import ActionContext
 from sync_server.revisions import service as revisions
 from sync_server.seating import event_layouts
-from sync_server.tickets import issues, queries, rules, signing, taking, types
-from sync_server.tickets.issuing import issue
+from sync_server.tickets import queries, rules, type_service
+from sync_server.tickets.issuance import inventory_updates
+from sync_server.tickets.issuance.issue_request import IssueRequest
+from sync_server.tickets.issuance.issuing import issue
+from sync_server.tickets.keys import issues, signing_keys
 from sync_server.tickets.models import TicketRecord, TicketTypeRecord
-from sync_server.tickets.wishes import Wish
 
 __all__ = [
-    "Wish",
+    "IssueRequest",
     "block",
     "cancel",
     "issue",
-    "move_times",
     "reissue",
     "reissue_signed_by",
     "settle",
-    "show_names",
+    "shift_times",
     "unblock",
+    "update_holder_names",
 ]
 
 
 @dataclass(frozen=True, slots=True)
-class _Step:
-    """A ticket's way into another state, and the fact that tells of it."""
+class _Transition:
+    """A change of a ticket's state, and the fact that records it."""
 
     state: TicketState
     fact: str
@@ -48,70 +50,84 @@ class _Step:
 
 @dataclass(frozen=True, slots=True)
 class _Change:
-    """What a ticket was, what it is, and why."""
+    """What changed about a ticket, and why."""
 
     before: dict[str, Any]
     after: dict[str, Any]
     reason: str
 
 
-def cancel(session: Session, organisation_id: str, ticket_id: int, deed: Deed, *, reason: str) -> TicketRecord:
-    """A ticket is good no more; its seat and its place in the capacity are free again."""
+def cancel(
+    session: Session, organisation_id: str, ticket_id: int, context: ActionContext, *, reason: str
+) -> TicketRecord:
+    """Cancel a ticket, and release its seat and its place in the capacity."""
     event_id = queries.ticket(session, organisation_id, ticket_id).event_id
-    event_layouts.require_open(session, organisation_id, event_id)
-    event_service.lock(session, organisation_id, event_id)  # event, type, ticket: one order for everybody
-    event_layouts.require_open(session, organisation_id, event_id)
-    step = _Step(TicketState.CANCELLED, "ticket_cancelled", reason)
-    row = _change_state(session, organisation_id, ticket_id, step, deed)
-    event_service.give_back(session, row.event_id)
-    types.give_back(session, row.event_id, row.ticket_type)
-    taking.free(session, row, deed.now)
+    event_layouts.require_not_moving(session, organisation_id, event_id)
+    event_service.lock_event(session, organisation_id, event_id)  # lock order: event, type, ticket
+    event_layouts.require_not_moving(session, organisation_id, event_id)
+    transition = _Transition(TicketState.CANCELLED, "ticket_cancelled", reason)
+    row = _change_state(session, organisation_id, ticket_id, transition, context)
+    event_service.release_capacity(session, row.event_id)
+    type_service.release_quantity(session, row.event_id, row.ticket_type)
+    inventory_updates.release_inventory(session, row, context.now)
     return row
 
 
-def block(session: Session, organisation_id: str, ticket_id: int, deed: Deed, *, reason: str) -> TicketRecord:
-    """Hold a ticket back for now: lost, stolen, disputed."""
-    step = _Step(TicketState.BLOCKED, "ticket_blocked", reason)
-    return _change_state(session, organisation_id, ticket_id, step, deed)
+def block(
+    session: Session, organisation_id: str, ticket_id: int, context: ActionContext, *, reason: str
+) -> TicketRecord:
+    """Block a ticket that is lost, stolen or disputed."""
+    transition = _Transition(TicketState.BLOCKED, "ticket_blocked", reason)
+    return _change_state(session, organisation_id, ticket_id, transition, context)
 
 
-def unblock(session: Session, organisation_id: str, ticket_id: int, deed: Deed, *, reason: str) -> TicketRecord:
-    """Let a blocked ticket be good again."""
-    _require_state(session, organisation_id, ticket_id, TicketState.BLOCKED)
-    step = _Step(TicketState.VALID, "ticket_unblocked", reason)
-    return _change_state(session, organisation_id, ticket_id, step, deed)
+def unblock(
+    session: Session, organisation_id: str, ticket_id: int, context: ActionContext, *, reason: str
+) -> TicketRecord:
+    """Make a blocked ticket valid again."""
+    _check_state(session, organisation_id, ticket_id, TicketState.BLOCKED)
+    transition = _Transition(TicketState.VALID, "ticket_unblocked", reason)
+    return _change_state(session, organisation_id, ticket_id, transition, context)
 
 
-def settle(session: Session, organisation_id: str, ticket_id: int, deed: Deed, *, reason: str) -> TicketRecord:
-    """The ticket is paid for: it is good from now on."""
-    _require_state(session, organisation_id, ticket_id, TicketState.UNPAID)
-    step = _Step(TicketState.VALID, "ticket_settled", reason)
-    return _change_state(session, organisation_id, ticket_id, step, deed)
+def settle(
+    session: Session, organisation_id: str, ticket_id: int, context: ActionContext, *, reason: str
+) -> TicketRecord:
+    """Mark an unpaid ticket as paid, which makes it valid."""
+    _check_state(session, organisation_id, ticket_id, TicketState.UNPAID)
+    transition = _Transition(TicketState.VALID, "ticket_settled", reason)
+    return _change_state(session, organisation_id, ticket_id, transition, context)
 
 
-def _require_state(session: Session, organisation_id: str, ticket_id: int, wanted: TicketState) -> None:
-    present = TicketState(queries.ticket(session, organisation_id, ticket_id, lock=True).state)
-    if present is not wanted:
-        raise Conflict(f"The ticket is {present.name.lower()}, not {wanted.name.lower()}.", code="invalid_ticket_state")
+def _check_state(session: Session, organisation_id: str, ticket_id: int, expected: TicketState) -> None:
+    current = TicketState(queries.ticket(session, organisation_id, ticket_id, lock=True).state)
+    if current is not expected:
+        raise Conflict(
+            f"The ticket is {current.name.lower()}, not {expected.name.lower()}.", code="invalid_ticket_state"
+        )
 
 
-def reissue(session: Session, organisation_id: str, ticket_id: int, deed: Deed, *, reason: str) -> TicketRecord:
-    """A new code for the same ticket; the codes before are replaced."""
+def reissue(
+    session: Session, organisation_id: str, ticket_id: int, context: ActionContext, *, reason: str
+) -> TicketRecord:
+    """Give a ticket a new code; earlier codes become invalid."""
     row = queries.ticket(session, organisation_id, ticket_id, lock=True)
     if row.state == TicketState.CANCELLED:
-        raise Conflict("A cancelled ticket gets no new code. Issue another ticket.", code="ticket_cancelled")
+        raise Conflict("A cancelled ticket cannot be reissued. Issue another ticket.", code="ticket_cancelled")
     rules.require_next_issue(row.issue)
     before = {"issue": row.issue, "key": row.key_id}
-    row.issue, row.updated_at = row.issue + 1, deed.now
-    issues.freeze(session, row, signing.signing_key(session, organisation_id, deed.now).id, deed.now)
+    row.issue, row.updated_at = row.issue + 1, context.now
+    issues.freeze_claims(session, row, signing_keys.signing_key(session, organisation_id, context.now).id, context.now)
     after = {"issue": row.issue, "key": row.key_id}
-    _tell(session, row, "ticket_reissued", deed, _Change(before, after, reason))
+    _record(session, row, "ticket_reissued", context, _Change(before, after, reason))
     return row
 
 
-def reissue_signed_by(session: Session, organisation_id: str, key_id: int, deed: Deed, *, limit: int) -> int:
-    """Issue anew up to `limit` tickets that this key signed; how many there were. Repeat until none is left."""
-    mine = (
+def reissue_signed_by(
+    session: Session, organisation_id: str, key_id: int, context: ActionContext, *, limit: int
+) -> int:
+    """Reissue up to `limit` tickets that this key signed; returns how many. Repeat until it returns 0."""
+    statement = (
         select(TicketRecord.id)
         .where(
             TicketRecord.key_id == key_id,
@@ -120,58 +136,66 @@ def reissue_signed_by(session: Session, organisation_id: str, key_id: int, deed:
         )
         .limit(limit)
     )
-    ids = session.execute(mine).scalars().all()
+    ids = session.execute(statement).scalars().all()
     for ticket_id in ids:
-        reissue(session, organisation_id, ticket_id, deed, reason=f"key {key_id} is revoked")
+        reissue(session, organisation_id, ticket_id, context, reason=f"key {key_id} is revoked")
     return len(ids)
 
 
-def move_times(session: Session, organisation_id: str, event_id: str, distance_ms: int, deed: Deed) -> None:
-    """Times of types and tickets move with the event; gates believe the rows, not what was printed before."""
-    seconds, facts = distance_ms // 1000, events.facts(session, organisation_id, event_id)
-    for kind in session.execute(select(TicketTypeRecord).where(TicketTypeRecord.event_id == event_id)).scalars():
-        _move(kind, seconds)
-        kind.sale_start_at = None if kind.sale_start_at is None else kind.sale_start_at + distance_ms
-        kind.sale_end_at = None if kind.sale_end_at is None else kind.sale_end_at + distance_ms
+def shift_times(
+    session: Session, organisation_id: str, event_id: str, distance_ms: int, context: ActionContext
+) -> None:
+    """Shift the times of ticket types and tickets with the event; gates go by their rows, not by the printed codes."""
+    seconds, event = distance_ms // 1000, events.details(session, organisation_id, event_id)
+    for ticket_type in session.execute(select(TicketTypeRecord).where(TicketTypeRecord.event_id == event_id)).scalars():
+        _shift(ticket_type, seconds)
+        ticket_type.sale_start_at = (
+            None if ticket_type.sale_start_at is None else ticket_type.sale_start_at + distance_ms
+        )
+        ticket_type.sale_end_at = None if ticket_type.sale_end_at is None else ticket_type.sale_end_at + distance_ms
     timed = (TicketRecord.not_before != 0) | (TicketRecord.not_after != 0)
     for row in session.execute(select(TicketRecord).where(TicketRecord.event_id == event_id, timed)).scalars():
-        _move(row, seconds)
-        row.updated_at = deed.now
-        _put(session, row, name_checks=facts.name_checks)
+        _shift(row, seconds)
+        row.updated_at = context.now
+        _put_row(session, row, name_checks=event.name_checks)
 
 
-def show_names(session: Session, event_id: str, *, name_checks: bool) -> None:
-    """Gates get the holders' names, or lose them, as the event asks for name checks or not."""
+def update_holder_names(session: Session, event_id: str, *, name_checks: bool) -> None:
+    """Add the holders' names to the snapshot rows, or remove them, when the event's name checks change."""
     named = TicketRecord.event_id == event_id, TicketRecord.holder_name != ""
     for row in session.execute(select(TicketRecord).where(*named)).scalars():
-        _put(session, row, name_checks=name_checks)
+        _put_row(session, row, name_checks=name_checks)
 
 
-def _move(row: TicketTypeRecord | TicketRecord, seconds: int) -> None:
+def _shift(row: TicketTypeRecord | TicketRecord, seconds: int) -> None:
     row.not_before = row.not_before + seconds if row.not_before else 0
     row.not_after = row.not_after + seconds if row.not_after else 0
 
 
-def _change_state(session: Session, organisation_id: str, ticket_id: int, step: _Step, deed: Deed) -> TicketRecord:
+def _change_state(
+    session: Session, organisation_id: str, ticket_id: int, transition: _Transition, context: ActionContext
+) -> TicketRecord:
     row = queries.ticket(session, organisation_id, ticket_id, lock=True)
     old = TicketState(row.state)
-    rules.require_way(old, step.state)
-    row.state, row.updated_at = int(step.state), deed.now
-    change = _Change({"state": old.name.lower()}, {"state": step.state.name.lower()}, step.reason)
-    _tell(session, row, step.fact, deed, change)
+    rules.require_transition(old, transition.state)
+    row.state, row.updated_at = int(transition.state), context.now
+    change = _Change({"state": old.name.lower()}, {"state": transition.state.name.lower()}, transition.reason)
+    _record(session, row, transition.fact, context, change)
     return row
 
 
-def _tell(session: Session, row: TicketRecord, name: str, deed: Deed, change: _Change) -> None:
+def _record(session: Session, row: TicketRecord, name: str, context: ActionContext, change: _Change) -> None:
     session.flush()
     public, where = queries.public_id(row.id), row.organisation_id
-    line = AuditLine(deed.actor, name, "ticket", public, where, deed.now, change.before, change.after, change.reason)
+    line = AuditLine(
+        context.actor, name, "ticket", public, where, context.now, change.before, change.after, change.reason
+    )
     record(session, line)
     subjects = {"ticket": public, "event": row.event_id, "event_number": row.event_number}
-    record_fact(session, Fact(name, where, deed.now, subjects, change.after))
-    facts = events.facts(session, where, row.event_id)
-    _put(session, row, name_checks=facts.name_checks)
+    record_fact(session, Fact(name, where, context.now, subjects, change.after))
+    event = events.details(session, where, row.event_id)
+    _put_row(session, row, name_checks=event.name_checks)
 
 
-def _put(session: Session, row: TicketRecord, *, name_checks: bool) -> None:
+def _put_row(session: Session, row: TicketRecord, *, name_checks: bool) -> None:
     revisions.put(session, row.event_number, [queries.ticket_row(row, name_checks=name_checks)])

@@ -1,1 +1,1 @@
-"""Houses and their entrances."""
+"""Venues and their gates."""

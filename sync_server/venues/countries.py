@@ -1,4 +1,4 @@
-"""The two letters by which countries are known (ISO 3166-1)."""
+"""Two-letter country codes (ISO 3166-1)."""
 
 from __future__ import annotations
 

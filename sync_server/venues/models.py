@@ -19,11 +19,11 @@ from sqlalchemy import (
 from sqlalchemy.orm import Mapped, mapped_column
 
 from shared.clock import Millis
-from sync_server.plumbing.tables import Base
+from sync_server.plumbing.sql.tables import Base
 
 
 class VenueRecord(Base):
-    """A house. Its row is also the lock of its gates."""
+    """A venue. Its row is also the lock for its gates."""
 
     __tablename__ = "venues"
 

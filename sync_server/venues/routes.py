@@ -8,10 +8,10 @@ from typing import Any
 from apiflask import APIBlueprint
 from flask import Response
 
-from sync_server.plumbing.once import once
+from sync_server.plumbing.api.idempotency import run_once
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.principals import Action
-from sync_server.plumbing.web import deed, organisation, requires
+from sync_server.plumbing.web import context, organisation, requires
 from sync_server.venues import queries, schemas, service
 from sync_server.venues.models import VenueRecord
 
@@ -23,13 +23,13 @@ bp = APIBlueprint("venues", __name__, url_prefix="/api/venues", tag="Venues")
 @bp.input(schemas.NewVenue)
 @bp.output(schemas.VenueView, status_code=201)
 def create(json_data: schemas.NewVenue) -> Response:
-    """Make a venue."""
+    """Create a venue."""
 
     def write(session: Any) -> dict[str, Any]:
-        row = service.create_venue(session, organisation(), json_data.model_dump(), deed())
+        row = service.create_venue(session, organisation(), json_data.model_dump(), context())
         return schemas.VenueView.of(row).model_dump(mode="json")
 
-    return once(write)
+    return run_once(write)
 
 
 @bp.get("")
@@ -37,10 +37,10 @@ def create(json_data: schemas.NewVenue) -> Response:
 @bp.input(schemas.VenuesQuery, location="query")
 @bp.output(schemas.VenuesView)
 def listing(query_data: schemas.VenuesQuery) -> schemas.VenuesView:
-    """List the organisation's venues, all or those of a city or time zone; or those in the archive."""
-    chosen = queries.VenueFilter(query_data.city, query_data.timezone, query_data.archived)
+    """List the organisation's venues, optionally by city or time zone, or the archived ones."""
+    filters = queries.VenueFilter(query_data.city, query_data.timezone, query_data.archived)
     with parts().database.reading() as session:
-        page = queries.venues(session, organisation(), chosen, limit=query_data.limit, after=query_data.after)
+        page = queries.venues(session, organisation(), filters, limit=query_data.limit, after=query_data.after)
     return schemas.VenuesView(items=[schemas.VenueView.of(row) for row in page.items], next=page.next)
 
 
@@ -62,7 +62,7 @@ def change(venue_id: str, json_data: schemas.ChangeVenue) -> schemas.VenueView:
     """Change a venue; only the fields sent are changed."""
     with parts().database.writing() as session:
         changes = json_data.changes()
-        row = service.change_venue(session, organisation(), venue_id, changes, deed())
+        row = service.change_venue(session, organisation(), venue_id, changes, context())
         return schemas.VenueView.of(row, queries.gates(session, venue_id))
 
 
@@ -70,31 +70,31 @@ def change(venue_id: str, json_data: schemas.ChangeVenue) -> schemas.VenueView:
 @requires(Action.DELETE_VENUES)
 @bp.output(schemas.VenueView)
 def archive(venue_id: str) -> schemas.VenueView:
-    """Take a venue out of the lists; what takes place there goes on, nothing new is planned there."""
-    return _laid_by(service.archive_venue, venue_id)
+    """Archive a venue: it leaves the lists and takes no new events; existing events go on."""
+    return _change_archived(service.archive_venue, venue_id)
 
 
 @bp.post("/<venue_id>/restore")
 @requires(Action.DELETE_VENUES)
 @bp.output(schemas.VenueView)
 def restore(venue_id: str) -> schemas.VenueView:
-    """Take a venue back out of the archive."""
-    return _laid_by(service.restore_venue, venue_id)
+    """Restore an archived venue."""
+    return _change_archived(service.restore_venue, venue_id)
 
 
-def _laid_by(use: Callable[..., VenueRecord], venue_id: str) -> schemas.VenueView:
+def _change_archived(change: Callable[..., VenueRecord], venue_id: str) -> schemas.VenueView:
     with parts().database.writing() as session:
-        row = use(session, organisation(), venue_id, deed())
+        row = change(session, organisation(), venue_id, context())
         return schemas.VenueView.of(row, queries.gates(session, venue_id))
 
 
 @bp.delete("/<venue_id>")
 @requires(Action.DELETE_VENUES)
-@bp.doc(summary="Delete a venue, where nothing but its gates belongs to it", responses={204: "Deleted"})
+@bp.doc(summary="Delete a venue that has nothing but gates", responses={204: "Deleted"})
 def delete(venue_id: str) -> tuple[str, int]:
-    """Delete a venue for good; whatever else belongs to it forbids that."""
+    """Delete a venue for good; refused if anything but gates belongs to it."""
     with parts().database.writing() as session:
-        service.delete_venue(session, organisation(), venue_id, deed())
+        service.delete_venue(session, organisation(), venue_id, context())
     return "", 204
 
 
@@ -106,10 +106,10 @@ def add_gate(venue_id: str, json_data: schemas.NewGate) -> Response:
     """Add an entrance to a venue."""
 
     def write(session: Any) -> dict[str, Any]:
-        row = service.add_gate(session, organisation(), venue_id, json_data.model_dump(), deed())
+        row = service.add_gate(session, organisation(), venue_id, json_data.model_dump(), context())
         return schemas.GateView.of(row).model_dump(mode="json")
 
-    return once(write)
+    return run_once(write)
 
 
 @bp.get("/<venue_id>/gates")
@@ -117,7 +117,7 @@ def add_gate(venue_id: str, json_data: schemas.NewGate) -> Response:
 @bp.input(schemas.GatesQuery, location="query")
 @bp.output(schemas.GatesView)
 def gates(venue_id: str, query_data: schemas.GatesQuery) -> schemas.GatesView:
-    """List the entrances of a venue, all or those that are open."""
+    """List the entrances of a venue, optionally only open or closed ones."""
     with parts().database.reading() as session:
         queries.venue(session, organisation(), venue_id)
         rows = queries.gates(session, venue_id, status=query_data.status)
@@ -131,5 +131,7 @@ def gates(venue_id: str, query_data: schemas.GatesQuery) -> schemas.GatesView:
 def change_gate(venue_id: str, number: int, json_data: schemas.ChangeGate) -> schemas.GateView:
     """Open, close or rename an entrance; connected gates know within a second."""
     with parts().database.writing() as session:
-        row = service.change_gate(session, organisation(), venue_id, number, changes=json_data.changes(), deed=deed())
+        row = service.change_gate(
+            session, organisation(), venue_id, number, changes=json_data.changes(), context=context()
+        )
         return schemas.GateView.of(row)

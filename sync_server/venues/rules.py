@@ -1,4 +1,4 @@
-"""What must hold of a venue's place, and when a venue may go."""
+"""Rules about a venue's location and capacity, and about deleting it."""
 
 from __future__ import annotations
 
@@ -9,67 +9,65 @@ from shared.days import zone_named
 from shared.errors import Conflict, InvalidRequest
 from sync_server.venues.countries import COUNTRIES
 
-_OF_THIS_MACHINE: Final = frozenset({"localtime", "posixrules", "Factory"})
-_WITH_OTHER_SECONDS: Final = ("right/", "posix/")
+_MACHINE_SPECIFIC: Final = frozenset({"localtime", "posixrules", "Factory"})
+_OTHER_CLOCKS: Final = ("right/", "posix/")
 
 
-def country_of(words: str) -> str:
-    """A country by its two letters or by its name; InvalidRequest for two letters that no country has."""
-    if len(words) != 2:
-        return words
-    if words.upper() not in COUNTRIES:
+def country_of(text: str) -> str:
+    """A country code in upper case, or a name as it is; InvalidRequest for an unknown code."""
+    if len(text) != 2:
+        return text
+    if text.upper() not in COUNTRIES:
         raise InvalidRequest(
-            f"country: no country has the letters {words!r}. Use those of ISO 3166, like DE or GB, or the full name.",
+            f"country: {text!r} is not a country code. Use an ISO 3166 code, like DE or GB, or the full name.",
             field="country",
         )
-    return words.upper()
+    return text.upper()
 
 
 def check_timezone(name: str) -> None:
-    """InvalidRequest for what is no time zone, or means another one on another machine or with other clocks."""
+    """InvalidRequest for an unknown time zone, or one whose meaning depends on the machine or counts leap seconds."""
     zone_named(name)
-    if name in _OF_THIS_MACHINE or name.startswith(_WITH_OTHER_SECONDS):
+    if name in _MACHINE_SPECIFIC or name.startswith(_OTHER_CLOCKS):
         raise InvalidRequest(
-            f"{name!r} is not the time zone of any place. Use a name like Europe/Berlin.", field="timezone"
+            f"{name!r} is not the time zone of a place. Use a name like Europe/Berlin.", field="timezone"
         )
 
 
 def check_coordinates(latitude: float | None, longitude: float | None) -> None:
-    """InvalidRequest for half a pair: neither number says anything alone."""
+    """InvalidRequest if only one of the two is given."""
     if (latitude is None) != (longitude is None):
         missing = "latitude" if latitude is None else "longitude"
-        raise InvalidRequest(f"{missing}: give latitude and longitude together, or neither.", field=missing)
+        raise InvalidRequest(f"{missing}: give both latitude and longitude, or neither.", field=missing)
 
 
-def check_open(archived: bool) -> None:
-    """Conflict for a venue at which nothing new is planned."""
+def check_not_archived(archived: bool) -> None:
+    """Conflict for an archived venue."""
     if archived:
-        raise Conflict(
-            "This venue is in the archive: nothing new takes place there. Restore it first.", code="venue_archived"
-        )
+        raise Conflict("This venue is archived and takes no new events. Restore it first.", code="venue_archived")
 
 
-def check_holds(max_capacity: int, planned: Mapping[str, int]) -> None:
-    """Conflict for a venue that would hold fewer than its own layouts are drawn for."""
-    larger = {name: room for name, room in sorted(planned.items()) if room > max_capacity}
+def check_layouts_fit(max_capacity: int, planned: Mapping[str, int]) -> None:
+    """Conflict for a capacity below that of the venue's layouts."""
+    larger = {name: capacity for name, capacity in sorted(planned.items()) if capacity > max_capacity}
     if larger:
-        words = ", ".join(f"{name!r} ({room})" for name, room in larger.items())
+        listed = ", ".join(f"{name!r} ({capacity})" for name, capacity in larger.items())
         raise Conflict(
-            f"These layouts of the venue are drawn for more than {max_capacity}: {words}. Put them into the archive or "
-            "choose a larger capacity.",
+            f"These layouts of the venue hold more than {max_capacity}: {listed}. Archive them, or choose "
+            "a larger capacity.",
             code="layouts_exceed_capacity",
             layouts=larger,
         )
 
 
 def check_unused(uses: Mapping[str, int]) -> None:
-    """Conflict that says what hangs on a venue which somebody wants to delete."""
-    hanging = {what: count for what, count in sorted(uses.items()) if count}
-    if hanging:
-        words = ", ".join(f"{count} {what}" for what, count in hanging.items())
+    """Conflict that lists what still belongs to a venue."""
+    present = {what: count for what, count in sorted(uses.items()) if count}
+    if present:
+        listed = ", ".join(f"{count} {what}" for what, count in present.items())
         raise Conflict(
-            f"This venue cannot be deleted, because it still has {words}. Put it into the archive instead: it then "
-            "stands in no list, and what belongs to it stays as it is.",
+            f"This venue cannot be deleted, because it still has {listed}. Archive it instead: it leaves the lists, "
+            "and what belongs to it stays as it is.",
             code="venue_in_use",
-            uses=hanging,
+            uses=present,
         )

@@ -1,4 +1,4 @@
-"""Shapes of requests and answers about venues and gates."""
+"""Schemas of requests and responses about venues and gates."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 
-from sync_server.plumbing.bodies import Settings
-from sync_server.plumbing.pages import PageQuery
-from sync_server.plumbing.shapes import Asked, Changed, Name, Query, Slug, iso, iso_or_none
+from sync_server.plumbing.api.json_limits import Settings
+from sync_server.plumbing.api.pagination import PageQuery
+from sync_server.plumbing.api.schemas import Name, PatchBody, Query, RequestBody, Slug, iso, iso_or_none
 from sync_server.venues.models import GateRecord, VenueRecord
 
 Capacity = Annotated[int, Field(ge=0, le=1_000_000)]
@@ -21,25 +21,25 @@ Website = Annotated[str, Field(max_length=300, pattern=r"^https?://[^\s/?#]+\.?[
 Latitude = Annotated[float, Field(ge=-90, le=90, allow_inf_nan=False)]
 Longitude = Annotated[float, Field(ge=-180, le=180, allow_inf_nan=False)]
 Kind = Literal["physical", "virtual"]
-Words = Annotated[str, Field(min_length=1, max_length=2000)]
+FreeText = Annotated[str, Field(min_length=1, max_length=2000)]
 
 
-class VenueSettings(Asked):
-    """What holds for events at a venue unless they say otherwise, and what guests should know."""
+class VenueSettings(RequestBody):
+    """Defaults for events at a venue, and information for guests."""
 
     doors_minutes_before: Annotated[int, Field(ge=0, le=24 * 60)] | None = None
-    """Doors of new events open so long before the start."""
+    """How long before the start the doors of new events open."""
     age_limit: Annotated[int, Field(ge=0, le=99)] | None = None
     access_rules: Annotated[list[Annotated[str, Field(min_length=1, max_length=200)]], Field(max_length=20)] | None = (
         None
     )
-    house_rules: Words | None = None
-    accessibility: Words | None = None
-    directions: Words | None = None
+    house_rules: FreeText | None = None
+    accessibility: FreeText | None = None
+    directions: FreeText | None = None
 
 
-class NewVenue(Asked):
-    """A venue to make; without a slug one is made of the name. What is not known yet is left out."""
+class NewVenue(RequestBody):
+    """A new venue; without a slug, one is derived from the name. Leave out what is not known yet."""
 
     name: Name
     slug: Slug | None = None
@@ -55,8 +55,8 @@ class NewVenue(Asked):
     settings: VenueSettings = Field(default_factory=VenueSettings)
 
 
-class ChangeVenue(Changed):
-    """What shall change about a venue; events that were made before keep what they copied. Null empties a field."""
+class ChangeVenue(PatchBody):
+    """Changes to a venue; existing events keep what they copied. Null clears a field."""
 
     clearable = frozenset({"address", "city", "country", "latitude", "longitude", "website"})
 
@@ -88,8 +88,8 @@ class GatesQuery(Query):
     status: Literal["open", "closed"] | None = None
 
 
-class NewGate(Asked):
-    """An entrance to make."""
+class NewGate(RequestBody):
+    """A new entrance."""
 
     code: GateCode
     name: Name | None = None
@@ -99,8 +99,8 @@ class NewGate(Asked):
     settings: Settings = Field(default_factory=dict)
 
 
-class ChangeGate(Changed):
-    """What shall change about an entrance; a capacity of null lifts the bound."""
+class ChangeGate(PatchBody):
+    """Changes to an entrance; a capacity of null removes the limit."""
 
     clearable = frozenset({"capacity"})
 

@@ -1,4 +1,4 @@
-"""Makes and changes venues and gates."""
+"""Creates, changes, archives and deletes venues and their gates."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from shared.ids import uuid7
 from sync_server.audit.service import AuditLine, record
 from sync_server.outbox.service import Fact
 from sync_server.outbox.service import record as record_fact
-from sync_server.plumbing.database import announce
+from sync_server.plumbing.database import emit
 from sync_server.plumbing.folding import fold
-from sync_server.plumbing.principals import Deed
+from sync_server.plumbing.principals import ActionContext
 from sync_server.plumbing.slugs import slug_of
 from sync_server.venues import queries, rules
 from sync_server.venues.models import GateRecord, VenueRecord
 
-USES_ASKED: Final = "venue_uses_asked"
-ROOM_ASKED: Final = "venue_room_asked"
+VENUE_USES_REQUESTED: Final = "venue_uses_requested"
+LAYOUT_CAPACITIES_REQUESTED: Final = "venue_layout_capacities_requested"
 _FACTS: Final = {
     "venue.created": "venue_created",
     "venue.changed": "venue_changed",
@@ -31,119 +31,137 @@ _FACTS: Final = {
     "gate.created": "gate_created",
     "gate.changed": "gate_changed",
 }
-_TEXTS: Final = frozenset({"address", "city", "country", "website"})
+_TEXT_COLUMNS: Final = frozenset({"address", "city", "country", "website"})
 
 
-def create_venue(session: Session, organisation_id: str, words: Mapping[str, Any], deed: Deed) -> VenueRecord:
-    """A new venue; Conflict where its slug is taken, InvalidRequest for a place or time zone that cannot be."""
-    slug = words.get("slug")
+def create_venue(
+    session: Session, organisation_id: str, fields: Mapping[str, Any], context: ActionContext
+) -> VenueRecord:
+    """Create a venue; Conflict if its slug is taken, InvalidRequest for an invalid location or time zone."""
+    slug = fields.get("slug")
     if slug is None:
-        slug = slug_of(words["name"], lambda taken: queries.slug_taken(session, organisation_id, taken), "venue")
+        slug = slug_of(fields["name"], lambda taken: queries.slug_taken(session, organisation_id, taken), "venue")
     row = VenueRecord(
-        id=uuid7(deed.now, deed.entropy), organisation_id=organisation_id, created_at=deed.now, updated_at=deed.now
+        id=uuid7(context.now, context.entropy),
+        organisation_id=organisation_id,
+        created_at=context.now,
+        updated_at=context.now,
     )
-    _change(row, _as_kept({**words, "slug": slug}), deed.now)
-    _place(row)
+    _change(row, _to_columns({**fields, "slug": slug}), context.now)
+    _check_location(row)
     session.add(row)
-    _flush_or_say(session, f"Another venue has the slug {slug!r}. Choose another.", "slug_taken")
-    _note_venue(session, deed, "venue.created", row, after={"name": row.name, "slug": row.slug})
+    _flush_or_conflict(
+        session, f"Your organisation already has a venue with the slug {slug!r}. Choose another.", "slug_taken"
+    )
+    _record_venue(session, context, "venue.created", row, after={"name": row.name, "slug": row.slug})
     return row
 
 
 def change_venue(
-    session: Session, organisation_id: str, venue_id: str, changes: Mapping[str, Any], deed: Deed
+    session: Session, organisation_id: str, venue_id: str, changes: Mapping[str, Any], context: ActionContext
 ) -> VenueRecord:
-    """Other words about a venue; events that were made before keep what they copied."""
+    """Change a venue; existing events keep what they copied."""
     row = queries.venue(session, organisation_id, venue_id, lock=True)
-    kept = _as_kept(changes)
-    before = _change(row, kept, deed.now)
-    _place(row)
-    if kept.get("max_capacity"):
+    values = _to_columns(changes)
+    before = _change(row, values, context.now)
+    _check_location(row)
+    if values.get("max_capacity"):
         planned: dict[str, int] = {}
-        announce(session, ROOM_ASKED, (venue_id, planned), deed.now)  # higher floors say what they have planned for
-        rules.check_holds(row.max_capacity, planned)
-    _flush_or_say(session, "Another venue has that slug. Choose another.", "slug_taken")
-    _note_venue(session, deed, "venue.changed", row, before=before, after=kept)
+        # Handlers add the capacity of each layout.
+        emit(session, LAYOUT_CAPACITIES_REQUESTED, (venue_id, planned), context.now)
+        rules.check_layouts_fit(row.max_capacity, planned)
+    _flush_or_conflict(session, "Your organisation already has a venue with that slug. Choose another.", "slug_taken")
+    _record_venue(session, context, "venue.changed", row, before=before, after=values)
     return row
 
 
-def archive_venue(session: Session, organisation_id: str, venue_id: str, deed: Deed) -> VenueRecord:
-    """Take a venue out of the lists; what takes place there goes on, nothing new is planned there."""
+def archive_venue(session: Session, organisation_id: str, venue_id: str, context: ActionContext) -> VenueRecord:
+    """Archive a venue: it leaves the lists and takes no new events; existing events go on."""
     row = queries.venue(session, organisation_id, venue_id, lock=True)
     if row.archived_at is None:
-        row.archived_at = row.updated_at = deed.now
+        row.archived_at = row.updated_at = context.now
         session.flush()
-        _note_venue(session, deed, "venue.archived", row)
+        _record_venue(session, context, "venue.archived", row)
     return row
 
 
-def restore_venue(session: Session, organisation_id: str, venue_id: str, deed: Deed) -> VenueRecord:
-    """Take a venue back out of the archive."""
+def restore_venue(session: Session, organisation_id: str, venue_id: str, context: ActionContext) -> VenueRecord:
+    """Restore an archived venue."""
     row = queries.venue(session, organisation_id, venue_id, lock=True)
     if row.archived_at is not None:
-        row.archived_at, row.updated_at = None, deed.now
+        row.archived_at, row.updated_at = None, context.now
         session.flush()
-        _note_venue(session, deed, "venue.restored", row)
+        _record_venue(session, context, "venue.restored", row)
     return row
 
 
-def delete_venue(session: Session, organisation_id: str, venue_id: str, deed: Deed) -> None:
-    """Delete a venue with its gates for good; Conflict `venue_in_use` where anything else hangs on it."""
+def delete_venue(session: Session, organisation_id: str, venue_id: str, context: ActionContext) -> None:
+    """Delete a venue and its gates for good; Conflict `venue_in_use` if anything else belongs to it."""
     row = queries.venue(session, organisation_id, venue_id, lock=True)
     uses: dict[str, int] = {}
-    announce(session, USES_ASKED, (venue_id, uses), deed.now)  # higher floors count what they keep there
+    emit(session, VENUE_USES_REQUESTED, (venue_id, uses), context.now)  # handlers add their counts
     rules.check_unused(uses)
     for gate in queries.gates(session, venue_id):
         session.delete(gate)
     session.flush()
     session.delete(row)
-    _flush_or_say(session, "Something belongs to this venue. Put it into the archive instead.", "venue_in_use")
-    _note_venue(session, deed, "venue.deleted", row, before={"name": row.name, "slug": row.slug})
+    _flush_or_conflict(session, "This venue is still in use. Archive it instead.", "venue_in_use")
+    _record_venue(session, context, "venue.deleted", row, before={"name": row.name, "slug": row.slug})
 
 
-def add_gate(session: Session, organisation_id: str, venue_id: str, words: Mapping[str, Any], deed: Deed) -> GateRecord:
-    """A new entrance; gates of all this venue's events hear of it."""
+def add_gate(
+    session: Session, organisation_id: str, venue_id: str, fields: Mapping[str, Any], context: ActionContext
+) -> GateRecord:
+    """Add an entrance, also to the snapshots of the venue's events."""
     queries.venue(session, organisation_id, venue_id, lock=True)
     number = max((gate.number for gate in queries.gates(session, venue_id)), default=0) + 1
     row = GateRecord(
-        **{**words, "name": words.get("name") or words["code"]},
+        **{**fields, "name": fields.get("name") or fields["code"]},
         venue_id=venue_id,
         number=number,
         organisation_id=organisation_id,
-        created_at=deed.now,
-        updated_at=deed.now,
+        created_at=context.now,
+        updated_at=context.now,
     )
     session.add(row)
-    _flush_or_say(session, f"This venue has a gate {row.code!r} already.", "gate_code_taken")
-    _note_gate(session, deed, "gate.created", row, after={"code": row.code, "name": row.name})
-    announce(session, "gates_changed", venue_id, deed.now)
+    _flush_or_conflict(session, f"This venue already has a gate {row.code!r}.", "gate_code_taken")
+    _record_gate(session, context, "gate.created", row, after={"code": row.code, "name": row.name})
+    emit(session, "gates_changed", venue_id, context.now)
     return row
 
 
 def change_gate(
-    session: Session, organisation_id: str, venue_id: str, number: int, *, changes: Mapping[str, Any], deed: Deed
+    session: Session,
+    organisation_id: str,
+    venue_id: str,
+    number: int,
+    *,
+    changes: Mapping[str, Any],
+    context: ActionContext,
 ) -> GateRecord:
-    """Open, close or describe an entrance otherwise; gates hear of it within a second."""
+    """Open, close or change an entrance; gates know within a second."""
     queries.venue(session, organisation_id, venue_id, lock=True)
     row = queries.gate(session, venue_id, number)
-    before = _change(row, changes, deed.now)
+    before = _change(row, changes, context.now)
     session.flush()
-    _note_gate(session, deed, "gate.changed", row, before=before, after=dict(changes))
-    announce(session, "gates_changed", venue_id, deed.now)
+    _record_gate(session, context, "gate.changed", row, before=before, after=dict(changes))
+    emit(session, "gates_changed", venue_id, context.now)
     return row
 
 
-def _as_kept(words: Mapping[str, Any]) -> dict[str, Any]:
-    """The words of a request as the table has them: texts that nobody gave are empty, unset settings are none."""
-    kept: dict[str, Any] = {name: "" if value is None and name in _TEXTS else value for name, value in words.items()}
-    if kept.get("country"):
-        kept["country"] = rules.country_of(kept["country"])
-    if "settings" in kept:
-        kept["settings"] = {key: value for key, value in kept["settings"].items() if value is not None}
-    return kept
+def _to_columns(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a request as column values: null texts become empty, null settings are dropped."""
+    values: dict[str, Any] = {
+        name: "" if value is None and name in _TEXT_COLUMNS else value for name, value in fields.items()
+    }
+    if values.get("country"):
+        values["country"] = rules.country_of(values["country"])
+    if "settings" in values:
+        values["settings"] = {key: value for key, value in values["settings"].items() if value is not None}
+    return values
 
 
-def _place(row: VenueRecord) -> None:
+def _check_location(row: VenueRecord) -> None:
     rules.check_timezone(row.timezone)
     rules.check_coordinates(row.latitude, row.longitude)
     row.city_norm = fold(row.city)
@@ -157,29 +175,29 @@ def _change(row: VenueRecord | GateRecord, changes: Mapping[str, Any], now: int)
     return before
 
 
-def _flush_or_say(session: Session, words: str, code: str) -> None:
+def _flush_or_conflict(session: Session, message: str, code: str) -> None:
     try:
         session.flush()
     except IntegrityError:
-        raise Conflict(words, code=code) from None
+        raise Conflict(message, code=code) from None
 
 
-def _note_venue(
+def _record_venue(
     session: Session,
-    deed: Deed,
+    context: ActionContext,
     action: str,
     row: VenueRecord,
     *,
     before: dict[str, Any] | None = None,
     after: dict[str, Any] | None = None,
 ) -> None:
-    line = AuditLine(deed.actor, action, "venue", row.id, row.organisation_id, deed.now, before, after)
-    _note(session, line, {"venue": row.id})
+    line = AuditLine(context.actor, action, "venue", row.id, row.organisation_id, context.now, before, after)
+    _record(session, line, {"venue": row.id})
 
 
-def _note_gate(
+def _record_gate(
     session: Session,
-    deed: Deed,
+    context: ActionContext,
     action: str,
     row: GateRecord,
     *,
@@ -187,12 +205,12 @@ def _note_gate(
     after: dict[str, Any] | None = None,
 ) -> None:
     where, subject = row.organisation_id, f"{row.venue_id}/{row.number}"
-    line = AuditLine(deed.actor, action, "gate", subject, where, deed.now, before, after)
-    _note(session, line, {"venue": row.venue_id, "gate": row.number})
+    line = AuditLine(context.actor, action, "gate", subject, where, context.now, before, after)
+    _record(session, line, {"venue": row.venue_id, "gate": row.number})
 
 
-def _note(session: Session, line: AuditLine, subjects: dict[str, Any]) -> None:
-    """A line in the log, and the same as a fact for whoever shows houses."""
+def _record(session: Session, line: AuditLine, subjects: dict[str, Any]) -> None:
+    """Write an audit line and a fact."""
     record(session, line)
-    told = {"before": line.before, "after": line.after}
-    record_fact(session, Fact(_FACTS[line.action], str(line.organisation_id), line.at, subjects, told))
+    payload = {"before": line.before, "after": line.after}
+    record_fact(session, Fact(_FACTS[line.action], str(line.organisation_id), line.at, subjects, payload))

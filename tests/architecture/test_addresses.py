@@ -1,4 +1,4 @@
-"""Nothing that is committed ties the house to one machine or to one place that parts come from."""
+"""No committed file names a folder of one machine or a package registry."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Each top folder explains itself on one page."""
+"""Each top folder has a README of at most a page, and decisions are numbered and listed."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import pytest
 
 from tests.architecture.tree import PRODUCT, ROOT
 
-PAGE = 60
+MAX_LINES = 60
 
 
 @pytest.mark.parametrize("folder", [*PRODUCT, "scripts", "tests"])
-def test_a_folder_says_on_one_page_what_lives_in_it(folder: str) -> None:
+def test_a_folder_has_a_readme_of_one_page(folder: str) -> None:
     readme = ROOT / folder / "README.md"
     assert readme.is_file()
-    assert 3 <= len(readme.read_text().splitlines()) <= PAGE
+    assert 3 <= len(readme.read_text().splitlines()) <= MAX_LINES
 
 
 def test_decisions_are_numbered_and_listed() -> None:

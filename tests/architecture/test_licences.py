@@ -1,4 +1,4 @@
-"""What the house stands on may be shipped with it."""
+"""Every dependency has a licence that allows shipping it with Gatehouse."""
 
 from __future__ import annotations
 
@@ -10,38 +10,38 @@ import pytest
 from tests.architecture.tree import ROOT
 
 PINNED = re.compile(r"^([a-z0-9][a-z0-9._-]*)==", re.MULTILINE)
-#: The Lesser licence lets others use a library as it is; the others would lay hold of the whole.
+#: The LGPL allows using a library unchanged; the others would cover the whole program.
 FORBIDDEN = re.compile(r"(?<!L)(?<!Lesser )\b(A?GPL|General Public License|SSPL|BUSL|Commons Clause)", re.IGNORECASE)
 LESSER = re.compile("lesser|LGPL", re.IGNORECASE)
 
 
-def licences(part: str) -> list[str]:
-    said = metadata(part)
-    named = [*(said.get_all("License-Expression") or []), *(said.get_all("Classifier") or [])]
-    return [words for words in named if "License ::" in words or " ::" not in words]
+def licences(package: str) -> list[str]:
+    package_metadata = metadata(package)
+    named = [*(package_metadata.get_all("License-Expression") or []), *(package_metadata.get_all("Classifier") or [])]
+    return [licence for licence in named if "License ::" in licence or " ::" not in licence]
 
 
-def is_forbidden(words: str) -> bool:
-    return bool(FORBIDDEN.search(words)) and not LESSER.search(words)
+def is_forbidden(licence: str) -> bool:
+    return bool(FORBIDDEN.search(licence)) and not LESSER.search(licence)
 
 
-def parts_that_run() -> list[str]:
-    return PINNED.findall((ROOT / "requirements" / "house.txt").read_text())
+def runtime_packages() -> list[str]:
+    return PINNED.findall((ROOT / "requirements" / "run.txt").read_text())
 
 
-def test_no_part_forbids_what_apache_allows() -> None:
+def test_no_dependency_restricts_what_apache_allows() -> None:
     forbidden = {}
-    for part in parts_that_run():
+    for package in runtime_packages():
         try:
-            forbidden[part] = [words for words in licences(part) if is_forbidden(words)]
+            forbidden[package] = [licence for licence in licences(package) if is_forbidden(licence)]
         except PackageNotFoundError:
             continue  # pinned for another platform or Python
     assert len(forbidden) > 40
-    assert {part: words for part, words in forbidden.items() if words} == {}
+    assert {package: licence for package, licence in forbidden.items() if licence} == {}
 
 
 @pytest.mark.parametrize(
-    ("words", "forbidden"),
+    ("licence", "forbidden"),
     [
         ("License :: OSI Approved :: GNU General Public License v3 (GPLv3)", True),
         ("AGPL-3.0-or-later", True),
@@ -50,5 +50,5 @@ def test_no_part_forbids_what_apache_allows() -> None:
         ("MIT", False),
     ],
 )
-def test_a_licence_is_told_from_its_lesser_sister(words: str, forbidden: bool) -> None:
-    assert is_forbidden(words) is forbidden
+def test_the_lgpl_is_told_from_the_gpl(licence: str, forbidden: bool) -> None:
+    assert is_forbidden(licence) is forbidden

@@ -1,4 +1,4 @@
-"""Modules say what they are for, are short, and are named after what lives in them."""
+"""Modules have a docstring, are short, and have descriptive names."""
 
 from __future__ import annotations
 
@@ -9,37 +9,37 @@ import pytest
 
 from tests.architecture.tree import ROOT, is_migration, modules, product_modules
 
-LONGEST = 400
-DRAWERS = {"common", "helper", "helpers", "manager", "managers", "misc", "util", "utils", "data"}
+MAX_LINES = 400
+MEANINGLESS = {"common", "helper", "helpers", "manager", "managers", "misc", "util", "utils", "data"}
 
 
 def docstring(path: Path) -> str:
     return ast.get_docstring(ast.parse((ROOT / path).read_text())) or ""
 
 
-def test_every_module_begins_with_a_sentence_that_says_what_it_is_for() -> None:
-    silent = [str(path) for path in modules() if not docstring(path).split("\n\n")[0].strip().endswith(".")]
-    assert silent == []
+def test_every_module_starts_with_a_docstring() -> None:
+    undocumented = [str(path) for path in modules() if not docstring(path).split("\n\n")[0].strip().endswith(".")]
+    assert undocumented == []
 
 
-def test_no_module_is_too_long_to_be_read_in_one_go() -> None:
+def test_no_module_is_too_long() -> None:
     read = [path for path in modules() if not is_migration(path)]
-    assert [str(path) for path in read if len((ROOT / path).read_text().splitlines()) > LONGEST] == []
+    assert [str(path) for path in read if len((ROOT / path).read_text().splitlines()) > MAX_LINES] == []
 
 
-def test_nothing_is_named_like_a_drawer() -> None:
-    drawers = [str(path) for path in modules() if {path.stem, *path.parent.parts} & DRAWERS]
-    assert drawers == []
+def test_no_module_has_a_meaningless_name() -> None:
+    meaningless = [str(path) for path in modules() if {path.stem, *path.parent.parts} & MEANINGLESS]
+    assert meaningless == []
 
 
 @pytest.mark.parametrize("word", ["TO" + "DO", "FIX" + "ME", "NotImplemented" + "Error", "X" * 3])
-def test_nothing_is_left_for_later(word: str) -> None:
+def test_nothing_is_left_unfinished(word: str) -> None:
     unfinished = [str(path) for path in modules() if word in (ROOT / path).read_text()]
     assert unfinished == []
 
 
-def test_product_code_is_measured_by_the_function() -> None:
-    """The median function fits into a glance; a tree of long ones would be another program."""
+def test_functions_are_short() -> None:
+    """The median function has at most 9 lines, and 95 in 100 have at most 45."""
     lengths = sorted(
         length for path in product_modules() if not is_migration(path) for length in function_lengths(path)
     )

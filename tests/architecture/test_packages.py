@@ -1,4 +1,4 @@
-"""What is installed is what is listed, and nothing else."""
+"""The wheel contains exactly the product."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def a_copy_of_the_tree(folder: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
-    """The names of all files in the wheel; built from a copy, because building leaves crumbs behind."""
+    """The names of all files in the wheel, built from a copy because building leaves files in the tree."""
     tree = a_copy_of_the_tree(tmp_path_factory.mktemp("tree"))
     command = [
         sys.executable,
@@ -42,28 +42,26 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
     return set(zipfile.ZipFile(wheel).namelist())
 
 
-def test_what_is_installed_is_the_product_to_the_last_file(built: set[str]) -> None:
-    wanted = {path.as_posix() for path in files() if path.parts[0] in PRODUCT and path.suffix != ".md"}
-    assert wanted - built == set()
+def test_every_file_of_the_product_is_installed(built: set[str]) -> None:
+    expected = {path.as_posix() for path in files() if path.parts[0] in PRODUCT and path.suffix != ".md"}
+    assert expected - built == set()
 
 
 def test_nothing_else_is_installed(built: set[str]) -> None:
     assert {name.split("/")[0] for name in built if ".dist-info/" not in name} == set(PRODUCT)
 
 
-def test_the_list_of_packages_is_the_tree() -> None:
+def test_the_list_of_packages_matches_the_tree() -> None:
     listed = project()["tool"]["setuptools"]["packages"]
-    assert sorted(packages()) == listed, (
-        "bring [tool.setuptools] packages in pyproject.toml in step with the tree, sorted"
-    )
+    assert sorted(packages()) == listed, "update [tool.setuptools] packages in pyproject.toml to match the tree, sorted"
 
 
-def test_every_package_says_that_it_is_one() -> None:
+def test_every_package_has_an_init_module() -> None:
     without = [name for name in packages() if not (ROOT / name.replace(".", "/") / "__init__.py").is_file()]
     assert without == []
 
 
-def test_every_application_and_library_is_typed_for_its_users() -> None:
+def test_every_top_package_is_marked_as_typed() -> None:
     tops = {path.parts[0] for path in product_modules()}
     assert {top for top in tops if not (ROOT / top / "py.typed").is_file()} == set()
 

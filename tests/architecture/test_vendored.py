@@ -1,4 +1,4 @@
-"""Other people's files are what they are said to be, and the check that says so can tell."""
+"""Vendored files match their manifests, and the check finds those that do not."""
 
 from __future__ import annotations
 
@@ -36,16 +36,16 @@ def test_a_listed_file_is_no_mistake(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("manifest", "words"),
+    ("manifest", "message"),
     [
-        (None, "no MANIFEST.toml"),
+        (None, "has no MANIFEST.toml"),
         ("", "not in MANIFEST.toml"),
-        (entry(sha256="0" * 64), "not the bytes that were listed"),
-        (entry(licence="AGPL-3.0"), "not among the licences"),
+        (entry(sha256="0" * 64), "does not match its sha256"),
+        (entry(licence="AGPL-3.0"), "not a licence that may be vendored"),
         (entry(licence=""), "lacks licence"),
-        (entry().replace("part.js", "gone.js"), "not there"),
+        (entry().replace("part.js", "gone.js"), "listed, but missing"),
     ],
 )
-def test_a_mistake_is_told(tmp_path: Path, manifest: str | None, words: str) -> None:
+def test_a_mistake_is_reported(tmp_path: Path, manifest: str | None, message: str) -> None:
     a_vendor_folder(tmp_path, manifest)
-    assert any(words in mistake for mistake in all_mistakes(tmp_path))
+    assert any(message in mistake for mistake in all_mistakes(tmp_path))

@@ -1,4 +1,4 @@
-"""What lies in the project: its files as git sees them, its packages and its modules."""
+"""The files of the project as git lists them, its packages and its modules."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PRODUCT = ("gate_app", "hardware", "shared", "sync_server")
 
 @cache
 def files() -> tuple[Path, ...]:
-    """Every file that is, or would be, committed; relative to the root."""
+    """Every file that is committed or would be, relative to the root."""
     listing = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     done = subprocess.run(listing, cwd=ROOT, capture_output=True, text=True, check=True)
     named = (Path(name) for name in done.stdout.split("\0") if name)
@@ -22,26 +22,26 @@ def files() -> tuple[Path, ...]:
 
 
 def modules() -> list[Path]:
-    """Every Python file, other people's not counted."""
+    """Every Python file, without vendored ones."""
     return [path for path in files() if path.suffix == ".py" and "vendor" not in path.parts]
 
 
 def product_modules() -> list[Path]:
-    """Those that are installed."""
+    """The modules that are installed."""
     return [path for path in modules() if path.parts[0] in PRODUCT]
 
 
 def is_migration(path: Path) -> bool:
-    """A step of the schema: read by alembic as a file, as long as the schema is wide, and never changed again."""
+    """Whether this is a migration: as long as the schema requires, and never changed again."""
     return path.parts[-3:-1] == ("migrations", "versions")
 
 
 def packages() -> set[str]:
-    """The dotted names of all folders that hold product modules."""
+    """The dotted names of all folders with product modules."""
     return {".".join(path.parent.parts) for path in product_modules() if not is_migration(path)}
 
 
 @cache
 def project() -> dict[str, Any]:
-    """What pyproject.toml says."""
+    """The contents of pyproject.toml."""
     return tomllib.loads((ROOT / "pyproject.toml").read_text())

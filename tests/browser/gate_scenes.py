@@ -1,4 +1,4 @@
-"""Moments of an evening at a gate, as the gate itself would tell them to its screens."""
+"""States of a gate's screen, made with the messages that a gate sends to it."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ STATUS: dict[str, object] = {
 
 
 def a_status(**changes: object) -> dict[str, object]:
-    """A gate in good health, but for the changes."""
+    """The status of a working gate, with changes."""
     return {**STATUS, **changes}
 
 
 def a_scan(**changes: object) -> dict[str, object]:
-    """An admitted guest with a seat, but for the changes."""
+    """The scan of an admitted guest with a seat, with changes."""
     scan: dict[str, object] = {
         "verdict": "admit",
         "reason": "admitted",
@@ -75,7 +75,7 @@ STANDING: dict[str, object] = {
 
 
 def earlier_guests(feed: Feed) -> None:
-    """Ten scans before the moment that counts."""
+    """Show ten scans."""
     for minute in range(20, 28):
         at = f"2026-07-04T17:{minute}:3{minute % 7}Z"
         feed.show(a_scan(decided_at=at, ticket=STANDING) if minute % 2 else a_scan(decided_at=at))
@@ -105,7 +105,7 @@ def denied(feed: Feed) -> None:
     feed.show(already_used())
 
 
-def rehearsing(feed: Feed) -> None:
+def in_test_mode(feed: Feed) -> None:
     feed.status(a_status(mode="test", event="Northern Lights Tour", inside=0))
     feed.show(a_scan(reason="test_ok", mode="test", message="On the evening this ticket would be admitted."))
 
@@ -139,10 +139,10 @@ def broken(feed: Feed) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """A moment, and how to bring it about."""
+    """A state of the screen, and how to show it."""
 
     name: str
-    bring_about: Callable[[Feed], None]
+    show: Callable[[Feed], None]
 
 
 SCENES = [
@@ -150,7 +150,7 @@ SCENES = [
     Scene("admitted", admitted),
     Scene("welcome", admitted_plain),
     Scene("denied", denied),
-    Scene("test", rehearsing),
+    Scene("test", in_test_mode),
     Scene("offline", offline),
     Scene("again", again),
     Scene("fault", broken),

@@ -1,4 +1,4 @@
-"""The gate's screen in a real browser: what people at the door see, at kiosk and phone width."""
+"""The gate's screen in a real browser, at kiosk and phone width."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -18,9 +18,9 @@ from tests.browser.gate_scenes import (
     already_used,
     broken,
     denied,
+    in_test_mode,
     not_ready,
     offline,
-    rehearsing,
 )
 
 KIOSK, PHONE = (1280, 800), (390, 844)
@@ -50,74 +50,74 @@ def tone(page: Page) -> str:
     return str(page.locator("body").get_attribute("data-tone"))
 
 
-def see(page: Page, words: str) -> None:
-    expect(page.get_by_text(words, exact=False).first).to_be_visible()
+def expect_text(page: Page, text: str) -> None:
+    expect(page.get_by_text(text, exact=False).first).to_be_visible()
 
 
-def test_a_gate_that_waits_says_what_to_do(screen: Page, feed: Feed) -> None:
+def test_a_waiting_gate_says_what_to_do(screen: Page, feed: Feed) -> None:
     feed.status(a_status())
-    see(screen, "Hold the ticket's code in front of the reader")
-    see(screen, "Gate A")
+    expect_text(screen, "Hold the code up to the reader")
+    expect_text(screen, "Gate A")
     expect(screen.locator("#link-words")).to_have_text("Online")
 
 
-def test_an_admitted_guest_is_sent_to_the_seat_and_staff_see_what_to_check(screen: Page, feed: Feed) -> None:
+def test_an_admitted_guest_sees_the_seat_and_staff_see_what_to_check(screen: Page, feed: Feed) -> None:
     admitted(feed)
     expect(screen.locator("h1")).to_have_text("COME IN")
-    for words in ("Row C · Seat 14", "Wheelchair: step-free way", "Check: photo ID, 18 or over"):
-        see(screen, words)
+    for text in ("Row C · Seat 14", "Wheelchair: step-free route", "Check: photo ID, 18 or over"):
+        expect_text(screen, text)
     expect(screen.locator(".for-admit")).to_be_visible()
     expect(screen.locator(".for-deny")).to_be_hidden()
     expect(screen.locator("#recent li")).to_have_count(10)
 
 
-def test_a_refused_guest_is_told_why_and_the_shape_says_it_too(screen: Page, feed: Feed) -> None:
+def test_a_refusal_shows_the_reason_and_another_shape(screen: Page, feed: Feed) -> None:
     denied(feed)
     expect(screen.locator("h1")).to_have_text("STOP")
-    see(screen, "Already used")
-    see(screen, "Came in at 19:12:44 through gate B")
+    expect_text(screen, "Already used")
+    expect_text(screen, "Came in at 19:12:44 through gate B")
     expect(screen.locator(".for-deny")).to_be_visible()
     expect(screen.locator(".for-admit")).to_be_hidden()
 
 
-def test_a_repeat_says_again_and_nobody_else_comes_in(screen: Page, feed: Feed) -> None:
+def test_a_repeated_scan_is_marked_as_such(screen: Page, feed: Feed) -> None:
     again(feed)
-    see(screen, "Again: the same ticket as a moment ago")
+    expect_text(screen, "Again: same ticket as a moment ago")
     feed.show(a_scan())
     expect(screen.locator("#again")).to_be_hidden()
 
 
-def test_test_mode_cannot_be_taken_for_the_evening(screen: Page, feed: Feed) -> None:
-    rehearsing(feed)
-    see(screen, "TEST MODE")
+def test_test_mode_is_clearly_marked(screen: Page, feed: Feed) -> None:
+    in_test_mode(feed)
+    expect_text(screen, "TEST MODE")
     expect(screen.locator("h1")).to_have_text("TEST OK")
     feed.show(already_used(mode="test"))
     expect(screen.locator("#test-word")).to_be_visible()
 
 
-def test_without_a_network_the_screen_says_so_and_goes_on(screen: Page, feed: Feed) -> None:
+def test_an_offline_gate_says_so_and_continues(screen: Page, feed: Feed) -> None:
     offline(feed)
-    for words in ("Offline, still scanning", "The last beep was not played", "COME IN"):
-        see(screen, words)
+    for text in ("Offline, still scanning", "The last beep was not played", "COME IN"):
+        expect_text(screen, text)
     expect(screen.locator("#unsent")).to_have_text("214")
     expect(screen.locator("#snapshot")).to_have_text("1.5 h")
 
 
-def test_a_broken_gate_does_not_blame_the_guest(screen: Page, feed: Feed) -> None:
+def test_a_fault_is_not_shown_as_a_refusal(screen: Page, feed: Feed) -> None:
     broken(feed)
     expect(screen.locator("h1")).to_have_text("GATE FAULT")
-    see(screen, "The disk is full")
+    expect_text(screen, "The disk is full")
 
 
-def test_a_gate_that_is_not_ready_invites_nobody(screen: Page, feed: Feed) -> None:
+def test_a_gate_that_is_not_ready_says_why(screen: Page, feed: Feed) -> None:
     not_ready(feed)
     expect(screen.locator("h1")).to_have_text("Not ready")
-    see(screen, "This gate is not enrolled yet")
+    expect_text(screen, "This gate is not enrolled yet")
     feed.status(a_status())
     expect(screen.locator("h1")).to_have_text("Ready")
 
 
-def test_a_verdict_leaves_the_screen_before_the_next_guest_can_borrow_it(screen: Page, feed: Feed) -> None:
+def test_a_verdict_disappears_after_a_while(screen: Page, feed: Feed) -> None:
     feed.show(a_scan())
     expect(screen.locator("h1")).to_have_text("COME IN")
     screen.clock.fast_forward(8_100)
@@ -131,11 +131,11 @@ def test_a_screen_without_its_gate_shows_no_verdict(screen: Page, feed: Feed, se
     server.close()
     screen.wait_for_timeout(300)
     screen.clock.fast_forward(8_100)
-    see(screen, "This screen has lost the gate")
+    expect_text(screen, "No contact with the gate")
     assert tone(screen) == "lost"
 
 
-def test_a_gate_that_was_started_again_is_found_again(browser_page: Page, feed: Feed) -> None:
+def test_the_screen_reconnects_to_a_restarted_gate(browser_page: Page, feed: Feed) -> None:
     first = ScreenServer(feed, port=0).open()
     browser_page.goto(first.address)
     expect(browser_page.locator("#admitted")).to_have_text("0")
@@ -148,15 +148,15 @@ def test_a_gate_that_was_started_again_is_found_again(browser_page: Page, feed: 
 
 def test_a_code_that_is_hard_to_read_asks_the_guest_to_hold_still(screen: Page, feed: Feed) -> None:
     feed.glimpse()
-    see(screen, "Hold still")
+    expect_text(screen, "Hold still")
     screen.clock.fast_forward(2_000)
     expect(screen.locator("#hold-still")).to_be_hidden()
 
 
-def test_words_from_a_ticket_are_shown_as_words(screen: Page, feed: Feed) -> None:
+def test_text_from_a_ticket_is_not_interpreted_as_html(screen: Page, feed: Feed) -> None:
     feed.show(a_scan(message="<img src=x onerror=alert(1)>", notices=["check:<b>bag</b>"]))
-    see(screen, "<img src=x onerror=alert(1)>")
-    see(screen, "Check: <b>bag</b>")
+    expect_text(screen, "<img src=x onerror=alert(1)>")
+    expect_text(screen, "Check: <b>bag</b>")
     expect(screen.locator("main img")).to_have_count(0)
 
 
@@ -166,7 +166,7 @@ def test_everything_fits(
     browser_page: Page, feed: Feed, server: ScreenServer, scene: Scene, size: tuple[int, int]
 ) -> None:
     browser_page.set_viewport_size({"width": size[0], "height": size[1]})
-    scene.bring_about(feed)
+    scene.show(feed)
     browser_page.goto(server.address)
     expect(browser_page.locator("#gate")).to_have_text("Gate A")
     assert browser_page.evaluate("document.documentElement.scrollWidth <= innerWidth")
@@ -174,7 +174,7 @@ def test_everything_fits(
 
 
 def cut_off(page: Page) -> list[str]:
-    """The words of a verdict that lie outside its panel, or behind the edge at the bottom."""
+    """Texts of a verdict that lie outside its panel or are cut off."""
     found = page.evaluate(
         """() => {
             const panel = document.querySelector(".verdict").getBoundingClientRect();
@@ -190,25 +190,23 @@ def cut_off(page: Page) -> list[str]:
     return list(found)
 
 
-@pytest.mark.parametrize("bring_about", [admitted, denied, rehearsing, broken], ids=lambda scene: scene.__name__)
-def test_every_verdict_can_be_read_without_colours(
-    screen: Page, feed: Feed, bring_about: Callable[[Feed], None]
-) -> None:
-    """Contrast of words against their ground, as WCAG reckons it: 7 to 1 or better."""
-    bring_about(feed)
+@pytest.mark.parametrize("show", [admitted, denied, in_test_mode, broken], ids=lambda scene: scene.__name__)
+def test_every_verdict_has_enough_contrast(screen: Page, feed: Feed, show: Callable[[Feed], None]) -> None:
+    """The contrast of text and background, as defined by WCAG, is at least 7 to 1."""
+    show(feed)
     expect(screen.locator("body")).not_to_have_attribute("data-tone", "wait")
     assert contrast(*colours(screen, ".verdict")) >= 7
 
 
 def colours(page: Page, selector: str) -> tuple[list[float], list[float]]:
-    ink, ground = page.locator(selector).evaluate(
+    foreground, background = page.locator(selector).evaluate(
         "node => ['color', 'backgroundColor'].map(name => getComputedStyle(node)[name].match(/[\\d.]+/g).map(Number))"
     )
-    return ink, ground
+    return foreground, background
 
 
-def contrast(ink: list[float], ground: list[float]) -> float:
-    light, dark = sorted((luminance(ink), luminance(ground)), reverse=True)
+def contrast(foreground: list[float], background: list[float]) -> float:
+    light, dark = sorted((luminance(foreground), luminance(background)), reverse=True)
     return (light + 0.05) / (dark + 0.05)
 
 
@@ -219,10 +217,10 @@ def luminance(colour: list[float]) -> float:
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
-def test_come_in_and_stop_differ_in_brightness_and_not_only_in_hue(screen: Page, feed: Feed) -> None:
-    grounds = []
-    for bring_about, words in ((admitted, "COME IN"), (denied, "STOP")):
-        bring_about(feed)
-        expect(screen.locator("h1")).to_have_text(words)
-        grounds.append(colours(screen, ".verdict")[1])
-    assert contrast(*grounds) >= 3
+def test_admitted_and_refused_differ_in_brightness_and_not_only_in_hue(screen: Page, feed: Feed) -> None:
+    backgrounds = []
+    for show, text in ((admitted, "COME IN"), (denied, "STOP")):
+        show(feed)
+        expect(screen.locator("h1")).to_have_text(text)
+        backgrounds.append(colours(screen, ".verdict")[1])
+    assert contrast(*backgrounds) >= 3

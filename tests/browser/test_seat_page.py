@@ -1,4 +1,4 @@
-"""The organiser's seat map in a real browser: drawn, walked by keys, and changed while somebody looks."""
+"""The seat map of the admin pages in a real browser: drawing, keyboard, live changes and actions."""
 
 from __future__ import annotations
 
@@ -17,42 +17,42 @@ from playwright.sync_api import Locator, Page, expect
 from werkzeug.serving import make_server
 
 from sync_server.workers import Worker
-from tests.browser.fitting import fits
-from tests.contracts.house_plan.house import House, a_house
+from tests.app_server import PASSWORD, AppServer
+from tests.browser.page_width import assert_fits_width
+from tests.contracts.seat_maps.mapped_event import MappedEvent, a_mapped_event
 from tests.contracts.seating.stage import a_layout, a_seat, floor, stalls, with_wheelchairs
-from tests.office import PASSWORD, Office
 
-PICTURES = os.environ.get("GATEHOUSE_TEST_PICTURES")  # a folder: keep what the page looks like
+SCREENSHOTS = os.environ.get("GATEHOUSE_TEST_PICTURES")  # a folder: keep screenshots there
 
 
 @pytest.fixture
-def office(sqlite_url: str, tmp_path: Path) -> Iterator[Office]:
-    """A server whose clock is set by hand."""
-    made = Office(sqlite_url, tmp_path)
+def app_server(sqlite_url: str, tmp_path: Path) -> Iterator[AppServer]:
+    """A server with a manual clock."""
+    made = AppServer(sqlite_url, tmp_path)
     yield made
     made.close()
 
 
 @contextmanager
-def served(office: Office) -> Iterator[str]:
-    """The office on a port of this machine."""
-    server = make_server("127.0.0.1", 0, office.app, threaded=True)
+def served(app_server: AppServer) -> Iterator[str]:
+    """Serve the application on a local port."""
+    server = make_server("127.0.0.1", 0, app_server.app, threaded=True)
     serving = threading.Thread(target=server.serve_forever)
     serving.start()
     try:
         yield f"http://127.0.0.1:{server.port}"
     finally:
-        office.parts.stop.set()
+        app_server.parts.stop.set()
         server.shutdown()
         serving.join()
         server.server_close()
 
 
 @contextmanager
-def working(office: Office) -> Iterator[None]:
-    """The worker works, until the end."""
+def working(app_server: AppServer) -> Iterator[None]:
+    """Run the worker in the background."""
     stop = threading.Event()
-    thread = threading.Thread(target=Worker(office.parts).run, args=(stop,))
+    thread = threading.Thread(target=Worker(app_server.parts).run, args=(stop,))
     thread.start()
     try:
         yield
@@ -61,92 +61,92 @@ def working(office: Office) -> Iterator[None]:
         thread.join()
 
 
-def open_map(page: Page, address: str, house: House) -> None:
-    """Sign in, and look at the seats."""
-    page.goto(f"{address}/admin/events/{house.id}/seats")
+def open_map(page: Page, address: str, mapped: MappedEvent) -> None:
+    """Sign in and open the seat map."""
+    page.goto(f"{address}/admin/events/{mapped.id}/seats")
     page.get_by_label("E-mail address").fill("owner@marquee.example")
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Sign in").click()
-    expect(page.get_by_text("The map follows what is held and sold.")).to_be_visible()
+    expect(page.get_by_text("The map is up to date and follows changes.")).to_be_visible()
 
 
-def an_owner(office: Office) -> str:
-    organisation = office.organisation("marquee")
-    office.user("owner@marquee.example", organisation, "owner")
+def an_owner(app_server: AppServer) -> str:
+    organisation = app_server.organisation("marquee")
+    app_server.user("owner@marquee.example", organisation, "owner")
     return organisation
 
 
-def keep_picture(page: Page, name: str, *, whole: bool = True) -> None:
-    """For the documentation, where it is asked for."""
-    if PICTURES:
-        page.screenshot(path=f"{PICTURES}/admin-{name}.png", full_page=whole)
+def keep_screenshot(page: Page, name: str, *, whole: bool = True) -> None:
+    """Keep a screenshot for the documentation, if requested."""
+    if SCREENSHOTS:
+        page.screenshot(path=f"{SCREENSHOTS}/admin-{name}.png", full_page=whole)
 
 
-def told(page: Page) -> Locator:
-    """What is said of the seat that is picked."""
+def selection(page: Page) -> Locator:
+    """The text about the selected seat."""
     return page.locator("[data-told]")
 
 
-def act(page: Page, name: str) -> Locator:
-    """Something that can be done to it."""
+def action(page: Page, name: str) -> Locator:
+    """The button of an action."""
     return page.get_by_role("button", name=name)
 
 
-def nearness(page: Page) -> float:
-    """Pixels from seat to seat, once a picture is drawn."""
+def seat_distance(page: Page) -> float:
+    """Pixels from seat to seat, once the map is drawn."""
     canvas = page.locator("[data-canvas]")
     expect(canvas).to_have_attribute("data-pixels", re.compile(r"\d"))
     return float(canvas.get_attribute("data-pixels") or 0)
 
 
-def test_map_shows_what_is_sold_and_follows_it(browser_page: Page, office: Office) -> None:
-    mistakes: list[str] = []
-    browser_page.on("console", lambda told: mistakes.append(told.text) if told.type == "error" else None)
-    house = a_house(office, office.desk(an_owner(office)), with_wheelchairs())
-    house.sell("B-1", "B-2")
-    house.hold(7)
-    office.work()
-    with served(office) as address:
-        open_map(browser_page, address, house)
+def test_the_map_shows_sold_seats_and_follows_changes(browser_page: Page, app_server: AppServer) -> None:
+    errors: list[str] = []
+    browser_page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
+    mapped = a_mapped_event(app_server, app_server.api(an_owner(app_server)), with_wheelchairs())
+    mapped.sell("B-1", "B-2")
+    mapped.hold(7)
+    app_server.run_worker()
+    with served(app_server) as address:
+        open_map(browser_page, address, mapped)
         expect(browser_page.locator("[data-count='2']")).to_have_text("2")
         expect(browser_page.locator("[data-count='1']")).to_have_text("1")
         expect(browser_page.locator("[data-zones] tr").nth(1)).to_contain_text("Floor")
         browser_page.get_by_role("application", name="Map of all seats").focus()
         for key in ("ArrowRight", "ArrowDown", "ArrowRight"):
             browser_page.keyboard.press(key)
-        expect(told(browser_page)).to_have_text("Stalls, row B, seat 2: sold")
+        expect(selection(browser_page)).to_have_text("Stalls, row B, seat 2: sold")
         browser_page.keyboard.press("ArrowRight")
-        expect(told(browser_page)).to_have_text("Stalls, row B, seat 3: free")
-        keep_picture(browser_page, "seats")
-        house.sell("B-3")
-        office.work()
-        expect(told(browser_page)).to_have_text("Stalls, row B, seat 3: sold")
+        expect(selection(browser_page)).to_have_text("Stalls, row B, seat 3: free")
+        keep_screenshot(browser_page, "seats")
+        mapped.sell("B-3")
+        app_server.run_worker()
+        expect(selection(browser_page)).to_have_text("Stalls, row B, seat 3: sold")
         expect(browser_page.locator("[data-count='2']")).to_have_text("3")
-        expect(act(browser_page, "Block this seat")).to_be_hidden()
-        browser_page.goto("about:blank")  # lets the stream go
-    assert mistakes == [], "nothing is refused by the page's own policy"
+        expect(action(browser_page, "Block this seat")).to_be_hidden()
+        browser_page.goto("about:blank")  # closes the stream
+    assert errors == [], "no console errors, such as violations of the content security policy"
 
 
-def test_organiser_blocks_a_seat_and_gives_up_a_hold_without_a_mouse(browser_page: Page, office: Office) -> None:
-    house = a_house(office, office.desk(an_owner(office)))
-    house.hold(2)
-    office.work()
+def test_blocking_a_seat_and_releasing_a_hold_with_the_keyboard(browser_page: Page, app_server: AppServer) -> None:
+    mapped = a_mapped_event(app_server, app_server.api(an_owner(app_server)))
+    mapped.hold(2)
+    app_server.run_worker()
     browser_page.on("dialog", lambda dialog: dialog.accept())
-    with served(office) as address, working(office):
-        open_map(browser_page, address, house)
+    with served(app_server) as address, working(app_server):
+        open_map(browser_page, address, mapped)
         browser_page.get_by_role("application", name="Map of all seats").focus()
         for key in ("ArrowRight", "Enter", "Enter"):
             browser_page.keyboard.press(key)
-        expect(told(browser_page)).to_have_text("Stalls, row A, seat 1: not for sale")
-        assert house.stage.desk.get(house.stage.path)["blocked_seat_ids"] == ["A-1"]
+        expect(selection(browser_page)).to_have_text("Stalls, row A, seat 1: not for sale")
+        assert mapped.stage.api.get(mapped.stage.path)["blocked_seat_ids"] == ["A-1"]
         for key in ("Enter", "Enter"):
             browser_page.keyboard.press(key)
-        expect(told(browser_page)).to_have_text("Stalls, row A, seat 1: free")
+        expect(selection(browser_page)).to_have_text("Stalls, row A, seat 1: free")
         for key in ("ArrowRight", "Enter", "Enter"):
             browser_page.keyboard.press(key)
-        expect(told(browser_page)).to_have_text("Stalls, row A, seat 2: free")
+        expect(selection(browser_page)).to_have_text("Stalls, row A, seat 2: free")
         browser_page.keyboard.press("Escape")
-        expect(told(browser_page)).to_have_text("No seat is picked.")
+        expect(selection(browser_page)).to_have_text("No seat selected.")
         browser_page.goto("about:blank")
 
 
@@ -160,39 +160,39 @@ def arena() -> dict[str, Any]:
     return a_layout(zones=[stalls() | {"seats": seats}, floor()])
 
 
-def test_arena_under_a_thumb(browser_page: Page, office: Office) -> None:
-    house = a_house(office, office.desk(an_owner(office)), arena())
-    house.sell(*(f"3/{row}-{seat}" for row in range(1, 21) for seat in range(1, 5)))
+def test_an_arena_on_a_phone(browser_page: Page, app_server: AppServer) -> None:
+    mapped = a_mapped_event(app_server, app_server.api(an_owner(app_server)), arena())
+    mapped.sell(*(f"3/{row}-{seat}" for row in range(1, 21) for seat in range(1, 5)))
     for seat in range(1, 120, 3):
-        house.hold(seat)
-    office.work()
+        mapped.hold(seat)
+    app_server.run_worker()
     browser_page.set_viewport_size({"width": 390, "height": 844})
-    with served(office) as address:
-        open_map(browser_page, address, house)
+    with served(app_server) as address:
+        open_map(browser_page, address, mapped)
         expect(browser_page.locator("[data-count='2']")).to_have_text("80")
-        whole = nearness(browser_page)
-        fits(browser_page, 390)
-        keep_picture(browser_page, "phone-seats")
+        whole = seat_distance(browser_page)
+        assert_fits_width(browser_page, 390)
+        keep_screenshot(browser_page, "phone-seats")
         fingers = Fingers(browser_page)
-        fingers.apart(60, 240)
+        fingers.pinch(60, 240)
         expect(browser_page.locator("[data-canvas]")).not_to_have_attribute("data-pixels", f"{whole:.2f}")
-        assert nearness(browser_page) > 2 * whole
-        act(browser_page, "All").click()
+        assert seat_distance(browser_page) > 2 * whole
+        action(browser_page, "All").click()
         expect(browser_page.locator("[data-canvas]")).to_have_attribute("data-pixels", f"{whole:.2f}")
-        browser_page.get_by_label("Part of the house").select_option("Stalls, Block 3")
+        browser_page.get_by_label("Section").select_option("Stalls, Block 3")
         expect(browser_page.locator("[data-canvas]")).not_to_have_attribute("data-pixels", f"{whole:.2f}")
-        while nearness(browser_page) < 10:
-            before = nearness(browser_page)
-            act(browser_page, "Nearer").click()
+        while seat_distance(browser_page) < 10:
+            before = seat_distance(browser_page)
+            action(browser_page, "Zoom in").click()
             expect(browser_page.locator("[data-canvas]")).not_to_have_attribute("data-pixels", f"{before:.2f}")
         fingers.tap()
-        expect(told(browser_page)).to_have_text(re.compile(r"Stalls, Block 3, row 3/\d+, seat \d+: (sold|free)"))
-        keep_picture(browser_page, "phone-seat-picked", whole=False)
+        expect(selection(browser_page)).to_have_text(re.compile(r"Stalls, Block 3, row 3/\d+, seat \d+: (sold|free)"))
+        keep_screenshot(browser_page, "phone-seat-picked", whole=False)
         browser_page.goto("about:blank")
 
 
 class Fingers:
-    """Touches in the middle of the map, as a hand makes them."""
+    """Touch gestures in the middle of the map."""
 
     def __init__(self, page: Page) -> None:
         canvas = page.locator("[data-canvas]")
@@ -200,15 +200,15 @@ class Fingers:
         box = canvas.bounding_box()
         assert box
         self._x, self._y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
-        self._line = page.context.new_cdp_session(page)
+        self._cdp = page.context.new_cdp_session(page)
 
     def tap(self) -> None:
-        """One finger, for a moment."""
+        """Tap with one finger."""
         self._touch("touchStart", [0])
         self._touch("touchEnd", [])
 
-    def apart(self, first: int, last: int) -> None:
-        """Two fingers, from so many pixels between them to so many."""
+    def pinch(self, first: int, last: int) -> None:
+        """Move two fingers apart, from one distance in pixels to another."""
         self._touch("touchStart", [-first / 2, first / 2])
         for step in range(1, 11):
             half = (first + (last - first) * step / 10) / 2
@@ -217,15 +217,15 @@ class Fingers:
 
     def _touch(self, kind: str, places: list[float]) -> None:
         points = [{"x": self._x + place, "y": self._y, "id": id} for id, place in enumerate(places)]
-        self._line.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+        self._cdp.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
 
 
-def test_event_without_a_layout_says_so(browser_page: Page, office: Office) -> None:
-    desk = office.desk(an_owner(office))
-    house = a_house(office, desk, published=False)
-    desk.ask("DELETE", house.stage.path)
-    with served(office) as address:
-        browser_page.goto(f"{address}/admin/events/{house.id}/seats")
+def test_an_event_without_a_layout(browser_page: Page, app_server: AppServer) -> None:
+    api = app_server.api(an_owner(app_server))
+    mapped = a_mapped_event(app_server, api, published=False)
+    api.ask("DELETE", mapped.stage.path)
+    with served(app_server) as address:
+        browser_page.goto(f"{address}/admin/events/{mapped.id}/seats")
         browser_page.get_by_label("E-mail address").fill("owner@marquee.example")
         browser_page.get_by_label("Password").fill(PASSWORD)
         browser_page.get_by_role("button", name="Sign in").click()

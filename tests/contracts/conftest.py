@@ -1,4 +1,4 @@
-"""An office on a fresh database of each kind in turn."""
+"""An app server on a fresh database of each kind in turn."""
 
 from __future__ import annotations
 
@@ -7,24 +7,24 @@ from pathlib import Path
 
 import pytest
 
-from tests.office import Desk, Evening, Office, an_evening
+from tests.app_server import ApiClient, AppServer, Concert, a_concert
 
 
 @pytest.fixture
-def office(database_url: str, tmp_path: Path) -> Iterator[Office]:
+def app_server(database_url: str, tmp_path: Path) -> Iterator[AppServer]:
     """A server whose clock is set by hand."""
-    made = Office(database_url, tmp_path)
+    made = AppServer(database_url, tmp_path)
     yield made
     made.close()
 
 
 @pytest.fixture
-def desk(office: Office) -> Desk:
+def api(app_server: AppServer) -> ApiClient:
     """Somebody with every right in the organisation `marquee`."""
-    return office.desk(office.organisation("marquee"))
+    return app_server.api(app_server.organisation("marquee"))
 
 
 @pytest.fixture
-def evening(desk: Desk) -> Evening:
+def concert(api: ApiClient) -> Concert:
     """An event that can issue a hundred tickets."""
-    return an_evening(desk)
+    return a_concert(api)

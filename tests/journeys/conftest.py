@@ -1,4 +1,4 @@
-"""A house a story: `world` on SQLite, `any_world` on SQLite and on PostgreSQL in turn."""
+"""Fixtures: `world` on SQLite, `any_world` on SQLite and PostgreSQL in turn."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.journeys.world import World
 
 @pytest.fixture
 def world(sqlite_url: str, tmp_path: Path) -> Iterator[World]:
-    """The fast one."""
+    """A world on SQLite, which is fast."""
     made = World(sqlite_url, tmp_path)
     yield made
     made.close()
@@ -20,7 +20,7 @@ def world(sqlite_url: str, tmp_path: Path) -> Iterator[World]:
 
 @pytest.fixture
 def any_world(database_url: str, tmp_path: Path) -> Iterator[World]:
-    """For stories in which the database has a part."""
+    """A world on each database, for tests in which the database matters."""
     made = World(database_url, tmp_path)
     yield made
     made.close()

@@ -1,4 +1,4 @@
-"""A gate in a process of its own, fed with codes, killed without warning."""
+"""A gate in its own process that scans codes from its standard input and can be killed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 
 class ScanningProcess:
-    """`gatehouse-gate scan -` over one home."""
+    """A process of `gatehouse-gate scan -` on one home."""
 
     def __init__(self, home: Path) -> None:
         command = [sys.executable, "-m", "gate_app", "scan", "-", "--home", str(home)]
@@ -20,20 +20,20 @@ class ScanningProcess:
         )
 
     def show(self, code: str) -> dict[str, Any]:
-        """Holds a code up and waits for the answer."""
-        self.hold_up(code)
+        """Scan a code and wait for the result."""
+        self.send(code)
         assert self._process.stdout is not None
-        answer: dict[str, Any] = json.loads(self._process.stdout.readline())
-        return answer
+        result: dict[str, Any] = json.loads(self._process.stdout.readline())
+        return result
 
-    def hold_up(self, code: str) -> None:
-        """Holds a code up and waits for nothing."""
+    def send(self, code: str) -> None:
+        """Scan a code without waiting for the result."""
         assert self._process.stdin is not None
         self._process.stdin.write(code.encode() + b"\n")
         self._process.stdin.flush()
 
     def kill(self) -> list[dict[str, Any]]:
-        """The power goes; what it had printed by then."""
+        """Kill the process; return the results printed but not yet read."""
         self._process.send_signal(signal.SIGKILL)
         assert self._process.stdout is not None
         rest = self._process.stdout.read()
@@ -44,6 +44,6 @@ class ScanningProcess:
                 pipe.close()
             except BrokenPipeError:
                 continue
-        # A line that was cut in two lit no lamp.
+        # An incomplete line was never shown on a lamp.
         whole = rest.rpartition(b"\n")[0]
         return [json.loads(line) for line in whole.splitlines()]

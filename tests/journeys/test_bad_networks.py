@@ -1,4 +1,4 @@
-"""Networks that lie: login pages, proxies without a server, answers that never come, replays and strangers."""
+"""Bad networks: login pages, proxies without a server, lost responses, replays and alterations."""
 
 from __future__ import annotations
 
@@ -7,38 +7,38 @@ from typing import Any
 import pytest
 from sqlalchemy.orm import Session
 
-from gate_app.sync.client import Letter, Reply
+from gate_app.sync.client import HttpRequest, HttpResponse
 from shared import protocol
 from shared.errors import Unavailable
-from tests.journeys import cable
-from tests.journeys.cable import Deliver
+from tests.journeys import network_link
+from tests.journeys.network_link import Deliver
 from tests.journeys.world import World
 
 
-def test_a_login_page_of_the_house_wi_fi_changes_nothing(world: World) -> None:
+def test_a_login_page_of_the_venues_wi_fi_changes_nothing(world: World) -> None:
     ticket, other = world.sell(2)
     gate = world.gate("A")
     gate.scan(ticket.code)
     unsent, revision = gate.unsent, gate.sync()["revision"]
     gate.scan(other.code)
     unsent = gate.unsent
-    gate.cable.trouble = cable.captive_portal
-    told = gate.sync()
-    assert "web page" in told["error"]
-    assert "login" in told["error"]
-    assert (gate.unsent, told["revision"]) == (unsent, revision)
+    gate.link.fault = network_link.captive_portal
+    result = gate.sync()
+    assert "web page" in result["error"]
+    assert "login" in result["error"]
+    assert (gate.unsent, result["revision"]) == (unsent, revision)
     assert gate.reason(ticket.code) == "already_used"
     world.mend_network()
     gate.sync()
     assert world.counts() == {"admitted": 2, "already_used": 1}
 
 
-def test_a_portal_that_answers_the_upload_with_ok_is_not_taken_for_the_server(any_world: World) -> None:
+def test_a_captive_portal_that_responds_ok_to_an_upload_is_not_taken_for_the_server(any_world: World) -> None:
     world = any_world
     ticket = world.sell_one()
     gate = world.gate("A")
     gate.scan(ticket.code)
-    gate.cable.trouble = cable.to_the_journal_only(cable.captive_portal)
+    gate.link.fault = network_link.journal_only(network_link.captive_portal)
     gate.sync()
     assert gate.unsent > 0
     world.mend_network()
@@ -52,7 +52,7 @@ def test_an_error_page_half_way_through_a_long_upload(any_world: World) -> None:
     gate = world.gate("A")
     for number in range(1_200):
         gate.scan(tickets[number % 2].code)
-    gate.cable.trouble = cable.after(1, cable.error_page, path=protocol.JOURNAL)
+    gate.link.fault = network_link.after(1, network_link.error_page, path=protocol.JOURNAL)
     assert "error" in gate.sync()
     assert 0 < gate.unsent <= 1_200 - 490
     world.mend_network()
@@ -61,7 +61,7 @@ def test_an_error_page_half_way_through_a_long_upload(any_world: World) -> None:
     assert gate.unsent == 0
 
 
-def test_the_server_breaks_while_it_keeps_an_upload(any_world: World) -> None:
+def test_the_server_fails_while_it_stores_an_upload(any_world: World) -> None:
     world = any_world
     tickets = world.sell(3)
     gate = world.gate("A")
@@ -69,10 +69,10 @@ def test_the_server_breaks_while_it_keeps_an_upload(any_world: World) -> None:
         gate.scan(ticket.code)
 
     def break_down(session: Session, now: int) -> None:
-        raise RuntimeError("the disk of the server made a noise")
+        raise RuntimeError("the server's disk failed")
 
-    acts = world.parts.database.last_acts
-    gate.cable.trouble = _while(protocol.JOURNAL, lambda: acts.append(break_down), lambda: acts.remove(break_down))
+    hooks = world.parts.database.before_commit
+    gate.link.fault = _while(protocol.JOURNAL, lambda: hooks.append(break_down), lambda: hooks.remove(break_down))
     assert "error" in gate.sync()
     assert gate.unsent > 0
     assert world.counts() == {}
@@ -81,29 +81,29 @@ def test_the_server_breaks_while_it_keeps_an_upload(any_world: World) -> None:
     assert (world.counts(), gate.unsent) == ({"admitted": 3}, 0)
 
 
-def _while(path: str, begin: Any, end: Any) -> cable.Trouble:
-    """Something is wrong with the server while it answers one kind of request, and with nothing before or after."""
+def _while(path: str, begin: Any, end: Any) -> network_link.Fault:
+    """A fault that breaks the server only while it handles one kind of request."""
 
-    def trouble(letter: Letter, deliver: Deliver) -> Reply:
-        if not letter.url.endswith(path):
-            return deliver(letter)
-        # The request's counter is used up in a transaction of its own; only the one that keeps the journal fails.
+    def fault(request: HttpRequest, deliver: Deliver) -> HttpResponse:
+        if not request.url.endswith(path):
+            return deliver(request)
+        # The request's counter is stored in a transaction of its own; only the journal's transaction fails.
         begin()
         try:
-            return deliver(letter)
+            return deliver(request)
         finally:
             end()
 
-    return trouble
+    return fault
 
 
-def test_answers_that_never_arrive_cost_nothing_but_another_try(any_world: World) -> None:
+def test_lost_responses_only_cost_a_retry(any_world: World) -> None:
     world = any_world
     tickets = world.sell(5)
     gate = world.gate("A")
     for ticket in tickets:
         gate.scan(ticket.code)
-        gate.cable.trouble = cable.to_the_journal_only(cable.answer_lost)
+        gate.link.fault = network_link.journal_only(network_link.response_lost)
         gate.sync()
     assert gate.unsent > 0
     world.mend_network()
@@ -112,13 +112,13 @@ def test_answers_that_never_arrive_cost_nothing_but_another_try(any_world: World
     assert world.conflicts() == []
 
 
-def test_a_batch_whose_answer_was_lost_is_sent_again_and_changes_nothing(any_world: World) -> None:
+def test_a_batch_whose_response_was_lost_is_sent_again_and_changes_nothing(any_world: World) -> None:
     world = any_world
     tickets = world.sell(5)
     gate = world.gate("A")
     for ticket in tickets:
         gate.scan(ticket.code)
-    gate.cable.trouble = cable.answer_lost
+    gate.link.fault = network_link.response_lost
     for _ in range(3):
         with pytest.raises(Unavailable):
             gate.pusher.run_once()
@@ -128,43 +128,43 @@ def test_a_batch_whose_answer_was_lost_is_sent_again_and_changes_nothing(any_wor
     assert (world.counts(), world.inside(), world.conflicts()) == ({"admitted": 5}, 5, [])
 
 
-def test_an_old_answer_played_again_is_believed_by_nobody(world: World) -> None:
+def test_a_replayed_response_is_rejected(world: World) -> None:
     ticket = world.sell_one()
     gate = world.gate("A")
-    recorded: dict[str, Reply] = {}
+    recorded: dict[str, HttpResponse] = {}
 
-    def record(letter: Letter, deliver: Deliver) -> Reply:
-        recorded[letter.url] = deliver(letter)
-        return recorded[letter.url]
+    def record(request: HttpRequest, deliver: Deliver) -> HttpResponse:
+        recorded[request.url] = deliver(request)
+        return recorded[request.url]
 
-    gate.cable.trouble = record
+    gate.link.fault = record
     gate.sync()
-    world.tell_ticket("block", ticket)
-    gate.cable.trouble = lambda letter, deliver: recorded.get(letter.url) or deliver(letter)
+    world.change_ticket("block", ticket)
+    gate.link.fault = lambda request, deliver: recorded.get(request.url) or deliver(request)
     assert "not signed by our server" in gate.sync()["error"]
     world.mend_network()
     gate.sync()
     assert gate.reason(ticket.code) == "ticket_blocked"
 
 
-@pytest.mark.parametrize("place", [0, 100, -1])
-def test_one_bit_altered_on_the_way_is_noticed(world: World, place: int) -> None:
+@pytest.mark.parametrize("position", [0, 100, -1])
+def test_one_altered_bit_is_detected(world: World, position: int) -> None:
     ticket = world.sell_one()
     gate = world.gate("A")
-    world.tell_ticket("block", ticket)
+    world.change_ticket("block", ticket)
 
-    def alter(letter: Letter, deliver: Deliver) -> Reply:
-        reply = deliver(letter)
-        body = bytearray(reply.body)
-        body[min(place, len(body) - 1)] ^= 1
-        return Reply(reply.status, reply.headers, bytes(body))
+    def alter(request: HttpRequest, deliver: Deliver) -> HttpResponse:
+        response = deliver(request)
+        body = bytearray(response.body)
+        body[min(position, len(body) - 1)] ^= 1
+        return HttpResponse(response.status, response.headers, bytes(body))
 
-    gate.cable.trouble = alter
+    gate.link.fault = alter
     assert "not signed by our server" in gate.sync()["error"]
     assert gate.reason(ticket.code) == "admitted"
 
 
-def test_the_server_goes_and_comes_back_while_gates_work(any_world: World) -> None:
+def test_the_server_restarts_while_gates_work(any_world: World) -> None:
     world = any_world
     tickets = world.sell(3)
     gate = world.gate("A")

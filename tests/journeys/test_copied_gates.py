@@ -1,4 +1,4 @@
-"""Cards that were copied, exchanged and put back."""
+"""Gates whose card was copied, swapped or restored."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from tests.journeys.world import World
 
 
-def test_gate_restored_from_an_older_image_goes_on_as_a_new_branch(any_world: World, tmp_path: Path) -> None:
+def test_a_gate_restored_from_an_older_image_continues_on_a_new_branch(any_world: World, tmp_path: Path) -> None:
     world = any_world
     early, late, new = world.sell(3)
     gate, neighbour = world.gate("A"), world.gate("B")
@@ -19,20 +19,18 @@ def test_gate_restored_from_an_older_image_goes_on_as_a_new_branch(any_world: Wo
     world.advance(minutes=5)
     assert "error" not in gate.sync()
     assert len(gate.branches()) == 2
-    assert "older copy" in gate.lodge.journal.branch_words()
+    assert "older copy" in gate.context.journal.branch_message()
     assert gate.reason(late.code) == "already_used", "its own lost entry came back from the server"
     assert gate.reason(new.code) == "admitted"
     gate.sync()
     neighbour.sync()
     assert world.counts() == {"admitted": 3, "already_used": 1}
-    assert world.conflicts() == [], "it heard the server before it wrote a word"
-    assert gate.lodge.journal.verify().ok
+    assert world.conflicts() == [], "it synced before it wrote anything"
+    assert gate.context.journal.verify().ok
     assert neighbour.reason(new.code) == "already_used"
 
 
-def test_an_older_image_that_hears_the_server_only_later_writes_nothing_before_it_must(
-    world: World, tmp_path: Path
-) -> None:
+def test_an_offline_older_image_writes_nothing_before_it_must(world: World, tmp_path: Path) -> None:
     early, late = world.sell(2)
     gate = world.gate("A")
     gate.scan(early.code)
@@ -50,7 +48,7 @@ def test_an_older_image_that_hears_the_server_only_later_writes_nothing_before_i
     assert [entry.kind for entry in gate.entries()[-3:]] == ["branch", "boot", "time_anchor"]
 
 
-def test_a_copied_home_is_found_though_it_hears_the_server_at_once(any_world: World, tmp_path: Path) -> None:
+def test_a_copied_home_is_detected_though_it_is_online_at_once(any_world: World, tmp_path: Path) -> None:
     world = any_world
     first, second, third = world.sell(3)
     gate = world.gate("A")
@@ -62,14 +60,14 @@ def test_a_copied_home_is_found_though_it_hears_the_server_at_once(any_world: Wo
     twin = world.twin_of(gate, image)
     twin.sync()
     assert "fork" in world.conflicts()
-    assert "second machine" in twin.lodge.journal.branch_words()
+    assert "second machine" in twin.context.journal.branch_message()
     assert twin.reason(second.code) == "already_used"
     assert twin.reason(third.code) == "admitted"
     twin.sync()
     assert world.counts() == {"admitted": 3, "already_used": 1}
 
 
-def test_two_machines_from_one_card_are_found_though_the_copy_was_first_to_speak(world: World, tmp_path: Path) -> None:
+def test_two_machines_with_one_card_are_detected_though_the_copy_synced_first(world: World, tmp_path: Path) -> None:
     ticket = world.sell_one()
     gate = world.gate("A")
     gate.sync()
@@ -78,10 +76,10 @@ def test_two_machines_from_one_card_are_found_though_the_copy_was_first_to_speak
     gate.scan(ticket.code)
     gate.sync()
     assert world.conflicts() == ["fork"]
-    assert "second machine" in gate.lodge.journal.branch_words()
+    assert "second machine" in gate.context.journal.branch_message()
 
 
-def test_an_older_image_that_scans_before_it_hears_the_server_swallows_nothing(world: World, tmp_path: Path) -> None:
+def test_an_older_image_that_scans_offline_loses_nothing(world: World, tmp_path: Path) -> None:
     early, late, offline = world.sell(3)
     gate = world.gate("A")
     gate.scan(early.code)
@@ -100,9 +98,7 @@ def test_an_older_image_that_scans_before_it_hears_the_server_swallows_nothing(w
     assert gate.unsent == 0
 
 
-def test_a_copied_home_on_a_second_machine_is_told_of_and_nothing_is_swallowed(
-    any_world: World, tmp_path: Path
-) -> None:
+def test_a_copied_home_on_a_second_machine_is_reported_and_nothing_is_lost(any_world: World, tmp_path: Path) -> None:
     world = any_world
     tickets = world.sell(5)
     gate = world.gate("A")
@@ -123,7 +119,7 @@ def test_a_copied_home_on_a_second_machine_is_told_of_and_nothing_is_swallowed(
         gate.sync()
         twin.sync()
     assert world.counts() == {"admitted": 5}
-    assert "second machine" in gate.lodge.journal.branch_words() + twin.lodge.journal.branch_words()
+    assert "second machine" in gate.context.journal.branch_message() + twin.context.journal.branch_message()
     assert twin.branches() != gate.branches()
 
 

@@ -1,4 +1,4 @@
-"""Cards that lose entries of the journal: what is left reaches the server, and what is lost is declared."""
+"""Journals with lost or damaged entries: the rest reaches the server, and gaps are declared."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from contextlib import closing
 
 import pytest
 
-from gate_app.journal_reading import SEQ_BITS, last_seq
+from gate_app.journal.reading import SEQ_BITS, last_seq
 from gate_app.sync import push
 from shared.scans import EntryKind
-from tests.journeys.door import Door
+from tests.journeys.simulated_gate import SimulatedGate
 from tests.journeys.world import World
 
 
-def spoil(gate: Door, seq: int, body: bytes | None) -> None:
-    """The card forgets an entry of the present branch, or gives back other bytes."""
-    journal = gate.lodge.journal
+def damage(gate: SimulatedGate, seq: int, body: bytes | None) -> None:
+    """Delete an entry of the current branch, or replace its bytes."""
+    journal = gate.context.journal
     place = journal.branch.local << SEQ_BITS | seq
     connection = journal.database.connection
     if body is None:
@@ -25,58 +25,58 @@ def spoil(gate: Door, seq: int, body: bytes | None) -> None:
         connection.execute("UPDATE journal SET body = ? WHERE place = ?", (body, place))
 
 
-def admissions(gate: Door) -> list[int]:
+def admissions(gate: SimulatedGate) -> list[int]:
     return [entry.seq for entry in gate.admissions()]
 
 
-def gaps(gate: Door) -> list[tuple[int, int]]:
-    told = [entry.details for entry in gate.entries() if entry.kind == EntryKind.GAP]
-    return [(details["first"], details["last"]) for details in told]
+def gaps(gate: SimulatedGate) -> list[tuple[int, int]]:
+    gaps = [entry.details for entry in gate.entries() if entry.kind == EntryKind.GAP]
+    return [(details["first"], details["last"]) for details in gaps]
 
 
-def test_entries_on_both_sides_of_a_hole_reach_the_server(any_world: World) -> None:
+def test_entries_on_both_sides_of_a_gap_reach_the_server(any_world: World) -> None:
     world = any_world
     tickets = world.sell(8)
     gate = world.gate("A")
     for ticket in tickets[:6]:
         gate.scan(ticket.code)
     seqs = admissions(gate)
-    spoil(gate, seqs[1], None)
-    spoil(gate, seqs[2], None)
-    spoil(gate, seqs[4], b"\xc1 nothing")
+    damage(gate, seqs[1], None)
+    damage(gate, seqs[2], None)
+    damage(gate, seqs[4], b"\xc1 nothing")
     assert "error" not in gate.sync()
     assert gaps(gate) == [(seqs[1], seqs[2]), (seqs[4], seqs[4])]
     assert world.counts() == {"admitted": 3}
     assert gate.unsent == 0
     assert len(gate.branches()) == 2
-    assert "are damaged or missing" in gate.lodge.journal.branch_words()
+    assert "are damaged or missing" in gate.context.journal.branch_message()
     gate.scan(tickets[7].code)
     gate.sync()
     assert world.counts() == {"admitted": 4}
     assert (world.conflicts(), gate.sync()["quarantined"]) == ([], 0)
 
 
-def test_an_entry_that_was_altered_on_the_card_counts_no_more_and_spoils_no_other(world: World) -> None:
+def test_an_altered_entry_no_longer_counts_and_affects_no_other(world: World) -> None:
     tickets = world.sell(4)
     gate = world.gate("A")
     for ticket in tickets:
         gate.scan(ticket.code)
     seq = admissions(gate)[1]
-    (body,) = gate.lodge.journal.bodies(gate.lodge.journal.branch, seq - 1, 1)
-    spoil(gate, seq, body.replace(b"admitted", b"admittee", 1))
+    (body,) = gate.context.journal.bodies(gate.context.journal.branch, seq - 1, 1)
+    damage(gate, seq, body.replace(b"admitted", b"admittee", 1))
     gate.sync()
     assert gaps(gate) == [(seq, seq)]
     assert world.counts() == {"admitted": 3}
 
 
-def test_a_hole_that_the_server_had_already_filled_is_declared_only_when_the_server_lost_it_too(world: World) -> None:
+def test_a_gap_is_declared_only_when_the_server_lacks_the_entry_too(world: World) -> None:
     tickets = world.sell(3)
     gate = world.gate("A")
     backup = world.back_up()
     for ticket in tickets:
         gate.scan(ticket.code)
     gate.sync()
-    spoil(gate, admissions(gate)[1], None)
+    damage(gate, admissions(gate)[1], None)
     gate.sync()
     assert (gaps(gate), world.counts()) == ([], {"admitted": 3})
     world.restore(backup)
@@ -86,24 +86,22 @@ def test_a_hole_that_the_server_had_already_filled_is_declared_only_when_the_ser
     assert (world.counts(), gate.unsent) == ({"admitted": 2}, 0)
 
 
-def test_damage_where_the_mark_stands_is_no_second_machine(world: World) -> None:
+def test_damage_at_the_acknowledged_entry_is_not_taken_for_a_second_machine(world: World) -> None:
     first, second = world.sell(2)
     gate = world.gate("A")
     gate.scan(first.code)
     gate.sync()
-    spoil(gate, gate.lodge.journal.head.seq, b"\xc1")
+    damage(gate, gate.context.journal.head.seq, b"\xc1")
     gate.sync()
     gate.scan(second.code)
     gate.sync()
     assert world.counts() == {"admitted": 2}
-    assert "second machine" not in gate.lodge.journal.branch_words()
+    assert "second machine" not in gate.context.journal.branch_message()
     assert len(gate.branches()) == 1, "the server has that entry: nothing is lost"
     assert (world.conflicts(), gate.unsent) == ([], 0)
 
 
-def test_a_hole_holds_up_nothing_though_the_journal_goes_up_in_small_pieces(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_gap_delays_nothing_though_uploads_are_small(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(push, "MAX_ENTRIES", 5)
     tickets = world.sell(30)
     gate = world.gate("A")
@@ -111,15 +109,15 @@ def test_a_hole_holds_up_nothing_though_the_journal_goes_up_in_small_pieces(
         gate.scan(ticket.code)
     seqs = admissions(gate)
     for lost in (seqs[1], seqs[2], seqs[12], seqs[29]):
-        spoil(gate, lost, b"")
+        damage(gate, lost, b"")
     gate.sync()
     assert gate.unsent == 0
     assert world.counts() == {"admitted": 26}
-    assert "second machine" not in gate.lodge.journal.branch_words()
+    assert "second machine" not in gate.context.journal.branch_message()
     assert world.conflicts() == []
 
 
-def test_a_page_of_the_card_goes_bad_and_the_doors_open_all_the_same(any_world: World) -> None:
+def test_the_gate_starts_despite_a_damaged_database_page(any_world: World) -> None:
     world = any_world
     tickets = world.sell(60)
     gate = world.gate("A")
@@ -127,7 +125,7 @@ def test_a_page_of_the_card_goes_bad_and_the_doors_open_all_the_same(any_world: 
         gate.scan(ticket.code)
     written = len(admissions(gate))
     gate.switch_off()
-    spoil_a_page(gate)
+    damage_page(gate)
     gate.switch_on()
     assert gate.reason(tickets[55].code) == "admitted"
     for _ in range(3):
@@ -138,12 +136,12 @@ def test_a_page_of_the_card_goes_bad_and_the_doors_open_all_the_same(any_world: 
     assert written + 1 - lost <= world.counts()["admitted"] < written + 1
 
 
-def spoil_a_page(gate: Door) -> None:
+def damage_page(gate: SimulatedGate) -> None:
     """Writes noise over a page of the file that holds entries from the middle of the journal."""
     path = gate.folder / "gate.db"
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        local = gate.lodge.journal.branch.local
+        local = gate.context.journal.branch.local
         place = local << SEQ_BITS | last_seq(connection, local) // 2
         (body,) = connection.execute("SELECT body FROM journal WHERE place = ?", (place,)).fetchone()
         (size,) = connection.execute("PRAGMA page_size").fetchone()

@@ -1,4 +1,4 @@
-"""kill -9 at any moment: no admission that was told is lost, and no ticket is admitted twice."""
+"""kill -9 at any moment: no admission that was shown is lost, and no ticket is admitted twice."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ GUESTS = 12
 MOST_MS = 12
 
 
-def a_home_of_tonight(folder: Path, tickets: int) -> GateAtHome:
-    """The processes read the real clock, so the evening is now."""
+def a_gate_of_tonight(folder: Path, tickets: int) -> GateAtHome:
+    """A gate whose event is live now, because the processes read the real clock."""
     now = wall_clock()
     shift = now - gate_builders.EVENING
     event = an_event(starts_at=now, ends_at=now + 6 * gate_builders.HOUR)
@@ -31,44 +31,44 @@ def a_home_of_tonight(folder: Path, tickets: int) -> GateAtHome:
 
 
 def test_no_admission_is_lost_and_none_given_twice(tmp_path: Path) -> None:
-    gate = a_home_of_tonight(tmp_path, KILLS * GUESTS)
-    gate.lodge.close()
+    gate = a_gate_of_tonight(tmp_path, KILLS * GUESTS)
+    gate.context.close()
     chance = random.Random(20261118)
-    told: list[dict[str, object]] = []
+    results: list[dict[str, object]] = []
     guests = iter(range(1, KILLS * GUESTS + 1))
     waiting: list[int] = []
     for _ in range(KILLS):
-        told += an_evening_until_the_plug_is_pulled(tmp_path, chance, guests, waiting)
-    with_patience = ScanningProcess(tmp_path)
-    told += [with_patience.show(a_code(number)) for number in waiting]
-    with_patience.kill()
-    check(gate, told)
+        results += scan_until_killed(tmp_path, chance, guests, waiting)
+    last_process = ScanningProcess(tmp_path)
+    results += [last_process.show(a_code(number)) for number in waiting]
+    last_process.kill()
+    check(gate, results)
 
 
-def an_evening_until_the_plug_is_pulled(
+def scan_until_killed(
     home: Path, chance: random.Random, guests: Iterator[int], waiting: list[int]
 ) -> list[dict[str, object]]:
-    """Whoever had no answer yet asks first; then new guests, until the process is killed in the middle of one."""
+    """Scan the guests still waiting, then new ones, until the process is killed during a scan."""
     process = ScanningProcess(home)
-    told = [process.show(a_code(number)) for number in waiting]
-    told += [process.show(a_code(next(guests))) for _ in range(chance.randrange(GUESTS - 3))]
+    results = [process.show(a_code(number)) for number in waiting]
+    results += [process.show(a_code(next(guests))) for _ in range(chance.randrange(GUESTS - 3))]
     queue = [next(guests) for _ in range(3)]
     for number in queue:
-        process.hold_up(a_code(number))
+        process.send(a_code(number))
     threading.Event().wait(chance.uniform(0, MOST_MS) / 1000)
     last = process.kill()
     answered = {line["ticket"]["id"] for line in last}
     waiting[:] = [number for number in queue if f"{ticket_id_of(number):016x}" not in answered]
-    return told + last
+    return results + last
 
 
-def check(gate: GateAtHome, told: list[dict[str, object]]) -> None:
-    lodge = gate.switch_on()
-    assert lodge.journal.verify().ok
+def check(gate: GateAtHome, results: list[dict[str, object]]) -> None:
+    context = gate.switch_on()
+    assert context.journal.verify().ok
     admitted = {entry.seq: entry for entry in gate.presentations() if entry.admitted}
-    lost = [line for line in told if line["verdict"] == "admit" and line["seq"] not in admitted]
+    lost = [line for line in results if line["verdict"] == "admit" and line["seq"] not in admitted]
     assert lost == []
     twice = {ticket: n for ticket, n in Counter(entry.ticket_id for entry in admitted.values()).items() if n > 1}
     assert twice == {}
-    turned_away = [line for line in told if line["verdict"] == "deny"]
-    assert turned_away == [], "every guest of this evening has one good ticket and must come in"
+    refused = [line for line in results if line["verdict"] == "deny"]
+    assert refused == [], "every guest has a valid ticket and must be admitted"

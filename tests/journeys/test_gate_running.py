@@ -1,4 +1,4 @@
-"""The gate at a door: a program of its own, fed through its simulated scanner and stopped politely."""
+"""The gate as a running program, fed through its simulated scanner and stopped by a signal."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from typing import Any
 import pytest
 
 from tests.gate_builders import a_code
-from tests.journeys.test_gate_killed import a_home_of_tonight
+from tests.journeys.test_gate_killed import a_gate_of_tonight
 
-PATIENCE_S = 30.0
+TIMEOUT_S = 30.0
 
 
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
-    gate = a_home_of_tonight(tmp_path / "home", 5)
-    gate.lodge.close()
+    gate = a_gate_of_tonight(tmp_path / "home", 5)
+    gate.context.close()
     return gate.folder
 
 
@@ -35,12 +35,12 @@ def running(home: Path) -> Iterator[subprocess.Popen[str]]:
         process.kill()
 
 
-def told(process: subprocess.Popen[str], words: str) -> str:
+def wait_for_line(process: subprocess.Popen[str], text: str) -> str:
     assert process.stderr is not None
     for line in process.stderr:
-        if words in line:
+        if text in line:
             return line
-    pytest.fail(f"the gate never said: {words}")
+    pytest.fail(f"the gate never printed: {text}")
 
 
 def journal(home: Path) -> list[dict[str, Any]]:
@@ -56,12 +56,12 @@ def presentations(home: Path, wanted: int) -> list[str]:
         if len(reasons) >= wanted:
             return reasons
         pause.wait(0.2)
-    pytest.fail("the scans never came to be written down")
+    pytest.fail("the scans were never recorded")
 
 
-def test_it_scans_shows_its_screen_and_ends_when_it_is_told_to(home: Path, running: subprocess.Popen[str]) -> None:
-    address = told(running, "The gate's screen").split()[-1]
-    with urllib.request.urlopen(address, timeout=PATIENCE_S) as page:  # noqa: S310 - our own screen
+def test_it_scans_shows_its_screen_and_stops_on_sigterm(home: Path, running: subprocess.Popen[str]) -> None:
+    address = wait_for_line(running, "The gate's screen").split()[-1]
+    with urllib.request.urlopen(address, timeout=TIMEOUT_S) as page:  # noqa: S310 - our own screen
         assert page.status == 200
     with (home / "scanner").open("w") as scanner:
         scanner.write(f"{a_code(1)}\n{a_code(2)}\nposter\n")
@@ -74,12 +74,12 @@ def test_it_scans_shows_its_screen_and_ends_when_it_is_told_to(home: Path, runni
     )
     assert (refused.returncode, f"process {running.pid}".casefold() in refused.stderr.casefold()) == (1, True)
     running.send_signal(signal.SIGTERM)
-    assert running.wait(PATIENCE_S) == 0
+    assert running.wait(TIMEOUT_S) == 0
     assert not (home / "scanner").exists()
 
 
-def test_a_reader_that_is_not_there_is_told_and_nothing_starts(home: Path) -> None:
+def test_a_missing_reader_is_reported_and_nothing_starts(home: Path) -> None:
     command = [sys.executable, "-m", "gate_app", "run", "--reader", "serial", "--headless", "--home", str(home)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE_S)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=TIMEOUT_S)
     assert (done.returncode, "Traceback" in done.stderr) == (1, False)
     assert "serial" in done.stderr

@@ -1,4 +1,4 @@
-"""What goes wrong at a door on a Saturday night, and what the gate makes of it."""
+"""Failures at a single gate on a busy night, and how it handles them."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from gate_app import commands
-from gate_app.status import FORGOTTEN_WORDS, status
-from gate_app.sync.client import Reply
+from gate_app.status import MEMORY_LOST_MESSAGE, status
+from gate_app.sync.client import HttpResponse
 from shared import scans
 from shared.errors import GatehouseError
 from shared.snapshot import Movement, MovementKind, PolicyRow, SupervisorRow, TicketState, WhenUncertain
@@ -38,8 +38,8 @@ def gate(tmp_path: Path) -> GateAtHome:
 
 
 def sync(gate: GateAtHome, server: ServerInMemory) -> dict[str, object]:
-    puller, pusher = gate.lodge.sync(server, 0)
-    return commands.sync_once(gate.lodge, puller, pusher)
+    puller, pusher = gate.context.sync(server, 0)
+    return commands.sync_once(gate.context, puller, pusher)
 
 
 # -- power ------------------------------------------------------------------------------------------------------
@@ -50,9 +50,9 @@ def test_power_cut_between_journal_and_lamp(gate: GateAtHome) -> None:
     with pytest.raises(PowerCut):
         gate.scan(a_code(1))
     gate.crash(reboot=True, away_ms=40_000)
-    told = gate.scan(a_code(1), reader="another reader")
-    assert (told["verdict"], told["again"]) == ("admit", True)
-    assert gate.lamp.given == [told], "this guest has not seen a lamp yet: it lights, and the barrier opens"
+    result = gate.scan(a_code(1), reader="another reader")
+    assert (result["verdict"], result["again"]) == ("admit", True)
+    assert gate.lamp.given == [result], "this guest has not seen a lamp yet: it lights, and the barrier opens"
     assert [entry.reason for entry in gate.presentations()] == ["admitted"]
     gate.hands.pass_ms(10_000)
     assert gate.scan(a_code(1))["reason"] == "already_used", "once, and not twice"
@@ -64,7 +64,7 @@ def test_power_cut_after_the_lamp(gate: GateAtHome) -> None:
     assert gate.scan(a_code(1))["reason"] == "already_used"
 
 
-def test_power_cut_before_the_lamp_and_a_long_way_back(gate: GateAtHome) -> None:
+def test_power_cut_before_the_lamp_and_the_guest_returns_much_later(gate: GateAtHome) -> None:
     gate.lamp.cut = True
     with pytest.raises(PowerCut):
         gate.scan(a_code(1))
@@ -80,132 +80,132 @@ def test_power_cut_before_the_commit(gate: GateAtHome, monkeypatch: pytest.Monke
     monkeypatch.setattr(scans, "encode", real)
     gate.crash()
     assert gate.scan(a_code(1))["reason"] == "admitted"
-    assert gate.lodge.journal.verify().ok
+    assert gate.context.journal.verify().ok
 
 
 # -- disk -------------------------------------------------------------------------------------------------------
 
 
-def test_the_disk_is_full_and_nobody_comes_in_until_it_is_not(gate: GateAtHome) -> None:
-    connection = gate.lodge.database.connection
+def test_a_full_disk_admits_nobody_until_there_is_space(gate: GateAtHome) -> None:
+    connection = gate.context.database.connection
     (pages,) = connection.execute("PRAGMA page_count").fetchone()
     connection.execute(f"PRAGMA max_page_count = {pages}")
-    answers = [gate.scan(a_code(n), reader=f"r{turn}") for turn in range(40) for n in (1, 2, 3)]
+    answers = [gate.scan(a_code(n), reader=f"r{number}") for number in range(40) for n in (1, 2, 3)]
     assert answers[-1]["reason"] == "cannot_record"
     assert (answers[-1]["verdict"], answers[-1]["committed"], answers[-1]["seq"]) == ("deny", False, None)
     assert "call the operator" in answers[-1]["message"].lower()
     assert {gate.scan("poster")["reason"] for _ in range(3)} <= {"cannot_record", "unreadable"}
     gate.hands.pass_ms(60_000)
     assert gate.scan(a_code(4))["reason"] == "cannot_record"
-    gate.lodge.database.commits = 10_000
-    gate.lodge.database.rest()
+    gate.context.database.commits = 10_000
+    gate.context.database.rest()
     connection.execute("PRAGMA max_page_count = 1000000")
     assert gate.scan(a_code(4))["reason"] == "admitted"
-    assert gate.lodge.journal.verify().ok
+    assert gate.context.journal.verify().ok
 
 
-def test_the_gates_memory_is_destroyed_and_the_doors_open_all_the_same(gate: GateAtHome) -> None:
+def test_the_gate_starts_although_its_database_is_destroyed(gate: GateAtHome) -> None:
     server = ServerInMemory(gate.hands, the_house())
     sync(gate, server)
     gate.scan(a_code(1))
     sync(gate, server)
-    gate.lodge.close()
+    gate.context.close()
     path = gate.folder / "gate.db"
     for leftover in gate.folder.glob("gate.db-*"):
         leftover.unlink()
     path.write_bytes(b"\0" * 100 + path.read_bytes()[100:8000][::-1])
-    lodge = gate.switch_on()
-    assert "set aside as gate-damaged-1.db" in lodge.complaints[0]
+    context = gate.switch_on()
+    assert "set aside as gate-damaged-1.db" in context.problems[0]
     assert gate.scan(a_code(2))["reason"] == "admitted"
     assert (gate.folder / "gate-damaged-1.db").exists()
     sync(gate, server)
     assert gate.scan(a_code(1))["reason"] == "already_used", "the server remembered what this gate forgot"
 
 
-def test_a_gate_that_forgot_who_came_in_says_so_until_it_has_synced(gate: GateAtHome) -> None:
+def test_a_gate_that_lost_its_movements_warns_until_it_has_synced(gate: GateAtHome) -> None:
     server = ServerInMemory(gate.hands, the_house())
     gate.scan(a_code(1))
     sync(gate, server)
-    gate.lodge.close()
+    gate.context.close()
     (gate.folder / "gate.db").unlink()
     gate.switch_on()
-    told = status(gate.lodge.view())
-    assert (told["memory_lost"], told["warnings"][0]) == (True, FORGOTTEN_WORDS)
-    assert gate.scan(a_code(1))["reason"] == "admitted", "this is what the words are about"
+    result = status(gate.context.status_source())
+    assert (result["memory_lost"], result["warnings"][0]) == (True, MEMORY_LOST_MESSAGE)
+    assert gate.scan(a_code(1))["reason"] == "admitted", "this is what the warning is about"
     server.online = False
     sync(gate, server)
-    gate.lodge.close()
+    gate.context.close()
     gate.switch_on()
-    assert status(gate.lodge.view())["memory_lost"], "a start later it still has not synced"
+    assert status(gate.context.status_source())["memory_lost"], "a start later it still has not synced"
     server.online = True
     sync(gate, server)
-    told = status(gate.lodge.view())
-    assert (told["memory_lost"], FORGOTTEN_WORDS in told["warnings"]) == (False, False)
+    result = status(gate.context.status_source())
+    assert (result["memory_lost"], MEMORY_LOST_MESSAGE in result["warnings"]) == (False, False)
 
 
-def test_a_gate_that_never_had_tickets_has_nothing_to_forget(tmp_path: Path) -> None:
+def test_a_gate_that_never_had_tickets_has_lost_nothing(tmp_path: Path) -> None:
     enrolled(tmp_path / "new")
-    assert not status(GateAtHome(tmp_path / "new").lodge.view())["memory_lost"]
+    assert not status(GateAtHome(tmp_path / "new").context.status_source())["memory_lost"]
 
 
-def test_every_byte_of_a_home_can_be_lost_but_the_key(gate: GateAtHome) -> None:
+def test_everything_in_a_home_but_the_key_can_be_lost(gate: GateAtHome) -> None:
     for path in (gate.folder / "gate.db", gate.folder / "posts.json"):
-        gate.lodge.close()
+        gate.context.close()
         path.unlink()
-    lodge = gate.switch_on()
-    assert lodge.journal.verify().ok
+    context = gate.switch_on()
+    assert context.journal.verify().ok
 
 
 # -- network ----------------------------------------------------------------------------------------------------
 
 
-def test_a_captive_portal_answers_ok_and_nothing_counts_as_delivered(gate: GateAtHome) -> None:
+def test_a_captive_portal_responds_ok_and_nothing_counts_as_uploaded(gate: GateAtHome) -> None:
     server = ServerInMemory(gate.hands, the_house())
-    server.page = Reply(200, {"Content-Type": "text/html"}, b"<html>Please accept our terms</html>")
+    server.page = HttpResponse(200, {"Content-Type": "text/html"}, b"<html>Please accept our terms</html>")
     gate.scan(a_code(1))
-    unsent = gate.lodge.journal.unsent()
-    told = sync(gate, server)
-    assert "waiting for a login" in str(told["error"])
-    assert (gate.lodge.journal.unsent(), told["pushed"]) == (unsent, 0)
+    unsent = gate.context.journal.unsent()
+    result = sync(gate, server)
+    assert "need a login" in str(result["error"])
+    assert (gate.context.journal.unsent(), result["pushed"]) == (unsent, 0)
     assert gate.scan(a_code(2))["reason"] == "admitted"
     server.page = None
     assert sync(gate, server)["unsent"] == 0
     assert len(next(iter(server.entries.values()))) == len(gate.entries())
 
 
-def test_the_cable_is_pulled_in_the_middle_of_the_first_snapshot(tmp_path: Path) -> None:
+def test_the_connection_is_lost_during_the_first_snapshot(tmp_path: Path) -> None:
     hands = Hands()
     gate = a_gate(tmp_path / "a", hands=hands)
-    gate.lodge.roster.wipe()
+    gate.context.roster.wipe()
     server = ServerInMemory(hands, the_house(40))
     server.frame_limit, server.cut_after_frames = 10, 3
-    assert "cable" in str(sync(gate, server)["error"])
+    assert "connection was lost" in str(sync(gate, server)["error"])
     assert gate.scan(a_code(1))["reason"] == "gate_not_ready"
     server.cut_after_frames = None
     assert sync(gate, server)["revision"] == server.revision
     assert gate.scan(a_code(40), reader="r2")["reason"] == "admitted"
 
 
-def test_the_snapshot_in_use_stays_until_the_new_one_is_whole(gate: GateAtHome) -> None:
+def test_the_snapshot_in_use_stays_until_the_new_one_is_complete(gate: GateAtHome) -> None:
     server = ServerInMemory(gate.hands, the_house(40), lineage=b"lineage2")
     server.frame_limit, server.cut_after_frames = 10, 2
-    assert "cable" in str(sync(gate, server)["error"])
+    assert "connection was lost" in str(sync(gate, server)["error"])
     assert gate.scan(a_code(1))["reason"] == "admitted"
-    assert gate.lodge.roster.books[EVENT].position.lineage == b"lineage1"
+    assert gate.context.roster.snapshots[EVENT].position.lineage == b"lineage1"
 
 
-def test_a_row_changes_while_the_snapshot_is_read(gate: GateAtHome) -> None:
-    gate.lodge.roster.wipe()
+def test_a_row_changes_while_the_snapshot_is_downloaded(gate: GateAtHome) -> None:
+    gate.context.roster.wipe()
     server = ServerInMemory(gate.hands, the_house(40))
     server.frame_limit = 10
-    puller, _ = gate.lodge.sync(server, 0)
+    puller, _ = gate.context.sync(server, 0)
     for _ in range(4):
         puller.run_once()
     server.put(a_ticket_row(1, state=TicketState.BLOCKED))
     server.put(a_ticket_row(41))
     while not puller.exchange.idle:
         puller.run_once()
-    assert gate.lodge.roster.books[EVENT].position.digest == server.digest()
+    assert gate.context.roster.snapshots[EVENT].position.digest == server.digest()
     assert gate.scan(a_code(1))["reason"] == "ticket_blocked"
     assert gate.scan(a_code(41))["reason"] == "admitted"
 
@@ -213,10 +213,10 @@ def test_a_row_changes_while_the_snapshot_is_read(gate: GateAtHome) -> None:
 def test_download_does_not_wait_for_upload(gate: GateAtHome) -> None:
     server = ServerInMemory(gate.hands, [*the_house(), a_ticket_row(2, state=TicketState.CANCELLED)])
     gate.scan(a_code(1))
-    puller, pusher = gate.lodge.sync(server, 0)
+    puller, pusher = gate.context.sync(server, 0)
     puller.exchange.greet_again()
-    server.alter = lambda reply: replace(reply, headers={}) if server.asked[-1].endswith("journal") else reply
-    assert "error" in commands.sync_once(gate.lodge, puller, pusher)
+    server.alter = lambda reply: replace(reply, headers={}) if server.requested_paths[-1].endswith("journal") else reply
+    assert "error" in commands.sync_once(gate.context, puller, pusher)
     assert gate.scan(a_code(2))["reason"] == "ticket_cancelled"
 
 
@@ -225,8 +225,8 @@ def test_one_bad_entry_blocks_nothing_behind_it(gate: GateAtHome) -> None:
     server.quarantine = {2}
     for number in (1, 2, 3):
         gate.scan(a_code(number))
-    told = sync(gate, server)
-    assert (told["quarantined"], told["unsent"]) == (1, 0)
+    result = sync(gate, server)
+    assert (result["quarantined"], result["unsent"]) == (1, 0)
 
 
 def test_what_another_gate_admitted_is_refused_here(gate: GateAtHome) -> None:
@@ -237,11 +237,11 @@ def test_what_another_gate_admitted_is_refused_here(gate: GateAtHome) -> None:
         Movement(12, 5, 1, MovementKind.ENTRY, ticket_id_of(1), 1, code_hash, gate.hands.true, 2, 2)
     )
     sync(gate, server)
-    told = gate.scan(a_code(1))
-    assert (told["reason"], "gate B" in told["message"]) == ("already_used", True)
+    result = gate.scan(a_code(1))
+    assert (result["reason"], "gate B" in result["message"]) == ("already_used", True)
 
 
-def test_a_thief_who_never_saw_the_ticket_cannot_use_it_up(gate: GateAtHome) -> None:
+def test_a_forged_code_cannot_use_up_a_ticket(gate: GateAtHome) -> None:
     server = ServerInMemory(gate.hands, the_house())
     server.movements.append(
         Movement(12, 5, 1, MovementKind.ENTRY, ticket_id_of(1), 1, b"guessed, not read"[:16], gate.hands.true, 2, 2)
@@ -257,20 +257,23 @@ def test_the_server_is_restored_from_yesterdays_backup(gate: GateAtHome) -> None
     sync(gate, server)
     server.put(a_ticket_row(3))
     server.restore()
-    told = sync(gate, server)
-    assert (told["unsent"], len(next(iter(server.entries.values())))) == (0, gate.lodge.journal.head.seq)
+    result = sync(gate, server)
+    assert (result["unsent"], len(next(iter(server.entries.values())))) == (0, gate.context.journal.head.seq)
     assert gate.scan(a_code(3))["reason"] == "ticket_cancelled", "it was cancelled before the restoration"
     assert gate.scan(a_code(1))["reason"] == "already_used"
 
 
-def test_a_revoked_device_forgets_its_rows_and_may_still_deliver(gate: GateAtHome) -> None:
+def test_a_revoked_device_wipes_its_rows_and_may_still_upload(gate: GateAtHome) -> None:
     server = ServerInMemory(gate.hands, the_house())
     sync(gate, server)
     gate.scan(a_code(1))
     server.revoked = True
     sync(gate, server)
-    told = gate.scan(a_code(2))
-    assert (told["reason"], "revoked" in told["message"] or "shut out" in told["message"]) == ("gate_not_ready", True)
+    result = gate.scan(a_code(2))
+    assert (result["reason"], "revoked" in result["message"] or "shut out" in result["message"]) == (
+        "gate_not_ready",
+        True,
+    )
     assert not list((gate.folder / "snapshots").glob("*.rows"))
     gate.crash()
     assert gate.scan(a_code(2))["reason"] == "gate_not_ready"
@@ -280,41 +283,41 @@ def test_a_revoked_device_forgets_its_rows_and_may_still_deliver(gate: GateAtHom
 # -- two machines, one key --------------------------------------------------------------------------------------
 
 
-def test_an_older_image_of_the_card_is_put_back(gate: GateAtHome, tmp_path: Path) -> None:
+def test_an_older_image_of_the_card_is_restored(gate: GateAtHome, tmp_path: Path) -> None:
     server = ServerInMemory(gate.hands, the_house())
     gate.scan(a_code(1))
     sync(gate, server)
-    gate.lodge.close()
+    gate.context.close()
     shutil.copytree(gate.folder, tmp_path / "image")
     gate.switch_on()
     gate.scan(a_code(2))
     sync(gate, server)
-    gate.lodge.close()
+    gate.context.close()
     shutil.rmtree(gate.folder)
     shutil.copytree(tmp_path / "image", gate.folder)
     gate.seed = "later"
-    lodge = gate.switch_on()
-    old = lodge.journal.branch.number
+    context = gate.switch_on()
+    old = context.journal.branch.number
     sync(gate, server)
-    assert lodge.journal.branch.number != old
-    assert "older copy" in lodge.standing.words
-    assert gate.scan(a_code(2))["reason"] == "already_used", "the server told what this card had forgotten"
-    assert lodge.journal.unsent() == 1
+    assert context.journal.branch.number != old
+    assert "older copy" in context.sync_state.message
+    assert gate.scan(a_code(2))["reason"] == "already_used", "the server sent what this card had lost"
+    assert context.journal.unsent() == 1
 
 
 def test_a_copied_home_scans_offline_and_both_journals_arrive(gate: GateAtHome, tmp_path: Path) -> None:
     server = ServerInMemory(gate.hands, the_house())
     sync(gate, server)
-    gate.lodge.close()
+    gate.context.close()
     shutil.copytree(gate.folder, tmp_path / "clone")
     gate.switch_on()
     clone = GateAtHome(tmp_path / "clone", gate.hands, seed="clone")
     gate.scan(a_code(1))
     clone.scan(a_code(2))
     sync(gate, server)
-    told = sync(clone, server)
-    assert told["unsent"] == 0
-    assert "another machine" in clone.lodge.standing.words
+    result = sync(clone, server)
+    assert result["unsent"] == 0
+    assert "another machine" in clone.context.sync_state.message
     assert clone.scan(a_code(3))["committed"]
 
 
@@ -322,31 +325,31 @@ def test_a_copied_home_scans_offline_and_both_journals_arrive(gate: GateAtHome, 
 
 
 @pytest.mark.parametrize("wrong", [-56, 64])
-def test_a_pi_boots_in_another_century_and_the_guest_of_tonight_comes_in(gate: GateAtHome, wrong: int) -> None:
+def test_a_gate_with_a_wildly_wrong_clock_admits_tonights_guest(gate: GateAtHome, wrong: int) -> None:
     server = ServerInMemory(gate.hands, [*the_house(0), a_ticket_row(1, not_after=gate.hands.true // 1000 + 3600)])
     sync(gate, server)
     gate.crash(reboot=True, away_ms=300_000)
     gate.hands.wall_error = wrong * 365 * 24 * HOUR
     gate.crash()
-    told = gate.scan(a_code(1))
-    assert (told["reason"], "clock_uncertain" in told["notices"]) == ("admitted", True)
+    result = gate.scan(a_code(1))
+    assert (result["reason"], "clock_uncertain" in result["notices"]) == ("admitted", True)
     entry = gate.presentations()[-1]
     assert abs(entry.wall + entry.offset - gate.hands.true) < HOUR
 
 
 @pytest.mark.parametrize("years", [-20, 20])
-def test_a_slip_of_the_finger_sets_no_clock(gate: GateAtHome, years: int) -> None:
+def test_an_implausible_time_does_not_set_the_clock(gate: GateAtHome, years: int) -> None:
     sync(gate, ServerInMemory(gate.hands, the_house()))
     by = the_house()[9]
     assert isinstance(by, SupervisorRow)
-    before = gate.lodge.time.now().at
+    before = gate.context.time.now().at
     with pytest.raises(GatehouseError, match="Nothing was changed"):
-        gate.lodge.decisions().set_clock(before + years * 365 * 24 * HOUR, by)
-    assert gate.lodge.time.now().at == before
-    assert gate.lodge.decisions().set_clock(before + HOUR, by).at == before + HOUR
+        gate.context.supervisor_actions().set_clock(before + years * 365 * 24 * HOUR, by)
+    assert gate.context.time.now().at == before
+    assert gate.context.supervisor_actions().set_clock(before + HOUR, by).at == before + HOUR
 
 
-def test_an_organiser_who_wants_certainty_gets_a_refusal_instead(gate: GateAtHome) -> None:
+def test_an_organiser_may_have_uncertain_clocks_refuse(gate: GateAtHome) -> None:
     strict = PolicyRow(clock_uncertain=WhenUncertain.DENY)
     server = ServerInMemory(
         gate.hands, [*the_house(0), strict, a_ticket_row(1, not_after=gate.hands.true // 1000 + 3600)]
@@ -354,11 +357,11 @@ def test_an_organiser_who_wants_certainty_gets_a_refusal_instead(gate: GateAtHom
     sync(gate, server)
     assert gate.scan(a_code(1), mode="test")["reason"] == "test_ok"
     gate.crash(reboot=True, away_ms=300_000)
-    told = gate.scan(a_code(1))
-    assert (told["reason"], "clock_uncertain" in told["notices"]) == ("not_valid_yet", True)
+    result = gate.scan(a_code(1))
+    assert (result["reason"], "clock_uncertain" in result["notices"]) == ("not_valid_yet", True)
 
 
-def test_every_sync_leaves_an_anchor_by_which_times_are_corrected(gate: GateAtHome) -> None:
+def test_every_sync_leaves_a_time_anchor(gate: GateAtHome) -> None:
     gate.hands.wall_error = 90_000
     server = ServerInMemory(gate.hands, the_house())
     gate.scan(a_code(1))
@@ -367,7 +370,7 @@ def test_every_sync_leaves_an_anchor_by_which_times_are_corrected(gate: GateAtHo
     assert corrected[2] == pytest.approx(gate.hands.true, abs=10)
 
 
-def test_the_uplink_dies_at_six_and_the_doors_still_open_at_seven(tmp_path: Path) -> None:
+def test_doors_open_as_planned_although_the_uplink_failed_before(tmp_path: Path) -> None:
     hands = Hands()
     gate = a_gate(
         tmp_path / "a", the_house(event=an_event(status="published", go_live_at=hands.true + HOUR)), hands=hands
@@ -378,8 +381,8 @@ def test_the_uplink_dies_at_six_and_the_doors_still_open_at_seven(tmp_path: Path
     assert gate.scan(a_code(1))["reason"] == "admitted"
 
 
-def test_a_home_of_a_newer_program_is_left_alone(gate: GateAtHome) -> None:
-    gate.lodge.close()
+def test_a_home_of_a_newer_version_is_left_alone(gate: GateAtHome) -> None:
+    gate.context.close()
     with sqlite3.connect(gate.folder / "gate.db") as connection:
         connection.execute("PRAGMA user_version = 99")
     with pytest.raises(GatehouseError, match="newer gate program"):

@@ -1,4 +1,4 @@
-"""What the organiser decided while gates could not hear it."""
+"""Changes that an organiser makes while gates are offline."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def test_ticket_revoked_while_the_gate_is_offline_and_admitted_there(any_world: 
     gate = world.gate("A")
     world.cut_network()
     world.advance(minutes=5)
-    world.tell_ticket(what, ticket)
+    world.change_ticket(what, ticket)
     world.advance(minutes=5)
     assert gate.reason(ticket.code) == "admitted"
     world.mend_network()
@@ -32,7 +32,7 @@ def test_ticket_revoked_after_the_guest_was_in_is_no_conflict(any_world: World) 
     world.cut_network()
     assert gate.reason(ticket.code) == "admitted"
     world.advance(minutes=5)
-    world.tell_ticket("cancel", ticket)
+    world.change_ticket("cancel", ticket)
     world.mend_network()
     gate.sync()
     assert world.conflicts() == []
@@ -43,7 +43,7 @@ def test_ticket_reissued_and_the_old_code_shown(world: World) -> None:
     gate, deaf = world.gate("A"), world.gate("B")
     world.advance(minutes=1)
     world.cut_network(deaf)
-    world.tell_ticket("reissue", ticket)
+    world.change_ticket("reissue", ticket)
     fresh = world.code(ticket.id)
     gate.sync()
     assert gate.reason(ticket.code) == "ticket_replaced"
@@ -56,12 +56,12 @@ def test_ticket_reissued_and_the_old_code_shown(world: World) -> None:
     assert world.conflicts() == []
 
 
-def test_the_old_code_passes_a_deaf_gate_and_the_new_one_another(world: World) -> None:
+def test_the_old_code_passes_an_offline_gate_and_the_new_one_another(world: World) -> None:
     ticket = world.sell_one()
     gate, deaf = world.gate("A"), world.gate("B")
     world.cut_network(deaf)
     world.advance(minutes=1)
-    world.tell_ticket("reissue", ticket)
+    world.change_ticket("reissue", ticket)
     gate.sync()
     assert gate.reason(world.code(ticket.id)) == "admitted"
     world.advance(minutes=1)
@@ -72,7 +72,7 @@ def test_the_old_code_passes_a_deaf_gate_and_the_new_one_another(world: World) -
     assert sorted(world.conflicts()) == ["admitted_though_dead"]
 
 
-def test_tickets_of_a_new_key_at_a_gate_that_never_heard_of_it(world: World) -> None:
+def test_tickets_with_a_new_key_at_a_gate_that_does_not_have_it(world: World) -> None:
     gate = world.gate("A")
     world.cut_network()
     world.advance(minutes=1)
@@ -86,7 +86,7 @@ def test_tickets_of_a_new_key_at_a_gate_that_never_heard_of_it(world: World) -> 
     assert world.conflicts() == []
 
 
-def test_a_new_key_waits_until_gates_had_a_day_to_hear_of_it(world: World) -> None:
+def test_a_new_key_is_used_only_after_gates_had_a_day_to_get_it(world: World) -> None:
     gate = world.gate("A")
     world.ask("POST", "/api/keys/rotate", {})
     world.cut_network()
@@ -95,7 +95,7 @@ def test_a_new_key_waits_until_gates_had_a_day_to_hear_of_it(world: World) -> No
     assert gate.reason(ticket.code) == "admitted"
 
 
-def test_a_revoked_key_kills_its_tickets_at_gates_that_hear_of_it(world: World) -> None:
+def test_tickets_of_a_revoked_key_are_refused_once_gates_sync(world: World) -> None:
     known, offline = world.sell(2)
     gate, deaf = world.gate("A"), world.gate("B")
     (key,) = world.ask("GET", "/api/keys")["items"]
@@ -110,12 +110,12 @@ def test_a_revoked_key_kills_its_tickets_at_gates_that_hear_of_it(world: World) 
     deaf.sync()
     assert deaf.reason(offline.code) == "unknown_key"
     assert world.counts() == {"admitted": 1}
-    world.tell_ticket("reissue", known)
+    world.change_ticket("reissue", known)
     gate.sync()
     assert gate.reason(world.code(known.id)) == "admitted"
 
 
-def test_a_distrusted_key_is_good_for_tickets_that_the_gate_knows(world: World) -> None:
+def test_a_distrusted_key_is_valid_for_tickets_that_the_gate_knows(world: World) -> None:
     known = world.sell_one()
     gate = world.gate("A")
     (key,) = world.ask("GET", "/api/keys")["items"]
@@ -131,7 +131,7 @@ def test_event_cancelled_while_gates_are_offline(any_world: World) -> None:
     world.cut_network()
     assert gate.reason(early.code) == "admitted"
     world.advance(minutes=5)
-    world.tell_event("cancel")
+    world.change_event("cancel")
     world.advance(minutes=5)
     assert gate.reason(late.code) == "admitted"
     world.mend_network()
@@ -141,15 +141,15 @@ def test_event_cancelled_while_gates_are_offline(any_world: World) -> None:
     assert world.inside() == 2
 
 
-def test_event_postponed_after_some_were_inside_starts_again_from_nothing(world: World) -> None:
+def test_an_event_postponed_after_admissions_starts_again_from_zero(world: World) -> None:
     ticket = world.sell_one()
     gate = world.gate("A")
     assert gate.reason(ticket.code) == "admitted"
     world.advance(minutes=5)
-    world.tell_event("postpone", reason="Thunderstorm")
+    world.change_event("postpone", reason="Thunderstorm")
     gate.sync()
     assert gate.reason(ticket.code) == "event_postponed"
-    world.tell_event("reschedule", rescheduled_at=iso(world.now + 24 * 3_600_000))
+    world.change_event("reschedule", rescheduled_at=iso(world.now + 24 * 3_600_000))
     gate.sync()
     world.cut_network()
     world.advance(hours=24, minutes=10)
@@ -162,16 +162,16 @@ def test_sold_at_the_box_office_while_the_gate_is_offline(any_world: World) -> N
     world.cut_network()
     world.advance(minutes=10)
     ticket = world.sell_one()
-    told = gate.scan(ticket.code)
-    assert (told["reason"], told["notices"]) == ("admitted", ["not_yet_synced"])
+    result = gate.scan(ticket.code)
+    assert (result["reason"], result["notices"]) == ("admitted", ["not_yet_synced"])
     world.mend_network()
     gate.sync()
     assert world.conflicts() == []
     assert world.counts() == {"admitted": 1}
 
 
-def test_a_strict_organiser_lets_no_unknown_ticket_in(world: World) -> None:
-    strict = world.put_on("Strict", known_tickets_only=True)
+def test_a_strict_policy_refuses_unknown_tickets(world: World) -> None:
+    strict = world.create_event("Strict", known_tickets_only=True)
     gate = world.gate("A", event=strict)
     world.cut_network()
     world.advance(minutes=10)

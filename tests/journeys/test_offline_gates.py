@@ -1,4 +1,4 @@
-"""Gates that decided alone, and what becomes of it when they are heard again."""
+"""Gates that decide offline, and what happens when they sync again."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from gate_app.status import admitted_and_refused
 from tests.gate_builders import HOUR
-from tests.journeys import cable
+from tests.journeys import network_link
 from tests.journeys.world import PIN, World, iso
 
 
@@ -31,12 +31,12 @@ def test_two_gates_admit_the_same_ticket_offline(any_world: World, order: str) -
     assert not conflict.order_unsure
     assert world.inside() == 2
     third.sync()
-    told = third.scan(ticket.code)
-    assert told["reason"] == "already_used"
-    assert [passage["gate"] for passage in told["history"]] == ["A", "B"]
+    result = third.scan(ticket.code)
+    assert result["reason"] == "already_used"
+    assert [passage["gate"] for passage in result["history"]] == ["A", "B"]
 
 
-def test_no_order_of_upload_changes_who_was_rightful(world: World) -> None:
+def test_the_order_of_uploads_does_not_change_who_was_first(world: World) -> None:
     tickets = world.sell(6)
     gates = [world.gate(name) for name in "ABC"]
     world.cut_network()
@@ -44,7 +44,7 @@ def test_no_order_of_upload_changes_who_was_rightful(world: World) -> None:
         for gate in order:
             world.advance(minutes=1)
             assert gate.reason(ticket.code) == "admitted"
-        gate.sync()  # goes nowhere
+        gate.sync()  # fails
     world.mend_network()
     found = []
     for gate in (gates[2], gates[0], gates[1]):
@@ -56,7 +56,7 @@ def test_no_order_of_upload_changes_who_was_rightful(world: World) -> None:
     assert sorted(device for device, _ in rightful) == sorted(starts)
 
 
-def test_clocks_too_unsure_to_tell_who_was_first(world: World) -> None:
+def test_clocks_too_uncertain_to_tell_who_was_first(world: World) -> None:
     ticket = world.sell_one()
     first, second = world.gate("A"), world.gate("B")
     for gate in (first, second):
@@ -67,7 +67,7 @@ def test_clocks_too_unsure_to_tell_who_was_first(world: World) -> None:
     assert first.reason(ticket.code) == "admitted"
     world.advance(seconds=1)
     assert second.reason(ticket.code) == "admitted"
-    # Nothing signed was heard since the machines started: the entries go up before the server's time comes down.
+    # The gates have had no signed response since they booted: entries are uploaded before the server's time is known.
     world.mend_network()
     for gate in (second, first):
         while gate.pusher.run_once():
@@ -99,28 +99,28 @@ def test_everything_shown_during_a_day_without_a_network_arrives_once(any_world:
     assert gate.unsent == 0
 
 
-def test_downward_news_come_although_nothing_can_be_sent_up(world: World) -> None:
+def test_changes_arrive_although_nothing_can_be_uploaded(world: World) -> None:
     ticket, other = world.sell(2)
     gate = world.gate("A")
     gate.scan(ticket.code)
-    world.tell_ticket("block", other)
-    gate.cable.trouble = cable.to_the_journal_only(cable.error_page)
+    world.change_ticket("block", other)
+    gate.link.fault = network_link.journal_only(network_link.error_page)
     assert "error" in gate.sync()
     assert gate.reason(other.code) == "ticket_blocked"
     assert gate.unsent > 0
 
 
-def test_the_journal_goes_up_although_nothing_comes_down(world: World) -> None:
+def test_the_journal_is_uploaded_although_nothing_can_be_downloaded(world: World) -> None:
     ticket = world.sell_one()
     gate = world.gate("A")
     gate.scan(ticket.code)
-    gate.cable.trouble = cable.after(0, cable.error_page, path="/changes")
+    gate.link.fault = network_link.after(0, network_link.error_page, path="/changes")
     assert "error" in gate.sync()
     assert world.counts() == {"admitted": 1}
 
 
-def test_planned_doors_open_with_the_uplink_dead(world: World) -> None:
-    matinee = world.put_on("Matinee", live=False, go_live_at=iso(world.now + 30 * 60_000))
+def test_planned_doors_open_without_the_uplink(world: World) -> None:
+    matinee = world.create_event("Matinee", live=False, go_live_at=iso(world.now + 30 * 60_000))
     ticket = world.sell_one(event=matinee)
     gate = world.gate("A", event=matinee)
     world.cut_network()
@@ -136,8 +136,8 @@ def test_planned_doors_open_with_the_uplink_dead(world: World) -> None:
     assert world.counts(matinee) == {"event_not_live": 1, "admitted": 1}
 
 
-def test_a_planned_end_closes_the_doors_with_the_uplink_dead(world: World) -> None:
-    matinee = world.put_on("Matinee", end_at_auto=iso(world.now + 2 * HOUR))
+def test_a_planned_end_closes_the_doors_without_the_uplink(world: World) -> None:
+    matinee = world.create_event("Matinee", end_at_auto=iso(world.now + 2 * HOUR))
     ticket = world.sell_one(event=matinee)
     gate = world.gate("A", event=matinee)
     world.cut_network()
@@ -146,13 +146,13 @@ def test_a_planned_end_closes_the_doors_with_the_uplink_dead(world: World) -> No
     assert gate.reason(ticket.code) == "event_ended"
 
 
-def test_a_supervisor_opens_the_doors_of_a_gate_that_nobody_can_reach(world: World) -> None:
-    matinee = world.put_on("Matinee", live=False)
+def test_a_supervisor_opens_the_doors_of_an_offline_gate(world: World) -> None:
+    matinee = world.create_event("Matinee", live=False)
     ticket, other = world.sell(2, event=matinee)
     gate, neighbour = world.gate("A", event=matinee), world.gate("B", event=matinee)
     world.cut_network()
     assert gate.reason(ticket.code) == "event_not_live"
-    gate.lodge.decisions().open_doors(matinee.number, "", gate.supervisor(PIN), opened=True)
+    gate.context.supervisor_actions().open_doors(matinee.number, "", gate.supervisor(PIN), opened=True)
     assert gate.reason(ticket.code) == "admitted"
     assert neighbour.reason(other.code) == "event_not_live"
     gate.lose_power()
@@ -178,4 +178,4 @@ def test_an_offline_gate_that_is_in_test_mode_never_counts(world: World) -> None
     assert gate.reason(ticket.code, mode="test") == "already_used"
     gate.sync()
     assert world.counts() == {"admitted": 1}
-    assert admitted_and_refused(gate.lodge.database.connection)[0] == 1
+    assert admitted_and_refused(gate.context.database.connection)[0] == 1

@@ -1,4 +1,4 @@
-"""The power goes: between the journal and the lamp, in the middle of a snapshot, in the middle of an upload."""
+"""Power cuts: between journal and lamp, during a snapshot, during an upload."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import pytest
 from gate_app.sync import exchange
 from shared import protocol
 from tests.gate_builders import PowerCut
-from tests.journeys import cable
-from tests.journeys.door import Door
+from tests.journeys import network_link
+from tests.journeys.simulated_gate import SimulatedGate
 from tests.journeys.world import World
 
 FRAME = 5
@@ -16,16 +16,16 @@ FRAME = 5
 
 @pytest.fixture
 def small_frames(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Snapshots come in frames of a few rows, so that a small house has many."""
+    """Make frames so small that a small event has many."""
     monkeypatch.setattr(exchange, "FRAME_ROWS", FRAME)
 
 
-def frames_asked(gate: Door) -> int:
-    return gate.cable.asked.count(protocol.SNAPSHOT)
+def frames_asked(gate: SimulatedGate) -> int:
+    return gate.link.requested_paths.count(protocol.SNAPSHOT)
 
 
-def cut_after(gate: Door, frames: int) -> None:
-    gate.cable.trouble = cable.after(frames, cable.error_page, path=protocol.SNAPSHOT)
+def cut_after(gate: SimulatedGate, frames: int) -> None:
+    gate.link.fault = network_link.after(frames, network_link.error_page, path=protocol.SNAPSHOT)
 
 
 def test_power_cut_between_journal_and_lamp(any_world: World) -> None:
@@ -39,8 +39,8 @@ def test_power_cut_between_journal_and_lamp(any_world: World) -> None:
     gate.lose_power()
     world.advance(seconds=40)
     gate.boot_up()
-    told = gate.scan(ticket.code, reader="left")
-    assert (told["verdict"], told["again"]) == ("admit", True)
+    result = gate.scan(ticket.code, reader="left")
+    assert (result["verdict"], result["again"]) == ("admit", True)
     assert len(gate.lamp.given) == 1
     world.advance(seconds=10)
     assert gate.reason(ticket.code, reader="left") == "already_used"
@@ -50,7 +50,7 @@ def test_power_cut_between_journal_and_lamp(any_world: World) -> None:
     assert world.inside() == 1
 
 
-def test_a_guest_who_comes_back_long_after_the_power_cut_was_counted_all_the_same(world: World) -> None:
+def test_a_guest_who_returns_long_after_the_power_cut_was_counted(world: World) -> None:
     ticket = world.sell_one()
     gate = world.gate("A")
     gate.lamp.cut = True
@@ -77,13 +77,13 @@ def test_power_cut_at_one_gate_while_the_guest_walks_to_the_next(world: World) -
 
 
 @pytest.mark.usefixtures("small_frames")
-def test_a_snapshot_cut_in_half_goes_on_where_it_stopped(any_world: World) -> None:
+def test_an_interrupted_snapshot_resumes(any_world: World) -> None:
     world = any_world
     tickets = world.sell(60)
     gate = world.gate("A")
     whole = frames_asked(gate)
     assert whole > 60 // FRAME
-    world.restore(world.back_up())  # another history: everything must come anew
+    world.restore(world.back_up())  # a new lineage: everything must be downloaded again
     cut_after(gate, whole // 2)
     gate.sync()
     world.mend_network()
@@ -97,7 +97,7 @@ def test_power_cut_in_the_middle_of_a_new_snapshot_leaves_the_old_one_in_use(wor
     tickets = world.sell(40)
     gate = world.gate("A")
     backup = world.back_up()
-    world.restore(backup)  # another history: everything must come anew
+    world.restore(backup)  # a new lineage: everything must be downloaded again
     cut_after(gate, 4)
     before = frames_asked(gate)
     assert "error" in gate.sync()
@@ -114,14 +114,14 @@ def test_power_cut_in_the_middle_of_a_new_snapshot_leaves_the_old_one_in_use(wor
 
 
 @pytest.mark.usefixtures("small_frames")
-def test_what_is_sold_while_the_snapshot_comes_is_in_it_in_the_end(world: World) -> None:
+def test_tickets_sold_during_the_snapshot_are_in_it_in_the_end(world: World) -> None:
     tickets = world.sell(40)
     gate = world.gate("A")
     world.restore(world.back_up())
     cut_after(gate, 4)
     gate.sync()
     late = world.sell_one()
-    world.tell_ticket("block", tickets[0])
+    world.change_ticket("block", tickets[0])
     world.mend_network()
     before = frames_asked(gate)
     assert "error" not in gate.sync()
@@ -129,12 +129,12 @@ def test_what_is_sold_while_the_snapshot_comes_is_in_it_in_the_end(world: World)
     assert (gate.reason(late.code), gate.reason(tickets[0].code)) == ("admitted", "ticket_blocked")
 
 
-def test_power_cut_after_the_server_heard_and_before_its_answer_came(any_world: World) -> None:
+def test_power_cut_between_an_upload_and_its_response(any_world: World) -> None:
     world = any_world
     ticket = world.sell_one()
     gate = world.gate("A")
     gate.scan(ticket.code)
-    gate.cable.trouble = cable.to_the_journal_only(cable.answer_lost)
+    gate.link.fault = network_link.journal_only(network_link.response_lost)
     assert "error" in gate.sync()
     gate.lose_power()
     gate.boot_up()

@@ -1,4 +1,4 @@
-"""The server's disk died, and yesterday's backup is all there is."""
+"""The server is restored from yesterday's backup."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def test_server_restored_from_yesterdays_backup(any_world: World) -> None:
     gate, neighbour = world.gate("A"), world.gate("B")
     backup = world.back_up()
     world.advance(hours=1)
-    world.tell_ticket("cancel", cancelled)
+    world.change_ticket("cancel", cancelled)
     gate.sync()
     assert gate.reason(used.code) == "admitted"
     gate.sync()
@@ -24,8 +24,8 @@ def test_server_restored_from_yesterdays_backup(any_world: World) -> None:
     world.restore(backup)
     assert world.counts() == {}
     world.advance(minutes=1)
-    for door in (gate, neighbour):
-        assert "error" not in door.sync()
+    for each in (gate, neighbour):
+        assert "error" not in each.sync()
     assert world.counts() == {"admitted": 1}, "the gate sent its journal again from the mark that fell"
     assert world.journal_of(gate).missing == 0
     assert len(gate.branches()) == 1
@@ -34,17 +34,17 @@ def test_server_restored_from_yesterdays_backup(any_world: World) -> None:
     assert gate.reason(later.code) == "admitted"
 
 
-def test_what_the_restored_server_says_of_a_ticket_lifts_what_gates_kept(world: World) -> None:
+def test_the_restored_servers_tickets_replace_those_of_the_gates(world: World) -> None:
     (blocked,) = world.sell(1)
     gate = world.gate("A")
     backup = world.back_up()
-    world.tell_ticket("block", blocked)
+    world.change_ticket("block", blocked)
     gate.sync()
     world.restore(backup)
     gate.sync()
     assert gate.reason(blocked.code) == "ticket_blocked"
-    world.tell_ticket("block", blocked)
-    world.tell_ticket("unblock", blocked)
+    world.change_ticket("block", blocked)
+    world.change_ticket("unblock", blocked)
     gate.sync()
     assert gate.reason(blocked.code) == "admitted"
 
@@ -68,7 +68,7 @@ def test_scans_that_only_a_gate_knew_come_back_after_the_restoration(any_world: 
     assert world.conflicts() == []
 
 
-def test_a_journal_that_was_left_long_ago_comes_back_too(any_world: World, tmp_path: Path) -> None:
+def test_an_old_journal_branch_comes_back_too(any_world: World, tmp_path: Path) -> None:
     world = any_world
     early, late = world.sell(2)
     gate = world.gate("A")
@@ -87,28 +87,28 @@ def test_a_journal_that_was_left_long_ago_comes_back_too(any_world: World, tmp_p
     assert world.counts() == {"admitted": 2}, "what an earlier branch holds was acknowledged once, and lost"
 
 
-def test_a_gate_that_was_enrolled_after_the_backup_is_told_so_and_goes_on_admitting(world: World) -> None:
+def test_a_gate_enrolled_after_the_backup_is_told_so_and_still_admits(world: World) -> None:
     ticket = world.sell_one()
-    backup = world.back_up()  # before the server ever spoke with a gate: its own key must be in it all the same
+    backup = world.back_up()  # before the first sync with a gate: the server's key must be in it already
     gate = world.gate("A")
     world.restore(backup)
-    told = gate.sync()
-    assert "knows no such device" in told["error"]
+    result = gate.sync()
+    assert "does not know the device" in result["error"]
     assert gate.reason(ticket.code) == "admitted"
     assert gate.unsent > 0
 
 
-def test_a_ticket_sold_after_the_backup_is_unknown_to_the_restored_server_and_is_told_of(world: World) -> None:
+def test_a_ticket_sold_after_the_backup_is_reported_as_unknown(world: World) -> None:
     gate, neighbour = world.gate("A"), world.gate("B")
     backup = world.back_up()
     lost = world.sell_one()
-    for door in (gate, neighbour):
-        door.sync()
+    for each in (gate, neighbour):
+        each.sync()
     world.advance(minutes=10)
     world.restore(backup)
     assert gate.reason(lost.code) == "admitted", "this gate has not heard of the restoration yet"
     world.advance(minutes=1)
-    for door in (gate, neighbour):
-        door.sync()
+    for each in (gate, neighbour):
+        each.sync()
     assert neighbour.reason(lost.code) == "not_in_snapshot"
     assert world.conflicts() == ["never_issued"]

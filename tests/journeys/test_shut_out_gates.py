@@ -1,19 +1,19 @@
-"""A device is lost, stolen or suspected, and shut out: what it still says, and who is believed."""
+"""Revoked devices: what they forget, what they may still upload, and what counts."""
 
 from __future__ import annotations
 
 from tests.journeys.world import World
 
 
-def test_revoked_device_wipes_what_it_held_when_it_hears_of_it(world: World) -> None:
+def test_a_revoked_device_wipes_its_rows_when_it_syncs(world: World) -> None:
     ticket = world.sell_one()
     gate = world.gate("A")
     world.revoke(gate)
     assert gate.reason(ticket.code) == "admitted", "it has not heard of it yet"
     gate.sync()
-    told = gate.scan(ticket.code)
-    assert told["reason"] == "gate_not_ready"
-    assert gate.lodge.roster.books == {}
+    result = gate.scan(ticket.code)
+    assert result["reason"] == "gate_not_ready"
+    assert gate.context.roster.snapshots == {}
     assert list(gate.folder.glob("snapshots/*")) == []
 
 
@@ -41,14 +41,14 @@ def test_late_entries_of_a_revoked_device_wait_until_an_admin_accepts_them(any_w
     assert "duplicate" in world.conflicts()
 
 
-def test_what_a_revoked_device_had_shown_before_counts_whenever_it_comes(any_world: World) -> None:
+def test_scans_from_before_the_revocation_count_whenever_they_arrive(any_world: World) -> None:
     world = any_world
     tickets = world.sell(3)
     gate, neighbour = world.gate("A"), world.gate("B")
     for ticket in tickets:
         gate.scan(ticket.code)
     gate.puller.exchange.greet_again()
-    gate.puller.run_once()  # a greeting tells how far its journal goes; the journal itself does not arrive
+    gate.puller.run_once()  # hello reports the journal's length; the journal itself is not uploaded
     world.revoke(gate)
     gate.sync()
     neighbour.sync()
@@ -56,16 +56,16 @@ def test_what_a_revoked_device_had_shown_before_counts_whenever_it_comes(any_wor
     assert neighbour.reason(tickets[0].code) == "already_used"
 
 
-def test_a_shut_out_gate_gets_nothing_new(world: World) -> None:
+def test_a_revoked_gate_gets_nothing_new(world: World) -> None:
     gate = world.gate("A")
     world.revoke(gate)
     world.sell(3)
-    told = gate.sync()
-    assert "shut" in gate.lodge.standing.words + told.get("error", "")
+    result = gate.sync()
+    assert "revoked" in gate.context.sync_state.message + result.get("error", "")
     assert gate.sync()["revision"] is None
 
 
-def test_a_gate_enrolled_anew_after_it_was_shut_out_keeps_its_journal(world: World) -> None:
+def test_a_revoked_gate_that_is_enrolled_again_keeps_its_journal(world: World) -> None:
     ticket = world.sell_one()
     gate = world.gate("A")
     gate.scan(ticket.code)
@@ -74,7 +74,7 @@ def test_a_gate_enrolled_anew_after_it_was_shut_out_keeps_its_journal(world: Wor
     world.revoke(gate)
     gate.sync()
     device = world.ask("POST", "/api/devices", {"name": "Gate A again"})
-    post = {"event_id": world.event.id, "gate": world.gates["A"]}
+    post = {"event_id": world.event.id, "gate": world.gate_numbers["A"]}
     world.ask("PUT", f"/api/devices/{device['id']}/assignments", {"assignments": [post]})
     gate.switch_off()
     gate.enrol(world.ask("POST", f"/api/devices/{device['id']}/code", {})["code"])

@@ -1,4 +1,4 @@
-"""Two gates of one event that hear of each other by way of the server."""
+"""Two gates of one event that learn of each other's scans through the server."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ def gate(tmp_path: Path) -> GateAtHome:
 
 
 def sync(gate: GateAtHome, server: ServerInMemory) -> dict[str, object]:
-    puller, pusher = gate.lodge.sync(server, 0)
-    return commands.sync_once(gate.lodge, puller, pusher)
+    puller, pusher = gate.context.sync(server, 0)
+    return commands.sync_once(gate.context, puller, pusher)
 
 
-def test_two_gates_admit_one_ticket_offline_and_both_learn_of_it(gate: GateAtHome, tmp_path: Path) -> None:
+def test_two_gates_admit_one_ticket_offline_and_both_learn_of_the_clash(gate: GateAtHome, tmp_path: Path) -> None:
     server = ServerInMemory(gate.hands, the_house())
     other = a_gate(tmp_path / "b", device=12, hands=gate.hands)
     assert [one.scan(a_code(1))["reason"] for one in (gate, other)] == ["admitted", "admitted"]
@@ -32,7 +32,7 @@ def test_two_gates_admit_one_ticket_offline_and_both_learn_of_it(gate: GateAtHom
     assert sync(gate, server)["conflicts"] == 1, "hearing of it again makes it no second one"
 
 
-def test_coming_and_going_through_two_gates_is_no_clash(tmp_path: Path) -> None:
+def test_entry_and_exit_at_two_gates_is_not_a_clash(tmp_path: Path) -> None:
     rows = [*the_house(0), a_ticket_row(1, entitlement=Entitlement.GA_STANDING)]
     hands = Hands()
     gate, other = a_gate(tmp_path / "a", rows, hands=hands), a_gate(tmp_path / "b", rows, device=12, hands=hands)

@@ -1,4 +1,4 @@
-"""Fixtures for the parts that the server may be given besides its database: `redis_url` and `amqp_url`."""
+"""Fixtures for the optional services of the server: `redis_url` and `amqp_url`."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import pytest
 import redis
 
-from scripts.throwaway.rabbit import RabbitServer
-from scripts.throwaway.redis import RedisServer
-from tests.services.parts import named_server, opened, skip_if_left_out
+from scripts.private_services.rabbit import RabbitServer
+from scripts.private_services.redis import RedisServer
+from tests.services.optional_services import configured_url, skip_if_excluded, start_or_fail
 
 __all__ = ["amqp_url", "rabbit_server", "redis_server", "redis_url"]
 
@@ -29,7 +29,7 @@ def _started_rabbit() -> RabbitServer:
 @pytest.fixture(scope="session")
 def redis_server() -> Iterator[RedisServer]:
     """A private Redis that a test may stop, start and kill, never one of yours; leave it running."""
-    server = opened("redis", _started_redis)
+    server = start_or_fail("redis", _started_redis)
     yield server
     server.remove()
 
@@ -37,25 +37,25 @@ def redis_server() -> Iterator[RedisServer]:
 @pytest.fixture
 def redis_url(request: pytest.FixtureRequest) -> str:
     """An empty Redis; one of yours, named by GATEHOUSE_TEST_REDIS_URL, is used as it is and never emptied."""
-    skip_if_left_out("redis")
-    if named := named_server("GATEHOUSE_TEST_REDIS_URL"):
-        return named
+    skip_if_excluded("redis")
+    if configured := configured_url("GATEHOUSE_TEST_REDIS_URL"):
+        return configured
     url = str(request.getfixturevalue("redis_server").url)
-    with redis.Redis.from_url(url) as line:
-        line.flushall()
+    with redis.Redis.from_url(url) as client:
+        client.flushall()
     return url
 
 
 @pytest.fixture(scope="session")
 def rabbit_server() -> Iterator[RabbitServer]:
     """A private RabbitMQ that a test may stop, start and kill, never one of yours; leave it running."""
-    server = opened("rabbitmq", _started_rabbit)
+    server = start_or_fail("rabbitmq", _started_rabbit)
     yield server
     server.remove()
 
 
 @pytest.fixture
 def amqp_url(request: pytest.FixtureRequest) -> str:
-    """A virtual host with nothing in it; one of yours, named by GATEHOUSE_TEST_AMQP_URL, is used as it is."""
-    skip_if_left_out("rabbitmq")
-    return named_server("GATEHOUSE_TEST_AMQP_URL") or str(request.getfixturevalue("rabbit_server").new_vhost())
+    """An empty virtual host; one of yours, named by GATEHOUSE_TEST_AMQP_URL, is used as it is."""
+    skip_if_excluded("rabbitmq")
+    return configured_url("GATEHOUSE_TEST_AMQP_URL") or str(request.getfixturevalue("rabbit_server").new_vhost())

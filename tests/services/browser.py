@@ -1,4 +1,4 @@
-"""Fixtures for pages: a real Chromium that may speak to this machine alone."""
+"""Fixtures for pages: a real Chromium that may only reach this machine."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, Playwright, Route, expect, sync_playwright
 
-from scripts.throwaway.installed import NotInstalledError
-from tests.services.parts import opened
+from scripts.private_services.installed import NotInstalledError
+from tests.services.optional_services import start_or_fail
 
 __all__ = ["browser", "browser_page"]
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
-#: The flags keep Chromium from looking up hosts of its maker at every start.
+#: The flags keep Chromium from contacting its maker's hosts at every start.
 QUIET = [
     "--disable-background-networking",
     "--disable-component-update",
@@ -24,8 +24,8 @@ QUIET = [
     "--disable-quic",
     "--no-first-run",
 ]
-HERE = {"127.0.0.1", "localhost", "[::1]", "::1"}
-PATIENCE_MS = 30_000
+LOCAL_HOSTS = {"127.0.0.1", "localhost", "[::1]", "::1"}
+TIMEOUT_MS = 30_000
 
 
 def _program() -> str:
@@ -45,45 +45,45 @@ def _launched(playwright: Playwright) -> Browser:
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    """One Chromium for the whole run; pages come from `browser_page`."""
-    expect.set_options(timeout=PATIENCE_MS)
+    """One Chromium for the whole run; tests get pages from `browser_page`."""
+    expect.set_options(timeout=TIMEOUT_MS)
     with sync_playwright() as playwright:
-        started = opened("browser", lambda: _launched(playwright))
+        started = start_or_fail("browser", lambda: _launched(playwright))
         yield started
         started.close()
 
 
-def _stay_here(route: Route, strayed: list[str]) -> None:
+def _block_outside(route: Route, blocked: list[str]) -> None:
     address = urlsplit(route.request.url)
-    if address.scheme in {"data", "blob", "about"} or address.hostname in HERE:
+    if address.scheme in {"data", "blob", "about"} or address.hostname in LOCAL_HOSTS:
         route.fallback()
         return
-    strayed.append(route.request.url)
+    blocked.append(route.request.url)
     route.abort()
 
 
-def _watch(page: Page) -> list[str]:
-    """What goes wrong on a page unseen: errors of scripts, broken policy, requests to the world."""
-    trouble: list[str] = []
+def _collect_errors(page: Page) -> list[str]:
+    """Collect script errors, policy violations and requests to the outside world."""
+    errors: list[str] = []
 
     def listen(message: ConsoleMessage) -> None:
         if "Content Security Policy" in message.text:
-            trouble.append(message.text)
+            errors.append(message.text)
 
-    page.on("pageerror", lambda error: trouble.append(str(error)))
+    page.on("pageerror", lambda error: errors.append(str(error)))
     page.on("console", listen)
-    page.route("**/*", lambda route: _stay_here(route, trouble))
-    return trouble
+    page.route("**/*", lambda route: _block_outside(route, errors))
+    return errors
 
 
 @pytest.fixture
 def browser_page(browser: Browser) -> Iterator[Page]:
-    """A page with an empty profile; the test fails afterwards if a script on it broke or asked the outside world."""
+    """A page with an empty profile; the test fails afterwards if a script failed or a request left this machine."""
     context = browser.new_context(viewport={"width": 1280, "height": 800})
     page = context.new_page()
-    page.set_default_timeout(PATIENCE_MS)
-    trouble = _watch(page)
+    page.set_default_timeout(TIMEOUT_MS)
+    errors = _collect_errors(page)
     yield page
     context.close()
-    if trouble:
-        pytest.fail("The page was in trouble: " + "; ".join(trouble), pytrace=False)
+    if errors:
+        pytest.fail("Errors on the page: " + "; ".join(errors), pytrace=False)

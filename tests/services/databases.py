@@ -1,20 +1,40 @@
-"""Fixtures that hand out fresh databases: `postgres_url`, `sqlite_url`, and `database_url` for each in turn."""
+"""Fixtures that hand out fresh databases: `postgres_url`, `sqlite_url`, and `database_url` for each in turn.
+
+They are copies of one migrated template: running the migrations anew costs more than most tests. A test about the
+schema itself asks for `empty_postgres_url`, `empty_sqlite_url` or `empty_database_url`.
+"""
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 from uuid import uuid4
 
 import pytest
 
-from scripts.throwaway.postgres import PostgresServer, create_database, drop_database
-from tests.services.parts import named_server, opened, skip_if_left_out
+from scripts.private_services.postgres import PostgresServer, create_database, drop_database
+from sync_server.migrations import schema
+from sync_server.plumbing.database import open_engine
+from tests.services.optional_services import configured_url, skip_if_excluded, start_or_fail
 
-__all__ = ["database_url", "postgres_server", "postgres_url", "sqlite_url"]
+__all__ = [
+    "database_url",
+    "empty_database_url",
+    "empty_postgres_url",
+    "empty_sqlite_url",
+    "migrated_postgres",
+    "migrated_sqlite",
+    "postgres_address",
+    "postgres_server",
+    "postgres_url",
+    "sqlite_url",
+]
 
-NAMED = "GATEHOUSE_TEST_DATABASE_URL"
+ADDRESS_SETTING = "GATEHOUSE_TEST_DATABASE_URL"
+EMPTY = "template0"
 
 
 def _started() -> PostgresServer:
@@ -27,26 +47,47 @@ def _started() -> PostgresServer:
 @pytest.fixture(scope="session")
 def postgres_server() -> Iterator[PostgresServer]:
     """A private PostgreSQL that a test may stop, start and kill, never one of yours; leave it running."""
-    server = opened("postgresql", _started)
+    server = start_or_fail("postgresql", _started)
     yield server
     server.remove()
 
 
-@pytest.fixture
-def postgres_url(request: pytest.FixtureRequest) -> Iterator[str]:
-    """A fresh, empty PostgreSQL database: `postgresql://…`."""
-    skip_if_left_out("postgresql")
-    server = named_server(NAMED) or request.getfixturevalue("postgres_server").url()
-    name = f"gatehouse_test_{uuid4().hex}"
-    create_database(server, name)
-    yield urlsplit(server)._replace(path=f"/{name}").geturl()
-    drop_database(server, name)
+@pytest.fixture(scope="session")
+def postgres_address(request: pytest.FixtureRequest) -> str:
+    """The PostgreSQL server on which tests make their databases."""
+    skip_if_excluded("postgresql")
+    return configured_url(ADDRESS_SETTING) or request.getfixturevalue("postgres_server").url()
+
+
+@pytest.fixture(scope="session")
+def migrated_postgres(postgres_address: str) -> Iterator[str]:
+    """The name of a migrated PostgreSQL database that is only ever copied."""
+    with _postgres_database(postgres_address, EMPTY) as url:
+        _migrate(url)
+        yield urlsplit(url).path.removeprefix("/")
+
+
+@pytest.fixture(scope="session")
+def migrated_sqlite(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A migrated SQLite file that is only ever copied."""
+    file = tmp_path_factory.mktemp("template") / "gatehouse.db"
+    _migrate(f"sqlite:///{file}")
+    return file
 
 
 @pytest.fixture
-def sqlite_url(tmp_path: Path) -> str:
-    """The address of an SQLite file that does not exist yet: `sqlite:///…`."""
-    return f"sqlite:///{tmp_path / 'gatehouse.db'}"
+def postgres_url(postgres_address: str, migrated_postgres: str) -> Iterator[str]:
+    """A fresh PostgreSQL database with the newest schema: `postgresql://…`."""
+    with _postgres_database(postgres_address, migrated_postgres) as url:
+        yield url
+
+
+@pytest.fixture
+def sqlite_url(tmp_path: Path, migrated_sqlite: Path) -> str:
+    """A fresh SQLite file with the newest schema: `sqlite:///…`."""
+    file = tmp_path / "gatehouse.db"
+    shutil.copyfile(migrated_sqlite, file)
+    return f"sqlite:///{file}"
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -54,3 +95,48 @@ def database_url(request: pytest.FixtureRequest) -> str:
     """A fresh database of each kind in turn: what holds must hold on both."""
     wanted = "sqlite_url" if request.param == "sqlite" else "postgres_url"
     return str(request.getfixturevalue(wanted))
+
+
+@pytest.fixture
+def empty_postgres_url(postgres_address: str) -> Iterator[str]:
+    """A PostgreSQL database without any table."""
+    with _postgres_database(postgres_address, EMPTY) as url:
+        yield url
+
+
+@pytest.fixture
+def empty_sqlite_url(tmp_path: Path) -> str:
+    """The address of an SQLite file that does not exist yet."""
+    return f"sqlite:///{tmp_path / 'gatehouse.db'}"
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def empty_database_url(request: pytest.FixtureRequest) -> str:
+    """A database of each kind in turn, without any table."""
+    wanted = "empty_sqlite_url" if request.param == "sqlite" else "empty_postgres_url"
+    return str(request.getfixturevalue(wanted))
+
+
+@contextmanager
+def _postgres_database(server: str, template: str) -> Iterator[str]:
+    name = f"gatehouse_test_{uuid4().hex}"
+    create_database(server, name, template)
+    yield urlsplit(server)._replace(path=f"/{name}").geturl()
+    drop_database(server, name)
+
+
+def _migrate(url: str) -> None:
+    engine = open_engine(url)
+    schema.upgrade(engine)
+    engine.dispose()
+    if engine.dialect.name == "sqlite":
+        _leave_one_file(url)
+
+
+def _leave_one_file(url: str) -> None:
+    """Move what stands in the write-ahead log into the file itself, so that a copy of the file is whole."""
+    engine = open_engine(url)
+    with engine.connect() as connection:
+        connection.exec_driver_sql("ROLLBACK")
+        connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+    engine.dispose()

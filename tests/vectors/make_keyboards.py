@@ -1,6 +1,6 @@
-"""Makes keyboards.json with libxkbcommon and the X Keyboard Configuration Database: a witness for our layout tables.
+"""Generates keyboards.json with libxkbcommon and the X Keyboard Configuration Database, to verify our layout tables.
 
-It plays a wedge scanner that believes in a US keyboard and writes down what each layout makes of every key that a code
+It simulates a wedge scanner set to a US keyboard and records what each layout makes of every key that a code
 may need. Run it with `python -m tests.vectors.make_keyboards` where both are installed; the tests read the file only.
 """
 
@@ -96,15 +96,15 @@ class Keyboard:
         self.library, self.state = library, ctypes.c_void_p(library.xkb_state_new(keymap))
 
     def press(self, key: int) -> None:
-        """Down."""
+        """Press a key."""
         self.library.xkb_state_update_key(self.state, key, 1)
 
     def release(self, key: int) -> None:
-        """And up."""
+        """Release a key."""
         self.library.xkb_state_update_key(self.state, key, 0)
 
     def type(self, key: str, shift: bool) -> str:
-        """What appears; a dead key makes nothing appear."""
+        """The character that the key types; nothing for a dead key."""
         if shift:
             self.press(SHIFT)
         code = self.library.xkb_state_key_get_utf32(self.state, KEYCODES[key])
@@ -114,7 +114,7 @@ class Keyboard:
 
 
 def typed(keyboard: Keyboard, text: str, shift: str, caps: bool) -> str:
-    """The whole text, typed in one of the habits."""
+    """The whole text, typed with one way of shifting."""
     if caps:
         keyboard.press(CAPS_LOCK)
         keyboard.release(CAPS_LOCK)
@@ -122,7 +122,7 @@ def typed(keyboard: Keyboard, text: str, shift: str, caps: bool) -> str:
 
 
 def cases(library: ctypes.CDLL) -> Iterator[dict[str, str]]:
-    """Every layout in every habit with every prefix."""
+    """Every layout with every way of shifting and every prefix."""
     for layout in LAYOUTS:
         for habit, (shift, caps) in HABITS.items():
             for prefix in PREFIXES:
@@ -131,7 +131,7 @@ def cases(library: ctypes.CDLL) -> Iterator[dict[str, str]]:
 
 
 def xkbcommon() -> ctypes.CDLL:
-    """The library, told what its functions give back."""
+    """The library with the types of its functions."""
     library: Any = ctypes.CDLL("libxkbcommon.so.0")
     for function in (library.xkb_context_new, library.xkb_keymap_new_from_names, library.xkb_state_new):
         function.restype = ctypes.c_void_p

@@ -1,4 +1,4 @@
-"""Makes tickets.json: exact ticket codes, good and bad, for every reader of them; `python -m` writes it anew.
+"""Generates tickets.json: valid and invalid ticket codes for every implementation; `python -m` regenerates it.
 
 Its keys come from published seeds and are worth nothing: never put them on a real ring.
 """
@@ -23,21 +23,21 @@ FILE = Path(__file__).with_name("tickets.json")
 ORDER_OF_THE_CURVE = 2**252 + 27742317777372353535851937790883648493
 
 Case = tuple[str, str]
-"""What the code shows, and its text. What is to be answered stands in the name of the group it is in."""
+"""A description of a code, and its text. The expected result is in the name of its group."""
 
 
 def private_key(key_id: int) -> Ed25519PrivateKey:
-    """The published test key of that id."""
+    """The published test key with that id."""
     return Ed25519PrivateKey.from_private_bytes(seed(key_id))
 
 
 def seed(key_id: int) -> bytes:
-    """Thirty-two bytes that everybody can compute."""
+    """Thirty-two reproducible bytes."""
     return hashlib.sha256(f"gatehouse test key {key_id}".encode()).digest()
 
 
 def public_key(key_id: int) -> bytes:
-    """What a gate would hold of that key."""
+    """The key as a gate would have it."""
     return private_key(key_id).public_key().public_bytes_raw()
 
 
@@ -70,35 +70,35 @@ CODE = sign(TICKET, private_key(1))
 
 
 def signed(unsigned: bytes, key_id: int = 1, domain: bytes = SIGNED_AS) -> bytes:
-    """Any bytes at all under a good signature: what a clumsy or a newer issuer would make."""
+    """Any bytes with a valid signature, as a faulty or newer issuer might make."""
     return unsigned + private_key(key_id).sign(domain + unsigned)
 
 
 def head(**other: int) -> bytes:
-    """The bytes of TICKET with some places overwritten, whatever that makes of it."""
+    """The bytes of TICKET with some bytes overwritten."""
     names = ("version", *list(asdict(TICKET))[:-1], "length")
     values = dict(zip(names, HEAD.unpack(to_bytes(TICKET)), strict=True)) | other
     return HEAD.pack(*values.values())
 
 
 def with_block(block: bytes) -> str:
-    """TICKET with this block of extensions, well signed."""
+    """TICKET with this block of extensions, validly signed."""
     return as_text(signed(head(length=len(block)) + block))
 
 
 def flipped(code_bytes: bytes, bit: int) -> bytes:
-    """The same with one bit the other way."""
+    """The same bytes with one bit flipped."""
     return (int.from_bytes(code_bytes, "big") ^ 1 << (8 * len(code_bytes) - 1 - bit)).to_bytes(len(code_bytes), "big")
 
 
 def typed(text: str, layout: Layout, shift: bool = True) -> str:
-    """What a computer with this layout makes of a scanner that believes in a US keyboard."""
+    """The text that a computer with this layout reads from a scanner set to a US keyboard."""
     plain, shifted = dict(zip(KEYS, layout.plain, strict=True)), dict(zip(KEYS, layout.shifted, strict=True))
     return "".join((shifted if shift and key.isalpha() else plain)[key] for key in text)
 
 
 def claims() -> Iterator[tuple[str, Ticket]]:
-    """Tickets that differ in one thing each."""
+    """Tickets that each differ in one field."""
     yield "an ordinary ticket", TICKET
     yield "a ticket that claims nothing but itself", Ticket(1, 0, 0, 0, 0)
     for kind in Entitlement:
@@ -133,7 +133,7 @@ def _largest() -> Ticket:
 
 
 def read_anyway() -> Iterator[Case]:
-    """Texts around a good code that scanners, keyboards and programs add or change."""
+    """Valid codes with additions and changes by scanners, keyboards and programs."""
     around = {"newline": "\n", "carriage return and newline": "\r\n", "tab": "\t", "blanks": "  "}
     for name, tail in around.items():
         yield f"then {name}", CODE + tail
@@ -152,7 +152,7 @@ def read_anyway() -> Iterator[Case]:
 
 
 def unreadable() -> Iterator[Case]:
-    """Texts that are no ticket of this format."""
+    """Texts that are not tickets of this format."""
     yield from {
         "nothing": "",
         "a blank": " ",
@@ -203,7 +203,7 @@ def _spare_bits() -> str:
 
 
 def unsupported() -> Iterator[Case]:
-    """Codes of our format that ask for more than this version knows."""
+    """Codes of our format that require more than this version supports."""
     for digit in "0239":
         yield f"version {digit} on the outside", f"MAY{digit}{CODE[4:]}"
     yield "version 2 and nothing that is understood", "MAY2$%*+-./:"
@@ -227,7 +227,7 @@ def unsupported() -> Iterator[Case]:
 
 
 def unknown_key() -> Iterator[Case]:
-    """Codes whose key is not held, or is held revoked."""
+    """Codes whose key is unknown or revoked."""
     yield "a key that is not held", sign(replace(TICKET, key_id=UNKNOWN_KEY), private_key(UNKNOWN_KEY))
     yield "an unknown key and an altered ticket", as_text(flipped(signed(head(key_id=UNKNOWN_KEY), UNKNOWN_KEY), 80))
     yield "a revoked key", sign(replace(TICKET, key_id=4), private_key(4))
@@ -254,7 +254,7 @@ def bad_signature() -> Iterator[Case]:
 
 
 def _malleated(good: bytes) -> bytes:
-    """The scalar plus the order of the curve: equal in arithmetic, and to be refused all the same."""
+    """The scalar plus the order of the curve: arithmetically equal, but must be refused."""
     scalar = int.from_bytes(good[-32:], "little") + ORDER_OF_THE_CURVE
     return good[:-32] + scalar.to_bytes(32, "little")
 
@@ -318,7 +318,7 @@ def _refused(reason: str, name: str, text: str) -> dict[str, Any]:
 
 
 def written() -> str:
-    """The file as it must stand on disk."""
+    """The file exactly as it must be on disk."""
     return json.dumps(document(), indent=1) + "\n"
 
 

@@ -1,4 +1,4 @@
-"""Makes snapshot.json, chains.json and requests.json: exact bytes of the wire for every program that speaks it.
+"""Generates snapshot.json, chains.json and requests.json: exact bytes of the protocol for every implementation.
 
 `python -m` writes them anew. Their keys come from published seeds and are worth nothing.
 """
@@ -41,13 +41,13 @@ def public(key: Any) -> str:
 
 
 def as_row(row: Row) -> dict[str, Any]:
-    """One row as JSON can say it."""
+    """A row as JSON."""
     body = None if row.body is None else row.body.hex()
     return {"kind": int(row.kind), "key": str(row.key), "body": body, "hash": f"{row_hash(row):032x}"}
 
 
 def some_tickets(count: int) -> list[AnyRow]:
-    """Tickets sold in a row, with ids that look random and are not."""
+    """Tickets sold one after the other, with ids that only look random."""
     return [
         a_ticket_row(
             ticket_id=(place + 1) * 0x9E3779B97F4A7C15 % 2**64,
@@ -62,7 +62,7 @@ def some_tickets(count: int) -> list[AnyRow]:
 
 
 def frames() -> dict[str, list[Row]]:
-    """Rows that are worth framing, by what they show."""
+    """Rows for frames, by what they show."""
     gone = [Row(RowKind.TICKET, key, None) for key in (5, 2**64 - 1)]
     foreign = [Row(RowKind.GATE, 3, b"\x93\xcc\x01\xa1A\xa1B"), Row(RowKind.GATE, 4, b"\xc1")]
     return {
@@ -103,13 +103,13 @@ def movements() -> list[Any]:
 
 
 def as_entry(entry: Entry) -> dict[str, Any]:
-    """One entry as JSON can say it: bytes as hex, the ticket's id as text."""
+    """An entry as JSON: bytes as hex, the ticket's id as text."""
     said = {name: value.hex() if isinstance(value, bytes) else value for name, value in asdict(entry).items()}
     return said | {"ticket_id": str(entry.ticket_id), "notices": list(entry.notices)}
 
 
 def journal() -> list[Entry]:
-    """A short evening."""
+    """The entries of a short event."""
     return [
         an_entry(kind="boot", ticket_id=0, code_hash=b"", admitted=False, reason="", notices=(), details={}),
         an_anchor(1_000, EIGHT, rtt=80),
@@ -122,7 +122,7 @@ def journal() -> list[Entry]:
 
 
 def chain(entries: Iterable[Entry]) -> list[Entry]:
-    """The entries, each naming the hash before it."""
+    """The entries, each with the hash of the one before."""
     chained: list[Entry] = []
     previous = GENESIS
     for place, entry in enumerate(entries):
@@ -132,7 +132,7 @@ def chain(entries: Iterable[Entry]) -> list[Entry]:
 
 
 def broken() -> dict[str, list[bytes]]:
-    """Chains that do not hold, by what was done to them."""
+    """Broken chains, by what was done to them."""
     good = a_journal(*journal())
     altered = encode(replace(chain(journal())[2], admitted=False))
     return {
@@ -236,7 +236,7 @@ REQUESTS: dict[str, tuple[Any, ...]] = {
 
 
 def as_request(name: str) -> dict[str, Any]:
-    """One signed request, with the text under its signature."""
+    """A signed request, with the text that is signed."""
     *parts, channel, counter = REQUESTS[name]
     method, authority, path, query, body = parts
     headers = sign_request(*parts, key=GATE, device=4, channel=channel, counter=counter)
@@ -255,7 +255,7 @@ def as_request(name: str) -> dict[str, Any]:
 
 
 def as_answer(name: str, status: int, body: bytes, position: str) -> dict[str, Any]:
-    """One signed answer to the request of that name."""
+    """A signed response to the request of that name."""
     *parts, _, _ = REQUESTS[name]
     headers = as_request(name)["headers"]
     signature = verify_request(*parts, headers, GATE.public_key()).signature
@@ -279,7 +279,7 @@ def enrolments() -> list[dict[str, Any]]:
 
 
 def as_enrolment(secret: bytes) -> dict[str, Any]:
-    """One code and everything that follows from it."""
+    """A code and everything derived from it."""
     server, device, nonce = bytes.fromhex(public(SERVER)), bytes.fromhex(public(GATE)), bytes(range(16))
     code = enrolment.new_code(lambda _: secret, server)
     return {
@@ -298,7 +298,7 @@ def as_enrolment(secret: bytes) -> dict[str, Any]:
 
 
 def a_batch() -> protocol.Batch:
-    """One change, ready to be signed; its rows stand for themselves, so that no compression makes them differ."""
+    """A change ready to be signed; its rows are arbitrary bytes, so that compression cannot make them differ."""
     return protocol.Batch(
         event=7,
         lineage=b"lineage1",
@@ -311,7 +311,7 @@ def a_batch() -> protocol.Batch:
 
 
 def messages() -> Sequence[protocol.Message]:
-    """A few messages whose bytes are worth seeing."""
+    """Some encoded messages."""
     signed = protocol.sign_batch(a_batch(), SERVER)
     return (
         protocol.ChangesRequest(
@@ -326,7 +326,7 @@ def messages() -> Sequence[protocol.Message]:
 
 
 def requests() -> dict[str, Any]:
-    """Signed requests and answers, enrolment, batches and messages."""
+    """Signed requests and responses, enrolment, batches and messages."""
     return {
         "gate_public": public(GATE),
         "server_public": public(SERVER),
@@ -348,7 +348,7 @@ FILES = {"snapshot.json": snapshot, "chains.json": chains, "requests.json": requ
 
 
 def written(name: str) -> str:
-    """The file as it must stand on disk."""
+    """The file exactly as it must be on disk."""
     return json.dumps(FILES[name](), indent=1) + "\n"
 
 

@@ -1,1 +1,1 @@
-"""Events over HTTP, on both databases: made, changed, moved, copied, shown and laid by."""
+"""Events over HTTP, on both databases: creating, changing, moving, copying and archiving."""

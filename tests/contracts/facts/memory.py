@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from scripts.processes.ports import LOOPBACK, free_port
-from sync_server.plumbing.cache import Keep
-from sync_server.plumbing.redis_or_not import Nearby, choose
+from sync_server.plumbing.backends import Backends, choose_backends
+from sync_server.plumbing.caching.cache import CacheLifetime
 
-LONG = Keep(near_s=3_000, far_s=3_000)
+LONG = CacheLifetime(local_s=3_000, redis_s=3_000)
 
 
 def nowhere() -> str:
@@ -36,8 +36,8 @@ class Process:
     def __init__(self, url: str | None, prefix: str = "gatehouse") -> None:
         self.now_ns = 0
         self.looked: Counter[tuple[str, bool]] = Counter()
-        self.nearby: Nearby = choose(url, prefix, lambda: self.now_ns, os.urandom, self._count)
-        self.cache, self.bus = self.nearby.cache, self.nearby.bus
+        self.backends: Backends = choose_backends(url, prefix, lambda: self.now_ns, os.urandom, self._count)
+        self.cache, self.bus = self.backends.cache, self.backends.bus
 
     def _count(self, tier: str, known: bool) -> None:
         self.looked[tier, known] += 1
@@ -49,7 +49,7 @@ class Process:
     def running(self) -> Iterator[None]:
         """Its threads at work."""
         stop = threading.Event()
-        threads = [threading.Thread(target=loop, args=(stop,)) for loop in self.nearby.loops]
+        threads = [threading.Thread(target=loop, args=(stop,)) for loop in self.backends.loops]
         for thread in threads:
             thread.start()
         yield

@@ -25,7 +25,7 @@ class Programs:
 
     def __init__(self, sender: Sender, folder: Path, ends: ExitStack, **settings: str) -> None:
         self._folder, self._ends = folder, ends
-        self.made = demo.make(sender.ground)
+        self.made = demo.make_demo(sender.runtime)
         config = sender.config
         named = {
             "DATABASE_URL": config.database_url,
@@ -48,9 +48,9 @@ class Programs:
         """One more worker."""
         return self._start("worker")
 
-    def _start(self, *words: str) -> Child:
-        log = self._folder / f"{words[0]}.log"
-        child = Child(words[0], [sys.executable, "-m", "sync_server", *words], log, self._environment, ROOT)
+    def _start(self, *arguments: str) -> Child:
+        log = self._folder / f"{arguments[0]}.log"
+        child = Child(arguments[0], [sys.executable, "-m", "sync_server", *arguments], log, self._environment, ROOT)
         child.start()
         self._ends.callback(child.stop)
         return child
@@ -72,23 +72,23 @@ class Server:
 
     def ask(self, method: str, path: str, body: object = None, *, guest: bool = False) -> Answer:
         """Ask it something; status and body."""
-        line = http.client.HTTPConnection(LOOPBACK, self.port, timeout=PATIENCE_S)
+        connection = http.client.HTTPConnection(LOOPBACK, self.port, timeout=PATIENCE_S)
         headers = {"Content-Type": "application/json"} | ({} if guest else self.programs.signed_in)
         try:
-            line.request(method, path, json.dumps(body) if body is not None else None, headers)
-            answer = line.getresponse()
+            connection.request(method, path, json.dumps(body) if body is not None else None, headers)
+            answer = connection.getresponse()
             return answer.status, json.loads(answer.read())
         finally:
-            line.close()
+            connection.close()
 
     def ready(self) -> Answer:
         """What it says of itself and of what it leans on."""
         return self.ask("GET", "/readyz", guest=True)
 
-    def change(self, words: str) -> None:
+    def change(self, description: str) -> None:
         """Another description for the event."""
-        status, told = self.ask("PATCH", self.programs.event, {"description": words})
-        assert status == 200, told
+        status, response = self.ask("PATCH", self.programs.event, {"description": description})
+        assert status == 200, response
 
     def _answers(self) -> bool:
         try:
@@ -101,18 +101,18 @@ class Stream:
     """An open stream; close it, or use it as a context."""
 
     def __init__(self, server: Server, path: str, last_seen: str = "", *, guest: bool = False) -> None:
-        self._line = http.client.HTTPConnection(LOOPBACK, server.port, timeout=PATIENCE_S)
+        self._connection = http.client.HTTPConnection(LOOPBACK, server.port, timeout=PATIENCE_S)
         headers = {} if guest else dict(server.programs.signed_in)
-        self._line.request("GET", path, headers=headers | ({"Last-Event-ID": last_seen} if last_seen else {}))
-        self.answer = self._line.getresponse()
+        self._connection.request("GET", path, headers=headers | ({"Last-Event-ID": last_seen} if last_seen else {}))
+        self.answer = self._connection.getresponse()
 
     def next(self) -> dict[str, str]:
         """The next frame with a name, by its fields; of those that say nothing a minute's worth at most."""
         for _ in range(20):
             fields: dict[str, str] = {}
             while line := self.answer.readline().decode().strip():
-                name, _, said = line.partition(": ")
-                fields[name] = said
+                name, _, value = line.partition(": ")
+                fields[name] = value
             if "event" in fields:
                 return fields
         raise AssertionError("the stream says nothing")
@@ -126,7 +126,7 @@ class Stream:
         return frames
 
     def close(self) -> None:
-        self._line.close()
+        self._connection.close()
         self.answer.close()
 
     def __enter__(self) -> Stream:

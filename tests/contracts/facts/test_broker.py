@@ -1,4 +1,4 @@
-"""Facts reach a real RabbitMQ: named, enveloped, in order, and whatever happens to the broker in between."""
+"""Facts reach a real RabbitMQ, in order, whatever happens to the broker in between."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from scripts.throwaway.rabbit import RabbitServer
+from scripts.private_services.rabbit import RabbitServer
 from sync_server.outbox import service
-from sync_server.outbox.queries import State, listed
+from sync_server.outbox.queries import State, list_facts
 from tests.contracts.facts.memory import eventually
 from tests.contracts.facts.world import Consumer, Sender, put_up_again
 
@@ -25,7 +25,7 @@ def sender(database_url: str, amqp_url: str, tmp_path: Path) -> Iterator[Sender]
 
 @pytest.fixture
 def partner(amqp_url: str) -> Consumer:
-    """Somebody who wants to hear everything."""
+    """A consumer of all facts."""
     return Consumer(amqp_url)
 
 
@@ -34,57 +34,57 @@ def read_all(sender: Sender, partner: Consumer) -> None:
     partner.read()
 
 
-def test_partners_hear_the_names_they_know(sender: Sender, partner: Consumer) -> None:
+def test_partners_receive_the_routing_keys_they_know(sender: Sender, partner: Consumer) -> None:
     with sender.working():
         for name in ("event_published", "event_cancelled", "event_updated", "event_went_live", "tickets_issued"):
             sender.tell(7, 1, name=name)
         read_all(sender, partner)
-    keys = [key for key, _, _ in partner.letters]
+    keys = [key for key, _, _ in partner.messages]
     assert keys == ["event.published", "event.canceled", "event.updated", "event.went_live", "tickets.issued"]
 
 
-def test_a_letter_can_be_sorted_skipped_and_survives_the_brokers_restart(sender: Sender, partner: Consumer) -> None:
+def test_a_message_can_be_ordered_skipped_and_survives_a_broker_restart(sender: Sender, partner: Consumer) -> None:
     sender.tell(7, 1, name="event_published")
     with sender.working():
         read_all(sender, partner)
-    [(_, properties, told)] = partner.letters
-    [message_id] = sender.kept("message_id")
-    assert properties.message_id == told["message_id"] == message_id
+    [(_, properties, payload)] = partner.messages
+    [message_id] = sender.column_values("message_id")
+    assert properties.message_id == payload["message_id"] == message_id
     assert (properties.delivery_mode, properties.content_type) == (2, "application/json")
-    assert properties.type == told["fact"] == "event_published" and told["version"] == 1
-    assert told["subjects"] == {"event": "e7", "event_number": 7} and told["payload"] == {"n": 1}
-    assert (told["organisation_id"], told["order"]) == ("marquee", sender.kept("id")[0])
+    assert properties.type == payload["fact"] == "event_published" and payload["version"] == 1
+    assert payload["subjects"] == {"event": "e7", "event_number": 7} and payload["payload"] == {"n": 1}
+    assert (payload["organisation_id"], payload["order"]) == ("marquee", sender.column_values("id")[0])
 
 
-def test_a_fact_that_no_queue_wants_holds_nothing_up_and_can_be_sent_again(sender: Sender, amqp_url: str) -> None:
+def test_an_unrouted_fact_blocks_nothing_and_can_be_replayed(sender: Sender, amqp_url: str) -> None:
     sender.tell(7, 1)
     with sender.working():
         eventually(lambda: sender.left() == 0, "it is given to the broker")
         with sender.database.writing() as session:
-            [row] = listed(session, State.UNROUTED)
+            [row] = list_facts(session, State.UNROUTED)
             latecomer = Consumer(amqp_url)
-            assert service.replay(session, [row.id], sender.deed()) == 1
+            assert service.replay(session, [row.id], sender.context()) == 1
         read_all(sender, latecomer)
-    assert latecomer.numbers(7) == [1] and sender.kept("unrouted") == [False]
+    assert latecomer.numbers(7) == [1] and sender.column_values("unrouted") == [False]
 
 
-def test_the_house_hears_facts_while_the_broker_is_away(
+def test_facts_are_delivered_locally_while_the_broker_is_away(
     sender: Sender, partner: Consumer, rabbit_server: RabbitServer
 ) -> None:
-    told: list[str] = []
-    sender.parts.subscribers.append(lambda message: told.append(message.name))
+    payload: list[str] = []
+    sender.parts.subscribers.append(lambda message: payload.append(message.name))
     rabbit_server.kill()
     try:
         with sender.working():
             sender.tell(7, 1, 2)
-            eventually(lambda: len(told) == 2, "the house is told")
-            eventually(lambda: None not in sender.kept("told_at"), "and that is written down")
-            assert sender.left() == 2 and sender.kept("attempts") == [0, 0]
+            eventually(lambda: len(payload) == 2, "the house is told")
+            eventually(lambda: None not in sender.column_values("handled_at"), "and that is written down")
+            assert sender.left() == 2 and sender.column_values("attempts") == [0, 0]
             rabbit_server.start()
             read_all(sender, partner)
     finally:
         put_up_again(rabbit_server)
-    assert partner.numbers(7) == [1, 2] and len(told) == 2
+    assert partner.numbers(7) == [1, 2] and len(payload) == 2
 
 
 def test_the_broker_is_killed_and_restarted_under_load(

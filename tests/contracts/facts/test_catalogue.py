@@ -1,4 +1,4 @@
-"""Everything the server tells is in the catalogue, and looks as the catalogue says."""
+"""Every fact the server records is in the catalogue and matches its schema."""
 
 from __future__ import annotations
 
@@ -10,72 +10,72 @@ import orjson
 import pytest
 from jsonschema import Draft202012Validator
 
-from sync_server.outbox import catalogue, letters
+from sync_server.outbox import broker_messages, catalogue
 from sync_server.outbox.rules import routing_key
-from sync_server.plumbing.work import Message
+from sync_server.plumbing.jobs import Message
+from tests.app_server import ApiClient, AppServer, Concert, a_concert
 from tests.builders import DAY, a_gate, a_venue
-from tests.office import Desk, Evening, Office, an_evening
 
 PRODUCT = Path(catalogue.__file__).parents[1]
 
 
 @pytest.fixture
-def office(sqlite_url: str, tmp_path: Path) -> Iterator[Office]:
-    """A server whose clock is set by hand; what facts look like depends on no database."""
-    made = Office(sqlite_url, tmp_path)
+def app_server(sqlite_url: str, tmp_path: Path) -> Iterator[AppServer]:
+    """A server whose clock is set by hand; facts look the same on every database."""
+    made = AppServer(sqlite_url, tmp_path)
     yield made
     made.close()
 
 
 @pytest.fixture
-def evening(office: Office) -> Evening:
+def concert(app_server: AppServer) -> Concert:
     """An event that can issue tickets."""
-    return an_evening(office.desk(office.organisation("marquee")))
+    return a_concert(app_server.api(app_server.organisation("marquee")))
 
 
-def heard(office: Office) -> list[Message]:
-    """Everything the house is told."""
+def received(app_server: AppServer) -> list[Message]:
+    """Every fact that local subscribers receive."""
     messages: list[Message] = []
-    office.parts.subscribers.append(messages.append)
-    while office.parts.database.stirred.is_set():
-        office.parts.database.stirred.clear()
-        office.work()
+    app_server.parts.subscribers.append(messages.append)
+    while app_server.parts.database.work_pending.is_set():
+        app_server.parts.database.work_pending.clear()
+        app_server.run_worker()
     return messages
 
 
-def whole_life(office: Office, desk: Desk, evening: Evening) -> None:
-    """As much as one evening can hold."""
-    desk.post(f"{evening.path}/zones", {"name": "Floor"})
-    desk.patch(f"{evening.path}/zones/1", {"name": "Stalls"})
-    desk.post(f"/api/venues/{evening.venue['id']}/gates", a_gate())
-    desk.patch(f"/api/venues/{evening.venue['id']}/gates/1", {"status": "closed"})
-    desk.patch(f"/api/venues/{evening.venue['id']}", {"city": "Bremen"})
+def whole_life(app_server: AppServer, api: ApiClient, concert: Concert) -> None:
+    """One concert with as many kinds of facts as possible."""
+    api.post(f"{concert.path}/zones", {"name": "Floor"})
+    api.patch(f"{concert.path}/zones/1", {"name": "Stalls"})
+    api.post(f"/api/venues/{concert.venue['id']}/gates", a_gate())
+    api.patch(f"/api/venues/{concert.venue['id']}/gates/1", {"status": "closed"})
+    api.patch(f"/api/venues/{concert.venue['id']}", {"city": "Bremen"})
     for step in ("archive", "restore"):
-        desk.post(f"/api/venues/{evening.venue['id']}/{step}", {}, 200)
-    empty = desk.post("/api/venues", a_venue(name="Empty"))["id"]
-    desk.ask("DELETE", f"/api/venues/{empty}")
-    desk.ask("PUT", f"{evening.path}/gates/1", {"zones": [1]})
-    desk.patch(evening.path, {"description": "with strings"})
-    desk.post(f"{evening.path}/publish", {}, 200)
-    tickets = [evening.ticket()["id"] for _ in range(2)]
+        api.post(f"/api/venues/{concert.venue['id']}/{step}", {}, 200)
+    empty = api.post("/api/venues", a_venue(name="Empty"))["id"]
+    api.ask("DELETE", f"/api/venues/{empty}")
+    api.ask("PUT", f"{concert.path}/gates/1", {"zones": [1]})
+    api.patch(concert.path, {"description": "with strings"})
+    api.post(f"{concert.path}/publish", {}, 200)
+    tickets = [concert.ticket()["id"] for _ in range(2)]
     for step in ("block", "unblock", "reissue"):
-        desk.ask("POST", f"/api/tickets/{tickets[0]}/{step}", {})
-    desk.ask("POST", f"/api/tickets/{tickets[1]}/cancel", {})
-    desk.ask("POST", "/api/keys/rotate", {"at_once": True})
-    desk.post(f"{evening.path}/go-live", {}, 200)
-    desk.ask("POST", f"{evening.path}/empty-house", {})
-    desk.post(f"{evening.path}/postpone", {"reason": "storm"}, 200)
-    desk.ask("POST", f"{evening.path}/reschedule", {"rescheduled_at": office.now + 9 * DAY})
-    desk.post(f"{evening.path}/cancel", {}, 200)
-    desk.post(f"{evening.path}/archive", {}, 200)
-    desk.ask("POST", "/api/devices", {"name": "West 1", "profile": "gate"})
+        api.ask("POST", f"/api/tickets/{tickets[0]}/{step}", {})
+    api.ask("POST", f"/api/tickets/{tickets[1]}/cancel", {})
+    api.ask("POST", "/api/keys/rotate", {"at_once": True})
+    api.post(f"{concert.path}/go-live", {}, 200)
+    api.ask("POST", f"{concert.path}/empty-house", {})
+    api.post(f"{concert.path}/postpone", {"reason": "storm"}, 200)
+    api.ask("POST", f"{concert.path}/reschedule", {"rescheduled_at": app_server.now + 9 * DAY})
+    api.post(f"{concert.path}/cancel", {}, 200)
+    api.post(f"{concert.path}/archive", {}, 200)
+    api.ask("POST", "/api/devices", {"name": "West 1", "profile": "gate"})
 
 
-def test_every_fact_of_an_evening_looks_as_the_catalogue_says(office: Office, evening: Evening) -> None:
-    whole_life(office, evening.desk, evening)
-    messages = heard(office)
+def test_every_fact_of_a_concert_matches_the_catalogue(app_server: AppServer, concert: Concert) -> None:
+    whole_life(app_server, concert.api, concert)
+    messages = received(app_server)
     for message in messages:
-        letter = orjson.loads(letters.envelope(message))
+        letter = orjson.loads(broker_messages.envelope(message))
         Draft202012Validator(catalogue.schema(message.name)).validate(letter)
     assert {message.name for message in messages} >= {
         "venue_created",
@@ -100,22 +100,22 @@ def test_every_fact_of_an_evening_looks_as_the_catalogue_says(office: Office, ev
     }
 
 
-def test_all_facts_of_an_event_are_of_one_stream(office: Office, evening: Evening) -> None:
-    whole_life(office, evening.desk, evening)
-    streams = {m.stream for m in heard(office) if {"event", "event_number"} & set(m.subjects)}
-    assert streams == {f"event:{evening.number}"}
+def test_all_facts_of_an_event_are_of_one_stream(app_server: AppServer, concert: Concert) -> None:
+    whole_life(app_server, concert.api, concert)
+    streams = {m.stream for m in received(app_server) if {"event", "event_number"} & set(m.subjects)}
+    assert streams == {f"event:{concert.number}"}
 
 
-def test_no_fact_carries_a_persons_name_or_a_code(office: Office, evening: Evening) -> None:
-    ticket = evening.ticket(holder_name="Ada Lovelace")
-    evening.desk.ask("POST", f"/api/tickets/{ticket['id']}/reissue", {})
-    code = evening.code(ticket)
-    told = b"".join(letters.envelope(message) for message in heard(office))
-    assert b"Lovelace" not in told and code.encode() not in told
+def test_no_fact_carries_a_persons_name_or_a_code(app_server: AppServer, concert: Concert) -> None:
+    ticket = concert.ticket(holder_name="Ada Lovelace")
+    concert.api.ask("POST", f"/api/tickets/{ticket['id']}/reissue", {})
+    code = concert.code(ticket)
+    payload = b"".join(broker_messages.envelope(message) for message in received(app_server))
+    assert b"Lovelace" not in payload and code.encode() not in payload
 
 
 def _names_in_the_code() -> Iterator[str]:
-    """First words of every call that tells a fact."""
+    """The fact names in every call that records one."""
     for file in PRODUCT.rglob("*.py"):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and getattr(node.func, "id", getattr(node.func, "attr", "")) == "Fact":

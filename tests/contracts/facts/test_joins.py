@@ -1,4 +1,4 @@
-"""Joins told by another service count once each, however often and in whatever order they come."""
+"""Joins reported by another service count once each, however often and in whatever order they come."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import orjson
 import pika
 import pytest
 
-from scripts.throwaway.rabbit import RabbitServer
+from scripts.private_services.rabbit import RabbitServer
 from shared.errors import Unreadable
-from sync_server.app import Ground
+from sync_server.app import ServerRuntime
 from sync_server.outbox import joins
+from sync_server.outbox.broker_messages import EXCHANGE
 from sync_server.outbox.consumer import DEAD_QUEUE, QUEUE, declare
-from sync_server.outbox.letters import EXCHANGE
 from tests.contracts.facts.memory import eventually
 from tests.contracts.facts.world import Sender, put_up_again
 
@@ -32,27 +32,27 @@ class JoinService:
 
     def __init__(self, amqp_url: str) -> None:
         self._parameters = pika.URLParameters(amqp_url)
-        with pika.BlockingConnection(self._parameters) as line:
-            declare(line.channel())
+        with pika.BlockingConnection(self._parameters) as connection:
+            declare(connection.channel())
 
     def say(self, key: str, message_id: str | None, body: bytes | None = None, event: str = "e1") -> None:
         body = orjson.dumps({"event_id": event}) if body is None else body
-        with pika.BlockingConnection(self._parameters) as line:
+        with pika.BlockingConnection(self._parameters) as connection:
             properties = pika.BasicProperties(message_id=message_id, delivery_mode=2)
-            line.channel().basic_publish(EXCHANGE, key, body, properties)
+            connection.channel().basic_publish(EXCHANGE, key, body, properties)
 
     def say_safely(self, names: Iterable[str]) -> None:
-        """Joins of which the broker has confirmed that it has them safe."""
-        with pika.BlockingConnection(self._parameters) as line:
-            channel = line.channel()
+        """Publish joins and wait for the broker's confirms."""
+        with pika.BlockingConnection(self._parameters) as connection:
+            channel = connection.channel()
             channel.confirm_delivery()
             for name in names:
                 properties = pika.BasicProperties(message_id=name, delivery_mode=2)
                 channel.basic_publish(EXCHANGE, "join.confirmed", b'{"event_id": "e1"}', properties)
 
     def lying(self, queue: str) -> int:
-        with pika.BlockingConnection(self._parameters) as line:
-            return int(line.channel().queue_declare(queue, passive=True).method.message_count)
+        with pika.BlockingConnection(self._parameters) as connection:
+            return int(connection.channel().queue_declare(queue, passive=True).method.message_count)
 
 
 @pytest.fixture
@@ -60,7 +60,7 @@ def elsewhere(amqp_url: str) -> JoinService:
     return JoinService(amqp_url)
 
 
-def test_joins_and_leavings_are_counted_for_each_event(sender: Sender, elsewhere: JoinService) -> None:
+def test_joins_and_cancellations_are_counted_for_each_event(sender: Sender, elsewhere: JoinService) -> None:
     for n in range(5):
         elsewhere.say("join.confirmed", f"in-{n}")
     elsewhere.say("join.canceled", "out-1")
@@ -78,15 +78,15 @@ def test_a_message_that_comes_three_times_counts_once(sender: Sender, elsewhere:
         eventually(lambda: sender.joined("e1") == 3, "and the next")
 
 
-def test_a_leaving_that_overtakes_the_joining_comes_out_right(sender: Sender, elsewhere: JoinService) -> None:
-    told: list[joins.Joined] = []
-    sender.database.when(joins.JOINED_ELSEWHERE, lambda _session, subject, _now: told.append(subject))
+def test_a_cancellation_before_its_confirmation_is_counted_correctly(sender: Sender, elsewhere: JoinService) -> None:
+    payload: list[joins.Joined] = []
+    sender.database.on(joins.JOINED_ELSEWHERE, lambda _session, subject, _now: payload.append(subject))
     elsewhere.say("join.canceled", "out")
     elsewhere.say("join.confirmed", "in")
     elsewhere.say("join.confirmed", "another")
     with sender.working():
         eventually(lambda: sender.joined("e1") == 1, "one is left")
-    assert [one.participants for one in told] == [0, 0, 1]
+    assert [one.participants for one in payload] == [0, 0, 1]
 
 
 UNREADABLE = (
@@ -101,7 +101,7 @@ UNREADABLE = (
 )
 
 
-def test_what_nobody_can_read_is_laid_aside_and_blocks_nothing(sender: Sender, elsewhere: JoinService) -> None:
+def test_an_unreadable_message_is_rejected_and_blocks_nothing(sender: Sender, elsewhere: JoinService) -> None:
     for message_id, body in UNREADABLE:
         elsewhere.say("join.confirmed", message_id, body)
     elsewhere.say("join.confirmed", "good")
@@ -119,21 +119,21 @@ def test_a_message_without_properties_may_carry_its_id_in_the_body() -> None:
     assert joins.read("join.confirmed", None, b'{"event_id": "e1", "message_id": "m"}') == joins.Join("m", "e1", 1)
 
 
-def test_an_effect_that_fails_is_tried_again_and_none_is_half_done(sender: Sender, elsewhere: JoinService) -> None:
+def test_a_failed_effect_is_retried_and_never_half_done(sender: Sender, elsewhere: JoinService) -> None:
     failures = [OSError("the disk"), OSError("the disk")]
 
     def fail_at_first(_session: object, _subject: object, _now: int) -> None:
         if failures:
             raise failures.pop()
 
-    sender.database.when(joins.JOINED_ELSEWHERE, fail_at_first)
+    sender.database.on(joins.JOINED_ELSEWHERE, fail_at_first)
     elsewhere.say("join.confirmed", "m")
     with sender.working():
         eventually(lambda: sender.joined("e1") == 1, "it has its effect")
     assert failures == []
 
 
-def test_a_letter_whose_effect_always_fails_is_laid_aside_and_keeps_nobody_waiting(
+def test_a_message_whose_effect_always_fails_is_rejected_and_blocks_nothing(
     sqlite_url: str, amqp_url: str, tmp_path: Path
 ) -> None:
     sender, elsewhere = Sender(tmp_path, sqlite_url, amqp_url), JoinService(amqp_url)
@@ -142,7 +142,7 @@ def test_a_letter_whose_effect_always_fails_is_laid_aside_and_keeps_nobody_waiti
         if joined.event_id == "unbearable":
             raise ValueError(joined.event_id)
 
-    sender.database.when(joins.JOINED_ELSEWHERE, cannot_bear)
+    sender.database.on(joins.JOINED_ELSEWHERE, cannot_bear)
     elsewhere.say("join.confirmed", "m", event="unbearable")
     for n in range(20):
         elsewhere.say("join.confirmed", f"good-{n}")
@@ -155,14 +155,14 @@ def test_a_letter_whose_effect_always_fails_is_laid_aside_and_keeps_nobody_waiti
     sender.close()
 
 
-def taken(ground: Ground, outcome: str) -> float:
-    return ground.parts.metrics.registry.get_sample_value("gatehouse_joins_taken_total", {"outcome": outcome}) or 0
+def taken(runtime: ServerRuntime, outcome: str) -> float:
+    return runtime.parts.metrics.registry.get_sample_value("gatehouse_joins_taken_total", {"outcome": outcome}) or 0
 
 
-def test_the_broker_dies_while_two_workers_take_joins_in(
+def test_the_broker_dies_while_two_workers_consume_joins(
     sender: Sender, elsewhere: JoinService, rabbit_server: RabbitServer
 ) -> None:
-    """Each is told twice, and what was handed out when the broker died comes once more."""
+    """Each is published twice, and what was unacknowledged when the broker died comes again."""
     other = sender.another_process()
     elsewhere.say_safely([*map(str, range(300)), *map(str, range(300))])
     try:
@@ -176,5 +176,5 @@ def test_the_broker_dies_while_two_workers_take_joins_in(
     finally:
         put_up_again(rabbit_server)
         other.close()
-    shares = [taken(ground, "counted") for ground in (sender.ground, other)]
+    shares = [taken(runtime, "counted") for runtime in (sender.runtime, other)]
     assert sum(shares) == 300 and min(shares) > 0

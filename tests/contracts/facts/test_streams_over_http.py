@@ -1,4 +1,4 @@
-"""Streams of a real server process: visitors have their share of seats, and one who does not read holds up nobody."""
+"""Streams of a real server process: visitors have a share of them, and a client that does not read delays nobody."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import orjson
 import redis
 
 from scripts.processes.ports import LOOPBACK
-from sync_server.plumbing.bus import of_occupancy
+from sync_server.plumbing.messaging.bus import occupancy_topic
 from tests.contracts.facts.memory import eventually
 from tests.contracts.facts.programs import Programs, Server, Stream
 from tests.contracts.facts.world import Sender
@@ -20,16 +20,16 @@ MANY = 60
 
 
 def asks_and_never_reads(server: Server, path: str, headers: dict[str, str]) -> socket.socket:
-    """A client with hardly any room for what it is told."""
-    line = socket.socket()
-    line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2_048)
-    line.connect((LOOPBACK, server.port))
-    words = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
-    line.sendall(f"GET {path} HTTP/1.1\r\nHost: house\r\n{words}\r\n".encode())
-    return line
+    """A client with a tiny receive buffer."""
+    connection = socket.socket()
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2_048)
+    connection.connect((LOOPBACK, server.port))
+    text = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+    connection.sendall(f"GET {path} HTTP/1.1\r\nHost: gatehouse\r\n{text}\r\n".encode())
+    return connection
 
 
-def test_visitors_have_their_share_of_streams_and_staff_keep_theirs(sqlite_url: str, tmp_path: Path) -> None:
+def test_visitors_have_a_share_of_streams_and_staff_keep_theirs(sqlite_url: str, tmp_path: Path) -> None:
     with ExitStack() as ends:
         sender = Sender(tmp_path, sqlite_url, None)
         programs = Programs(sender, tmp_path, ends, BLOCKING_THREADS="48")  # 16 streams: 4 of staff, 2 of visitors
@@ -58,8 +58,8 @@ def test_visitors_have_their_share_of_streams_and_staff_keep_theirs(sqlite_url: 
         first.close()
 
 
-def test_a_client_that_does_not_read_holds_up_nobody(sqlite_url: str, redis_url: str, tmp_path: Path) -> None:
-    """More is told than all buffers on its way can hold: others hear everything, and the server ends when told to."""
+def test_a_client_that_does_not_read_delays_nobody(sqlite_url: str, redis_url: str, tmp_path: Path) -> None:
+    """More is sent than all buffers can hold: others receive everything, and the server stops when told to."""
     with ExitStack() as ends:
         sender = Sender(tmp_path, sqlite_url, None, redis_url)
         programs = Programs(sender, tmp_path, ends)
@@ -68,7 +68,7 @@ def test_a_client_that_does_not_read_holds_up_nobody(sqlite_url: str, redis_url:
         eventually(lambda: server.ready()[1]["redis"] == "ok", "it hears others")
         ends.callback(asks_and_never_reads(server, f"{programs.event}/live", programs.signed_in).close)
         others = ends.enter_context(redis.Redis.from_url(redis_url))
-        topic = of_occupancy(programs.made["organisation"]["id"], programs.made["event"]["number"])
+        topic = occupancy_topic(programs.made["organisation"]["id"], programs.made["event"]["number"])
         with Stream(server, f"{programs.event}/live") as reader:
             reader.until("counters")
             for n in range(MANY):

@@ -13,16 +13,16 @@ import orjson
 import pika
 from sqlalchemy import text
 
+from scripts.private_services.rabbit import RabbitServer
 from scripts.processes.child import ProgramFailedError
-from scripts.throwaway.rabbit import RabbitServer
 from shared.clock import wall_clock
-from sync_server.app import Ground, build, prepare
+from sync_server.app import ServerRuntime, build_runtime, prepare_database
 from sync_server.config import check
 from sync_server.migrations import schema
 from sync_server.outbox import queries
-from sync_server.outbox.letters import EXCHANGE
+from sync_server.outbox.broker_messages import EXCHANGE
 from sync_server.outbox.service import Fact, record
-from sync_server.plumbing.principals import SYSTEM, Deed
+from sync_server.plumbing.principals import SYSTEM, ActionContext
 from sync_server.workers import Worker
 
 PATIENCE_S = 60.0
@@ -35,21 +35,21 @@ def put_up_again(server: RabbitServer) -> None:
 
 
 class Sender:
-    """A server process whose facts travel."""
+    """A server process that publishes facts."""
 
     def __init__(self, folder: Path, database_url: str, amqp_url: str | None, redis_url: str | None = None) -> None:
         key = folder / "master.key"
         key.write_text("11" * 32)
         settings = {"database_url": database_url, "master_key_file": key, "log_level": "error"}
-        lines = {name: url for name, url in (("amqp_url", amqp_url), ("redis_url", redis_url)) if url}
-        self.config = check(settings | lines)
-        self.ground = build(self.config, clock=wall_clock, entropy=os.urandom)
-        self.parts, self.database = self.ground.parts, self.ground.parts.database
+        urls = {name: url for name, url in (("amqp_url", amqp_url), ("redis_url", redis_url)) if url}
+        self.config = check(settings | urls)
+        self.runtime = build_runtime(self.config, clock=wall_clock, entropy=os.urandom)
+        self.parts, self.database = self.runtime.parts, self.runtime.parts.database
         schema.upgrade(self.database.engine)
-        prepare(self.ground)
+        prepare_database(self.runtime)
 
     def close(self) -> None:
-        self.ground.close()
+        self.runtime.close()
 
     def tell(self, event: int, *numbers: int, name: str = "event_updated", org: str = "marquee") -> None:
         """Facts of one event, in one transaction."""
@@ -58,14 +58,14 @@ class Sender:
                 subjects = {"event": f"e{event}", "event_number": event}
                 record(session, Fact(name, org, wall_clock(), subjects, {"n": number}))
 
-    def deed(self) -> Deed:
-        return Deed(SYSTEM, wall_clock(), os.urandom)
+    def context(self) -> ActionContext:
+        return ActionContext(SYSTEM, wall_clock(), os.urandom)
 
     def left(self) -> int:
         with self.database.reading() as session:
-            return queries.waiting(session)
+            return queries.pending_count(session)
 
-    def kept(self, column: str) -> list[Any]:
+    def column_values(self, column: str) -> list[Any]:
         """One column of the outbox, in order."""
         with self.database.reading() as session:
             return list(session.execute(text(f"SELECT {column} FROM outbox ORDER BY id")).scalars())
@@ -75,10 +75,10 @@ class Sender:
             return queries.joined_elsewhere(session, [event_id]).get(event_id, 0)
 
     @contextmanager
-    def working(self, ground: Ground | None = None) -> Iterator[None]:
-        """A worker at work; a second `ground` is another process."""
+    def working(self, runtime: ServerRuntime | None = None) -> Iterator[None]:
+        """A worker at work; a second `runtime` is another process."""
         stop = threading.Event()
-        worker = threading.Thread(target=Worker((ground or self.ground).parts).run, args=(stop,), daemon=True)
+        worker = threading.Thread(target=Worker((runtime or self.runtime).parts).run, args=(stop,), daemon=True)
         worker.start()
         try:
             yield
@@ -87,29 +87,29 @@ class Sender:
             worker.join(PATIENCE_S)
         assert not worker.is_alive()
 
-    def another_process(self) -> Ground:
-        return build(self.config, clock=wall_clock, entropy=os.urandom)
+    def another_process(self) -> ServerRuntime:
+        return build_runtime(self.config, clock=wall_clock, entropy=os.urandom)
 
 
 class Consumer:
-    """A queue of its own, read to the end; it skips what it has seen."""
+    """A consumer with a queue of its own that skips what it has seen."""
 
     def __init__(self, amqp_url: str, *keys: str) -> None:
         self._url, self._keys = amqp_url, keys or ("#",)
         self.seen: dict[str, dict[str, Any]] = {}
-        self.letters: list[tuple[str, Any, dict[str, Any]]] = []
-        with pika.BlockingConnection(pika.URLParameters(amqp_url)) as line:
-            channel = line.channel()
+        self.messages: list[tuple[str, Any, dict[str, Any]]] = []
+        with pika.BlockingConnection(pika.URLParameters(amqp_url)) as connection:
+            channel = connection.channel()
             channel.exchange_declare(EXCHANGE, "topic", durable=True)
             channel.queue_declare("partner", durable=True)
             for key in self._keys:
                 channel.queue_bind("partner", EXCHANGE, key)
 
     def read(self) -> None:
-        """Take what lies in the queue now."""
+        """Read everything in the queue."""
         try:
-            with pika.BlockingConnection(pika.URLParameters(self._url)) as line:
-                channel = line.channel()
+            with pika.BlockingConnection(pika.URLParameters(self._url)) as connection:
+                channel = connection.channel()
                 while True:
                     method, properties, body = channel.basic_get("partner")
                     if method is None:
@@ -119,10 +119,12 @@ class Consumer:
         except (pika.exceptions.AMQPError, OSError):
             return  # the broker is away: what was not acknowledged comes again
 
-    def _take(self, key: str, properties: Any, told: dict[str, Any]) -> None:
-        self.letters.append((key, properties, told))
-        self.seen.setdefault(properties.message_id, told)
+    def _take(self, key: str, properties: Any, payload: dict[str, Any]) -> None:
+        self.messages.append((key, properties, payload))
+        self.seen.setdefault(properties.message_id, payload)
 
     def numbers(self, event: int) -> list[int]:
-        """What it learned of an event, each message once, in the order in which it learned it."""
-        return [told["payload"]["n"] for told in self.seen.values() if told["subjects"]["event_number"] == event]
+        """The numbers received for an event, each message once, in order."""
+        return [
+            payload["payload"]["n"] for payload in self.seen.values() if payload["subjects"]["event_number"] == event
+        ]

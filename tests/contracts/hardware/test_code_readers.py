@@ -14,7 +14,7 @@ from hardware.decoder import Decoder
 from hardware.fakes import FakeReader
 from hardware.keyboard import KeyboardReader
 from hardware.ports import CodeReader, DeviceError, Reading
-from tests.unit.hardware.pictures import code, held_up, room, ticket_text
+from tests.unit.hardware.images import code, held_up, room, ticket_text
 from tests.unit.hardware.test_camera import film
 
 CODES = [ticket_text(1), ticket_text(2), ticket_text(3)]
@@ -112,14 +112,14 @@ def test_it_can_be_closed_twice_and_is_over_then(stand: Stand) -> None:
 
 
 class TestUnplugged:
-    """Readers that can be pulled out: it is said in words, and they read on afterwards."""
+    """Readers that can be unplugged: they report it, and work again afterwards."""
 
     def test_the_fake(self) -> None:
         reader = FakeReader(clock)
         reader.unplug()
-        with pytest.raises(DeviceError) as told:
+        with pytest.raises(DeviceError) as raised:
             reader.next(0)
-        assert told.value.remedy
+        assert raised.value.remedy
         reader.plug_in()
         reader.scan("A")
         assert read(reader).text == "A"
@@ -129,9 +129,9 @@ class TestUnplugged:
         stop = threading.Event()
         camera = Camera(recording(showing(tmp_path)), clock, "lane").open(stop)
         reader = CameraReader(camera, Decoder(), clock)
-        told, texts = read_through_faults(reader)
-        assert told.device == "lane"
-        assert told.remedy
+        raised, texts = read_through_faults(reader)
+        assert raised.device == "lane"
+        assert raised.remedy
         assert texts[0] in CODES
         stop.set()
         reader.close()
@@ -143,8 +143,8 @@ def read_through_faults(reader: CodeReader) -> tuple[DeviceError, list[str]]:
     for _ in range(2_000):
         try:
             reading = reader.next(0.1)
-        except DeviceError as told:
-            fault = told
+        except DeviceError as raised:
+            fault = raised
             threading.Event().wait(0.02)
             continue
         if fault and reading:

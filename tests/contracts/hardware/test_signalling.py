@@ -44,10 +44,10 @@ def test_every_signal_can_be_given_again_and_again(lamp: Lamp) -> None:
 
 def test_a_broken_one_says_what_to_do(lamp: Lamp) -> None:
     lamp.break_down()
-    with pytest.raises(DeviceError) as told:
+    with pytest.raises(DeviceError) as fault:
         lamp.indicator.show(Signal.DENY)
-    assert told.value.device
-    assert told.value.remedy
+    assert fault.value.device
+    assert fault.value.remedy
 
 
 def test_it_can_be_closed_twice_and_shows_nothing_then(lamp: Lamp) -> None:

@@ -1,14 +1,14 @@
-"""A house that sells: an event on a layout, on sale."""
+"""The fixture of the holds tests: an event with numbered seats on sale."""
 
 from __future__ import annotations
 
 import pytest
 
-from tests.contracts.holds.house import House, a_house
-from tests.office import Office
+from tests.app_server import AppServer
+from tests.contracts.holds.seated_event import SeatedEvent, a_seated_event
 
 
 @pytest.fixture
-def house(office: Office) -> House:
-    """Two rows of eight seats, a floor for three hundred, and an event on sale there."""
-    return a_house(office)
+def sale(app_server: AppServer) -> SeatedEvent:
+    """Two rows of eight seats, a floor for 300, and an event on sale there."""
+    return a_seated_event(app_server)

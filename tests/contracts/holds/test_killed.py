@@ -1,4 +1,4 @@
-"""kill -9 of the server in the middle of a rush: who was told of a seat has it, nobody else, and all tables agree."""
+"""kill -9 of the server during a rush: every guest who got a seat keeps it, nobody else does, and all tables agree."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sqlalchemy import text
 
 from scripts.processes.child import Child
 from scripts.processes.ports import LOOPBACK, free_port
-from sync_server.app import build, prepare
+from sync_server.app import build_runtime, prepare_database
 from sync_server.audit.proof import prove
 from sync_server.commands import demo
 from sync_server.config import check
@@ -26,30 +26,30 @@ from sync_server.workers import Worker
 from tests.contracts.holds.agreement import disagreements
 
 ROOT = Path(__file__).parents[3]
-TOLD = 24
-"""When so many are told that they hold a seat, the plug is pulled."""
+KILL_AFTER = 24
+"""The server is killed after this many seats were held."""
 
 
 @dataclass
 class Rush:
-    """The demo's house behind a server that may be killed, and eight guests who want the same rows of it."""
+    """The demo event behind a server that can be killed, and eight guests who want the same rows."""
 
     url: str
     folder: Path
     port: int = field(default_factory=free_port)
-    told: list[tuple[str, str]] = field(default_factory=list)  # hold and seat of each 201
+    confirmed: list[tuple[str, str]] = field(default_factory=list)  # hold and seat of each 201
     enough: threading.Event = field(default_factory=threading.Event)
     over: threading.Event = field(default_factory=threading.Event)
 
     def __post_init__(self) -> None:
         key = self.folder / "master.key"
         key.write_text("11" * 32)
-        self.ground = build(check({"database_url": self.url, "master_key_file": key, "log_level": "error"}))
-        schema.upgrade(self.ground.parts.database.engine)
-        prepare(self.ground)
-        made = demo.make(self.ground)
-        with self.ground.parts.database.writing() as session:
-            # An event with a bound of its own is counted as a whole; most are held seat by seat, in one statement.
+        self.runtime = build_runtime(check({"database_url": self.url, "master_key_file": key, "log_level": "error"}))
+        schema.upgrade(self.runtime.parts.database.engine)
+        prepare_database(self.runtime)
+        made = demo.make_demo(self.runtime)
+        with self.runtime.parts.database.writing() as session:
+            # An event with a limit of its own is held in ordinary transactions; without one, in one statement.
             session.execute(text("UPDATE events SET capacity = 0"))
         self.organisation: str = made["organisation"]["id"]
         self.slug: str = made["organisation"]["slug"]
@@ -73,46 +73,46 @@ class Rush:
             return False
 
     def ask(self, method: str, path: str, headers: dict[str, str]) -> tuple[int, Any, http.client.HTTPMessage]:
-        line = http.client.HTTPConnection(LOOPBACK, self.port, timeout=60)
+        connection = http.client.HTTPConnection(LOOPBACK, self.port, timeout=60)
         try:
-            line.request(method, path, headers=headers)
-            answer = line.getresponse()
-            return answer.status, json.loads(answer.read() or b"null"), answer.headers
+            connection.request(method, path, headers=headers)
+            response = connection.getresponse()
+            return response.status, json.loads(response.read() or b"null"), response.headers
         finally:
-            line.close()
+            connection.close()
 
     def guest(self) -> dict[str, str]:
-        """Somebody who came into the shop: what they send with each request."""
-        _, told, headers = self.ask("POST", f"/api/o/{self.slug}/session", {})
-        return {"Cookie": str(headers["Set-Cookie"]).split(";")[0], "X-CSRF-Token": told["csrf_token"]}
+        """A new guest: the headers they send with each request."""
+        _, body, headers = self.ask("POST", f"/api/o/{self.slug}/session", {})
+        return {"Cookie": str(headers["Set-Cookie"]).split(";")[0], "X-CSRF-Token": body["csrf_token"]}
 
     def shop(self, seats: list[tuple[str, str]], guest: dict[str, str]) -> None:
-        """Take one seat after the other; where another was quicker, the next one."""
+        """Reserve one seat after another; where another guest was quicker, the next one."""
         for seat, name in seats:
             if self.over.is_set():
                 return
             try:
-                status, told, _ = self.ask("POST", f"/api/events/{self.event}/seats/{seat}/reserve", guest)
+                status, body, _ = self.ask("POST", f"/api/events/{self.event}/seats/{seat}/reserve", guest)
             except (OSError, http.client.HTTPException):
-                return  # nobody was told anything
+                return  # nothing was confirmed
             if status == 201:
-                self.told.append((told["data"]["hold_id"], name))
-            if len(self.told) >= TOLD:
+                self.confirmed.append((body["data"]["hold_id"], name))
+            if len(self.confirmed) >= KILL_AFTER:
                 self.enough.set()
 
 
 @pytest.fixture
 def rush(database_url: str, tmp_path: Path) -> Iterator[Rush]:
-    """The house before the doors of the shop open."""
-    made = Rush(database_url, tmp_path)
-    yield made
-    made.server.kill()
-    made.ground.close()
+    """The demo event, with its server not started yet."""
+    rush = Rush(database_url, tmp_path)
+    yield rush
+    rush.server.kill()
+    rush.runtime.close()
 
 
-def test_whoever_was_told_of_a_seat_has_it_after_the_power_cut(rush: Rush) -> None:
+def test_every_confirmed_seat_is_still_held_after_the_kill(rush: Rush) -> None:
     rush.start()
-    database = rush.ground.parts.database
+    database = rush.runtime.parts.database
     with database.reading() as session:
         seats = session.execute(text("SELECT id, seat_id, row FROM layout_seats ORDER BY number")).all()
     by_row = {row: [(id, name) for id, name, its in seats if its == row] for row in "ABCD"}
@@ -141,13 +141,13 @@ def test_whoever_was_told_of_a_seat_has_it_after_the_power_cut(rush: Rush) -> No
         lines = session.execute(text("SELECT subject_id FROM audit_lines WHERE action = 'seat_reserved'")).scalars()
         assert disagreements(session, rush.event) == []
         ids = {hold for hold, _ in held}
-        assert set(rush.told) <= held and len(held) == len({name for _, name in held}) <= len(rush.told) + 8
+        assert set(rush.confirmed) <= held and len(held) == len({name for _, name in held}) <= len(rush.confirmed) + 8
         assert sorted(_hold(subjects) for subjects in facts) == sorted(lines) == sorted(ids)
     mine = [hold["hold_id"] for guest in guests for hold in rush.ask("GET", "/api/me/holds", guest)[1]["data"]["holds"]]
     assert sorted(mine) == sorted(ids)
-    Worker(rush.ground.parts).run_once()  # seals what was written
+    Worker(rush.runtime.parts).run_once()  # seals what was written
     with database.reading() as session:
-        public = identity.public_key(session, rush.ground.parts.sealer)
+        public = identity.public_key(session, rush.runtime.parts.sealer)
         assert not prove(session, rush.organisation, public=public).broken
 
 

@@ -1,4 +1,4 @@
-"""What a guest holds becomes tickets, and nobody else's wish takes it meanwhile."""
+"""Held seats become tickets of whoever holds them, and nobody else can buy them."""
 
 from __future__ import annotations
 
@@ -7,87 +7,87 @@ import pytest
 from shared.errors import Conflict
 from sync_server.tickets import service
 from sync_server.tickets.rules import Seat
+from tests.app_server import AppServer
 from tests.builders import a_ticket_type, an_event
-from tests.contracts.holds.house import House, a_house
-from tests.office import Office
+from tests.contracts.holds.seated_event import SeatedEvent, a_seated_event
 
 
 @pytest.fixture
-def house(office: Office) -> House:
+def seated(app_server: AppServer) -> SeatedEvent:
     """An event on sale, with one ticket type."""
-    made = a_house(office)
-    made.desk.post(f"{made.path}/ticket-types", a_ticket_type())
-    return made
+    seated = a_seated_event(app_server)
+    seated.api.post(f"{seated.path}/ticket-types", a_ticket_type())
+    return seated
 
 
-def buy(house: House, *names: str, holds: tuple[str, ...]) -> None:
+def buy(seated: SeatedEvent, *names: str, holds: tuple[str, ...]) -> None:
     """Issue tickets on these seats, from these holds."""
-    wish = service.Wish(1, seats=[Seat(seat_id=name) for name in names], holds=holds)
-    with house.office.database.writing() as session:
-        service.issue(session, house.organisation_id, house.id, wish, house.deed())
+    request = service.IssueRequest(1, seats=[Seat(seat_id=name) for name in names], holds=holds)
+    with seated.app_server.database.writing() as session:
+        service.issue(session, seated.organisation_id, seated.id, request, seated.context())
 
 
-def test_held_seat_is_sold_to_whoever_holds_it_and_to_nobody_else(house: House) -> None:
-    hold = house.reserve(house.guest(), "A-1")["hold_id"]
+def test_held_seat_is_only_sold_to_its_holder(seated: SeatedEvent) -> None:
+    hold = seated.reserve(seated.guest(), "A-1")["hold_id"]
     body = {"ticket_type": 1, "seats": [{"seat_id": "A-1"}]}
-    assert house.desk.refused("POST", f"{house.path}/tickets", body) == (409, "seat_taken")
-    buy(house, "A-1", "A-2", holds=(hold,))
-    assert house.states() == {"A-1": 2, "A-2": 2}
-    assert house.rows("SELECT status FROM holds") == [("converted",)]
+    assert seated.api.refused("POST", f"{seated.path}/tickets", body) == (409, "seat_taken")
+    buy(seated, "A-1", "A-2", holds=(hold,))
+    assert seated.states() == {"A-1": 2, "A-2": 2}
+    assert seated.rows("SELECT status FROM holds") == [("converted",)]
 
 
-def test_box_office_sells_a_guest_what_the_guest_holds(house: House) -> None:
-    hold = house.reserve(house.guest(), "A-1")["hold_id"]
+def test_box_office_sells_a_guest_what_the_guest_holds(seated: SeatedEvent) -> None:
+    hold = seated.reserve(seated.guest(), "A-1")["hold_id"]
     body = {"ticket_type": 1, "seats": [{"seat_id": "A-1"}], "holds": [hold]}
-    made = house.desk.post(f"{house.path}/tickets", body)["items"]
+    made = seated.api.post(f"{seated.path}/tickets", body)["items"]
     assert [ticket["seat_id"] for ticket in made] == ["A-1"]
-    assert house.rows("SELECT status FROM holds") == [("converted",)]
-    assert house.desk.refused("POST", f"{house.path}/tickets", body) == (409, "hold_expired"), "a hold buys once"
+    assert seated.rows("SELECT status FROM holds") == [("converted",)]
+    assert seated.api.refused("POST", f"{seated.path}/tickets", body) == (409, "hold_expired"), "a hold buys once"
 
 
-def test_holds_of_other_houses_buy_nothing(house: House, office: Office) -> None:
-    rival = a_house(office, slug="rivals")
+def test_holds_of_other_organisations_buy_nothing(seated: SeatedEvent, app_server: AppServer) -> None:
+    rival = a_seated_event(app_server, slug="rivals")
     hold = rival.reserve(rival.guest(), "A-1")["hold_id"]
     body = {"ticket_type": 1, "seats": [{"seat_id": "A-1"}], "holds": [hold]}
-    assert house.desk.refused("POST", f"{house.path}/tickets", body) == (409, "hold_expired")
-    assert house.states() == {} and rival.rows("SELECT status FROM holds") == [("active",)]
+    assert seated.api.refused("POST", f"{seated.path}/tickets", body) == (409, "hold_expired")
+    assert seated.states() == {} and rival.rows("SELECT status FROM holds") == [("active",)]
 
 
-def test_places_held_at_an_event_without_a_layout_become_tickets(office: Office, house: House) -> None:
-    event = house.desk.post("/api/events", an_event(house.event["venue_id"], name="Open Air", capacity=3))
+def test_places_held_at_an_event_without_a_layout_become_tickets(app_server: AppServer, seated: SeatedEvent) -> None:
+    event = seated.api.post("/api/events", an_event(seated.event["venue_id"], name="Open Air", capacity=3))
     path = f"/api/events/{event['id']}"
-    house.desk.post(f"{path}/ticket-types", a_ticket_type(quantity=3))
-    house.desk.post(f"{path}/publish", {}, 200)
-    held = house.guest().post(f"{path}/holds", {"count": 2})["data"]["holds"][0]["hold_id"]
-    assert house.desk.refused("POST", f"{path}/tickets", {"ticket_type": 1, "count": 2})[0] == 409, "one place is left"
-    assert house.desk.refused("POST", f"{path}/tickets", {"ticket_type": 1, "count": 1, "holds": [held]})[0] == 400
-    house.desk.post(f"{path}/tickets", {"ticket_type": 1, "count": 2, "holds": [held]})
-    assert house.rows("SELECT held FROM event_places WHERE event_id = :event", event=event["id"]) == [(0,)]
-    house.desk.post(f"{path}/tickets", {"ticket_type": 1, "count": 1})
-    assert house.desk.get(path)["tickets_issued"] == 3
+    seated.api.post(f"{path}/ticket-types", a_ticket_type(quantity=3))
+    seated.api.post(f"{path}/publish", {}, 200)
+    held = seated.guest().post(f"{path}/holds", {"count": 2})["data"]["holds"][0]["hold_id"]
+    assert seated.api.refused("POST", f"{path}/tickets", {"ticket_type": 1, "count": 2})[0] == 409, "one place is left"
+    assert seated.api.refused("POST", f"{path}/tickets", {"ticket_type": 1, "count": 1, "holds": [held]})[0] == 400
+    seated.api.post(f"{path}/tickets", {"ticket_type": 1, "count": 2, "holds": [held]})
+    assert seated.rows("SELECT held FROM event_places WHERE event_id = :event", event=event["id"]) == [(0,)]
+    seated.api.post(f"{path}/tickets", {"ticket_type": 1, "count": 1})
+    assert seated.api.get(path)["tickets_issued"] == 3
 
 
-def test_hold_that_is_over_buys_nothing(house: House) -> None:
-    hold = house.reserve(house.guest(), "A-1")["hold_id"]
-    house.office.advance(300_000)
+def test_expired_hold_buys_nothing(seated: SeatedEvent) -> None:
+    hold = seated.reserve(seated.guest(), "A-1")["hold_id"]
+    seated.app_server.advance(300_000)
     with pytest.raises(Conflict) as refused:
-        buy(house, "A-1", holds=(hold,))
+        buy(seated, "A-1", holds=(hold,))
     assert refused.value.error_code == "hold_expired"
-    assert house.desk.get(house.path)["tickets_issued"] == 0
+    assert seated.api.get(seated.path)["tickets_issued"] == 0
 
 
-def test_figures_count_what_became_of_holds(house: House) -> None:
-    hold = house.reserve(house.guest(), "A-1")["hold_id"]
-    buy(house, "A-1", holds=(hold,))
-    house.reserve(house.guest(), "B-1")
-    house.office.advance(311_000)
-    house.office.work()
-    figures = {each["name"]: each["percent"] for each in house.desk.get(f"{house.path}/seating/metrics")["items"]}
+def test_figures_count_how_holds_ended(seated: SeatedEvent) -> None:
+    hold = seated.reserve(seated.guest(), "A-1")["hold_id"]
+    buy(seated, "A-1", holds=(hold,))
+    seated.reserve(seated.guest(), "B-1")
+    seated.app_server.advance(311_000)
+    seated.app_server.run_worker()
+    figures = {each["name"]: each["percent"] for each in seated.api.get(f"{seated.path}/seating/metrics")["items"]}
     assert (figures["hold_to_sale"], figures["hold_expiry"]) == (50.0, 50.0)
 
 
-def test_guest_who_holds_keeps_his_seat_from_a_ticket_that_was_cancelled(house: House) -> None:
-    made = house.desk.post(f"{house.path}/tickets", {"ticket_type": 1, "seats": [{"seat_id": "A-1"}]})["items"][0]
-    assert house.refused(house.guest(), "A-1") == (409, "seat_not_available")
-    house.desk.post(f"/api/tickets/{made['id']}/cancel", {}, 200)
-    assert house.reserve(house.guest(), "A-1")["hold_id"]
+def test_seat_of_a_cancelled_ticket_can_be_held_again(seated: SeatedEvent) -> None:
+    made = seated.api.post(f"{seated.path}/tickets", {"ticket_type": 1, "seats": [{"seat_id": "A-1"}]})["items"][0]
+    assert seated.refused(seated.guest(), "A-1") == (409, "seat_not_available")
+    seated.api.post(f"/api/tickets/{made['id']}/cancel", {}, 200)
+    assert seated.reserve(seated.guest(), "A-1")["hold_id"]

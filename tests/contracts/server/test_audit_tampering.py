@@ -1,4 +1,4 @@
-"""Somebody with the keys of the database changes the audit log: refused at first, and found afterwards."""
+"""The owner of the database changes the audit log: refused by triggers, and found without them."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from sqlalchemy import Engine, text
 from sqlalchemy.exc import DBAPIError
 
 from sync_server.audit import guards, sealer
-from sync_server.audit.following import Place
+from sync_server.audit.chain_check import ChainPosition
 from sync_server.audit.proof import prove
 from sync_server.migrations import schema
 from sync_server.migrations.tables import metadata
 from sync_server.plumbing.database import open_engine
+from tests.app_server import AppServer
 from tests.contracts.server.test_audit_sealing import order, proof, seal, write
-from tests.office import Office
 
 REFUSED = (
     "UPDATE audit_lines SET reason = 'nothing happened'",
@@ -32,36 +32,36 @@ REFUSED = (
 
 
 @pytest.fixture
-def sealed(office: Office) -> Office:
+def sealed(app_server: AppServer) -> AppServer:
     """Six sealed lines of one organisation."""
-    write(office, "marquee", *"123456")
-    seal(office)
-    return office
+    write(app_server, "marquee", *"123456")
+    seal(app_server)
+    return app_server
 
 
-def do(office: Office, *statements: str) -> None:
-    with office.database.writing() as session:
+def do(app_server: AppServer, *statements: str) -> None:
+    with app_server.database.writing() as session:
         for statement in statements:
             session.execute(text(statement))
 
 
-def unguard(office: Office) -> None:
+def unguard(app_server: AppServer) -> None:
     """What the owner of the database can always do."""
-    tables = guards.SQLITE if office.database.embedded else guards.POSTGRESQL
+    tables = guards.SQLITE if app_server.database.embedded else guards.POSTGRESQL
     for table, statements in tables.items():
-        on = "" if office.database.embedded else f" ON {table}"
+        on = "" if app_server.database.embedded else f" ON {table}"
         names = [statement.split()[2] for statement in statements if statement.startswith("CREATE TRIGGER")]
-        do(office, *(f"DROP TRIGGER {name}{on}" for name in names))
+        do(app_server, *(f"DROP TRIGGER {name}{on}" for name in names))
 
 
-def broken_at(office: Office) -> int:
-    broken = proof(office, "marquee").broken
+def broken_at(app_server: AppServer) -> int:
+    broken = proof(app_server, "marquee").broken
     assert broken is not None
     return broken.seq
 
 
 @pytest.mark.parametrize("statement", REFUSED)
-def test_the_database_refuses(sealed: Office, statement: str) -> None:
+def test_the_database_refuses(sealed: AppServer, statement: str) -> None:
     with pytest.raises(DBAPIError, match="only ever added"):
         do(sealed, statement)
     assert proof(sealed, "marquee").broken is None
@@ -69,10 +69,10 @@ def test_the_database_refuses(sealed: Office, statement: str) -> None:
 
 @pytest.mark.parametrize("table", ["audit_lines", "audit_personal", "audit_chains"])
 def test_the_database_refuses_to_empty_the_log(postgres_url: str, tmp_path: Path, table: str) -> None:
-    office = Office(postgres_url, tmp_path)
+    app_server = AppServer(postgres_url, tmp_path)
     with pytest.raises(DBAPIError, match="only ever added"):
-        do(office, f"TRUNCATE {table}")
-    office.close()
+        do(app_server, f"TRUNCATE {table}")
+    app_server.close()
 
 
 TAMPERED: dict[str, tuple[int, list[str]]] = {
@@ -114,32 +114,32 @@ TAMPERED: dict[str, tuple[int, list[str]]] = {
 
 
 @pytest.mark.parametrize("trouble", TAMPERED)
-def test_the_first_broken_line_is_found(sealed: Office, trouble: str) -> None:
+def test_the_first_broken_line_is_found(sealed: AppServer, trouble: str) -> None:
     expected, statements = TAMPERED[trouble]
     unguard(sealed)
     do(sealed, *statements)
     assert broken_at(sealed) == expected
 
 
-def reseal_without_the_key(office: Office) -> None:
-    """A forger's best: alter a line, and compute every seal anew."""
-    unguard(office)
+def reseal_without_the_key(app_server: AppServer) -> None:
+    """Alter a line and recompute every seal."""
+    unguard(app_server)
     do(
-        office,
+        app_server,
         "UPDATE audit_lines SET reason = 'nothing happened' WHERE seq = 3",
         "UPDATE audit_lines SET seq = NULL, seal = NULL",
         "DELETE FROM audit_chains",
     )
-    with office.database.writing() as session:
-        sealer.seal_waiting(session, office.deed())
+    with app_server.database.writing() as session:
+        sealer.seal_waiting(session, app_server.context())
 
 
-def test_a_forger_who_seals_everything_anew_lacks_the_key(sealed: Office) -> None:
+def test_a_forger_who_reseals_everything_lacks_the_key(sealed: AppServer) -> None:
     reseal_without_the_key(sealed)
     assert "not signed" in (proof(sealed, "marquee").broken or pytest.fail("not found")).problem
 
 
-def test_the_server_does_not_make_a_forgery_genuine_by_sealing_on_top_of_it(sealed: Office) -> None:
+def test_the_server_does_not_make_a_forgery_genuine_by_sealing_on_top_of_it(sealed: AppServer) -> None:
     reseal_without_the_key(sealed)
     write(sealed, "marquee", "7")
     write(sealed, "rivals", "8")
@@ -149,7 +149,7 @@ def test_the_server_does_not_make_a_forgery_genuine_by_sealing_on_top_of_it(seal
     assert found.waiting == 1 and found.broken is not None
 
 
-def test_a_noted_place_betrays_even_a_forger_with_the_key(sealed: Office) -> None:
+def test_a_noted_seal_exposes_even_a_forger_with_the_key(sealed: AppServer) -> None:
     noted = proof(sealed, "marquee").reached
     unguard(sealed)
     do(
@@ -161,11 +161,11 @@ def test_a_noted_place_betrays_even_a_forger_with_the_key(sealed: Office) -> Non
     seal(sealed)
     assert proof(sealed, "marquee").broken is None
     with sealed.database.reading() as session:
-        known = prove(session, "marquee", public=None, known=[Place(noted.seq, noted.seal)])
+        known = prove(session, "marquee", public=None, known=[ChainPosition(noted.seq, noted.seal)])
     assert known.broken is not None
 
 
-def test_tampering_with_one_organisation_leaves_the_others_proved(sealed: Office) -> None:
+def test_tampering_with_one_organisation_leaves_the_others_intact(sealed: AppServer) -> None:
     write(sealed, "rivals", "7")
     seal(sealed)
     unguard(sealed)
@@ -178,7 +178,7 @@ def test_tampering_with_one_organisation_leaves_the_others_proved(sealed: Office
 
 
 def triggers(engine: Engine) -> list[tuple[str, str]]:
-    """Every trigger that guards the audit log, with its words."""
+    """Every trigger of the audit log, with its SQL."""
     embedded = engine.dialect.name == "sqlite"
     wanted = (
         "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' ORDER BY name"
@@ -187,13 +187,13 @@ def triggers(engine: Engine) -> list[tuple[str, str]]:
     )
     with engine.connect() as connection:
         found = connection.execute(text(wanted)).all()
-    return [(name, " ".join(words.split())) for name, words in found if name.startswith("audit")]
+    return [(name, " ".join(sql.split())) for name, sql in found if name.startswith("audit")]
 
 
 @pytest.fixture
-def engine(database_url: str) -> Iterator[Engine]:
+def engine(empty_database_url: str) -> Iterator[Engine]:
     """An empty database."""
-    made = open_engine(database_url)
+    made = open_engine(empty_database_url)
     yield made
     made.dispose()
 

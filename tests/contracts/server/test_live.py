@@ -1,4 +1,4 @@
-"""Streams of a real server: changes are told, what was missed is told again, who is shut out hears nothing."""
+"""Event streams: changes are sent, missed facts are sent again, and revoked clients get nothing more."""
 
 from __future__ import annotations
 
@@ -10,187 +10,187 @@ from typing import Any
 
 import pytest
 
-from sync_server.outbox import past
-from sync_server.plumbing.bus import of_occupancy
-from sync_server.plumbing.streams import streams
+from sync_server.outbox import missed_facts
+from sync_server.plumbing.api.open_streams import streams
+from sync_server.plumbing.messaging.bus import occupancy_topic
+from tests.app_server import ApiClient, AppServer, Concert, a_concert
 from tests.builders import an_event
-from tests.office import Desk, Evening, Office, an_evening
 
-QUIET = ": heartbeat"
-MOST_QUIET = 10
-MOST_FRAMES = 40
+HEARTBEAT = ": heartbeat"
+MAX_HEARTBEATS = 10
+MAX_FRAMES = 40
 
 
 @dataclass
-class Told:
-    """One frame as a browser sees it."""
+class Frame:
+    """One message of a stream."""
 
     name: str
     id: str
-    told: Any
+    data: Any
 
 
-class Listening:
-    """Somebody with an open stream."""
+class StreamClient:
+    """A client with an open stream."""
 
-    def __init__(self, desk: Desk, path: str, last_seen: str = "") -> None:
-        headers = desk.headers | ({"Last-Event-ID": last_seen} if last_seen else {})
-        self.answer = desk.client.get(path, headers=headers)
-        assert self.answer.status_code == 200, self.answer.get_data(as_text=True)
-        self._texts: Iterator[Any] = iter(self.answer.response)
-        next(self._texts)  # how soon to come again
+    def __init__(self, api: ApiClient, path: str, last_seen: str = "") -> None:
+        headers = api.headers | ({"Last-Event-ID": last_seen} if last_seen else {})
+        self.response = api.client.get(path, headers=headers)
+        assert self.response.status_code == 200, self.response.get_data(as_text=True)
+        self._texts: Iterator[Any] = iter(self.response.response)
+        next(self._texts)  # the retry interval
 
-    def next(self) -> Told:
-        """The next frame that says something; silence is borne for a minute or two."""
-        for text in islice(self._texts, MOST_QUIET):
-            said = text.decode() if isinstance(text, bytes) else text
-            if not said.startswith(QUIET):
-                fields = dict(line.split(": ", 1) for line in said.strip().split("\n"))
-                return Told(fields["event"], fields.get("id", ""), json.loads(fields["data"]))
-        raise AssertionError("the stream says nothing, or has ended")
+    def next(self) -> Frame:
+        """The next frame that is not a heartbeat."""
+        for text in islice(self._texts, MAX_HEARTBEATS):
+            frame = text.decode() if isinstance(text, bytes) else text
+            if not frame.startswith(HEARTBEAT):
+                fields = dict(line.split(": ", 1) for line in frame.strip().split("\n"))
+                return Frame(fields["event"], fields.get("id", ""), json.loads(fields["data"]))
+        raise AssertionError("the stream is silent, or has ended")
 
-    def until(self, name: str) -> Told:
-        """The next frame of that name; others are let pass, but not for ever."""
-        passed = []
-        for _ in range(MOST_FRAMES):
+    def until(self, name: str) -> Frame:
+        """The next frame with this name, skipping a limited number of others."""
+        skipped = []
+        for _ in range(MAX_FRAMES):
             frame = self.next()
             if frame.name == name:
                 return frame
-            passed.append(frame.name)
-        raise AssertionError(f"nobody tells {name}, only {passed}")
+            skipped.append(frame.name)
+        raise AssertionError(f"no {name}, only {skipped}")
 
     def rest(self) -> list[str]:
-        """What is still told until the end, which must come."""
-        texts = [text.decode() if isinstance(text, bytes) else text for text in islice(self._texts, MOST_FRAMES)]
-        assert len(texts) < MOST_FRAMES, "the stream goes on and on"
+        """The remaining frames; the stream must end."""
+        texts = [text.decode() if isinstance(text, bytes) else text for text in islice(self._texts, MAX_FRAMES)]
+        assert len(texts) < MAX_FRAMES, "the stream does not end"
         return texts
 
-    def leave(self) -> None:
-        self.answer.close()
+    def close(self) -> None:
+        self.response.close()
 
 
-def test_an_organisations_stream_tells_what_becomes_of_its_events(office: Office, evening: Evening) -> None:
-    office.work()
-    stream = Listening(evening.desk, "/api/live")
+def test_an_organisations_stream_sends_changes_of_its_events(app_server: AppServer, concert: Concert) -> None:
+    app_server.run_worker()
+    stream = StreamClient(concert.api, "/api/live")
     assert stream.next().name == "ready"
-    evening.desk.post(f"{evening.path}/publish", {}, 200)
-    evening.desk.post(f"{evening.path}/postpone", {"reason": "storm"}, 200)
-    office.work()
+    concert.api.post(f"{concert.path}/publish", {}, 200)
+    concert.api.post(f"{concert.path}/postpone", {"reason": "storm"}, 200)
+    app_server.run_worker()
     steps = [stream.next() for _ in range(2)]
-    assert [(one.name, one.told["old_status"], one.told["new_status"]) for one in steps] == [
+    assert [(one.name, one.data["old_status"], one.data["new_status"]) for one in steps] == [
         ("status", "draft", "published"),
         ("status", "published", "postponed"),
     ]
-    assert {one.told["event_id"] for one in steps} == {evening.event["id"]}
+    assert {one.data["event_id"] for one in steps} == {concert.event["id"]}
     assert int(steps[0].id) < int(steps[1].id)
-    stream.leave()
+    stream.close()
 
 
-def test_an_organisations_stream_tells_what_becomes_of_its_houses(office: Office, evening: Evening) -> None:
-    """No list of events is remembered beyond the change, and a gate that closes is no event that walks on."""
-    office.work()
-    stream = Listening(evening.desk, "/api/live")
+def test_an_organisations_stream_sends_changes_of_its_venues(app_server: AppServer, concert: Concert) -> None:
+    """Changes of venues and gates have no event and no status."""
+    app_server.run_worker()
+    stream = StreamClient(concert.api, "/api/live")
     seen = stream.next()
-    house = f"/api/venues/{evening.venue['id']}"
-    evening.desk.patch(house, {"city": "Bremen"})
-    evening.desk.post(f"{house}/gates", {"code": "A"})
-    evening.desk.patch(f"{house}/gates/1", {"status": "closed"})
-    office.work()
-    told = [stream.next() for _ in range(3)]
-    assert [one.name for one in told] == ["venue_changed", "gate_created", "gate_changed"]
-    assert {one.told["venue_id"] for one in told} == {evening.venue["id"]}
-    assert {(one.told["event_id"], one.told["new_status"]) for one in told} == {(None, None)}
-    again = Listening(evening.desk, "/api/live", seen.id)
-    assert again.until("gate_changed").told == told[-1].told
+    venue_path = f"/api/venues/{concert.venue['id']}"
+    concert.api.patch(venue_path, {"city": "Bremen"})
+    concert.api.post(f"{venue_path}/gates", {"code": "A"})
+    concert.api.patch(f"{venue_path}/gates/1", {"status": "closed"})
+    app_server.run_worker()
+    frames = [stream.next() for _ in range(3)]
+    assert [one.name for one in frames] == ["venue_changed", "gate_created", "gate_changed"]
+    assert {one.data["venue_id"] for one in frames} == {concert.venue["id"]}
+    assert {(one.data["event_id"], one.data["new_status"]) for one in frames} == {(None, None)}
+    again = StreamClient(concert.api, "/api/live", seen.id)
+    assert again.until("gate_changed").data == frames[-1].data
     for one in (stream, again):
-        one.leave()
+        one.close()
 
 
-def test_streams_keep_organisations_apart(office: Office, evening: Evening) -> None:
-    rivals = office.desk(office.organisation("rivals"))
-    theirs = Listening(rivals, "/api/live")
+def test_streams_contain_only_the_own_organisation(app_server: AppServer, concert: Concert) -> None:
+    rivals = app_server.api(app_server.organisation("rivals"))
+    theirs = StreamClient(rivals, "/api/live")
     assert theirs.next().name == "ready"
-    assert rivals.refused("GET", f"{evening.path}/live") == (404, "event_not_found")
-    evening.desk.post(f"{evening.path}/publish", {}, 200)
+    assert rivals.refused("GET", f"{concert.path}/live") == (404, "event_not_found")
+    concert.api.post(f"{concert.path}/publish", {}, 200)
     venue = rivals.post("/api/venues", {"name": "Quay", "timezone": "Europe/Berlin"})
     own = rivals.post("/api/events", an_event(venue["id"]))
-    office.work()
-    assert theirs.next().told["venue_id"] == venue["id"]
-    assert theirs.next().told["event_id"] == own["id"]
-    theirs.leave()
+    app_server.run_worker()
+    assert theirs.next().data["venue_id"] == venue["id"]
+    assert theirs.next().data["event_id"] == own["id"]
+    theirs.close()
 
 
-@pytest.mark.parametrize("path", ["/api/live", "{evening}/live"])
-def test_who_comes_back_is_told_what_happened_meanwhile(office: Office, evening: Evening, path: str) -> None:
-    office.work()
-    address = path.format(evening=evening.path)
-    first = Listening(evening.desk, address)
+@pytest.mark.parametrize("path", ["/api/live", "{concert}/live"])
+def test_a_reconnecting_client_gets_what_it_missed(app_server: AppServer, concert: Concert, path: str) -> None:
+    app_server.run_worker()
+    stream_path = path.format(concert=concert.path)
+    first = StreamClient(concert.api, stream_path)
     seen = first.next().id
-    first.leave()
+    first.close()
     for step in ("publish", "go-live"):
-        office.advance(5_000)  # what was told within the last two seconds may be told again
-        evening.desk.post(f"{evening.path}/{step}", {}, 200)
-        office.work()
-    again = Listening(evening.desk, address, seen)
+        app_server.advance(5_000)  # facts of the last two seconds may be repeated
+        concert.api.post(f"{concert.path}/{step}", {}, 200)
+        app_server.run_worker()
+    again = StreamClient(concert.api, stream_path, seen)
     steps = [again.until("status"), again.until("status")]
-    assert [one.told["new_status"] for one in steps] == ["published", "live"]
-    again.leave()
-    last = Listening(evening.desk, address, steps[1].id)
-    assert last.next().name in {"ready", "counters"}  # nothing is told twice
-    last.leave()
+    assert [one.data["new_status"] for one in steps] == ["published", "live"]
+    again.close()
+    last = StreamClient(concert.api, stream_path, steps[1].id)
+    assert last.next().name in {"ready", "counters"}  # nothing is repeated
+    last.close()
 
 
 @pytest.mark.parametrize("seen", ["999999", "not-a-number", "-1", "9" * 40])
-def test_who_comes_back_too_late_looks_anew(evening: Evening, seen: str) -> None:
-    stream = Listening(evening.desk, "/api/live", seen)
+def test_an_unusable_last_event_id_resets_the_stream(concert: Concert, seen: str) -> None:
+    stream = StreamClient(concert.api, "/api/live", seen)
     reset = stream.next()
     assert (reset.name, stream.next().name) == ("reset", "ready")
     assert reset.id.isdecimal()
-    stream.leave()
+    stream.close()
 
 
-def test_a_fact_that_was_committed_late_is_not_lost(office: Office, evening: Evening) -> None:
-    """Its number is lower than one that the reader has seen already."""
-    evening.desk.post(f"{evening.path}/publish", {}, 200)
-    with office.database.reading() as session:
-        late, seen = past.newest(session) - 1, past.newest(session)
-        org = evening.desk.get("/api/session")["organisation"]["id"]
-        told = past.since(session, org, seen)
-    assert told is not None and late in [message.order for message in told]
-    assert seen not in [message.order for message in told]
+def test_a_fact_that_was_committed_late_is_not_lost(app_server: AppServer, concert: Concert) -> None:
+    """Its number is lower than one that the client has already seen."""
+    concert.api.post(f"{concert.path}/publish", {}, 200)
+    with app_server.database.reading() as session:
+        late, seen = missed_facts.newest(session) - 1, missed_facts.newest(session)
+        org = concert.api.get("/api/session")["organisation"]["id"]
+        missed = missed_facts.since(session, org, seen)
+    assert missed is not None and late in [message.order for message in missed]
+    assert seen not in [message.order for message in missed]
 
 
-def test_seats_that_are_taken_are_told_to_staff_in_full_and_to_strangers_by_number(
-    office: Office, evening: Evening
-) -> None:
-    evening.desk.post(f"{evening.path}/publish", {}, 200)
-    stranger = Desk(office.app.test_client(), {})
-    org = evening.desk.get("/api/session")["organisation"]["id"]
-    staff = Listening(evening.desk, f"{evening.path}/live")
-    anybody = Listening(stranger, f"/api/public/events/{evening.event['id']}/live")
-    assert anybody.next().told["new_status"] == "published"
+def test_occupancy_is_sent_to_staff_in_full_and_to_visitors_as_numbers(app_server: AppServer, concert: Concert) -> None:
+    concert.api.post(f"{concert.path}/publish", {}, 200)
+    stranger = ApiClient(app_server.app.test_client(), {})
+    org = concert.api.get("/api/session")["organisation"]["id"]
+    staff = StreamClient(concert.api, f"{concert.path}/live")
+    anybody = StreamClient(stranger, f"/api/public/events/{concert.event['id']}/live")
+    assert anybody.next().data["new_status"] == "published"
     counts = {"total_available": 99, "total_held": 1, "total_sold": 0}
-    body = {"event": "seat_held", "seat_id": "s", "hold_id": "h", "event_id": evening.event["id"], **counts}
-    office.parts.bus.tell(of_occupancy(org, evening.number), body)
-    assert staff.until("occupancy").told == body
-    assert anybody.next().told == {"event_id": evening.event["id"], **counts}
-    staff.leave()
-    anybody.leave()
+    body = {"event": "seat_held", "seat_id": "s", "hold_id": "h", "event_id": concert.event["id"], **counts}
+    app_server.parts.bus.publish(occupancy_topic(org, concert.number), body)
+    assert staff.until("occupancy").data == body
+    assert anybody.next().data == {"event_id": concert.event["id"], **counts}
+    staff.close()
+    anybody.close()
 
 
-def test_a_seat_that_is_really_held_is_told_to_whoever_watches(office: Office, desk: Desk) -> None:
-    """The whole way: hold, fact, relay, topic, stream."""
-    evening = an_evening(desk, capacity=100)
-    desk.post(f"{evening.path}/publish", {}, 200)
-    office.work()
-    anybody = Listening(Desk(office.app.test_client(), {}), f"/api/public/events/{evening.event['id']}/live")
-    begun = anybody.until("occupancy").told
-    assert (begun["total"], begun["total_available"]) == (100, 100)
-    desk.post(f"{evening.path}/holds", {"count": 3})
-    office.work()
-    told = anybody.until("occupancy").told
-    assert (told["total_available"], told["total_held"]) == (97, 3)
-    assert set(told) <= {
+def test_a_hold_reaches_public_streams(app_server: AppServer, api: ApiClient) -> None:
+    """From the hold through fact, relay and topic to the stream."""
+    concert = a_concert(api, capacity=100)
+    api.post(f"{concert.path}/publish", {}, 200)
+    app_server.run_worker()
+    anybody = StreamClient(
+        ApiClient(app_server.app.test_client(), {}), f"/api/public/events/{concert.event['id']}/live"
+    )
+    first = anybody.until("occupancy").data
+    assert (first["total"], first["total_available"]) == (100, 100)
+    api.post(f"{concert.path}/holds", {"count": 3})
+    app_server.run_worker()
+    latest = anybody.until("occupancy").data
+    assert (latest["total_available"], latest["total_held"]) == (97, 3)
+    assert set(latest) <= {
         "event_id",
         "total",
         "total_available",
@@ -200,54 +200,56 @@ def test_a_seat_that_is_really_held_is_told_to_whoever_watches(office: Office, d
         "percent_held",
         "percent_sold",
     }
-    anybody.leave()
+    anybody.close()
 
 
-def test_strangers_hear_nothing_of_an_event_that_is_not_shown(office: Office, evening: Evening) -> None:
-    stranger = Desk(office.app.test_client(), {})
-    path = f"/api/public/events/{evening.event['id']}/live"
+def test_visitors_get_no_stream_of_a_draft_event(app_server: AppServer, concert: Concert) -> None:
+    stranger = ApiClient(app_server.app.test_client(), {})
+    path = f"/api/public/events/{concert.event['id']}/live"
     assert stranger.refused("GET", path) == (404, "event_not_found")
     assert stranger.refused("GET", "/api/public/events/nothing/live") == (404, "event_not_found")
-    assert stranger.refused("GET", f"{evening.path}/live") == (401, "unauthenticated")
+    assert stranger.refused("GET", f"{concert.path}/live") == (401, "unauthenticated")
     assert stranger.refused("GET", "/api/live") == (401, "unauthenticated")
 
 
-def impatient(office: Office) -> None:
-    """Let time run away on the server, so that a stream asks at once whether its reader may still listen."""
-    turn = iter(range(0, 10**18, 21_000_000_000))
-    object.__setattr__(office.parts, "monotonic", lambda: next(turn))
+def speed_up_checks(app_server: AppServer) -> None:
+    """Advance the monotonic clock at every reading, so that streams check permissions at once."""
+    ticks = iter(range(0, 10**18, 21_000_000_000))
+    object.__setattr__(app_server.parts, "monotonic", lambda: next(ticks))
 
 
-@pytest.mark.parametrize("how", ["revoked", "over", "signed out", "shut out of the house"])
-def test_whoever_is_shut_out_hears_nothing_more(office: Office, evening: Evening, how: str) -> None:
-    org = evening.desk.get("/api/session")["organisation"]["id"]
-    impatient(office)
-    if how in {"revoked", "over"}:
-        made = evening.desk.post("/api/tokens", {"name": "t", "scopes": ["read"], "ends_at": office.now + 60_000})
-        stream = Listening(Desk(office.app.test_client(), {"Authorization": f"Bearer {made['token']}"}), "/api/live")
+@pytest.mark.parametrize("how", ["revoked", "expired", "signed out", "removed from the organisation"])
+def test_a_stream_ends_when_its_client_loses_access(app_server: AppServer, concert: Concert, how: str) -> None:
+    org = concert.api.get("/api/session")["organisation"]["id"]
+    speed_up_checks(app_server)
+    if how in {"revoked", "expired"}:
+        made = concert.api.post("/api/tokens", {"name": "t", "scopes": ["read"], "ends_at": app_server.now + 60_000})
+        stream = StreamClient(
+            ApiClient(app_server.app.test_client(), {"Authorization": f"Bearer {made['token']}"}), "/api/live"
+        )
     else:
-        stan = office.user("stan@marquee.example", org, "staff")
-        browser = office.browser("stan@marquee.example")
-        stream = Listening(browser, "/api/live")
+        stan = app_server.user("stan@marquee.example", org, "staff")
+        browser = app_server.browser("stan@marquee.example")
+        stream = StreamClient(browser, "/api/live")
     assert stream.next().name == "ready"
     if how == "revoked":
-        evening.desk.ask("DELETE", f"/api/tokens/{made['id']}")
-    elif how == "over":
-        office.advance(60_000)
+        concert.api.ask("DELETE", f"/api/tokens/{made['id']}")
+    elif how == "expired":
+        app_server.advance(60_000)
     elif how == "signed out":
         browser.ask("DELETE", "/api/session")
     else:
-        evening.desk.ask("DELETE", f"/api/members/{stan}")
-    evening.desk.post(f"{evening.path}/publish", {}, 200)
-    office.work()
+        concert.api.ask("DELETE", f"/api/members/{stan}")
+    concert.api.post(f"{concert.path}/publish", {}, 200)
+    app_server.run_worker()
     assert stream.rest() == []
 
 
-def test_a_stream_ends_with_the_server_and_gives_its_seat_back(office: Office, evening: Evening) -> None:
-    stream = Listening(evening.desk, "/api/live")
+def test_a_stream_ends_with_the_server_and_releases_its_slot(app_server: AppServer, concert: Concert) -> None:
+    stream = StreamClient(concert.api, "/api/live")
     stream.next()
-    office.parts.stop.set()
+    app_server.parts.stop.set()
     assert stream.rest() == []
-    stream.leave()
-    with office.app.app_context():
+    stream.close()
+    with app_server.app.app_context():
         assert sum(streams()._open.values()) == 0

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from sqlalchemy import Engine, inspect
+from sqlalchemy import Engine, inspect, text
 
 from shared.errors import Conflict
 from sync_server.migrations import schema
@@ -15,25 +15,29 @@ from sync_server.plumbing.database import open_engine
 
 
 @pytest.fixture
-def engine(database_url: str) -> Iterator[Engine]:
+def engine(empty_database_url: str) -> Iterator[Engine]:
     """An empty database."""
-    made = open_engine(database_url)
+    made = open_engine(empty_database_url)
     yield made
     made.dispose()
 
 
 def _described(engine: Engine) -> dict[str, object]:
-    look = inspect(engine)
+    inspector = inspect(engine)
     return {
         table: (
-            sorted((column["name"], str(column["type"]), column["nullable"]) for column in look.get_columns(table)),
-            sorted((index["name"], tuple(index["column_names"]), index["unique"]) for index in look.get_indexes(table)),
-            sorted(str(unique["name"]) for unique in look.get_unique_constraints(table)),
-            sorted(str(check["name"]) for check in look.get_check_constraints(table)),
-            sorted(str(key["name"]) for key in look.get_foreign_keys(table)),
-            look.get_pk_constraint(table)["constrained_columns"],
+            sorted(
+                (column["name"], str(column["type"]), column["nullable"]) for column in inspector.get_columns(table)
+            ),
+            sorted(
+                (index["name"], tuple(index["column_names"]), index["unique"]) for index in inspector.get_indexes(table)
+            ),
+            sorted(str(unique["name"]) for unique in inspector.get_unique_constraints(table)),
+            sorted(str(check["name"]) for check in inspector.get_check_constraints(table)),
+            sorted(str(key["name"]) for key in inspector.get_foreign_keys(table)),
+            inspector.get_pk_constraint(table)["constrained_columns"],
         )
-        for table in look.get_table_names()
+        for table in inspector.get_table_names()
         if table != "alembic_version"
     }
 
@@ -48,10 +52,31 @@ def test_migrations_make_the_declared_schema(engine: Engine) -> None:
     assert migrated == _described(engine)
 
 
-def test_a_database_is_brought_up_to_date_once_however_often_it_is_asked_for(engine: Engine) -> None:
+def test_concurrent_upgrades_run_once(engine: Engine) -> None:
     with pytest.raises(Conflict, match="migrate"):
         schema.require_current(engine)
     with ThreadPoolExecutor(1 if engine.dialect.name == "sqlite" else 3) as pool:
         list(pool.map(lambda _: schema.upgrade(engine), range(3)))
     schema.require_current(engine)
     assert schema.current(engine) == schema.newest()
+
+
+@pytest.mark.parametrize(
+    ("damage", "table"),
+    [
+        ("ALTER TABLE users ADD COLUMN nickname TEXT", "users"),
+        ("ALTER TABLE holds RENAME COLUMN notes TO remarks", "holds"),
+        ("DROP TABLE reseating_steps", "reseating_steps"),
+        ("DROP INDEX ix_zone_guests_event_id_named_key", "zone_guests"),
+    ],
+)
+def test_a_schema_of_an_unreleased_version_is_found_though_it_has_the_newest_number(
+    engine: Engine, damage: str, table: str
+) -> None:
+    schema.upgrade(engine)
+    schema.require_declared(engine)
+    with engine.execution_options(writes=True).begin() as connection:
+        connection.execute(text(damage))
+    schema.require_current(engine)
+    with pytest.raises(Conflict, match=f"table {table} is not as this program declares it"):
+        schema.require_declared(engine)

@@ -1,4 +1,4 @@
-"""A real server process over real HTTP: what is open when it is told to end is ended, not torn."""
+"""Server and worker processes over real HTTP: metrics, and streams that end cleanly on shutdown."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ from scripts.processes.ports import LOOPBACK, free_port
 ROOT = Path(__file__).parents[3]
 
 
-def answers(port: int) -> bool:
-    line = http.client.HTTPConnection(LOOPBACK, port, timeout=30)
+def is_ready(port: int) -> bool:
+    connection = http.client.HTTPConnection(LOOPBACK, port, timeout=30)
     try:
-        line.request("GET", "/readyz")
-        return line.getresponse().status == 200
+        connection.request("GET", "/readyz")
+        return connection.getresponse().status == 200
     except OSError:
         return False
     finally:
-        line.close()
+        connection.close()
 
 
 def read(port: int, path: str) -> tuple[int, str]:
-    line = http.client.HTTPConnection(LOOPBACK, port, timeout=30)
+    connection = http.client.HTTPConnection(LOOPBACK, port, timeout=30)
     try:
-        line.request("GET", path)
-        answer = line.getresponse()
-        return answer.status, answer.read().decode()
+        connection.request("GET", path)
+        response = connection.getresponse()
+        return response.status, response.read().decode()
     finally:
-        line.close()
+        connection.close()
 
 
 def delivered(port: int) -> float:
-    """How many facts the process that tells its measures there has delivered; -1 where nobody answers yet."""
+    """The number of facts delivered, from the metrics at this port; -1 if nothing answers yet."""
     try:
         lines = read(port, "/metrics")[1].splitlines()
     except OSError:
@@ -46,7 +46,7 @@ def delivered(port: int) -> float:
     return next(float(line.split()[-1]) for line in lines if line.startswith("gatehouse_outbox_delivered_total "))
 
 
-def test_a_worker_that_is_alone_tells_what_it_has_delivered(tmp_path: Path) -> None:
+def test_a_standalone_worker_serves_metrics(tmp_path: Path) -> None:
     environment = {
         "GATEHOUSE_DATABASE_URL": f"sqlite:///{tmp_path}/gatehouse.db",
         "GATEHOUSE_MASTER_KEY_FILE": str(tmp_path / "master.key"),
@@ -54,27 +54,27 @@ def test_a_worker_that_is_alone_tells_what_it_has_delivered(tmp_path: Path) -> N
     }
     command = [sys.executable, "-m", "sync_server"]
     subprocess.run([*command, "demo"], cwd=ROOT, env=environment, capture_output=True, check=True)
-    with socket.create_server((LOOPBACK, 0)) as another:
-        taken = int(another.getsockname()[1])
+    with socket.create_server((LOOPBACK, 0)) as listener:
+        taken = int(listener.getsockname()[1])
         worker = Child(
             "the worker", [*command, "worker", "--metrics", f"{LOOPBACK}:{taken}"], tmp_path / "log", environment, ROOT
         )
         worker.start()
         try:
-            worker.wait_until(lambda: "measures are at port" in (tmp_path / "log").read_text("utf-8"))
-            told = re.search(r"at port (\d+)", (tmp_path / "log").read_text("utf-8"))
-            port = int(told[1]) if told else 0
-            assert port > taken, "another process has that port: it takes the next"
+            worker.wait_until(lambda: "metrics are at port" in (tmp_path / "log").read_text("utf-8"))
+            found = re.search(r"at port (\d+)", (tmp_path / "log").read_text("utf-8"))
+            port = int(found[1]) if found else 0
+            assert port > taken, "that port is in use, so it takes the next"
             worker.wait_until(lambda: delivered(port) > 0)
-            assert read(port, "/healthz")[0] == 404, "it answers nothing else"
+            assert read(port, "/healthz")[0] == 404, "it serves nothing else"
         finally:
             worker.stop()
 
 
-def test_a_worker_that_can_tell_its_measures_nowhere_says_so(tmp_path: Path) -> None:
+def test_a_worker_reports_an_unusable_metrics_address(tmp_path: Path) -> None:
     environment = {"GATEHOUSE_DATABASE_URL": f"sqlite:///{tmp_path}/gatehouse.db"}
     nowhere = "192.0.2.1:9464"  # an address that no machine has
-    told = subprocess.run(
+    done = subprocess.run(
         [sys.executable, "-m", "sync_server", "worker", "--metrics", nowhere],
         cwd=ROOT,
         env=environment,
@@ -82,11 +82,11 @@ def test_a_worker_that_can_tell_its_measures_nowhere_says_so(tmp_path: Path) -> 
         text=True,
         check=False,
     )
-    assert (told.returncode, "Traceback" in told.stderr) == (2, False)
-    assert "metrics_address" in told.stderr
+    assert (done.returncode, "Traceback" in done.stderr) == (2, False)
+    assert "metrics_address" in done.stderr
 
 
-def test_an_open_stream_is_ended_when_the_server_is_told_to_end(tmp_path: Path) -> None:
+def test_open_streams_end_when_the_server_stops(tmp_path: Path) -> None:
     port = free_port()
     environment = {
         "GATEHOUSE_DATABASE_URL": f"sqlite:///{tmp_path}/gatehouse.db",
@@ -101,14 +101,14 @@ def test_an_open_stream_is_ended_when_the_server_is_told_to_end(tmp_path: Path) 
     server = Child("the server", [*command, "serve", "--port", str(port)], tmp_path / "log", environment, ROOT)
     server.start()
     try:
-        server.wait_until(lambda: answers(port))
-        line = http.client.HTTPConnection(LOOPBACK, port, timeout=30)
-        line.request("GET", "/api/live", headers={"Authorization": f"Bearer {token}"})
-        stream = line.getresponse()
+        server.wait_until(lambda: is_ready(port))
+        connection = http.client.HTTPConnection(LOOPBACK, port, timeout=30)
+        connection.request("GET", "/api/live", headers={"Authorization": f"Bearer {token}"})
+        stream = connection.getresponse()
         first = b"".join(stream.readline() for _ in range(3))
         assert b"event: ready" in first
         server.stop()
-        rest = stream.read()  # raises IncompleteRead where the line was torn
+        rest = stream.read()  # raises IncompleteRead if the connection was cut
         assert b"event:" not in rest
     finally:
         server.stop()

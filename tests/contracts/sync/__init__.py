@@ -1,1 +1,1 @@
-"""What gates and server promise each other, on SQLite and on PostgreSQL."""
+"""The contract between gates and server, on SQLite and PostgreSQL."""

@@ -1,4 +1,4 @@
-"""A world a test."""
+"""A fresh world for each test."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.contracts.sync.box_office import a_live_evening
+from tests.app_server import AppServer, Concert
+from tests.contracts.sync.office_gates import a_live_evening
 from tests.contracts.sync.world import World
-from tests.office import Evening, Office
 
 
 @pytest.fixture
@@ -21,6 +21,6 @@ def world(database_url: str, tmp_path: Path) -> Iterator[World]:
 
 
 @pytest.fixture
-def evening(office: Office) -> Evening:
+def concert(app_server: AppServer) -> Concert:
     """A live event of the organisation `marquee`."""
-    return a_live_evening(office)
+    return a_live_evening(app_server)

@@ -1,4 +1,4 @@
-"""A gate's side of the wire, spoken for real without a network between; it checks all that a gate must."""
+"""A gate's side of the protocol without a network; it checks everything that a gate must."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ M = TypeVar("M", bound=protocol.Message)
 
 
 class Server(Protocol):
-    """What a gate here needs of the world: its time, its entropy, and a way to the server."""
+    """What a test gate needs: time, entropy and a client of the server."""
 
     now: int
     dice: Callable[[int], bytes]
@@ -34,7 +34,7 @@ class Server(Protocol):
 
 @dataclass
 class Gate:
-    """A gate's side of the wire: keys, counters, a journal; everything it is told it checks as a gate must."""
+    """A test gate: keys, counters and a journal; it checks every answer as a gate must."""
 
     world: Server
     name: str
@@ -63,19 +63,19 @@ class Gate:
         self, code: enrolment.Code, *, proof: bytes | None = None
     ) -> protocol.EnrolAnswer | protocol.ErrorBody:
         public, nonce = self.key.public_key().public_bytes_raw(), self.world.dice(16)
-        asked = protocol.EnrolRequest(
+        message = protocol.EnrolRequest(
             code_id=code.id, device_public=public, nonce=nonce, proof=proof or enrolment.proof(code, public, nonce)
         )
-        told = self.world.client().post(
-            protocol.ENROL, data=protocol.encode(asked), content_type=protocol.MEDIA_TYPE, base_url=f"https://{HOST}"
+        response = self.world.client().post(
+            protocol.ENROL, data=protocol.encode(message), content_type=protocol.MEDIA_TYPE, base_url=f"https://{HOST}"
         )
-        if told.status_code != 200:
-            return protocol.decode(protocol.ErrorAnswer, told.data).error
-        answer = protocol.decode(protocol.EnrolAnswer, told.data)
+        if response.status_code != 200:
+            return protocol.decode(protocol.ErrorAnswer, response.data).error
+        answer = protocol.decode(protocol.EnrolAnswer, response.data)
         assert enrolment.fingerprint(answer.server_public) == code.fingerprint
         assert answer.server_proof == enrolment.server_proof(code, public, answer.server_public, nonce)
         server = Ed25519PublicKey.from_public_bytes(answer.server_public)
-        http_signatures.verify_answer(200, told.data, dict(told.headers), server, asked.proof)
+        http_signatures.verify_answer(200, response.data, dict(response.headers), server, message.proof)
         return answer
 
     def send(
@@ -103,7 +103,7 @@ class Gate:
             channel=channel,
             counter=self.counters[channel] if counter is None else counter,
         )
-        told = self.world.client().open(
+        response = self.world.client().open(
             path,
             method=method,
             query_string=query,
@@ -114,30 +114,32 @@ class Gate:
         )
         signature = http_signatures._signature(headers, "gate")
         assert self.server is not None
-        http_signatures.verify_answer(told.status_code, told.data, dict(told.headers), self.server, signature)
-        return told
+        http_signatures.verify_answer(
+            response.status_code, response.data, dict(response.headers), self.server, signature
+        )
+        return response
 
     def ask(self, kind: type[M], *args: Any, **kwargs: Any) -> M:
-        told = self.send(*args, **kwargs)
-        assert told.status_code == 200, protocol.decode(protocol.ErrorAnswer, told.data)
-        return protocol.decode(kind, told.data)
+        response = self.send(*args, **kwargs)
+        assert response.status_code == 200, protocol.decode(protocol.ErrorAnswer, response.data)
+        return protocol.decode(kind, response.data)
 
     def refusal(self, *args: Any, **kwargs: Any) -> protocol.ErrorBody:
-        told = self.send(*args, **kwargs)
-        assert told.status_code >= 400
-        return protocol.decode(protocol.ErrorAnswer, told.data).error
+        response = self.send(*args, **kwargs)
+        assert response.status_code >= 400
+        return protocol.decode(protocol.ErrorAnswer, response.data).error
 
     def hello(self, *, last_seq: int | None = None, head: bytes | None = None) -> protocol.HelloAnswer:
-        asked = protocol.HelloRequest(
+        message = protocol.HelloRequest(
             branch=self.branch,
             last_seq=len(self.bodies) if last_seq is None else last_seq,
             head=self.head if head is None else head,
             software="9.9",
         )
-        return self.ask(protocol.HelloAnswer, "POST", protocol.HELLO, "other", body=protocol.encode(asked))
+        return self.ask(protocol.HelloAnswer, "POST", protocol.HELLO, "other", body=protocol.encode(message))
 
     def snapshot(self, *, limit: int = 5000) -> tuple[list[AnyRow], protocol.EventAt]:
-        """All frames, one after the other."""
+        """Fetch all frames."""
         rows: list[AnyRow] = []
         after, first = "", None
         while True:
@@ -154,15 +156,15 @@ class Gate:
         return self.ask(protocol.SnapshotAnswer, "GET", protocol.SNAPSHOT, "pull", query=query)
 
     def changes(self, *at: protocol.EventAt, wait: float = 0) -> protocol.ChangesAnswer:
-        asked = protocol.ChangesRequest(events=list(at), wait=wait)
-        answer = self.ask(protocol.ChangesAnswer, "POST", protocol.CHANGES, "pull", body=protocol.encode(asked))
+        message = protocol.ChangesRequest(events=list(at), wait=wait)
+        answer = self.ask(protocol.ChangesAnswer, "POST", protocol.CHANGES, "pull", body=protocol.encode(message))
         for batch in answer.events:
             assert self.server is not None
             protocol.require_signed(batch, self.server)
         return answer
 
     def movements(self) -> list[Any]:
-        """Everything the server tells of movements."""
+        """All movements that the server has."""
         at = self.frame()
         here = protocol.EventAt(event=7, lineage=at.lineage, revision=at.base_revision)
         return [move for batch in self.changes(here).events for move in movements_from_bytes(batch.movements)]
@@ -173,15 +175,15 @@ class Gate:
     def head(self) -> bytes:
         return scans.entry_hash(self.bodies[-1]) if self.bodies else GENESIS
 
-    def write(self, **words: Any) -> Entry:
+    def write(self, **fields: Any) -> Entry:
         """One more entry at the server's present time."""
-        entry = self.an_entry(**words)
+        entry = self.an_entry(**fields)
         self.bodies.append(scans.encode(entry))
         return entry
 
-    def an_entry(self, **words: Any) -> Entry:
+    def an_entry(self, **fields: Any) -> Entry:
         now = self.world.now
-        fresh = Entry(
+        entry = Entry(
             device=self.number,
             branch=self.branch,
             seq=len(self.bodies) + 1,
@@ -211,26 +213,26 @@ class Gate:
             digest=b"",
             previous=self.head,
         )
-        return replace(fresh, **words)
+        return replace(entry, **fields)
 
     def anchor(self) -> Entry:
-        """The server's time, noted at a sync."""
+        """A time anchor, as noted at a sync."""
         now = self.world.now
         details = {"server": now, "monotonic": now - self.started, "rtt": 20}
         return self.write(kind=EntryKind.TIME_ANCHOR, event=0, direction="", mode="", details=details)
 
-    def admit(self, ticket: int, **words: Any) -> Entry:
+    def admit(self, ticket: int, **fields: Any) -> Entry:
         self.world.advance(seconds=1)
-        words = {"ticket_id": ticket, "issue": 1, "code_hash": sha256(str(ticket).encode()).digest()[:16]} | words
-        return self.write(**({"admitted": True, "reason": "admitted"} | words))
+        fields = {"ticket_id": ticket, "issue": 1, "code_hash": sha256(str(ticket).encode()).digest()[:16]} | fields
+        return self.write(**({"admitted": True, "reason": "admitted"} | fields))
 
     def refuse(self, ticket: int, reason: str) -> Entry:
         self.world.advance(seconds=1)
         return self.write(ticket_id=ticket, issue=1, reason=reason)
 
     def upload(self, bodies: Sequence[bytes] | None = None, *, head_seq: int | None = None) -> protocol.JournalAnswer:
-        asked = self.journal_request(self.bodies if bodies is None else bodies)
-        return self.ask(protocol.JournalAnswer, "POST", protocol.JOURNAL, "push", body=protocol.encode(asked))
+        message = self.journal_request(self.bodies if bodies is None else bodies)
+        return self.ask(protocol.JournalAnswer, "POST", protocol.JOURNAL, "push", body=protocol.encode(message))
 
     def journal_request(self, bodies: Sequence[bytes]) -> protocol.JournalRequest:
         seq, head = len(self.bodies), self.head

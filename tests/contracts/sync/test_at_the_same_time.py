@@ -49,7 +49,7 @@ def wait_for_a_blocked_transaction(database: Database) -> None:
     raise AssertionError("nobody waits")
 
 
-def test_two_gates_deliver_the_same_tickets_at_once_and_each_twin_is_found(world: World) -> None:
+def test_two_gates_deliver_the_same_tickets_at_once_and_each_duplicate_is_found(world: World) -> None:
     tickets = range(1, 41)
     world.tickets(*tickets)
     gates = [world.a_gate(f"Lane {n}") for n in range(4)]

@@ -1,4 +1,4 @@
-"""The codes that journals say were shown, compared with those that were handed out, on both databases."""
+"""The codes in journals compared with those that were issued, on both databases."""
 
 from __future__ import annotations
 
@@ -7,97 +7,97 @@ from typing import Any
 import pytest
 
 from shared.tickets import code_hash_of
-from tests.contracts.sync.box_office import a_gate, shown
-from tests.office import Evening, Office
+from tests.app_server import AppServer, Concert
+from tests.contracts.sync.office_gates import a_gate, shown
 
 
-def alarms(evening: Evening) -> list[tuple[str, int, str]]:
-    """Kind, gravity and ticket of what stands unresolved."""
-    found = evening.desk.get(f"{evening.path}/conflicts")["items"]
+def alarms(concert: Concert) -> list[tuple[str, int, str]]:
+    """Kind, severity and ticket of unresolved conflicts."""
+    found = concert.api.get(f"{concert.path}/conflicts")["items"]
     return [(one["kind"], one["severity"], one["ticket_id"]) for one in found]
 
 
-def reissued(evening: Evening, ticket: dict[str, Any]) -> None:
-    evening.desk.post(f"/api/tickets/{ticket['id']}/reissue", {"reason": "lost"}, status=200)
+def reissued(concert: Concert, ticket: dict[str, Any]) -> None:
+    concert.api.post(f"/api/tickets/{ticket['id']}/reissue", {"reason": "lost"}, status=200)
 
 
-def test_the_very_code_that_was_handed_out_is_nobodys_trouble(office: Office, evening: Evening) -> None:
-    ticket = evening.ticket()
-    _, gate = a_gate(office, evening)
-    shown(gate, evening, ticket)
+def test_the_code_that_was_issued_is_no_conflict(app_server: AppServer, concert: Concert) -> None:
+    ticket = concert.ticket()
+    _, gate = a_gate(app_server, concert)
+    shown(gate, concert, ticket)
     gate.upload()
-    assert alarms(evening) == []
+    assert alarms(concert) == []
 
 
 @pytest.mark.parametrize(
-    "words", [{}, {"mode": "test", "reason": "test_ok"}, {"admitted": False, "reason": "already_used"}]
+    "fields", [{}, {"mode": "test", "reason": "test_ok"}, {"admitted": False, "reason": "already_used"}]
 )
 def test_another_code_of_a_ticket_that_was_issued_is_the_gravest_alarm(
-    office: Office, evening: Evening, words: dict[str, Any]
+    app_server: AppServer, concert: Concert, fields: dict[str, Any]
 ) -> None:
-    ticket = evening.ticket()
-    _, gate = a_gate(office, evening)
-    shown(gate, evening, ticket, code_hash=b"not of our making"[:16], **words)
+    ticket = concert.ticket()
+    _, gate = a_gate(app_server, concert)
+    shown(gate, concert, ticket, code_hash=b"not of our making"[:16], **fields)
     gate.upload()
-    assert alarms(evening) == [("forged_code", 4, ticket["id"])]
+    assert alarms(concert) == [("forged_code", 4, ticket["id"])]
 
 
-def test_who_shows_a_forged_code_takes_nothing_from_the_holder(office: Office, evening: Evening) -> None:
-    ticket = evening.ticket()
-    _, gate = a_gate(office, evening)
-    shown(gate, evening, ticket, code_hash=b"not of our making"[:16])
-    shown(gate, evening, ticket)
+def test_who_shows_a_forged_code_takes_nothing_from_the_holder(app_server: AppServer, concert: Concert) -> None:
+    ticket = concert.ticket()
+    _, gate = a_gate(app_server, concert)
+    shown(gate, concert, ticket, code_hash=b"not of our making"[:16])
+    shown(gate, concert, ticket)
     gate.upload()
-    assert alarms(evening) == [("forged_code", 4, ticket["id"])]
+    assert alarms(concert) == [("forged_code", 4, ticket["id"])]
 
 
-def test_an_issue_that_nobody_was_given_is_as_grave(office: Office, evening: Evening) -> None:
+def test_an_issue_that_was_never_given_out_is_as_grave(app_server: AppServer, concert: Concert) -> None:
     """Who holds the key would print the next issue: a gate believes it, as it would one of after its last sync."""
-    ticket = evening.ticket()
-    _, gate = a_gate(office, evening)
-    shown(gate, evening, ticket, issue=2, code_hash=b"not of our making"[:16])
+    ticket = concert.ticket()
+    _, gate = a_gate(app_server, concert)
+    shown(gate, concert, ticket, issue=2, code_hash=b"not of our making"[:16])
     gate.upload()
-    assert alarms(evening) == [("forged_code", 4, ticket["id"])]
+    assert alarms(concert) == [("forged_code", 4, ticket["id"])]
 
 
-def test_codes_before_and_after_a_new_issue_are_both_known(office: Office, evening: Evening) -> None:
-    ticket = evening.ticket()
-    _, gate = a_gate(office, evening)
-    first = code_hash_of(evening.code(ticket))
-    reissued(evening, ticket)
-    reissued(evening, ticket)
-    shown(gate, evening, ticket, code_hash=first, admitted=False, reason="ticket_replaced")
-    shown(gate, evening, ticket, issue=3)
+def test_codes_before_and_after_a_new_issue_are_both_known(app_server: AppServer, concert: Concert) -> None:
+    ticket = concert.ticket()
+    _, gate = a_gate(app_server, concert)
+    first = code_hash_of(concert.code(ticket))
+    reissued(concert, ticket)
+    reissued(concert, ticket)
+    shown(gate, concert, ticket, code_hash=first, admitted=False, reason="ticket_replaced")
+    shown(gate, concert, ticket, issue=3)
     gate.upload()
-    assert alarms(evening) == []
+    assert alarms(concert) == []
 
 
-def test_a_new_issue_does_not_wipe_the_alarm_out(office: Office, evening: Evening) -> None:
+def test_a_new_issue_does_not_wipe_the_alarm_out(app_server: AppServer, concert: Concert) -> None:
     """A new code is what an organiser gives who hears of a forgery."""
-    ticket = evening.ticket()
-    _, gate = a_gate(office, evening)
-    shown(gate, evening, ticket, code_hash=b"not of our making"[:16])
+    ticket = concert.ticket()
+    _, gate = a_gate(app_server, concert)
+    shown(gate, concert, ticket, code_hash=b"not of our making"[:16])
     gate.upload()
-    reissued(evening, ticket)
-    shown(gate, evening, ticket, issue=2)
+    reissued(concert, ticket)
+    shown(gate, concert, ticket, issue=2)
     gate.upload()
-    assert alarms(evening) == [("forged_code", 4, ticket["id"])]
+    assert alarms(concert) == [("forged_code", 4, ticket["id"])]
 
 
-def test_codes_of_a_key_that_was_changed_over_are_known(office: Office, evening: Evening) -> None:
-    old = evening.ticket()
-    evening.desk.post("/api/keys/rotate", {"at_once": True})
-    new = evening.ticket()
-    _, gate = a_gate(office, evening)
-    shown(gate, evening, old)
-    shown(gate, evening, new)
+def test_codes_of_a_key_that_was_changed_over_are_known(app_server: AppServer, concert: Concert) -> None:
+    old = concert.ticket()
+    concert.api.post("/api/keys/rotate", {"at_once": True})
+    new = concert.ticket()
+    _, gate = a_gate(app_server, concert)
+    shown(gate, concert, old)
+    shown(gate, concert, new)
     gate.upload()
-    assert alarms(evening) == []
+    assert alarms(concert) == []
 
 
-def test_what_a_steward_typed_shows_no_code(office: Office, evening: Evening) -> None:
-    ticket = evening.ticket()
-    _, gate = a_gate(office, evening)
-    shown(gate, evening, ticket, kind="by_hand", code_hash=b"")
+def test_what_a_steward_typed_shows_no_code(app_server: AppServer, concert: Concert) -> None:
+    ticket = concert.ticket()
+    _, gate = a_gate(app_server, concert)
+    shown(gate, concert, ticket, kind="by_hand", code_hash=b"")
     gate.upload()
-    assert alarms(evening) == []
+    assert alarms(concert) == []

@@ -1,11 +1,11 @@
-"""Entries beyond capacity, which only all gates' journals together can show."""
+"""Entries beyond capacity, found from all gates' journals together."""
 
 from __future__ import annotations
 
 import pytest
 
 from shared.snapshot import GateRow, ZoneRow
-from sync_server.plumbing.principals import SYSTEM, Deed
+from sync_server.plumbing.principals import SYSTEM, ActionContext
 from sync_server.scans import queries
 from sync_server.scans.capacity import CapacityWatch
 from sync_server.workers import Worker
@@ -19,9 +19,9 @@ def watch() -> CapacityWatch:
 
 
 def full(world: World, watch: CapacityWatch) -> list[tuple[int, str]]:
-    """Which tickets found it full, after the worker has looked."""
+    """The over-capacity tickets after a run of the worker."""
     with world.parts.database.writing() as session:
-        watch.run(session, Deed(SYSTEM, world.now, world.dice))
+        watch.run(session, ActionContext(SYSTEM, world.now, world.dice))
     with world.parts.database.reading() as session:
         found = queries.open_conflicts(session, world.organisation, 7)
     return sorted((row.ticket, row.reason) for row in found if row.kind == "over_capacity")
@@ -62,8 +62,8 @@ def test_a_supervisor_who_knew_that_it_was_full_is_no_conflict(world: World, wat
     world.put([GateRow(1, "G1", "Main entrance", capacity=1)])
     west = world.a_gate("West")
     west.admit(1)
-    words = {"reason": "admitted_override", "override_by": 1, "override_denial": "gate_full"}
-    west.admit(2, **words)
+    fields = {"reason": "admitted_override", "override_by": 1, "override_denial": "gate_full"}
+    west.admit(2, **fields)
     west.upload()
     assert full(world, watch) == []
 

@@ -1,4 +1,4 @@
-"""How machines are let in, and the many ways in which they are not."""
+"""Enrolment of machines, and the many ways in which it is refused."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from tests.contracts.sync.world import World
 
 
 def a_stranger(world: World) -> Gate:
-    """A machine that nobody knows yet."""
+    """A machine that has not enrolled."""
     return Gate(world, "Stranger")
 
 
-def test_a_machine_that_read_the_code_becomes_the_device(world: World) -> None:
+def test_a_machine_that_read_the_code_is_enrolled(world: World) -> None:
     device = world.a_device("Main door")
     gate = a_stranger(world)
     answer = gate.enrol(world.a_code(device))
@@ -33,13 +33,13 @@ def test_both_screens_show_the_same_check_number(world: World) -> None:
     assert code.check_number == answer.check
 
 
-def test_a_code_that_nobody_gave_out(world: World) -> None:
+def test_an_unknown_code(world: World) -> None:
     refusal = a_stranger(world).try_enrol(enrolment.new_code(world.dice, world.key.public))
     assert isinstance(refusal, protocol.ErrorBody)
     assert refusal.code == "enrolment_code_unknown"
 
 
-def test_a_code_opens_one_door_only(world: World) -> None:
+def test_a_code_can_be_used_once(world: World) -> None:
     code = world.a_code(world.a_device())
     a_stranger(world).enrol(code)
     refusal = a_stranger(world).try_enrol(code)
@@ -47,7 +47,7 @@ def test_a_code_opens_one_door_only(world: World) -> None:
     assert refusal.code == "enrolment_code_used"
 
 
-def test_a_code_dies_after_a_quarter_of_an_hour(world: World) -> None:
+def test_a_code_expires_after_fifteen_minutes(world: World) -> None:
     code = world.a_code(world.a_device())
     world.advance(minutes=15)
     refusal = a_stranger(world).try_enrol(code)
@@ -55,7 +55,7 @@ def test_a_code_dies_after_a_quarter_of_an_hour(world: World) -> None:
     assert refusal.code == "enrolment_code_expired"
 
 
-def test_five_wrong_tries_kill_a_code_even_for_whoever_knows_it(world: World) -> None:
+def test_five_wrong_attempts_invalidate_a_code(world: World) -> None:
     code = world.a_code(world.a_device())
     for left in (4, 3, 2, 1, 0):
         refusal = a_stranger(world).try_enrol(code, proof=bytes(32))
@@ -75,7 +75,7 @@ def test_a_new_code_withdraws_the_one_before(world: World) -> None:
     a_stranger(world).enrol(second)
 
 
-def test_no_dump_of_the_database_tells_a_code(world: World) -> None:
+def test_no_dump_of_the_database_contains_a_code(world: World) -> None:
     device = world.a_device()
     code = world.a_code(device)
     with world.parts.database.reading() as session:
@@ -116,8 +116,8 @@ def test_enrolling_again_in_place_keeps_the_number_and_the_journal(world: World)
 
 
 @pytest.mark.parametrize("body", [b"", b"\x00", b"<html>", b"\x81\xa8critical\x91\xa6future"])
-def test_a_body_that_is_no_enrolment_is_answered_in_words(world: World, body: bytes) -> None:
-    told = world.client().post(protocol.ENROL, data=body, content_type=protocol.MEDIA_TYPE)
-    error = protocol.decode(protocol.ErrorAnswer, told.data).error
-    assert told.status_code in {400, 426}
+def test_a_malformed_enrolment_is_refused_with_a_message(world: World, body: bytes) -> None:
+    response = world.client().post(protocol.ENROL, data=body, content_type=protocol.MEDIA_TYPE)
+    error = protocol.decode(protocol.ErrorAnswer, response.data).error
+    assert response.status_code in {400, 426}
     assert error.code in {"unreadable_message", "upgrade_needed"}

@@ -1,4 +1,4 @@
-"""Journals as gates deliver them: whole, twice, late, damaged, forked, from the wrong hands."""
+"""Journals as gates deliver them: complete, twice, late, damaged, forked, forged."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from tests.contracts.sync.world import World
 
 
 def statuses(answer: protocol.JournalAnswer) -> list[str]:
-    """What became of each entry, in order."""
+    """The status of each entry, in order."""
     return [status for _, status, _ in answer.answers]
 
 
 def conflicts(world: World, event: int = 7) -> list[tuple[str, int]]:
-    """Kind and ticket of what stands unresolved."""
+    """Kind and ticket of unresolved conflicts."""
     with world.parts.database.reading() as session:
         found = queries.open_conflicts(session, world.organisation, event)
     return sorted((row.kind, row.ticket) for row in found)
 
 
 def inside(world: World) -> int:
-    """How many bodies are in the house."""
+    """How many people are inside."""
     with world.parts.database.reading() as session:
         return queries.occupancy(session, 7, 0).inside
 
@@ -71,7 +71,7 @@ def test_batches_that_overtake_each_other_leave_no_hole(world: World) -> None:
     assert len(door.movements()) == 3
 
 
-def test_a_damaged_entry_is_kept_apart_and_blocks_nothing_behind_it(world: World) -> None:
+def test_a_damaged_entry_is_quarantined_and_blocks_nothing_after_it(world: World) -> None:
     world.tickets(1, 3)
     door = world.a_gate()
     door.admit(1)
@@ -85,7 +85,7 @@ def test_a_damaged_entry_is_kept_apart_and_blocks_nothing_behind_it(world: World
     assert statuses(door.upload()) == ["known", "quarantined", "known"]
 
 
-def test_an_entry_that_names_another_predecessor_is_kept_apart(world: World) -> None:
+def test_an_entry_that_names_another_predecessor_is_quarantined(world: World) -> None:
     world.tickets(1, 2, 3)
     door = world.a_gate()
     door.admit(1)
@@ -94,7 +94,7 @@ def test_an_entry_that_names_another_predecessor_is_kept_apart(world: World) -> 
     assert [why for *_, why in door.upload().answers] == ["", "broken_chain", ""]
 
 
-def test_an_entry_of_another_device_is_kept_apart(world: World) -> None:
+def test_an_entry_of_another_device_is_quarantined(world: World) -> None:
     world.tickets(1)
     door, other = world.a_gate("One"), world.a_gate("Two", gate=2)
     door.admit(1, device=other.number)
@@ -116,7 +116,7 @@ def test_a_hole_holds_the_mark_until_it_is_declared(world: World) -> None:
     assert answer.mark.seq == 4
 
 
-def test_two_machines_with_one_key_are_both_kept_and_told_of(world: World) -> None:
+def test_entries_of_two_machines_with_one_key_are_both_stored_and_reported(world: World) -> None:
     world.tickets(1, 2, 3)
     door = world.a_gate()
     door.admit(1)
@@ -145,7 +145,7 @@ def test_a_restored_older_image_is_told_to_begin_a_new_branch(world: World) -> N
     assert "new branch" in answer.words
 
 
-def test_a_head_that_the_device_did_not_sign_spoils_the_upload(world: World) -> None:
+def test_an_upload_with_an_unsigned_head_is_refused(world: World) -> None:
     door, other = world.a_gate("One"), world.a_gate("Two", gate=2)
     door.admit(1)
     request = door.journal_request(door.bodies)
@@ -157,7 +157,7 @@ def test_a_head_that_the_device_did_not_sign_spoils_the_upload(world: World) -> 
 
 
 def a_revoked_gate(world: World) -> Gate:
-    """Two entries were shown before it was shut out, three after."""
+    """Two entries were claimed before the revocation, three after."""
     world.tickets(1, 2, 3, 4, 5)
     door = world.a_gate()
     door.admit(1)
@@ -179,7 +179,7 @@ def test_late_entries_of_a_revoked_device_wait_and_refuse_nobody(world: World) -
     assert conflicts(world) == [("revoked_device", ticket) for ticket in (3, 4, 5)]
 
 
-def test_entries_up_to_the_head_shown_before_count_in_whatever_batches_they_come(world: World) -> None:
+def test_entries_up_to_the_claimed_head_count_in_whatever_batches_they_come(world: World) -> None:
     other = world.a_gate("Other", gate=2)
     door = a_revoked_gate(world)
     assert statuses(door.upload(door.bodies[:1])) == ["quarantined"]
@@ -187,7 +187,7 @@ def test_entries_up_to_the_head_shown_before_count_in_whatever_batches_they_come
     assert {move.ticket_id for move in other.movements()} == {1, 2}
 
 
-def test_an_admin_may_take_the_word_of_a_revoked_device(world: World) -> None:
+def test_an_admin_may_accept_late_entries_of_a_revoked_device(world: World) -> None:
     other = world.a_gate("Other", gate=2)
     door = a_revoked_gate(world)
     door.upload()
@@ -293,7 +293,7 @@ def test_times_follow_the_anchors_that_come_later(world: World) -> None:
     assert row.subject.startswith(f"{late.number}-")
 
 
-def test_exits_empty_the_house(world: World) -> None:
+def test_exits_empty_the_venue(world: World) -> None:
     world.tickets(1, 2)
     door = world.a_gate()
     door.anchor()
@@ -305,7 +305,7 @@ def test_exits_empty_the_house(world: World) -> None:
 
 
 @pytest.mark.parametrize(
-    "words",
+    "fields",
     [
         {"kind": "from_the_future"},
         {"direction": "sideways"},
@@ -316,10 +316,10 @@ def test_exits_empty_the_house(world: World) -> None:
         {"details": {"annuls": [1, 2], "zone": -1, "\0": "\0"}},
     ],
 )
-def test_an_entry_that_nobody_expected_blocks_nothing(world: World, words: dict[str, object]) -> None:
+def test_an_entry_that_nobody_expected_blocks_nothing(world: World, fields: dict[str, object]) -> None:
     world.tickets(1)
     door = world.a_gate()
-    door.admit(9, **words)
+    door.admit(9, **fields)
     door.admit(1)
     answer = door.upload()
     assert answer.answers[-1] == (2, "accepted", "")

@@ -1,4 +1,4 @@
-"""At its most talkative the log tells no code, PIN, token, cookie, name, password or key."""
+"""Even at debug level the log contains no code, PIN, token, cookie, name, password or key."""
 
 from __future__ import annotations
 
@@ -10,35 +10,35 @@ from sqlalchemy.exc import IntegrityError
 from shared import enrolment
 from sync_server.accounts.models import OrganisationRow
 from sync_server.plumbing import logs
-from tests.contracts.sync.box_office import AtTheOffice, a_device, shown
+from tests.app_server import PASSWORD, AppServer, Concert
 from tests.contracts.sync.gates import Gate
-from tests.office import PASSWORD, Evening, Office
+from tests.contracts.sync.office_gates import AppServerWorld, a_device, shown
 
 PIN, NAME, MAIL = "904213", "Wilhelmina Achterberg", "wilhelmina@marquee.example"
 
 
-def walk(office: Office, evening: Evening) -> list[str]:
-    """Sign in, sell, enrol and scan, well and badly; answers everything that must stay unsaid."""
-    organisation = evening.desk.get("/api/session")["organisation"]["id"]
-    office.user(MAIL, organisation, "owner")
-    browser = office.browser(MAIL)
+def walk(app_server: AppServer, concert: Concert) -> list[str]:
+    """Sign in, sell, enrol and scan, well and badly; returns everything that must not be logged."""
+    organisation = concert.api.get("/api/session")["organisation"]["id"]
+    app_server.user(MAIL, organisation, "owner")
+    browser = app_server.browser(MAIL)
     browser.client.post("/api/session", json={"email": MAIL, "password": "wrong but long enough"})
-    evening.desk.post("/api/supervisors", {"name": NAME, "pin": PIN})
-    ticket = evening.ticket(holder_name=NAME)
-    code = evening.code(ticket)
-    device = a_device(evening)
-    told = evening.desk.post(f"/api/devices/{device['id']}/code")["code"]
-    gate = Gate(AtTheOffice(office), "West lane")
-    gate.try_enrol(enrolment.parse(told), proof=bytes(32))
-    gate.enrol(enrolment.parse(told))
+    concert.api.post("/api/supervisors", {"name": NAME, "pin": PIN})
+    ticket = concert.ticket(holder_name=NAME)
+    code = concert.code(ticket)
+    device = a_device(concert)
+    response = concert.api.post(f"/api/devices/{device['id']}/code")["code"]
+    gate = Gate(AppServerWorld(app_server), "West lane")
+    gate.try_enrol(enrolment.parse(response), proof=bytes(32))
+    gate.enrol(enrolment.parse(response))
     gate.anchor()
-    shown(gate, evening, ticket)
+    shown(gate, concert, ticket)
     gate.hello()
     gate.upload()
     gate.refusal("POST", "/sync/v1/journal", "push", body=b"\xc1")
-    office.work()
+    app_server.run_worker()
     cookie = browser.client.get_cookie("gatehouse_session") or next(iter(browser.client._cookies.values()))
-    token = evening.desk.headers["Authorization"].removeprefix("Bearer ")
+    token = concert.api.headers["Authorization"].removeprefix("Bearer ")
     return [
         PASSWORD,
         "wrong but long enough",
@@ -46,8 +46,8 @@ def walk(office: Office, evening: Evening) -> list[str]:
         NAME,
         MAIL,
         code,
-        told,
-        told.replace("-", ""),
+        response,
+        response.replace("-", ""),
         token,
         cookie.value,
         browser.headers["X-CSRF-Token"],
@@ -57,13 +57,13 @@ def walk(office: Office, evening: Evening) -> list[str]:
 
 
 def test_selling_enrolling_and_scanning_leave_nothing_in_the_log(
-    office: Office, evening: Evening, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+    app_server: AppServer, concert: Concert, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
 ) -> None:
     logs.set_up("debug")
     caplog.set_level(logging.DEBUG)
-    unsaid = walk(office, evening)
+    unsaid = walk(app_server, concert)
     try:
-        with office.database.writing() as session:
+        with app_server.database.writing() as session:
             for _ in range(2):
                 row = OrganisationRow(id=NAME, slug=NAME, name=NAME, currency="EUR", created_at=0)
                 session.add(row)

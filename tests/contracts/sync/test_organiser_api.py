@@ -1,4 +1,4 @@
-"""What organisers ask and say over the API about devices, scans and conflicts, on both databases."""
+"""The API for devices, scans and conflicts, on both databases."""
 
 from __future__ import annotations
 
@@ -9,146 +9,146 @@ import pytest
 from sqlalchemy import text
 
 from shared.scans import EntryKind, encode
-from sync_server.plumbing.shapes import iso
-from sync_server.plumbing.streams import streams
-from tests.contracts.sync.box_office import a_device, a_gate, shown
-from tests.office import Desk, Evening, Office
+from sync_server.plumbing.api.open_streams import streams
+from sync_server.plumbing.api.schemas import iso
+from tests.app_server import ApiClient, AppServer, Concert
+from tests.contracts.sync.office_gates import a_device, a_gate, shown
 
 
-def rivals(office: Office) -> Desk:
+def rivals(app_server: AppServer) -> ApiClient:
     """Somebody of another organisation."""
-    return office.desk(office.organisation("rivals"))
+    return app_server.api(app_server.organisation("rivals"))
 
 
-def test_a_device_from_its_making_to_its_first_word(office: Office, evening: Evening) -> None:
-    device, gate = a_gate(office, evening)
-    state = evening.desk.get(f"/api/devices/{device['id']}/enrolment")
+def test_a_device_from_its_creation_to_its_first_hello(app_server: AppServer, concert: Concert) -> None:
+    device, gate = a_gate(app_server, concert)
+    state = concert.api.get(f"/api/devices/{device['id']}/enrolment")
     assert state["state"] == "used"
     assert len(state["check_number"]) == 6
     gate.hello()
-    (told,) = evening.desk.get("/api/devices")["items"]
-    assert (told["state"], told["software"], told["silent"]) == ("enrolled", "9.9", False)
-    assert [work["gate"] for work in told["assignments"]] == [1]
-    office.advance(61_000)
-    assert evening.desk.get(f"/api/devices/{device['id']}")["silent"]
+    (body,) = concert.api.get("/api/devices")["items"]
+    assert (body["state"], body["software"], body["silent"]) == ("enrolled", "9.9", False)
+    assert [work["gate"] for work in body["assignments"]] == [1]
+    app_server.advance(61_000)
+    assert concert.api.get(f"/api/devices/{device['id']}")["silent"]
 
 
-def test_a_code_is_a_picture_too_and_is_told_once(evening: Evening) -> None:
-    device = a_device(evening)
-    made = evening.desk.post(f"/api/devices/{device['id']}/code")
+def test_a_code_is_shown_once_with_its_qr_image(concert: Concert) -> None:
+    device = a_device(concert)
+    made = concert.api.post(f"/api/devices/{device['id']}/code")
     assert made["qr_svg"].startswith("<svg")
-    assert "code" not in evening.desk.get(f"/api/devices/{device['id']}/enrolment")
+    assert "code" not in concert.api.get(f"/api/devices/{device['id']}/enrolment")
 
 
-def test_nothing_that_is_written_down_tells_a_code(office: Office, evening: Evening) -> None:
-    device = a_device(evening)
-    code = evening.desk.post(f"/api/devices/{device['id']}/code")["code"]
+def test_no_stored_record_contains_a_code(app_server: AppServer, concert: Concert) -> None:
+    device = a_device(concert)
+    code = concert.api.post(f"/api/devices/{device['id']}/code")["code"]
     for table in ("audit_lines", "outbox", "device_enrolment_codes", "idempotency_keys"):
-        with office.database.reading() as session:
+        with app_server.database.reading() as session:
             rows = session.execute(text(f"SELECT * FROM {table}")).all()
         assert rows or table == "idempotency_keys"
         assert code not in repr(rows)
 
 
 @pytest.mark.parametrize(
-    ("words", "field"),
+    ("fields", "field"),
     [
         ({"name": ""}, "name"),
         ({"name": "x", "profile": "owner"}, "profile"),
         ({"name": "x", "colour": "red"}, "colour"),
     ],
 )
-def test_a_device_that_cannot_be_is_refused_with_its_field(evening: Evening, words: Any, field: str) -> None:
-    answer = evening.desk.ask("POST", "/api/devices", words)
+def test_a_device_that_cannot_be_is_refused_with_its_field(concert: Concert, fields: Any, field: str) -> None:
+    answer = concert.api.ask("POST", "/api/devices", fields)
     assert answer.status_code == 400
     assert field in json.dumps(answer.json)
 
 
-def test_work_is_given_at_gates_that_the_event_has(evening: Evening) -> None:
-    device = a_device(evening)
+def test_a_device_is_assigned_to_gates_that_the_event_has(concert: Concert) -> None:
+    device = a_device(concert)
     path = f"/api/devices/{device['id']}/assignments"
-    strange = {"assignments": [{"event_id": evening.event["id"], "gate": 99}]}
-    assert evening.desk.refused("PUT", path, strange) == (400, "invalid_request")
-    twice = {"assignments": [{"event_id": evening.event["id"]}] * 2}
-    assert evening.desk.refused("PUT", path, twice) == (400, "invalid_request")
+    strange = {"assignments": [{"event_id": concert.event["id"], "gate": 99}]}
+    assert concert.api.refused("PUT", path, strange) == (400, "invalid_request")
+    twice = {"assignments": [{"event_id": concert.event["id"]}] * 2}
+    assert concert.api.refused("PUT", path, twice) == (400, "invalid_request")
 
 
-def test_a_revoked_device_gets_neither_work_nor_code(evening: Evening) -> None:
-    device = a_device(evening)
-    evening.desk.post(f"/api/devices/{device['id']}/revoke", {"reason": "lost"}, status=200)
-    assert evening.desk.refused("POST", f"/api/devices/{device['id']}/code") == (409, "device_revoked")
+def test_a_revoked_device_gets_neither_assignments_nor_codes(concert: Concert) -> None:
+    device = a_device(concert)
+    concert.api.post(f"/api/devices/{device['id']}/revoke", {"reason": "lost"}, status=200)
+    assert concert.api.refused("POST", f"/api/devices/{device['id']}/code") == (409, "device_revoked")
     path = f"/api/devices/{device['id']}/assignments"
-    assert evening.desk.refused("PUT", path, {"assignments": []}) == (409, "device_revoked")
+    assert concert.api.refused("PUT", path, {"assignments": []}) == (409, "device_revoked")
 
 
-def test_other_organisations_see_and_change_nothing(office: Office, evening: Evening) -> None:
-    device, gate = a_gate(office, evening)
-    others = rivals(office)
+def test_other_organisations_see_and_change_nothing(app_server: AppServer, concert: Concert) -> None:
+    device, gate = a_gate(app_server, concert)
+    others = rivals(app_server)
     own = others.post("/api/devices", {"name": "Own"})
-    work = {"assignments": [{"event_id": evening.event["id"]}]}
-    gate.admit(404, event=evening.number)
+    work = {"assignments": [{"event_id": concert.event["id"]}]}
+    gate.admit(404, event=concert.number)
     gate.upload()
-    (conflict,) = evening.desk.get(f"{evening.path}/conflicts")["items"]
+    (conflict,) = concert.api.get(f"{concert.path}/conflicts")["items"]
     assert [each["name"] for each in others.get("/api/devices")["items"]] == ["Own"]
     assert others.refused("GET", f"/api/devices/{device['id']}") == (404, "device_not_found")
     assert others.refused("POST", f"/api/devices/{device['id']}/code") == (404, "device_not_found")
     assert others.refused("POST", f"/api/devices/{device['id']}/revoke", {}) == (404, "device_not_found")
     assert others.refused("PUT", f"/api/devices/{own['id']}/assignments", work) == (404, "event_not_found")
     for what in ("scans", "conflicts", "counters", "live"):
-        assert others.refused("GET", f"{evening.path}/{what}") == (404, "event_not_found")
+        assert others.refused("GET", f"{concert.path}/{what}") == (404, "event_not_found")
     path = f"/api/conflicts/{conflict['id']}/resolve"
     assert others.refused("POST", path, {"note": "x"}) == (404, "conflict_not_found")
 
 
-def test_a_token_that_may_only_read_manages_nothing(office: Office, evening: Evening) -> None:
-    device = a_device(evening)
-    organisation = evening.desk.get("/api/session")["organisation"]["id"]
-    reader = office.desk(organisation, ["read"])
+def test_a_token_that_may_only_read_manages_nothing(app_server: AppServer, concert: Concert) -> None:
+    device = a_device(concert)
+    organisation = concert.api.get("/api/session")["organisation"]["id"]
+    reader = app_server.api(organisation, ["read"])
     assert reader.get("/api/devices")["items"]
     assert reader.refused("POST", "/api/devices", {"name": "x"}) == (403, "forbidden")
     assert reader.refused("POST", f"/api/devices/{device['id']}/code") == (403, "forbidden")
 
 
-def test_scans_show_with_their_tickets_and_corrected_times(office: Office, evening: Evening) -> None:
-    ticket = evening.ticket()
-    _, gate = a_gate(office, evening)
+def test_scans_show_with_their_tickets_and_corrected_times(app_server: AppServer, concert: Concert) -> None:
+    ticket = concert.ticket()
+    _, gate = a_gate(app_server, concert)
     gate.anchor()
-    shown(gate, evening, ticket)
+    shown(gate, concert, ticket)
     gate.upload()
-    (scan,) = evening.desk.get(f"{evening.path}/scans")["items"]
+    (scan,) = concert.api.get(f"{concert.path}/scans")["items"]
     assert (scan["ticket_id"], scan["reason"], scan["gate"]) == (ticket["id"], "admitted", 1)
     assert scan["uncertainty_ms"] < 1_000
 
 
-def test_a_conflict_is_settled_once_and_by_somebody(office: Office, evening: Evening) -> None:
-    _, gate = a_gate(office, evening)
-    gate.admit(404, event=evening.number)
+def test_a_conflict_is_resolved_once_and_by_name(app_server: AppServer, concert: Concert) -> None:
+    _, gate = a_gate(app_server, concert)
+    gate.admit(404, event=concert.number)
     gate.upload()
-    (conflict,) = evening.desk.get(f"{evening.path}/conflicts")["items"]
+    (conflict,) = concert.api.get(f"{concert.path}/conflicts")["items"]
     assert (conflict["kind"], conflict["severity"]) == ("never_issued", 4)
     path = f"/api/conflicts/{conflict['id']}/resolve"
-    assert evening.desk.refused("POST", path, {"note": ""}) == (400, "invalid_request")
-    settled = evening.desk.post(path, {"note": "A print-shop test."}, status=200)
+    assert concert.api.refused("POST", path, {"note": ""}) == (400, "invalid_request")
+    settled = concert.api.post(path, {"note": "A print-shop test."}, status=200)
     assert settled["note"] == "A print-shop test."
-    assert evening.desk.refused("POST", path, {"note": "again"}) == (409, "already_resolved")
-    assert evening.desk.get(f"{evening.path}/conflicts")["items"] == []
-    assert len(evening.desk.get(f"{evening.path}/conflicts?all=true")["items"]) == 1
+    assert concert.api.refused("POST", path, {"note": "again"}) == (409, "already_resolved")
+    assert concert.api.get(f"{concert.path}/conflicts")["items"] == []
+    assert len(concert.api.get(f"{concert.path}/conflicts?all=true")["items"]) == 1
 
 
-def test_the_numbers_of_an_evening(office: Office, evening: Evening) -> None:
-    first, second = evening.issue(count=2)["items"]
-    _, gate = a_gate(office, evening)
+def test_the_numbers_of_an_evening(app_server: AppServer, concert: Concert) -> None:
+    first, second = concert.issue(count=2)["items"]
+    _, gate = a_gate(app_server, concert)
     gate.anchor()
     for ticket in (first, second):
-        shown(gate, evening, ticket)
-    shown(gate, evening, first, direction="exit", reason="exited")
-    gate.write(event=evening.number, ticket_id=int(second["id"], 16), issue=1, reason="already_used")
+        shown(gate, concert, ticket)
+    shown(gate, concert, first, direction="exit", reason="exited")
+    gate.write(event=concert.number, ticket_id=int(second["id"], 16), issue=1, reason="already_used")
     gate.upload()
-    board = evening.desk.get(f"{evening.path}/counters")
+    board = concert.api.get(f"{concert.path}/counters")
     assert [board[name] for name in ("entries", "exits", "inside", "refused", "silent")] == [2, 1, 1, 1, 0]
     assert board["refusals"] == {"already_used": 1}
-    office.advance(61_000)
-    assert evening.desk.get(f"{evening.path}/counters")["silent"] == 1
+    app_server.advance(61_000)
+    assert concert.api.get(f"{concert.path}/counters")["silent"] == 1
 
 
 def told_first(answer: Any) -> str:
@@ -159,75 +159,74 @@ def told_first(answer: Any) -> str:
     return first
 
 
-def test_a_stream_tells_the_numbers_and_continues_where_one_left(office: Office, evening: Evening) -> None:
-    first = told_first(evening.desk.client.get(f"{evening.path}/live", headers=evening.desk.headers))
+def test_a_stream_sends_the_numbers_and_continues_where_a_reader_left(app_server: AppServer, concert: Concert) -> None:
+    first = told_first(concert.api.client.get(f"{concert.path}/live", headers=concert.api.headers))
     assert first.startswith("event: counters\nid: ")
     seen = first.split("\n")[1].removeprefix("id: ")
-    _, gate = a_gate(office, evening)
-    gate.admit(404, event=evening.number)
+    _, gate = a_gate(app_server, concert)
+    gate.admit(404, event=concert.number)
     gate.upload()
-    office.advance(1_000)
-    again = evening.desk.headers | {"Last-Event-ID": seen}
-    news = told_first(evening.desk.client.get(f"{evening.path}/live", headers=again))
+    app_server.advance(1_000)
+    again = concert.api.headers | {"Last-Event-ID": seen}
+    news = told_first(concert.api.client.get(f"{concert.path}/live", headers=again))
     assert json.loads(news.split("data: ")[1])["entries"] == 1
 
 
-def test_readers_beyond_the_share_of_browsers_are_asked_to_come_again(office: Office, evening: Evening) -> None:
-    with office.app.app_context():
+def test_readers_beyond_the_share_of_browsers_are_asked_to_come_again(app_server: AppServer, concert: Concert) -> None:
+    with app_server.app.app_context():
         seats = streams()
     open_streams = [
-        evening.desk.client.get(f"{evening.path}/live", headers=evening.desk.headers)
-        for _ in range(seats.browser_limit)
+        concert.api.client.get(f"{concert.path}/live", headers=concert.api.headers) for _ in range(seats.browser_limit)
     ]
-    refused = evening.desk.ask("GET", f"{evening.path}/live")
+    refused = concert.api.ask("GET", f"{concert.path}/live")
     assert (refused.status_code, refused.headers["Retry-After"]) == (503, "5")
     for stream in open_streams:
         stream.close()
-    assert evening.desk.client.get(f"{evening.path}/live", headers=evening.desk.headers).status_code == 200
+    assert concert.api.client.get(f"{concert.path}/live", headers=concert.api.headers).status_code == 200
 
 
-def test_late_entries_are_accepted_with_a_note(office: Office, evening: Evening) -> None:
-    ticket = evening.ticket()
-    device, gate = a_gate(office, evening)
-    evening.desk.post(f"/api/devices/{device['id']}/revoke", {}, status=200)
-    shown(gate, evening, ticket)
+def test_late_entries_are_accepted_with_a_note(app_server: AppServer, concert: Concert) -> None:
+    ticket = concert.ticket()
+    device, gate = a_gate(app_server, concert)
+    concert.api.post(f"/api/devices/{device['id']}/revoke", {}, status=200)
+    shown(gate, concert, ticket)
     gate.upload()
     path = f"/api/devices/{device['id']}/late-entries/accept"
-    assert evening.desk.post(path, {"note": "The crew was there."}, status=200) == {"accepted": 1}
-    assert evening.desk.refused("POST", path, {"note": "again"}) == (409, "nothing_quarantined")
-    assert evening.desk.get(f"{evening.path}/counters")["entries"] == 1
+    assert concert.api.post(path, {"note": "The crew was there."}, status=200) == {"accepted": 1}
+    assert concert.api.refused("POST", path, {"note": "again"}) == (409, "nothing_quarantined")
+    assert concert.api.get(f"{concert.path}/counters")["entries"] == 1
 
 
-def test_what_a_gate_declared_lost_is_told_with_its_number_and_time(office: Office, evening: Evening) -> None:
-    device, gate = a_gate(office, evening)
+def test_declared_losses_are_listed_with_number_and_time(app_server: AppServer, concert: Concert) -> None:
+    device, gate = a_gate(app_server, concert)
     path = f"/api/devices/{device['id']}/journal"
-    assert evening.desk.get(path)["lost"] == 0
+    assert concert.api.get(path)["lost"] == 0
     gate.anchor()
     damaged = [gate.write(event=0) for _ in range(3)]
     del gate.bodies[-3:]
-    office.advance(60_000)
+    app_server.advance(60_000)
     behind, last = damaged[0].previous, damaged[-1].seq
     whole = {"first": damaged[0].seq, "last": last}
     gap = gate.an_entry(kind=EntryKind.GAP, seq=last + 1, event=0, details=whole, previous=behind)
     again = gate.an_entry(kind=EntryKind.GAP, seq=last + 2, event=0, details=whole, previous=behind)
     gate.upload([*gate.bodies, encode(gap), encode(again)])
-    told = evening.desk.get(path)
-    assert (told["held"], told["missing"], told["lost"]) == (last + 2, 0, 3)
-    assert [(one["first"], one["last"], one["entries"]) for one in told["gaps"]] == [(damaged[0].seq, last, 3)]
-    assert told["lost_since"] == told["gaps"][0]["declared_at"] == iso(office.now)
-    assert rivals(office).refused("GET", path) == (404, "device_not_found")
-    _page_says(office, device["id"], "3 entries")
+    body = concert.api.get(path)
+    assert (body["held"], body["missing"], body["lost"]) == (last + 2, 0, 3)
+    assert [(one["first"], one["last"], one["entries"]) for one in body["gaps"]] == [(damaged[0].seq, last, 3)]
+    assert body["lost_since"] == body["gaps"][0]["declared_at"] == iso(app_server.now)
+    assert rivals(app_server).refused("GET", path) == (404, "device_not_found")
+    _page_says(app_server, device["id"], "3 entries")
     gate.upload([encode(damaged[1])])
-    assert evening.desk.get(path)["lost"] == 2
+    assert concert.api.get(path)["lost"] == 2
 
 
-def _page_says(office: Office, device_id: str, words: str) -> None:
-    office.user("owner@marquee.example", _marquee(office), "owner")
-    client = office.browser("owner@marquee.example").client
+def _page_says(app_server: AppServer, device_id: str, fields: str) -> None:
+    app_server.user("owner@marquee.example", _marquee(app_server), "owner")
+    client = app_server.browser("owner@marquee.example").client
     for page in ("/admin/devices", f"/admin/devices/{device_id}"):
-        assert words in client.get(page).get_data(as_text=True), page
+        assert fields in client.get(page).get_data(as_text=True), page
 
 
-def _marquee(office: Office) -> str:
-    with office.database.reading() as session:
+def _marquee(app_server: AppServer) -> str:
+    with app_server.database.reading() as session:
         return str(session.execute(text("SELECT id FROM organisations WHERE slug = 'marquee'")).scalar_one())

@@ -1,4 +1,4 @@
-"""What somebody at the other end of the wire may send: clear words for each, and nothing of it kept."""
+"""What a hostile client may send: a clear error for each, and nothing is stored."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ YEARS = 20 * 365 * 24 * 3_600_000
 
 
 def hello(**more: Any) -> bytes:
-    """The first word of a gate, as a map."""
+    """A hello as a map."""
     return msgspec.msgpack.encode({"branch": 1, "last_seq": 0, "head": bytes(32)} | more)
 
 
 def said(gate: Gate, body: bytes, path: str = protocol.HELLO, channel: Any = "other") -> tuple[int, str]:
-    """Status and code word of the signed answer."""
-    told = gate.send("POST", path, channel, body=body)
-    if told.status_code == 200:
+    """Status and error code of the signed answer."""
+    response = gate.send("POST", path, channel, body=body)
+    if response.status_code == 200:
         return 200, ""
-    error = protocol.decode(protocol.ErrorAnswer, told.data).error
+    error = protocol.decode(protocol.ErrorAnswer, response.data).error
     assert error.message and error.request_id
-    return told.status_code, error.code
+    return response.status_code, error.code
 
 
-def test_a_message_cut_off_anywhere_is_refused_whole(world: World) -> None:
+def test_a_truncated_message_is_refused(world: World) -> None:
     gate = world.a_gate()
     whole = hello()
     assert {said(gate, whole[:length]) for length in range(0, len(whole), 7)} == {(400, "unreadable_message")}
@@ -58,11 +58,11 @@ def test_a_message_cut_off_anywhere_is_refused_whole(world: World) -> None:
     ],
     ids=lambda body: body[:6].hex(),
 )
-def test_bytes_that_are_no_message_are_refused_in_words(world: World, body: bytes) -> None:
+def test_bytes_that_are_not_a_message_are_refused_with_an_error(world: World, body: bytes) -> None:
     assert said(world.a_gate(), body) == (400, "unreadable_message")
 
 
-def test_fields_of_a_later_version_are_let_pass_and_critical_ones_are_not(world: World) -> None:
+def test_unknown_fields_are_ignored_unless_critical(world: World) -> None:
     gate = world.a_gate()
     assert said(gate, hello(favourite_colour="red")) == (200, "")
     assert said(gate, hello(must=1, critical=["must"])) == (426, "upgrade_needed")
@@ -73,8 +73,8 @@ def test_one_entry_more_than_a_batch_holds(world: World) -> None:
     world.tickets(1)
     for _ in range(501):
         gate.refuse(1, "already_used")
-    asked = gate.journal_request(gate.bodies[:500])
-    many = msgspec.msgpack.encode(msgspec.to_builtins(asked, builtin_types=(bytes,)) | {"entries": gate.bodies})
+    message = gate.journal_request(gate.bodies[:500])
+    many = msgspec.msgpack.encode(msgspec.to_builtins(message, builtin_types=(bytes,)) | {"entries": gate.bodies})
     assert said(gate, many, protocol.JOURNAL, "push") == (400, "unreadable_message")
     assert gate.upload(gate.bodies[:500]).mark.seq == 500
 
@@ -91,7 +91,7 @@ def test_a_frame_that_cannot_be(world: World, query: str) -> None:
 
 
 @pytest.mark.parametrize("off", [-YEARS, YEARS])
-def test_a_clock_that_is_off_by_years_locks_nobody_out_and_is_told(world: World, off: int) -> None:
+def test_a_clock_that_is_off_by_years_is_reported_and_refuses_nothing(world: World, off: int) -> None:
     world.tickets(1)
     gate = world.a_gate()
     assert said(gate, hello(clock_offset=-off, clock_uncertainty=50)) == (200, "")
@@ -102,14 +102,14 @@ def test_a_clock_that_is_off_by_years_locks_nobody_out_and_is_told(world: World,
     assert abs(move.at - world.now) < 1_000
 
 
-def test_a_device_that_is_shut_out_while_it_waits_hears_of_it_at_once(world: World) -> None:
+def test_a_device_revoked_while_it_waits_is_refused_at_once(world: World) -> None:
     gate = world.a_gate()
     frame = gate.frame()
     at = EventAt(event=7, lineage=frame.lineage, revision=frame.base_revision)
-    asked = protocol.encode(protocol.ChangesRequest(events=[at], wait=60))
+    message = protocol.encode(protocol.ChangesRequest(events=[at], wait=60))
     answers: list[protocol.ErrorBody] = []
     waiting = threading.Thread(
-        target=lambda: answers.append(gate.refusal("POST", protocol.CHANGES, "pull", body=asked))
+        target=lambda: answers.append(gate.refusal("POST", protocol.CHANGES, "pull", body=message))
     )
     waiting.start()
     world.revoke(gate.device_id)
@@ -126,10 +126,10 @@ def test_no_two_devices_may_share_a_key(world: World) -> None:
     assert isinstance(refusal, protocol.ErrorBody)
 
 
-def test_a_signature_is_good_for_its_own_address_and_host_alone(world: World) -> None:
+def test_a_signature_is_valid_for_its_own_address_and_host_only(world: World) -> None:
     gate = world.a_gate()
-    told = gate.send("POST", protocol.HELLO, "other", body=hello())
-    assert told.status_code == 200
+    response = gate.send("POST", protocol.HELLO, "other", body=hello())
+    assert response.status_code == 200
     stranger = replace(gate, bodies=[])
     stranger.key, stranger.server = world.a_gate("Other").key, gate.server
     assert said(stranger, hello()) == (401, "untrusted")

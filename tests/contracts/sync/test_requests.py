@@ -1,4 +1,4 @@
-"""Signed requests: what a recorder, a forger or a restored card can do with them is nothing."""
+"""Signed requests cannot be replayed, forged or reused from a restored card."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ def hello_body() -> bytes:
     return protocol.encode(protocol.HelloRequest(branch=1, last_seq=0, head=bytes(32)))
 
 
-def test_a_recorded_request_is_worth_nothing(world: World) -> None:
+def test_a_recorded_request_cannot_be_replayed(world: World) -> None:
     gate = world.a_gate()
     gate.send("POST", protocol.HELLO, "other", body=hello_body(), counter=41)
     refusal = gate.refusal("POST", protocol.HELLO, "other", body=hello_body(), counter=41)
@@ -19,14 +19,14 @@ def test_a_recorded_request_is_worth_nothing(world: World) -> None:
     assert refusal.details == {"last": 41, "channel": "other"}
 
 
-def test_requests_that_overtake_each_other_are_all_good_once(world: World) -> None:
+def test_requests_that_overtake_each_other_are_each_accepted_once(world: World) -> None:
     gate = world.a_gate()
     for counter in (9, 7, 8):
         assert gate.send("POST", protocol.HELLO, "other", body=hello_body(), counter=counter).status_code == 200
     assert gate.refusal("POST", protocol.HELLO, "other", body=hello_body(), counter=7).code == "counter_too_low"
 
 
-def test_a_restored_card_goes_on_above_the_counter_it_is_told(world: World) -> None:
+def test_a_restored_card_continues_above_the_counter_it_is_given(world: World) -> None:
     gate = world.a_gate()
     gate.send("POST", protocol.HELLO, "other", body=hello_body(), counter=5_000)
     refusal = gate.refusal("POST", protocol.HELLO, "other", body=hello_body(), counter=3)
@@ -35,7 +35,7 @@ def test_a_restored_card_goes_on_above_the_counter_it_is_told(world: World) -> N
     assert gate.send("POST", protocol.HELLO, "other", body=hello_body(), counter=above).status_code == 200
 
 
-def test_channels_count_apart(world: World) -> None:
+def test_channels_have_separate_counters(world: World) -> None:
     gate = world.a_gate()
     gate.send("POST", protocol.HELLO, "other", body=hello_body(), counter=100)
     assert gate.frame().event == 7
@@ -49,12 +49,12 @@ def test_an_altered_body_is_refused(world: World) -> None:
 
 
 def test_an_unsigned_request_is_refused(world: World) -> None:
-    told = world.client().post(protocol.HELLO, data=hello_body(), content_type=protocol.MEDIA_TYPE)
-    assert told.status_code == 401
-    assert protocol.decode(protocol.ErrorAnswer, told.data).error.code == "untrusted"
+    response = world.client().post(protocol.HELLO, data=hello_body(), content_type=protocol.MEDIA_TYPE)
+    assert response.status_code == 401
+    assert protocol.decode(protocol.ErrorAnswer, response.data).error.code == "untrusted"
 
 
-def test_a_device_that_this_server_never_knew(world: World) -> None:
+def test_an_unknown_device(world: World) -> None:
     gate = world.a_gate()
     gate.number += 1
     assert gate.refusal("POST", protocol.HELLO, "other", body=hello_body()).code == "unknown_device"
@@ -65,7 +65,7 @@ def test_a_channel_is_for_its_own_addresses(world: World) -> None:
     assert gate.refusal("POST", protocol.HELLO, "pull", body=hello_body()).code == "wrong_channel"
 
 
-def test_a_profile_that_nobody_knows_may_do_nothing(world: World) -> None:
+def test_an_unknown_profile_may_do_nothing(world: World) -> None:
     gate = world.a_gate()
     with world.parts.database.writing() as session:
         from sync_server.devices import queries
@@ -77,13 +77,13 @@ def test_a_profile_that_nobody_knows_may_do_nothing(world: World) -> None:
     assert gate.refusal("POST", protocol.JOURNAL, "push", body=request).code == "profile_forbids"
 
 
-def test_a_revoked_device_is_told_so_and_gets_nothing_new(world: World) -> None:
+def test_a_revoked_device_learns_of_it_and_gets_nothing_new(world: World) -> None:
     gate = world.a_gate()
     world.revoke(gate.device_id)
     answer = gate.hello()
     assert answer.revoked
     assert answer.assignments == []
-    assert "shut this device out" in answer.words
+    assert "revoked this device" in answer.words
     assert gate.refusal("GET", protocol.SNAPSHOT, "pull", query="event=7").code == "device_revoked"
 
 

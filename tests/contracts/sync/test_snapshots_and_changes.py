@@ -1,4 +1,4 @@
-"""What comes down: whole snapshots that resume, changes in the order of commits, and the shout of a moved position."""
+"""Snapshots that resume, changes in commit order, and notifications when the head moves."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from tests.contracts.sync.world import World, a_ticket_row
 HIGHEST = 2**64 - 1
 
 
-def test_frames_make_the_whole_and_changes_bring_it_up_to_date(world: World) -> None:
+def test_frames_give_a_snapshot_and_changes_bring_it_up_to_date(world: World) -> None:
     world.tickets(*range(1, 8), HIGHEST)
     gate = world.a_gate()
     first = gate.frame(limit=4)
@@ -54,7 +54,7 @@ def test_frames_make_the_whole_and_changes_bring_it_up_to_date(world: World) -> 
     assert blocked.state is TicketState.BLOCKED
 
 
-def test_a_gate_learns_whose_journals_to_believe(world: World) -> None:
+def test_a_gate_receives_the_keys_of_other_devices(world: World) -> None:
     gate = world.a_gate("Door")
     rows, _ = gate.snapshot()
     assert [row.number for row in rows if isinstance(row, DeviceRow)] == [gate.number]
@@ -72,7 +72,7 @@ def test_changes_are_a_step_from_the_digest_before(world: World) -> None:
     assert digest_remove(batch.digest, *from_frame(batch.rows)) == before
 
 
-def test_nothing_new_is_said_with_a_fresh_time_and_a_signature(world: World) -> None:
+def test_an_empty_batch_has_a_fresh_time_and_a_signature(world: World) -> None:
     gate = world.a_gate()
     _, at = gate.snapshot()
     world.advance(minutes=3)
@@ -81,7 +81,7 @@ def test_nothing_new_is_said_with_a_fresh_time_and_a_signature(world: World) -> 
     assert batch.as_of == world.now
 
 
-def test_a_position_of_another_history_takes_everything_anew(world: World) -> None:
+def test_a_position_of_another_lineage_needs_a_new_snapshot(world: World) -> None:
     gate = world.a_gate()
     _, at = gate.snapshot()
     with world.parts.database.writing() as session:
@@ -91,7 +91,7 @@ def test_a_position_of_another_history_takes_everything_anew(world: World) -> No
     assert gate.frame().lineage != at.lineage
 
 
-def test_a_gate_ahead_of_a_restored_server_takes_everything_anew(world: World) -> None:
+def test_a_gate_ahead_of_a_restored_server_needs_a_new_snapshot(world: World) -> None:
     gate = world.a_gate()
     _, at = gate.snapshot()
     (batch,) = gate.changes(EventAt(event=7, lineage=at.lineage, revision=at.revision + 10)).events
@@ -116,7 +116,7 @@ def test_more_changes_than_one_frame_holds_come_in_parts(world: World) -> None:
     assert batch.rows == b"" and batch.to_revision == at.revision, "that was all"
 
 
-def test_a_waiting_gate_hears_of_a_change_at_once(world: World) -> None:
+def test_a_waiting_gate_receives_a_change_at_once(world: World) -> None:
     gate = world.a_gate()
     _, at = gate.snapshot()
     heard: list[protocol.ChangesAnswer] = []
@@ -127,7 +127,7 @@ def test_a_waiting_gate_hears_of_a_change_at_once(world: World) -> None:
     assert [batch.to_revision for batch in heard[0].events] == [at.revision + 1]
 
 
-def test_a_waiting_gate_is_let_go_when_the_server_stops(world: World) -> None:
+def test_a_waiting_gate_is_answered_when_the_server_stops(world: World) -> None:
     gate = world.a_gate()
     _, at = gate.snapshot()
     heard: list[protocol.ChangesAnswer] = []
@@ -138,7 +138,7 @@ def test_a_waiting_gate_is_let_go_when_the_server_stops(world: World) -> None:
     assert len(heard) == 1
 
 
-def test_a_waiting_gate_hears_that_its_work_has_changed(world: World) -> None:
+def test_a_waiting_gate_learns_that_its_assignments_changed(world: World) -> None:
     gate = world.a_gate()
     _, at = gate.snapshot()
     heard: list[protocol.ChangesAnswer] = []

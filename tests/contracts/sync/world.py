@@ -14,15 +14,15 @@ from shared import enrolment
 from shared.snapshot import AnyRow, Row, TicketRow, TicketState
 from shared.tickets import Entitlement, TicketFlags
 from sync_server.accounts.models import OrganisationRow
-from sync_server.app import build, web_of
+from sync_server.app import build_runtime, web_app
 from sync_server.config import check
-from sync_server.devices import enrolment as letting_in
+from sync_server.devices import enrolment as device_enrolment
 from sync_server.devices import queries as devices
 from sync_server.devices import service as device_service
+from sync_server.devices.event_assignments import event_assignment
 from sync_server.devices.identity import ServerKey
-from sync_server.devices.work import work_at
 from sync_server.events.models import EventRecord
-from sync_server.events.rows import own_rows
+from sync_server.events.snapshot_rows import own_rows
 from sync_server.migrations import schema
 from sync_server.plumbing.parts import Parts
 from sync_server.plumbing.principals import SYSTEM
@@ -50,10 +50,10 @@ class World:
         self.dice = Dice("world")
         config = check({"database_url": database_url, "master_key_file": folder / "master.key", "log_level": "error"})
         (folder / "master.key").write_text("11" * 32)
-        self.ground = build(config, clock=lambda: self.now, entropy=self.dice)
-        self.parts: Parts = self.ground.parts
+        self.runtime = build_runtime(config, clock=lambda: self.now, entropy=self.dice)
+        self.parts: Parts = self.runtime.parts
         schema.upgrade(self.parts.database.engine)
-        self.app = web_of(self.ground)
+        self.app = web_app(self.runtime)
         with self.parts.database.writing() as session:
             revisions.ensure_lineage(session, self.dice, self.now)
         self.key = ServerKey(self.parts.database, self.parts.sealer)
@@ -61,7 +61,7 @@ class World:
         self.event = self.an_event(self.organisation)
 
     def close(self) -> None:
-        self.ground.close()
+        self.runtime.close()
 
     def advance(self, *, seconds: float = 0, minutes: float = 0, hours: float = 0) -> None:
         self.now += int((seconds + 60 * minutes + 3600 * hours) * 1000)
@@ -144,7 +144,7 @@ class World:
         event = event or self.event
         with self.parts.database.writing() as session:
             device = device_service.create(session, event.organisation, name, profile, actor=SYSTEM, now=self.now)
-            work = work_at(session, event.organisation, event.id, gate=gate)
+            work = event_assignment(session, event.organisation, event.id, gate=gate)
             device_service.assign(session, device, [work], actor=SYSTEM, now=self.now)
             return device.id
 
@@ -152,7 +152,7 @@ class World:
         public = self.key.public
         with self.parts.database.writing() as session:
             device = devices.get(session, organisation or self.organisation, device_id)
-            return letting_in.new_code(session, device, public, self.parts.sealer, actor=SYSTEM, now=self.now)
+            return device_enrolment.new_code(session, device, public, self.parts.sealer, actor=SYSTEM, now=self.now)
 
     def revoke(self, device_id: str) -> None:
         with self.parts.database.writing() as session:

@@ -1,4 +1,4 @@
-"""The words and shapes of every verdict: nobody three metres away may take one for another."""
+"""The texts and tones of every verdict are distinct."""
 
 from zoneinfo import ZoneInfo
 
@@ -16,11 +16,11 @@ def of(reason: Reason, **changes: object) -> dict[str, object]:
 
 
 @pytest.mark.parametrize("reason", list(Reason))
-def test_every_reason_has_words_of_its_own(reason: Reason) -> None:
+def test_every_reason_has_a_title_of_its_own(reason: Reason) -> None:
     assert announce(of(reason)).title == TITLES[reason]
 
 
-def test_no_two_reasons_share_their_words() -> None:
+def test_no_two_reasons_share_a_title() -> None:
     assert len(set(TITLES.values())) == len(TITLES) == len(Reason)
 
 
@@ -31,12 +31,12 @@ def test_nothing_refused_ever_looks_admitted(reason: Reason) -> None:
     assert shown.heading in {"STOP", "GATE FAULT"}
 
 
-def test_an_unknown_verdict_word_is_a_refusal() -> None:
+def test_an_unknown_verdict_is_a_refusal() -> None:
     assert announce(a_scan(verdict="maybe")).tone is Tone.DENY
     assert announce({}).tone is Tone.DENY
 
 
-def test_a_seat_is_told_with_its_words_and_the_time_where_the_event_is() -> None:
+def test_a_seat_is_shown_with_row_and_number_and_the_time_where_the_event_is() -> None:
     shown = announce(a_scan(), BERLIN)
     assert (shown.seat, shown.zone, shown.ticket) == ("Row C · Seat 14", "Upper balcony", "Balcony · NLT-204")
     assert shown.at == "19:31:08"
@@ -46,7 +46,7 @@ def test_a_ticket_without_a_seat_says_nothing_about_seats() -> None:
     assert announce(a_scan(ticket={"id": "9", "zone": "Floor", "row": None, "seat": None})).seat == ""
 
 
-def test_a_number_in_the_plan_is_not_told_as_a_seat() -> None:
+def test_a_number_in_the_plan_is_not_shown_as_a_seat() -> None:
     sold_later = {"id": "9", "zone": "Balcony", "row": None, "seat": "48213", "known": False}
     assert announce(a_scan(ticket=sold_later)).seat == ""
 
@@ -58,15 +58,15 @@ def test_a_name_and_a_note_are_shown_where_the_ticket_carries_them() -> None:
     assert shown.tone is Tone.ATTENTION
 
 
-def test_of_a_long_evening_only_the_last_movements_are_told() -> None:
+def test_of_a_long_evening_only_the_last_movements_are_shown() -> None:
     walks = [{"at": f"2026-07-04T{hour}:00:00Z", "gate": "A", "direction": "exit"} for hour in range(10, 20)]
     assert announce(a_scan(history=walks)).earlier[0] == "Left at 17:00:00 through gate A"
     assert len(announce(a_scan(history=walks)).earlier) == 3
 
 
-def test_somebody_leaving_is_not_told_to_come_in() -> None:
+def test_somebody_leaving_does_not_see_come_in() -> None:
     leaving = a_scan(reason="exited", direction="exit", notices=["wheelchair"])
-    assert heading_of(leaving) == "GO OUT"
+    assert heading_of(leaving) == "EXIT OK"
     assert announce(leaving).tone is Tone.ADMIT
 
 
@@ -81,7 +81,7 @@ def test_a_refusal_in_test_mode_is_marked_as_a_test() -> None:
     assert (shown.tone, shown.test) == (Tone.DENY, True)
 
 
-def test_what_staff_must_do_comes_before_what_they_may_know() -> None:
+def test_notices_that_need_action_come_first() -> None:
     shown = announce(a_scan(notices=["not_yet_synced", "check:photo ID", "membership:gold"]))
     assert [notice.words for notice in shown.notices] == [
         "Check: photo ID",
@@ -100,7 +100,7 @@ def test_a_notice_newer_than_this_gate_is_shown_and_calls_staff() -> None:
     assert (notice.words, notice.act) == ("bring a torch", True)
 
 
-def test_every_notice_of_the_domain_has_words() -> None:
+def test_every_notice_of_the_domain_has_a_text() -> None:
     plain = {"wheelchair", "companion_reserved", "companion", "vip", "not_yet_synced", "membership_unverified"}
     assert set(NOTICES) == plain | {"capacity_estimated", "clock_uncertain", "override"}
 
@@ -110,7 +110,7 @@ def test_a_used_ticket_says_where_and_when() -> None:
 
 
 @pytest.mark.parametrize("moment", ["yesterday", None, {}, 10**30, float("nan")])
-def test_a_time_that_is_none_is_left_out(moment: object) -> None:
+def test_an_invalid_time_is_left_out(moment: object) -> None:
     assert announce(a_scan(decided_at=moment)).at == ""
 
 

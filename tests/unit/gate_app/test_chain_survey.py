@@ -1,4 +1,4 @@
-"""What of a chain is lost, told from the entries that are left."""
+"""Lost entries are found from the remaining ones."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from gate_app.chain_survey import Stretch, Survey
+from gate_app.journal.chain_survey import ChainSurvey, LostRange
 from shared.scans import GENESIS, EntryKind, decode, encode, entry_hash
 from tests.unit.shared.wire_builders import an_entry
 
@@ -23,15 +23,15 @@ def a_chain(length: int) -> dict[int, bytes]:
     return bodies
 
 
-def surveyed(bodies: dict[int, bytes]) -> Survey:
-    survey = Survey(DEVICE, BRANCH, 0, GENESIS)
+def surveyed(bodies: dict[int, bytes]) -> ChainSurvey:
+    survey = ChainSurvey(DEVICE, BRANCH, 0, GENESIS)
     for seq in sorted(bodies):
         survey.meet(seq, bodies[seq])
     return survey
 
 
-def altered(body: bytes, **words: object) -> bytes:
-    return encode(replace(decode(body), **words))  # type: ignore[arg-type]  # fields of Entry
+def altered(body: bytes, **changes: object) -> bytes:
+    return encode(replace(decode(body), **changes))  # type: ignore[arg-type]  # fields of Entry
 
 
 def test_a_whole_chain_has_lost_nothing() -> None:
@@ -42,7 +42,7 @@ def test_a_whole_chain_has_lost_nothing() -> None:
 @pytest.mark.parametrize(
     ("gone", "lost"), [({4}, [(4, 4)]), ({4, 5, 6}, [(4, 6)]), ({1}, [(1, 1)]), ({2, 7, 8}, [(2, 2), (7, 8)])]
 )
-def test_missing_entries_are_lost(gone: set[int], lost: list[Stretch]) -> None:
+def test_missing_entries_are_lost(gone: set[int], lost: list[LostRange]) -> None:
     bodies = {seq: body for seq, body in a_chain(9).items() if seq not in gone}
     survey = surveyed(bodies)
     assert (survey.lost, survey.entries) == (lost, 9 - len(gone))

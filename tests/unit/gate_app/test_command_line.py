@@ -1,4 +1,4 @@
-"""What people and scripts type, and what they get: JSON for machines, words for people, never a traceback."""
+"""The command line: JSON for scripts, messages for people, never a traceback."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.gate_builders import PIN, Hands, a_code, a_gate, an_event, the_house
 
 @dataclass
 class Said:
-    """What one command said."""
+    """The output of one command."""
 
     status: int
     out: str
@@ -51,14 +51,14 @@ def home(tmp_path: Path) -> Path:
     days = tuple(type(day)(day.date, day.start + shift, day.until + shift) for day in an_event().days)
     rows = the_house(event=an_event(starts_at=now, ends_at=now + 6 * gate_builders.HOUR, days=days))
     gate = a_gate(tmp_path / "home", rows, hands=Hands(now))
-    gate.lodge.close()
+    gate.context.close()
     return gate.folder
 
 
 @pytest.fixture
 def type_(home: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Type:
-    def run(*words: str, stdin: bytes = b"", at: Path | None = home) -> Said:
-        monkeypatch.setattr(sys, "argv", ["gatehouse-gate", *words, *(["--home", str(at)] if at else [])])
+    def run(*arguments: str, stdin: bytes = b"", at: Path | None = home) -> Said:
+        monkeypatch.setattr(sys, "argv", ["gatehouse-gate", *arguments, *(["--home", str(at)] if at else [])])
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
         capfd.readouterr()
         with pytest.raises(SystemExit) as ended:
@@ -107,7 +107,7 @@ def test_the_next_process_knows_what_the_last_one_admitted(type_: Type) -> None:
 
 
 @pytest.mark.parametrize(
-    "words",
+    "arguments",
     [
         ("scan",),
         ("scan", "--direction", "sideways", "X"),
@@ -119,21 +119,21 @@ def test_the_next_process_knows_what_the_last_one_admitted(type_: Type) -> None:
         ("journal", "--verfy"),
     ],
 )
-def test_wrong_arguments_are_one_line_and_status_2(type_: Type, words: tuple[str, ...]) -> None:
-    said = type_(*words, at=None)
+def test_wrong_arguments_are_one_line_and_status_2(type_: Type, arguments: tuple[str, ...]) -> None:
+    said = type_(*arguments, at=None)
     assert (said.status, said.out, len(said.err.strip().splitlines())) == (2, "", 1)
 
 
 def test_another_time_is_a_test_unless_the_settings_allow_it(type_: Type, home: Path) -> None:
     said = type_("scan", "--at", "2026-07-04T19:30:00+02:00", "--mode", "real", a_code(1))
-    assert (said.line["mode"], "nothing of this counts" in said.err) == ("test", True)
+    assert (said.line["mode"], "nothing counts" in said.err) == ("test", True)
     assert said.line["decided_at"] == "2026-07-04T17:30:00.000Z"
     Home(home).settings.write_text("allow_time_travel = true\n")
     assert type_("scan", "--at", "2026-07-04T19:30:00+02:00", a_code(1)).line["mode"] == "real"
 
 
 @pytest.mark.parametrize("at", ["yesterday", "2026-07-04T19:30:00"])
-def test_a_time_that_is_none_is_told(type_: Type, at: str) -> None:
+def test_an_invalid_time_is_reported(type_: Type, at: str) -> None:
     said = type_("scan", "--at", at, a_code(1))
     assert (said.status, "2026-07-04T19:30:00+02:00" in said.err) == (1, True)
 
@@ -141,7 +141,7 @@ def test_a_time_that_is_none_is_told(type_: Type, at: str) -> None:
 def test_a_pin_is_read_from_the_input_or_a_descriptor_and_never_an_argument(type_: Type) -> None:
     type_("scan", a_code(1))
     said = type_("scan", "--override-pin", PIN, "--override-reason", "lost child", a_code(1))
-    assert (said.status, said.out, "never typed on the command line" in said.err) == (1, "", True)
+    assert (said.status, said.out, "Do not put a PIN on the command line" in said.err) == (1, "", True)
     by_input = type_(
         "scan", "--override-pin", "-", "--override-reason", "lost child", a_code(1), stdin=f"{PIN}\n".encode()
     )
@@ -181,45 +181,45 @@ def test_the_journal_is_listed_and_checked(type_: Type) -> None:
 
 def test_status_says_how_the_gate_is_doing(type_: Type) -> None:
     type_("scan", a_code(1))
-    told = type_("status", "--json").line
-    assert {"unsent", "last_sync", "snapshot_age_s", "revision", "clock", "peers", "devices", "disk"} <= told.keys()
-    assert (told["online"], told["inside"], told["events"][0]["tickets"]) == (False, 1, 5)
+    result = type_("status", "--json").line
+    assert {"unsent", "last_sync", "snapshot_age_s", "revision", "clock", "peers", "devices", "disk"} <= result.keys()
+    assert (result["online"], result["inside"], result["events"][0]["tickets"]) == (False, 1, 5)
     assert "Night Music" in type_("status").out
 
 
 def test_an_unreachable_server_is_words_and_status_1(type_: Type) -> None:
     said = type_("sync", "--once")
-    assert (said.status, "goes on with what it has" in said.err) == (1, True)
+    assert (said.status, "Scanning continues offline" in said.err) == (1, True)
     assert {"pulled", "pushed", "revision", "snapshot_age_s", "conflicts", "quarantined"} <= said.line.keys()
 
 
-def test_while_another_process_holds_the_home_it_may_only_be_looked_at(type_: Type, home: Path) -> None:
+def test_while_another_process_uses_the_home_it_can_only_be_read(type_: Type, home: Path) -> None:
     type_("scan", a_code(1))
     with Home(home).held("run"):
-        for words in (("scan", a_code(2)), ("sync", "--once")):
-            said = type_(*words)
+        for arguments in (("scan", a_code(2)), ("sync", "--once")):
+            said = type_(*arguments)
             assert (said.status, said.out, "gatehouse-gate run" in said.err) == (1, "", True)
         assert "gatehouse-gate run" in type_("status", "--json").line["held_by"]
         assert type_("journal", "--verify").line["ok"]
 
 
-def test_settings_that_cannot_work_are_told_before_anything_is_opened(type_: Type, home: Path) -> None:
+def test_settings_that_cannot_work_are_reported_before_anything_is_opened(type_: Type, home: Path) -> None:
     Home(home).settings.write_text("screen_port = 'high'\nnonsense = 1\n")
     said = type_("scan", a_code(1))
     assert (said.status, "screen_port" in said.err, "nonsense" in said.err) == (1, True, True)
 
 
-def test_settings_that_cannot_work_keep_nobody_from_looking(type_: Type, home: Path) -> None:
+def test_settings_that_cannot_work_do_not_prevent_reading(type_: Type, home: Path) -> None:
     Home(home).settings.write_text("screen_port = 'high'\n")
     status = type_("status", "--json")
-    assert (status.status, any("screen_port" in words for words in status.line["warnings"])) == (0, True)
+    assert (status.status, any("screen_port" in arguments for arguments in status.line["warnings"])) == (0, True)
     assert type_("journal", "--verify").line["ok"]
     parts = {line["part"]: line for line in type_("doctor").lines}
     assert "screen_port" in parts["settings"]["words"]
     assert parts["disk"]["words"].endswith("free.")
 
 
-def test_settings_of_the_environment_that_cannot_work_are_told_too(
+def test_settings_of_the_environment_that_cannot_work_are_reported_too(
     type_: Type, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GATEHOUSE_GATE_SCREEN_PORT", "high")
@@ -227,20 +227,22 @@ def test_settings_of_the_environment_that_cannot_work_are_told_too(
     assert type_("status", "--json").status == 0
 
 
-@pytest.mark.parametrize("words", [("status",), ("journal",), ("scan", "X"), ("sync", "--once"), ("run", "--headless")])
-def test_a_home_that_is_none_is_status_1_for_every_command(type_: Type, tmp_path: Path, words: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(
+    "arguments", [("status",), ("journal",), ("scan", "X"), ("sync", "--once"), ("run", "--headless")]
+)
+def test_an_invalid_home_is_status_1_for_every_command(type_: Type, tmp_path: Path, arguments: tuple[str, ...]) -> None:
     (tmp_path / "file").write_text("no folder")
-    said = type_(*words, at=tmp_path / "file")
+    said = type_(*arguments, at=tmp_path / "file")
     assert (said.status, str(tmp_path / "file") in said.err) == (1, True)
 
 
 @pytest.mark.parametrize("host", ["localhost:9", "127.0.0.1:9"])
 def test_a_server_near_by_is_tried_with_https_and_then_the_scheme_is_asked_for(type_: Type, host: str) -> None:
     said = type_("enrol", host, "MAYE-000G-40R4-0M30-E209-AV5W-B339-NWBA")
-    assert (said.status, f"write http://{host}" in said.err) == (1, True)
+    assert (said.status, f"enter http://{host}" in said.err) == (1, True)
 
 
-def test_damage_is_counted_and_told_by_verify_and_the_doctor(type_: Type, home: Path) -> None:
+def test_damage_is_counted_and_reported_by_verify_and_the_doctor(type_: Type, home: Path) -> None:
     type_("scan", *(a_code(number) for number in (1, 2, 3)))
     entries = type_("journal", "--verify").line["entries"]
     with closing(sqlite3.connect(home / "gate.db")) as connection, connection:
@@ -252,21 +254,21 @@ def test_damage_is_counted_and_told_by_verify_and_the_doctor(type_: Type, home: 
     assert (doctor["ok"], f"/{entries - 2}-{entries - 2}" in doctor["words"]) == (False, True)
 
 
-def test_a_gate_without_its_memory_warns_at_every_start(type_: Type, home: Path) -> None:
+def test_a_gate_without_its_database_warns_at_every_start(type_: Type, home: Path) -> None:
     (home / "gate.db").unlink()
     for _ in range(2):
-        assert "may pass once more" in type_("scan", a_code(1)).err
+        assert "may be admitted once more" in type_("scan", a_code(1)).err
     assert type_("status", "--json").line["memory_lost"]
 
 
-def test_a_folder_without_a_gate_is_told(type_: Type, tmp_path: Path) -> None:
+def test_a_folder_without_a_gate_is_reported(type_: Type, tmp_path: Path) -> None:
     said = type_("status", "--json", at=tmp_path / "nobody")
     assert (said.status, "--home" in said.err) == (1, True)
 
 
-def test_a_code_that_is_none_cannot_enrol(type_: Type) -> None:
+def test_an_invalid_code_cannot_enrol(type_: Type) -> None:
     said = type_("enrol", "http://127.0.0.1:9", "HELLO")
-    assert (said.status, "no enrolment code" in said.err) == (1, True)
+    assert (said.status, "not an enrolment code" in said.err) == (1, True)
 
 
 def test_by_hand(type_: Type) -> None:
@@ -285,12 +287,12 @@ def test_doors_clock_and_annulment_ask_for_a_pin(type_: Type) -> None:
     assert type_("set-time", "2026-07-04T19:30:00Z", stdin=pin).line["source"] == "by hand"
 
 
-def test_what_a_supervisor_did_is_told_in_words(type_: Type) -> None:
+def test_what_a_supervisor_did_is_reported_clearly(type_: Type) -> None:
     seq, pin = type_("scan", a_code(1)).line["seq"], f"{PIN}\n".encode()
-    assert "The doors of Night Music are open on this device now, by Sam." in type_("doors", "open", stdin=pin).err
+    assert "The doors of Night Music are now open on this device, by Sam." in type_("doors", "open", stdin=pin).err
     assert "Gate A is no longer opened by hand" in type_("doors", "close", "--gate", "a", stdin=pin).err
     assert "Taken back: NIGHT-000001, entry at" in type_("annul", str(seq), stdin=pin).err
-    assert "Nobody counts as inside at Night Music" in type_("empty-house", stdin=pin).err
+    assert "On this device nobody is inside Night Music" in type_("empty-house", stdin=pin).err
     assert "opened=True" in type_("journal").out
 
 
@@ -301,15 +303,17 @@ def test_an_admission_is_taken_back_once(type_: Type) -> None:
     assert (said.status, said.out, "taken back already" in said.err) == (1, "", True)
 
 
-@pytest.mark.parametrize("words", [("annul", "99"), ("doors", "open", "--gate", "Z"), ("empty-house", "--event", "99")])
-def test_what_cannot_be_done_costs_nobody_a_pin(type_: Type, words: tuple[str, ...]) -> None:
-    said = type_(*words, stdin=b"000000\n")
+@pytest.mark.parametrize(
+    "arguments", [("annul", "99"), ("doors", "open", "--gate", "Z"), ("empty-house", "--event", "99")]
+)
+def test_what_cannot_be_done_costs_nobody_a_pin(type_: Type, arguments: tuple[str, ...]) -> None:
+    said = type_(*arguments, stdin=b"000000\n")
     assert (said.status, "PIN" in said.err) == (1, False)
 
 
 def test_no_pin_at_all_is_no_wrong_one(type_: Type) -> None:
     for _ in range(6):
-        assert "No PIN was typed" in type_("doors", "open", stdin=b"\n").err
+        assert "No PIN was entered" in type_("doors", "open", stdin=b"\n").err
     assert type_("doors", "open", stdin=f"{PIN}\n".encode()).status == 0
     assert "pin_failure" not in type_("journal").out
 
@@ -320,7 +324,7 @@ def test_whatif_answers_a_case_a_line(type_: Type) -> None:
     assert "colour" in said.lines[1]["error"]
 
 
-def test_a_file_that_is_no_picture_is_told_and_the_next_is_read(type_: Type, tmp_path: Path) -> None:
+def test_a_file_that_is_not_an_image_is_reported_and_the_next_is_read(type_: Type, tmp_path: Path) -> None:
     (tmp_path / "no.png").write_text("no")
     said = type_("decode", str(tmp_path / "no.png"), str(tmp_path / "missing.png"), at=None)
     assert [line["codes"] for line in said.lines] == [[], []]
@@ -333,7 +337,7 @@ def test_the_doctor_looks_at_every_part(type_: Type) -> None:
 
 
 @pytest.mark.parametrize("at", ["9999-12-31T23:59:59-14:00", "9999-12-31T23:59:59+14:00", "0001-01-01T00:00:00+14:00"])
-def test_the_ends_of_the_calendar_are_answered_in_words(type_: Type, at: str) -> None:
+def test_the_ends_of_the_calendar_are_answered_without_a_crash(type_: Type, at: str) -> None:
     said = type_("scan", "--at", at, a_code())
 
     assert said.status == 0
@@ -351,10 +355,10 @@ def test_status_answers_and_warns_when_the_tickets_cannot_be_read(type_: Type, h
 
     assert said.status == 0
     assert not said.line["ready"]
-    assert any(rows.name in words for words in said.line["warnings"])
+    assert any(rows.name in arguments for arguments in said.line["warnings"])
 
 
-def test_status_counts_the_tickets_that_outlived_the_gates_memory(type_: Type, home: Path) -> None:
+def test_status_counts_the_tickets_that_outlived_the_gates_database(type_: Type, home: Path) -> None:
     for beside in home.glob("gate.db-*"):
         beside.unlink()
     (home / "gate.db").write_bytes(b"no database" * 500)

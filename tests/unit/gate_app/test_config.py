@@ -1,4 +1,4 @@
-"""The settings are checked whole, and all mistakes are told together."""
+"""The settings are checked as a whole, and all mistakes are reported together."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ def test_the_sample_in_the_documentation_is_read(tmp_path: Path) -> None:
     assert [reader.kind for reader in config.readers] == ["camera", "keyboard"]
 
 
-def test_all_mistakes_are_told_at_once(tmp_path: Path) -> None:
+def test_all_mistakes_are_reported_together(tmp_path: Path) -> None:
     text = 'screen_port = 99999\nbarier = "fake"\n[[readers]]\nkind = "telepathy"\n'
-    with pytest.raises(SettingsError) as told:
+    with pytest.raises(SettingsError) as refused:
         read_config(written(tmp_path, text))
-    assert all(name in told.value.message for name in ("screen_port", "barier", "readers.0.kind"))
+    assert all(name in refused.value.message for name in ("screen_port", "barier", "readers.0.kind"))
 
 
-def test_a_file_that_is_no_toml_is_told_with_its_line(tmp_path: Path) -> None:
+def test_a_file_that_is_not_toml_is_reported_with_its_line(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match=r"not a TOML file.*line 1"):
         read_config(written(tmp_path, "screen_port: 8100"))
 

@@ -1,4 +1,4 @@
-"""Every command and every option of the gate stands in docs/gate.md: what is not written down does not exist."""
+"""docs/gate.md describes every command and option of the gate, and no others."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_every_option_is_described(name: str, option: str) -> None:
 
 
 def test_nothing_is_described_that_does_not_exist() -> None:
-    told = re.findall(r"^- `([a-z-]+)`:((?:.|\n  )*)", described(), re.MULTILINE)
-    claimed = {(name, option) for name, words in told for option in re.findall(r"`(--[a-z-]+)", words)}
+    listed = re.findall(r"^- `([a-z-]+)`:((?:.|\n  )*)", described(), re.MULTILINE)
+    claimed = {(name, option) for name, text in listed for option in re.findall(r"`(--[a-z-]+)", text)}
     assert claimed
     assert claimed <= set(options())

@@ -98,7 +98,7 @@ def test_before_the_first_status_the_gate_claims_nothing() -> None:
     assert (now.online, now.snapshot, now.snapshot_old, now.unsent) == (False, "never", True, 0)
 
 
-def test_times_are_told_in_the_time_zone_of_the_event_and_a_wrong_one_does_no_harm() -> None:
+def test_times_are_shown_in_the_time_zone_of_the_event_and_a_wrong_one_does_no_harm() -> None:
     feed = Feed(Clock())
     shown = []
     for zone in ("Europe/Berlin", "Atlantis/Capital", "../../etc/passwd", ""):
@@ -134,7 +134,7 @@ def test_a_quiet_gate_still_gives_a_heartbeat() -> None:
     assert next(views).number == next(views).number
 
 
-def test_a_stopped_screen_goes_home() -> None:
+def test_a_stopped_screen_ends() -> None:
     feed, stop = Feed(Clock()), threading.Event()
     views = feed.views(stop, beat_s=600)
     next(views)

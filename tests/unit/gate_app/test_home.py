@@ -1,4 +1,4 @@
-"""One process at a time holds a home, and says who it is."""
+"""One process at a time uses a home."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from shared.errors import Conflict, StorageError
 from tests.gate_builders import a_gate
 
 
-def test_the_second_process_is_told_which_one_holds_the_home(tmp_path: Path) -> None:
+def test_the_second_process_is_reported_which_one_uses_the_home(tmp_path: Path) -> None:
     home = Home(tmp_path).ready()
     hold = "import sys; from pathlib import Path; from gate_app.home import Home\n"
     hold += "with Home(Path(sys.argv[1])).held('run'):\n  print('held', flush=True); sys.stdin.read()"
@@ -24,7 +24,7 @@ def test_the_second_process_is_told_which_one_holds_the_home(tmp_path: Path) -> 
         assert other.stdout is not None
         assert other.stdout.readline() == "held\n"
         assert home.holder() == f"process {other.pid} (gatehouse-gate run)"
-        with pytest.raises(Conflict, match=f"Process {other.pid} \\(gatehouse-gate run\\) holds"), home.held("scan"):
+        with pytest.raises(Conflict, match=f"Process {other.pid} \\(gatehouse-gate run\\) is using"), home.held("scan"):
             pass
         other.kill()
         other.wait()
@@ -33,7 +33,7 @@ def test_the_second_process_is_told_which_one_holds_the_home(tmp_path: Path) -> 
         assert '"doing": "scan"' in home.lock.read_text()
 
 
-def test_after_it_let_go_anybody_may_hold_it(tmp_path: Path) -> None:
+def test_after_it_let_go_another_process_may_use_it(tmp_path: Path) -> None:
     home = Home(tmp_path).ready()
     for doing in ("scan", "sync"):
         with home.held(doing):
@@ -41,7 +41,7 @@ def test_after_it_let_go_anybody_may_hold_it(tmp_path: Path) -> None:
     assert home.holder() == ""
 
 
-def test_a_home_that_cannot_be_made_is_told_in_words(tmp_path: Path) -> None:
+def test_a_home_that_cannot_be_made_is_reported_clearly(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(StorageError, match="--home"):
         Home(tmp_path / "file" / "home").ready()
@@ -49,7 +49,7 @@ def test_a_home_that_cannot_be_made_is_told_in_words(tmp_path: Path) -> None:
 
 def test_the_key_is_readable_by_its_owner_alone_and_never_printed(tmp_path: Path) -> None:
     gate = a_gate(tmp_path)
-    identity = gate.lodge.identity
+    identity = gate.context.identity
     assert isinstance(identity, Identity)
     assert Home(tmp_path).identity.stat().st_mode & 0o077 == 0
     assert identity.device_private.hex() not in repr(identity)
@@ -59,7 +59,7 @@ def test_the_key_is_readable_by_its_owner_alone_and_never_printed(tmp_path: Path
 def test_a_damaged_identity_says_that_the_journal_stays(tmp_path: Path) -> None:
     path = tmp_path / "identity.json"
     path.write_text("{")
-    with pytest.raises(StorageError, match="its journal stays"):
+    with pytest.raises(StorageError, match="its journal is kept"):
         load(path)
 
 

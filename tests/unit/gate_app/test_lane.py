@@ -1,4 +1,4 @@
-"""A ticket held a moment longer is one presentation; anything else is a new one."""
+"""The same ticket again a moment later is a repeat; anything else is a new presentation."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ def test_at_most_twenty_different_ones() -> None:
     assert noise.over(60_000) == 30
 
 
-def test_a_count_is_told_once() -> None:
+def test_a_count_is_reported_once() -> None:
     noise = Noise()
     noise.over(0)
     noise.writes("poster")

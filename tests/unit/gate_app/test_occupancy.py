@@ -1,11 +1,11 @@
-"""Who is inside, and how much a gate may give away when it hears nobody."""
+"""Who is inside, and how many an offline gate may admit."""
 
 from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gate_app.occupancy import House, Share
+from gate_app.occupancy import Occupancy, Share
 from shared.admission import Direction, Passage
 from shared.snapshot import EventDay
 from tests.gate_builders import EVENING, HOUR, an_event
@@ -17,63 +17,63 @@ def a_passage(at: int, way: str = "entry", zone: int = 1, gate: int = 1) -> Pass
     return Passage(at, 11, 1, at % 1000 + 1, Direction(way), gate, zone)
 
 
-def a_house(**tickets: tuple[Passage, ...]) -> House:
-    house = House()
-    house.fill(((hash(name), history) for name, history in tickets.items()), an_event(), EVENING)
-    house.heard(0)
-    return house
+def a_house(**tickets: tuple[Passage, ...]) -> Occupancy:
+    occupancy = Occupancy()
+    occupancy.fill(((hash(name), history) for name, history in tickets.items()), an_event(), EVENING)
+    occupancy.heard(0)
+    return occupancy
 
 
 def test_an_entry_counts_where_it_went_and_any_exit_ends_it() -> None:
-    house = a_house(ann=(a_passage(EVENING, zone=1, gate=1),), bob=(a_passage(EVENING, zone=2, gate=1),))
-    assert (house.zones[1], house.zones[2], house.gates[1]) == (1, 1, 2)
-    house.note(hash("ann"), (a_passage(EVENING), a_passage(EVENING + 1, "exit", gate=2)), an_event(), EVENING + 2)
-    assert (house.zones[1], house.gates[1], house.gates[2]) == (0, 1, 0)
+    occupancy = a_house(ann=(a_passage(EVENING, zone=1, gate=1),), bob=(a_passage(EVENING, zone=2, gate=1),))
+    assert (occupancy.zones[1], occupancy.zones[2], occupancy.gates[1]) == (1, 1, 2)
+    occupancy.note(hash("ann"), (a_passage(EVENING), a_passage(EVENING + 1, "exit", gate=2)), an_event(), EVENING + 2)
+    assert (occupancy.zones[1], occupancy.gates[1], occupancy.gates[2]) == (0, 1, 0)
 
 
-def test_hearing_of_the_same_ticket_twice_counts_it_once() -> None:
-    house = a_house(ann=(a_passage(EVENING),))
-    house.note(hash("ann"), (a_passage(EVENING),), an_event(), EVENING)
-    assert house.zones[1] == 1
+def test_the_same_movement_received_twice_counts_it_once() -> None:
+    occupancy = a_house(ann=(a_passage(EVENING),))
+    occupancy.note(hash("ann"), (a_passage(EVENING),), an_event(), EVENING)
+    assert occupancy.zones[1] == 1
 
 
-def test_the_cut_over_empties_the_house() -> None:
+def test_the_cut_over_resets_the_count() -> None:
     first = EventDay("2026-07-04", EVENING - 14 * HOUR, EVENING + 10 * HOUR)
     second = EventDay("2026-07-05", EVENING + 10 * HOUR, EVENING + 34 * HOUR)
     event = an_event(days=(first, second))
-    house = House()
-    house.fill([(1, (a_passage(EVENING),))], event, EVENING)
-    house.turn_day(event, EVENING + 11 * HOUR)
-    assert house.inside == {}
+    occupancy = Occupancy()
+    occupancy.fill([(1, (a_passage(EVENING),))], event, EVENING)
+    occupancy.roll_over_day(event, EVENING + 11 * HOUR)
+    assert occupancy.inside == {}
 
 
 def test_unless_the_event_says_otherwise() -> None:
     event = an_event(cutover_empties=False)
-    house = House()
-    house.fill([(1, (a_passage(EVENING),))], event, EVENING)
-    house.turn_day(event, EVENING + 11 * HOUR)
-    assert len(house.inside) == 1
+    occupancy = Occupancy()
+    occupancy.fill([(1, (a_passage(EVENING),))], event, EVENING)
+    occupancy.roll_over_day(event, EVENING + 11 * HOUR)
+    assert len(occupancy.inside) == 1
 
 
-def test_counts_from_empties_the_house_at_once() -> None:
-    house = a_house(ann=(a_passage(EVENING),))
-    house.turn_day(an_event(counts_from=EVENING + 1), EVENING + 2)
-    assert house.zones[1] == 0
+def test_counts_from_resets_the_count_at_once() -> None:
+    occupancy = a_house(ann=(a_passage(EVENING),))
+    occupancy.roll_over_day(an_event(counts_from=EVENING + 1), EVENING + 2)
+    assert occupancy.zones[1] == 0
 
 
-def test_while_it_hears_others_a_gate_fills_the_whole_zone() -> None:
+def test_while_it_is_online_a_gate_fills_the_whole_zone() -> None:
     room = a_house(ann=(a_passage(EVENING),)).zone_room(1, 10, 60_000, Share(1, 4))
     assert (room.inside, room.limit, room.estimated) == (1, 10, False)
 
 
-def test_a_minute_after_it_heard_nobody_it_has_its_share() -> None:
+def test_after_a_minute_offline_it_has_its_share() -> None:
     room = a_house(ann=(a_passage(EVENING),)).zone_room(1, 10, 60_001, Share(1, 4))
     assert (room.inside, room.limit, room.estimated) == (1, 3, True)
 
 
 def test_a_zone_that_is_over_full_already_leaves_nothing_to_share() -> None:
-    house = a_house(ann=(a_passage(EVENING),), bob=(a_passage(EVENING),))
-    assert house.zone_room(1, 1, 60_001, ALONE).limit == 2
+    occupancy = a_house(ann=(a_passage(EVENING),), bob=(a_passage(EVENING),))
+    assert occupancy.zone_room(1, 1, 60_001, ALONE).limit == 2
 
 
 @given(left=st.integers(0, 5000), sharers=st.integers(1, 60))

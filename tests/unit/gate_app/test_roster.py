@@ -1,4 +1,4 @@
-"""Rows are swapped and changed whole, and the dead stay dead over a restoration of the server."""
+"""Snapshots are replaced and changed atomically; invalid tickets stay invalid when the server is restored."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def gate(tmp_path: Path) -> GateAtHome:
 
 def replaced(gate: GateAtHome, new: Row) -> Position:
     """The position after one row is changed."""
-    position = gate.lodge.roster.books[EVENT].position
+    position = gate.context.roster.snapshots[EVENT].position
     before = pack(a_ticket_row(1))
     digest = digest_add(digest_remove(position.digest, before), new)
     return Position(position.lineage, position.revision + 1, digest)
@@ -27,61 +27,61 @@ def replaced(gate: GateAtHome, new: Row) -> Position:
 def test_a_change_and_its_position_come_together(gate: GateAtHome) -> None:
     new = pack(a_ticket_row(1, state=TicketState.BLOCKED))
     after = replaced(gate, new)
-    assert gate.lodge.roster.apply(EVENT, [new], after, gate.hands.true)
-    book = gate.lodge.roster.books[EVENT]
-    assert (book.position, book.ticket(ticket_id_of(1)).state) == (after, TicketState.BLOCKED)  # type: ignore[union-attr]
+    assert gate.context.roster.apply(EVENT, [new], after, gate.hands.true)
+    snapshot = gate.context.roster.snapshots[EVENT]
+    assert (snapshot.position, snapshot.ticket(ticket_id_of(1)).state) == (after, TicketState.BLOCKED)  # type: ignore[union-attr]
     gate.crash()
-    assert gate.lodge.roster.books[EVENT].position == after
+    assert gate.context.roster.snapshots[EVENT].position == after
 
 
-def test_changes_whose_digest_does_not_fit_change_nothing(gate: GateAtHome) -> None:
-    book = gate.lodge.roster.books[EVENT]
-    before = book.position
+def test_changes_whose_digest_does_not_match_change_nothing(gate: GateAtHome) -> None:
+    snapshot = gate.context.roster.snapshots[EVENT]
+    before = snapshot.position
     new = pack(a_ticket_row(1, state=TicketState.BLOCKED))
     wrong = Position(before.lineage, before.revision + 1, bytes(16))
-    assert not gate.lodge.roster.apply(EVENT, [new], wrong, gate.hands.true)
-    assert (book.position, gate.scan(a_code(1))["reason"]) == (before, "admitted")
+    assert not gate.context.roster.apply(EVENT, [new], wrong, gate.hands.true)
+    assert (snapshot.position, gate.scan(a_code(1))["reason"]) == (before, "admitted")
 
 
-def test_a_snapshot_whose_digest_does_not_fit_is_not_used(gate: GateAtHome) -> None:
-    roster = gate.lodge.roster
+def test_a_snapshot_whose_digest_does_not_match_is_not_used(gate: GateAtHome) -> None:
+    roster = gate.context.roster
     builder = roster.builder(EVENT)
     builder.add([pack(row) for row in the_house(2)])
-    with pytest.raises(Unreadable, match="not what the server holds"):
+    with pytest.raises(Unreadable, match="does not match the server"):
         roster.install(EVENT, builder, Position(b"lineage1", 9, bytes(16)), 0)
-    assert roster.books[EVENT].tickets_held() == 5
+    assert roster.snapshots[EVENT].tickets_held() == 5
 
 
 def test_a_new_snapshot_takes_the_place_of_the_old_file(gate: GateAtHome) -> None:
     give_rows(gate, the_house(8), revision=2)
-    assert gate.lodge.roster.books[EVENT].tickets_held() == 8
+    assert gate.context.roster.snapshots[EVENT].tickets_held() == 8
     assert len(list((gate.folder / "snapshots").glob("*.rows"))) == 1
-    assert gate.crash().roster.books[EVENT].tickets_held() == 8
+    assert gate.crash().roster.snapshots[EVENT].tickets_held() == 8
 
 
-def test_a_half_file_of_a_killed_process_is_swept_away(gate: GateAtHome) -> None:
-    gate.lodge.roster.builder(EVENT).add([pack(row) for row in the_house(3)])
+def test_a_unfinished_file_of_a_killed_process_is_deleted(gate: GateAtHome) -> None:
+    gate.context.roster.builder(EVENT).add([pack(row) for row in the_house(3)])
     gate.crash()
     assert not list((gate.folder / "snapshots").glob("*.part*"))
     assert gate.scan(a_code(5))["reason"] == "admitted"
 
 
-def test_a_snapshot_file_that_is_damaged_is_told_and_fetched_again(gate: GateAtHome) -> None:
-    path = gate.lodge.roster.books[EVENT].file.path
-    gate.lodge.close()
+def test_a_snapshot_file_that_is_damaged_is_reported_and_fetched_again(gate: GateAtHome) -> None:
+    path = gate.context.roster.snapshots[EVENT].file.path
+    gate.context.close()
     for one in path.parent.glob(path.name + "*"):
         one.unlink()
     path.write_bytes(b"not a database, whatever its name says" * 40)
-    lodge = gate.switch_on()
-    assert "fetched again" in lodge.complaints[0]
+    context = gate.switch_on()
+    assert "fetched again" in context.problems[0]
     assert gate.scan(a_code(1))["reason"] == "gate_not_ready"
 
 
 def test_tickets_are_found_by_number_and_by_confirmation_code(gate: GateAtHome) -> None:
-    book = gate.lodge.roster.books[EVENT]
-    assert [row.number for row in book.find("night-000004")] == ["NIGHT-000004"]
-    assert [row.number for row in book.find("CODE0004")] == ["NIGHT-000004"]
-    assert book.find("%") == []
+    snapshot = gate.context.roster.snapshots[EVENT]
+    assert [row.number for row in snapshot.find("night-000004")] == ["NIGHT-000004"]
+    assert [row.number for row in snapshot.find("CODE0004")] == ["NIGHT-000004"]
+    assert snapshot.find("%") == []
 
 
 def test_ids_that_use_all_64_bits_are_found(tmp_path: Path) -> None:
@@ -108,11 +108,11 @@ def test_replaced_before_the_server_was_restored_stays_replaced(gate: GateAtHome
     assert gate.scan(a_code(1))["reason"] == "ticket_replaced"
 
 
-def test_the_restored_server_lifts_it_by_speaking_of_the_ticket(gate: GateAtHome) -> None:
+def test_the_restored_server_lifts_it_by_mentioning_the_ticket(gate: GateAtHome) -> None:
     give_rows(gate, [*the_house(0), a_ticket_row(1, state=TicketState.CANCELLED)], revision=5)
     give_rows(gate, the_house(3), lineage=b"lineage2")
     new = pack(a_ticket_row(1, notes="paid again"))
-    assert gate.lodge.roster.apply(EVENT, [new], replaced(gate, new), gate.hands.true)
+    assert gate.context.roster.apply(EVENT, [new], replaced(gate, new), gate.hands.true)
     assert gate.scan(a_code(1))["reason"] == "admitted"
 
 
@@ -130,18 +130,18 @@ def test_within_one_lineage_the_latest_snapshot_is_right(gate: GateAtHome) -> No
 
 
 def test_a_kind_of_row_that_this_program_does_not_know_is_kept(gate: GateAtHome) -> None:
-    book = gate.lodge.roster.books[EVENT]
+    snapshot = gate.context.roster.snapshots[EVENT]
     strange = Row(42, 1, b"\x91\x01")  # type: ignore[arg-type]
-    after = Position(book.position.lineage, 2, digest_add(book.position.digest, strange))
-    assert gate.lodge.roster.apply(EVENT, [strange], after, gate.hands.true)
+    after = Position(snapshot.position.lineage, 2, digest_add(snapshot.position.digest, strange))
+    assert gate.context.roster.apply(EVENT, [strange], after, gate.hands.true)
     assert gate.scan(a_code(1))["reason"] == "admitted"
     assert strange.kind != RowKind.TICKET
 
 
-def test_rows_that_rot_while_the_gate_works_are_torn_out_and_told(gate: GateAtHome) -> None:
-    connection = gate.lodge.roster.books[EVENT].file.connection
+def test_rows_that_become_unreadable_are_dropped_and_reported(gate: GateAtHome) -> None:
+    connection = gate.context.roster.snapshots[EVENT].file.connection
     connection.execute("UPDATE tickets SET body = x'c1' WHERE number = 'NIGHT-000002'")
     assert gate.scan(a_code(1))["reason"] == "admitted"
     assert gate.scan(a_code(2))["reason"] == "gate_not_ready"
-    assert "fetched again" in gate.lodge.complaints[-1]
-    assert gate.lodge.roster.books == {}
+    assert "fetched again" in gate.context.problems[-1]
+    assert gate.context.roster.snapshots == {}

@@ -66,10 +66,10 @@ def test_a_page_of_somebody_else_cannot_reach_the_gate_under_its_own_name(host: 
     assert host_allowed(host, ["gate-a.venue.example"]) is allowed
 
 
-def test_a_foreign_name_is_refused_in_words(server: ScreenServer) -> None:
+def test_a_foreign_name_is_refused_with_a_message(server: ScreenServer) -> None:
     answer = ask(server, "/view", host="evil.example")
     assert answer.status == 403
-    assert b"does not answer to that name" in answer.read()
+    assert b"does not accept that host name" in answer.read()
 
 
 def test_the_page_needs_nothing_from_outside_and_runs_nothing_inline(server: ScreenServer) -> None:
@@ -91,7 +91,7 @@ def test_every_answer_is_protected(server: ScreenServer, path: str) -> None:
     assert "Access-Control-Allow-Origin" not in headers
 
 
-def test_the_screen_takes_no_orders() -> None:
+def test_the_screen_is_read_only() -> None:
     app = create_screen(Feed(time.monotonic_ns), threading.Event())
     methods = {method for rule in app.url_map.iter_rules() for method in rule.methods or ()}
     assert methods == {"GET", "HEAD", "OPTIONS"}
@@ -111,7 +111,9 @@ def test_a_verdict_reaches_an_open_screen(server: ScreenServer, feed: Feed) -> N
     assert tones == ["deny"]
 
 
-def test_one_screen_too_many_is_told_so_and_a_place_is_free_again_afterwards(server: ScreenServer, feed: Feed) -> None:
+def test_one_screen_too_many_is_reported_so_and_a_place_is_free_again_afterwards(
+    server: ScreenServer, feed: Feed
+) -> None:
     streams = [ask(server, "/stream") for _ in range(MOST_SCREENS)]
     for stream in streams:
         next_view(stream)
@@ -156,16 +158,16 @@ def test_closing_ends_open_streams_and_frees_the_port(feed: Feed) -> None:
     assert "screen" not in {thread.name for thread in threading.enumerate()}
 
 
-def test_a_port_that_is_taken_is_told_in_words(feed: Feed) -> None:
+def test_a_port_that_is_taken_is_reported_clearly(feed: Feed) -> None:
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
         other.listen()
         port = other.getsockname()[1]
-        with pytest.raises(SettingsError, match=f"Port {port} on 127.0.0.1 is taken"):
+        with pytest.raises(SettingsError, match=f"Port {port} on 127.0.0.1 is in use"):
             ScreenServer(feed, port=port).open()
 
 
-def test_a_host_that_this_machine_does_not_have_is_told_in_words(feed: Feed) -> None:
+def test_a_host_that_this_machine_does_not_have_is_reported_clearly(feed: Feed) -> None:
     with pytest.raises(SettingsError, match=r"cannot open on gate\.invalid:0"):
         ScreenServer(feed, host="gate.invalid", port=0).open()
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gate_app.supervisors import PinAnswer
+from gate_app.supervision.pins import PinCheck
 from shared.snapshot import SupervisorRow
 from tests.gate_builders import CHEAP, PIN, GateAtHome, a_gate
 
@@ -18,8 +18,8 @@ def gate(tmp_path: Path) -> GateAtHome:
     return a_gate(tmp_path)
 
 
-def ask(gate: GateAtHome, typed: str) -> PinAnswer:
-    return gate.lodge.supervisors.ask(typed, [SAM, KIM], gate.hands.true)
+def ask(gate: GateAtHome, typed: str) -> PinCheck:
+    return gate.context.supervisors.ask(typed, [SAM, KIM], gate.hands.true)
 
 
 def test_a_pin_says_who_it_is(gate: GateAtHome) -> None:
@@ -38,8 +38,8 @@ def test_anything_else_is_nobody(gate: GateAtHome, typed: str) -> None:
 
 def test_the_fifth_wrong_pin_locks_that_supervisor_and_no_other(gate: GateAtHome) -> None:
     for _ in range(5):
-        assert "wrong" in ask(gate, "1:000000").words
-    assert "Wait five minutes" in ask(gate, f"1:{PIN}").words
+        assert "wrong" in ask(gate, "1:000000").message
+    assert "Wait five minutes" in ask(gate, f"1:{PIN}").message
     assert ask(gate, "2:161803").supervisor == KIM
 
 
@@ -52,7 +52,7 @@ def test_the_lock_survives_a_restart_and_ends_after_five_minutes(gate: GateAtHom
     assert ask(gate, f"1:{PIN}").supervisor == SAM
 
 
-def test_the_right_pin_forgives_the_wrong_ones(gate: GateAtHome) -> None:
+def test_the_right_pin_clears_the_wrong_ones(gate: GateAtHome) -> None:
     for _ in range(4):
         ask(gate, "1:000000")
     ask(gate, f"1:{PIN}")

@@ -1,4 +1,4 @@
-"""The text screen says what the browser says."""
+"""The terminal shows the same as the browser."""
 
 import io
 import threading
@@ -6,7 +6,7 @@ import threading
 import pytest
 from rich.console import Console
 
-from gate_app import terminal
+from gate_app.screen import terminal
 from gate_app.screen.feed import Feed
 from tests.browser.gate_scenes import (
     SCENES,
@@ -16,15 +16,15 @@ from tests.browser.gate_scenes import (
     admitted,
     again,
     denied,
+    in_test_mode,
     not_ready,
     offline,
-    rehearsing,
 )
 
 
 def drawn(feed: Feed, width: int = 100, height: int = 30) -> str:
     console = Console(file=io.StringIO(), width=width, height=height, force_terminal=False, legacy_windows=False)
-    console.print(terminal.picture(feed.view()), height=height)
+    console.print(terminal.render(feed.view()), height=height)
     text = console.file.getvalue()  # type: ignore[attr-defined]  # it is the StringIO from above
     return str(text)
 
@@ -38,14 +38,14 @@ def after(scene: object) -> str:
 
 def test_an_admitted_guest() -> None:
     text = after(admitted)
-    for words in ("C O M E", "✓", "Row C · Seat 14", "▲ Check: photo ID, 18 or over", "Gate A", "Admitted 10"):
-        assert words in text
+    for expected in ("C O M E", "✓", "Row C · Seat 14", "▲ Check: photo ID, 18 or over", "Gate A", "Admitted 10"):
+        assert expected in text
 
 
 def test_a_refused_guest() -> None:
     text = after(denied)
-    for words in ("S T O P", "✕", "Already used", "through gate B"):
-        assert words in text
+    for expected in ("S T O P", "✕", "Already used", "through gate B"):
+        assert expected in text
     assert "C O M E" not in text
 
 
@@ -54,18 +54,18 @@ def test_a_repeat() -> None:
 
 
 def test_test_mode_is_plain_to_see() -> None:
-    text = after(rehearsing)
+    text = after(in_test_mode)
     assert "TEST MODE" in text
     assert "C O M E" not in text
 
 
 def test_a_gate_without_a_network() -> None:
     text = after(offline)
-    for words in ("Offline", "Unsent 214", "List age 1.5 h", "▲ The last beep was not played"):
-        assert words in text
+    for expected in ("Offline", "Unsent 214", "List age 1.5 h", "▲ The last beep was not played"):
+        assert expected in text
 
 
-def test_a_gate_that_is_not_ready_invites_nobody() -> None:
+def test_a_gate_that_is_not_ready_does_not_say_ready() -> None:
     text = after(not_ready)
     assert "Not ready" in text
     assert "Scan a ticket" not in text
@@ -81,13 +81,13 @@ def test_an_old_verdict_makes_room() -> None:
 
 
 @pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.name)
-def test_a_small_terminal_is_no_trouble(scene: Scene) -> None:
+def test_a_small_terminal_is_fine(scene: Scene) -> None:
     feed = Feed(lambda: 0)
-    scene.bring_about(feed)
+    scene.show(feed)
     assert drawn(feed, width=40, height=16)
 
 
-def test_words_from_a_ticket_are_never_taken_for_markup() -> None:
+def test_text_from_a_ticket_are_never_taken_for_markup() -> None:
     feed = Feed(lambda: 0)
     feed.show(a_scan(message="[bold]x[/nonsense]", ticket={"type": "[red]", "zone": "[/]"}))
     assert "[bold]x[/nonsense]" in drawn(feed)

@@ -1,25 +1,25 @@
-"""A Pi has no battery clock: what time it is, and how sure the gate may be of it."""
+"""The gate's time and its uncertainty, on machines without a battery clock."""
 
 from __future__ import annotations
 
 import pytest
 
-from gate_app.time_keeper import IMPLAUSIBLE_MS, UNSYNCED_MS, Source, TimeKeeper
+from gate_app.time_keeper import IMPLAUSIBLE_MS, UNSYNCED_MS, TimeKeeper, TimeSource
 from tests.gate_builders import EVENING, HOUR, Hands
 
 YEAR = 365 * 24 * HOUR
 
 
 class Paper:
-    """Marks that survive."""
+    """Stored values that survive a restart."""
 
     def __init__(self) -> None:
         self.kept: dict[str, str | int | bytes] = {}
 
-    def mark(self, name: str, value: str | int | bytes) -> None:
+    def put(self, name: str, value: str | int | bytes) -> None:
         self.kept[name] = value
 
-    def marked(self, name: str) -> str | int | bytes | None:
+    def get(self, name: str) -> str | int | bytes | None:
         return self.kept.get(name)
 
 
@@ -50,7 +50,7 @@ def test_the_servers_time_wins_over_a_wall_clock_that_is_an_hour_fast(paper: Pap
     now = keeper.now()
     assert abs(now.at - hands.true) <= now.uncertainty <= 25
     assert now.offset == pytest.approx(-HOUR, abs=30)
-    assert now.source is Source.SERVER
+    assert now.source is TimeSource.SERVER
 
 
 def test_uncertainty_grows_by_a_tenth_of_a_second_every_thousand(paper: Paper, hands: Hands) -> None:
@@ -67,7 +67,7 @@ def test_a_clock_set_while_running_changes_nothing(paper: Paper, hands: Hands) -
     assert abs(keeper.now().at - hands.true) < 30
 
 
-def test_a_slow_answer_does_not_spoil_what_a_quick_one_told(paper: Paper, hands: Hands) -> None:
+def test_a_slow_answer_does_not_spoil_what_a_quick_one_reported(paper: Paper, hands: Hands) -> None:
     keeper = a_keeper(paper, hands)
     hear(keeper, hands, rtt=20)
     hear(keeper, hands, rtt=25_000)
@@ -79,20 +79,20 @@ def test_the_next_process_of_the_same_boot_knows_what_the_last_one_heard(paper: 
     hands.wall_error = 3 * HOUR
     hands.pass_ms(60_000)
     now = a_keeper(paper, hands).now()
-    assert (now.source, abs(now.at - hands.true) < 100) == (Source.SERVER, True)
+    assert (now.source, abs(now.at - hands.true) < 100) == (TimeSource.SERVER, True)
 
 
-def test_a_boot_in_1970_is_not_believed(paper: Paper, hands: Hands) -> None:
+def test_a_boot_in_1970_is_not_accepted(paper: Paper, hands: Hands) -> None:
     hear(a_keeper(paper, hands), hands)
     hands.pass_ms(10 * 60_000)
     hands.wall_error, hands.up = -hands.true, 3_000
     now = a_keeper(paper, hands, b"boot0002").now()
-    assert now.source is Source.FLOOR
+    assert now.source is TimeSource.FLOOR
     assert EVENING <= now.at <= hands.true
     assert now.uncertainty >= UNSYNCED_MS
 
 
-def test_a_boot_in_2090_is_not_believed_and_poisons_nothing(paper: Paper, hands: Hands) -> None:
+def test_a_boot_in_2090_is_ignored_and_does_no_harm(paper: Paper, hands: Hands) -> None:
     hear(a_keeper(paper, hands), hands)
     hands.wall_error, hands.up = 64 * YEAR, 3_000
     lost = a_keeper(paper, hands, b"boot0002")
@@ -107,7 +107,7 @@ def test_a_plausible_wall_clock_after_a_boot_is_used_but_not_trusted(paper: Pape
     hands.pass_ms(3 * 24 * HOUR)
     hands.up = 3_000
     now = a_keeper(paper, hands, b"boot0002").now()
-    assert (now.source, now.at) == (Source.WALL, hands.true)
+    assert (now.source, now.at) == (TimeSource.WALL, hands.true)
     assert 3 * 24 * HOUR - HOUR <= now.uncertainty < IMPLAUSIBLE_MS
 
 
@@ -124,7 +124,7 @@ def test_a_person_sets_the_time_and_the_gate_says_so(paper: Paper, hands: Hands)
     keeper = a_keeper(paper, hands)
     keeper.set_by_hand(hands.true + 20_000)
     now = keeper.now()
-    assert (now.source, now.uncertainty) == (Source.BY_HAND, 60_000)
+    assert (now.source, now.uncertainty) == (TimeSource.BY_HAND, 60_000)
     keeper.raise_floor()
     assert "time_floor" not in paper.kept, "a typing mistake must not lock the clock in the future"
 
@@ -133,7 +133,7 @@ def test_the_server_overrules_a_person(paper: Paper, hands: Hands) -> None:
     keeper = a_keeper(paper, hands)
     keeper.set_by_hand(hands.true + 30 * 60_000)
     hear(keeper, hands)
-    assert keeper.now().source is Source.SERVER
+    assert keeper.now().source is TimeSource.SERVER
 
 
 def test_a_server_whose_clock_was_put_right_is_followed(paper: Paper, hands: Hands) -> None:

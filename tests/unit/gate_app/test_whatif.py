@@ -1,4 +1,4 @@
-"""The organiser's simulator: every case of the collection, and what is said to somebody who mistyped one."""
+"""The simulator: every case of the collection, and messages for mistakes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from gate_app.whatif import answers, run_case, run_line
+from gate_app.whatif.simulator import answers, run_case, run_line
 from shared.reasons import Reason
 
 CASES = json.loads((Path(__file__).parents[2] / "vectors" / "admission.json").read_text("utf-8"))
@@ -16,8 +16,8 @@ AT = "2026-07-04T19:30:00+02:00"
 NOT_SAYABLE = {Reason.STALE_PROOF}  # the form has no live proof
 
 
-def asked(**told: Any) -> dict[str, Any]:
-    return run_line(json.dumps({"name": "asked", "at": AT, **told}))
+def asked(**fields: Any) -> dict[str, Any]:
+    return run_line(json.dumps({"name": "asked", "at": AT, **fields}))
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case["name"] for case in CASES])
@@ -41,12 +41,12 @@ def test_the_collection_holds_every_notice_that_the_form_can_bring_about() -> No
     }
 
 
-def test_an_answer_has_the_five_parts_and_speaks_the_houses_time() -> None:
+def test_an_answer_has_the_five_parts_and_speaks_the_venues_time_zone() -> None:
     assert asked(history=[{"at": "2026-07-04T18:00:00+02:00", "gate": "B"}]) == {
         "name": "asked",
         "verdict": "deny",
         "reason": "already_used",
-        "message": "Used at 18:00 at gate B. Do not let in.",
+        "message": "Used at 18:00 at gate B. Do not admit.",
         "notices": [],
     }
 
@@ -57,7 +57,7 @@ def test_nobody_is_sent_to_a_gate_of_which_only_the_code_is_known() -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "words"),
+    ("fields", "expected"),
     [
         ({"tickt": {}}, "Unknown key: tickt."),
         ({"ticket": {"colour": "red"}}, "Unknown key: ticket.colour."),
@@ -88,9 +88,9 @@ def test_nobody_is_sent_to_a_gate_of_which_only_the_code_is_known() -> None:
         ({"device": {"ready": "yes"}}, "device.ready: Expected `bool`, got `str`."),
     ],
 )
-def test_a_mistake_in_a_case_names_its_key(told: dict[str, Any], words: str) -> None:
-    answer = asked(**told)
-    assert answer["error"].startswith(words)
+def test_a_mistake_in_a_case_names_its_key(fields: dict[str, Any], expected: str) -> None:
+    answer = asked(**fields)
+    assert answer["error"].startswith(expected)
     assert (answer["verdict"], answer["reason"]) == (None, None)
     assert answer["name"] == "asked"
 
@@ -110,7 +110,7 @@ def test_what_is_no_case_at_all_is_answered_too(line: str) -> None:
     assert run_line(line)["error"]
 
 
-def test_half_a_character_in_a_name_comes_out_as_something_that_can_be_printed() -> None:
+def test_a_lone_surrogate_in_a_name_comes_out_as_something_that_can_be_printed() -> None:
     answer = run_line(f'{{"name": "\\ud800", "at": "{AT}"}}')
     assert json.dumps(answer, ensure_ascii=False).encode("utf-8")
     assert answer["verdict"] == "admit"
@@ -147,7 +147,7 @@ def test_an_event_without_times_lies_around_now() -> None:
     assert asked(event={"starts": "2026-08-01T16:00:00+02:00"})["reason"] == "not_valid_yet"
 
 
-def test_days_may_be_told_by_number() -> None:
+def test_days_may_be_given_by_number() -> None:
     festival = {"starts": "2026-07-03T16:00:00+02:00", "ends": "2026-07-05T23:00:00+02:00"}
     assert [asked(event=festival, ticket={"days": [day]})["reason"] for day in (1, 2, 3)] == [
         "no_longer_valid",
@@ -177,8 +177,8 @@ def test_a_case_without_expectation_is_a_question() -> None:
         ({"ticket": {"membership": {"tier": "gold", "state": "over"}}}, "revoked"),
     ],
 )
-def test_a_word_that_is_none_is_answered_with_those_that_are(part: dict[str, Any], allowed: str) -> None:
-    told = run_case({"name": "mistyped", "at": "2026-07-04T19:30:00+02:00", **part})
+def test_an_invalid_value_is_answered_with_the_valid_ones(part: dict[str, Any], allowed: str) -> None:
+    fields = run_case({"name": "mistyped", "at": "2026-07-04T19:30:00+02:00", **part})
 
-    assert told["verdict"] is None
-    assert allowed in told["error"].partition("Write one of: ")[2]
+    assert fields["verdict"] is None
+    assert allowed in fields["error"].partition("Write one of: ")[2]

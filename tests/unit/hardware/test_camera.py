@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 from hardware.camera import Camera, Capture, Frame, Recording, recording, webcam
-from hardware.pixels import Picture
+from hardware.pixels import Image
 from hardware.ports import DeviceError
-from tests.unit.hardware.pictures import code, held_up, room, ticket_text
+from tests.unit.hardware.images import code, held_up, room, ticket_text
 
 PATIENCE_S = 20.0
 
 
-def film(path: Path, frames: list[Picture]) -> Path:
+def film(path: Path, frames: list[Image]) -> Path:
     """Writes real video."""
     height, width = frames[0].shape
     out = cv2.VideoWriter(str(path), cv2.VideoWriter.fourcc(*"MJPG"), 15, (width, height), isColor=False)
@@ -26,7 +26,7 @@ def film(path: Path, frames: list[Picture]) -> Path:
     return path
 
 
-def shade(level: int) -> Picture:
+def shade(level: int) -> Image:
     return np.full((48, 64), level, dtype=np.uint8)
 
 
@@ -34,14 +34,14 @@ class ScriptedCapture:
     """A camera whose next picture arrives when the test hands it in; None is a failed grab."""
 
     def __init__(self) -> None:
-        self.script: queue.SimpleQueue[Picture | None] = queue.SimpleQueue()
+        self.script: queue.SimpleQueue[Image | None] = queue.SimpleQueue()
         self.drained = threading.Event()
         self.released = threading.Event()
 
     def isOpened(self) -> bool:  # noqa: N802 - OpenCV's name
         return True
 
-    def read(self) -> tuple[bool, Picture | None]:
+    def read(self) -> tuple[bool, Image | None]:
         if self.script.empty():
             self.drained.set()
         while not self.released.is_set():
@@ -119,7 +119,7 @@ def test_an_unplugged_camera_says_so_and_comes_back_by_itself() -> None:
     bench.close()
 
 
-def test_one_failed_grab_is_no_fault() -> None:
+def test_one_failed_grab_is_not_a_fault() -> None:
     capture = ScriptedCapture()
     capture.script.put(None)
     capture.script.put(shade(50))
@@ -135,7 +135,7 @@ def test_a_camera_that_hangs_is_reported() -> None:
     bench = Bench(capture)
     bench.camera.open(bench.stop)
     bench.now_ns = 6_000_000_000
-    with pytest.raises(DeviceError, match="no picture for a while"):
+    with pytest.raises(DeviceError, match="not sent an image for a while"):
         bench.camera.newest(0.01)
     capture.release()
     bench.close()
@@ -146,7 +146,7 @@ def test_a_camera_that_is_not_there_is_an_error_at_once() -> None:
         Bench(NoCapture()).camera.open(threading.Event())
 
 
-def test_a_device_file_that_does_not_exist_is_no_camera() -> None:
+def test_a_device_file_that_does_not_exist_is_not_a_camera() -> None:
     camera = Camera(webcam("/dev/video-of-nobody", 640, 480), lambda: 0)
     with pytest.raises(DeviceError, match="There is no camera"):
         camera.open(threading.Event())
@@ -202,9 +202,9 @@ class TestRecordings:
         assert playing.newest(0) is None
         assert playing.ended
 
-    def test_a_file_that_is_no_video_is_refused_in_words(self, tmp_path: Path) -> None:
+    def test_a_file_that_is_no_video_is_refused_with_a_message(self, tmp_path: Path) -> None:
         (tmp_path / "notes.avi").write_text("no video")
-        with pytest.raises(DeviceError, match=r"notes\.avi is not there or is no video"):
+        with pytest.raises(DeviceError, match=r"notes\.avi is missing or is not a video"):
             Recording(tmp_path / "notes.avi", lambda: 0).open(threading.Event())
 
     def test_frames_keep_what_a_code_needs(self, tmp_path: Path) -> None:

@@ -7,8 +7,8 @@ from itertools import pairwise
 from hardware.camera import Frame
 from hardware.camera_reader import CameraReader
 from hardware.decoder import Decoder
-from hardware.pixels import Picture
-from tests.unit.hardware.pictures import code, damaged, held_up, room, ticket_text
+from hardware.pixels import Image
+from tests.unit.hardware.images import code, damaged, held_up, room, ticket_text
 
 ANNA, BEN = ticket_text(1), ticket_text(2)
 SCENE = room(640, 480)
@@ -19,7 +19,7 @@ FRAME_MS = 33
 class Showing:
     """A source that shows one picture after the other, a frame's time apart."""
 
-    pictures: list[Picture]
+    pictures: list[Image]
     name: str = "left lane"
     shown: int = 0
     ended: bool = False
@@ -39,7 +39,7 @@ class Showing:
         self.closed = True
 
 
-def phone(text: str, at: tuple[int, int] = (20, 20)) -> Picture:
+def phone(text: str, at: tuple[int, int] = (20, 20)) -> Image:
     return held_up(code(text, 4), SCENE, at)
 
 

@@ -1,38 +1,40 @@
-"""The check before the doors: each device tried, and words for each that fails."""
+"""The check before the doors open: each device is tried, and failures are explained."""
 
 from pathlib import Path
 
 import pytest
 
 from hardware.checkup import Finding, check_devices
-from hardware.devices import ReaderPlan
-from tests.unit.hardware.pictures import code, held_up, room, ticket_text
+from hardware.devices import ReaderOptions
+from tests.unit.hardware.images import code, held_up, room, ticket_text
 from tests.unit.hardware.test_camera import film
 from tests.unit.hardware.test_sound import program
 
 
-def checked(*readers: ReaderPlan, indicators: tuple[str, ...] = (), barrier: str = "none") -> list[Finding]:
+def checked(*readers: ReaderOptions, indicators: tuple[str, ...] = (), barrier: str = "none") -> list[Finding]:
     from time import monotonic_ns
 
     return list(check_devices(readers, indicators, barrier, monotonic_ns))
 
 
 def test_one_missing_device_does_not_hide_the_others() -> None:
-    found = checked(ReaderPlan("camera", "north", "/dev/video-of-nobody"), ReaderPlan("fake"), indicators=("fake",))
+    found = checked(
+        ReaderOptions("camera", "north", "/dev/video-of-nobody"), ReaderOptions("fake"), indicators=("fake",)
+    )
     assert [(finding.device, finding.works) for finding in found] == [
         ("north", False),
         ("fake", True),
         ("fake", True),
         ("barrier", True),
     ]
-    assert "cable" in found[0].words
+    assert "cable" in found[0].message
 
 
 def test_a_camera_that_sees_a_code_says_so_without_showing_it(tmp_path: Path) -> None:
     text = ticket_text()
     door = film(tmp_path / "door.avi", [held_up(code(text, 4), room())])
-    (camera, _) = checked(ReaderPlan("camera", source=str(door)))
-    assert camera.words == "It sends pictures, and a code was read."
+    (camera, _) = checked(ReaderOptions("camera", source=str(door)))
+    assert camera.message == "Sends images; a code was read."
 
 
 def test_a_loudspeaker_that_fails_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -40,9 +42,9 @@ def test_a_loudspeaker_that_fails_is_found(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
     (loudspeaker, _) = checked(indicators=("sound",))
     assert not loudspeaker.works
-    assert "loudspeaker is connected" in loudspeaker.words
+    assert "loudspeaker is connected" in loudspeaker.message
 
 
 def test_the_barrier_is_not_opened_by_a_check() -> None:
     (barrier,) = checked(barrier="fake")
-    assert "not opened" in barrier.words
+    assert "Not opened" in barrier.message

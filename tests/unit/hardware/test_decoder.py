@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 import zxingcpp
 
-from hardware.decoder import Decoder, decode_picture, decode_still
+from hardware.decoder import Decoder, decode_image, decode_still
 from hardware.pixels import grey
 from hardware.ports import DeviceError
-from tests.unit.hardware.pictures import (
+from tests.unit.hardware.images import (
     Picture,
     blurred,
     code,
@@ -68,7 +68,7 @@ def test_two_phones_at_once_give_two_codes() -> None:
     assert set(decode_still(both).codes) == {TEXT, other}
 
 
-def test_the_same_code_twice_in_a_picture_is_one_code() -> None:
+def test_the_same_code_twice_in_a_image_is_one_code() -> None:
     twice = held_up(code(TEXT, 3), held_up(code(TEXT, 3), SCENE, (800, 300)), (100, 100))
     assert decode_still(twice).codes == (TEXT,)
 
@@ -79,7 +79,7 @@ def test_an_empty_room_gives_nothing() -> None:
 
 
 @pytest.mark.parametrize("kind", ["EAN13", "Code128", "DataMatrix", "Aztec"])
-def test_a_code_on_a_drinks_can_is_no_ticket(kind: str) -> None:
+def test_a_code_on_a_drinks_can_is_not_a_ticket(kind: str) -> None:
     wanted = getattr(zxingcpp.BarcodeFormat, kind)
     printed = np.array(zxingcpp.write_barcode_to_image(zxingcpp.create_barcode("4006381333931", wanted), scale=3))
     assert decode_still(np.pad(printed, 30, constant_values=255)).codes == ()
@@ -160,31 +160,31 @@ class TestFiles:
     def test_a_colour_photograph_is_read(self, tmp_path: Path) -> None:
         file = tmp_path / "phone.jpg"
         cv2.imwrite(str(file), cv2.cvtColor(held_up(code(TEXT, 4), SCENE), cv2.COLOR_GRAY2BGR))
-        assert decode_picture(file).codes == (TEXT,)
+        assert decode_image(file).codes == (TEXT,)
 
     def test_black_on_transparent_is_read_as_on_paper(self, tmp_path: Path) -> None:
         ink = code(TEXT)
         transparent = np.dstack([np.zeros_like(ink)] * 3 + [255 - ink])
         file = tmp_path / "ticket.png"
         cv2.imwrite(str(file), transparent)
-        assert decode_picture(file).codes == (TEXT,)
+        assert decode_image(file).codes == (TEXT,)
 
-    def test_a_picture_of_sixteen_bits_is_read(self, tmp_path: Path) -> None:
+    def test_a_image_of_sixteen_bits_is_read(self, tmp_path: Path) -> None:
         file = tmp_path / "scan.png"
         cv2.imwrite(str(file), code(TEXT).astype(np.uint16) * 257)
-        assert decode_picture(file).codes == (TEXT,)
+        assert decode_image(file).codes == (TEXT,)
 
     @pytest.mark.parametrize("content", [b"", b"no picture", b"\x89PNG\r\n\x1a\n" + b"\x00" * 40])
-    def test_what_is_no_picture_is_said_in_words(self, tmp_path: Path, content: bytes) -> None:
+    def test_what_is_not_an_image_is_said_in_words(self, tmp_path: Path, content: bytes) -> None:
         file = tmp_path / "ticket.png"
         file.write_bytes(content)
-        with pytest.raises(DeviceError, match="not a picture") as told:
-            decode_picture(file)
-        assert told.value.device == "ticket.png"
+        with pytest.raises(DeviceError, match="not an image") as refused:
+            decode_image(file)
+        assert refused.value.device == "ticket.png"
 
     def test_a_missing_file_is_said_in_words(self, tmp_path: Path) -> None:
         with pytest.raises(DeviceError, match="No such file"):
-            decode_picture(tmp_path / "nowhere.png")
+            decode_image(tmp_path / "nowhere.png")
 
 
 def test_the_brightness_plane_of_a_packed_camera_frame_is_used_as_it_is() -> None:

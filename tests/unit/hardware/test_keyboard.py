@@ -1,4 +1,4 @@
-"""Codes that arrive as typed text, from pipes, terminals and scanners in a hurry."""
+"""Codes that arrive as text, from pipes, terminals and wedge scanners."""
 
 import os
 import pty
@@ -11,7 +11,7 @@ import pytest
 from hardware.bursts import KeyBursts
 from hardware.keyboard import KeyboardReader
 from hardware.ports import DeviceError
-from tests.unit.hardware.pictures import ticket_text
+from tests.unit.hardware.images import ticket_text
 
 TICKET = ticket_text()
 MS = 1_000_000
@@ -123,7 +123,7 @@ def test_a_terminal_does_not_show_codes_and_is_given_back_as_it_was(terminal: Ke
     assert termios.tcgetattr(terminal.near) == before
 
 
-def test_a_terminal_that_was_closed_meanwhile_is_no_trouble_at_the_end() -> None:
+def test_a_terminal_that_was_closed_meanwhile_is_fine_at_the_end() -> None:
     far, near = pty.openpty()
     reader = KeyboardReader(near, lambda: 0).open()
     os.close(near)
@@ -133,7 +133,7 @@ def test_a_terminal_that_was_closed_meanwhile_is_no_trouble_at_the_end() -> None
     reader.close()
 
 
-def test_a_terminal_that_refuses_is_told_in_words(terminal: Keys, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_terminal_that_refuses_is_reported_clearly(terminal: Keys, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*given: object) -> None:
         raise termios.error(4, "Interrupted system call")
 

@@ -1,4 +1,4 @@
-"""Beeps that can be told apart with the eyes closed, and a gate that goes on without them."""
+"""Beeps can be distinguished, and the gate works without them."""
 
 import wave
 from collections.abc import Iterator
@@ -95,7 +95,7 @@ def test_a_player_that_was_removed_is_reported(tmp_path: Path) -> None:
     sound.close()
 
 
-def test_a_machine_without_a_player_is_told_what_to_install(tmp_path: Path) -> None:
+def test_a_machine_without_a_player_is_reported_what_to_install(tmp_path: Path) -> None:
     with pytest.raises(DeviceError, match="alsa-utils"):
         find_player(str(tmp_path))
 

@@ -1,4 +1,4 @@
-"""Nothing that a script or a test starts outlives it, however it ends."""
+"""Programs started by scripts and tests never outlive them, however they end."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from scripts.processes.ports import LOOPBACK, free_port, is_taken
 
 FOREVER = ["sleep", "600"]
 STUBBORN = ["sh", "-c", "trap '' TERM; echo ready; while :; do sleep 1; done"]
-STARTER = """
+PARENT = """
 import sys
 from pathlib import Path
 from scripts.processes.child import Child
 child = Child("sleeper", ["sh", "-c", "sleep 600 & echo $!; wait"], Path(sys.argv[1]))
 child.start()
-child.wait_until(lambda: child.last_words() != "")
+child.wait_until(lambda: child.output_tail() != "")
 print("started", flush=True)
 sys.stdin.read()
 """
@@ -44,8 +44,8 @@ def wait_for_end(pid: int) -> bool:
     return False
 
 
-def a_child(folder: Path, command: list[str], *, patience: float = 10) -> Child:
-    return Child("the program", command, folder / "output", patience=patience)
+def a_child(folder: Path, command: list[str], *, stop_timeout: float = 10) -> Child:
+    return Child("the program", command, folder / "output", stop_timeout=stop_timeout)
 
 
 def test_a_program_can_be_stopped_and_started_again(tmp_path: Path) -> None:
@@ -59,35 +59,35 @@ def test_a_program_can_be_stopped_and_started_again(tmp_path: Path) -> None:
         assert not is_alive(child.pid)
 
 
-def test_a_program_that_will_not_end_is_ended(tmp_path: Path) -> None:
-    child = a_child(tmp_path, STUBBORN, patience=0.1)
+def test_a_program_that_ignores_the_stop_signal_is_killed(tmp_path: Path) -> None:
+    child = a_child(tmp_path, STUBBORN, stop_timeout=0.1)
     child.start()
-    child.wait_until(lambda: "ready" in child.last_words())
+    child.wait_until(lambda: "ready" in child.output_tail())
     assert child.stop() == 128 + signal.SIGKILL
 
 
-def test_what_a_killed_starter_had_started_ends_too(tmp_path: Path, pytestconfig: pytest.Config) -> None:
+def test_the_children_of_a_killed_parent_end_too(tmp_path: Path, pytestconfig: pytest.Config) -> None:
     output = tmp_path / "output"
-    command = [sys.executable, "-c", STARTER, str(output)]
+    command = [sys.executable, "-c", PARENT, str(output)]
     with subprocess.Popen(
         command, cwd=pytestconfig.rootpath, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as starter:
-        assert starter.stdout is not None
-        assert starter.stdout.readline() == "started\n"
+    ) as parent:
+        assert parent.stdout is not None
+        assert parent.stdout.readline() == "started\n"
         grandchild = int(output.read_text())
         assert is_alive(grandchild)
-        starter.kill()
+        parent.kill()
     assert wait_for_end(grandchild)
 
 
-def test_a_program_that_ends_while_starting_is_quoted(tmp_path: Path) -> None:
+def test_a_program_that_exits_while_starting_is_quoted(tmp_path: Path) -> None:
     child = a_child(tmp_path, ["sh", "-c", "echo the port is taken >&2; exit 3"])
     child.start()
     with pytest.raises(ProgramFailedError, match="the port is taken"):
         child.wait_until(lambda: False)
 
 
-def test_a_program_that_does_not_exist_is_told_by_name(tmp_path: Path) -> None:
+def test_a_program_that_does_not_exist_is_named(tmp_path: Path) -> None:
     with pytest.raises(ProgramFailedError, match="no-such-program"):
         a_child(tmp_path, ["no-such-program"]).start()
 

@@ -23,9 +23,9 @@ HOUSE, EVENT, TICKET, FLOOR = "the house", 7, 42, 1
 GATE_A = GateRow(1, "A", "Main entrance")
 
 
-def ms(told: str) -> int:
+def ms(time: str) -> int:
     """Milliseconds of an ISO time; `19:30` means the evening of the concert, in Berlin."""
-    text = f"2026-07-04T{told}:00+02:00" if len(told) == 5 else told
+    text = f"2026-07-04T{time}:00+02:00" if len(time) == 5 else time
     return int(datetime.fromisoformat(text).timestamp() * 1000)
 
 
@@ -93,11 +93,11 @@ def an_attempt(**changes: Any) -> Attempt:
     return replace(attempt, **changes)
 
 
-def entered(told: str, *, gate: int = 1, device: int = 1, seq: int = 1, zone: int = FLOOR) -> Passage:
+def entered(time: str, *, gate: int = 1, device: int = 1, seq: int = 1, zone: int = FLOOR) -> Passage:
     """An entry that counts."""
-    return Passage(ms(told), device, 0, seq, Direction.ENTRY, gate, zone)
+    return Passage(ms(time), device, 0, seq, Direction.ENTRY, gate, zone)
 
 
-def left(told: str, *, gate: int = 1, device: int = 1, seq: int = 2, zone: int = FLOOR) -> Passage:
+def left(time: str, *, gate: int = 1, device: int = 1, seq: int = 2, zone: int = FLOOR) -> Passage:
     """An exit that counts."""
-    return Passage(ms(told), device, 0, seq, Direction.EXIT, gate, zone)
+    return Passage(ms(time), device, 0, seq, Direction.EXIT, gate, zone)

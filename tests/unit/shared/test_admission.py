@@ -1,4 +1,4 @@
-"""What decides at the door beyond what a case in an organiser's words can say."""
+"""Admission rules that what-if cases cannot express."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SUPERVISOR = Override(7, "went to the car")
 
 def test_a_good_ticket_at_its_own_gate_is_let_in() -> None:
     verdict = decide(an_attempt())
-    assert (verdict.reason, verdict.message, verdict.notices) == (Reason.ADMITTED, "Let in.", ())
+    assert (verdict.reason, verdict.message, verdict.notices) == (Reason.ADMITTED, "Admitted.", ())
     assert verdict.admitted
 
 
@@ -47,14 +47,14 @@ def test_whatever_reading_refused_is_the_answer(reason: Reason) -> None:
 
 def test_a_device_that_is_not_ready_says_why() -> None:
     verdict = decide(an_attempt(readiness=Readiness(ready=False, why="This device was revoked.")))
-    assert verdict.message == "This device was revoked. Nobody can be let in here; call the operator."
+    assert verdict.message == "This device was revoked. This gate cannot admit anyone; call the operator."
 
 
-def test_a_revoked_key_is_told_apart_from_one_never_heard_of() -> None:
+def test_a_revoked_key_is_recognised_from_one_never_heard_of() -> None:
     revoked = decide(an_attempt(code=Refusal(Reason.UNKNOWN_KEY, key_revoked=True)))
     unknown = decide(an_attempt(code=Refusal(Reason.UNKNOWN_KEY)))
     assert revoked.reason is unknown.reason is Reason.UNKNOWN_KEY
-    assert "withdrawn" in revoked.message
+    assert "revoked" in revoked.message
     assert "newer than this gate's last sync" in unknown.message
 
 
@@ -122,7 +122,7 @@ def test_a_wheelchair_is_sent_to_the_nearest_step_free_gate_that_is_open() -> No
 
 def test_where_no_gate_is_step_free_the_sentence_says_so() -> None:
     verdict = decide(an_attempt(gate=GATES[0], gates=GATES[:3], row=a_row(flags=TicketFlags.WHEELCHAIR)))
-    assert verdict.message.endswith("gate C; it is not step-free, so help.")
+    assert verdict.message.endswith("gate C; it is not step-free, so offer help.")
 
 
 def test_where_no_gate_serves_a_supervisor_is_asked() -> None:
@@ -207,7 +207,7 @@ def test_a_movement_after_now_counts_by_its_own_time_against_counts_from() -> No
 def test_the_answer_says_when_and_at_which_gate() -> None:
     gates = (GATE_A, GateRow(2, "B", "Side"))
     verdict = decide(an_attempt(history=(entered("18:05", gate=2),), gates=gates))
-    assert verdict.message == "Used at 16:05 UTC at gate B. Do not let in."
+    assert verdict.message == "Used at 16:05 UTC at gate B. Do not admit."
 
 
 def test_a_gate_that_is_gone_from_the_snapshot_is_another_gate() -> None:
@@ -248,7 +248,7 @@ def test_the_denial_stays_in_an_overridden_answer() -> None:
     verdict = decide(an_attempt(history=(entered("19:00"),), override=SUPERVISOR))
     assert (verdict.reason, verdict.overridden) == (Reason.ADMITTED_OVERRIDE, Reason.ALREADY_USED)
     assert verdict.message == (
-        "Let in by a supervisor: went to the car. What stood against it: Used at 17:00 UTC at gate A."
+        "Admitted by a supervisor: went to the car. Otherwise refused: Used at 17:00 UTC at gate A."
     )
 
 
@@ -260,7 +260,7 @@ def test_nothing_is_overridden_where_nothing_was_refused() -> None:
 def test_an_exit_without_an_entry_is_counted_out_by_a_supervisor() -> None:
     verdict = decide(an_attempt(direction=Direction.EXIT, override=SUPERVISOR))
     assert (verdict.reason, verdict.overridden) == (Reason.EXITED, Reason.NOT_INSIDE)
-    assert verdict.message.startswith("Counted out by a supervisor: went to the car.")
+    assert verdict.message.startswith("Exit allowed by a supervisor: went to the car.")
 
 
 def test_test_mode_knows_no_supervisors() -> None:

@@ -1,4 +1,4 @@
-"""docs/admission.md says what gates really say."""
+"""docs/admission.md lists the real messages."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
-from gate_app.whatif import run_case, run_line
+from gate_app.whatif.simulator import run_case, run_line
 from shared.admission import Readiness, decide
 from shared.reasons import Reason
 from shared.snapshot import GateRow
@@ -32,7 +32,7 @@ BEYOND_CASES = (
 
 
 def said() -> set[tuple[str, str]]:
-    """Everything that the collected cases, and some beyond them, make a gate say."""
+    """All messages from the collected cases and some others."""
     answered = {(answer["reason"], answer["message"]) for answer in map(run_case, CASES)}
     return answered | {(str(verdict.reason), verdict.message) for verdict in map(decide, BEYOND_CASES)}
 
@@ -42,9 +42,9 @@ def section(title: str) -> str:
 
 
 def test_every_sentence_on_the_page_is_said_by_a_gate() -> None:
-    told = set(re.findall(r"^\| `(\w+)` \| (.+) \|$", section("Every sentence"), re.MULTILINE))
-    assert told - said() == set()
-    assert {reason for reason, _ in told} == set(Reason)
+    listed = set(re.findall(r"^\| `(\w+)` \| (.+) \|$", section("Every message"), re.MULTILINE))
+    assert listed - said() == set()
+    assert {reason for reason, _ in listed} == set(Reason)
 
 
 def test_the_table_lists_every_answer_in_its_order() -> None:
@@ -54,13 +54,11 @@ def test_the_table_lists_every_answer_in_its_order() -> None:
 
 
 def test_every_notice_is_explained() -> None:
-    explained = {
-        notice.partition(":")[0] for notice in re.findall(r"^\| `([\w:<>]+)` \|", section("Beside the answer"), re.M)
-    }
+    explained = {notice.partition(":")[0] for notice in re.findall(r"^\| `([\w:<>]+)` \|", section("Notices"), re.M)}
     given = {notice.partition(":")[0] for answer in map(run_case, CASES) for notice in answer["notices"]}
     assert given | {"capacity_estimated"} == explained
 
 
 def test_the_example_is_answered_as_the_page_says() -> None:
-    question, answer = re.findall(r"```json\n(.*?)\n```", section("Asking beforehand"), re.DOTALL)
+    question, answer = re.findall(r"```json\n(.*?)\n```", section("Trying it out"), re.DOTALL)
     assert run_line(question) == json.loads(answer)

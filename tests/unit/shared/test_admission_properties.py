@@ -1,4 +1,4 @@
-"""What holds of every decision, whatever the attempt."""
+"""Properties of every decision."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ terms = {
     "not_before": seconds,
     "not_after": seconds,
 }
-tickets = st.fixed_dictionaries({**terms, "issued_at": seconds}).map(lambda told: a_ticket(**told))
+tickets = st.fixed_dictionaries({**terms, "issued_at": seconds}).map(lambda fields: a_ticket(**fields))
 rows = st.fixed_dictionaries(
     {
         **terms,
@@ -68,7 +68,7 @@ rows = st.fixed_dictionaries(
         "membership_state": st.sampled_from(MembershipState),
         "membership_until": st.just(0) | moments,
     }
-).map(lambda told: a_row(**told))
+).map(lambda fields: a_row(**fields))
 events = st.fixed_dictionaries(
     {
         "status": st.sampled_from([*EventStatus, "paused"]),
@@ -80,7 +80,7 @@ events = st.fixed_dictionaries(
         "cutover_empties": st.booleans(),
         "days": st.just(()) | st.just(an_event().days),
     }
-).map(lambda told: an_event(**told))
+).map(lambda fields: an_event(**fields))
 codes = st.one_of(
     st.builds(lambda ticket, distrusted: a_code(ticket=ticket, key_distrusted=distrusted), tickets, st.booleans()),
     st.sampled_from([Refusal(Reason.UNREADABLE), Refusal(Reason.BAD_SIGNATURE), Refusal(Reason.STALE_PROOF)]),
@@ -182,10 +182,10 @@ def test_an_exit_is_refused_by_rows_0_to_4_or_for_not_being_inside(attempt: Atte
 @given(attempts, st.randoms(use_true_random=False))
 def test_the_order_in_which_history_was_heard_changes_nothing(attempt: Attempt, shuffler: object) -> None:
     distinct = {(one.device, one.branch, one.seq): one for one in attempt.history}
-    told = list(distinct.values())
-    once = decide(replace(attempt, history=tuple(told)))
-    shuffler.shuffle(told)  # type: ignore[attr-defined] - hypothesis hands in a random.Random
-    assert decide(replace(attempt, history=tuple(told))) == once
+    fields = list(distinct.values())
+    once = decide(replace(attempt, history=tuple(fields)))
+    shuffler.shuffle(fields)  # type: ignore[attr-defined] - hypothesis hands in a random.Random
+    assert decide(replace(attempt, history=tuple(fields))) == once
 
 
 # --- The order of the rows: whatever else is wrong as well, the first row answers ---

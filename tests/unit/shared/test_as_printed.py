@@ -1,4 +1,4 @@
-"""A row's words and the claims that were printed say the same."""
+"""A row and the printed claims agree."""
 
 from __future__ import annotations
 

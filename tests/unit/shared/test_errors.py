@@ -1,4 +1,4 @@
-"""Every error tells a person something, and a program exactly one word."""
+"""Every error has a message for people and one code for programs."""
 
 from __future__ import annotations
 

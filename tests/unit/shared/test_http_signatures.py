@@ -120,7 +120,7 @@ def test_a_header_left_out_is_missed(name: str) -> None:
     ],
 )
 def test_only_the_one_form_is_a_request_of_ours(weaker: str) -> None:
-    with pytest.raises(Untrusted, match="not signed the way"):
+    with pytest.raises(Untrusted, match="not signed like a gate"):
         verify({**signed(), "Signature-Input": f"gate={weaker}"})
 
 
@@ -284,7 +284,7 @@ def test_a_signature_with_a_clock_in_it_is_not_ours() -> None:
         body=PARTS[4],
     )
     # It always writes `created`; a signature with a clock in it is not ours.
-    with pytest.raises(Untrusted, match="not signed the way"):
+    with pytest.raises(Untrusted, match="not signed like a gate"):
         verify(message.headers)
     assert message.headers["Content-Digest"] == signed()["Content-Digest"]
 

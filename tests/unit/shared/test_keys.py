@@ -1,4 +1,4 @@
-"""What a gate holds to believe tickets by."""
+"""The key ring of a gate."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def test_a_state_that_only_a_newer_server_knows_opens_nothing() -> None:
 
 
 @pytest.mark.parametrize("size", [0, 31, 33])
-def test_bytes_that_are_no_key_are_told_by_the_key_s_number(size: int) -> None:
+def test_bytes_that_are_no_key_are_reported_by_the_key_s_number(size: int) -> None:
     with pytest.raises(Unreadable, match="Ticket key 77"):
         TicketKey.of(77, "opera", bytes(size), KeyState.ACTIVE)
 

@@ -1,4 +1,4 @@
-"""A scanner believes in a US keyboard; the computer does not."""
+"""Undoing keyboard layouts other than the scanner's US layout."""
 
 from __future__ import annotations
 

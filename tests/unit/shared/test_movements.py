@@ -16,7 +16,7 @@ ENTRY, EXIT, ANNULMENT = MovementKind.ENTRY, MovementKind.EXIT, MovementKind.ANN
 
 
 def moved(
-    told: str = "19:00",
+    time: str = "19:00",
     kind: MovementKind = ENTRY,
     *,
     device: int = 1,
@@ -27,7 +27,7 @@ def moved(
     gate: int = 1,
     annuls: tuple[int, int, int] | None = None,
 ) -> Movement:
-    return Movement(device, branch, seq, kind, TICKET, issue, code, ms(told), gate, FLOOR, annuls)
+    return Movement(device, branch, seq, kind, TICKET, issue, code, ms(time), gate, FLOOR, annuls)
 
 
 def test_a_movement_heard_from_server_and_peer_counts_once() -> None:
@@ -35,9 +35,9 @@ def test_a_movement_heard_from_server_and_peer_counts_once() -> None:
 
 
 def test_history_is_in_order_of_time_then_device_then_count() -> None:
-    told = [moved("19:10"), moved("19:00", device=2, seq=1), moved("19:00", device=1, seq=5)]
+    time = [moved("19:10"), moved("19:00", device=2, seq=1), moved("19:00", device=1, seq=5)]
     expected = [("19:00", 1), ("19:00", 2), ("19:10", 1)]
-    for order in permutations(told):
+    for order in permutations(time):
         found = passages(order, CODE, 1).passages
         assert [(one.at, one.device) for one in found] == [(ms(at), device) for at, device in expected]
 
@@ -107,7 +107,7 @@ def test_inside_by_tells_gate_and_zone_of_the_latest_entry() -> None:
     assert inside_by((*history, left("19:10", seq=4)), an_event(), ms("19:30")) is None
 
 
-def test_the_cut_over_empties_the_house_unless_the_event_says_otherwise() -> None:
+def test_the_cut_over_resets_the_count_unless_the_event_says_otherwise() -> None:
     yesterday = (entered("2026-07-03T22:00:00+02:00"),)
     assert inside_by(yesterday, an_event(days=DAYS), ms("19:30")) is None
     assert inside_by(yesterday, an_event(days=DAYS, cutover_empties=False), ms("19:30")) is not None

@@ -105,22 +105,22 @@ def as_map(message: Message) -> dict[str, Any]:
 
 
 def test_a_field_from_the_future_is_ignored() -> None:
-    told = as_map(Mark(branch=1, seq=17, head=HASH)) | {"colour": "green"}
-    assert decode(Mark, msgspec.msgpack.encode(told)) == Mark(branch=1, seq=17, head=HASH)
+    fields = as_map(Mark(branch=1, seq=17, head=HASH)) | {"colour": "green"}
+    assert decode(Mark, msgspec.msgpack.encode(fields)) == Mark(branch=1, seq=17, head=HASH)
 
 
 def test_a_field_from_the_future_that_is_critical_asks_for_an_update() -> None:
-    told = as_map(Mark(branch=1, seq=17, head=HASH)) | {"colour": "green", "critical": ["seq", "colour"]}
+    fields = as_map(Mark(branch=1, seq=17, head=HASH)) | {"colour": "green", "critical": ["seq", "colour"]}
     with pytest.raises(UpgradeNeeded, match="Update the gate program") as refusal:
-        decode(Mark, msgspec.msgpack.encode(told))
+        decode(Mark, msgspec.msgpack.encode(fields))
     assert refusal.value.details["features"] == ["colour"]
 
 
 def test_a_critical_field_inside_a_part_counts_too() -> None:
     assignment = as_map(Assignment(event=7, event_id="e", name="Night")) | {"critical": ["teleport"]}
-    told = as_map(HelloAnswer(server_time=EIGHT)) | {"assignments": [assignment]}
+    fields = as_map(HelloAnswer(server_time=EIGHT)) | {"assignments": [assignment]}
     with pytest.raises(UpgradeNeeded):
-        decode(HelloAnswer, msgspec.msgpack.encode(told))
+        decode(HelloAnswer, msgspec.msgpack.encode(fields))
 
 
 def test_a_later_version_that_changed_everything_still_asks_for_an_update() -> None:
@@ -129,8 +129,8 @@ def test_a_later_version_that_changed_everything_still_asks_for_an_update() -> N
 
 
 def test_fields_that_are_known_may_be_critical() -> None:
-    told = as_map(Mark(branch=1, seq=17, head=HASH)) | {"critical": ["seq"]}
-    assert decode(Mark, msgspec.msgpack.encode(told)).seq == 17
+    fields = as_map(Mark(branch=1, seq=17, head=HASH)) | {"critical": ["seq"]}
+    assert decode(Mark, msgspec.msgpack.encode(fields)).seq == 17
 
 
 @pytest.mark.parametrize(
@@ -152,10 +152,10 @@ def test_types_and_bounds_are_strict(different: dict[str, Any]) -> None:
 
 
 def test_more_entries_than_one_upload_may_carry_are_refused() -> None:
-    told = as_map(JournalRequest(branch=1, entries=[], head_seq=0, head=HASH, head_signature=bytes(64)))
-    assert decode(JournalRequest, msgspec.msgpack.encode(told | {"entries": [b"e"] * 500}))
+    fields = as_map(JournalRequest(branch=1, entries=[], head_seq=0, head=HASH, head_signature=bytes(64)))
+    assert decode(JournalRequest, msgspec.msgpack.encode(fields | {"entries": [b"e"] * 500}))
     with pytest.raises(Unreadable):
-        decode(JournalRequest, msgspec.msgpack.encode(told | {"entries": [b"e"] * 501}))
+        decode(JournalRequest, msgspec.msgpack.encode(fields | {"entries": [b"e"] * 501}))
 
 
 def test_a_message_larger_than_the_limit_is_not_even_looked_at() -> None:

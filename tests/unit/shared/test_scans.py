@@ -1,4 +1,4 @@
-"""The journal on its way up: entries and their bytes, the chain, corrected times, and the movements they tell."""
+"""Uploading the journal: entries and their bytes, the chain, corrected times, and movements."""
 
 from __future__ import annotations
 

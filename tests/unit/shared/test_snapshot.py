@@ -1,4 +1,4 @@
-"""Rows on their way down: packed, framed, counted into the digest, and refused where they are not what they say."""
+"""Encoding rows: bodies, frames and digests, and refusing invalid ones."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def test_a_row_of_an_earlier_version_takes_the_defaults() -> None:
     ],
     ids=["nothing", "no msgpack", "a map", "too short", "a well", "a bool as number", "no such state", "tail", "huge"],
 )
-def test_nonsense_is_no_ticket(body: bytes) -> None:
+def test_nonsense_is_not_a_ticket(body: bytes) -> None:
     with pytest.raises(Unreadable):
         unpack(Row(RowKind.TICKET, 1, body))
 
@@ -346,10 +346,10 @@ def test_a_movement_of_no_known_kind_is_refused(kind: object) -> None:
 
 
 def test_movements_without_all_columns_are_refused() -> None:
-    version, count, told = msgspec.msgpack.decode(movements_to_bytes([a_movement()]))
+    version, count, columns = msgspec.msgpack.decode(movements_to_bytes([a_movement()]))
     with pytest.raises(Unreadable):
-        movements_from_bytes(pack_message([version, count, told[:-1]]))
-    assert movements_from_bytes(pack_message([version, count, [*told, [0, "later"]]])) == [a_movement()]
+        movements_from_bytes(pack_message([version, count, columns[:-1]]))
+    assert movements_from_bytes(pack_message([version, count, [*columns, [0, "later"]]])) == [a_movement()]
 
 
 @given(st.binary(max_size=200))

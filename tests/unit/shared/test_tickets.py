@@ -1,4 +1,4 @@
-"""What is signed is read back, and nothing else is ever believed."""
+"""Signed tickets are read back; nothing else is accepted."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_any_bytes_in_our_wrapping_are_answered(raw: bytes) -> None:
 
 @given(st.binary(min_size=41, max_size=41), st.binary(max_size=40))
 def test_any_bytes_under_a_good_signature_are_answered(rest: bytes, block: bytes) -> None:
-    """Even an issuer gone mad makes no gate stumble."""
+    """No signed bytes make a gate crash."""
     head = b"\x01\x00\x01" + rest[2:-1] + bytes([len(block)])
     raw = head + block + private_key(1).sign(b"gatehouse:ticket:1\x00" + head + block)
     assert isinstance(read(as_text(raw), RING), ReadTicket | Refusal)
@@ -115,18 +115,18 @@ def test_a_text_of_any_length_is_unreadable(size: int, start: str) -> None:
 
 
 class TestTrust:
-    """The first thing that fails is told, in the order of the admission table."""
+    """The first failing check is reported, in the order of the admission table."""
 
-    def test_a_length_that_lies_is_told_before_an_unknown_extension_s_signature(self) -> None:
+    def test_a_length_that_lies_is_reported_before_an_unknown_extension_s_signature(self) -> None:
         raw = signed_bytes(replace(TICKET, extensions=((0x90, b"x"),)), private_key(1))
         assert read(as_text(raw), RING).reason is Reason.UNSUPPORTED_VERSION  # type: ignore[union-attr]
         assert read(as_text(raw[:-1]), RING).reason is Reason.UNREADABLE  # type: ignore[union-attr]
 
-    def test_what_is_not_understood_is_told_before_the_key(self) -> None:
+    def test_what_is_not_understood_is_reported_before_the_key(self) -> None:
         text = sign(replace(TICKET, key_id=99, extensions=((0x80, b""),)), private_key(99))
         assert read(text, RING) == Refusal(Reason.UNSUPPORTED_VERSION)
 
-    def test_an_unknown_key_is_told_before_its_signature(self) -> None:
+    def test_an_unknown_key_is_reported_before_its_signature(self) -> None:
         ticket = replace(TICKET, key_id=99)
         text = sign(ticket, private_key(1))
         assert read(text, RING) == Refusal(Reason.UNKNOWN_KEY, ticket, code_hash_of(text))
@@ -169,7 +169,7 @@ class TestHash:
         assert isinstance(answer, ReadTicket)
         assert code_hash_of(f"]Q1{CODE.lower()}\n") == code_hash_of(CODE) == answer.code_hash
 
-    def test_it_is_told_of_codes_that_this_device_cannot_check(self) -> None:
+    def test_it_is_reported_of_codes_that_this_device_cannot_check(self) -> None:
         raw = signed_bytes(replace(TICKET, key_id=99), private_key(99))
         assert code_hash_of(as_text(raw)) == hashlib.sha256(raw).digest()[:16]
 

@@ -1,4 +1,4 @@
-"""The command line: wrong words are one line and status 2; what cannot be done is told in words and status 1."""
+"""The command line: usage errors are one line with status 2; failures are a message with status 1."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ ROOT = Path(__file__).parents[3]
 
 
 class Shell:
-    """gatehouse-server on a database in a folder of its own."""
+    """Runs gatehouse-server on a database in its own folder."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.environment = {name: value for name, value in os.environ.items() if not name.startswith("GATEHOUSE_")}
         self.environment |= {"GATEHOUSE_DATABASE_URL": f"sqlite:///{folder / 'g.db'}", "GATEHOUSE_LOG_LEVEL": "error"}
 
-    def run(self, *words: str, typed: str = "", **settings: str) -> subprocess.CompletedProcess[str]:
+    def run(self, *arguments: str, typed: str = "", **settings: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [sys.executable, "-m", "sync_server", *words],
+            [sys.executable, "-m", "sync_server", *arguments],
             cwd=ROOT,
             env=self.environment | settings,
             input=typed,
@@ -41,7 +41,7 @@ def shell(tmp_path: Path) -> Shell:
 
 
 @pytest.mark.parametrize(
-    "words",
+    "arguments",
     [
         ["dance"],
         ["serve", "--port", "seventy"],
@@ -52,19 +52,19 @@ def shell(tmp_path: Path) -> Shell:
         ["key", "list"],
     ],
 )
-def test_wrong_words(shell: Shell, words: list[str]) -> None:
-    done = shell.run(*words)
+def test_usage_errors(shell: Shell, arguments: list[str]) -> None:
+    done = shell.run(*arguments)
     assert done.returncode == 2 and done.stdout == ""
     assert len(done.stderr.splitlines()) == 1 and done.stderr.startswith("gatehouse-server: ")
 
 
-def test_settings_that_cannot_work_are_listed_before_anything_opens(shell: Shell) -> None:
+def test_invalid_settings_are_listed_before_anything_opens(shell: Shell) -> None:
     done = shell.run("serve", GATEHOUSE_SESSION_HOURS="0", GATEHOUSE_BASE_URL="nowhere")
     assert done.returncode == 2 and "SESSION_HOURS" in done.stderr and "BASE_URL" in done.stderr
     assert "Traceback" not in done.stderr and list(shell.folder.iterdir()) == []
 
 
-def test_an_organisation_its_people_and_its_keys(shell: Shell) -> None:
+def test_an_organisation_its_staff_and_its_keys(shell: Shell) -> None:
     shell.run("migrate")
     made = json.loads(shell.run("org", "add", "marquee", "--name", "Marquee").stdout)
     assert json.loads(shell.run("org", "list").stdout) == made
@@ -84,7 +84,7 @@ def test_an_organisation_its_people_and_its_keys(shell: Shell) -> None:
     assert "no organisation 'nobody'" in shell.run("key", "list", "--org", "nobody").stderr
 
 
-def test_the_demo_has_all_that_an_evening_needs_and_can_be_made_again(shell: Shell) -> None:
+def test_the_demo_has_all_that_an_event_needs_and_can_be_run_again(shell: Shell) -> None:
     made = [json.loads(shell.run("demo", "--json").stdout) for _ in range(2)]
     for name in ("organisation", "venue", "gates", "event", "tickets", "login", "api_token", "supervisor"):
         assert made[0][name]
@@ -92,7 +92,7 @@ def test_the_demo_has_all_that_an_evening_needs_and_can_be_made_again(shell: She
     assert made[0]["organisation"] == made[1]["organisation"] and made[0]["event"]["id"] != made[1]["event"]["id"]
 
 
-def test_the_master_key_is_made_once(shell: Shell) -> None:
+def test_the_master_key_is_created_once(shell: Shell) -> None:
     file = shell.folder / "keys" / "master.key"
     settings = {"GATEHOUSE_MASTER_KEY_FILE": str(file)}
     assert shell.run("key", "master", **settings).returncode == 0
@@ -102,21 +102,21 @@ def test_the_master_key_is_made_once(shell: Shell) -> None:
 
 
 def test_the_doctor_says_what_is_wrong(shell: Shell) -> None:
-    sick = shell.run("doctor")
-    assert sick.returncode == 1 and "run `gatehouse-server migrate`" in sick.stderr
+    before = shell.run("doctor")
+    assert before.returncode == 1 and "Run `gatehouse-server migrate`" in before.stderr
     shell.run("migrate")
-    well = shell.run("doctor")
-    assert well.returncode == 0 and all(json.loads(line)["ok"] for line in well.stdout.splitlines())
+    after = shell.run("doctor")
+    assert after.returncode == 0 and all(json.loads(line)["ok"] for line in after.stdout.splitlines())
 
 
-def test_another_master_key_is_noticed_in_words(shell: Shell) -> None:
+def test_a_wrong_master_key_is_reported(shell: Shell) -> None:
     shell.run("demo", "--json")
     (shell.folder / "master.key").write_text("22" * 32)
     done = shell.run("demo", "--json")
     assert done.returncode == 2 and "master key" in done.stderr and "Traceback" not in done.stderr
 
 
-def test_the_description_of_the_api_is_openapi_3_1(shell: Shell) -> None:
+def test_the_api_description_is_openapi_3_1(shell: Shell) -> None:
     from openapi_spec_validator import validate
 
     described = json.loads(shell.run("openapi").stdout)
@@ -125,7 +125,7 @@ def test_the_description_of_the_api_is_openapi_3_1(shell: Shell) -> None:
 
 
 @pytest.mark.parametrize("command", [["org", "list"], ["migrate"], ["serve"], ["worker"]])
-def test_a_database_that_does_not_answer_is_told_in_words(shell: Shell, command: list[str]) -> None:
+def test_a_database_that_does_not_answer_is_reported(shell: Shell, command: list[str]) -> None:
     (shell.folder / "master.key").write_text("11" * 32)
     settings = {
         "GATEHOUSE_DATABASE_URL": "postgresql://olga:hidden-words@127.0.0.1:1/nowhere",
@@ -136,7 +136,7 @@ def test_a_database_that_does_not_answer_is_told_in_words(shell: Shell, command:
     assert "Traceback" not in done.stderr and "hidden-words" not in done.stderr
 
 
-def test_a_folder_where_no_database_can_be(shell: Shell) -> None:
+def test_a_folder_that_cannot_hold_a_database(shell: Shell) -> None:
     (shell.folder / "file").write_text("")
     done = shell.run("migrate", GATEHOUSE_DATABASE_URL=f"sqlite:///{shell.folder}/file/g.db")
     assert done.returncode == 2 and "cannot be made" in done.stderr and len(done.stderr.splitlines()) == 1
@@ -151,33 +151,34 @@ def test_a_folder_where_no_database_can_be(shell: Shell) -> None:
         ["org", "add", "demo", "--name", "Demo", "--currency", "euros"],
     ],
 )
-def test_numbers_and_names_that_cannot_be_are_told_in_a_line(shell: Shell, command: list[str]) -> None:
+def test_invalid_numbers_and_names_are_reported(shell: Shell, command: list[str]) -> None:
     shell.run("migrate")
     done = shell.run(*command)
     assert done.returncode in {1, 2} and done.stderr
     assert "Traceback" not in done.stderr
 
 
-def test_a_place_that_there_is_not_is_told_before_a_password_is_asked_for(shell: Shell) -> None:
+def test_an_unknown_organisation_is_reported_before_asking_for_a_password(shell: Shell) -> None:
     shell.run("migrate")
     done = shell.run("user", "add", "olga@marquee.example", "--name", "Olga", "--org", "nobody", typed="short\n")
     assert done.returncode == 1 and "no organisation 'nobody'" in done.stderr and "ten characters" not in done.stderr
 
 
-def test_a_descriptor_that_nothing_can_be_read_from_is_named(shell: Shell) -> None:
+def test_an_unreadable_password_descriptor_is_named(shell: Shell) -> None:
     shell.run("migrate")
     shell.run("org", "add", "marquee", "--name", "Marquee")
     add = ["user", "add", "olga@marquee.example", "--name", "Olga", "--org", "marquee", "--password-fd", "99"]
     done = shell.run(*add)
-    assert done.returncode == 1 and "--password-fd 99: nothing can be read there" in done.stderr
+    assert done.returncode == 1 and "--password-fd 99 cannot be read" in done.stderr
 
 
-@pytest.mark.parametrize("words", [["--version"], ["--help"], ["backup", "--help"], ["outbox", "list", "--help"]])
-def test_whoever_only_asks_does_not_wait_for_the_whole_server(shell: Shell, words: list[str]) -> None:
+@pytest.mark.parametrize("arguments", [["--version"], ["--help"], ["backup", "--help"], ["outbox", "list", "--help"]])
+def test_help_does_not_import_the_whole_server(shell: Shell, arguments: list[str]) -> None:
     heavy = "{'sqlalchemy', 'flask', 'alembic'} & set(sys.modules)"
     program = (
         "import atexit, sys; from sync_server.__main__ import main; "
-        f"atexit.register(lambda: print('HEAVY', {heavy}) if {heavy} else None); sys.argv = ['g', *{words!r}]; main()"
+        f"atexit.register(lambda: print('HEAVY', {heavy}) if {heavy} else None); "
+        f"sys.argv = ['g', *{arguments!r}]; main()"
     )
     done = subprocess.run(
         [sys.executable, "-c", program], cwd=ROOT, env=shell.environment, capture_output=True, text=True, check=False
@@ -185,21 +186,21 @@ def test_whoever_only_asks_does_not_wait_for_the_whole_server(shell: Shell, word
     assert done.returncode == 0 and done.stdout.strip() and "HEAVY" not in done.stdout
 
 
-def test_an_address_where_somebody_listens_is_told_in_a_line(shell: Shell) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as somebody:
-        port = str(somebody.getsockname()[1])
+def test_a_port_in_use_is_reported(shell: Shell) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = str(listener.getsockname()[1])
         done = shell.run("serve", "--port", port)
     assert done.returncode == 2 and f"port {port}: Address already in use" in done.stderr
     assert len(done.stderr.splitlines()) == 1
 
 
-def test_a_slip_in_the_name_of_a_setting_is_found(shell: Shell) -> None:
+def test_a_typo_in_the_name_of_a_setting_is_found(shell: Shell) -> None:
     done = shell.run("org", "list", GATEHOUSE_REDIS="redis://somewhere", GATEHOUSE_GATE_HOME="/gate")
     assert done.returncode == 2 and "GATEHOUSE_REDIS: there is no such setting; did you mean" in done.stderr
     assert "GATE_HOME" not in done.stderr
 
 
-def test_a_lost_master_key_is_not_made_anew_beside_what_it_sealed(shell: Shell) -> None:
+def test_a_lost_master_key_is_not_replaced_beside_existing_data(shell: Shell) -> None:
     shell.run("migrate")
     (shell.folder / "master.key").unlink()
     done = shell.run("org", "list")
@@ -208,23 +209,23 @@ def test_a_lost_master_key_is_not_made_anew_beside_what_it_sealed(shell: Shell) 
 
 
 @pytest.mark.parametrize("content", ["", "22" * 31, "no key at all", "22" * 33])
-def test_a_file_that_holds_no_master_key(shell: Shell, content: str) -> None:
+def test_a_file_without_a_valid_master_key(shell: Shell, content: str) -> None:
     (shell.folder / "master.key").write_text(content)
     done = shell.run("org", "list")
     assert done.returncode == 2 and "64 hexadecimal digits" in done.stderr and len(done.stderr.splitlines()) == 1
 
 
-def test_a_master_key_that_cannot_be_read_or_made(shell: Shell) -> None:
+def test_a_master_key_that_cannot_be_read_or_created(shell: Shell) -> None:
     unreadable = shell.run("org", "list", GATEHOUSE_MASTER_KEY_FILE=str(shell.folder))
     assert unreadable.returncode == 2 and "cannot be read: Is a directory" in unreadable.stderr
     nowhere = shell.run("key", "master", GATEHOUSE_MASTER_KEY_FILE="/proc/no/master.key")
     assert nowhere.returncode == 2 and "cannot be made" in nowhere.stderr and "Traceback" not in nowhere.stderr
 
 
-def test_the_doctor_makes_nothing_and_knows_a_wrong_key(shell: Shell) -> None:
+def test_the_doctor_creates_nothing_and_detects_a_wrong_key(shell: Shell) -> None:
     assert "There is none at" in shell.run("doctor").stderr and list(shell.folder.iterdir()) == []
     shell.run("migrate")
     (shell.folder / "master.key").write_text("22" * 32)
-    sick = shell.run("doctor")
-    (wrong,) = [json.loads(line)["part"] for line in sick.stdout.splitlines() if not json.loads(line)["ok"]]
-    assert sick.returncode == 1 and wrong == "master key"
+    failed = shell.run("doctor")
+    (wrong,) = [json.loads(line)["part"] for line in failed.stdout.splitlines() if not json.loads(line)["ok"]]
+    assert failed.returncode == 1 and wrong == "master key"

@@ -1,4 +1,4 @@
-"""Settings are checked whole before anything opens."""
+"""Settings are validated before anything opens."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from sync_server.config import Config, check, load
 SAMPLE = Path(__file__).parents[3] / "docs" / "gatehouse-server.sample.toml"
 
 
-def test_nothing_set_is_a_server_on_an_embedded_database() -> None:
+def test_the_default_is_an_embedded_database() -> None:
     config = load({})
     assert config.embedded and config.database_file == Path("var/gatehouse.db")
     assert config.key_file == Path("var/master.key") and not config.secure_cookies
 
 
-def test_the_sample_file_says_the_defaults_and_names_every_setting() -> None:
+def test_the_sample_file_shows_the_defaults_and_names_every_setting() -> None:
     assert load({"GATEHOUSE_CONFIG": str(SAMPLE)}) == load({"GATEHOUSE_MASTER_KEY_FILE": "var/master.key"})
     text = SAMPLE.read_text(encoding="utf-8")
     assert [name for name in Config.model_fields if f"{name} = " not in text] == []
@@ -31,11 +31,11 @@ def test_the_environment_wins_over_the_file(tmp_path: Path) -> None:
     assert (config.log_level, config.session_hours) == ("error", 5)
 
 
-def test_all_mistakes_are_told_together() -> None:
-    with pytest.raises(SettingsError) as told:
+def test_all_mistakes_are_reported_together() -> None:
+    with pytest.raises(SettingsError) as error:
         check({"database_url": "mysql://x", "session_hours": 0, "log_level": "loud", "colour": "red"})
     for name in ("DATABASE_URL", "SESSION_HOURS", "LOG_LEVEL", "COLOUR"):
-        assert f"GATEHOUSE_{name}:" in told.value.message
+        assert f"GATEHOUSE_{name}:" in error.value.message
 
 
 @pytest.mark.parametrize("content", [None, "not = = toml", "unknown = 1"])
@@ -51,9 +51,9 @@ def test_an_absolute_path_of_the_database_stays_absolute() -> None:
     assert check({"database_url": "sqlite:////srv/g.db"}).key_file == Path("/srv/master.key")
 
 
-def test_a_place_for_measures_is_a_host_and_a_port() -> None:
-    assert check({"metrics_address": "127.0.0.1:9464"}).metrics_at == ("127.0.0.1", 9464)
-    assert check({"metrics_address": "[::1]:9464"}).metrics_at == ("::1", 9464)
+def test_a_metrics_address_is_a_host_and_a_port() -> None:
+    assert check({"metrics_address": "127.0.0.1:9464"}).metrics_endpoint == ("127.0.0.1", 9464)
+    assert check({"metrics_address": "[::1]:9464"}).metrics_endpoint == ("::1", 9464)
     for wrong in (
         "127.0.0.1",
         ":9464",
@@ -83,7 +83,7 @@ def test_settings_do_not_change_while_the_server_runs() -> None:
         "sqlite:///:memory:",
     ],
 )
-def test_an_address_that_leads_nowhere_is_told_without_its_password(address: str) -> None:
-    with pytest.raises(SettingsError, match="GATEHOUSE_DATABASE_URL: ") as told:
+def test_an_invalid_url_is_reported_without_its_password(address: str) -> None:
+    with pytest.raises(SettingsError, match="GATEHOUSE_DATABASE_URL: ") as error:
         check({"database_url": address})
-    assert "hid" not in told.value.message
+    assert "hid" not in error.value.message

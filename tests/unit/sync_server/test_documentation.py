@@ -1,4 +1,4 @@
-"""Every command and every option of the server stands in docs/operate.md: what is not written down does not exist."""
+"""docs/operate.md documents every command and option of the server."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ OPTIONS = sorted(
 
 
 def line(name: str) -> str:
-    """What the page says of one command; two that belong together may share a line."""
+    """The line about a command; two related commands may share one."""
     found = re.search(rf"^- (?:`[^`]*`, )?`{name}[` ].*(?:\n  .*)*", described(), re.MULTILINE)
     return found[0] if found else ""
 
@@ -50,11 +50,11 @@ def test_every_command_is_described(name: str) -> None:
 
 @pytest.mark.parametrize(("name", "option"), OPTIONS)
 def test_every_option_is_described(name: str, option: str) -> None:
-    assert f"`{option}`" in line(name), f"docs/operate.md does not tell `{name} {option}`"
+    assert f"`{option}`" in line(name), f"docs/operate.md does not describe `{name} {option}`"
 
 
 def test_nothing_is_described_that_does_not_exist() -> None:
-    told = re.findall(r"^- `([a-z]+(?: [a-z]+)?)[^`]*`(.*(?:\n  .*)*)", described(), re.MULTILINE)
-    assert {name for name, _ in told} <= set(COMMANDS) and len(told) > 10
-    claimed = {(name, option) for name, words in told for option in re.findall(r"`(--[a-z-]+)", words)}
+    lines = re.findall(r"^- `([a-z]+(?: [a-z]+)?)[^`]*`(.*(?:\n  .*)*)", described(), re.MULTILINE)
+    assert {name for name, _ in lines} <= set(COMMANDS) and len(lines) > 10
+    claimed = {(name, option) for name, text in lines for option in re.findall(r"`(--[a-z-]+)", text)}
     assert claimed and claimed <= set(OPTIONS)

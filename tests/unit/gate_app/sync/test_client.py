@@ -1,4 +1,4 @@
-"""Only what the server signed for this very request is believed."""
+"""Only responses that the server signed for this request are accepted."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from gate_app.sync.client import Client, Letter, Reply
+from gate_app.sync.client import Client, HttpRequest, HttpResponse
 from gate_app.sync.counters import BLOCK, Counters
-from gate_app.sync.exchange import Call
+from gate_app.sync.exchange import ApiCall
 from shared import protocol
 from shared.errors import Unavailable, Untrusted
 from shared.http_signatures import CounterWindow
@@ -18,7 +18,7 @@ from shared.protocol import HELLO, HelloRequest
 from tests.gate_builders import GateAtHome, a_gate, the_house
 from tests.server_in_memory import ServerInMemory
 
-HELLO_CALL = Call("POST", HELLO, "other", body=protocol.encode(HelloRequest(branch=1, last_seq=0, head=bytes(32))))
+HELLO_CALL = ApiCall("POST", HELLO, "other", body=protocol.encode(HelloRequest(branch=1, last_seq=0, head=bytes(32))))
 
 
 @pytest.fixture
@@ -32,48 +32,52 @@ def server(gate: GateAtHome) -> ServerInMemory:
 
 
 def a_client(gate: GateAtHome, server: ServerInMemory) -> Client:
-    return Client(gate.lodge.require_enrolled(), Counters(gate.lodge.database), server, gate.lodge.time.monotonic_ms)
+    return Client(
+        gate.context.require_enrolled(), Counters(gate.context.database), server, gate.context.time.monotonic_ms
+    )
 
 
-def test_a_signed_answer_is_believed(gate: GateAtHome, server: ServerInMemory) -> None:
+def test_a_signed_answer_is_accepted(gate: GateAtHome, server: ServerInMemory) -> None:
     answer = a_client(gate, server).send(HELLO_CALL)
     assert (answer.status, answer.server_time) == (200, gate.hands.true)
 
 
-def test_a_captive_portal_is_told_apart_and_nothing_of_it_is_used(gate: GateAtHome, server: ServerInMemory) -> None:
-    server.page = Reply(200, {"Content-Type": "text/html; charset=utf-8"}, b"<html>Welcome to Hotel Wi-Fi</html>")
-    with pytest.raises(Untrusted, match="waiting for a login"):
+def test_a_captive_portal_is_recognised_and_nothing_of_it_is_used(gate: GateAtHome, server: ServerInMemory) -> None:
+    server.page = HttpResponse(
+        200, {"Content-Type": "text/html; charset=utf-8"}, b"<html>Welcome to Hotel Wi-Fi</html>"
+    )
+    with pytest.raises(Untrusted, match="need a login"):
         a_client(gate, server).send(HELLO_CALL)
 
 
-def altered_body(reply: Reply) -> Reply:
-    return replace(reply, body=reply.body[:-1] + bytes([reply.body[-1] ^ 1]))
+def altered_body(response: HttpResponse) -> HttpResponse:
+    return replace(response, body=response.body[:-1] + bytes([response.body[-1] ^ 1]))
 
 
-def altered_status(reply: Reply) -> Reply:
-    return replace(reply, status=201)
+def altered_status(response: HttpResponse) -> HttpResponse:
+    return replace(response, status=201)
 
 
-def altered_time(reply: Reply) -> Reply:
-    return replace(reply, headers=reply.headers | {"Gatehouse-Time": "1"})
+def altered_time(response: HttpResponse) -> HttpResponse:
+    return replace(response, headers=response.headers | {"Gatehouse-Time": "1"})
 
 
-def unsigned(reply: Reply) -> Reply:
-    return replace(reply, headers={"Content-Type": protocol.MEDIA_TYPE})
+def unsigned(response: HttpResponse) -> HttpResponse:
+    return replace(response, headers={"Content-Type": protocol.MEDIA_TYPE})
 
 
 @pytest.mark.parametrize("alter", [altered_body, altered_status, altered_time, unsigned])
-def test_an_altered_answer_is_thrown_away(
-    gate: GateAtHome, server: ServerInMemory, alter: Callable[[Reply], Reply]
+def test_an_altered_answer_is_discarded(
+    gate: GateAtHome, server: ServerInMemory, alter: Callable[[HttpResponse], HttpResponse]
 ) -> None:
     server.alter = alter
     with pytest.raises(Untrusted):
         a_client(gate, server).send(HELLO_CALL)
 
 
-def test_yesterdays_answer_played_again_is_thrown_away(gate: GateAtHome, server: ServerInMemory) -> None:
-    kept: list[Reply] = []
-    server.alter = lambda reply: (kept.append(reply), kept[0])[1]
+def test_yesterdays_answer_played_again_is_discarded(gate: GateAtHome, server: ServerInMemory) -> None:
+    kept: list[HttpResponse] = []
+    server.alter = lambda response: (kept.append(response), kept[0])[1]
     client = a_client(gate, server)
     client.send(HELLO_CALL)
     with pytest.raises(Untrusted):
@@ -89,44 +93,46 @@ def test_after_a_restored_card_it_goes_on_above_the_counter_that_the_server_saw(
     assert server.windows[11, "other"].highest == 90_001
 
 
-def test_an_answer_that_never_comes_is_told_as_such(gate: GateAtHome, server: ServerInMemory) -> None:
+def test_an_answer_that_never_comes_is_reported_as_such(gate: GateAtHome, server: ServerInMemory) -> None:
     server.online = False
     with pytest.raises(Unavailable):
         a_client(gate, server).send(HELLO_CALL)
 
 
 class Recorder:
-    """A wire that keeps what it carried."""
+    """A transport that records its requests."""
 
     def __init__(self) -> None:
-        self.letters: list[Letter] = []
+        self.requests: list[HttpRequest] = []
 
-    def carry(self, letter: Letter) -> Reply:
-        self.letters.append(letter)
+    def send(self, request: HttpRequest) -> HttpResponse:
+        self.requests.append(request)
         raise Unavailable
 
 
 def test_no_address_holds_a_key_a_code_or_a_name(gate: GateAtHome) -> None:
-    wire = Recorder()
-    client = Client(gate.lodge.require_enrolled(), Counters(gate.lodge.database), wire, gate.lodge.time.monotonic_ms)
+    transport = Recorder()
+    client = Client(
+        gate.context.require_enrolled(), Counters(gate.context.database), transport, gate.context.time.monotonic_ms
+    )
     with pytest.raises(Unavailable):
-        client.send(Call("GET", protocol.SNAPSHOT, "pull", query="event=7&after=&limit=5000"))
-    assert wire.letters[0].url == "http://server.test/sync/v1/snapshot?event=7&after=&limit=5000"
+        client.send(ApiCall("GET", protocol.SNAPSHOT, "pull", query="event=7&after=&limit=5000"))
+    assert transport.requests[0].url == "http://server.test/sync/v1/snapshot?event=7&after=&limit=5000"
 
 
 def test_counters_never_repeat_over_a_restart(gate: GateAtHome) -> None:
-    first = Counters(gate.lodge.database)
+    first = Counters(gate.context.database)
     used = [first.take("pull") for _ in range(3)]
-    second = Counters(gate.lodge.database)
+    second = Counters(gate.context.database)
     assert min(second.take("pull") for _ in range(3)) > max(used)
     assert used == [1, 2, 3]
 
 
 def test_a_block_is_reserved_before_its_first_number_is_used(gate: GateAtHome) -> None:
-    counters = Counters(gate.lodge.database)
+    counters = Counters(gate.context.database)
     for _ in range(BLOCK + 5):
         number = counters.take("push")
-        reserved = gate.lodge.database.marked("counter:push")
+        reserved = gate.context.database.get("counter:push")
         assert isinstance(reserved, int)
         assert reserved >= number
     assert counters.take("pull") == 1, "each channel counts for itself"

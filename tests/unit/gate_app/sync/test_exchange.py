@@ -1,4 +1,4 @@
-"""The conversation with the server, without a server: which question comes next, and what an answer means."""
+"""The sync protocol without I/O: which request comes next, and what a response means."""
 
 from __future__ import annotations
 
@@ -48,12 +48,12 @@ def asked(exchange: PullExchange) -> ChangesRequest:
     return protocol.decode(ChangesRequest, call.body)
 
 
-def test_first_it_says_who_it_is() -> None:
+def test_it_begins_with_hello() -> None:
     call = an_exchange().next_request()
     assert (call.path, call.channel, call.wait_s) == (HELLO, "other", 0)
 
 
-def test_with_everything_held_it_waits_for_news_of_all_events() -> None:
+def test_with_all_snapshots_it_polls_for_changes_of_all_events() -> None:
     exchange = greeted({7: AT_7}, [])
     assert (asked(exchange).events, asked(exchange).wait) == ([AT_7], 25)
     assert exchange.idle
@@ -107,14 +107,14 @@ def test_a_position_that_cannot_be_continued_means_a_whole_snapshot() -> None:
     assert exchange.next_request().path == SNAPSHOT
 
 
-def test_changed_assignments_make_it_greet_again() -> None:
+def test_changed_assignments_cause_another_hello() -> None:
     exchange = greeted({7: AT_7}, [])
     exchange.next_request()
     exchange.receive(200, protocol.encode(ChangesAnswer(events=[], server_time=1, assignments_changed=True)))
     assert exchange.next_request().path == HELLO
 
 
-def test_a_greeting_wished_while_a_poll_is_open_does_not_mistake_its_answer() -> None:
+def test_a_hello_requested_while_a_poll_is_open_does_not_mistake_its_answer() -> None:
     exchange = greeted({7: AT_7}, [])
     exchange.next_request()
     exchange.greet_again()
@@ -128,14 +128,14 @@ def test_a_refused_snapshot_does_not_hold_up_the_other_events() -> None:
     exchange = greeted({8: EventAt(event=8)}, [7])
     assert exchange.next_request().path == SNAPSHOT
     body = protocol.encode(protocol.ErrorAnswer(error=protocol.ErrorBody(code="not_assigned", message="No.")))
-    with pytest.raises(Refused) as told:
+    with pytest.raises(Refused) as refused:
         exchange.receive(404, body)
-    assert (told.value.error_code, told.value.message) == ("not_assigned", "No.")
+    assert (refused.value.error_code, refused.value.message) == ("not_assigned", "No.")
     exchange.skip()
     assert [at.event for at in asked(exchange).events] == [8]
 
 
-def test_an_answer_that_is_none_is_unreadable() -> None:
+def test_an_invalid_answer_is_unreadable() -> None:
     exchange = an_exchange()
     exchange.next_request()
     with pytest.raises(Unreadable):

@@ -1,4 +1,4 @@
-"""Two threads keep a gate in step with its server, and neither waits for the other."""
+"""Two threads keep a gate synchronised, independent of each other."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ PATIENCE_S = 60.0
 
 
 class Talk:
-    """What the worker reported, and a bell for each word."""
+    """The worker's reports, with a condition to wait for them."""
 
     def __init__(self) -> None:
-        self.words: list[str] = []
+        self.messages: list[str] = []
         self._said = threading.Condition()
 
-    def report(self, words: str) -> None:
+    def report(self, message: str) -> None:
         with self._said:
-            self.words.append(words)
+            self.messages.append(message)
             self._said.notify_all()
 
-    def wait_for(self, words: str) -> None:
+    def wait_for(self, message: str) -> None:
         with self._said:
-            assert self._said.wait_for(lambda: words in self.words, PATIENCE_S), f"never said: {words}"
+            assert self._said.wait_for(lambda: message in self.messages, PATIENCE_S), f"never said: {message}"
 
 
 @pytest.fixture
@@ -53,11 +53,11 @@ def talk() -> Talk:
 def stop(gate: GateAtHome, server: ServerInMemory, talk: Talk) -> Iterator[threading.Event]:
     """A worker at work until the test ends."""
     stopping = threading.Event()
-    puller, pusher = gate.lodge.sync(server, 0)
+    puller, pusher = gate.context.sync(server, 0)
     worker = Worker(
         puller=puller,
         pusher=pusher,
-        standing=gate.lodge.standing,
+        sync_state=gate.context.sync_state,
         stop=stopping,
         jitter=lambda: 0.0,
         report=talk.report,
@@ -81,43 +81,45 @@ def until(holds: Callable[[], bool]) -> None:
 def test_a_cancellation_reaches_the_gate_while_it_scans(
     gate: GateAtHome, server: ServerInMemory, stop: threading.Event
 ) -> None:
-    until(lambda: gate.lodge.roster.books[EVENT].position.revision == server.revision)
+    until(lambda: gate.context.roster.snapshots[EVENT].position.revision == server.revision)
     with server.lock:
         server.put(a_ticket_row(1, state=TicketState.CANCELLED))
-    until(lambda: gate.lodge.roster.books[EVENT].position.revision == server.revision)
+    until(lambda: gate.context.roster.snapshots[EVENT].position.revision == server.revision)
     assert gate.scan(a_code(1))["reason"] == "ticket_cancelled"
 
 
 def test_scans_arrive_without_anybody_asking(gate: GateAtHome, server: ServerInMemory, stop: threading.Event) -> None:
     for number in (1, 2, 3):
         gate.scan(a_code(number))
-    until(lambda: gate.lodge.journal.unsent() == 0)
+    until(lambda: gate.context.journal.unsent() == 0)
     held = next(iter(server.entries.values()))
-    assert len(held) == gate.lodge.journal.head.seq
+    assert len(held) == gate.context.journal.head.seq
 
 
-def test_a_silence_is_told_once_and_its_end_too(
+def test_a_silence_is_reported_once_and_its_end_too(
     gate: GateAtHome, server: ServerInMemory, talk: Talk, stop: threading.Event
 ) -> None:
-    until(lambda: gate.lodge.standing.online)
+    until(lambda: gate.context.sync_state.online)
     server.online = False
-    talk.wait_for("The cable is out.")
-    until(lambda: not gate.lodge.standing.online)
+    talk.wait_for("The network is down.")
+    until(lambda: not gate.context.sync_state.online)
     gate.scan(a_code(1))
     server.online = True
     talk.wait_for("")
-    until(lambda: gate.lodge.journal.unsent() == 0)
+    until(lambda: gate.context.journal.unsent() == 0)
 
 
 def test_uploads_that_are_refused_do_not_stop_downloads(
     gate: GateAtHome, server: ServerInMemory, stop: threading.Event
 ) -> None:
-    server.alter = lambda reply: replace(reply, headers={}) if server.asked[-1].endswith("journal") else reply
+    server.alter = lambda response: (
+        replace(response, headers={}) if server.requested_paths[-1].endswith("journal") else response
+    )
     gate.scan(a_code(1))
     with server.lock:
         server.put(a_ticket_row(2, state=TicketState.BLOCKED))
-    until(lambda: gate.lodge.roster.books[EVENT].position.revision == server.revision)
+    until(lambda: gate.context.roster.snapshots[EVENT].position.revision == server.revision)
     assert gate.scan(a_code(2))["reason"] == "ticket_blocked"
-    assert gate.lodge.journal.unsent() > 0
-    server.alter = lambda reply: reply
-    until(lambda: gate.lodge.journal.unsent() == 0)
+    assert gate.context.journal.unsent() > 0
+    server.alter = lambda response: response
+    until(lambda: gate.context.journal.unsent() == 0)

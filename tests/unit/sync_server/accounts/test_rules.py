@@ -1,4 +1,4 @@
-"""The table of roles says what the house has promised, word for word."""
+"""The table of roles grants exactly the promised permissions."""
 
 from __future__ import annotations
 
@@ -14,37 +14,37 @@ def somebody(role: str = "", platform_role: str = "", scopes: frozenset[str] = f
 
 
 @pytest.mark.parametrize("role", ["owner", "admin"])
-def test_owners_and_admins_run_the_house(role: str) -> None:
+def test_owners_and_admins_may_do_everything(role: str) -> None:
     assert all(may(somebody(role), action) for action in Action)
 
 
-def test_staff_prepare_and_neither_publish_nor_call_off_nor_delete() -> None:
+def test_staff_prepare_but_neither_publish_nor_cancel_nor_delete() -> None:
     allowed = {Action.READ, Action.EDIT_VENUES, Action.EDIT_EVENTS}
     assert all(may(somebody("staff"), action) for action in allowed)
     for action in (Action.CHANGE_STATUS, Action.CALL_OFF, Action.DELETE_VENUES, Action.MANAGE_MEMBERS):
         assert not may(somebody("staff"), action)
 
 
-def test_the_platforms_managers_look_and_call_off_and_nothing_else() -> None:
+def test_tenant_managers_only_read_and_cancel() -> None:
     allowed = {action for action in Action if may(somebody(platform_role="tenant_manager"), action)}
     assert allowed == {Action.READ, Action.READ_AUDIT, Action.CALL_OFF}
 
 
-def test_the_platforms_super_admins_may_call_off_anything() -> None:
+def test_super_admins_may_cancel_anything() -> None:
     assert may(somebody(platform_role="super_admin"), Action.CALL_OFF)
 
 
-def test_a_role_in_the_house_is_not_lost_by_one_of_the_platform() -> None:
+def test_a_platform_role_adds_to_an_organisations_role() -> None:
     assert may(somebody("staff", "tenant_manager"), Action.EDIT_EVENTS)
     assert may(somebody("staff", "tenant_manager"), Action.CALL_OFF)
 
 
-def test_a_token_that_changes_the_status_calls_off_too_and_not_the_other_way_round() -> None:
+def test_the_scope_to_change_status_includes_cancelling_but_not_the_reverse() -> None:
     assert may(somebody(scopes=frozenset({"change_status"})), Action.CALL_OFF)
     assert not may(somebody(scopes=frozenset({"call_off"})), Action.CHANGE_STATUS)
 
 
 @pytest.mark.parametrize("role", ["", "guest", "OWNER"])
-def test_an_unknown_role_may_nothing(role: str) -> None:
+def test_an_unknown_role_may_do_nothing(role: str) -> None:
     assert role not in POLICY
     assert not any(may(somebody(role), action) for action in Action)

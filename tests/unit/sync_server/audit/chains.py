@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from sync_server.audit import rules
-from sync_server.audit.following import Apart, Link
+from sync_server.audit.chain_check import PersonalValues, SealedLine
 
 SALT = b"s" * 16
 
@@ -33,16 +33,16 @@ def a_line(number: int = 1, **changed: Any) -> rules.Line:
     return replace(line, **changed)
 
 
-def a_chain(*lines: rules.Line) -> list[Link]:
+def a_chain(*lines: rules.Line) -> list[SealedLine]:
     """These lines, sealed in their order."""
-    links, seal = [], rules.START
+    sealed, seal = [], rules.INITIAL_SEAL
     for seq, line in enumerate(lines or map(a_line, range(1, 6)), 1):
-        seal = rules.seal(seal, seq, line.told())
-        links.append(Link(seq, seal, line.told()))
-    return links
+        seal = rules.seal(seal, seq, line.as_dict())
+        sealed.append(SealedLine(seq, seal, line.as_dict()))
+    return sealed
 
 
-def with_address(number: int) -> tuple[rules.Line, Apart]:
-    """A line whose actor's address is kept apart."""
+def with_address(number: int) -> tuple[rules.Line, PersonalValues]:
+    """A line with the personal values of its actor."""
     content = rules.canonical({"ip": "192.0.2.7"})
-    return a_line(number, actor_digest=rules.digest(SALT, content)), Apart(SALT, content, erased=False)
+    return a_line(number, actor_digest=rules.digest(SALT, content)), PersonalValues(SALT, content, erased=False)

@@ -1,13 +1,13 @@
-"""Which news becomes which frame, and what strangers are not told."""
+"""Which notification becomes which frame, and what the public does not get."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from sync_server.live.frames import for_anybody, of_notes
-from sync_server.outbox.announcing import news
-from sync_server.plumbing.bus import Note, of_event, of_occupancy
-from sync_server.plumbing.work import Message
+from sync_server.live.frames import frames_of_notes, public_frames
+from sync_server.outbox.notifications import change_notice
+from sync_server.plumbing.jobs import Message
+from sync_server.plumbing.messaging.bus import Notification, event_topic, occupancy_topic
 
 HELD = {
     "event": "seat_held",
@@ -23,17 +23,17 @@ HELD = {
 }
 
 
-def fact(name: str = "event_cancelled", **payload: Any) -> Note:
-    told = {"before": {"status": "live"}, "after": {"status": "cancelled"}} | payload
+def fact(name: str = "event_cancelled", **payload: Any) -> Notification:
+    body = {"before": {"status": "live"}, "after": {"status": "cancelled"}} | payload
     subjects = {"event": "e1", "event_number": 7}
-    return Note(of_event("e1"), news(Message("m1", name, "org", 1, subjects, told, 1, order=12)))
+    return Notification(event_topic("e1"), change_notice(Message("m1", name, "org", 1, subjects, body, 1, order=12)))
 
 
-def test_a_step_in_an_events_life_is_a_status_with_the_payload_that_was_promised() -> None:
-    (frame,) = of_notes([fact()])
+def test_status_change_becomes_a_status_frame() -> None:
+    (frame,) = frames_of_notes([fact()])
     assert (frame.name, frame.order) == ("status", 12)
     assert (
-        frame.told.items()
+        frame.payload.items()
         >= {
             "event_id": "e1",
             "old_status": "live",
@@ -44,23 +44,25 @@ def test_a_step_in_an_events_life_is_a_status_with_the_payload_that_was_promised
     )
 
 
-def test_every_other_fact_comes_under_its_own_name() -> None:
-    (frame,) = of_notes([fact("event_updated", before={"name": "A"}, after={"name": "B"})])
-    assert (frame.name, frame.told["new_status"]) == ("event_updated", None)
+def test_other_facts_keep_their_names() -> None:
+    (frame,) = frames_of_notes([fact("event_updated", before={"name": "A"}, after={"name": "B"})])
+    assert (frame.name, frame.payload["new_status"]) == ("event_updated", None)
 
 
-def test_seats_are_told_as_they_are_and_cannot_be_asked_for_again() -> None:
-    (frame,) = of_notes([Note(of_occupancy("org", 7), HELD)])
-    assert (frame.name, frame.order, frame.told["hold_id"]) == ("occupancy", None, "h-1")
+def test_seat_changes_have_no_order_and_are_not_replayed() -> None:
+    (frame,) = frames_of_notes([Notification(occupancy_topic("org", 7), HELD)])
+    assert (frame.name, frame.order, frame.payload["hold_id"]) == ("occupancy", None, "h-1")
 
 
-def test_scans_tell_nothing_but_that_the_numbers_change() -> None:
-    assert list(of_notes([Note(of_occupancy("org", 7), {"fact": "scans_arrived"})])) == []
+def test_scans_make_no_frames() -> None:
+    assert list(frames_of_notes([Notification(occupancy_topic("org", 7), {"fact": "scans_arrived"})])) == []
 
 
-def test_strangers_learn_how_many_and_never_which_or_whose() -> None:
-    seats, status = for_anybody([Note(of_occupancy("org", 7), HELD), fact(), fact("ticket_blocked", after={})], "e1")
-    assert seats.told == {
+def test_public_frames_have_counts_but_no_seats_or_holders() -> None:
+    seats, status = public_frames(
+        [Notification(occupancy_topic("org", 7), HELD), fact(), fact("ticket_blocked", after={})], "e1"
+    )
+    assert seats.payload == {
         "event_id": "e1",
         "total_available": 9,
         "total_held": 1,
@@ -69,9 +71,9 @@ def test_strangers_learn_how_many_and_never_which_or_whose() -> None:
         "percent_held": 10,
     }
     assert (status.name, status.order) == ("status", None)
-    assert "message_id" not in status.told
+    assert "message_id" not in status.payload
 
 
-def test_an_event_without_a_bound_is_never_told_to_be_full() -> None:
-    endless = HELD | {"total": 0, "total_available": 0}
-    assert list(for_anybody([Note(of_occupancy("org", 7), endless)], "e1")) == []
+def test_event_without_a_capacity_has_no_public_counts() -> None:
+    unlimited = HELD | {"total": 0, "total_available": 0}
+    assert list(public_frames([Notification(occupancy_topic("org", 7), unlimited)], "e1")) == []

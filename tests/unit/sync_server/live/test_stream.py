@@ -1,4 +1,4 @@
-"""A stream: told at once what is noted, looked for what is not, heartbeats between, and an end for whoever must go."""
+"""A stream sends notifications at once, polls for missed ones, sends heartbeats, and ends when it must."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from itertools import islice
 from sqlalchemy.exc import OperationalError
 
 from sync_server.live.frames import Frame
-from sync_server.live.stream import Reader, told
-from sync_server.plumbing.bus import Hub, Listener, Note
+from sync_server.live.stream import Reader, stream_text
+from sync_server.plumbing.messaging.bus import Listener, LocalBus, Notification
 
 TOPIC = "events:event:e1"
 
 
 class Clock:
-    """Goes on by so much whenever somebody looks at it."""
+    """Advances by a step whenever it is read."""
 
     def __init__(self, step_s: float) -> None:
         self.now, self._step = 0, int(step_s * 1e9)
@@ -26,111 +26,111 @@ class Clock:
         return self.now
 
 
-class Impatient(Listener):
-    """Hears what is there and waits for nothing."""
+class NonBlockingListener(Listener):
+    """Returns what has arrived and never waits."""
 
-    def wait(self, timeout_s: float) -> list[Note]:
+    def wait(self, timeout_s: float) -> list[Notification]:
         return super().wait(0)
 
 
-class Told:
-    """A story that says what it was asked."""
+class FakeSource:
+    """A source whose frames say which method made them."""
 
     def __init__(self) -> None:
-        self.unheard: list[Frame] = []
+        self.missed: list[Frame] = []
 
-    def begin(self) -> Iterable[Frame]:
+    def start(self) -> Iterable[Frame]:
         return [Frame("begin", {}, 7)]
 
-    def news(self, notes: Sequence[Note]) -> Iterable[Frame]:
+    def on_notes(self, notes: Sequence[Notification]) -> Iterable[Frame]:
         return [Frame("news", note.body["n"]) for note in notes]
 
-    def patience_s(self) -> float:
+    def max_wait_s(self) -> float:
         return 1.0
 
-    def settled(self) -> Iterable[Frame]:
+    def flush(self) -> Iterable[Frame]:
         return ()
 
-    def look(self) -> Iterator[Frame]:
-        while self.unheard:
-            yield self.unheard.pop()
+    def poll(self) -> Iterator[Frame]:
+        while self.missed:
+            yield self.missed.pop()
 
 
-class Room:
-    """One stream with everything it needs."""
+class RunningStream:
+    """A stream with everything it needs."""
 
-    def __init__(self, step_s: float = 0.0, welcome: Callable[[], bool] = lambda: True) -> None:
-        self.hub, self.story, self.stop = Hub(), Told(), threading.Event()
-        self.listener = Impatient(self.hub, frozenset({TOPIC}))
+    def __init__(self, step_s: float = 0.0, allowed: Callable[[], bool] = lambda: True) -> None:
+        self.hub, self.source, self.stop = LocalBus(), FakeSource(), threading.Event()
+        self.listener = NonBlockingListener(self.hub, frozenset({TOPIC}))
         self.hub._listeners[TOPIC].add(self.listener)
-        reader = Reader(welcome, self.stop, Clock(step_s), look_every_s=lambda: 10)
-        self.frames = told(self.story, self.listener, reader)
+        reader = Reader(allowed, self.stop, Clock(step_s), poll_interval_s=lambda: 10)
+        self.frames = stream_text(self.source, self.listener, reader)
 
     def next(self, count: int) -> list[str]:
         return list(islice(self.frames, count))
 
 
-def test_a_stream_begins_with_when_to_come_again_and_how_things_stand() -> None:
-    assert Room().next(2) == ["retry: 3000\n\n", "event: begin\nid: 7\ndata: {}\n\n"]
+def test_stream_starts_with_the_retry_hint_and_the_first_frames() -> None:
+    assert RunningStream().next(2) == ["retry: 3000\n\n", "event: begin\nid: 7\ndata: {}\n\n"]
 
 
-def test_what_is_noted_is_told_in_its_order() -> None:
-    room = Room()
-    room.next(2)
+def test_notifications_are_sent_in_order() -> None:
+    running = RunningStream()
+    running.next(2)
     for n in (1, 2):
-        room.hub.tell(TOPIC, {"n": n})
-    assert room.next(2) == ["event: news\ndata: 1\n\n", "event: news\ndata: 2\n\n"]
+        running.hub.publish(TOPIC, {"n": n})
+    assert running.next(2) == ["event: news\ndata: 1\n\n", "event: news\ndata: 2\n\n"]
 
 
-def test_what_the_bus_has_not_told_is_found_after_a_while() -> None:
-    room = Room(step_s=3)
-    room.next(2)
-    room.story.unheard.append(Frame("found", 1))
-    assert "event: found" in "".join(room.next(3))
+def test_missed_changes_are_found_by_polling() -> None:
+    running = RunningStream(step_s=3)
+    running.next(2)
+    running.source.missed.append(Frame("found", 1))
+    assert "event: found" in "".join(running.next(3))
 
 
-def test_a_listener_that_may_have_missed_something_looks_at_once() -> None:
-    room = Room()
-    room.next(2)
-    room.story.unheard.append(Frame("found", 1))
-    room.hub.warn()
-    assert room.next(1) == ["event: found\ndata: 1\n\n"]
+def test_listener_that_missed_something_polls_at_once() -> None:
+    running = RunningStream()
+    running.next(2)
+    running.source.missed.append(Frame("found", 1))
+    running.hub.mark_missed()
+    assert running.next(1) == ["event: found\ndata: 1\n\n"]
 
 
-def test_silence_is_broken_by_heartbeats() -> None:
-    room = Room(step_s=4)
-    assert ": heartbeat\n\n" in room.next(4)[2:]
+def test_idle_stream_sends_heartbeats() -> None:
+    running = RunningStream(step_s=4)
+    assert ": heartbeat\n\n" in running.next(4)[2:]
 
 
-def test_the_stream_ends_with_the_server() -> None:
-    room = Room()
-    room.next(2)
-    room.stop.set()
-    assert list(room.frames) == []
+def test_stream_ends_with_the_server() -> None:
+    running = RunningStream()
+    running.next(2)
+    running.stop.set()
+    assert list(running.frames) == []
 
 
-def test_whoever_may_listen_no_more_hears_nothing_more() -> None:
-    room = Room(step_s=5, welcome=lambda: False)
-    room.next(2)
-    room.hub.tell(TOPIC, {"n": 1})
-    rest = list(room.frames)
-    assert len(rest) < 5  # a few words until it is asked again, then the end
+def test_stream_ends_when_permission_is_revoked() -> None:
+    running = RunningStream(step_s=5, allowed=lambda: False)
+    running.next(2)
+    running.hub.publish(TOPIC, {"n": 1})
+    rest = list(running.frames)
+    assert len(rest) < 5  # a few frames until the next check, then the end
 
 
-def test_a_stream_that_ends_leaves_nobody_listening() -> None:
-    room = Room()
-    room.next(2)
-    room.frames.close()  # type: ignore[attr-defined]  # it is a generator
-    assert not room.hub._listeners
+def test_closed_stream_leaves_no_listener() -> None:
+    running = RunningStream()
+    running.next(2)
+    running.frames.close()  # type: ignore[attr-defined]  # it is a generator
+    assert not running.hub._listeners
 
 
-def test_a_database_that_goes_away_ends_the_stream_and_not_the_server() -> None:
-    room = Room()
+def test_database_failure_ends_the_stream() -> None:
+    running = RunningStream()
 
-    def fail(_notes: Sequence[Note]) -> Iterable[Frame]:
+    def fail(_notes: Sequence[Notification]) -> Iterable[Frame]:
         raise OperationalError("SELECT 1", {}, OSError("gone"))
 
-    room.story.news = fail  # type: ignore[method-assign]
-    room.next(2)
-    room.hub.tell(TOPIC, {"n": 1})
-    assert list(room.frames) == []
+    running.source.on_notes = fail  # type: ignore[method-assign]
+    running.next(2)
+    running.hub.publish(TOPIC, {"n": 1})
+    assert list(running.frames) == []

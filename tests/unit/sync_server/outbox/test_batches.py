@@ -1,22 +1,22 @@
-"""Facts on their way to the broker, and what is known of each."""
+"""Batches of facts sent to the broker, and the outcome of each fact."""
 
 from __future__ import annotations
 
-from sync_server.outbox.broker_line import Batch
-from sync_server.plumbing.work import Message
+from sync_server.outbox.broker_connection import Batch
+from sync_server.plumbing.jobs import Message
 
 
 def a_fact(order: int) -> Message:
     return Message(f"m{order}", "event_updated", "marquee", 0, {}, {}, 1, order, "event:7")
 
 
-def test_nobody_waits_for_a_batch_without_facts() -> None:
-    """The house may have failed at all of them: that is no reason to give the line up."""
+def test_an_empty_batch_is_done_at_once() -> None:
+    """Local delivery may have failed for all of them: that is no reason to close the connection."""
     empty = Batch([])
     assert empty.done.is_set() and not empty.outcome.outage
 
 
-def test_a_batch_is_done_when_the_last_of_it_is_known() -> None:
+def test_a_batch_is_done_when_all_outcomes_are_known() -> None:
     batch = Batch([a_fact(1), a_fact(2)])
     batch.settle(lambda outcome: outcome.delivered.append(1))
     assert not batch.done.is_set()
@@ -24,7 +24,7 @@ def test_a_batch_is_done_when_the_last_of_it_is_known() -> None:
     assert batch.done.is_set() and (batch.outcome.delivered, batch.outcome.unrouted) == ([1], [2])
 
 
-def test_a_line_that_breaks_takes_back_nothing_that_is_known() -> None:
+def test_a_broken_connection_keeps_known_outcomes() -> None:
     batch = Batch([a_fact(1), a_fact(2)])
     batch.settle(lambda outcome: outcome.delivered.append(1))
     batch.break_off()

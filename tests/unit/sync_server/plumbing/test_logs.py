@@ -1,4 +1,4 @@
-"""A log line reaches the file in one piece: several processes write to the same one."""
+"""Each log line is written in one piece: several processes share the file."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sync_server.plumbing import logs
 
 
 class Pieces(io.StringIO):
-    """A file that remembers what came at once."""
+    """A file that records each write."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -23,7 +23,7 @@ class Pieces(io.StringIO):
         return len(text)
 
 
-def test_a_line_comes_with_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_line_is_written_with_its_newline(monkeypatch: pytest.MonkeyPatch) -> None:
     file = Pieces()
     with monkeypatch.context() as here:
         here.setattr(sys, "stderr", file)

@@ -1,4 +1,4 @@
-"""What is sealed opens for its purpose, with its key, and unaltered; and not otherwise."""
+"""A sealed secret opens only with its purpose, its key, and unaltered."""
 
 from __future__ import annotations
 
@@ -33,37 +33,37 @@ def test_another_purpose_or_another_key(sealer: Sealer, purpose: str) -> None:
         sealer.open(SEALER.seal(b"secret", "p"), purpose)
 
 
-def test_a_mark_is_the_same_for_the_same_words_purpose_and_key_alone() -> None:
-    mark = SEALER.mark("ada@example.org", "lists of one house")
-    assert mark == Sealer(b"k" * 32, os.urandom).mark("ada@example.org", "lists of one house")
+def test_a_keyed_hash_depends_on_text_purpose_and_key() -> None:
+    keyed_hash = SEALER.keyed_hash("ada@example.org", "lists of one venue")
+    assert keyed_hash == Sealer(b"k" * 32, os.urandom).keyed_hash("ada@example.org", "lists of one venue")
     others = [
-        SEALER.mark("eda@example.org", "lists of one house"),
-        SEALER.mark("ada@example.org", "lists of another"),
-        Sealer(b"x" * 32, os.urandom).mark("ada@example.org", "lists of one house"),
+        SEALER.keyed_hash("eda@example.org", "lists of one venue"),
+        SEALER.keyed_hash("ada@example.org", "lists of another"),
+        Sealer(b"x" * 32, os.urandom).keyed_hash("ada@example.org", "lists of one venue"),
     ]
-    assert mark not in others and len(mark) == 64
+    assert keyed_hash not in others and len(keyed_hash) == 64
 
 
-def test_a_cut_seal() -> None:
+def test_a_truncated_secret() -> None:
     for length in (0, 5, 12, 20):
         with pytest.raises(StorageError):
             SEALER.open(SEALER.seal(b"secret", "p")[:length], "p")
 
 
-def test_the_key_file_is_made_once_and_only_its_owner_reads_it(tmp_path: Path) -> None:
+def test_the_key_file_is_created_once_and_only_its_owner_can_read_it(tmp_path: Path) -> None:
     path = tmp_path / "deep" / "master.key"
     key = load_or_make(path, os.urandom, may_make=True)
     assert path.stat().st_mode & 0o777 == 0o600
     assert load_or_make(path, os.urandom, may_make=True) == key == make(path, os.urandom)
 
 
-def test_several_processes_do_not_make_a_key_each(tmp_path: Path) -> None:
+def test_no_key_is_created_where_that_is_not_allowed(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match="key master"):
         load_or_make(tmp_path / "master.key", os.urandom, may_make=False)
 
 
 @pytest.mark.parametrize("content", ["", "zz" * 32, "11" * 31])
-def test_a_file_that_holds_no_key(tmp_path: Path, content: str) -> None:
+def test_a_file_without_a_valid_key(tmp_path: Path, content: str) -> None:
     path = tmp_path / "master.key"
     path.write_text(content)
     with pytest.raises(SettingsError, match="64 hexadecimal"):

@@ -1,4 +1,4 @@
-"""How a batch is sorted and how far a journal reaches, told as small stories."""
+"""How an upload is checked, and how far a journal is complete."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from shared import scans
 from shared.scans import GENESIS, Entry, EntryKind
 from sync_server.scans.rules import (
-    Held,
+    HeldEntry,
     Line,
     Mark,
-    Why,
+    QuarantineReason,
     advance,
     read_batch,
     with_chain_checked,
@@ -24,7 +24,7 @@ from sync_server.scans.rules import (
 DEVICE, BRANCH = 5, 1
 
 
-def an_entry(seq: int, previous: bytes = GENESIS, **words: object) -> Entry:
+def an_entry(seq: int, previous: bytes = GENESIS, **fields: object) -> Entry:
     """An entry of device 5 on branch 1."""
     plain = Entry(
         device=DEVICE,
@@ -56,7 +56,7 @@ def an_entry(seq: int, previous: bytes = GENESIS, **words: object) -> Entry:
         digest=b"",
         previous=previous,
     )
-    return replace(plain, **words)  # type: ignore[arg-type]  # words of any column
+    return replace(plain, **fields)  # type: ignore[arg-type]  # values of any column
 
 
 def a_chain(length: int) -> list[bytes]:
@@ -67,8 +67,8 @@ def a_chain(length: int) -> list[bytes]:
     return bodies
 
 
-def whys(lines: list[Line]) -> list[str]:
-    """Why each is kept apart."""
+def reasons(lines: list[Line]) -> list[str]:
+    """Why each line is quarantined."""
     return [line.why for line in lines]
 
 
@@ -77,52 +77,52 @@ def test_a_whole_chain_is_good() -> None:
     assert [(line.seq, line.why) for line in lines] == [(1, ""), (2, ""), (3, ""), (4, "")]
 
 
-def test_nonsense_takes_the_place_after_its_neighbour() -> None:
+def test_an_unreadable_entry_gets_the_number_after_its_predecessor() -> None:
     first, _, third = a_chain(3)
     lines = read_batch(DEVICE, BRANCH, [first, b"\xff", third], 1)
-    assert [(line.seq, line.why) for line in lines] == [(1, ""), (2, Why.UNREADABLE), (3, "")]
+    assert [(line.seq, line.why) for line in lines] == [(1, ""), (2, QuarantineReason.UNREADABLE), (3, "")]
 
 
-def test_behind_a_bad_entry_the_chain_starts_anew() -> None:
+def test_after_a_bad_entry_the_chain_starts_again() -> None:
     first = a_chain(1)[0]
     stray = scans.encode(an_entry(2, bytes(31) + b"\x07"))
     third = scans.encode(an_entry(3, scans.entry_hash(stray)))
     lines = with_chain_checked(read_batch(DEVICE, BRANCH, [first, stray, third], 1), {})
-    assert whys(lines) == ["", Why.BROKEN_CHAIN, ""]
+    assert reasons(lines) == ["", QuarantineReason.BROKEN_CHAIN, ""]
 
 
 def test_an_entry_must_follow_what_is_held_already() -> None:
     second = scans.encode(an_entry(2, bytes(31) + b"\x07"))
     lines = read_batch(DEVICE, BRANCH, [second], 2)
-    assert whys(with_chain_checked(lines, {1: [Held(bytes(32), False)]})) == [Why.BROKEN_CHAIN]
-    assert whys(with_chain_checked(lines, {1: [Held(bytes(32), True)]})) == [""]
-    assert whys(with_chain_checked(lines, {})) == [""]
+    assert reasons(with_chain_checked(lines, {1: [HeldEntry(bytes(32), False)]})) == [QuarantineReason.BROKEN_CHAIN]
+    assert reasons(with_chain_checked(lines, {1: [HeldEntry(bytes(32), True)]})) == [""]
+    assert reasons(with_chain_checked(lines, {})) == [""]
 
 
 def test_either_line_of_a_fork_may_be_continued() -> None:
     second = scans.encode(an_entry(2, bytes(31) + b"\x07"))
-    held = {1: [Held(bytes(32), False), Held(bytes(31) + b"\x07", False)]}
-    assert whys(with_chain_checked(read_batch(DEVICE, BRANCH, [second], 2), held)) == [""]
+    held = {1: [HeldEntry(bytes(32), False), HeldEntry(bytes(31) + b"\x07", False)]}
+    assert reasons(with_chain_checked(read_batch(DEVICE, BRANCH, [second], 2), held)) == [""]
 
 
 def test_a_gap_names_the_last_entry_before_the_hole() -> None:
     gap = an_entry(5, bytes(31) + b"\x07", kind=EntryKind.GAP, details={"first": 3, "last": 4})
     lines = read_batch(DEVICE, BRANCH, [scans.encode(gap)], 5)
-    assert whys(with_chain_checked(lines, {2: [Held(bytes(31) + b"\x07", False)]})) == [""]
-    assert whys(with_chain_checked(lines, {2: [Held(bytes(32), False)]})) == [Why.BROKEN_CHAIN]
+    assert reasons(with_chain_checked(lines, {2: [HeldEntry(bytes(31) + b"\x07", False)]})) == [""]
+    assert reasons(with_chain_checked(lines, {2: [HeldEntry(bytes(32), False)]})) == [QuarantineReason.BROKEN_CHAIN]
 
 
-def test_entries_of_foreign_events_are_kept_apart() -> None:
+def test_entries_of_foreign_events_are_quarantined() -> None:
     bodies = [scans.encode(an_entry(seq, event=event)) for seq, event in ((1, 0), (2, 7), (3, 8))]
     lines = without_foreign(read_batch(DEVICE, BRANCH, bodies, 1), {7})
-    assert whys(lines) == ["", "", Why.FOREIGN_EVENT]
+    assert reasons(lines) == ["", "", QuarantineReason.FOREIGN_EVENT]
 
 
-def test_an_entry_that_its_device_did_not_sign_for_is_kept_apart() -> None:
+def test_an_entry_that_its_device_did_not_sign_is_quarantined() -> None:
     lines = read_batch(DEVICE, BRANCH, a_chain(2), 1)
-    assert whys(with_head_checked(lines, 2, lines[1].hash)) == ["", ""]
-    assert whys(with_head_checked(lines, 2, bytes(32))) == ["", Why.WRONG_HEAD]
-    assert whys(with_head_checked(lines, 9, bytes(32))) == ["", ""]
+    assert reasons(with_head_checked(lines, 2, lines[1].hash)) == ["", ""]
+    assert reasons(with_head_checked(lines, 2, bytes(32))) == ["", QuarantineReason.WRONG_HEAD]
+    assert reasons(with_head_checked(lines, 9, bytes(32))) == ["", ""]
 
 
 def h(seq: int) -> bytes:
@@ -142,7 +142,7 @@ def test_the_first_line_of_a_fork_gives_the_marks_head() -> None:
 
 
 @given(st.lists(st.booleans(), min_size=1, max_size=30), st.integers(0, 30))
-def test_the_mark_is_the_same_however_the_walk_is_cut(present: list[bool], cut: int) -> None:
+def test_the_mark_does_not_depend_on_how_entries_are_split(present: list[bool], cut: int) -> None:
     held = [(seq, h(seq)) for seq, there in enumerate(present, start=1) if there]
     whole = advance(Mark(0, GENESIS), held, [])
     first = advance(Mark(0, GENESIS), held[:cut], [])

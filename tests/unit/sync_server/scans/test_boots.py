@@ -1,4 +1,4 @@
-"""Corrected times from kept boots: the same as from the whole journal, in whatever pieces it came."""
+"""Corrected times from stored boots equal those from the whole journal, however it was split."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ def a_night(anchored: list[bool]) -> list[Entry]:
 @given(st.lists(st.booleans(), min_size=1, max_size=40), st.data())
 def test_pieces_in_any_order_give_the_times_of_the_whole(anchored: list[bool], data: st.DataObject) -> None:
     night = a_night(anchored)
-    kept: dict[bytes, boots.KeptBoot] = {}
+    stored: dict[bytes, boots.StoredBoot] = {}
     for entry in data.draw(st.permutations(night)):
-        boots.note(kept, [entry])
-    kept = boots.read(boots.write(kept))
+        boots.note(stored, [entry])
+    stored = boots.read(boots.write(stored))
     whole = Timeline.of(night)
     piece = data.draw(st.lists(st.sampled_from(night), min_size=1, max_size=5))
-    told = boots.timeline(kept, piece)
-    assert [told.at(entry) for entry in piece] == [whole.at(entry) for entry in piece]
+    timeline = boots.timeline(stored, piece)
+    assert [timeline.at(entry) for entry in piece] == [whole.at(entry) for entry in piece]

@@ -1,4 +1,4 @@
-"""Bodies inside zones and gates, counted from movements in any order."""
+"""People inside zones and gates, counted from movements in any order."""
 
 from __future__ import annotations
 
@@ -15,31 +15,33 @@ LATE = EIGHT + 8 * HOUR
 EVENT = an_event_row()
 
 
-def a_step(ticket: int, minute: int, way: Direction = Direction.ENTRY, *, zone: int = 1, again: bool = False) -> Step:
-    return Step(ticket, Passage(EIGHT + minute * 60_000, 4, 1, minute + 1, way, 2, zone), duplicate=again)
+def a_step(
+    ticket: int, minute: int, direction: Direction = Direction.ENTRY, *, zone: int = 1, again: bool = False
+) -> Step:
+    return Step(ticket, Passage(EIGHT + minute * 60_000, 4, 1, minute + 1, direction, 2, zone), duplicate=again)
 
 
 def inside(*steps: Step, now: int = LATE) -> dict[int, int]:
     return dict(crowd(steps, by_zone, {}, EVENT, now).inside)
 
 
-def test_who_came_is_inside_until_they_leave() -> None:
+def test_a_guest_is_inside_until_they_leave() -> None:
     assert inside(a_step(1, 0), a_step(2, 1)) == {1: 2}
     assert inside(a_step(1, 0), a_step(2, 1), a_step(1, 2, Direction.EXIT)) == {1: 1}
 
 
-def test_a_duplicate_is_another_body_and_each_leaves_once() -> None:
+def test_a_duplicate_is_another_person_and_each_leaves_once() -> None:
     two = (a_step(1, 0), a_step(1, 1, again=True))
     out = [a_step(1, minute, Direction.EXIT) for minute in (2, 3, 4)]
     assert [inside(*two, *out[:left]) for left in range(4)] == [{1: 2}, {1: 1}, {}, {}]
 
 
-def test_walking_in_again_elsewhere_is_the_same_body() -> None:
+def test_entering_again_elsewhere_is_the_same_person() -> None:
     assert inside(a_step(1, 0, zone=1), a_step(1, 5, zone=2)) == {2: 1}
     assert dict(crowd([a_step(1, 0), a_step(1, 5, zone=2)], by_gate, {}, EVENT, LATE).inside) == {2: 1}
 
 
-def test_the_cut_over_sends_everybody_home_unless_the_event_says_otherwise() -> None:
+def test_the_cut_over_empties_the_venue_unless_the_event_says_otherwise() -> None:
     days = (
         EventDay("2026-07-03", EIGHT - 15 * HOUR, EIGHT + 9 * HOUR),
         EventDay("2026-07-04", EIGHT + 9 * HOUR, 2**42),
@@ -51,18 +53,18 @@ def test_the_cut_over_sends_everybody_home_unless_the_event_says_otherwise() -> 
     assert dict(crowd([a_step(1, 0)], by_zone, {}, overnight, tomorrow).inside) == {1: 1}
 
 
-def test_before_the_house_was_emptied_nobody_counts() -> None:
+def test_entries_before_the_venue_was_emptied_do_not_count() -> None:
     emptied = an_event_row(counts_from=EIGHT + 60_000)
     assert dict(crowd([a_step(1, 0), a_step(2, 1)], by_zone, {}, emptied, LATE).inside) == {1: 1}
 
 
-def test_the_one_too_many_is_named_and_is_inside_all_the_same() -> None:
+def test_the_entry_beyond_capacity_is_reported_and_counted() -> None:
     steps = [a_step(ticket, ticket) for ticket in range(1, 5)]
     counted = crowd(steps, by_zone, {1: 3}, EVENT, LATE)
     assert (counted.too_many, dict(counted.inside)) == ((steps[3],), {1: 4})
 
 
-def test_who_leaves_makes_room() -> None:
+def test_an_exit_makes_room() -> None:
     steps = [a_step(1, 0), a_step(2, 1), a_step(1, 2, Direction.EXIT), a_step(3, 3)]
     assert crowd(steps, by_zone, {1: 2}, EVENT, LATE).too_many == ()
 

@@ -1,4 +1,4 @@
-"""How far a supervisor's decision at a gate reaches, whatever the order in which journals arrive."""
+"""The scope of a supervisor's decision at a gate, whatever the order in which journals arrive."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from tests.unit.shared.wire_builders import EIGHT, an_entry
 
 
 def doors(seq: int, *, opened: bool = True, gate: int = 0, **different: Any) -> Decision:
-    words: dict[str, Any] = {"kind": EntryKind.DOORS, "gate": gate, "override_by": 1, "details": {"opened": opened}}
-    return _made(an_entry(seq=seq, **words | different))
+    fields: dict[str, Any] = {"kind": EntryKind.DOORS, "gate": gate, "override_by": 1, "details": {"opened": opened}}
+    return _made(an_entry(seq=seq, **fields | different))
 
 
 def emptied(seq: int, **different: Any) -> Decision:
-    words: dict[str, Any] = {"kind": EntryKind.COUNT_CORRECTION, "override_by": 1, "details": {"counts_from": EIGHT}}
-    return _made(an_entry(seq=seq, **words | different))
+    fields: dict[str, Any] = {"kind": EntryKind.COUNT_CORRECTION, "override_by": 1, "details": {"counts_from": EIGHT}}
+    return _made(an_entry(seq=seq, **fields | different))
 
 
 def _made(entry: Entry) -> Decision:
     return Decision(entry, entry.seq.to_bytes(32, "big"), EIGHT + entry.seq, 10)
 
 
-def test_doors_are_open_behind_the_entry_that_opened_them_and_on_that_device_alone() -> None:
+def test_doors_are_open_after_the_entry_that_opened_them_and_on_that_device_only() -> None:
     known = Decisions([doors(5)])
     assert [known.opened(an_entry(seq=seq), 0) for seq in (4, 5, 6)] == [False, False, True]
     assert not known.opened(an_entry(seq=6, device=9), 0)
@@ -38,17 +38,17 @@ def test_the_events_doors_open_no_closed_gate_and_the_other_way_round() -> None:
     assert not Decisions([doors(5, gate=2)]).opened(an_entry(seq=6), 0)
 
 
-def test_what_a_device_had_decided_goes_on_in_its_next_branch() -> None:
+def test_decisions_of_a_device_continue_in_its_next_branch() -> None:
     assert Decisions([doors(5)]).opened(an_entry(seq=1, branch=2), 0)
 
 
-def test_an_emptied_house_reaches_everybody_from_its_moment_on() -> None:
+def test_an_emptied_venue_counts_for_everybody_from_that_time_on() -> None:
     known = Decisions([emptied(5), emptied(9, device=8)])
     assert [known.emptied(EIGHT + ms) for ms in (4, 5, 8, 9)] == [0, EIGHT + 5, EIGHT + 5, EIGHT + 9]
     assert known.emptied_on(an_entry(seq=20)) == EIGHT + 5
 
 
-def test_who_is_no_supervisor_decides_nothing() -> None:
+def test_only_supervisors_make_decisions() -> None:
     assert is_decision(emptied(1).entry, {1})
     assert not is_decision(emptied(1).entry, {2})
     assert not is_decision(emptied(1, event=0).entry, {1})

@@ -1,4 +1,4 @@
-"""What a ticket's scans come to depends on their set, and on nothing but the set."""
+"""The result of reconciling a ticket depends only on the set of its scans."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from shared.claims import Entitlement
 from shared.rows import TicketState
 from sync_server.scans.reconcile import ConflictKind, Judged, reconcile
 from tests.unit.shared.wire_builders import EIGHT, a_ticket_row
-from tests.unit.sync_server.scans.past import MINUTE, Past, a_scan, past_of
+from tests.unit.sync_server.scans.server_history import MINUTE, ServerHistory, a_scan, past_of
 
 
 @st.composite
@@ -42,7 +42,9 @@ def sets_of_scans(draw: st.DrawFn) -> list[Judged]:
 
 
 @given(sets_of_scans(), st.data())
-def test_every_order_of_upload_and_every_repetition_comes_to_the_same(scans: list[Judged], data: st.DataObject) -> None:
+def test_every_order_of_upload_and_every_repetition_has_the_same_result(
+    scans: list[Judged], data: st.DataObject
+) -> None:
     row = a_ticket_row(entitlement=data.draw(st.sampled_from(Entitlement)), limit=1)
     past = past_of(row, replace(row, state=TicketState.BLOCKED), since=(0, EIGHT + 2 * MINUTE))
     # Two uploads of one entry are the same entry: what the store found out about it is the same as well.
@@ -53,18 +55,18 @@ def test_every_order_of_upload_and_every_repetition_comes_to_the_same(scans: lis
 
 
 @given(sets_of_scans(), st.integers(0, 7))
-def test_batches_come_to_the_same_as_all_at_once(scans: list[Judged], cut: int) -> None:
+def test_batches_have_the_same_result_as_all_at_once(scans: list[Judged], cut: int) -> None:
     known = list({(one.entry.device, one.entry.seq, repr(one.entry)): one for one in scans}.values())
     store: list[Judged] = []
     for batch in (known[cut:], known[:cut], known[cut:]):
         store += batch
-        last = reconcile(store, Past())
-    assert last == reconcile(known, Past())
+        last = reconcile(store, ServerHistory())
+    assert last == reconcile(known, ServerHistory())
 
 
 @given(sets_of_scans())
-def test_whatever_was_uploaded_something_comes_of_it(scans: list[Judged]) -> None:
-    outcome = reconcile(scans, Past())
+def test_any_set_of_scans_can_be_reconciled(scans: list[Judged]) -> None:
+    outcome = reconcile(scans, ServerHistory())
     assert set(outcome.history) <= set(outcome.counted)
     assert sum(one.kind == ConflictKind.DUPLICATE for one in outcome.conflicts) == len(outcome.counted) - len(
         outcome.history

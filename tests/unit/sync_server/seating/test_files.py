@@ -1,4 +1,4 @@
-"""Layouts come from other people's files, with other people's mistakes."""
+"""Layouts are read from other people's files, with their mistakes."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.errors import InvalidRequest
-from sync_server.seating import csv_plans, pretix_plans, svg_plans
-from sync_server.seating.plan import AccessMode, Category, LayoutPlan, SeatPlan, ZonePlan, ZoneType
+from sync_server.seating.file_formats import csv_plans, pretix_plans, svg_plans
+from sync_server.seating.layouts.plan import AccessMode, Category, LayoutPlan, SeatPlan, ZonePlan, ZoneType
 
 SVG = '<svg xmlns="http://www.w3.org/2000/svg">{}</svg>'
 
@@ -41,7 +41,7 @@ def read_pretix(plan: Any) -> LayoutPlan:
     return pretix_plans.read(orjson.dumps(plan))
 
 
-def test_pretix_seats_stand_where_zone_row_and_seat_put_them_together() -> None:
+def test_pretix_positions_add_up_from_zone_row_and_seat() -> None:
     (zone,) = read_pretix(a_pretix_plan(a_pretix_seat(1), a_pretix_seat(2))).zones
     assert [(seat.x, seat.y, seat.row, seat.number) for seat in zone.seats] == [
         (135, 205, "A", "1"),
@@ -50,7 +50,7 @@ def test_pretix_seats_stand_where_zone_row_and_seat_put_them_together() -> None:
     assert (zone.zone_type, zone.capacity, zone.seats[0].price_category) == (ZoneType.RESERVED_SEATING, 2, "Front")
 
 
-def test_pretix_drawing_survives_the_journey() -> None:
+def test_pretix_drawing_survives_a_round_trip() -> None:
     plan = read_pretix(a_pretix_plan(a_pretix_seat(1)))
     again = orjson.loads(pretix_plans.write(plan))
     assert again["size"] == {"width": 800, "height": 600}
@@ -59,7 +59,7 @@ def test_pretix_drawing_survives_the_journey() -> None:
     assert pretix_plans.read(orjson.dumps(again)).zones == plan.zones
 
 
-def test_pretix_mistakes_are_told_with_their_places() -> None:
+def test_pretix_mistakes_are_listed_with_their_places() -> None:
     seat = a_pretix_seat(1, colour="red")
     del seat["seat_guid"]
     mistakes = refused(
@@ -67,9 +67,9 @@ def test_pretix_mistakes_are_told_with_their_places() -> None:
     )
     assert mistakes == {
         "zones[0].rows[0].seats[0].seat_guid": "is missing",
-        "zones[0].rows[0].seats[0].colour": "is no field of this format",
+        "zones[0].rows[0].seats[0].colour": "is not a field of this format",
         "zones[0].rows[0].seats[1].position.x": "must be a number",
-        "extra": "is no field of this format",
+        "extra": "is not a field of this format",
     }
 
 
@@ -78,7 +78,7 @@ def test_pretix_seat_of_a_category_that_does_not_exist() -> None:
     assert list(mistakes) == ["zones[0].rows[0].seats[0].category"]
 
 
-def test_two_rows_of_one_name_stay_two_rows() -> None:
+def test_two_rows_of_the_same_name_stay_separate() -> None:
     plan = a_pretix_plan(a_pretix_seat(1))
     plan["zones"][0]["rows"].append({"row_number": "A", "seats": [a_pretix_seat(1, seat_guid="other")]})
     (zone,) = read_pretix(plan).zones
@@ -96,7 +96,7 @@ def test_csv_of_a_spreadsheet_with_semicolons_and_a_byte_order_mark() -> None:
     ]
 
 
-def test_csv_zone_without_seats_says_how_many_it_holds() -> None:
+def test_csv_zone_without_seats_has_a_capacity() -> None:
     text = b"zone,zone_type,capacity,access_mode,allowed_roles\nPit,ga_standing,300,role_based,crew|press\n"
     (zone,) = csv_plans.read(text, "Hall").zones
     assert (zone.capacity, zone.access_mode, zone.allowed_roles) == (300, AccessMode.ROLE_BASED, ("crew", "press"))
@@ -120,7 +120,7 @@ def test_csv_zone_without_seats_says_how_many_it_holds() -> None:
         (b"", {"line 1"}),
     ],
 )
-def test_csv_mistakes_are_told_with_line_and_column(text: bytes, places: set[str]) -> None:
+def test_csv_mistakes_are_listed_with_line_and_column(text: bytes, places: set[str]) -> None:
     assert set(refused(lambda: csv_plans.read(text, "Hall"))) == places
 
 
@@ -128,7 +128,7 @@ def read_svg(body: str) -> LayoutPlan:
     return svg_plans.read(SVG.format(body).encode(), "Hall")
 
 
-def test_svg_shapes_take_from_their_groups_what_they_do_not_say() -> None:
+def test_svg_shapes_inherit_from_their_groups() -> None:
     (zone,) = read_svg(
         '<g data-zone="Stalls" transform="translate(100 0)"><g data-row="A" transform="scale(2)">'
         '<circle data-seat="A-1" data-number="1" cx="1" cy="2" onclick="steal()"/>'
@@ -141,7 +141,7 @@ def test_svg_shapes_take_from_their_groups_what_they_do_not_say() -> None:
     ]
 
 
-def test_svg_turned_rows_stand_where_they_are_seen() -> None:
+def test_svg_rotated_rows_are_where_they_appear() -> None:
     (zone,) = read_svg(
         '<g data-zone="Z" data-row="A" transform="rotate(90 10 10)">'
         '<circle data-seat="1" data-number="1" cx="20" cy="10"/></g>'
@@ -171,7 +171,7 @@ def test_svg_shape_with_a_capacity_is_a_zone() -> None:
         ("<circle>", "line 1, column 51"),
     ],
 )
-def test_svg_mistakes_are_told_with_their_line(body: str, place: str) -> None:
+def test_svg_mistakes_are_listed_with_their_line(body: str, place: str) -> None:
     assert place in refused(lambda: read_svg(body))
 
 
@@ -184,16 +184,16 @@ def test_svg_mistakes_are_told_with_their_line(body: str, place: str) -> None:
         "",
     ],
 )
-def test_svg_with_a_document_type_is_refused_before_any_entity_counts(declared: str) -> None:
+def test_svg_with_a_document_type_is_refused_before_entities_expand(declared: str) -> None:
     text = f'<?xml version="1.0"?><!DOCTYPE svg [{declared}]>{SVG.format("<text>x</text>")}'
     assert "document type" in next(iter(refused(lambda: svg_plans.read(text.encode(), "Hall")).values()))
 
 
-def test_svg_that_is_nested_without_end_is_refused() -> None:
+def test_svg_that_is_nested_too_deep_is_refused() -> None:
     assert "levels deep" in next(iter(refused(lambda: read_svg("<g>" * 5000 + "</g>" * 5000)).values()))
 
 
-def a_house() -> LayoutPlan:
+def a_layout() -> LayoutPlan:
     seats = (
         SeatPlan("A & 1", "A", '1"', 0.5, -2.25, Category.WHEELCHAIR, "A<2"),
         SeatPlan("A<2", "A", "2", 1.5, -2.25, Category.COMPANION, "A & 1", price_category="Front"),
@@ -203,14 +203,14 @@ def a_house() -> LayoutPlan:
     return LayoutPlan("Hall", (stalls, ZonePlan("Pit", ZoneType.GA_STANDING, 40)))
 
 
-def test_what_is_written_is_read_again() -> None:
-    house = a_house()
-    assert csv_plans.read(csv_plans.write(house), "Hall") == house
-    assert svg_plans.read(svg_plans.write(house), "Hall") == house
+def test_written_files_can_be_read_again() -> None:
+    layout = a_layout()
+    assert csv_plans.read(csv_plans.write(layout), "Hall") == layout
+    assert svg_plans.read(svg_plans.write(layout), "Hall") == layout
 
 
 @given(st.binary(max_size=300) | st.text(alphabet='zone,row;\n"123 AS\t', max_size=200).map(str.encode))
-def test_no_file_is_answered_with_anything_but_words(text: bytes) -> None:
+def test_no_file_causes_anything_but_a_refusal(text: bytes) -> None:
     for read in (pretix_plans.read, lambda t: csv_plans.read(t, "Hall"), lambda t: svg_plans.read(t, "Hall")):
         try:
             read(text)
@@ -226,7 +226,7 @@ JSON = st.recursive(
 
 
 @given(zones=JSON, row=JSON)
-def test_no_nonsense_in_the_shape_of_a_plan_gets_through(zones: Any, row: Any) -> None:
+def test_malformed_plans_are_refused(zones: Any, row: Any) -> None:
     broken = a_pretix_plan(a_pretix_seat(1))
     broken["zones"][0]["rows"][0] |= {"row_number": "A", "seats": row}
     for plan in (a_pretix_plan(zones=zones), broken):

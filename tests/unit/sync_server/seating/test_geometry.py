@@ -1,4 +1,4 @@
-"""Where seats stand says who is whose neighbour."""
+"""The positions of seats decide which seats are neighbours."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from math import cos, pi, sin
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sync_server.seating.geometry import NumberedSeat, focus, hall_rows, placed
-from sync_server.seating.plan import SeatPlan, ZonePlan, ZoneType
+from sync_server.seating.layouts.plan import SeatPlan, ZonePlan, ZoneType
+from sync_server.seating.search.geometry import NumberedSeat, focus, grid_rows, place_seats
 
 
 def a_zone(*seats: SeatPlan) -> ZonePlan:
@@ -20,7 +20,7 @@ def a_seat(number: int, x: float | None, y: float | None = 0.0, row: str = "A", 
 
 
 def lined_up(zone: ZonePlan) -> list[tuple[str, int]]:
-    return [(seat.plan.number, seat.place) for seat in placed(zone)]
+    return [(seat.plan.number, seat.place) for seat in place_seats(zone)]
 
 
 def test_wide_gap_is_an_aisle() -> None:
@@ -28,12 +28,12 @@ def test_wide_gap_is_an_aisle() -> None:
     assert lined_up(zone) == [("1", 0), ("2", 1), ("3", 3), ("4", 4)]
 
 
-def test_seats_nobody_drew_are_neighbours_as_listed_but_for_the_aisles_that_are_said() -> None:
+def test_seats_without_positions_are_neighbours_as_listed_except_across_aisles() -> None:
     zone = a_zone(a_seat(1, None), a_seat(2, None, aisle_after=True), a_seat(3, None))
     assert lined_up(zone) == [("1", 0), ("2", 1), ("3", 3)]
 
 
-def test_odd_numbers_left_and_even_ones_right_are_no_neighbours_by_number() -> None:
+def test_neighbours_follow_positions_where_odd_numbers_are_left_and_even_right() -> None:
     zone = a_zone(a_seat(1, -1), a_seat(2, 1), a_seat(3, -2), a_seat(4, 2), a_seat(5, -3), a_seat(6, 3))
     assert [number for number, _ in lined_up(zone)] == ["6", "4", "2", "1", "3", "5"] or [
         number for number, _ in lined_up(zone)
@@ -41,20 +41,20 @@ def test_odd_numbers_left_and_even_ones_right_are_no_neighbours_by_number() -> N
 
 
 @given(st.permutations(range(12)), st.floats(0, 2 * pi), st.floats(0.3, 0.9))
-def test_seats_of_an_arc_stand_in_order_however_they_are_listed(order: list[int], turn: float, span: float) -> None:
-    angles = [turn + span * pi * seat / 12 for seat in range(12)]
+def test_seats_of_an_arc_are_ordered_however_they_are_listed(order: list[int], rotation: float, span: float) -> None:
+    angles = [rotation + span * pi * seat / 12 for seat in range(12)]
     zone = a_zone(*(a_seat(seat, 40 * cos(angles[seat]), 40 * sin(angles[seat])) for seat in order))
-    stood = [int(number) for number, _ in lined_up(zone)]
-    assert stood in (list(range(12)), list(range(11, -1, -1)))
+    ordered = [int(number) for number, _ in lined_up(zone)]
+    assert ordered in (list(range(12)), list(range(11, -1, -1)))
     assert [place for _, place in lined_up(zone)] == list(range(12))
 
 
-def test_zone_looks_at_the_middle_of_its_first_row_unless_somebody_says_otherwise() -> None:
+def test_zone_faces_the_middle_of_its_first_row_by_default() -> None:
     zone = a_zone(a_seat(1, 0), a_seat(2, 2), a_seat(1, 0, 5, row="B"))
-    assert focus(zone, placed(zone)) == (1.0, 0.0)
+    assert focus(zone, place_seats(zone)) == (1.0, 0.0)
 
 
-def test_aisles_become_walls_of_the_hall() -> None:
+def test_aisles_become_walls_in_the_grid() -> None:
     seats = [NumberedSeat(n, 1, "", "A", 0, place, str(n), float(place), 0.0) for n, place in ((1, 0), (2, 1), (3, 3))]
-    (row,) = hall_rows(seats, {1: ("Stalls", (0.0, 0.0))})
+    (row,) = grid_rows(seats, {1: ("Stalls", (0.0, 0.0))})
     assert (row.seats, row.names, row.zone_name) == ((1, 2, None, 3), ("1", "2", "", "3"), "Stalls")

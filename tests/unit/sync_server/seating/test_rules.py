@@ -1,4 +1,4 @@
-"""Whom zones let in, and what the policy leaves to events."""
+"""Who may book in zones, and what the policy leaves to events."""
 
 from __future__ import annotations
 
@@ -6,25 +6,25 @@ import pytest
 
 from shared.errors import Conflict, Forbidden, InvalidRequest
 from sync_server.plumbing.principals import Principal
-from sync_server.seating.offers import Refused
-from sync_server.seating.plan import AccessMode, ZoneType
+from sync_server.seating.layouts.plan import AccessMode, ZoneType
 from sync_server.seating.rules import (
-    Entrance,
-    Ground,
+    Entitlement,
     Policy,
     Visitor,
+    ZoneAccess,
+    booking_refusal,
+    check_group_size,
     check_overrides,
-    check_party,
     check_policy_change,
     check_zones,
     effective,
-    may_book,
-    may_sit,
+    entitlement,
 )
+from sync_server.seating.search.offers import Refusal
 
-MEMBERS = Entrance("Lounge", AccessMode.MEMBERSHIP_TIER, membership_tier="friends")
-CREW = Entrance("Backstage", AccessMode.ROLE_BASED, allowed_roles=frozenset({"crew"}))
-LISTED = Entrance("Box", AccessMode.WHITELIST)
+MEMBERS = ZoneAccess("Lounge", AccessMode.MEMBERSHIP_TIER, membership_tier="friends")
+CREW = ZoneAccess("Backstage", AccessMode.ROLE_BASED, allowed_roles=frozenset({"crew"}))
+LISTED = ZoneAccess("Box", AccessMode.WHITELIST)
 OWNER = Principal("user", "1", "org", role="owner")
 
 
@@ -35,14 +35,14 @@ def a_visitor(**known: object) -> Visitor:
 @pytest.mark.parametrize(
     ("zone", "visitor"),
     [
-        (Entrance("Floor", AccessMode.PUBLIC), Visitor()),
+        (ZoneAccess("Floor", AccessMode.PUBLIC), Visitor()),
         (MEMBERS, a_visitor(membership_tier="friends", membership_active=True)),
         (CREW, a_visitor(roles=frozenset({"crew", "press"}))),
         (LISTED, a_visitor(whitelisted=True)),
     ],
 )
-def test_zone_lets_in_whom_it_is_for(zone: Entrance, visitor: Visitor) -> None:
-    assert may_book(zone, visitor) is None
+def test_zone_admits_those_it_is_for(zone: ZoneAccess, visitor: Visitor) -> None:
+    assert booking_refusal(zone, visitor) is None
 
 
 @pytest.mark.parametrize(
@@ -55,44 +55,48 @@ def test_zone_lets_in_whom_it_is_for(zone: Entrance, visitor: Visitor) -> None:
         (LISTED, a_visitor(roles=frozenset({"crew"}), membership_tier="friends", membership_active=True)),
     ],
 )
-def test_others_are_told_whom_it_is_for(zone: Entrance, visitor: Visitor) -> None:
-    refused = may_book(zone, visitor)
-    assert refused is not None
-    assert refused.reason == "zone_access_denied"
-    assert refused.words.startswith((f"{zone.zone_name} is open only to ", f"{zone.zone_name} is for members; "))
+def test_others_are_told_who_it_is_for(zone: ZoneAccess, visitor: Visitor) -> None:
+    refusal = booking_refusal(zone, visitor)
+    assert refusal is not None
+    assert refusal.reason == "zone_access_denied"
+    assert refusal.message.startswith((f"{zone.zone_name} is only open to ", f"{zone.zone_name} is for members, "))
 
 
-def test_stranger_is_asked_to_sign_in_whatever_he_claims() -> None:
+def test_stranger_is_asked_to_sign_in_whatever_they_claim() -> None:
     claims = Visitor(membership_tier="friends", membership_active=True, roles=frozenset({"crew"}))
     for zone in (MEMBERS, CREW, LISTED):
-        refused = may_book(zone, claims)
-        assert refused is not None
-        assert refused.reason == "sign_in_required"
+        refusal = booking_refusal(zone, claims)
+        assert refusal is not None
+        assert refusal.reason == "sign_in_required"
 
 
-def test_friend_of_a_member_sits_beside_him_once_he_is_on_the_list() -> None:
-    assert may_sit(MEMBERS, a_visitor(membership_tier="friends", membership_active=True)) is Ground.MEMBERSHIP
-    assert isinstance(may_sit(MEMBERS, a_visitor()), Refused)
-    assert may_sit(MEMBERS, Visitor(whitelisted=True)) is Ground.LIST
+def test_friend_of_a_member_may_book_once_on_the_list() -> None:
+    assert entitlement(MEMBERS, a_visitor(membership_tier="friends", membership_active=True)) is Entitlement.MEMBERSHIP
+    assert isinstance(entitlement(MEMBERS, a_visitor()), Refusal)
+    assert entitlement(MEMBERS, Visitor(whitelisted=True)) is Entitlement.LIST
 
 
-def test_gates_ask_for_the_membership_of_members_only() -> None:
-    assert [ground for ground in Ground if ground.exempt] == [Ground.ROLE, Ground.LIST, Ground.OVERRIDE]
+def test_gates_check_the_membership_of_members_only() -> None:
+    assert [entitlement for entitlement in Entitlement if entitlement.exempt] == [
+        Entitlement.ROLE,
+        Entitlement.LIST,
+        Entitlement.OVERRIDE,
+    ]
 
 
-def test_what_became_mandatory_later_holds_against_older_events() -> None:
-    decided = {"orphan_avoidance_strict": False, "max_group_split": 5}
+def test_what_became_mandatory_later_applies_to_older_events() -> None:
+    overrides = {"orphan_avoidance_strict": False, "max_group_split": 5}
     policy = Policy(mandatory=("orphan_avoidance_strict",))
-    assert effective(policy, decided) == Policy(max_group_split=5, mandatory=policy.mandatory)
+    assert effective(policy, overrides) == Policy(max_group_split=5, mandatory=policy.mandatory)
 
 
-def test_event_does_not_decide_what_zones_the_organisation_allows() -> None:
+def test_event_cannot_change_which_zones_the_organisation_allows() -> None:
     with pytest.raises(InvalidRequest):
         check_overrides(Policy(), {"allow_vip_zones": True})
     assert effective(Policy(), {"allow_vip_zones": True}) == Policy()
 
 
-def test_saying_what_is_mandatory_anyway_is_no_override() -> None:
+def test_repeating_a_mandatory_value_is_not_an_override() -> None:
     policy = Policy(mandatory=("max_group_split",))
     check_overrides(policy, {"max_group_split": 2})
     with pytest.raises(Forbidden):
@@ -116,13 +120,13 @@ def test_owner_changes_what_is_not_mandatory() -> None:
         (Policy(), [ZoneType.VIP_STANDING]),
     ],
 )
-def test_zones_that_the_policy_rules_out(policy: Policy, zones: list[ZoneType]) -> None:
+def test_zones_that_the_policy_forbids(policy: Policy, zones: list[ZoneType]) -> None:
     with pytest.raises(Conflict):
         check_zones(policy, zones)
 
 
-def test_box_office_books_for_larger_parties() -> None:
-    check_party(Policy(), 10)
+def test_box_office_books_for_larger_groups() -> None:
+    check_group_size(Policy(), 10)
     with pytest.raises(InvalidRequest):
-        check_party(Policy(), 11)
-    check_party(Policy(), 11, staff=True)
+        check_group_size(Policy(), 11)
+    check_group_size(Policy(), 11, staff=True)

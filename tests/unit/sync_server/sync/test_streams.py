@@ -1,32 +1,32 @@
-"""Seats for open requests: gates keep theirs when browsers crowd in."""
+"""Slots for open streams: gates keep theirs when browsers take all they may."""
 
 from __future__ import annotations
 
 import pytest
 
 from shared.errors import Unavailable
-from sync_server.plumbing.streams import Crowd, OpenStreams
+from sync_server.plumbing.api.open_streams import OpenStreams, StreamKind
 
 
 def test_browsers_are_refused_first() -> None:
-    seats = OpenStreams(threads=64)
-    for _ in range(seats.browser_limit):
-        seats.take(Crowd.BROWSER)
+    streams = OpenStreams(threads=64)
+    for _ in range(streams.browser_limit):
+        streams.acquire(StreamKind.BROWSER)
     with pytest.raises(Unavailable) as refusal:
-        seats.take(Crowd.BROWSER)
+        streams.acquire(StreamKind.BROWSER)
     assert refusal.value.details == {"retry_after": 5}
-    for _ in range(seats.limit - seats.browser_limit):
-        seats.take(Crowd.GATE)
+    for _ in range(streams.limit - streams.browser_limit):
+        streams.acquire(StreamKind.GATE)
     with pytest.raises(Unavailable):
-        seats.take(Crowd.GATE)
+        streams.acquire(StreamKind.GATE)
 
 
 def test_some_threads_stay_free_for_short_requests() -> None:
     assert OpenStreams(threads=256).limit == 224
 
 
-def test_a_seat_is_given_back_whatever_happens() -> None:
-    seats = OpenStreams(threads=64)
-    with pytest.raises(ZeroDivisionError), seats.seat(Crowd.GATE):
+def test_a_slot_is_released_after_an_error() -> None:
+    streams = OpenStreams(threads=64)
+    with pytest.raises(ZeroDivisionError), streams.slot(StreamKind.GATE):
         _ = 1 / 0
-    assert seats.count(Crowd.GATE) == 0
+    assert streams.count(StreamKind.GATE) == 0

@@ -1,0 +1,1 @@
+"""The journal of one gate: chained entries, their checks, and the movements read from them."""

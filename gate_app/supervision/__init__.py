@@ -1,0 +1,1 @@
+"""What supervisors may do at the gate, and the PINs that prove who they are."""

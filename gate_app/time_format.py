@@ -1,0 +1,47 @@
+"""Formats times for staff, in the event's time zone, with the date only if it is not today."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, tzinfo
+from functools import lru_cache
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from shared.attempts import LocalTime
+
+LATEST = 253_402_214_399_000
+"""A day before the last date Python can represent: its last hours overflow in zones east of Greenwich."""
+
+
+@lru_cache(maxsize=64)
+def local_time(timezone: str) -> LocalTime:
+    """A formatter for times in `timezone`; an unknown zone is formatted as UTC."""
+    zone, suffix = _zone(timezone)
+
+    def text(moment: int, now: int) -> str:
+        then, today = _at(moment, zone), _at(now, zone)
+        clock = f"at {then:%H:%M}{suffix}"
+        return clock if then.date() == today.date() else f"on {then:%a} {then.day} {then:%B} {clock}"
+
+    return text
+
+
+def iso(moment: int) -> str:
+    """A time as ISO 8601 in UTC: 2026-07-04T17:30:00.000Z."""
+    return f"{_second(moment // 1000)}.{moment % 1000:03}Z"
+
+
+@lru_cache(maxsize=64)
+def _second(second: int) -> str:
+    return _at(second * 1000, UTC).strftime("%Y-%m-%dT%H:%M:%S")
+
+
+def _zone(timezone: str) -> tuple[tzinfo, str]:
+    try:
+        return ZoneInfo(timezone), ""
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        return UTC, " UTC"
+
+
+def _at(moment: int, zone: tzinfo) -> datetime:
+    # Other gates' clocks may be wildly wrong; their times must still be printable.
+    return datetime.fromtimestamp(min(max(moment, 0), LATEST) / 1000, zone)

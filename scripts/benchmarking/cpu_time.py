@@ -1,0 +1,47 @@
+"""Measures the CPU time of programs and their children, which other load on the machine hardly changes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+TICKS_A_SECOND = os.sysconf("SC_CLK_TCK")
+
+CpuSeconds = dict[str, float]
+"""CPU seconds by program name."""
+
+
+def cpu_seconds(programs: Mapping[str, int]) -> CpuSeconds:
+    """CPU seconds so far of each program, given by process id, including its children."""
+    parents, ticks = {}, {}
+    for file in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = file.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue  # the process has just ended
+        parents[int(file.parent.name)] = int(fields[1])
+        ticks[int(file.parent.name)] = sum(map(int, fields[11:15]))
+    return {
+        name: sum(ticks[id] for id in ticks if _descends_from(id, root, parents)) / TICKS_A_SECOND
+        for name, root in programs.items()
+    }
+
+
+def _descends_from(id: int, root: int, parents: Mapping[int, int]) -> bool:
+    while id not in {root, 0}:
+        id = parents.get(id, 0)
+    return id == root
+
+
+def cpu_seconds_since(before: CpuSeconds, programs: Mapping[str, int]) -> CpuSeconds:
+    """CPU seconds used since `before`."""
+    return {name: seconds - before[name] for name, seconds in cpu_seconds(programs).items()}
+
+
+def describe_cpu(used: CpuSeconds, operations: int) -> str:
+    """The microseconds per operation, as text, for so many operations."""
+    micros_by_name = {name: seconds / operations * 1e6 for name, seconds in used.items()}
+    return ", ".join(
+        f"{name} {micros:.0f}" for name, micros in (*micros_by_name.items(), ("together", sum(micros_by_name.values())))
+    )

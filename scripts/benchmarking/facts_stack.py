@@ -1,0 +1,146 @@
+"""A stack with private PostgreSQL, Redis and RabbitMQ, whose servers and workers are processes of their own."""
+
+from __future__ import annotations
+
+import http.client
+import sys
+import tempfile
+import threading
+from contextlib import ExitStack
+from pathlib import Path
+
+import pika
+from sqlalchemy import text
+
+from scripts.private_services.postgres import PostgresServer
+from scripts.private_services.rabbit import RabbitServer
+from scripts.private_services.redis import RedisServer
+from scripts.processes.child import Child
+from scripts.processes.ports import LOOPBACK, free_port
+from shared.clock import wall_clock
+from sync_server.app import ServerRuntime, build_runtime, prepare_database
+from sync_server.commands import demo
+from sync_server.config import load
+from sync_server.migrations import schema
+from sync_server.outbox import consumer, queries
+from sync_server.outbox.broker_messages import EXCHANGE
+from sync_server.outbox.service import Fact, record
+from sync_server.plumbing.messaging.redis_bus import RedisBus
+
+ROOT = Path(__file__).parents[2]
+QUEUE = "partner"
+OTHER_ORGANISATION = "organisation"
+"""The organisation of facts that correspond to nothing in the tables."""
+TIMEOUT_S = 30.0
+CHANGE_EVERY = 20
+ISSUED = {"ticket_type": 1, "count": 4, "first": 1_001, "last": 1_004}
+CHANGED = {"before": {"description": "with strings"}, "after": {"description": "with brass"}, "reason": ""}
+
+
+class FactsStack:
+    """The stack; this process is one of its servers, `serve` and `new_worker` start others."""
+
+    def __init__(self, cleanup: ExitStack) -> None:
+        """Start the services and create the demo organisation."""
+        self._cleanup = cleanup
+        self.folder = Path(cleanup.enter_context(tempfile.TemporaryDirectory(prefix="gatehouse-bench-")))
+        self.postgres, self.redis, self.rabbit = PostgresServer(durable=True), RedisServer(), RabbitServer()
+        for server in (self.postgres, self.redis, self.rabbit):
+            cleanup.callback(server.remove)
+        self.postgres.create()
+        for server in (self.postgres, self.redis, self.rabbit):
+            server.start()
+        (self.folder / "master.key").write_text("22" * 32)
+        self.environment = {
+            "GATEHOUSE_DATABASE_URL": self.postgres.new_database(),
+            "GATEHOUSE_REDIS_URL": self.redis.url,
+            "GATEHOUSE_AMQP_URL": self.rabbit.url,
+            "GATEHOUSE_MASTER_KEY_FILE": str(self.folder / "master.key"),
+            "GATEHOUSE_LOG_LEVEL": "error",
+        }
+        self.runtime = self._open_runtime()
+        self.demo = demo.make_demo(self.runtime)
+        self.port = free_port()
+        self._bind_partner()
+
+    @property
+    def address(self) -> str:
+        """URL of its servers."""
+        return f"http://{LOOPBACK}:{self.port}"
+
+    def _open_runtime(self) -> ServerRuntime:
+        runtime = build_runtime(load(self.environment))
+        schema.upgrade(runtime.parts.database.engine)
+        prepare_database(runtime)
+        stop = threading.Event()
+        for loop in runtime.parts.backends.loops:
+            threading.Thread(target=loop, args=(stop,), daemon=True).start()
+        self._cleanup.callback(runtime.close)
+        self._cleanup.callback(stop.set)
+        bus = runtime.parts.bus
+        if not isinstance(bus, RedisBus) or not bus.joined.wait(TIMEOUT_S):
+            raise RuntimeError("this process cannot hear the others")
+        return runtime
+
+    def _bind_partner(self) -> None:
+        """Bind a queue to every fact, so that the broker has work to do."""
+        with pika.BlockingConnection(pika.URLParameters(self.rabbit.url)) as connection:
+            channel = connection.channel()
+            channel.exchange_declare(EXCHANGE, "topic", durable=True)
+            channel.queue_declare(QUEUE, durable=True)
+            channel.queue_bind(QUEUE, EXCHANGE, "#")
+
+    def serve(self, processes: int = 1) -> Child:
+        """Start server processes and wait until they respond."""
+        web = self._child("server", "serve", "--port", str(self.port), "--processes", str(processes))
+        web.wait_until(self._responds)
+        return web
+
+    def new_worker(self) -> Child:
+        """Start another worker."""
+        return self._child("worker", "worker")
+
+    def workers_up(self) -> int:
+        """How many workers are up: each consumes the queue of joins."""
+        with pika.BlockingConnection(pika.URLParameters(self.rabbit.url)) as connection:
+            try:
+                return int(connection.channel().queue_declare(consumer.QUEUE, passive=True).method.consumer_count)
+            except pika.exceptions.ChannelClosedByBroker:
+                return 0  # no worker has declared it yet
+
+    def _child(self, name: str, *arguments: str) -> Child:
+        command = [sys.executable, "-m", "sync_server", *arguments]
+        child = Child(f"the {name}", command, self.folder / f"{name}.log", self.environment, ROOT)
+        child.start()
+        self._cleanup.callback(child.stop)
+        return child
+
+    def _responds(self) -> bool:
+        connection = http.client.HTTPConnection(LOOPBACK, self.port, timeout=5)
+        try:
+            connection.request("GET", "/readyz")
+            return connection.getresponse().status == 200
+        except OSError:
+            return False
+        finally:
+            connection.close()
+
+    def record_facts(self, facts: int, events: int, first: int = 1) -> None:
+        """Record facts in one commit: issued tickets, and now and then a change of the event."""
+        with self.runtime.parts.database.writing() as session:
+            for n in range(facts):
+                number = n % events + first
+                subjects = {"event": f"event-{number}", "event_number": number}
+                name, payload = ("event_updated", CHANGED) if n % CHANGE_EVERY == 0 else ("tickets_issued", ISSUED)
+                record(session, Fact(name, OTHER_ORGANISATION, wall_clock(), subjects, payload))
+
+    def waiting(self) -> int:
+        """The number of facts that are not sent yet."""
+        with self.runtime.parts.database.reading() as session:
+            return queries.pending_count(session)
+
+    def newest_waits(self) -> bool:
+        """Whether the newest fact is not sent yet: reading one row does not disturb the measurement."""
+        with self.runtime.parts.database.reading() as session:
+            newest = session.execute(text("SELECT sent_at FROM outbox ORDER BY id DESC LIMIT 1")).first()
+        return newest is not None and newest.sent_at is None

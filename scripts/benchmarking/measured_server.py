@@ -1,0 +1,129 @@
+"""A real server on loopback for a benchmark, with its own port, database and demo organisation."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from scripts.local_stack.layout import ROOT, StackLayout
+from scripts.local_stack.organiser import Organiser
+from scripts.local_stack.programs import is_server_ready, run_command
+from scripts.private_services.postgres import PostgresServer
+from scripts.processes.child import Child
+from scripts.processes.ports import free_port
+from sync_server.app import ServerRuntime, build_runtime
+from sync_server.config import load
+
+POSTGRES_PROCESSES = 2
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredLayout(StackLayout):
+    """A stack whose database may be PostgreSQL."""
+
+    database_url: str = ""
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """The server's settings."""
+        quiet = {"GATEHOUSE_LOG_LEVEL": "error"}
+        chosen = {"GATEHOUSE_DATABASE_URL": self.database_url} if self.database_url else {}
+        return {**StackLayout.environment.fget(self), **chosen, **quiet}  # type: ignore[attr-defined]  # mypy takes it for a plain value
+
+
+@dataclass
+class MeasuredServer:
+    """A server that is first filled from this process and then served by its own processes."""
+
+    layout: MeasuredLayout
+    cleanup: ExitStack
+    demo: dict[str, Any] = field(default_factory=dict)
+    programs: dict[str, int] = field(default_factory=dict)  # process ids
+
+    @property
+    def organiser(self) -> Organiser:
+        """An API client of the demo organisation."""
+        return Organiser(self.layout.address, self.demo["api_token"])
+
+    @property
+    def event(self) -> int:
+        """The number of the demo event."""
+        return int(self.demo["event"]["number"])
+
+    def create(self) -> None:
+        """Create the schema and the demo organisation, as an operator does."""
+        if self.layout.database_url:
+            run_command(self.layout, self.layout.server_command("key", "master"))
+        run_command(self.layout, self.layout.server_command("migrate"))
+        (self.demo,) = run_command(self.layout, self.layout.server_command("demo", "--json"))
+
+    @contextmanager
+    def runtime(self) -> Iterator[ServerRuntime]:
+        """The server's services in this process, to fill its tables faster than over HTTP."""
+        runtime = build_runtime(load(self.layout.environment))
+        try:
+            yield runtime
+        finally:
+            runtime.close()
+
+    def serve(self) -> Child:
+        """Start the server; on PostgreSQL as several processes and a separate worker."""
+        processes = ["--processes", str(POSTGRES_PROCESSES)] if self.layout.database_url else []
+        server = self._child("server", "serve", "--port", str(self.layout.port), *processes)
+        server.start()
+        self.cleanup.callback(server.stop)
+        server.wait_until(lambda: is_server_ready(self.layout))
+        if self.layout.database_url:
+            worker = self._child("worker", "worker")
+            worker.start()
+            self.cleanup.callback(worker.stop)
+            self.programs["worker"] = worker.pid
+        self.programs["server"] = server.pid
+        return server
+
+    def new_device(self, name: str, gate: int = 1) -> str:
+        """Create a device at the demo event; return its enrolment code."""
+        organiser = self.organiser
+        device = organiser.post("/api/devices", {"name": name})
+        assignment = {"event_id": self.demo["event"]["id"], "gate": gate}
+        organiser.put(f"/api/devices/{device['id']}/assignments", {"assignments": [assignment]})
+        return str(organiser.post(f"/api/devices/{device['id']}/code")["code"])
+
+    def _child(self, name: str, *arguments: str) -> Child:
+        command = [sys.executable, "-m", "sync_server", *arguments]
+        log = self.layout.folder / f"{name}.log"
+        return Child(f"The {name}", command, log, self.layout.environment, folder=ROOT, stop_timeout=15)
+
+
+@contextmanager
+def measured_server(database: str) -> Iterator[MeasuredServer]:
+    """A server on `sqlite` or `postgresql` with its demo organisation, not started yet."""
+    with ExitStack() as cleanup:
+        folder = Path(cleanup.enter_context(tempfile.TemporaryDirectory(prefix="gatehouse-bench-")))
+        postgres = _postgres(cleanup) if database == "postgresql" else None
+        url = postgres.new_database() if postgres else ""
+        programs = {"database": postgres.pid} if postgres else {}
+        server = MeasuredServer(MeasuredLayout(folder, free_port(), free_port(), url), cleanup, programs=programs)
+        server.create()
+        yield server
+
+
+def _postgres(cleanup: ExitStack) -> PostgresServer:
+    """A durable cluster: a commit reaches the disk, as in production."""
+    postgres = PostgresServer(durable=True)
+    cleanup.callback(postgres.remove)
+    postgres.create()
+    postgres.start()
+    return postgres
+
+
+def analyse(server: MeasuredServer) -> None:
+    """Run ANALYZE: statistics of empty tables mislead the planner."""
+    with server.runtime() as runtime, runtime.parts.database.engine.connect() as connection:
+        connection.exec_driver_sql("ANALYZE")
+        connection.commit()

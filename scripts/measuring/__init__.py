@@ -1,1 +1,0 @@
-"""The frame that benchmarks stand in: what a result is, how it is told, and the statistics they share."""

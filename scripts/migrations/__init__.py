@@ -1,0 +1,1 @@
+"""For developers: drafts of database migrations, made by comparing the declared tables with the newest schema."""

@@ -1,0 +1,1 @@
+"""Private PostgreSQL, Redis and RabbitMQ servers for one test run or benchmark, apart from the machine's own."""

@@ -1,0 +1,86 @@
+"""Routes that require no permission: who may call each, and why that is safe."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+
+class Audience(StrEnum):
+    """Who may call a route without a role."""
+
+    ANYBODY = "anybody"
+    GUEST = "a guest with their own session"
+    SIGNED_IN = "anybody signed in, with any role"
+    GATE = "a gate that signs with its device key"
+
+
+@dataclass(frozen=True, slots=True)
+class PublicRoute:
+    """Who may call a route, and why it requires no role."""
+
+    who: Audience
+    why: str
+
+
+_MONITOR: Final = PublicRoute(
+    Audience.ANYBODY, "Monitoring tools have no login; do not expose it through the public proxy."
+)
+_STATIC: Final = PublicRoute(Audience.ANYBODY, "Static content of the application, the same for everybody.")
+_SIGN_IN: Final = PublicRoute(Audience.ANYBODY, "Sign-in pages; the pages behind them require a role.")
+_OWN: Final = PublicRoute(Audience.SIGNED_IN, "Affects only the caller.")
+_CHOOSING: Final = PublicRoute(
+    Audience.SIGNED_IN, "Users may choose only their own organisations; platform staff may choose any."
+)
+_LISTING: Final = PublicRoute(Audience.ANYBODY, "Public details of published events.")
+_SEAT_MAP: Final = PublicRoute(
+    Audience.ANYBODY, "Seats of published events, without their holders; other events are visible to organisers only."
+)
+_GUEST: Final = PublicRoute(Audience.GUEST, "Affects only the seats held by this browser.")
+_SYNC: Final = PublicRoute(Audience.GATE, "Gates authenticate with their own keys instead of roles.")
+
+PUBLIC_ROUTES: Final[Mapping[str, PublicRoute]] = {
+    "health.alive": _MONITOR,
+    "health.ready": _MONITOR,
+    "health.metrics": _MONITOR,
+    "static": _STATIC,
+    "docs.page": _STATIC,
+    "openapi.spec": _STATIC,
+    "accounts.sign_in": PublicRoute(Audience.ANYBODY, "Signing in; failed attempts are rate limited."),
+    "accounts.who_am_i": _OWN,
+    "accounts.sign_out": _OWN,
+    "accounts.choose_organisation": _CHOOSING,
+    "admin.home": _SIGN_IN,
+    "admin.login": _SIGN_IN,
+    "admin.sign_in": _SIGN_IN,
+    "admin.sign_out": _OWN,
+    "admin.organisations": _OWN,
+    "admin.switch_organisation": _CHOOSING,
+    "images.show": PublicRoute(Audience.ANYBODY, "Cover images of events, for anybody with the URL."),
+    "listings.feed": _LISTING,
+    "listings.page": _LISTING,
+    "listings.cities": _LISTING,
+    "seat_maps.full_map": _SEAT_MAP,
+    "seat_maps.plan": _SEAT_MAP,
+    "seat_maps.state": _SEAT_MAP,
+    "seat_maps.bits": _SEAT_MAP,
+    "seat_maps.changes": _SEAT_MAP,
+    "seat_maps.occupancy": _SEAT_MAP,
+    "customers.start_session": PublicRoute(
+        Audience.ANYBODY, "Shops are open to everybody; new sessions are limited per address."
+    ),
+    "customers.who_am_i": _GUEST,
+    "customers.end_session": _GUEST,
+    "live.live_for_anybody": _LISTING,
+    "sync.enrol": PublicRoute(Audience.GATE, "Requires an enrolment code, and registers the gate's key."),
+    "sync.say_hello": _SYNC,
+    "sync.snapshot": _SYNC,
+    "sync.changes": _SYNC,
+    "sync.journal": _SYNC,
+}
+"""By endpoint. A route that neither is listed here nor requires an action fails the role tests."""
+
+PARTLY_PUBLIC: Final[frozenset[str]] = frozenset({"events.listing", "events.show"})
+"""By endpoint. These require an action of signed-in callers, and show everybody else the public listing."""

@@ -1,0 +1,87 @@
+"""Signing in and out, and choosing the organisation to act for."""
+
+from __future__ import annotations
+
+from flask import redirect, request, url_for
+from werkzeug.wrappers import Response as WerkzeugResponse
+
+from shared.errors import GatehouseError, NotSignedIn
+from sync_server.accounts import queries as accounts
+from sync_server.accounts import signing_in
+from sync_server.accounts.cookies import forget_cookie, set_cookie
+from sync_server.admin.page import bp, render_page, require_same_site
+from sync_server.plumbing.parts import parts
+from sync_server.plumbing.web import current_actor, current_principal, maybe_principal
+
+
+@bp.get("/")
+def home() -> WerkzeugResponse:
+    """The start page."""
+    return redirect(url_for("admin.events"))
+
+
+@bp.get("/login")
+def login() -> str | WerkzeugResponse:
+    """The sign-in form; signed-in users go straight to the events."""
+    return redirect(url_for("admin.events")) if maybe_principal() else render_page("login.html", after=_next_page())
+
+
+@bp.post("/login")
+def sign_in() -> WerkzeugResponse | tuple[str, int]:
+    """Sign in, and return to the page that was asked for."""
+    require_same_site()
+    email, password = request.form.get("email", "")[:254], request.form.get("password", "")[:500]
+    try:
+        signed_in = signing_in.sign_in(
+            parts().database,
+            email,
+            password,
+            hours=parts().config.session_hours,
+            actor=current_actor(),
+            now=parts().clock(),
+            entropy=parts().entropy,
+        )
+    except GatehouseError as error:
+        return render_page("login.html", after=_next_page(), email=email, error=error.message), error.status
+    response = redirect(_next_page() or url_for("admin.events"))
+    set_cookie(response, signed_in)  # type: ignore[arg-type]  # redirect() returns Flask's own response class
+    return response
+
+
+@bp.post("/logout")
+def sign_out() -> WerkzeugResponse:
+    """Sign this browser out."""
+    with parts().database.writing() as session:
+        signing_in.sign_out(session, current_principal(), actor=current_actor(), now=parts().clock())
+    response = redirect(url_for("admin.login"))
+    forget_cookie(response)  # type: ignore[arg-type]  # redirect() returns Flask's own response class
+    return response
+
+
+@bp.get("/organisation")
+def organisations() -> str:
+    """The organisations that the user may act for."""
+    principal = maybe_principal()
+    if principal is None:
+        raise NotSignedIn
+    with parts().database.reading() as session:
+        own = [row for row, _ in accounts.organisations_of(session, principal.id)]
+        rows = list(accounts.organisations(session)) if principal.platform_role else own
+    return render_page("organisation.html", organisations=rows)
+
+
+@bp.post("/organisation")
+def switch_organisation() -> WerkzeugResponse:
+    """Act for another organisation from now on."""
+    organisation_id = request.form.get("organisation_id", "")[:36]
+    with parts().database.writing() as session:
+        signing_in.choose_organisation(
+            session, current_principal(), organisation_id, actor=current_actor(), now=parts().clock()
+        )
+    return redirect(url_for("admin.events"))
+
+
+def _next_page() -> str:
+    """The page to go to after signing in: only paths under /admin/, never another site."""
+    path = request.values.get("after", "")
+    return path if path.startswith("/admin/") and "\\" not in path else ""

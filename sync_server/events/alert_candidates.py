@@ -1,0 +1,117 @@
+"""Finds events whose rows suggest a problem; the alert rules decide whether there is one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from sqlalchemy import ColumnElement, and_, func, or_, select
+from sqlalchemy.orm import Session
+
+from shared.clock import Millis
+from shared.errors import InvalidRequest
+from shared.lifecycle import EventStatus
+from sync_server.events.models import EventRecord
+from sync_server.events.rules import MIN_DURATION_MS, check_times
+from sync_server.events.service import times_of
+from sync_server.events.snapshot_rows import window
+
+BATCH_SIZE: Final = 500
+"""How many are read at a time."""
+DOORS_BEFORE_MS: Final[Millis] = 24 * 3_600_000
+"""Doors that open earlier than this before the start are noticed late; the bound lets an index find the others."""
+
+_E = EventRecord
+_INCONSISTENT_TIMES: Final = and_(
+    _E.status.in_(["draft", "published", "live", "postponed"]),
+    or_(
+        _E.end_at < _E.start_at + MIN_DURATION_MS,
+        _E.end_at_auto <= _E.start_at,
+        _E.end_at_auto <= _E.go_live_at,
+        _E.go_live_at >= _E.end_at,
+        _E.doors_at > _E.start_at,
+        _E.sale_end_at > _E.end_at,
+        _E.sale_start_at >= func.coalesce(_E.sale_end_at, _E.start_at),
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AlertCandidate:
+    """An event whose status, times and tickets should be checked together."""
+
+    id: str
+    organisation_id: str
+    venue_id: str
+    name: str
+    status: EventStatus
+    starts_at: Millis
+    ends_at: Millis
+    doors_at: Millis | None
+    go_live_at: Millis | None
+    end_at_auto: Millis | None
+    cancelled_at: Millis | None
+    times_fit: bool
+    changed_at: Millis
+
+
+def find_alert_candidates(
+    session: Session, now: Millis, organisation_id: str | None = None, *, after: str = "", times: bool
+) -> tuple[Sequence[AlertCandidate], str | None]:
+    """A batch of candidates, of one organisation or of all, and the id to continue after; None at the end.
+
+    `times` also looks for inconsistent times, which reads every row: leave it out of frequent checks.
+    """
+    statement = select(EventRecord).where(
+        _by_status(now) | _INCONSISTENT_TIMES if times else _by_status(now), _E.id > after
+    )
+    if organisation_id is not None:
+        statement = statement.where(EventRecord.organisation_id == organisation_id)
+    rows = session.execute(statement.order_by(EventRecord.id).limit(BATCH_SIZE)).scalars().all()
+    return [_candidate(row) for row in rows], rows[-1].id if len(rows) == BATCH_SIZE else None
+
+
+def _by_status(now: Millis) -> ColumnElement[bool]:
+    return or_(
+        and_(_E.status == "live", _E.start_at <= now),
+        and_(_E.status == "published", _E.start_at <= now),
+        and_(_E.status == "published", _E.go_live_at <= now),
+        and_(_E.status == "published", _E.start_at <= now + DOORS_BEFORE_MS, _E.doors_at <= now),
+        _E.status == "postponed",
+        and_(_E.status == "cancelled", _E.tickets_issued > 0),
+    )
+
+
+def _candidate(row: EventRecord) -> AlertCandidate:
+    start, end = window(row)
+    return AlertCandidate(
+        row.id,
+        row.organisation_id,
+        row.venue_id,
+        row.name,
+        EventStatus(row.status),
+        start,
+        end,
+        _doors_at(row, start),
+        row.go_live_at,
+        row.end_at_auto,
+        row.cancelled_at,
+        _times_fit(row),
+        row.updated_at,
+    )
+
+
+def _doors_at(row: EventRecord, start: Millis) -> Millis | None:
+    """On a new date the doors open as long before the start as on the old one."""
+    return None if row.doors_at is None else start - (row.start_at - row.doors_at)
+
+
+def _times_fit(row: EventRecord) -> bool:
+    if row.status in {"cancelled", "ended", "archived"}:
+        return True
+    try:
+        check_times(times_of(row))
+    except InvalidRequest:
+        return False
+    return True

@@ -1,0 +1,1 @@
+"""Status changes of events, and what comes with them."""

@@ -1,0 +1,194 @@
+"""Changes the status of events, by hand or as planned, and passes the change on to gates and listeners."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from sqlalchemy.orm import Session
+
+from shared.clock import Millis
+from shared.errors import Conflict, InvalidRequest
+from shared.lifecycle import EventStatus, require_transition
+from sync_server.events import queries
+from sync_server.events.lifecycle import publishing
+from sync_server.events.models import EventRecord
+from sync_server.events.rules import check_times
+from sync_server.events.service import put_rows, record_change, times_of
+from sync_server.events.snapshot_rows import own_rows
+from sync_server.plumbing.database import emit
+from sync_server.plumbing.principals import ActionContext
+
+#: Must move with the date: otherwise they would open or close the doors on the old one.
+_PLANNED_TIMES: Final = ("doors_at", "go_live_at", "end_at_auto")
+_SALE_TIMES: Final = ("sale_start_at", "sale_end_at")
+#: Times that a transition may change too; the audit line shows them.
+_TRACKED_TIMES: Final = ("start_at", "end_at", "rescheduled_at", "go_live_at", "end_at_auto", "counts_from")
+_FACTS: Final = {
+    EventStatus.DRAFT: "event_unpublished",
+    EventStatus.PUBLISHED: "event_published",
+    EventStatus.LIVE: "event_went_live",
+    EventStatus.ENDED: "event_ended",
+    EventStatus.CANCELLED: "event_cancelled",
+    EventStatus.POSTPONED: "event_postponed",
+    EventStatus.ARCHIVED: "event_archived",
+}
+
+
+def change_status(
+    session: Session,
+    organisation_id: str,
+    event_id: str,
+    target: EventStatus,
+    context: ActionContext,
+    *,
+    reason: str = "",
+) -> EventRecord:
+    """Move an event to another status; Conflict `invalid_transition` where the transition table does not allow it."""
+    row = queries.event(session, organisation_id, event_id, lock=True)
+    before = _tracked_times(row)
+    _drop_overdue_plans(row, target, context.now)
+    _transition(session, row, target, context, reason=reason, times_before=before)
+    return row
+
+
+def _tracked_times(row: EventRecord) -> dict[str, Millis | None]:
+    return {name: getattr(row, name) for name in _TRACKED_TIMES}
+
+
+def _drop_overdue_plans(row: EventRecord, target: EventStatus, now: Millis) -> None:
+    """A manual change wins: a planned time that has already passed must not reverse it a moment later."""
+    reinstated = row.status == EventStatus.POSTPONED.value and row.rescheduled_at is None
+    if reinstated and target is EventStatus.PUBLISHED and row.go_live_at is not None and row.go_live_at <= now:
+        row.go_live_at = None
+    stays_open = target is EventStatus.LIVE or (reinstated and target is EventStatus.PUBLISHED)
+    if stays_open and row.end_at_auto is not None and row.end_at_auto <= now:
+        row.end_at_auto = None
+
+
+def _transition(
+    session: Session,
+    row: EventRecord,
+    target: EventStatus,
+    context: ActionContext,
+    *,
+    reason: str,
+    times_before: dict[str, Millis | None],
+) -> None:
+    old = EventStatus(row.status)
+    require_transition(old, target)
+    if target is EventStatus.DRAFT and row.tickets_issued:
+        raise Conflict(
+            f"{row.tickets_issued} tickets have been issued. An event can return to draft only while none have. "
+            "Cancel or postpone it instead.",
+            code="event_has_tickets",
+        )
+    if old is EventStatus.DRAFT and target is EventStatus.PUBLISHED:
+        publishing.prepare_to_publish(session, row, context.now)
+    row.status, row.updated_at = target.value, context.now
+    _set_columns(row, old, target, context.now, reason)
+    session.flush()
+    put_rows(session, row, own_rows(row))
+    moved = {name: at for name, at in _tracked_times(row).items() if at != times_before[name]}
+    before = {"status": old.value, **{name: times_before[name] for name in moved}}
+    after = {"status": target.value, "rescheduled_at": row.rescheduled_at, **moved}
+    record_change(session, row, _FACTS[target], context, before=before, after=after, reason=reason)
+    emit(session, _FACTS[target], (row.organisation_id, row.id, row.number), context.now)
+
+
+def _set_columns(row: EventRecord, old: EventStatus, target: EventStatus, now: Millis, reason: str) -> None:
+    if target is EventStatus.PUBLISHED:
+        row.published_at = row.published_at or now
+    if target is EventStatus.CANCELLED:
+        row.cancelled_at = now
+    if target is EventStatus.ARCHIVED:
+        row.archived_at = now
+    if target is EventStatus.POSTPONED:
+        row.postponement_reason = reason
+    if old is EventStatus.LIVE and target is EventStatus.POSTPONED:
+        row.counts_from = now  # tonight's guests are admitted again on the new date
+    if old is EventStatus.POSTPONED and target in {EventStatus.PUBLISHED, EventStatus.LIVE}:
+        _adopt_new_date(row)
+
+
+def _adopt_new_date(row: EventRecord) -> None:
+    if row.rescheduled_at is not None:
+        length = row.end_at - row.start_at
+        row.start_at, row.end_at = row.rescheduled_at, row.rescheduled_at + length
+        row.rescheduled_at, row.postponement_reason = None, ""
+
+
+def reschedule(
+    session: Session,
+    organisation_id: str,
+    event_id: str,
+    at: Millis,
+    context: ActionContext,
+    *,
+    move_times: bool,
+    reason: str,
+) -> EventRecord:
+    """Give a postponed event its new date.
+
+    Planned times shift with it; sale windows and ticket times only if `move_times` is set.
+    """
+    row = queries.event(session, organisation_id, event_id, lock=True)
+    if row.status != EventStatus.POSTPONED.value:
+        raise Conflict("Postpone the event first, then give it a new date.", code="event_not_postponed")
+    if at <= context.now:
+        raise InvalidRequest("rescheduled_at: the new date is in the past.", field="rescheduled_at")
+    distance = at - (row.start_at if row.rescheduled_at is None else row.rescheduled_at)
+    before = {"rescheduled_at": row.rescheduled_at}
+    row.rescheduled_at, row.updated_at = at, context.now
+    _shift(row, distance, _PLANNED_TIMES + _SALE_TIMES if move_times else _PLANNED_TIMES)
+    check_times(times_of(row))
+    if move_times:
+        emit(session, "event_times_moved", (row.organisation_id, row.id, distance), context.now)
+    session.flush()
+    put_rows(session, row, own_rows(row))
+    after = {"rescheduled_at": at, "times_moved_by_ms": distance if move_times else 0}
+    record_change(session, row, "event_rescheduled", context, before=before, after=after, reason=reason)
+    return row
+
+
+def _shift(row: EventRecord, distance: int, names: tuple[str, ...]) -> None:
+    for name in names:  # not counts_from: past admissions keep their times
+        value: Any = getattr(row, name)
+        if value is not None:
+            setattr(row, name, value + distance)
+
+
+def empty_venue(
+    session: Session, organisation_id: str, event_id: str, context: ActionContext, *, reason: str
+) -> EventRecord:
+    """Discard all admissions so far: nobody is inside, no entry is used."""
+    row = queries.event(session, organisation_id, event_id, lock=True)
+    if row.status not in {EventStatus.LIVE.value, EventStatus.POSTPONED.value}:
+        raise Conflict("The venue can be emptied only while the event is live or postponed.", code="event_not_live")
+    before = {"counts_from": row.counts_from}
+    row.counts_from = row.updated_at = context.now
+    session.flush()
+    put_rows(session, row, own_rows(row))
+    record_change(
+        session, row, "house_emptied", context, before=before, after={"counts_from": context.now}, reason=reason
+    )
+    return row
+
+
+def apply_due_transitions(session: Session, context: ActionContext) -> int:
+    """Apply the planned transitions that are due, which gates already obey; the number of events."""
+    due = queries.due_transitions(session, context.now)
+    for row in due:
+        for target in _planned_steps(row, context.now):
+            _transition(session, row, target, context, reason="as planned", times_before=_tracked_times(row))
+    return len(due)
+
+
+def _planned_steps(row: EventRecord, now: Millis) -> list[EventStatus]:
+    live = row.status == EventStatus.LIVE.value
+    undated = row.status == EventStatus.POSTPONED.value and row.rescheduled_at is None
+    steps = []
+    if not live and not undated and row.go_live_at is not None and row.go_live_at <= now:
+        steps.append(EventStatus.LIVE)
+    if (live or steps) and row.end_at_auto is not None and row.end_at_auto <= now:
+        steps.append(EventStatus.ENDED)
+    return steps

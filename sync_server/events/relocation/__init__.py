@@ -1,0 +1,1 @@
+"""Moving an event to another venue."""

@@ -1,0 +1,1 @@
+"""Copies of events, and series of them."""

@@ -1,0 +1,143 @@
+"""Copies events to other dates, one at a time or as a series."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from sqlalchemy.orm import Session
+
+from shared.clock import Millis
+from shared.errors import InvalidRequest
+from shared.ids import uuid7
+from shared.lifecycle import EventStatus
+from sync_server.accounts import queries as accounts
+from sync_server.events import queries, rules
+from sync_server.events.models import EventRecord, GateZonesRecord, ZoneRecord
+from sync_server.events.service import create_event, put_rows, record_change
+from sync_server.events.snapshot_rows import window, zone_row
+from sync_server.images import service as images
+from sync_server.plumbing.database import emit
+from sync_server.plumbing.principals import ActionContext
+
+EVENT_COPIED: Final = "event_copied"
+_COPIED_COLUMNS: Final = (
+    "venue_id",
+    "name",
+    "description",
+    "category",
+    "capacity",
+    "cutover_hour",
+    "cutover_empties",
+    "anti_passback",
+    "name_checks",
+    "known_tickets_only",
+    "max_snapshot_age_hours",
+    "clock_uncertain",
+    "repeat_ms",
+    "recurrence_group_id",
+    "participants_elsewhere",
+    "settings",
+    "cover_images",
+    "cover_alts",
+)
+_SHIFTED_TIMES: Final = ("doors_at", "sale_start_at", "sale_end_at", "go_live_at", "end_at_auto")
+
+
+@dataclass(frozen=True, slots=True)
+class CopiedEvent:
+    """Emitted after a copy, so that other domains copy what they store for the event."""
+
+    organisation_id: str
+    source_id: str
+    copy_id: str
+    copy_number: int
+    shift_ms: int  # how much later the copy takes place
+    context: ActionContext
+
+
+@dataclass(frozen=True, slots=True)
+class CopyRequest:
+    """What differs from the source event."""
+
+    start_at: Millis
+    end_at: Millis | None = None
+    name: str | None = None
+    slug: str | None = None
+    code: str | None = None
+
+
+def copy_event(
+    session: Session, organisation_id: str, event_id: str, request: CopyRequest, context: ActionContext
+) -> EventRecord:
+    """A new draft on another date with the zones, gates, ticket types and layout of the source, and nothing sold."""
+    source = queries.event(session, organisation_id, event_id)
+    return _copy(session, source, request, context)
+
+
+def repeat_event(
+    session: Session, organisation_id: str, event_id: str, starts: Sequence[Millis], context: ActionContext
+) -> tuple[str, list[EventRecord]]:
+    """One copy per start, in one series with the source: the id of the series, and the copies."""
+    source = queries.event(session, organisation_id, event_id)
+    if source.recurrence_group_id is None:
+        _start_series(session, source, context)
+    group = str(source.recurrence_group_id)
+    return group, [_copy(session, source, CopyRequest(start), context) for start in starts]
+
+
+def _start_series(session: Session, source: EventRecord, context: ActionContext) -> None:
+    source = queries.event(session, source.organisation_id, source.id, lock=True)
+    if source.recurrence_group_id is None:
+        if EventStatus(source.status) in {EventStatus.ARCHIVED, EventStatus.CANCELLED}:
+            raise InvalidRequest("Start a series from an event that is not cancelled or archived.", code="event_closed")
+        source.recurrence_group_id, source.updated_at = uuid7(context.now, context.entropy), context.now
+        session.flush()
+        after = {"recurrence_group_id": source.recurrence_group_id}
+        record_change(session, source, "event_updated", context, before={"recurrence_group_id": None}, after=after)
+
+
+def _copy(session: Session, source: EventRecord, request: CopyRequest, context: ActionContext) -> EventRecord:
+    start, end = window(source)
+    shift_ms = request.start_at - start
+    owner_is_member = accounts.role_in(session, source.organisation_id, source.owner_id) is not None
+    fields: dict[str, Any] = {name: getattr(source, name) for name in _COPIED_COLUMNS}
+    fields |= dict.fromkeys(_SHIFTED_TIMES)
+    fields |= rules.shifted({name: getattr(source, name) for name in _SHIFTED_TIMES}, shift_ms)
+    fields |= {
+        "start_at": request.start_at,
+        "end_at": request.end_at or end + shift_ms,
+        "slug": request.slug,
+        "code": request.code,
+    }
+    fields |= {"name": request.name or source.name, "owner_id": source.owner_id if owner_is_member else None}
+    fields["cover_images"] = images.existing_images(session, source.organisation_id, source.cover_images)
+    row = create_event(session, source.organisation_id, fields, context, copied_from=source.id)
+    _copy_zones(session, source, row)
+    copied = CopiedEvent(source.organisation_id, source.id, row.id, row.number, shift_ms, context)
+    emit(session, EVENT_COPIED, copied, context.now)
+    return row
+
+
+def _copy_zones(session: Session, source: EventRecord, row: EventRecord) -> None:
+    zones = [
+        ZoneRecord(
+            event_id=row.id,
+            number=zone.number,
+            organisation_id=zone.organisation_id,
+            name=zone.name,
+            kind=zone.kind,
+            capacity=zone.capacity,
+            membership_tier=zone.membership_tier,
+        )
+        for zone in queries.zones(session, source.id)
+    ]
+    session.add_all(zones)
+    if source.venue_id == row.venue_id:
+        session.add_all(
+            GateZonesRecord(event_id=row.id, gate_number=gate, organisation_id=row.organisation_id, zones=served)
+            for gate, served in queries.zones_served(session, source.id).items()
+        )
+    session.flush()
+    put_rows(session, row, [*map(zone_row, zones), *queries.gate_rows(session, row)])

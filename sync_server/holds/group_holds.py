@@ -1,0 +1,157 @@
+"""Holds for a group: the seats they picked, the best that are left, or places of a zone without seats."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Final, TypeVar
+
+from sqlalchemy.orm import Session
+
+from shared.errors import Conflict, InvalidRequest, NotFound
+from sync_server.customers import queries as customers
+from sync_server.holds import rules, service
+from sync_server.holds.hold_request import HoldRequest, HoldResult
+from sync_server.holds.models import WHOLE_EVENT
+from sync_server.holds.runtime import HoldRuntime
+from sync_server.holds.sale_state import SaleState
+from sync_server.holds.service import RequestedItems
+from sync_server.seating import queries as seating
+from sync_server.seating.event_seating import require_offer
+from sync_server.seating.event_seatings import EventSeatings
+from sync_server.seating.search.offers import SeatRequest
+from sync_server.seating.seats_for_sale import SeatForSale
+
+T = TypeVar("T")
+
+UNLIMITED: Final = 2_000_000_000
+_LOST: Final = frozenset({"seat_held_by_another_user", "seat_not_available", "seat_no_longer_available"})
+
+
+@dataclass(frozen=True, slots=True)
+class GroupRequest:
+    """What a group asks for: seats by id, the best seats, or a number of places."""
+
+    seat_ids: Sequence[str] = ()
+    best: int = 0
+    count: int = 0  # of places
+    zone_ids: Sequence[str] = field(default_factory=tuple)  # where to look for the best; the one zone of places
+    wheelchairs: int = 0
+    apart: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class GroupHold:
+    """One attempt to hold for a group, all or nothing."""
+
+    runtime: HoldRuntime
+    seatings: EventSeatings
+    request: HoldRequest
+    event_id: str
+    group: GroupRequest
+
+    def run(self) -> list[HoldResult]:
+        """Hold all of it in a transaction of its own; a refusal is raised."""
+        return self.run_within(self._in_transaction)
+
+    def run_within(self, write: Callable[[Callable[[Session], list[HoldResult]]], T]) -> T:
+        """Hold all of it in the caller's transaction: `write` is handed a function that takes its session."""
+        sale_state = self.runtime.sale_states.current(self.request.organisation_id, self.event_id)
+        lost = 0
+        for _ in range(10):
+            rules.check_sale(sale_state.sale, self.request.now)
+            try:
+                return write(partial(self._held, sale_state=sale_state, items=self._items(sale_state)))
+            except service.StaleSaleState:
+                sale_state = self.runtime.sale_states.reload(sale_state.organisation_id, sale_state.id, sale_state)
+            except Conflict as conflict:
+                # Someone else has just taken the best seats: try the next best.
+                if not self.group.best or conflict.error_code not in _LOST or lost == rules.TRIES:
+                    raise
+                self.runtime.wait(rules.pause_ms(lost))
+                lost += 1
+        raise rules.no_longer_available()
+
+    def _in_transaction(self, hold: Callable[[Session], list[HoldResult]]) -> list[HoldResult]:
+        with self.runtime.database.writing() as session:
+            return hold(session)
+
+    def _held(self, session: Session, sale_state: SaleState, items: RequestedItems) -> list[HoldResult]:
+        if self.request.kind == "guest" and not customers.is_active(session, self.request.id, self.request.now):
+            raise rules.session_expired()
+        return service.hold(session, sale_state, self.request, items)
+
+    def _items(self, sale_state: SaleState) -> RequestedItems:
+        if self.group.seat_ids:
+            return RequestedItems(self._picked(sale_state))
+        if self.group.best:
+            return RequestedItems(self._best(sale_state))
+        return self._places(sale_state)
+
+    def _picked(self, sale_state: SaleState) -> list[SeatForSale]:
+        ids = list(dict.fromkeys(self._ids(sale_state)))
+        unknown = [id for id in ids if id not in sale_state.plan.seats]
+        if unknown:
+            raise NotFound("This event has no such seat.", code="seat_not_found", seat_ids=unknown[:20])
+        seats = [sale_state.plan.seats[id] for id in ids]
+        blocked = [seat for seat in seats if seat.blocked]
+        if blocked:
+            raise rules.naming_seats(rules.not_available("blocked"), {seat.id: seat.name for seat in blocked})
+        self.runtime.require_access(sale_state, self.request, [seat.zone for seat in seats])
+        choice = SeatRequest(len(seats), None, self.group.apart, self.request.override)
+        self.runtime.check_choice(self.seatings, sale_state, self.request, [seat.number for seat in seats], choice)
+        return seats
+
+    def _ids(self, sale_state: SaleState) -> list[str]:
+        """The ids of the seats, which may also be given by their names in the layout, such as A-12."""
+        ids = [each.lower() if each.lower() in sale_state.plan.seats else each for each in self.group.seat_ids]
+        names = [each for each in ids if each not in sale_state.plan.seats]
+        if not names or not sale_state.sale.revision:
+            return ids
+        with self.runtime.database.reading() as session:
+            numbers = seating.seat_numbers(session, sale_state.plan.layout_id, names)
+        by_name = {name: sale_state.plan.numbers.get(number, name) for name, number in numbers.items()}
+        return [by_name.get(each, each) for each in ids]
+
+    def _best(self, sale_state: SaleState) -> list[SeatForSale]:
+        zones = self.runtime.open_zones(sale_state, self.request)
+        if self.group.zone_ids:
+            named = frozenset(self._zone(sale_state, id) for id in self.group.zone_ids)
+            if zones.isdisjoint(named):
+                # Not sold out: closed to this guest.
+                self.runtime.require_access(sale_state, self.request, named)
+            zones &= named
+        seat_request = SeatRequest(self.group.best, zones, self.group.apart, self.request.override)
+        with (
+            self.runtime.database.reading() as session,
+            self.seatings.current(session, sale_state.organisation_id, sale_state.id, self.request.now) as seating_now,
+        ):
+            if self.group.wheelchairs:
+                companions = self.group.best - self.group.wheelchairs
+                offer = require_offer(seating_now.best_with_wheelchairs(self.group.wheelchairs, companions))
+            else:
+                offer = require_offer(seating_now.best(seat_request))
+        seats = [sale_state.plan.seats[sale_state.plan.numbers[seat]] for seat in offer.seats]
+        self.runtime.require_access(sale_state, self.request, [seat.zone for seat in seats])
+        return seats
+
+    def _places(self, sale_state: SaleState) -> RequestedItems:
+        if not sale_state.sale.revision:
+            if self.group.zone_ids:
+                raise NotFound("This event has no zones.", code="zone_not_found")
+            return RequestedItems((), WHOLE_EVENT, self.group.count, UNLIMITED)
+        if len(self.group.zone_ids) != 1:
+            raise InvalidRequest("zone_id: name the zone of the places.", field="zone_id")
+        zone = sale_state.plan.zones[self._zone(sale_state, self.group.zone_ids[0])]
+        if zone.zone_type.numbered:
+            raise InvalidRequest("This zone has numbered seats: name seats, or ask for the best.", field="zone_id")
+        self.runtime.require_access(sale_state, self.request, [zone.number])
+        return RequestedItems((), zone.number, self.group.count, zone.capacity)
+
+    @staticmethod
+    def _zone(sale_state: SaleState, id: str) -> int:
+        for zone in sale_state.plan.zones.values():
+            if zone.id == id:
+                return zone.number
+        raise NotFound("This event has no such zone, or it is closed.", code="zone_not_found")

@@ -1,0 +1,45 @@
+"""The request for a hold, and its result: the values that pass between HTTP and the tables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from shared.clock import Millis
+from sync_server.plumbing.principals import ActionContext
+from sync_server.seating.seats_for_sale import SeatForSale
+from sync_server.seating.zone_access.entitlements import Bearer
+
+
+@dataclass(frozen=True, slots=True)
+class HoldRequest:
+    """Who asks for a hold: a guest, a user or a token of one organisation."""
+
+    organisation_id: str
+    kind: str
+    id: str
+    origin: str  # a hash of the address
+    context: ActionContext
+    bearer: Bearer = field(default_factory=Bearer)  # what restricted zones ask for
+    override: bool = False  # set by the box office: rates, limits and seating rules do not apply
+    source: str = "web"
+    notes: str | None = None
+
+    @property
+    def now(self) -> Millis:
+        """The time of the request."""
+        return self.context.now
+
+
+@dataclass(frozen=True, slots=True)
+class HoldResult:
+    """A hold, as its bearer sees it."""
+
+    id: str
+    event_id: str
+    seat: SeatForSale | None  # None for places of a zone
+    zone: int
+    zone_name: str
+    quantity: int
+    until: Millis
+    created: bool = True  # False where the bearer held it already
+    group_id: str | None = None

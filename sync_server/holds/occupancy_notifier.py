@@ -1,0 +1,166 @@
+"""Publishes how full an event is on the bus, after each fact that changes it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from cachetools import LRUCache
+from sqlalchemy.orm import Session
+
+from shared.clock import Millis
+from shared.errors import NotFound
+from sync_server.events import queries as events
+from sync_server.events import rules
+from sync_server.holds import inventory, queries
+from sync_server.holds.queries import Occupancy
+from sync_server.plumbing.api.schemas import iso
+from sync_server.plumbing.jobs import Announcer, Message
+from sync_server.plumbing.logs import LOG
+from sync_server.plumbing.messaging import bus
+from sync_server.plumbing.messaging.bus import Notification
+from sync_server.plumbing.parts import Parts
+from sync_server.seating import queries as seating
+
+FACTS_COUNTED: Final = frozenset(
+    {
+        "seat_held",
+        "seat_hold_released",
+        "seat_hold_expired",
+        "seat_hold_converted",
+        "holds_ended",
+        "tickets_issued",
+        "ticket_cancelled",
+    }
+)
+COUNT_EVERY_MS: Final = 1_000
+MAX_CACHED: Final = 1_000
+#: How a fact changes (held, sold); after other facts the tables are counted.
+_STEPS: Final[Mapping[str, tuple[int, int]]] = {
+    "seat_held": (1, 0),
+    "seat_hold_released": (-1, 0),
+    "seat_hold_expired": (-1, 0),
+    "seat_hold_converted": (-1, 1),
+}
+
+
+def occupancy_notifier(parts: Parts) -> Announcer:
+    """Publishes on the topic of an event's occupancy."""
+    counts = OccupancyCounts(parts)
+
+    def publish(messages: Sequence[Message]) -> None:
+        ours = [message for message in messages if message.name in FACTS_COUNTED and message.subjects.get("event")]
+        if not ours:
+            return
+        try:
+            parts.bus.publish_all(counts.notifications(ours))
+        except Exception as problem:  # an announcer must not fail: the next fact publishes the counts again
+            LOG.warning("occupancy_not_told", problem=type(problem).__name__)
+
+    return publish
+
+
+@dataclass(slots=True)
+class _Count:
+    """One event's counts, and when they were taken."""
+
+    at: Millis
+    total: int
+    occupancy: Occupancy
+
+
+class OccupancyCounts:
+    """Counts of events: read from the tables once a second, kept up to date by the facts in between."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self._cached: LRUCache[str, _Count] = LRUCache(MAX_CACHED)
+
+    def notifications(self, messages: Sequence[Message]) -> list[Notification]:
+        """A notification for each fact, with the counts after it."""
+        now = self._parts.clock()
+        recounted = self._recounted(
+            {str(each.subjects["event"]): each.organisation_id for each in messages}, messages, now
+        )
+        return [
+            Notification(
+                bus.occupancy_topic(message.organisation_id, message.subjects["event_number"]),
+                {**_fact(message), **self._shares(message, recounted)},
+            )
+            for message in messages
+        ]
+
+    def _recounted(self, whose: Mapping[str, str], messages: Sequence[Message], now: Millis) -> set[str]:
+        """Count the events whose counts are old; their new counts include all these facts."""
+        uncertain = {str(each.subjects["event"]) for each in messages if each.name not in _STEPS}
+        due = {
+            event_id: where
+            for event_id, where in whose.items()
+            if event_id in uncertain
+            or event_id not in self._cached
+            or not 0 <= now - self._cached[event_id].at < COUNT_EVERY_MS
+        }
+        if due:
+            with self._parts.database.reading() as session:
+                for event_id, where in due.items():
+                    self._cached[event_id] = _Count(now, *_read(session, where, event_id, now))
+        return set(due)
+
+    def _shares(self, message: Message, recounted: Collection[str]) -> Mapping[str, Any]:
+        event_id = str(message.subjects["event"])
+        count_of_event = self._cached[event_id]
+        if event_id not in recounted:
+            held, sold = _STEPS[message.name]
+            count = int(message.payload.get("quantity", 1))
+            count_of_event.occupancy = Occupancy(
+                max(0, count_of_event.occupancy.held + held * count), count_of_event.occupancy.sold + sold * count
+            )
+        return shares(count_of_event.total, count_of_event.occupancy)
+
+
+def _fact(message: Message) -> dict[str, Any]:
+    return {
+        "event": message.name,
+        "event_id": message.subjects["event"],
+        "hold_id": message.subjects.get("hold"),
+        "seat": message.payload.get("seat"),
+        "seat_id": message.payload.get("seat_id"),  # present where a seat was held
+        "timestamp": iso(message.at),
+    }
+
+
+def occupancy_payload(session: Session, organisation_id: str, event_id: str, now: Millis) -> Mapping[str, Any]:
+    """How much of an event is free, held and sold now; empty where there is no such event."""
+    try:
+        return shares(*_read(session, organisation_id, event_id, now))
+    except NotFound:
+        return {}
+
+
+def shares(total: int, occupancy: Occupancy) -> dict[str, Any]:
+    """The counts as pages get them."""
+    available = max(0, total - occupancy.taken)
+
+    def percent(part: int) -> float:
+        return round(100 * part / total, 1) if total else 0.0
+
+    return {
+        "total": total,
+        "total_available": available,
+        "total_held": occupancy.held,
+        "total_sold": occupancy.sold,
+        "percent_available": percent(available),
+        "percent_held": percent(occupancy.held),
+        "percent_sold": percent(occupancy.sold),
+    }
+
+
+def _read(session: Session, organisation_id: str, event_id: str, now: Millis) -> tuple[int, Occupancy]:
+    """The capacity of an event (0 where none is set), and how much of it is taken."""
+    event, taken = events.event(session, organisation_id, event_id), queries.occupancy(session, event_id, now)
+    limit = rules.effective_capacity(event.capacity, event.venue_capacity)
+    if seating.find_event_layout(session, organisation_id, event_id) is None:
+        return limit, Occupancy(taken.held, event.tickets_issued)  # without a layout its tickets have no seat or zone
+    capacity = sum(zone.capacity for zone in inventory.zones_of(session, organisation_id, event_id))
+    return (min(capacity, limit) if limit else capacity), taken

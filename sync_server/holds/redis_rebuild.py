@@ -1,0 +1,82 @@
+"""Writes holds from the tables to Redis: all of them where Redis has lost some."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from sqlalchemy import select, text, tuple_
+from sqlalchemy.orm import Session
+
+from shared.clock import Millis
+from sync_server.holds.hold_cache import CachedHold, RedisHolds
+from sync_server.holds.models import HoldRow
+from sync_server.plumbing.jobs import Job
+from sync_server.plumbing.logs import LOG
+from sync_server.plumbing.principals import ActionContext
+from sync_server.seating.seats_for_sale import seat_ids_by_number
+
+INTERVAL_MS: Final = 30_000
+BATCH_SIZE: Final = 500
+
+
+def cached_holds(session: Session, holds: Sequence[HoldRow], *, named: bool) -> list[CachedHold]:
+    """Holds of seats as the caches have them; `named`: with the seat ids that Redis keys need."""
+    seats = [hold for hold in holds if hold.seat is not None]
+    names: dict[tuple[str, int], str] = {}
+    if named:
+        for event_id, where in {(hold.event_id, hold.organisation_id) for hold in seats}:
+            numbers = [hold.seat for hold in seats if hold.event_id == event_id and hold.seat is not None]
+            names |= {
+                (event_id, number): id for number, id in seat_ids_by_number(session, where, event_id, numbers).items()
+            }
+    return [
+        CachedHold(
+            hold.organisation_id,
+            hold.event_id,
+            hold.seat,
+            names.get((hold.event_id, hold.seat), ""),
+            hold.id,
+            hold.bearer_id,
+            hold.held_until,
+            hold.updated_at != hold.created_at,
+        )
+        for hold in seats
+        if hold.seat is not None
+    ]
+
+
+def job(redis_holds: RedisHolds) -> Job:
+    """The worker's job that fills a Redis which came back without some holds."""
+    return Job("holds.remember", INTERVAL_MS, lambda session, context: rebuild(session, redis_holds, context))
+
+
+def rebuild(session: Session, redis_holds: RedisHolds, context: ActionContext) -> None:
+    """Write every hold of a seat to Redis, unless it has them all."""
+    if redis_holds.is_complete():
+        return
+    count, last = 0, (context.now + 1, "")
+    while batch := _next_batch(session, last):
+        last = batch[-1].held_until, batch[-1].id
+        written = cached_holds(session, batch, named=True)
+        if not redis_holds.keep(written, context.now):
+            return
+        redis_holds.forget(_ended_meanwhile(session, written))
+        count += len(written)
+    redis_holds.mark_complete()
+    LOG.info("holds_remembered", count=count)
+
+
+def _next_batch(session: Session, after: tuple[Millis, str]) -> Sequence[HoldRow]:
+    # As literal text, to match the partial index. Suspended holds are written when they are resumed.
+    here = HoldRow.status == text("'active'"), HoldRow.seat.is_not(None)
+    further = tuple_(HoldRow.held_until, HoldRow.id) > after
+    wanted = select(HoldRow).where(*here, further).order_by(HoldRow.held_until, HoldRow.id).limit(BATCH_SIZE)
+    return session.execute(wanted.execution_options(populate_existing=True)).scalars().all()
+
+
+def _ended_meanwhile(session: Session, written: Sequence[CachedHold]) -> list[CachedHold]:
+    ids = [hold.hold_id for hold in written]
+    here = select(HoldRow.id).where(HoldRow.id.in_(ids), HoldRow.status == "active")
+    active = set(session.execute(here).scalars())
+    return [hold for hold in written if hold.hold_id not in active]

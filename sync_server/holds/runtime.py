@@ -1,0 +1,142 @@
+"""What a process keeps to hold seats: sale states, the hold cache, metrics, and access to the one statement."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import fields
+from functools import partial
+from sqlite3 import Cursor
+from typing import Any, Final, cast
+
+from shared.clock import Millis
+from shared.errors import Forbidden
+from sync_server.holds import queries, statement
+from sync_server.holds.failures import FailureLog
+from sync_server.holds.hold_cache import HoldCache, Key, RedisHolds
+from sync_server.holds.hold_request import HoldRequest
+from sync_server.holds.metrics import HoldMetrics
+from sync_server.holds.rules import Evidence
+from sync_server.holds.sale_state import SaleState, SaleStates
+from sync_server.plumbing.database import Database
+from sync_server.plumbing.parts import Parts
+from sync_server.seating.event_seating import require_offer
+from sync_server.seating.event_seatings import EventSeatings
+from sync_server.seating.layouts.overlay import EventZone
+from sync_server.seating.rules import Entitlement
+from sync_server.seating.search.offers import Offer, Refusal, SeatRequest
+from sync_server.seating.zone_access.entitlements import apply_override, entitlements_by_zone
+
+STATE_KEY: Final = "holds"
+_EVIDENCE_FIELDS: Final = tuple(field.name for field in fields(Evidence))
+
+
+class HoldRuntime:
+    """Made once in every server and worker process."""
+
+    def __init__(self, parts: Parts) -> None:
+        self.database: Database = parts.database
+        self.sale_states = SaleStates(parts.database)
+        self.failures = FailureLog(parts.database, parts.stop)
+        self.metrics = HoldMetrics(parts)
+        connection = parts.backends.connection
+        redis_holds = RedisHolds(connection, parts.config.redis_prefix) if connection is not None else None
+        self.hold_cache = HoldCache(parts.bus, redis_holds, alone=parts.config.embedded)
+        self._stop = parts.stop
+        if connection is not None:
+            # Nothing told this process which holds others ended while Redis was away.
+            connection.on_reconnect.append(lambda _redis: self.hold_cache.local.forget_all())
+
+    def wait(self, millis: int) -> None:
+        """Wait before a retry, or until the server stops."""
+        self.metrics.retries.inc()
+        self._stop.wait(millis / 1000)
+
+    def holder(self, key: Key, now: Millis) -> tuple[str, Millis] | None:
+        """Who certainly holds that seat, and until when; None where the statement must decide.
+
+        Where many want one seat, nearly all come too late: a short query then spares PostgreSQL the long one.
+        """
+        cached, autocommit = self.hold_cache.holder(key, now), self.database.autocommit
+        if cached is not None:
+            return cached.bearer_id, cached.until
+        if autocommit is None or not self.hold_cache.local.expects(key, now):
+            return None
+        row: Any = autocommit.row(statement.HELD_BY, {"event": key[1], "seat": key[2], "now": now})
+        if row is None:
+            self.hold_cache.local.forget([key])
+            return None
+        return row[0], row[1]
+
+    def run_statement(self, values: Mapping[str, Any]) -> Evidence:
+        """Run the statement: one round trip on PostgreSQL, one queued write on SQLite."""
+        autocommit, group_commit = self.database.autocommit, self.database.group_commit
+        if autocommit is not None:
+            row: Any = autocommit.row(statement.READ_AND_WRITE, values)
+            return Evidence(*row)
+        assert group_commit is not None  # noqa: S101 - a database is one of the two
+        return group_commit.write(partial(_run_embedded, values=values))
+
+    def require_access(self, sale_state: SaleState, request: HoldRequest, zones: Collection[int]) -> None:
+        """Forbidden where a zone is closed to this bearer."""
+        closed = [
+            sale_state.plan.zones[zone]
+            for zone in sorted(set(zones))
+            if sale_state.plan.zones[zone].access_mode != "public"
+        ]
+        for entitlement in self._entitlements(sale_state, request, closed).values() if closed else ():
+            if isinstance(entitlement, Refusal):
+                raise Forbidden(entitlement.message, code=entitlement.reason)
+
+    def open_zones(self, sale_state: SaleState, request: HoldRequest) -> frozenset[int]:
+        """The zones that are open to this bearer."""
+        found = self._entitlements(sale_state, request, sale_state.plan.zones.values())
+        return frozenset(zone for zone, entitlement in found.items() if not isinstance(entitlement, Refusal))
+
+    def _entitlements(
+        self, sale_state: SaleState, request: HoldRequest, zones: Collection[EventZone]
+    ) -> Mapping[int, Entitlement | Refusal]:
+        with self.database.reading() as session:
+            found = entitlements_by_zone(session, request.organisation_id, sale_state.id, request.bearer, zones)
+        return apply_override(found, zones, override=request.override)
+
+    def check_choice(
+        self,
+        seatings: EventSeatings,
+        sale_state: SaleState,
+        request: HoldRequest,
+        seats: Collection[int],
+        seat_request: SeatRequest,
+    ) -> Offer | None:
+        """Check a choice of seats against all seats of the event; Conflict with alternatives where it is refused.
+
+        Seats that this bearer holds already count for the group, but are no part of the choice. None where no others
+        are chosen, or one is taken: the attempt to hold it is refused later.
+        """
+        with self.database.reading() as session:
+            mine = queries.mine(session, request.organisation_id, request.id, request.now, sale_state.id)
+            owned = {row.seat for row in mine if row.seat is not None}
+            chosen = [seat for seat in seats if seat not in owned]
+            with seatings.current(session, request.organisation_id, sale_state.id, request.now) as seating:
+                if not chosen or not all(seating.free(seat) for seat in chosen):
+                    return None
+                return require_offer(seating.evaluate(chosen, seat_request, owned))
+
+
+def _run_embedded(cursor: Cursor, values: Mapping[str, Any]) -> Evidence:
+    seen = _evidence(cursor.execute(statement.READ, values).fetchone())
+    if seen.done:
+        for sql in statement.WRITE:
+            if sql is not statement.WRITE_PERSONAL or values["personal_line_id"] is not None:
+                cursor.execute(sql, values)
+    return seen
+
+
+def _evidence(row: Any) -> Evidence:
+    """Evidence from SQLite, which has numbers for booleans."""
+    seen: dict[str, Any] = dict(zip(_EVIDENCE_FIELDS, row, strict=True))
+    return Evidence(**seen | {name: bool(seen[name]) for name in ("fresh", "guest_active", "tidy", "done")})
+
+
+def hold_runtime(parts: Parts) -> HoldRuntime:
+    """The hold runtime of this process."""
+    return cast(HoldRuntime, parts.local_state[STATE_KEY])

@@ -1,0 +1,73 @@
+"""Takes any number of seats in one statement; only rows of `event_seats` that may be taken change."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, Final, cast
+
+import orjson
+from sqlalchemy import Table, text
+from sqlalchemy.dialects import sqlite
+from sqlalchemy.orm import Session
+
+from sync_server.holds.models import EventSeatRow
+from sync_server.plumbing.database import database_of
+
+_TABLE: Final = cast(Table, EventSeatRow.__table__)
+_SQLITE: Final = sqlite.dialect()
+_STATEMENT: Final = """
+INSERT INTO event_seats
+  (event_id, seat, organisation_id, state, hold_id, held_until, ticket_id, version, locked_at)
+SELECT CAST(:event_id AS varchar), new.seat, CAST(:organisation_id AS varchar), CAST(:state AS smallint), new.hold_id,
+  CAST(:held_until AS bigint), new.ticket_id, 1, CAST(:now AS bigint)
+FROM {rows}
+WHERE true
+ON CONFLICT (event_id, seat) DO UPDATE SET
+  state = excluded.state, hold_id = excluded.hold_id, held_until = excluded.held_until,
+  ticket_id = excluded.ticket_id, locked_at = excluded.locked_at, version = event_seats.version + 1
+WHERE event_seats.state = 0
+  OR (event_seats.state = 1 AND (event_seats.held_until <= CAST(:now AS bigint) OR event_seats.hold_id {mine}))
+RETURNING seat
+"""
+# Arrays and JSON, because a statement with one placeholder a value would be compiled again for each number of rows.
+_POSTGRESQL_TEXT: Final = text(
+    _STATEMENT.format(
+        rows="unnest(CAST(:seats AS integer[]), CAST(:holds AS varchar[]), CAST(:tickets AS bigint[]))"
+        " AS new (seat, hold_id, ticket_id)",
+        mine="= ANY (CAST(:mine AS varchar[]))",
+    )
+)
+_SQLITE_TEXT: Final = text(
+    _STATEMENT.format(
+        rows="(SELECT json_extract(value, '$[0]') AS seat, json_extract(value, '$[1]') AS hold_id,"
+        " json_extract(value, '$[2]') AS ticket_id FROM json_each(:rows)) AS new",
+        mine="IN (SELECT value FROM json_each(:mine))",
+    )
+)
+
+
+def claim(
+    session: Session,
+    shared: Mapping[str, Any],
+    rows: Sequence[tuple[int, str | None, int | None]],
+    mine: Collection[str],
+) -> set[int]:
+    """Take these seats, given as (seat, hold, ticket) in ascending order; returns those that could be taken.
+
+    `shared` is the same for all rows: event_id, organisation_id, state, held_until and now.
+    """
+    session.flush()  # the statements below bypass the session
+    connection = session.connection()
+    bound = [(seat, hold, _bound(ticket)) for seat, hold, ticket in rows]
+    if database_of(session).embedded:
+        values = {"rows": orjson.dumps(bound).decode(), "mine": orjson.dumps(list(mine)).decode()}
+        return set(connection.execute(_SQLITE_TEXT, {**shared, **values}).scalars())
+    seats, holds, tickets = ([row[at] for row in bound] for at in range(3))
+    arrays = {"seats": seats, "holds": holds, "tickets": tickets, "mine": list(mine)}
+    return set(connection.execute(_POSTGRESQL_TEXT, {**shared, **arrays}).scalars())
+
+
+def _bound(ticket: int | None) -> int | None:
+    """As the column stores it: an unsigned number in a signed column."""
+    kind: Any = _TABLE.c.ticket_id.type
+    return cast("int | None", kind.process_bind_param(ticket, _SQLITE))

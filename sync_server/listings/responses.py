@@ -1,0 +1,119 @@
+"""Responses to visitors as cached bytes."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import astuple, dataclass
+from hashlib import blake2b
+from typing import Final
+
+import orjson
+from sqlalchemy.orm import Session
+
+from shared.clock import Millis
+from shared.errors import InvalidRequest, NotFound
+from sync_server.accounts import queries as accounts
+from sync_server.events import public_queries as events
+from sync_server.listings import cursors, event_json, queries
+from sync_server.listings.queries import Filter
+from sync_server.plumbing.caching import cache
+from sync_server.plumbing.parts import Parts
+
+QUERIES: Final = {"latest": queries.latest, "trending": queries.trending}
+MAX_SUGGESTIONS: Final = 20
+_ID: Final = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+
+@dataclass(frozen=True, slots=True)
+class FeedCriteria:
+    """Order and filters of the feed; `organisation` is a slug, `city`, `category` and `words` are folded."""
+
+    sort: str = "latest"
+    organisation: str | None = None
+    city: str | None = None
+    category: str | None = None
+    starts_from: Millis | None = None
+    starts_before: Millis | None = None
+    words: tuple[str, ...] | None = None
+
+    @property
+    def text(self) -> str:
+        """Equal for equal criteria."""
+        return repr(astuple(self))
+
+
+def feed(parts: Parts, criteria: FeedCriteria, after: str | None, limit: int) -> bytes:
+    """A page of the feed; InvalidRequest for a cursor that is damaged, expired, or from other criteria."""
+    text = criteria.text
+    position = None if after is None else cursors.decode(after, text)
+    digest = blake2b(f"{text}{limit} {after}".encode(), digest_size=16).hexdigest()
+
+    def load() -> bytes:
+        now = parts.clock()
+        with parts.database.autocommit_reading() as session:
+            wanted = _filter(session, criteria)
+            if wanted is None:
+                return orjson.dumps({"items": [], "next": None})
+            found = QUERIES[criteria.sort](session, wanted, position, limit=limit, now=now)
+            cards = events.cards(session, found.numbers)
+            following = None if found.last is None else cursors.encode(found.last, text)
+            return orjson.dumps({"items": event_json.card_payloads(session, cards, now), "next": following})
+
+    return parts.cache.fetch(cache.public_key("feed", f"{criteria.city or '*'}:{digest}"), cache.FEED, load)
+
+
+def _filter(session: Session, criteria: FeedCriteria) -> Filter | None:
+    """None if there is no such organisation."""
+    owner = None
+    if criteria.organisation is not None:
+        row = accounts.organisation_by_slug(session, criteria.organisation)
+        if row is None:
+            return None
+        owner = row.id
+    when = criteria.starts_from, criteria.starts_before
+    return Filter(criteria.city, criteria.category, *when, organisation_id=owner, words=criteria.words)
+
+
+def page(parts: Parts, name: str, organisation: str | None) -> bytes:
+    """The page of one event, by its id or slug; several organisers may use one slug."""
+    event_id = name if organisation is None and _ID.fullmatch(name) else _by_slug(parts, name, organisation)
+
+    def load() -> bytes:
+        with parts.database.autocommit_reading() as session:
+            card = events.page(session, event_id)
+            if card is None:
+                raise _missing()
+            return orjson.dumps(event_json.page_payload(session, card, parts.clock()))
+
+    return parts.cache.fetch(cache.public_key("event", event_id), cache.EVENT, load)
+
+
+def _by_slug(parts: Parts, slug: str, organisation: str | None) -> str:
+    with parts.database.autocommit_reading() as session:
+        owner = accounts.organisation_by_slug(session, organisation) if organisation else None
+        if organisation and owner is None:
+            raise _missing()
+        found = events.ids_of_slug(session, slug, owner.id if owner else None)
+    if not found:
+        raise _missing()
+    if len(found) > 1:
+        raise InvalidRequest(
+            "Several organisers have an event with this slug. Add ?organisation=<slug>, or use the id.",
+            code="ambiguous_slug",
+        )
+    return found[0]
+
+
+def _missing() -> NotFound:
+    return NotFound("There is no such event.", code="event_not_found")
+
+
+def cities(parts: Parts, prefix: str) -> bytes:
+    """The cities whose folded names start with the prefix, with the number of events in each."""
+
+    def load() -> bytes:
+        with parts.database.autocommit_reading() as session:
+            found = queries.cities(session, prefix, limit=MAX_SUGGESTIONS, now=parts.clock())
+        return orjson.dumps({"items": [{"city": city.name, "events": city.events} for city in found]})
+
+    return parts.cache.fetch(cache.public_key("cities", f"suggestions:{prefix}"), cache.CITIES, load)

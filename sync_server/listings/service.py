@@ -1,0 +1,80 @@
+"""Adds, updates and removes listings as events change; nothing else writes them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from sqlalchemy import delete, select
+from sqlalchemy.orm import Session
+
+from shared.clock import Millis
+from sync_server.events import public_queries as events
+from sync_server.events.public_queries import ListingFields
+from sync_server.listings import rules
+from sync_server.listings.models import Listing
+from sync_server.listings.search_words import split_words
+from sync_server.plumbing.folding import fold
+from sync_server.plumbing.jobs import MORE
+from sync_server.plumbing.principals import ActionContext
+
+MOVE_MEMORY_MS: Final = rules.HOUR
+"""A reader who takes no longer than this never sees an event twice, wherever it is moved meanwhile."""
+BATCH_SIZE: Final = 500
+
+
+def refresh_listing(session: Session, event_id: str, now: Millis) -> bool:
+    """Update the listing of an event; whether that may change the feed."""
+    fields = events.listing_fields(session, event_id)
+    if fields is None:
+        return False
+    until = rules.listed_until(_times(fields))
+    row = session.get(Listing, fields.number)
+    if row is None:
+        return until > now and _list(session, fields, until)
+    was_listed = row.listed_until > now
+    row.listed_until = until if until > now else min(row.listed_until, now)
+    _move(row, rules.starts_at(_times(fields)), now)
+    _describe(row, fields)
+    return was_listed or row.listed_until > now
+
+
+def _list(session: Session, fields: ListingFields, until: Millis) -> bool:
+    keys = {"number": fields.number, "event_id": fields.event_id, "organisation_id": fields.organisation_id}
+    words = " ".join(split_words(fields.search_text))
+    start = rules.starts_at(_times(fields))
+    session.add(Listing(**keys, **_columns(fields), words=words, starts_at=start, listed_until=until))
+    return True
+
+
+def _move(row: Listing, start: Millis, now: Millis) -> None:
+    if start != row.starts_at:
+        recently = row.moved_at > now - MOVE_MEMORY_MS
+        row.moved_from = min(row.moved_from, row.starts_at) if recently else row.starts_at
+        row.moved_at, row.starts_at = now, start
+
+
+def _describe(row: Listing, fields: ListingFields) -> None:
+    for name, value in _columns(fields).items():
+        setattr(row, name, value)
+    words = split_words(fields.search_text)
+    # PostgreSQL returns them sorted and quoted; only a real difference is worth a write to the search index.
+    if {*words} != {word.strip("'") for word in str(row.words).split()}:
+        row.words = " ".join(words)
+
+
+def _columns(fields: ListingFields) -> dict[str, str]:
+    return {"city": fields.city, "city_norm": fields.city_norm, "category_norm": fold(fields.category)}
+
+
+def _times(fields: ListingFields) -> rules.ListingTimes:
+    return rules.ListingTimes(fields.status, fields.start_at, fields.end_at, fields.rescheduled_at, fields.end_at_auto)
+
+
+def delete_expired(session: Session, context: ActionContext) -> object:
+    """Job: delete listings that are over, so that the feed starts with what is to come; MORE if there may be more."""
+    old = context.now - MOVE_MEMORY_MS
+    over = select(Listing.number).where(Listing.listed_until < old).order_by(Listing.listed_until).limit(BATCH_SIZE)
+    numbers = session.execute(over).scalars().all()
+    if numbers:
+        session.execute(delete(Listing).where(Listing.number.in_(numbers), Listing.listed_until < old))
+    return MORE if len(numbers) == BATCH_SIZE else None

@@ -1,0 +1,139 @@
+"""The live counters of one event: admissions, occupancy, refusals, and devices that are silent."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from sqlalchemy.orm import Session
+
+from shared.clock import Millis
+from shared.movements import span_of_today
+from shared.snapshot import EventRow, GateRow, RowKind, unpack
+from sync_server.devices import queries as devices
+from sync_server.devices.rules import DeviceState, is_silent
+from sync_server.events.queries import EventDetails
+from sync_server.revisions import queries as revisions
+from sync_server.scans import queries as scans
+from sync_server.scans.queries import Count
+
+_NEWEST = 2**62
+_ADMITTED = frozenset({"admitted", "admitted_reentry", "admitted_override"})
+_PASSED = _ADMITTED | {"exited"}
+
+
+@dataclass(frozen=True, slots=True)
+class GateCounters:
+    """The counters of one gate."""
+
+    number: int
+    code: str
+    name: str
+    open: bool
+    entries: int = 0
+    exits: int = 0
+    refused: int = 0
+    inside: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class EventCounters:
+    """The counters of one event; `version` changes whenever any of them does."""
+
+    version: str
+    status: str
+    entries: int
+    exits: int
+    refused: int
+    inside: int
+    conflicts: int
+    devices: int
+    silent: int
+    silent_since: Millis | None
+    gates: tuple[GateCounters, ...]
+    refusals: dict[str, int] = field(default_factory=dict)
+
+
+def event_counters(session: Session, facts: EventDetails, now: Millis) -> EventCounters:
+    """The counters of an event now; the caller has checked who may see it."""
+    counts = scans.counts(session, facts.number)
+    occupancy = scans.occupancy(session, facts.number, _counts_from(session, facts.number, now))
+    conflicts = scans.open_conflict_counts(session, facts.organisation_id).get(facts.number, 0)
+    enrolled, silent, since = _silence(session, facts, now)
+    gates = _gates(session, facts.number, counts, occupancy.by_gate)
+    entries, exits, refused = _sums(counts)
+    numbers = (
+        facts.status,
+        entries,
+        exits,
+        refused,
+        occupancy.inside,
+        conflicts,
+        enrolled,
+        silent,
+        _gates_state(gates),
+    )
+    return EventCounters(
+        version="-".join(map(str, numbers)),
+        status=facts.status,
+        entries=entries,
+        exits=exits,
+        refused=refused,
+        inside=occupancy.inside,
+        conflicts=conflicts,
+        devices=enrolled,
+        silent=silent,
+        silent_since=since,
+        gates=gates,
+        refusals=_refusals(counts),
+    )
+
+
+def _gates_state(gates: tuple[GateCounters, ...]) -> str:
+    return "".join("o" if gate.open else "c" for gate in gates)
+
+
+def _counts_from(session: Session, event: int, now: Millis) -> Millis:
+    """From when guests count as inside: the start of the event day, if the event empties at cut-over."""
+    row = revisions.row_at_revision(session, event, RowKind.EVENT, event, _NEWEST)
+    event_row = unpack(row) if row else None
+    if not isinstance(event_row, EventRow):
+        return 0
+    day_start = span_of_today(event_row.days, now)[0] if event_row.cutover_empties else 0
+    return max(day_start, event_row.counts_from or 0)
+
+
+def _silence(session: Session, facts: EventDetails, now: Millis) -> tuple[int, int, Millis | None]:
+    """How many devices are enrolled, how many of them are silent, and when one of those was last seen."""
+    views = devices.views_of_event(session, facts.organisation_id, facts.number)
+    enrolled = [view for view in views if view.state is DeviceState.ENROLLED]
+    last_seen = [view.report.last_seen_at if view.report else None for view in enrolled]
+    silent = [at for at in last_seen if is_silent(now, at)]
+    return len(enrolled), len(silent), max((at for at in silent if at is not None), default=None)
+
+
+def _sums(counts: list[Count]) -> tuple[int, int, int]:
+    entries = sum(count.n for count in counts if count.reason in _ADMITTED)
+    exits = sum(count.n for count in counts if count.reason == "exited")
+    return entries, exits, sum(count.n for count in counts if count.reason not in _PASSED)
+
+
+def _refusals(counts: list[Count]) -> dict[str, int]:
+    refusals: Counter[str] = Counter()
+    for count in counts:
+        if count.reason not in _PASSED:
+            refusals[count.reason] += count.n
+    return dict(refusals.most_common())
+
+
+def _gates(session: Session, event: int, counts: list[Count], inside: dict[int, int]) -> tuple[GateCounters, ...]:
+    rows = [unpack(row) for row in revisions.rows_at_revision(session, event, RowKind.GATE, _NEWEST)]
+    gates = {row.number: row for row in rows if isinstance(row, GateRow)}
+    numbers = sorted({*gates, *(count.gate for count in counts)})
+    return tuple(_gate(number, gates.get(number), counts, inside.get(number, 0)) for number in numbers)
+
+
+def _gate(number: int, row: GateRow | None, counts: list[Count], inside: int) -> GateCounters:
+    entries, exits, refused = _sums([count for count in counts if count.gate == number])
+    code, name = (row.code, row.name) if row else ("?", "unknown gate")
+    return GateCounters(number, code, name, row.open if row else False, entries, exits, refused, inside)

@@ -1,0 +1,1384 @@
+"""The first release: every table, made from the models by scripts/draft-migration --first."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+from alembic import op
+from sqlalchemy.dialects import postgresql
+
+revision = "0001"
+down_revision = None
+branch_labels = None
+depends_on = None
+
+
+#: What no model declares: the guards of the audit log and the search index.
+NATIVE = {
+    "sqlite": (
+        "CREATE TRIGGER audit_lines_written BEFORE UPDATE OF id, organisation_id, at, actor_kind, actor_id, action, subject_kind, subject_id, before, after, reason, approval, request_id, actor_digest, subject_digest ON audit_lines BEGIN SELECT RAISE(ABORT, 'audit lines are only ever added'); END",
+        "CREATE TRIGGER audit_lines_sealed BEFORE UPDATE ON audit_lines WHEN OLD.seq IS NOT NULL BEGIN SELECT RAISE(ABORT, 'audit lines are only ever added'); END",
+        "CREATE TRIGGER audit_lines_no_delete BEFORE DELETE ON audit_lines BEGIN SELECT RAISE(ABORT, 'audit lines are only ever added'); END",
+        "CREATE TRIGGER audit_lines_no_replace BEFORE INSERT ON audit_lines WHEN EXISTS (SELECT 1 FROM audit_lines WHERE id = NEW.id) OR NEW.seq IS NOT NULL AND EXISTS (SELECT 1 FROM audit_lines WHERE seq = NEW.seq AND organisation_id IS NEW.organisation_id) BEGIN SELECT RAISE(ABORT, 'audit lines are only ever added'); END",
+        "CREATE TRIGGER audit_personal_filed BEFORE UPDATE OF line_id, part, organisation_id, person_kind, person_id ON audit_personal BEGIN SELECT RAISE(ABORT, 'audit lines are only ever added'); END",
+        "CREATE TRIGGER audit_personal_erased BEFORE UPDATE ON audit_personal WHEN NEW.salt IS NOT NULL OR NEW.content IS NOT NULL OR NEW.erased_at IS NULL OR OLD.erased_at IS NOT NULL BEGIN SELECT RAISE(ABORT, 'audit lines are only ever added'); END",
+        "CREATE TRIGGER audit_personal_no_delete BEFORE DELETE ON audit_personal BEGIN SELECT RAISE(ABORT, 'audit lines are only ever added'); END",
+        "CREATE TRIGGER audit_personal_no_replace BEFORE INSERT ON audit_personal WHEN EXISTS (SELECT 1 FROM audit_personal WHERE line_id = NEW.line_id AND part = NEW.part) BEGIN SELECT RAISE(ABORT, 'audit lines are only ever added'); END",
+        "CREATE TRIGGER audit_chains_rise BEFORE UPDATE ON audit_chains WHEN NEW.seq < OLD.seq OR NEW.chain <> OLD.chain BEGIN SELECT RAISE(ABORT, 'audit lines are only ever added'); END",
+        "CREATE TRIGGER audit_chains_no_delete BEFORE DELETE ON audit_chains BEGIN SELECT RAISE(ABORT, 'audit lines are only ever added'); END",
+        "CREATE VIRTUAL TABLE IF NOT EXISTS listing_words USING fts5(words, content='listings', content_rowid='number', tokenize='ascii', detail='none', prefix='1 2 3')",
+        "CREATE TRIGGER IF NOT EXISTS listing_words_insert AFTER INSERT ON listings BEGIN INSERT INTO listing_words (rowid, words) VALUES (new.number, new.words); END",
+        "CREATE TRIGGER IF NOT EXISTS listing_words_delete AFTER DELETE ON listings BEGIN INSERT INTO listing_words (listing_words, rowid, words) VALUES ('delete', old.number, old.words); END",
+        "CREATE TRIGGER IF NOT EXISTS listing_words_update AFTER UPDATE OF number, words ON listings BEGIN INSERT INTO listing_words (listing_words, rowid, words) VALUES ('delete', old.number, old.words); INSERT INTO listing_words (rowid, words) VALUES (new.number, new.words); END",
+    ),
+    "postgresql": (
+        "CREATE OR REPLACE FUNCTION audit_lines_guard() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'audit lines are only ever added'; END $$",
+        "CREATE TRIGGER audit_lines_written BEFORE UPDATE OF id, organisation_id, at, actor_kind, actor_id, action, subject_kind, subject_id, before, after, reason, approval, request_id, actor_digest, subject_digest ON audit_lines FOR EACH STATEMENT EXECUTE FUNCTION audit_lines_guard()",
+        "CREATE TRIGGER audit_lines_sealed BEFORE UPDATE ON audit_lines FOR EACH ROW WHEN (OLD.seq IS NOT NULL) EXECUTE FUNCTION audit_lines_guard()",
+        "CREATE TRIGGER audit_lines_no_delete BEFORE DELETE OR TRUNCATE ON audit_lines FOR EACH STATEMENT EXECUTE FUNCTION audit_lines_guard()",
+        "CREATE TRIGGER audit_personal_filed BEFORE UPDATE OF line_id, part, organisation_id, person_kind, person_id ON audit_personal FOR EACH STATEMENT EXECUTE FUNCTION audit_lines_guard()",
+        "CREATE TRIGGER audit_personal_erased BEFORE UPDATE ON audit_personal FOR EACH ROW WHEN (NEW.salt IS NOT NULL OR NEW.content IS NOT NULL OR NEW.erased_at IS NULL OR OLD.erased_at IS NOT NULL) EXECUTE FUNCTION audit_lines_guard()",
+        "CREATE TRIGGER audit_personal_no_delete BEFORE DELETE OR TRUNCATE ON audit_personal FOR EACH STATEMENT EXECUTE FUNCTION audit_lines_guard()",
+        "CREATE TRIGGER audit_chains_rise BEFORE UPDATE ON audit_chains FOR EACH ROW WHEN (NEW.seq < OLD.seq OR NEW.chain <> OLD.chain) EXECUTE FUNCTION audit_lines_guard()",
+        "CREATE TRIGGER audit_chains_no_delete BEFORE DELETE OR TRUNCATE ON audit_chains FOR EACH STATEMENT EXECUTE FUNCTION audit_lines_guard()",
+        "CREATE INDEX ix_listings_words ON listings USING gin (words)",
+    ),
+}
+
+
+def upgrade() -> None:
+    """Make every table."""
+    op.create_table(
+        "active_alerts",
+        sa.Column("kind", sa.String(length=40), nullable=False),
+        sa.Column("event_id", sa.String(length=36), nullable=False),
+        sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("venue_id", sa.String(length=36), nullable=False),
+        sa.Column("since", sa.BigInteger(), nullable=False),
+        sa.Column("count", sa.Integer(), nullable=False),
+        sa.PrimaryKeyConstraint("kind", "event_id", name=op.f("pk_active_alerts")),
+    )
+    op.create_table(
+        "audit_chains",
+        sa.Column("chain", sa.String(length=36), nullable=False),
+        sa.Column("seq", sa.BigInteger(), nullable=False),
+        sa.Column("seal", sa.LargeBinary(length=32), nullable=False),
+        sa.Column("at", sa.BigInteger(), nullable=False),
+        sa.Column("signature", sa.LargeBinary(length=64), nullable=True),
+        sa.Column("public_key", sa.LargeBinary(length=32), nullable=True),
+        sa.PrimaryKeyConstraint("chain", name=op.f("pk_audit_chains")),
+    )
+    op.create_table(
+        "audit_lines",
+        sa.Column("id", sa.String(length=36), nullable=False),
+        sa.Column("organisation_id", sa.String(length=36), nullable=True),
+        sa.Column("at", sa.BigInteger(), nullable=False),
+        sa.Column("actor_kind", sa.String(length=16), nullable=False),
+        sa.Column("actor_id", sa.String(length=64), nullable=False),
+        sa.Column("action", sa.String(length=80), nullable=False),
+        sa.Column("subject_kind", sa.String(length=40), nullable=False),
+        sa.Column("subject_id", sa.String(length=64), nullable=False),
+        sa.Column("before", sa.JSON(), nullable=True),
+        sa.Column("after", sa.JSON(), nullable=True),
+        sa.Column("reason", sa.String(length=1000), nullable=False),
+        sa.Column("approval", sa.String(length=200), nullable=False),
+        sa.Column("request_id", sa.String(length=36), nullable=False),
+        sa.Column("actor_digest", sa.LargeBinary(length=32), nullable=True),
+        sa.Column("subject_digest", sa.LargeBinary(length=32), nullable=True),
+        sa.Column("seq", sa.BigInteger(), nullable=True),
+        sa.Column("seal", sa.LargeBinary(length=32), nullable=True),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_audit_lines")),
+    )
+    op.create_index("ix_audit_lines_actor", "audit_lines", ["actor_id", "id"], unique=False)
+    op.create_index("ix_audit_lines_organisation_id", "audit_lines", ["organisation_id", "id"], unique=False)
+    op.create_index("ix_audit_lines_subject", "audit_lines", ["subject_kind", "subject_id", "id"], unique=False)
+    op.create_index(
+        "ix_audit_lines_unsealed",
+        "audit_lines",
+        ["organisation_id", "id"],
+        unique=False,
+        sqlite_where=sa.text("seq IS NULL"),
+        postgresql_where=sa.text("seq IS NULL"),
+    )
+    op.create_index(
+        "uq_audit_lines_seq",
+        "audit_lines",
+        ["organisation_id", "seq"],
+        unique=True,
+        sqlite_where=sa.text("seq IS NOT NULL"),
+        postgresql_where=sa.text("seq IS NOT NULL"),
+    )
+    op.create_index(
+        "uq_audit_lines_seq_of_none",
+        "audit_lines",
+        ["seq"],
+        unique=True,
+        sqlite_where=sa.text("seq IS NOT NULL AND organisation_id IS NULL"),
+        postgresql_where=sa.text("seq IS NOT NULL AND organisation_id IS NULL"),
+    )
+    op.create_table(
+        "audit_personal",
+        sa.Column("line_id", sa.String(length=36), nullable=False),
+        sa.Column("part", sa.String(length=8), nullable=False),
+        sa.Column("organisation_id", sa.String(length=36), nullable=True),
+        sa.Column("person_kind", sa.String(length=40), nullable=False),
+        sa.Column("person_id", sa.String(length=64), nullable=False),
+        sa.Column("salt", sa.LargeBinary(length=16), nullable=True),
+        sa.Column("content", sa.Text(), nullable=True),
+        sa.Column("erased_at", sa.BigInteger(), nullable=True),
+        sa.PrimaryKeyConstraint("line_id", "part", name=op.f("pk_audit_personal")),
+    )
+    op.create_index("ix_audit_personal_person", "audit_personal", ["person_kind", "person_id"], unique=False)
+    op.create_table(
+        "check_findings",
+        sa.Column("place", sa.String(length=120), nullable=False),
+        sa.Column("row", sa.String(length=200), nullable=False),
+        sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("points_to", sa.String(length=36), nullable=False),
+        sa.Column("found_at", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("place", "row", name=op.f("pk_check_findings")),
+    )
+    op.create_table(
+        "check_runs",
+        sa.Column("name", sa.String(length=40), nullable=False),
+        sa.Column("ran_at", sa.BigInteger(), nullable=False),
+        sa.Column("findings", sa.Integer(), nullable=False),
+        sa.PrimaryKeyConstraint("name", name=op.f("pk_check_runs")),
+    )
+    op.create_table(
+        "device_request_counters",
+        sa.Column("device_number", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("channel", sa.String(length=8), nullable=False),
+        sa.Column("highest", sa.BigInteger(), nullable=False),
+        sa.Column("seen", sa.LargeBinary(length=8), nullable=False),
+        sa.PrimaryKeyConstraint("device_number", "channel", name=op.f("pk_device_request_counters")),
+    )
+    op.create_table(
+        "devices",
+        sa.Column("id", sa.String(length=36), nullable=False),
+        sa.Column("number", sa.BigInteger(), nullable=False),
+        sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("name", sa.String(length=80), nullable=False),
+        sa.Column("profile", sa.String(length=20), nullable=False),
+        sa.Column("public_key", sa.LargeBinary(length=32), nullable=True),
+        sa.Column("created_at", sa.BigInteger(), nullable=False),
+        sa.Column("enrolled_at", sa.BigInteger(), nullable=True),
+        sa.Column("revoked_at", sa.BigInteger(), nullable=True),
+        sa.Column("revoked_why", sa.Text(), nullable=False),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_devices")),
+        sa.UniqueConstraint("number", name=op.f("uq_devices_number")),
+    )
+    op.create_index(op.f("ix_devices_organisation_id"), "devices", ["organisation_id"], unique=False)
+    op.create_table(
+        "event_heads",
+        sa.Column("event_number", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("revision", sa.BigInteger(), nullable=False),
+        sa.Column("digest", sa.LargeBinary(length=16), nullable=False),
+        sa.Column("arrivals", sa.BigInteger(), nullable=False),
+        sa.Column("settled_at", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("event_number", name=op.f("pk_event_heads")),
+    )
+    op.create_table(
+        "event_interest",
+        sa.Column("event_id", sa.String(length=36), nullable=False),
+        sa.Column("hour", sa.Integer(), autoincrement=False, nullable=False),
+        sa.Column("weight", sa.Integer(), nullable=False),
+        sa.PrimaryKeyConstraint("event_id", "hour", name=op.f("pk_event_interest")),
+    )
+    op.create_index("ix_event_interest_hour", "event_interest", ["hour"], unique=False)
+    op.create_table(
+        "event_revisions",
+        sa.Column("event_number", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("revision", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("digest", sa.LargeBinary(length=16), nullable=False),
+        sa.Column("at", sa.BigInteger(), nullable=False),
+        sa.Column("changed", sa.Integer(), nullable=False),
+        sa.PrimaryKeyConstraint("event_number", "revision", name=op.f("pk_event_revisions")),
+    )
+    op.create_index("ix_event_revisions_at", "event_revisions", ["event_number", "at"], unique=False)
+    op.create_table(
+        "hold_counters",
+        sa.Column("bearer_id", sa.String(length=36), nullable=False),
+        sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("version", sa.Integer(), nullable=False),
+        sa.Column("updated_at", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("bearer_id", name=op.f("pk_hold_counters")),
+    )
+    op.create_index(op.f("ix_hold_counters_updated_at"), "hold_counters", ["updated_at"], unique=False)
+    op.create_table(
+        "idempotency_keys",
+        sa.Column("principal", sa.String(length=80), nullable=False),
+        sa.Column("key", sa.String(length=120), nullable=False),
+        sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("request_hash", sa.LargeBinary(length=32), nullable=False),
+        sa.Column("status", sa.Integer(), nullable=False),
+        sa.Column("body", sa.LargeBinary(), nullable=False),
+        sa.Column("created_at", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("principal", "key", name=op.f("pk_idempotency_keys")),
+    )
+    op.create_index(op.f("ix_idempotency_keys_created_at"), "idempotency_keys", ["created_at"], unique=False)
+    op.create_table(
+        "joined_elsewhere",
+        sa.Column("event_id", sa.String(length=36), nullable=False),
+        sa.Column("participants", sa.Integer(), nullable=False),
+        sa.Column("updated_at", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("event_id", name=op.f("pk_joined_elsewhere")),
+    )
+    op.create_table(
+        "lineage",
+        sa.Column("id", sa.SmallInteger(), autoincrement=False, nullable=False),
+        sa.Column("value", sa.LargeBinary(length=8), nullable=False),
+        sa.Column("since", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_lineage")),
+    )
+    op.create_table(
+        "login_failures",
+        sa.Column("id", sa.String(length=36), nullable=False),
+        sa.Column("key", sa.LargeBinary(length=32), nullable=False),
+        sa.Column("at", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_login_failures")),
+    )
+    op.create_index(op.f("ix_login_failures_at"), "login_failures", ["at"], unique=False)
+    op.create_index("ix_login_failures_key_at", "login_failures", ["key", "at"], unique=False)
+    op.create_table(
+        "organisations",
+        sa.Column("id", sa.String(length=36), nullable=False),
+        sa.Column("slug", sa.String(length=60), nullable=False),
+        sa.Column("name", sa.String(length=100), nullable=False),
+        sa.Column("currency", sa.String(length=3), nullable=False),
+        sa.Column("created_at", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_organisations")),
+        sa.UniqueConstraint("slug", name=op.f("uq_organisations_slug")),
+    )
+    op.create_table(
+        "outbox",
+        sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), autoincrement=True, nullable=False),
+        sa.Column("message_id", sa.String(length=36), nullable=False),
+        sa.Column("name", sa.String(length=60), nullable=False),
+        sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("stream", sa.String(length=100), nullable=False),
+        sa.Column("subjects", sa.JSON(), nullable=False),
+        sa.Column("payload", sa.JSON(), nullable=False),
+        sa.Column("created_at", sa.BigInteger(), nullable=False),
+        sa.Column("due_at", sa.BigInteger(), nullable=False),
+        sa.Column("handled_at", sa.BigInteger(), nullable=True),
+        sa.Column("sent_at", sa.BigInteger(), nullable=True),
+        sa.Column("dead_at", sa.BigInteger(), nullable=True),
+        sa.Column("unrouted", sa.Boolean(), server_default=sa.text("false"), nullable=False),
+        sa.Column("attempts", sa.Integer(), server_default=sa.text("0"), nullable=False),
+        sa.Column("last_error", sa.String(length=500), server_default=sa.text("''"), nullable=False),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_outbox")),
+        sa.UniqueConstraint("message_id", name=op.f("uq_outbox_message_id")),
+    )
+    op.create_index(
+        "ix_outbox_dead",
+        "outbox",
+        ["organisation_id", "id"],
+        unique=False,
+        sqlite_where=sa.text("dead_at IS NOT NULL"),
+        postgresql_where=sa.text("dead_at IS NOT NULL"),
+    )
+    op.create_index("ix_outbox_sent_at", "outbox", ["sent_at"], unique=False)
+    op.create_index(
+        "ix_outbox_unhandled",
+        "outbox",
+        ["id"],
+        unique=False,
+        sqlite_where=sa.text("handled_at IS NULL AND dead_at IS NULL"),
+        postgresql_where=sa.text("handled_at IS NULL AND dead_at IS NULL"),
+    )
+    op.create_index(
+        "ix_outbox_unhandled_due_at",
+        "outbox",
+        ["due_at"],
+        unique=False,
+        sqlite_where=sa.text("handled_at IS NULL AND dead_at IS NULL"),
+        postgresql_where=sa.text("handled_at IS NULL AND dead_at IS NULL"),
+    )
+    op.create_index(
+        "ix_outbox_unsent",
+        "outbox",
+        ["id"],
+        unique=False,
+        sqlite_where=sa.text("handled_at IS NOT NULL AND sent_at IS NULL AND dead_at IS NULL"),
+        postgresql_where=sa.text("handled_at IS NOT NULL AND sent_at IS NULL AND dead_at IS NULL"),
+    )
+    op.create_index(
+        "ix_outbox_unsent_due_at",
+        "outbox",
+        ["due_at"],
+        unique=False,
+        sqlite_where=sa.text("handled_at IS NOT NULL AND sent_at IS NULL AND dead_at IS NULL"),
+        postgresql_where=sa.text("handled_at IS NOT NULL AND sent_at IS NULL AND dead_at IS NULL"),
+    )
+    op.create_table(
+        "processed_messages",
+        sa.Column("message_id", sa.String(length=64), nullable=False),
+        sa.Column("processed_at", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("message_id", name=op.f("pk_processed_messages")),
+    )
+    op.create_index(op.f("ix_processed_messages_processed_at"), "processed_messages", ["processed_at"], unique=False)
+    op.create_table(
+        "sale_locks",
+        sa.Column("event_id", sa.String(length=36), nullable=False),
+        sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("version", sa.Integer(), nullable=False),
+        sa.PrimaryKeyConstraint("event_id", name=op.f("pk_sale_locks")),
+    )
+    op.create_table(
+        "scan_conflicts",
+        sa.Column("id", sa.String(length=36), nullable=False),
+        sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("event", sa.BigInteger(), nullable=False),
+        sa.Column("ticket", sa.BigInteger(), nullable=False),
+        sa.Column("kind", sa.String(length=30), nullable=False),
+        sa.Column("subject", sa.String(length=80), nullable=False),
+        sa.Column("severity", sa.Integer(), nullable=False),
+        sa.Column("order_unsure", sa.Boolean(), nullable=False),
+        sa.Column("scans", sa.JSON(), nullable=False),
+        sa.Column("reason", sa.String(length=24), nullable=False),
+        sa.Column("found_at", sa.BigInteger(), nullable=False),
+        sa.Column("withdrawn_at", sa.BigInteger(), nullable=True),
+        sa.Column("resolved_at", sa.BigInteger(), nullable=True),
+        sa.Column("resolved_by", sa.String(length=120), nullable=False),
+        sa.Column("note", sa.Text(), nullable=False),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_scan_conflicts")),
+        sa.UniqueConstraint(
+            "event", "ticket", "kind", "subject", name=op.f("uq_scan_conflicts_event_ticket_kind_subject")
+        ),
+    )
+    op.create_index("ix_scan_conflicts_event", "scan_conflicts", ["event", "found_at"], unique=False)
+    op.create_index(op.f("ix_scan_conflicts_organisation_id"), "scan_conflicts", ["organisation_id"], unique=False)
+    op.create_table(
+        "scan_counts",
+        sa.Column("event", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("gate", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("direction", sa.String(length=8), nullable=False),
+        sa.Column("reason", sa.String(length=24), nullable=False),
+        sa.Column("n", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("event", "gate", "direction", "reason", name=op.f("pk_scan_counts")),
+    )
+    op.create_table(
+        "scan_entries",
+        sa.Column("device", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("branch", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("seq", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("hash", sa.LargeBinary(length=32), nullable=False),
+        sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("body", sa.LargeBinary(), nullable=False),
+        sa.Column("received_at", sa.BigInteger(), nullable=False),
+        sa.Column("quarantined", sa.Boolean(), nullable=False),
+        sa.Column("why", sa.String(length=40), nullable=False),
+        sa.Column("forked", sa.Boolean(), nullable=False),
+        sa.Column("kind", sa.String(length=20), nullable=False),
+        sa.Column("event", sa.BigInteger(), nullable=False),
+        sa.Column("gate", sa.BigInteger(), nullable=False),
+        sa.Column("ticket", sa.BigInteger(), nullable=False),
+        sa.Column("admitted", sa.Boolean(), nullable=False),
+        sa.Column("reason", sa.String(length=24), nullable=False),
+        sa.Column("at", sa.BigInteger(), nullable=False),
+        sa.Column("uncertainty", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("device", "branch", "seq", "hash", name=op.f("pk_scan_entries")),
+    )
+    op.create_index(
+        "ix_scan_entries_decisions",
+        "scan_entries",
+        ["event", "device"],
+        unique=False,
+        postgresql_where=sa.text("kind IN ('doors', 'count_correction')"),
+        sqlite_where=sa.text("kind IN ('doors', 'count_correction')"),
+    )
+    op.create_index("ix_scan_entries_event_at", "scan_entries", ["event", "at"], unique=False)
+    op.create_index(
+        "ix_scan_entries_quarantined",
+        "scan_entries",
+        ["organisation_id", "received_at"],
+        unique=False,
+        postgresql_where=sa.text("quarantined"),
+        sqlite_where=sa.text("quarantined"),
+    )
+    op.create_index("ix_scan_entries_ticket", "scan_entries", ["event", "ticket"], unique=False)
+    op.create_table(
+        "scan_journals",
+        sa.Column("device", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("branch", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("mark_seq", sa.BigInteger(), nullable=False),
+        sa.Column("mark_head", sa.LargeBinary(length=32), nullable=False),
+        sa.Column("claimed_seq", sa.BigInteger(), nullable=False),
+        sa.Column("claimed_head", sa.LargeBinary(length=32), nullable=False),
+        sa.Column("claimed_signature", sa.LargeBinary(length=64), nullable=False),
+        sa.Column("boots", sa.LargeBinary(), nullable=False),
+        sa.Column("anchored_seq", sa.BigInteger(), nullable=False),
+        sa.Column("alarm", sa.String(length=20), nullable=False),
+        sa.Column("alarm_at", sa.BigInteger(), nullable=True),
+        sa.Column("received_at", sa.BigInteger(), nullable=True),
+        sa.PrimaryKeyConstraint("device", "branch", name=op.f("pk_scan_journals")),
+    )
+    op.create_index(op.f("ix_scan_journals_organisation_id"), "scan_journals", ["organisation_id"], unique=False)
+    op.create_table(
+        "scan_movements",
+        sa.Column("device", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("branch", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("seq", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("hash", sa.LargeBinary(length=32), nullable=False),
+        sa.Column("event", sa.BigInteger(), nullable=False),
+        sa.Column("arrival", sa.BigInteger(), nullable=False),
+        sa.Column("kind", sa.Integer(), nullable=False),
+        sa.Column("ticket", sa.BigInteger(), nullable=False),
+        sa.Column("issue", sa.BigInteger(), nullable=False),
+        sa.Column("code_hash", sa.LargeBinary(length=16), nullable=False),
+        sa.Column("at", sa.BigInteger(), nullable=False),
+        sa.Column("gate", sa.BigInteger(), nullable=False),
+        sa.Column("zone", sa.BigInteger(), nullable=False),
+        sa.Column("annuls_device", sa.BigInteger(), nullable=True),
+        sa.Column("annuls_branch", sa.BigInteger(), nullable=True),
+        sa.Column("annuls_seq", sa.BigInteger(), nullable=True),
+        sa.PrimaryKeyConstraint("device", "branch", "seq", "hash", name=op.f("pk_scan_movements")),
+        sa.UniqueConstraint("event", "arrival", name=op.f("uq_scan_movements_event_arrival")),
+    )
+    op.create_table(
+        "scan_presence",
+        sa.Column("event", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("ticket", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("bodies", sa.Integer(), nullable=False),
+        sa.Column("at", sa.BigInteger(), nullable=False),
+        sa.Column("gate", sa.BigInteger(), nullable=False),
+        sa.Column("zone", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("event", "ticket", name=op.f("pk_scan_presence")),
+    )
+    op.create_index(
+        "ix_scan_presence_inside",
+        "scan_presence",
+        ["event", "at"],
+        unique=False,
+        postgresql_where=sa.text("bodies > 0"),
+        sqlite_where=sa.text("bodies > 0"),
+    )
+    op.create_table(
+        "seat_map_changes",
+        sa.Column("event_id", sa.String(length=36), nullable=False),
+        sa.Column("version", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("at", sa.BigInteger(), nullable=False),
+        sa.Column("seats", sa.JSON(none_as_null=True), nullable=True),
+        sa.PrimaryKeyConstraint("event_id", "version", name=op.f("pk_seat_map_changes")),
+    )
+    op.create_index("ix_seat_map_changes_at", "seat_map_changes", ["at"], unique=False)
+    op.create_table(
+        "seat_map_heads",
+        sa.Column("event_id", sa.String(length=36), nullable=False),
+        sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("version", sa.BigInteger(), nullable=False),
+        sa.Column("oldest", sa.BigInteger(), nullable=False),
+        sa.Column("changed_at", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("event_id", name=op.f("pk_seat_map_heads")),
+    )
+    op.create_index(op.f("ix_seat_map_heads_changed_at"), "seat_map_heads", ["changed_at"], unique=False)
+    op.create_table(
+        "seating_figures",
+        sa.Column("event_id", sa.String(length=36), nullable=False),
+        sa.Column("name", sa.String(length=40), nullable=False),
+        sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("percent", sa.Float(), nullable=False),
+        sa.Column("since", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("event_id", "name", name=op.f("pk_seating_figures")),
+    )
+    op.create_index(op.f("ix_seating_figures_organisation_id"), "seating_figures", ["organisation_id"], unique=False)
+    op.create_table(
+        "server_identity",
+        sa.Column("id", sa.Integer(), autoincrement=False, nullable=False),
+        sa.Column("public_key", sa.LargeBinary(length=32), nullable=False),
+        sa.Column("sealed", sa.LargeBinary(), nullable=False),
+        sa.Column("created_at", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_server_identity")),
+    )
+    op.create_table(
+        "snapshot_history",
+        sa.Column("event_number", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("kind", sa.SmallInteger(), autoincrement=False, nullable=False),
+        sa.Column("key", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("revision", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("until", sa.BigInteger(), nullable=False),
+        sa.Column("body", sa.LargeBinary(), nullable=True),
+        sa.PrimaryKeyConstraint("event_number", "kind", "key", "revision", name=op.f("pk_snapshot_history")),
+    )
+    op.create_index("ix_snapshot_history_revision", "snapshot_history", ["event_number", "revision"], unique=False)
+    op.create_table(
+        "snapshot_rows",
+        sa.Column("event_number", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("kind", sa.SmallInteger(), autoincrement=False, nullable=False),
+        sa.Column("key", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("body", sa.LargeBinary(), nullable=True),
+        sa.Column("revision", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("event_number", "kind", "key", name=op.f("pk_snapshot_rows")),
+    )
+    op.create_index("ix_snapshot_rows_revision", "snapshot_rows", ["event_number", "revision"], unique=False)
+    op.create_table(
+        "trending_generations",
+        sa.Column("number", sa.Integer(), autoincrement=False, nullable=False),
+        sa.Column("made_at", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("number", name=op.f("pk_trending_generations")),
+    )
+    op.create_table(
+        "users",
+        sa.Column("id", sa.String(length=36), nullable=False),
+        sa.Column("email", sa.String(length=254), nullable=False),
+        sa.Column("name", sa.String(length=100), nullable=False),
+        sa.Column("password_hash", sa.String(length=200), nullable=False),
+        sa.Column("platform_role", sa.String(length=20), nullable=False),
+        sa.Column("active", sa.Boolean(), nullable=False),
+        sa.Column("created_at", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_users")),
+        sa.UniqueConstraint("email", name=op.f("uq_users_email")),
+    )
+    op.create_table(
+        "api_tokens",
+        sa.Column("id", sa.String(length=36), nullable=False),
+        sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("name", sa.String(length=100), nullable=False),
+        sa.Column("token_hash", sa.LargeBinary(length=32), nullable=False),
+        sa.Column("scopes", sa.JSON(), nullable=False),
+        sa.Column("created_at", sa.BigInteger(), nullable=False),
+        sa.Column("created_by", sa.String(length=36), nullable=False),
+        sa.Column("ends_at", sa.BigInteger(), nullable=True),
+        sa.Column("used_at", sa.BigInteger(), nullable=True),
+        sa.Column("revoked_at", sa.BigInteger(), nullable=True),
+        sa.ForeignKeyConstraint(
+            ["organisation_id"], ["organisations.id"], name=op.f("fk_api_tokens_organisation_id_organisations")
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_api_tokens")),
+        sa.UniqueConstraint("token_hash", name=op.f("uq_api_tokens_token_hash")),
+    )
+    op.create_index(op.f("ix_api_tokens_organisation_id"), "api_tokens", ["organisation_id"], unique=False)
+    op.create_table(
+        "device_assignments",
+        sa.Column("id", sa.String(length=36), nullable=False),
+        sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("device_id", sa.String(length=36), nullable=False),
+        sa.Column("event_id", sa.String(length=36), nullable=False),
+        sa.Column("event_number", sa.BigInteger(), nullable=False),
+        sa.Column("gate", sa.Integer(), nullable=True),
+        sa.Column("gates_allowed", sa.JSON(), nullable=False),
+        sa.Column("zones", sa.JSON(), nullable=False),
+        sa.Column("direction", sa.String(length=8), nullable=False),
+        sa.Column("mode", sa.String(length=8), nullable=False),
+        sa.ForeignKeyConstraint(["device_id"], ["devices.id"], name=op.f("fk_device_assignments_device_id_devices")),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_device_assignments")),
+        sa.UniqueConstraint("device_id", "event_number", name=op.f("uq_device_assignments_device_id_event_number")),
+    )
+    op.create_index(op.f("ix_device_assignments_event_id"), "device_assignments", ["event_id"], unique=False)
+    op.create_index(
+        op.f("ix_device_assignments_organisation_id"), "device_assignments", ["organisation_id"], unique=False
+    )
+    op.create_table(
+        "device_enrolment_codes",
+        sa.Column("code_id", sa.LargeBinary(length=8), nullable=False),
+        sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("device_id", sa.String(length=36), nullable=False),
+        sa.Column("sealed", sa.LargeBinary(), nullable=False),
+        sa.Column("created_at", sa.BigInteger(), nullable=False),
+        sa.Column("expires_at", sa.BigInteger(), nullable=False),
+        sa.Column("tries_left", sa.Integer(), nullable=False),
+        sa.Column("used_at", sa.BigInteger(), nullable=True),
+        sa.Column("withdrawn_at", sa.BigInteger(), nullable=True),
+        sa.Column("check_number", sa.String(length=6), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["device_id"], ["devices.id"], name=op.f("fk_device_enrolment_codes_device_id_devices")
+        ),
+        sa.PrimaryKeyConstraint("code_id", name=op.f("pk_device_enrolment_codes")),
+    )
+    op.create_index(op.f("ix_device_enrolment_codes_device_id"), "device_enrolment_codes", ["device_id"], unique=False)
+    op.create_table(
+        "device_reports",
+        sa.Column("device_id", sa.String(length=36), nullable=False),
+        sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("last_seen_at", sa.BigInteger(), nullable=False),
+        sa.Column("software", sa.String(length=40), nullable=False),
+        sa.Column("branch", sa.BigInteger(), nullable=False),
+        sa.Column("last_seq", sa.BigInteger(), nullable=False),
+        sa.Column("unsent", sa.BigInteger(), nullable=False),
+        sa.Column("clock_offset", sa.BigInteger(), nullable=True),
+        sa.Column("clock_uncertainty", sa.BigInteger(), nullable=True),
+        sa.Column("rows", sa.JSON(), nullable=False),
+        sa.ForeignKeyConstraint(["device_id"], ["devices.id"], name=op.f("fk_device_reports_device_id_devices")),
+        sa.PrimaryKeyConstraint("device_id", name=op.f("pk_device_reports")),
+    )
+    op.create_index(op.f("ix_device_reports_organisation_id"), "device_reports", ["organisation_id"], unique=False)
+    op.create_index("ix_device_reports_seen", "device_reports", ["organisation_id", "last_seen_at"], unique=False)
+    op.create_table(
+        "guests",
+        sa.Column("id", sa.String(length=36), nullable=False),
+        sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("origin", sa.String(length=32), nullable=True),
+        sa.Column("created_at", sa.BigInteger(), nullable=False),
+        sa.Column("ends_at", sa.BigInteger(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["organisation_id"], ["organisations.id"], name=op.f("fk_guests_organisation_id_organisations")
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_guests")),
+    )
+    op.create_index(op.f("ix_guests_ends_at"), "guests", ["ends_at"], unique=False)
+    op.create_index(op.f("ix_guests_organisation_id"), "guests", ["organisation_id"], unique=False)
+    op.create_index("ix_guests_origin_created_at", "guests", ["origin", "created_at"], unique=False)
+    op.create_table(
+        "images",
+        sa.Column("id", sa.String(length=40), nullable=False),
+        sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("width", sa.Integer(), nullable=False),
+        sa.Column("height", sa.Integer(), nullable=False),
+        sa.Column("created_at", sa.BigInteger(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["organisation_id"], ["organisations.id"], name=op.f("fk_images_organisation_id_organisations")
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_images")),
+    )
+    op.create_index(op.f("ix_images_organisation_id"), "images", ["organisation_id"], unique=False)
+    op.create_table(
+        "memberships",
+        sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("user_id", sa.String(length=36), nullable=False),
+        sa.Column("role", sa.String(length=10), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["organisation_id"], ["organisations.id"], name=op.f("fk_memberships_organisation_id_organisations")
+        ),
+        sa.ForeignKeyConstraint(["user_id"], ["users.id"], name=op.f("fk_memberships_user_id_users")),
+        sa.PrimaryKeyConstraint("organisation_id", "user_id", name=op.f("pk_memberships")),
+    )
+    op.create_index(op.f("ix_memberships_user_id"), "memberships", ["user_id"], unique=False)
+    op.create_table(
+        "seating_policies",
+        sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("allow_reserved_seating", sa.Boolean(), nullable=False),
+        sa.Column("allow_ga_seating", sa.Boolean(), nullable=False),
+        sa.Column("allow_hybrid_ga_reserved", sa.Boolean(), nullable=False),
+        sa.Column("allow_vip_zones", sa.Boolean(), nullable=False),
+        sa.Column("enforce_accessibility_rules", sa.Boolean(), nullable=False),
+        sa.Column("companion_release_occupancy_threshold", sa.Integer(), nullable=False),
+        sa.Column("max_wheelchair_seats_per_booking", sa.Integer(), nullable=False),
+        sa.Column("accessibility_audit_enabled", sa.Boolean(), nullable=False),
+        sa.Column("max_seats_per_booking", sa.Integer(), nullable=False),
+        sa.Column("orphan_avoidance_strict", sa.Boolean(), nullable=False),
+        sa.Column("group_adjacency_strict", sa.Boolean(), nullable=False),
+        sa.Column("max_group_split", sa.Integer(), nullable=False),
+        sa.Column("prefer_clustering_over_selection", sa.Boolean(), nullable=False),
+        sa.Column("default_hold_ttl_minutes", sa.Integer(), nullable=False),
+        sa.Column("max_holds_per_user", sa.Integer(), nullable=True),
+        sa.Column("max_holds_per_ip", sa.Integer(), nullable=True),
+        sa.Column("mandatory", sa.JSON(), nullable=False),
+        sa.Column("updated_at", sa.BigInteger(), nullable=False),
+        sa.CheckConstraint(
+            "companion_release_occupancy_threshold BETWEEN 0 AND 100",
+            name=op.f("ck_seating_policies_threshold_is_percent"),
+        ),
+        sa.CheckConstraint(
+            "default_hold_ttl_minutes BETWEEN 1 AND 60", name=op.f("ck_seating_policies_hold_ttl_in_bounds")
+        ),
+        sa.ForeignKeyConstraint(
+            ["organisation_id"], ["organisations.id"], name=op.f("fk_seating_policies_organisation_id_organisations")
+        ),
+        sa.PrimaryKeyConstraint("organisation_id", name=op.f("pk_seating_policies")),
+    )
+    op.create_table(
+        "sessions",
+        sa.Column("id", sa.String(length=36), nullable=False),
+        sa.Column("token_hash", sa.LargeBinary(length=32), nullable=False),
+        sa.Column("user_id", sa.String(length=36), nullable=False),
+        sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("csrf", sa.String(length=64), nullable=False),
+        sa.Column("created_at", sa.BigInteger(), nullable=False),
+        sa.Column("seen_at", sa.BigInteger(), nullable=False),
+        sa.Column("ends_at", sa.BigInteger(), nullable=False),
+        sa.ForeignKeyConstraint(["user_id"], ["users.id"], name=op.f("fk_sessions_user_id_users")),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_sessions")),
+        sa.UniqueConstraint("token_hash", name=op.f("uq_sessions_token_hash")),
+    )
+    op.create_index(op.f("ix_sessions_ends_at"), "sessions", ["ends_at"], unique=False)
+    op.create_index(op.f("ix_sessions_user_id"), "sessions", ["user_id"], unique=False)
+    op.create_table(
+        "supervisors",
+        sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("number", sa.Integer(), autoincrement=False, nullable=False),
+        sa.Column("name", sa.String(length=100), nullable=False),
+        sa.Column("verifier", sa.String(length=200), nullable=False),
+        sa.Column("active", sa.Boolean(), nullable=False),
+        sa.Column("created_at", sa.BigInteger(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["organisation_id"], ["organisations.id"], name=op.f("fk_supervisors_organisation_id_organisations")
+        ),
+        sa.PrimaryKeyConstraint("organisation_id", "number", name=op.f("pk_supervisors")),
+        sa.UniqueConstraint("organisation_id", "name", name=op.f("uq_supervisors_organisation_id_name")),
+    )
+    op.create_table(
+        "ticket_keys",
+        sa.Column("id", sa.Integer(), autoincrement=False, nullable=False),
+        sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("public", sa.LargeBinary(length=32), nullable=False),
+        sa.Column("sealed", sa.LargeBinary(length=80), nullable=False),
+        sa.Column("state", sa.String(length=12), nullable=False),
+        sa.Column("created_at", sa.BigInteger(), nullable=False),
+        sa.Column("signs_from", sa.BigInteger(), nullable=False),
+        sa.CheckConstraint("id BETWEEN 1 AND 65535", name=op.f("ck_ticket_keys_two_bytes")),
+        sa.ForeignKeyConstraint(
+            ["organisation_id"], ["organisations.id"], name=op.f("fk_ticket_keys_organisation_id_organisations")
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_ticket_keys")),
+    )
+    op.create_index(op.f("ix_ticket_keys_organisation_id"), "ticket_keys", ["organisation_id"], unique=False)
+    op.create_table(
+        "tier_memberships",
+        sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("id", sa.String(length=36), nullable=False),
+        sa.Column("tier", sa.String(length=40), nullable=False),
+        sa.Column("until", sa.BigInteger(), nullable=True),
+        sa.Column("state", sa.String(length=10), nullable=False),
+        sa.Column("card", sa.String(length=64), nullable=False),
+        sa.Column("granted_at", sa.BigInteger(), nullable=False),
+        sa.Column("updated_at", sa.BigInteger(), nullable=False),
+        sa.CheckConstraint("state IN ('active', 'revoked')", name=op.f("ck_tier_memberships_state_known")),
+        sa.ForeignKeyConstraint(
+            ["organisation_id"], ["organisations.id"], name=op.f("fk_tier_memberships_organisation_id_organisations")
+        ),
+        sa.PrimaryKeyConstraint("organisation_id", "id", name=op.f("pk_tier_memberships")),
+        sa.UniqueConstraint("organisation_id", "card", name=op.f("uq_tier_memberships_organisation_id_card")),
+    )
+    op.create_table(
+        "trending_places",
+        sa.Column("generation", sa.Integer(), autoincrement=False, nullable=False),
+        sa.Column("place", sa.Integer(), autoincrement=False, nullable=False),
+        sa.Column("number", sa.BigInteger(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["generation"],
+            ["trending_generations.number"],
+            name=op.f("fk_trending_places_generation_trending_generations"),
+            ondelete="CASCADE",
+        ),
+        sa.PrimaryKeyConstraint("generation", "place", name=op.f("pk_trending_places")),
+    )
+    op.create_index("uq_trending_places_generation_number", "trending_places", ["generation", "number"], unique=True)
+    op.create_table(
+        "venues",
+        sa.Column("id", sa.String(length=36), nullable=False),
+        sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("slug", sa.String(length=60), nullable=False),
+        sa.Column("name", sa.String(length=100), nullable=False),
+        sa.Column("timezone", sa.String(length=64), nullable=False),
+        sa.Column("address", sa.String(length=500), nullable=False),
+        sa.Column("city", sa.String(length=50), nullable=False),
+        sa.Column("country", sa.String(length=60), nullable=False),
+        sa.Column("max_capacity", sa.Integer(), nullable=False),
+        sa.Column("settings", sa.JSON(), nullable=False),
+        sa.Column("created_at", sa.BigInteger(), nullable=False),
+        sa.Column("updated_at", sa.BigInteger(), nullable=False),
+        sa.Column("kind", sa.String(length=10), server_default=sa.text("'physical'"), nullable=False),
+        sa.Column("website", sa.String(length=300), server_default=sa.text("''"), nullable=False),
+        sa.Column("latitude", sa.Float(), nullable=True),
+        sa.Column("longitude", sa.Float(), nullable=True),
+        sa.Column("city_norm", sa.Text(), server_default=sa.text("''"), nullable=False),
+        sa.Column("archived_at", sa.BigInteger(), nullable=True),
+        sa.CheckConstraint("latitude BETWEEN -90 AND 90", name=op.f("ck_venues_latitude_on_earth")),
+        sa.CheckConstraint(
+            "longitude BETWEEN -180 AND 180 AND (latitude IS NULL) = (longitude IS NULL)",
+            name=op.f("ck_venues_longitude_on_earth"),
+        ),
+        sa.ForeignKeyConstraint(
+            ["organisation_id"], ["organisations.id"], name=op.f("fk_venues_organisation_id_organisations")
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_venues")),
+        sa.UniqueConstraint("organisation_id", "slug", name=op.f("uq_venues_organisation_id_slug")),
+    )
+    op.create_index(
+        "ix_venues_organisation_id_city_norm", "venues", ["organisation_id", "city_norm", "id"], unique=False
+    )
+    op.create_index("ix_venues_organisation_id_id", "venues", ["organisation_id", "id"], unique=False)
+    op.create_index("ix_venues_organisation_id_timezone", "venues", ["organisation_id", "timezone", "id"], unique=False)
+    op.create_table(
+        "events",
+        sa.Column("id", sa.String(length=36), nullable=False),
+        sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("venue_id", sa.String(length=36), nullable=False),
+        sa.Column("number", sa.BigInteger(), nullable=False),
+        sa.Column("code", sa.String(length=12), nullable=False),
+        sa.Column("slug", sa.String(length=60), nullable=False),
+        sa.Column("name", sa.String(length=200), nullable=False),
+        sa.Column("description", sa.String(length=2000), nullable=False),
+        sa.Column("category", sa.String(length=50), nullable=False),
+        sa.Column("status", sa.String(length=12), nullable=False),
+        sa.Column("start_at", sa.BigInteger(), nullable=False),
+        sa.Column("end_at", sa.BigInteger(), nullable=False),
+        sa.Column("doors_at", sa.BigInteger(), nullable=True),
+        sa.Column("sale_start_at", sa.BigInteger(), nullable=True),
+        sa.Column("sale_end_at", sa.BigInteger(), nullable=False),
+        sa.Column("go_live_at", sa.BigInteger(), nullable=True),
+        sa.Column("end_at_auto", sa.BigInteger(), nullable=True),
+        sa.Column("counts_from", sa.BigInteger(), nullable=True),
+        sa.Column("rescheduled_at", sa.BigInteger(), nullable=True),
+        sa.Column("postponement_reason", sa.String(length=1000), nullable=False),
+        sa.Column("replaced_by_event_id", sa.String(length=36), nullable=True),
+        sa.Column("recurrence_group_id", sa.String(length=36), nullable=True),
+        sa.Column("timezone", sa.String(length=64), nullable=False),
+        sa.Column("venue_name", sa.String(length=100), nullable=False),
+        sa.Column("city", sa.String(length=50), nullable=False),
+        sa.Column("country", sa.String(length=60), nullable=False),
+        sa.Column("address", sa.String(length=500), nullable=False),
+        sa.Column("venue_capacity", sa.Integer(), server_default=sa.text("0"), nullable=False),
+        sa.Column("layout_capacity", sa.Integer(), server_default=sa.text("0"), nullable=False),
+        sa.Column("cutover_hour", sa.Integer(), nullable=False),
+        sa.Column("cutover_empties", sa.Boolean(), nullable=False),
+        sa.Column("anti_passback", sa.Boolean(), nullable=False),
+        sa.Column("name_checks", sa.Boolean(), nullable=False),
+        sa.Column("known_tickets_only", sa.Boolean(), nullable=False),
+        sa.Column("max_snapshot_age_hours", sa.Integer(), nullable=True),
+        sa.Column("clock_uncertain", sa.String(length=5), nullable=False),
+        sa.Column("repeat_ms", sa.Integer(), nullable=False),
+        sa.Column("capacity", sa.Integer(), nullable=False),
+        sa.Column("tickets_issued", sa.Integer(), nullable=False),
+        sa.Column("ticket_sequence", sa.Integer(), nullable=False),
+        sa.Column("settings", sa.JSON(), nullable=False),
+        sa.Column("created_by", sa.String(length=64), nullable=False),
+        sa.Column("created_at", sa.BigInteger(), nullable=False),
+        sa.Column("updated_at", sa.BigInteger(), nullable=False),
+        sa.Column("published_at", sa.BigInteger(), nullable=True),
+        sa.Column("cancelled_at", sa.BigInteger(), nullable=True),
+        sa.Column("archived_at", sa.BigInteger(), nullable=True),
+        sa.Column("owner_id", sa.String(length=64), server_default=sa.text("''"), nullable=False),
+        sa.Column("search_text", sa.Text(), server_default=sa.text("''"), nullable=False),
+        sa.Column("city_norm", sa.Text(), server_default=sa.text("''"), nullable=False),
+        sa.Column("dedupe_key", sa.String(length=200), server_default=sa.text("''"), nullable=False),
+        sa.Column("cover_images", sa.JSON(), server_default=sa.text("'[]'"), nullable=False),
+        sa.Column("cover_alts", sa.JSON(), server_default=sa.text("'{}'"), nullable=False),
+        sa.Column("participants_elsewhere", sa.Boolean(), server_default=sa.text("false"), nullable=False),
+        sa.Column("queue_seq", sa.Integer(), server_default=sa.text("0"), nullable=False),
+        sa.CheckConstraint("capacity = 0 OR tickets_issued <= capacity", name=op.f("ck_events_within_capacity")),
+        sa.CheckConstraint("start_at < end_at", name=op.f("ck_events_ends_after_start")),
+        sa.ForeignKeyConstraint(
+            ["organisation_id"], ["organisations.id"], name=op.f("fk_events_organisation_id_organisations")
+        ),
+        sa.ForeignKeyConstraint(
+            ["replaced_by_event_id"], ["events.id"], name=op.f("fk_events_replaced_by_event_id_events")
+        ),
+        sa.ForeignKeyConstraint(["venue_id"], ["venues.id"], name=op.f("fk_events_venue_id_venues")),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_events")),
+        sa.UniqueConstraint("number", name=op.f("uq_events_number")),
+        sa.UniqueConstraint("organisation_id", "code", name=op.f("uq_events_organisation_id_code")),
+        sa.UniqueConstraint("organisation_id", "slug", name=op.f("uq_events_organisation_id_slug")),
+    )
+    op.create_index(
+        "ix_events_category_status_start_at", "events", ["category", "status", "start_at", "id"], unique=False
+    )
+    op.create_index(
+        "ix_events_city_norm_status_start_at", "events", ["city_norm", "status", "start_at", "id"], unique=False
+    )
+    op.create_index("ix_events_organisation_id_id", "events", ["organisation_id", "id"], unique=False)
+    op.create_index("ix_events_organisation_id_start_at", "events", ["organisation_id", "start_at"], unique=False)
+    op.create_index("ix_events_organisation_id_status", "events", ["organisation_id", "status"], unique=False)
+    op.create_index("ix_events_owner_id_created_at", "events", ["owner_id", "created_at", "id"], unique=False)
+    op.create_index("ix_events_recurrence_group_id", "events", ["recurrence_group_id", "start_at"], unique=False)
+    op.create_index("ix_events_replaced_by_event_id", "events", ["replaced_by_event_id"], unique=False)
+    op.create_index("ix_events_slug", "events", ["slug"], unique=False)
+    op.create_index(
+        "ix_events_status_end_at_auto",
+        "events",
+        ["status", "end_at_auto"],
+        unique=False,
+        sqlite_where=sa.text("end_at_auto IS NOT NULL"),
+        postgresql_where=sa.text("end_at_auto IS NOT NULL"),
+    )
+    op.create_index(
+        "ix_events_status_go_live_at",
+        "events",
+        ["status", "go_live_at"],
+        unique=False,
+        sqlite_where=sa.text("go_live_at IS NOT NULL"),
+        postgresql_where=sa.text("go_live_at IS NOT NULL"),
+    )
+    op.create_index("ix_events_status_start_at", "events", ["status", "start_at", "id"], unique=False)
+    op.create_index(op.f("ix_events_venue_id"), "events", ["venue_id"], unique=False)
+    op.create_index(
+        "uq_events_dedupe_key",
+        "events",
+        ["organisation_id", "dedupe_key"],
+        unique=True,
+        sqlite_where=sa.text("status NOT IN ('cancelled', 'archived')"),
+        postgresql_where=sa.text("status NOT IN ('cancelled', 'archived')"),
+    )
+    op.create_table(
+        "gates",
+        sa.Column("venue_id", sa.String(length=36), nullable=False),
+        sa.Column("number", sa.Integer(), autoincrement=False, nullable=False),
+        sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("code", sa.String(length=20), nullable=False),
+        sa.Column("name", sa.String(length=100), nullable=False),
+        sa.Column("status", sa.String(length=10), nullable=False),
+        sa.Column("capacity", sa.Integer(), nullable=True),
+        sa.Column("step_free", sa.Boolean(), nullable=False),
+        sa.Column("settings", sa.JSON(), nullable=False),
+        sa.Column("created_at", sa.BigInteger(), nullable=False),
+        sa.Column("updated_at", sa.BigInteger(), nullable=False),
+        sa.ForeignKeyConstraint(["venue_id"], ["venues.id"], name=op.f("fk_gates_venue_id_venues")),
+        sa.PrimaryKeyConstraint("venue_id", "number", name=op.f("pk_gates")),
+        sa.UniqueConstraint("venue_id", "code", name=op.f("uq_gates_venue_id_code")),
+    )
+    op.create_index(op.f("ix_gates_organisation_id"), "gates", ["organisation_id"], unique=False)
+    op.create_table(
+        "image_variants",
+        sa.Column("image_id", sa.String(length=40), nullable=False),
+        sa.Column("name", sa.String(length=20), nullable=False),
+        sa.Column("content_type", sa.String(length=20), nullable=False),
+        sa.Column("width", sa.Integer(), nullable=False),
+        sa.Column("height", sa.Integer(), nullable=False),
+        sa.Column("content", sa.LargeBinary(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["image_id"], ["images.id"], name=op.f("fk_image_variants_image_id_images"), ondelete="CASCADE"
+        ),
+        sa.PrimaryKeyConstraint("image_id", "name", name=op.f("pk_image_variants")),
+    )
+    op.create_table(
+        "layouts",
+        sa.Column("id", sa.String(length=36), nullable=False),
+        sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("venue_id", sa.String(length=36), nullable=False),
+        sa.Column("family_id", sa.String(length=36), nullable=False),
+        sa.Column("version", sa.Integer(), nullable=False),
+        sa.Column("name", sa.String(length=100), nullable=False),
+        sa.Column("description", sa.String(length=2000), nullable=False),
+        sa.Column("status", sa.String(length=10), nullable=False),
+        sa.Column("total_capacity", sa.Integer(), nullable=False),
+        sa.Column("drawing", sa.JSON(), nullable=False),
+        sa.Column("created_at", sa.BigInteger(), nullable=False),
+        sa.Column("updated_at", sa.BigInteger(), nullable=False),
+        sa.CheckConstraint("status IN ('draft', 'active', 'archived')", name=op.f("ck_layouts_status_known")),
+        sa.ForeignKeyConstraint(
+            ["organisation_id"], ["organisations.id"], name=op.f("fk_layouts_organisation_id_organisations")
+        ),
+        sa.ForeignKeyConstraint(["venue_id"], ["venues.id"], name=op.f("fk_layouts_venue_id_venues")),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_layouts")),
+        sa.UniqueConstraint("family_id", "version", name=op.f("uq_layouts_family_id_version")),
+    )
+    op.create_index(
+        "ix_layouts_organisation_id_venue_id", "layouts", ["organisation_id", "venue_id", "id"], unique=False
+    )
+    op.create_table(
+        "companion_releases",
+        sa.Column("event_id", sa.String(length=36), nullable=False),
+        sa.Column("zone_id", sa.String(length=36), nullable=False),
+        sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("seats", sa.JSON(), nullable=False),
+        sa.Column("released_at", sa.BigInteger(), nullable=False),
+        sa.ForeignKeyConstraint(["event_id"], ["events.id"], name=op.f("fk_companion_releases_event_id_events")),
+        sa.PrimaryKeyConstraint("event_id", "zone_id", name=op.f("pk_companion_releases")),
+    )
+    op.create_table(
+        "event_gate_zones",
+        sa.Column("event_id", sa.String(length=36), nullable=False),
+        sa.Column("gate_number", sa.Integer(), autoincrement=False, nullable=False),
+        sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("zones", sa.JSON(), nullable=False),
+        sa.ForeignKeyConstraint(["event_id"], ["events.id"], name=op.f("fk_event_gate_zones_event_id_events")),
+        sa.PrimaryKeyConstraint("event_id", "gate_number", name=op.f("pk_event_gate_zones")),
+    )
+    op.create_table(
+        "event_layouts",
+        sa.Column("event_id", sa.String(length=36), nullable=False),
+        sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("layout_id", sa.String(length=36), nullable=False),
+        sa.Column("layout_version", sa.Integer(), nullable=False),
+        sa.Column("revision", sa.Integer(), nullable=False),
+        sa.Column("blocked_seats", sa.JSON(), nullable=False),
+        sa.Column("disabled_zones", sa.JSON(), nullable=False),
+        sa.Column("zone_overrides", sa.JSON(), nullable=False),
+        sa.Column("price_zones", sa.JSON(), nullable=False),
+        sa.Column("seating_overrides", sa.JSON(), nullable=False),
+        sa.Column("event_zones", sa.JSON(), nullable=False),
+        sa.Column("moving", sa.Boolean(), nullable=False),
+        sa.Column("created_at", sa.BigInteger(), nullable=False),
+        sa.Column("updated_at", sa.BigInteger(), nullable=False),
+        sa.ForeignKeyConstraint(["event_id"], ["events.id"], name=op.f("fk_event_layouts_event_id_events")),
+        sa.ForeignKeyConstraint(["layout_id"], ["layouts.id"], name=op.f("fk_event_layouts_layout_id_layouts")),
+        sa.PrimaryKeyConstraint("event_id", name=op.f("pk_event_layouts")),
+    )
+    op.create_index(op.f("ix_event_layouts_layout_id"), "event_layouts", ["layout_id"], unique=False)
+    op.create_index(op.f("ix_event_layouts_organisation_id"), "event_layouts", ["organisation_id"], unique=False)
+    op.create_table(
+        "event_places",
+        sa.Column("event_id", sa.String(length=36), nullable=False),
+        sa.Column("zone", sa.Integer(), autoincrement=False, nullable=False),
+        sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("held", sa.Integer(), nullable=False),
+        sa.Column("sold", sa.Integer(), nullable=False),
+        sa.CheckConstraint("held >= 0 AND sold >= 0", name=op.f("ck_event_places_not_negative")),
+        sa.ForeignKeyConstraint(["event_id"], ["events.id"], name=op.f("fk_event_places_event_id_events")),
+        sa.PrimaryKeyConstraint("event_id", "zone", name=op.f("pk_event_places")),
+    )
+    op.create_table(
+        "event_seats",
+        sa.Column("event_id", sa.String(length=36), nullable=False),
+        sa.Column("seat", sa.Integer(), autoincrement=False, nullable=False),
+        sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("state", sa.SmallInteger(), nullable=False),
+        sa.Column("hold_id", sa.String(length=36), nullable=True),
+        sa.Column("held_until", sa.BigInteger(), nullable=True),
+        sa.Column("ticket_id", sa.BigInteger(), nullable=True),
+        sa.Column("version", sa.Integer(), nullable=False),
+        sa.Column("locked_at", sa.BigInteger(), nullable=True),
+        sa.CheckConstraint(
+            "(state = 0 AND hold_id IS NULL AND held_until IS NULL AND ticket_id IS NULL) OR (state = 1 AND hold_id IS NOT NULL AND held_until IS NOT NULL AND ticket_id IS NULL) OR (state = 2 AND hold_id IS NULL AND held_until IS NULL AND ticket_id IS NOT NULL)",
+            name=op.f("ck_event_seats_state_fits"),
+        ),
+        sa.ForeignKeyConstraint(["event_id"], ["events.id"], name=op.f("fk_event_seats_event_id_events")),
+        sa.PrimaryKeyConstraint("event_id", "seat", name=op.f("pk_event_seats")),
+    )
+    op.create_index(
+        "uq_event_seats_ticket_id",
+        "event_seats",
+        ["ticket_id"],
+        unique=True,
+        sqlite_where=sa.text("ticket_id IS NOT NULL"),
+        postgresql_where=sa.text("ticket_id IS NOT NULL"),
+    )
+    op.create_table(
+        "event_zones",
+        sa.Column("event_id", sa.String(length=36), nullable=False),
+        sa.Column("number", sa.Integer(), autoincrement=False, nullable=False),
+        sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("name", sa.String(length=100), nullable=False),
+        sa.Column("kind", sa.String(length=20), nullable=False),
+        sa.Column("capacity", sa.Integer(), nullable=True),
+        sa.Column("membership_tier", sa.String(length=40), nullable=True),
+        sa.ForeignKeyConstraint(["event_id"], ["events.id"], name=op.f("fk_event_zones_event_id_events")),
+        sa.PrimaryKeyConstraint("event_id", "number", name=op.f("pk_event_zones")),
+        sa.UniqueConstraint("event_id", "name", name=op.f("uq_event_zones_event_id_name")),
+    )
+    op.create_table(
+        "holds",
+        sa.Column("id", sa.String(length=36), nullable=False),
+        sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("event_id", sa.String(length=36), nullable=False),
+        sa.Column("kind", sa.String(length=6), nullable=False),
+        sa.Column("seat", sa.Integer(), nullable=True),
+        sa.Column("zone", sa.Integer(), nullable=False),
+        sa.Column("quantity", sa.Integer(), nullable=False),
+        sa.Column("bearer_kind", sa.String(length=8), nullable=False),
+        sa.Column("bearer_id", sa.String(length=36), nullable=False),
+        sa.Column("group_id", sa.String(length=36), nullable=True),
+        sa.Column("status", sa.String(length=10), nullable=False),
+        sa.Column("held_until", sa.BigInteger(), nullable=False),
+        sa.Column("remaining_ms", sa.BigInteger(), nullable=True),
+        sa.Column("extended", sa.SmallInteger(), nullable=False),
+        sa.Column("source", sa.String(length=8), nullable=False),
+        sa.Column("notes", sa.String(length=200), nullable=True),
+        sa.Column("origin", sa.String(length=32), nullable=True),
+        sa.Column("created_at", sa.BigInteger(), nullable=False),
+        sa.Column("updated_at", sa.BigInteger(), nullable=False),
+        sa.CheckConstraint(
+            "(kind = 'seat' AND seat IS NOT NULL AND quantity = 1) OR (kind = 'places' AND seat IS NULL AND quantity > 0)",
+            name=op.f("ck_holds_kind_fits"),
+        ),
+        sa.CheckConstraint(
+            "(status = 'suspended') = (remaining_ms IS NOT NULL)", name=op.f("ck_holds_suspended_keeps_time")
+        ),
+        sa.CheckConstraint("source IN ('web', 'scanner')", name=op.f("ck_holds_source_known")),
+        sa.CheckConstraint(
+            "status IN ('active', 'converted', 'expired', 'cancelled', 'suspended')", name=op.f("ck_holds_status_known")
+        ),
+        sa.ForeignKeyConstraint(["event_id"], ["events.id"], name=op.f("fk_holds_event_id_events")),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_holds")),
+    )
+    op.create_index("ix_holds_bearer_id_created_at", "holds", ["bearer_id", "created_at"], unique=False)
+    op.create_index(
+        "ix_holds_event_id_origin",
+        "holds",
+        ["event_id", "origin"],
+        unique=False,
+        sqlite_where=sa.text("origin IS NOT NULL"),
+        postgresql_where=sa.text("origin IS NOT NULL"),
+    )
+    op.create_index("ix_holds_event_id_seat_status", "holds", ["event_id", "seat", "status"], unique=False)
+    op.create_index(
+        "ix_holds_held_until",
+        "holds",
+        ["held_until"],
+        unique=False,
+        sqlite_where=sa.text("status = 'active'"),
+        postgresql_where=sa.text("status = 'active'"),
+    )
+    op.create_index(
+        "ix_holds_living",
+        "holds",
+        ["bearer_id", "event_id"],
+        unique=False,
+        sqlite_where=sa.text("status IN ('active', 'suspended')"),
+        postgresql_where=sa.text("status IN ('active', 'suspended')"),
+    )
+    op.create_index(op.f("ix_holds_organisation_id"), "holds", ["organisation_id"], unique=False)
+    op.create_index(
+        "uq_holds_seat",
+        "holds",
+        ["event_id", "seat"],
+        unique=True,
+        sqlite_where=sa.text("seat IS NOT NULL AND status IN ('active', 'suspended')"),
+        postgresql_where=sa.text("seat IS NOT NULL AND status IN ('active', 'suspended')"),
+    )
+    op.create_table(
+        "layout_seats",
+        sa.Column("layout_id", sa.String(length=36), nullable=False),
+        sa.Column("number", sa.Integer(), autoincrement=False, nullable=False),
+        sa.Column("id", sa.String(length=36), nullable=False),
+        sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("seat_id", sa.String(length=80), nullable=False),
+        sa.Column("zone_number", sa.Integer(), nullable=False),
+        sa.Column("section", sa.String(length=60), nullable=False),
+        sa.Column("row", sa.String(length=20), nullable=False),
+        sa.Column("row_order", sa.Integer(), nullable=False),
+        sa.Column("place", sa.Integer(), nullable=False),
+        sa.Column("seat_number", sa.String(length=20), nullable=False),
+        sa.Column("x", sa.Float(), nullable=False),
+        sa.Column("y", sa.Float(), nullable=False),
+        sa.Column("drawn", sa.Boolean(), nullable=False),
+        sa.Column("category", sa.String(length=20), nullable=False),
+        sa.Column("companion_seat_id", sa.String(length=80), nullable=True),
+        sa.Column("price_category", sa.String(length=60), nullable=False),
+        sa.Column("aisle_after", sa.Boolean(), nullable=False),
+        sa.ForeignKeyConstraint(["layout_id"], ["layouts.id"], name=op.f("fk_layout_seats_layout_id_layouts")),
+        sa.PrimaryKeyConstraint("layout_id", "number", name=op.f("pk_layout_seats")),
+        sa.UniqueConstraint("layout_id", "id", name=op.f("uq_layout_seats_layout_id_id")),
+        sa.UniqueConstraint("layout_id", "seat_id", name=op.f("uq_layout_seats_layout_id_seat_id")),
+    )
+    op.create_table(
+        "layout_zones",
+        sa.Column("layout_id", sa.String(length=36), nullable=False),
+        sa.Column("number", sa.Integer(), autoincrement=False, nullable=False),
+        sa.Column("id", sa.String(length=36), nullable=False),
+        sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("name", sa.String(length=100), nullable=False),
+        sa.Column("zone_type", sa.String(length=20), nullable=False),
+        sa.Column("capacity", sa.Integer(), nullable=False),
+        sa.Column("access_mode", sa.String(length=20), nullable=False),
+        sa.Column("membership_tier", sa.String(length=40), nullable=True),
+        sa.Column("allowed_roles", sa.JSON(), nullable=False),
+        sa.Column("focus_x", sa.Float(), nullable=False),
+        sa.Column("focus_y", sa.Float(), nullable=False),
+        sa.Column("focus_drawn", sa.Boolean(), nullable=False),
+        sa.Column("metadata", sa.JSON(), nullable=False),
+        sa.CheckConstraint("capacity > 0", name=op.f("ck_layout_zones_holds_somebody")),
+        sa.ForeignKeyConstraint(["layout_id"], ["layouts.id"], name=op.f("fk_layout_zones_layout_id_layouts")),
+        sa.PrimaryKeyConstraint("layout_id", "number", name=op.f("pk_layout_zones")),
+        sa.UniqueConstraint("layout_id", "id", name=op.f("uq_layout_zones_layout_id_id")),
+        sa.UniqueConstraint("layout_id", "name", name=op.f("uq_layout_zones_layout_id_name")),
+    )
+    op.create_table(
+        "listings",
+        sa.Column("number", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), autoincrement=False, nullable=False),
+        sa.Column("event_id", sa.String(length=36), nullable=False),
+        sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("starts_at", sa.BigInteger(), nullable=False),
+        sa.Column("listed_until", sa.BigInteger(), nullable=False),
+        sa.Column("city", sa.Text(), nullable=False),
+        sa.Column("city_norm", sa.Text().with_variant(sa.Text(collation="C"), "postgresql"), nullable=False),
+        sa.Column("category_norm", sa.Text(), nullable=False),
+        sa.Column("words", sa.Text().with_variant(postgresql.TSVECTOR(), "postgresql"), nullable=False),
+        sa.Column("moved_at", sa.BigInteger(), nullable=False),
+        sa.Column("moved_from", sa.BigInteger(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["event_id"], ["events.id"], name=op.f("fk_listings_event_id_events"), ondelete="CASCADE"
+        ),
+        sa.PrimaryKeyConstraint("number", name=op.f("pk_listings")),
+        sa.UniqueConstraint("event_id", name=op.f("uq_listings_event_id")),
+    )
+    op.create_index("ix_listings_category_norm", "listings", ["category_norm", "starts_at", "number"], unique=False)
+    op.create_index("ix_listings_city_norm", "listings", ["city_norm", "starts_at", "number"], unique=False)
+    op.create_index(
+        "ix_listings_city_norm_category_norm",
+        "listings",
+        ["city_norm", "category_norm", "starts_at", "number"],
+        unique=False,
+    )
+    op.create_index("ix_listings_city_norm_city", "listings", ["city_norm", "city", "listed_until"], unique=False)
+    op.create_index("ix_listings_listed_until", "listings", ["listed_until"], unique=False)
+    op.create_index("ix_listings_organisation_id", "listings", ["organisation_id", "starts_at", "number"], unique=False)
+    op.create_index(
+        "ix_listings_starts_at",
+        "listings",
+        ["starts_at", "number", "listed_until", "moved_at", "moved_from"],
+        unique=False,
+    )
+    op.create_table(
+        "reseatings",
+        sa.Column("id", sa.String(length=36), nullable=False),
+        sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("event_id", sa.String(length=36), nullable=False),
+        sa.Column("from_layout_id", sa.String(length=36), nullable=False),
+        sa.Column("to_layout_id", sa.String(length=36), nullable=False),
+        sa.Column("fingerprint", sa.String(length=64), nullable=False),
+        sa.Column("state", sa.String(length=10), nullable=False),
+        sa.Column("report", sa.JSON(), nullable=False),
+        sa.Column("reason", sa.String(length=1000), nullable=False),
+        sa.Column("made_at", sa.BigInteger(), nullable=False),
+        sa.Column("made_by", sa.String(length=80), nullable=False),
+        sa.Column("done_at", sa.BigInteger(), nullable=True),
+        sa.Column("done_by", sa.String(length=80), nullable=False),
+        sa.Column("moved", sa.Integer(), nullable=False),
+        sa.Column("touched_at", sa.BigInteger(), nullable=False),
+        sa.CheckConstraint("state IN ('planned', 'closed', 'moving', 'done')", name=op.f("ck_reseatings_state_known")),
+        sa.ForeignKeyConstraint(["event_id"], ["events.id"], name=op.f("fk_reseatings_event_id_events")),
+        sa.ForeignKeyConstraint(["from_layout_id"], ["layouts.id"], name=op.f("fk_reseatings_from_layout_id_layouts")),
+        sa.ForeignKeyConstraint(["to_layout_id"], ["layouts.id"], name=op.f("fk_reseatings_to_layout_id_layouts")),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_reseatings")),
+    )
+    op.create_index("ix_reseatings_event_id_id", "reseatings", ["event_id", "id"], unique=False)
+    op.create_index(
+        "ix_reseatings_moving",
+        "reseatings",
+        ["touched_at"],
+        unique=False,
+        sqlite_where=sa.text("state IN ('closed', 'moving')"),
+        postgresql_where=sa.text("state IN ('closed', 'moving')"),
+    )
+    op.create_table(
+        "seat_groups",
+        sa.Column("layout_id", sa.String(length=36), nullable=False),
+        sa.Column("number", sa.Integer(), autoincrement=False, nullable=False),
+        sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("group_type", sa.String(length=20), nullable=False),
+        sa.Column("seats", sa.JSON(), nullable=False),
+        sa.Column("metadata", sa.JSON(), nullable=False),
+        sa.ForeignKeyConstraint(["layout_id"], ["layouts.id"], name=op.f("fk_seat_groups_layout_id_layouts")),
+        sa.PrimaryKeyConstraint("layout_id", "number", name=op.f("pk_seat_groups")),
+    )
+    op.create_table(
+        "ticket_types",
+        sa.Column("event_id", sa.String(length=36), nullable=False),
+        sa.Column("number", sa.Integer(), autoincrement=False, nullable=False),
+        sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("name", sa.String(length=100), nullable=False),
+        sa.Column("description", sa.String(length=1000), nullable=False),
+        sa.Column("price_cents", sa.Integer(), nullable=False),
+        sa.Column("currency", sa.String(length=3), nullable=False),
+        sa.Column("quantity", sa.Integer(), nullable=False),
+        sa.Column("issued", sa.Integer(), nullable=False),
+        sa.Column("zone", sa.Integer(), nullable=False),
+        sa.Column("entitlement", sa.SmallInteger(), nullable=False),
+        sa.Column("entry_limit", sa.SmallInteger(), nullable=False),
+        sa.Column("valid_days", sa.String(length=128), nullable=False),
+        sa.Column("flags", sa.SmallInteger(), nullable=False),
+        sa.Column("check_words", sa.String(length=100), nullable=False),
+        sa.Column("not_before", sa.BigInteger(), nullable=False),
+        sa.Column("not_after", sa.BigInteger(), nullable=False),
+        sa.Column("sale_start_at", sa.BigInteger(), nullable=True),
+        sa.Column("sale_end_at", sa.BigInteger(), nullable=True),
+        sa.Column("created_at", sa.BigInteger(), nullable=False),
+        sa.Column("updated_at", sa.BigInteger(), nullable=False),
+        sa.CheckConstraint("issued BETWEEN 0 AND quantity", name=op.f("ck_ticket_types_within_quantity")),
+        sa.CheckConstraint("price_cents >= 0", name=op.f("ck_ticket_types_price_not_negative")),
+        sa.ForeignKeyConstraint(["event_id"], ["events.id"], name=op.f("fk_ticket_types_event_id_events")),
+        sa.PrimaryKeyConstraint("event_id", "number", name=op.f("pk_ticket_types")),
+        sa.UniqueConstraint("event_id", "name", name=op.f("uq_ticket_types_event_id_name")),
+    )
+    op.create_table(
+        "tickets",
+        sa.Column("id", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("event_id", sa.String(length=36), nullable=False),
+        sa.Column("event_number", sa.BigInteger(), nullable=False),
+        sa.Column("sequence", sa.Integer(), nullable=False),
+        sa.Column("number", sa.String(length=24), nullable=False),
+        sa.Column("confirmation_code", sa.String(length=8), nullable=False),
+        sa.Column("key_id", sa.Integer(), nullable=False),
+        sa.Column("issue", sa.SmallInteger(), nullable=False),
+        sa.Column("issued_at", sa.BigInteger(), nullable=False),
+        sa.Column("claims", sa.LargeBinary(), nullable=False),
+        sa.Column("state", sa.SmallInteger(), nullable=False),
+        sa.Column("ticket_type", sa.Integer(), nullable=False),
+        sa.Column("zone", sa.Integer(), nullable=False),
+        sa.Column("seat", sa.BigInteger(), nullable=False),
+        sa.Column("seat_id", sa.String(length=80), nullable=False),
+        sa.Column("section", sa.String(length=60), nullable=False),
+        sa.Column("seat_row", sa.String(length=20), nullable=False),
+        sa.Column("seat_number", sa.String(length=20), nullable=False),
+        sa.Column("seat_key", sa.String(length=400), nullable=True),
+        sa.Column("group_id", sa.String(length=36), nullable=False),
+        sa.Column("valid_days", sa.String(length=128), nullable=False),
+        sa.Column("entitlement", sa.SmallInteger(), nullable=False),
+        sa.Column("entry_limit", sa.SmallInteger(), nullable=False),
+        sa.Column("flags", sa.SmallInteger(), nullable=False),
+        sa.Column("not_before", sa.BigInteger(), nullable=False),
+        sa.Column("not_after", sa.BigInteger(), nullable=False),
+        sa.Column("membership_tier", sa.String(length=40), nullable=False),
+        sa.Column("membership_id", sa.String(length=36), nullable=False),
+        sa.Column("membership_state", sa.SmallInteger(), nullable=False),
+        sa.Column("membership_until", sa.BigInteger(), nullable=False),
+        sa.Column("holder_name", sa.String(length=100), nullable=False),
+        sa.Column("notes", sa.String(length=200), nullable=False),
+        sa.Column("price_cents", sa.Integer(), nullable=False),
+        sa.Column("currency", sa.String(length=3), nullable=False),
+        sa.Column("created_at", sa.BigInteger(), nullable=False),
+        sa.Column("updated_at", sa.BigInteger(), nullable=False),
+        sa.CheckConstraint("issue BETWEEN 1 AND 255", name=op.f("ck_tickets_issue_one_byte")),
+        sa.ForeignKeyConstraint(["event_id"], ["events.id"], name=op.f("fk_tickets_event_id_events")),
+        sa.ForeignKeyConstraint(["key_id"], ["ticket_keys.id"], name=op.f("fk_tickets_key_id_ticket_keys")),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_tickets")),
+        sa.UniqueConstraint("event_id", "confirmation_code", name=op.f("uq_tickets_event_id_confirmation_code")),
+        sa.UniqueConstraint("event_id", "sequence", name=op.f("uq_tickets_event_id_sequence")),
+    )
+    op.create_index("ix_tickets_key_id", "tickets", ["key_id"], unique=False)
+    op.create_index(
+        "ix_tickets_membership",
+        "tickets",
+        ["organisation_id", "membership_id"],
+        unique=False,
+        sqlite_where=sa.text("membership_id <> ''"),
+        postgresql_where=sa.text("membership_id <> ''"),
+    )
+    op.create_index(
+        "uq_tickets_seat",
+        "tickets",
+        ["event_id", "seat_key"],
+        unique=True,
+        sqlite_where=sa.text("seat_key IS NOT NULL AND state <> 1"),
+        postgresql_where=sa.text("seat_key IS NOT NULL AND state <> 1"),
+    )
+    op.create_table(
+        "zone_guests",
+        sa.Column("event_id", sa.String(length=36), nullable=False),
+        sa.Column("zone_id", sa.String(length=36), nullable=False),
+        sa.Column("named", sa.String(length=10), nullable=False),
+        sa.Column("key", sa.String(length=64), nullable=False),
+        sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("added_at", sa.BigInteger(), nullable=False),
+        sa.CheckConstraint("named IN ('email', 'customer', 'code')", name=op.f("ck_zone_guests_named_known")),
+        sa.ForeignKeyConstraint(["event_id"], ["events.id"], name=op.f("fk_zone_guests_event_id_events")),
+        sa.PrimaryKeyConstraint("event_id", "zone_id", "named", "key", name=op.f("pk_zone_guests")),
+    )
+    op.create_index("ix_zone_guests_event_id_named_key", "zone_guests", ["event_id", "named", "key"], unique=False)
+    op.create_table(
+        "reseating_steps",
+        sa.Column("reseating_id", sa.String(length=36), nullable=False),
+        sa.Column("place", sa.Integer(), autoincrement=False, nullable=False),
+        sa.Column("ticket_id", sa.BigInteger(), nullable=False),
+        sa.Column("old_seat", sa.Integer(), nullable=False),
+        sa.Column("new_seat", sa.Integer(), nullable=True),
+        sa.Column("moves", sa.Boolean(), nullable=False),
+        sa.Column("new_code", sa.Boolean(), nullable=False),
+        sa.Column("flags", sa.SmallInteger(), nullable=False),
+        sa.Column("why", sa.String(length=60), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["reseating_id"], ["reseatings.id"], name=op.f("fk_reseating_steps_reseating_id_reseatings")
+        ),
+        sa.PrimaryKeyConstraint("reseating_id", "place", name=op.f("pk_reseating_steps")),
+    )
+    op.create_table(
+        "ticket_issues",
+        sa.Column("ticket_id", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("issue", sa.SmallInteger(), autoincrement=False, nullable=False),
+        sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("key_id", sa.Integer(), nullable=False),
+        sa.Column("claims", sa.LargeBinary(), nullable=False),
+        sa.ForeignKeyConstraint(["ticket_id"], ["tickets.id"], name=op.f("fk_ticket_issues_ticket_id_tickets")),
+        sa.PrimaryKeyConstraint("ticket_id", "issue", name=op.f("pk_ticket_issues")),
+    )
+
+    for statement in NATIVE[op.get_bind().dialect.name]:
+        op.execute(statement)
+
+
+def downgrade() -> None:
+    """Refuse: before the first release there is nothing to go back to."""
+    raise RuntimeError("Restore a backup instead.")

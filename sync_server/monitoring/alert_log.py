@@ -1,0 +1,77 @@
+"""Logs alerts when they are raised and when they are over: once, however many workers there are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import partial
+from typing import Any, Final
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from shared.clock import Millis
+from sync_server.monitoring import queries, service
+from sync_server.monitoring.models import ActiveAlertRow, CheckRow
+from sync_server.monitoring.rules import Alert
+from sync_server.plumbing.database import after_commit
+from sync_server.plumbing.jobs import MORE
+from sync_server.plumbing.logs import LOG
+from sync_server.plumbing.principals import ActionContext
+
+ALERTS: Final = "alerts"
+INTERVAL_MS: Final[Millis] = 60_000
+
+
+class AlertCheck:
+    """Checks some hundred events per run; the worker that claimed this minute's check logs for all of them."""
+
+    def __init__(self) -> None:
+        self._found: list[Alert] = []
+        self._next: str | None = None
+
+    def run(self, session: Session, context: ActionContext) -> object:
+        """Job: check the next events; MORE while there are any left."""
+        if self._next is None:
+            if not service.claim(session, context.now, ALERTS, INTERVAL_MS):
+                return None
+            self._found, self._next = [], ""
+        found, self._next = queries.event_alerts_batch(session, context.now, after=self._next)
+        self._found.extend(found)
+        if self._next is not None:
+            return MORE
+        log_alert_changes(
+            session, [*self._found, *queries.seating_alerts(session), *queries.platform_alerts(session, context.now)]
+        )
+        return None
+
+
+def log_alert_changes(session: Session, alerts: Iterable[Alert]) -> None:
+    """Log the difference to the alerts that were logged before, once the transaction commits."""
+    # A check that took longer than a minute waits for the next one here.
+    session.execute(select(CheckRow.name).where(CheckRow.name == ALERTS).with_for_update())
+    logged = {(row.kind, row.event_id): row for row in session.execute(select(ActiveAlertRow)).scalars()}
+    current = {(alert.kind.value, alert.event_id): alert for alert in alerts}
+    for key in sorted(current.keys() - logged.keys()):
+        row = _row(current[key])
+        session.add(row)
+        after_commit(session, partial(LOG.warning, "alert_raised", **_log_fields(row)))
+    for key in sorted(logged.keys() - current.keys()):
+        after_commit(session, partial(LOG.warning, "alert_over", **_log_fields(logged[key])))
+        session.delete(logged[key])
+    session.flush()
+
+
+def _row(alert: Alert) -> ActiveAlertRow:
+    return ActiveAlertRow(
+        kind=alert.kind.value,
+        event_id=alert.event_id,
+        organisation_id=alert.organisation_id,
+        venue_id=alert.venue_id,
+        since=alert.since,
+        count=alert.count,
+    )
+
+
+def _log_fields(row: ActiveAlertRow) -> Mapping[str, Any]:
+    ids = {"event_id": row.event_id, "venue_id": row.venue_id, "organisation_id": row.organisation_id}
+    return {"alert": row.kind, "count": row.count, "since": row.since, **ids}

@@ -1,0 +1,76 @@
+"""Gauges that are queried from the database when metrics are scraped, in whichever process."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from typing import Final
+
+from prometheus_client import Gauge
+from sqlalchemy.exc import SQLAlchemyError
+
+from sync_server.monitoring import queries, service
+from sync_server.monitoring.alert_log import ALERTS
+from sync_server.monitoring.rules import AlertKind
+from sync_server.outbox import queries as outbox
+from sync_server.plumbing.logs import LOG
+from sync_server.plumbing.parts import Parts
+from sync_server.seating.figures import BOUNDS
+
+MIN_INTERVAL_NS: Final = 5_000_000_000
+"""Anybody who reaches the metrics may scrape them: frequent scrapes must not load the database."""
+
+
+class Gauges:
+    """Alerts, checks and outbox, as gauges."""
+
+    def __init__(self, parts: Parts) -> None:
+        registry = parts.metrics.registry
+        self._parts, self._lock, self._measured_at = parts, threading.Lock(), -MIN_INTERVAL_NS
+        self._alerts = Gauge("gatehouse_alerts", "Open alerts", ["kind"], registry=registry)
+        self._nightly_checked = Gauge(
+            "gatehouse_nightly_check_seconds",
+            "When the nightly check last ran, as a Unix time; 0: never",
+            registry=registry,
+        )
+        self._alerts_checked = Gauge(
+            "gatehouse_alerts_looked_seconds",
+            "When a worker last checked for alerts, as a Unix time; 0: never",
+            registry=registry,
+        )
+        self._seating = Gauge(
+            "gatehouse_houses_out_of_bounds",
+            "Events for which this figure is out of bounds",
+            ["figure"],
+            registry=registry,
+        )
+
+    def measure(self) -> None:
+        """Update the gauges, at most every few seconds; without a database they keep their values."""
+        with self._lock:
+            now = self._parts.monotonic()
+            if now - self._measured_at < MIN_INTERVAL_NS:
+                return
+            self._measured_at = now
+            try:
+                self._update()
+            except SQLAlchemyError as problem:
+                LOG.warning("not_measured", problem=type(problem).__name__)
+
+    def _update(self) -> None:
+        now, metrics = self._parts.clock(), self._parts.metrics
+        with self._parts.database.reading() as session:
+            alerts, seating = queries.all_alerts(session, now), queries.out_of_bounds(session)
+            times = queries.last_check(session, service.WRONG_TIMES)
+            nightly, alert_check = (queries.last_check(session, name) for name in (service.NIGHTLY, ALERTS))
+            metrics.facts_waiting.set(outbox.pending_count(session))
+            metrics.facts_dead.set(outbox.dead_count(session))
+        events = Counter(alert.kind for alert in alerts if alert.event_id)
+        platform = {alert.kind: alert.count for alert in alerts if not alert.event_id}
+        for kind in AlertKind:
+            self._alerts.labels(kind.value).set(events[kind] + platform.get(kind, 0))
+        self._alerts.labels(AlertKind.TIMES_IN_WRONG_ORDER.value).set(times.findings if times else 0)
+        self._nightly_checked.set(nightly.ran_at / 1000 if nightly else 0)
+        self._alerts_checked.set(alert_check.ran_at / 1000 if alert_check else 0)
+        for figure in BOUNDS:
+            self._seating.labels(figure).set(seating.get(figure, 0))

@@ -1,0 +1,160 @@
+"""The current alerts: of one organisation, or of the whole installation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from shared.clock import Millis
+from shared.lifecycle import EventStatus
+from sync_server.audit import queries as audit
+from sync_server.events.active_events import active_event_labels
+from sync_server.events.alert_candidates import AlertCandidate, find_alert_candidates
+from sync_server.holds.open_counts import count_open
+from sync_server.monitoring import rules
+from sync_server.monitoring.models import CheckRow, FigureRow, FindingRow
+from sync_server.monitoring.rules import PLATFORM_KINDS, Alert, AlertKind, EventState
+from sync_server.outbox import queries as outbox
+from sync_server.outbox.rules import State
+from sync_server.plumbing.api.pagination import Page, decode_cursor, paginate
+from sync_server.tickets.ticket_counts import active_ticket_counts
+
+CALLED_OFF = (EventStatus.CANCELLED, EventStatus.POSTPONED)
+
+
+def organisation_alerts(session: Session, organisation_id: str, now: Millis) -> list[Alert]:
+    """The alerts of an organisation, the oldest first."""
+    found = [*_of_events(session, now, organisation_id), *seating_alerts(session, organisation_id)]
+    return sorted(found, key=_order)
+
+
+def all_alerts(session: Session, now: Millis) -> list[Alert]:
+    """All alerts of the installation."""
+    return [*_of_events(session, now), *seating_alerts(session), *platform_alerts(session, now)]
+
+
+def alert_page(found: Sequence[Alert], limit: int, after: str | None) -> Page[Alert]:
+    """A page of these alerts: those of the platform first, then the oldest."""
+    last = decode_cursor(after, int, int, str, str)
+    return paginate(
+        [alert for alert in sorted(found, key=_order) if last is None or _order(alert) > last], limit, _order
+    )
+
+
+def _order(alert: Alert) -> tuple[int, Millis, str, str]:
+    return int(alert.kind not in PLATFORM_KINDS), alert.since, alert.kind.value, alert.event_id
+
+
+def _of_events(session: Session, now: Millis, organisation_id: str | None = None) -> Iterator[Alert]:
+    last: str | None = ""
+    while last is not None:
+        found, last = event_alerts_batch(session, now, organisation_id, after=last)
+        yield from found
+
+
+def event_alerts_batch(
+    session: Session, now: Millis, organisation_id: str | None = None, *, after: str = ""
+) -> tuple[Sequence[Alert], str | None]:
+    """The alerts of some hundred events, and the key of the next batch; None after the last.
+
+    Contradictory times are reported to their organisation only, because finding them takes a read of every row.
+    """
+    found, last = find_alert_candidates(session, now, organisation_id, after=after, times=organisation_id is not None)
+    return list(_of_suspects(session, found, now)), last
+
+
+def times_in_wrong_order(session: Session, now: Millis, after: str = "") -> tuple[int, str | None]:
+    """How many events of a batch have contradictory times, and the key of the next batch."""
+    found, last = find_alert_candidates(session, now, after=after, times=True)
+    return sum(not one.times_fit for one in found), last
+
+
+def seating_alerts(session: Session, organisation_id: str | None = None) -> list[Alert]:
+    """Events with seating figures out of bounds, by the latest check."""
+    first, count = func.min(FigureRow.since).label("since"), func.count().label("n")
+    wanted = select(FigureRow.organisation_id, FigureRow.event_id, first, count)
+    if organisation_id is not None:
+        wanted = wanted.where(FigureRow.organisation_id == organisation_id)
+    rows = session.execute(wanted.group_by(FigureRow.organisation_id, FigureRow.event_id)).all()
+    named = active_event_labels(session, [row.event_id for row in rows])
+    return [
+        Alert(AlertKind.SEATING_OUT_OF_BOUNDS, row.since, row.n, row.organisation_id, *named[row.event_id])
+        for row in rows
+        if row.event_id in named
+    ]
+
+
+def _of_suspects(session: Session, found: Sequence[AlertCandidate], now: Millis) -> Iterator[Alert]:
+    called_off = [one.id for one in found if one.status in CALLED_OFF]
+    tickets, holds = active_ticket_counts(session, called_off), count_open(session, called_off, now)
+    for one in found:
+        counts = tickets.get(one.id, 0), holds.get(one.id, 0)
+        yield from rules.event_alerts(_state(session, one, *counts), now)
+
+
+def _state(session: Session, one: AlertCandidate, tickets: int, holds: int) -> EventState:
+    called_off_at = one.cancelled_at
+    if one.status is EventStatus.POSTPONED and (tickets or holds):
+        called_off_at = _postponed_at(session, one)
+    return EventState(
+        one.id,
+        one.organisation_id,
+        one.venue_id,
+        one.name,
+        one.status,
+        one.starts_at,
+        one.ends_at,
+        one.doors_at,
+        one.go_live_at,
+        one.end_at_auto,
+        called_off_at,
+        one.times_fit,
+        one.changed_at,
+        tickets,
+        holds,
+    )
+
+
+def _postponed_at(session: Session, one: AlertCandidate) -> Millis | None:
+    """Only the audit log has it."""
+    wanted = audit.AuditFilter(subject_kind="event", subject_id=one.id, action="event_postponed")
+    lines = audit.lines(session, one.organisation_id, wanted, limit=1, after=None).items
+    return lines[0].row.at if lines else None
+
+
+def platform_alerts(session: Session, now: Millis) -> list[Alert]:
+    """The alerts for the operators of the installation."""
+    waiting, dead = outbox.pending_count(session), outbox.dead_count(session)
+    alerts = []
+    if waiting > rules.MAX_FACTS_WAITING:
+        alerts.append(Alert(AlertKind.FACTS_WAITING, _first(session, State.WAITING, now), waiting))
+    if dead:
+        alerts.append(Alert(AlertKind.FACTS_DEAD, _first(session, State.DEAD, now), dead))
+    crossings, since = session.execute(select(func.count(), func.min(FindingRow.found_at))).one()
+    if crossings:
+        alerts.append(Alert(AlertKind.TENANT_CROSSINGS, since, crossings))
+    return alerts
+
+
+def _first(session: Session, state: State, now: Millis) -> Millis:
+    rows = outbox.list_facts(session, state, limit=1)
+    return rows[0].created_at if rows else now
+
+
+def findings(session: Session) -> Sequence[FindingRow]:
+    """What the nightly check has found and is not resolved yet."""
+    wanted = select(FindingRow).order_by(FindingRow.found_at, FindingRow.place, FindingRow.row)
+    return session.execute(wanted).scalars().all()
+
+
+def last_check(session: Session, name: str) -> CheckRow | None:
+    """When a check last ran, and what it found; None: never."""
+    return session.get(CheckRow, name)
+
+
+def out_of_bounds(session: Session) -> dict[str, int]:
+    """For how many events each figure is out of bounds, by the latest check."""
+    counted = select(FigureRow.name, func.count()).group_by(FigureRow.name)
+    return {row[0]: row[1] for row in session.execute(counted)}

@@ -1,0 +1,97 @@
+"""Checks how events are seated and sold, one per run, and records the figures that are out of bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import Final
+
+from sqlalchemy import delete, select
+from sqlalchemy.orm import Session
+
+from shared.clock import Millis
+from shared.errors import NotFound
+from sync_server.events.active_events import active_event_ids
+from sync_server.holds.outcomes import outcomes
+from sync_server.monitoring import service
+from sync_server.monitoring.models import FigureRow
+from sync_server.plumbing.jobs import MORE
+from sync_server.plumbing.principals import ActionContext
+from sync_server.seating.event_seating import EventSeating
+from sync_server.seating.event_seatings import EventSeatings
+from sync_server.seating.figures import Figure, hold_figures, seating_figures
+from sync_server.seating.queries import events_with_layout
+
+SEATING: Final = "seating"
+INTERVAL_MS: Final[Millis] = 600_000
+MIN_SAMPLE: Final = 20
+"""Figures of fewer taken seats or ended holds mean nothing."""
+MIN_TAKEN: Final = 10
+"""Figures mean nothing before one in so many places is taken."""
+OUTCOMES: Final = ("converted", "expired", "cancelled")
+
+EventKey = tuple[str, str]
+"""Organisation and event."""
+
+
+class SeatingCheck:
+    """Checks one event per run: the first look at a stadium takes a second, and others write in between."""
+
+    def __init__(self) -> None:
+        self._seatings = EventSeatings()
+        self._remaining: list[EventKey] = []
+        self._running = False
+
+    def run(self, session: Session, context: ActionContext) -> object:
+        """Job: check the next event; MORE while there are any left."""
+        if not self._running:
+            if not service.claim(session, context.now, SEATING, INTERVAL_MS):
+                return None
+            self._remaining, self._running = _events_on_sale(session), True
+            _delete_others(session, [event_id for _, event_id in self._remaining])
+        if not self._remaining:
+            self._running = False
+            return None
+        organisation_id, event_id = self._remaining.pop()
+        with (
+            suppress(NotFound),
+            self._seatings.current(session, organisation_id, event_id, context.now) as seating,
+        ):
+            figures = [*_seating_figures(seating), *_hold_figures(outcomes(session, event_id))]
+            alerts = [figure for figure in figures if figure.state == "alert"]
+            _record(session, organisation_id, event_id, alerts, context.now)
+        return MORE
+
+
+def _seating_figures(seating: EventSeating) -> list[Figure]:
+    taken = len(seating.taken.seats) + seating.taken.places.total()
+    capacity = sum(zone.capacity for zone in seating.zones.values())
+    return seating_figures(seating) if taken >= MIN_SAMPLE and taken * MIN_TAKEN >= capacity else []
+
+
+def _hold_figures(counts: Mapping[str, int]) -> list[Figure]:
+    return hold_figures(counts) if sum(counts.get(outcome, 0) for outcome in OUTCOMES) >= MIN_SAMPLE else []
+
+
+def _events_on_sale(session: Session) -> list[EventKey]:
+    events = events_with_layout(session)
+    active = active_event_ids(session, [event_id for _, event_id in events])
+    return [key for key in events if key[1] in active]
+
+
+def _delete_others(session: Session, event_ids: Sequence[str]) -> None:
+    recorded = set(session.execute(select(FigureRow.event_id).distinct()).scalars())
+    for event_id in recorded.difference(event_ids):
+        session.execute(delete(FigureRow).where(FigureRow.event_id == event_id))
+
+
+def _record(session: Session, organisation_id: str, event_id: str, figures: Sequence[Figure], now: Millis) -> None:
+    rows = {row.name: row for row in session.execute(select(FigureRow).where(FigureRow.event_id == event_id)).scalars()}
+    for figure in figures:
+        row = rows.pop(figure.name, None)
+        if row is None:
+            row = FigureRow(event_id=event_id, name=figure.name, organisation_id=organisation_id, since=now)
+            session.add(row)
+        row.percent = figure.percent or 0.0
+    for row in rows.values():
+        session.delete(row)

@@ -1,0 +1,91 @@
+"""Runs the relays of a process, and its broker connections, each on a thread of the worker."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from sqlalchemy.exc import OperationalError
+
+from sync_server.outbox.deliveries import AsyncDelivery
+from sync_server.outbox.relay import BATCH, Relay, broker_relay, local_relay
+from sync_server.plumbing.backends import Loop
+from sync_server.plumbing.logs import LOG
+from sync_server.plumbing.parts import Parts
+
+POLL_S = 0.25
+"""How late facts of processes that cannot wake this one are found at most."""
+GATHER_S = 0.04
+"""How long facts are gathered in a rush: a batch costs as much for one as for fifty. The first goes at once."""
+RETRY_S = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class RelayLoop:
+    """One relay, the event that wakes it, and what to call when it leaves facts for the broker."""
+
+    relay: Relay
+    wake_up: threading.Event
+    on_broker_pending: Callable[[], None]
+
+    def run(self, stop: threading.Event) -> None:
+        """Deliver whenever something is due, and at once when woken, until the stop."""
+        failures = 0
+        while not stop.is_set():
+            self.wake_up.clear()
+            try:
+                count = self.run_once()
+                failures = 0
+            except Exception as problem:  # the database may be away: facts wait for it there
+                failures, count = failures + 1, 0
+                if failures == 1:
+                    _log(problem)
+                stop.wait(RETRY_S)
+            if count < BATCH:
+                if count:
+                    stop.wait(GATHER_S)
+                self.wake_up.wait(POLL_S)
+
+    def run_once(self) -> int:
+        """Deliver one batch; returns how many facts it had."""
+        delivered = self.relay.run_once()
+        if delivered and self.relay.broker_pending:
+            self.on_broker_pending()
+        return delivered
+
+
+def _log(problem: Exception) -> None:
+    away = isinstance(problem, OperationalError)
+    LOG.error("relay_interrupted", problem=type(problem).__name__, exc_info=None if away else problem)
+
+
+class FactWorker:
+    """The relays of this process, and its broker connections where a broker is configured."""
+
+    def __init__(self, parts: Parts) -> None:
+        """Connections are opened by the loops, not here."""
+        broker_wake_up = threading.Event()
+        broker: AsyncDelivery | None = None
+        self._connections: list[Loop] = []
+        if parts.config.amqp_url is not None:
+            from sync_server.outbox.consumer import JoinsConsumer
+            from sync_server.outbox.rabbit import RabbitDelivery
+
+            broker = rabbit = RabbitDelivery(parts.config.amqp_url, parts.entropy, broker_wake_up.set)
+            parts.dependencies["amqp"] = rabbit.ready
+            self._connections += [rabbit.run, JoinsConsumer(parts, parts.config.amqp_url).run]
+        self._relays = [RelayLoop(local_relay(parts, broker), parts.database.work_pending, broker_wake_up.set)]
+        if broker is not None:
+            self._relays.append(RelayLoop(broker_relay(parts, broker), broker_wake_up, lambda: None))
+
+    def run_once(self) -> int:
+        """Deliver a batch at each stage; returns how many facts were delivered locally."""
+        delivered = self._relays[0].run_once()
+        for relay in self._relays[1:]:
+            relay.run_once()
+        return delivered
+
+    def loops(self) -> list[Loop]:
+        """The loops that each need a thread."""
+        return [*(relay.run for relay in self._relays), *self._connections]

@@ -1,1 +1,0 @@
-"""Pictures that organisers show, kept where every server process finds them."""

@@ -1,0 +1,133 @@
+"""Idempotency-Key: a write that is sent twice runs once, and gets the same response both times."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from typing import Any
+
+import orjson
+from flask import Response, request
+from sqlalchemy import BigInteger, LargeBinary, String, delete, select
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.orm import Mapped, Session, mapped_column
+
+from shared.clock import Millis
+from shared.errors import Conflict, InvalidRequest
+from sync_server.plumbing.parts import parts
+from sync_server.plumbing.sql.tables import Base
+from sync_server.plumbing.web import current_principal
+
+HEADER = "Idempotency-Key"
+RETENTION_MS = 48 * 3600 * 1000
+
+
+class IdempotencyKeyRow(Base):
+    """One finished write: its principal, key and response."""
+
+    __tablename__ = "idempotency_keys"
+
+    principal: Mapped[str] = mapped_column(String(80), primary_key=True)
+    key: Mapped[str] = mapped_column(String(120), primary_key=True)
+    organisation_id: Mapped[str] = mapped_column(String(36))
+    request_hash: Mapped[bytes] = mapped_column(LargeBinary(32))
+    status: Mapped[int]
+    body: Mapped[bytes] = mapped_column(LargeBinary)
+    created_at: Mapped[Millis] = mapped_column(BigInteger, index=True)
+
+
+Write = Callable[[Session], Any]
+Status = int | Callable[[], int]
+
+
+def run_once(write: Write, *, status: Status = 201, said: bytes | None = None) -> Response:
+    """Run `write` in its own transaction and respond with its result; a repeated key gets the stored response.
+
+    `said` is what identifies the request, where that is not its body. `status` may depend on what `write` did.
+    """
+    key = request.headers.get(HEADER)
+    with parts().database.writing() as session:
+        if key is None:
+            return _response(orjson.dumps(write(session)), _resolved(status))
+        return _run_with_key(session, _checked(key), write, status, said)
+
+
+def stored_response(*, said: bytes | None = None) -> Response | None:
+    """The stored response of a repeated key, or None: for views that check state before they write.
+
+    At the second request that state has changed, often by the first one.
+    """
+    key = request.headers.get(HEADER)
+    if key is None:
+        return None
+    principal = current_principal()
+    name = f"{principal.kind}:{principal.id}"
+    with parts().database.reading() as session:
+        stored = session.get(IdempotencyKeyRow, (name, _checked(key))) is not None
+        return _replay(session, name, key, _request_hash(principal.organisation_id, said)) if stored else None
+
+
+def run_without_key(write: Write, *, status: int = 201) -> Response:
+    """Run `write` and respond, for responses with a secret: nothing of it is stored, not even a hash."""
+    with parts().database.writing() as session:
+        return _response(orjson.dumps(write(session)), status)
+
+
+def _checked(key: str) -> str:
+    if not 1 <= len(key) <= 120 or not key.isprintable():
+        raise InvalidRequest(f"{HEADER} takes 1 to 120 printable characters.", code="bad_idempotency_key")
+    return key
+
+
+def _resolved(status: Status) -> int:
+    return status if isinstance(status, int) else status()
+
+
+def _run_with_key(session: Session, key: str, write: Write, status: Status, said: bytes | None) -> Response:
+    principal = current_principal()
+    request_hash = _request_hash(principal.organisation_id, said)
+    name = f"{principal.kind}:{principal.id}"
+    if not _claimed(session, name, key, principal.organisation_id, request_hash):
+        return _replay(session, name, key, request_hash)
+    body = orjson.dumps(write(session))
+    row = session.get_one(IdempotencyKeyRow, (name, key))
+    row.status, row.body = _resolved(status), body
+    return _response(body, row.status)
+
+
+def _claimed(session: Session, principal: str, key: str, organisation_id: str, request_hash: bytes) -> bool:
+    """Whether this request is the first with the key; a second one waits here until the first has ended."""
+    dialect = sqlite if session.get_bind().dialect.name == "sqlite" else postgresql
+    row: dict[str, Any] = {"principal": principal, "key": key, "organisation_id": organisation_id}
+    row |= {"request_hash": request_hash, "status": 0, "body": b"", "created_at": parts().clock()}
+    claim = dialect.insert(IdempotencyKeyRow).values(row).on_conflict_do_nothing().returning(IdempotencyKeyRow.key)
+    return session.execute(claim).first() is not None
+
+
+def _replay(session: Session, principal: str, key: str, request_hash: bytes) -> Response:
+    row = session.execute(
+        select(IdempotencyKeyRow).where(IdempotencyKeyRow.principal == principal, IdempotencyKeyRow.key == key)
+    ).scalar_one()
+    if row.request_hash != request_hash:
+        raise Conflict(
+            f"This {HEADER} was used for another request. Use a new key for a new request.",
+            code="idempotency_key_reused",
+        )
+    response = _response(row.body, row.status)
+    response.headers["Idempotent-Replay"] = "true"
+    return response
+
+
+def _request_hash(organisation_id: str, said: bytes | None) -> bytes:
+    # One user may work for two organisations: the response of one must never go to the other.
+    target = f"{organisation_id} {request.method} {request.full_path}\n".encode()
+    return hashlib.sha256(target + (request.get_data(cache=True) if said is None else said)).digest()
+
+
+def _response(body: bytes, status: int) -> Response:
+    return Response(body, status, content_type="application/json")
+
+
+def delete_old_keys(session: Session, now: Millis) -> None:
+    """Delete responses that are older than two days."""
+    session.execute(delete(IdempotencyKeyRow).where(IdempotencyKeyRow.created_at < now - RETENTION_MS))

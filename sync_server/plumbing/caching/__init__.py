@@ -1,0 +1,1 @@
+"""The cache: in the process, and in Redis."""

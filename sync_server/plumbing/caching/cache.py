@@ -1,0 +1,178 @@
+"""The cache: seconds in the process, minutes in Redis, never the only copy of anything."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from cachetools import TLRUCache
+
+from shared.clock import MonotonicClock
+from sync_server.plumbing.logs import LOG
+from sync_server.plumbing.messaging.bus import Bus, Notification
+
+FORGET = "cache:forget"
+MAX_KEYS = 20_000
+
+Load = Callable[[], bytes]
+Count = Callable[[str, bool], None]
+"""Called with the name of the tier, and whether it was a hit."""
+
+
+@dataclass(frozen=True, slots=True)
+class CacheKey:
+    """The key of a value; all keys of a family can be invalidated at once."""
+
+    scope: str  # org:{<organisation>} or public: nothing is shared between organisations
+    family: str  # event, events:summary, feed
+    rest: str
+
+    def __str__(self) -> str:
+        """The key in Redis, without the prefix."""
+        return f"{self.scope}:{self.family}:{self.rest}"
+
+
+def organisation_key(organisation_id: str, family: str, rest: str) -> CacheKey:
+    """A key of one organisation; the braces keep all its keys on one node of a Redis cluster."""
+    return CacheKey(f"org:{{{organisation_id}}}", family, rest)
+
+
+def public_key(family: str, rest: str) -> CacheKey:
+    """A key of what everybody may see."""
+    return CacheKey("public", family, rest)
+
+
+@dataclass(frozen=True, slots=True)
+class CacheLifetime:
+    """How many seconds a value is cached."""
+
+    local_s: float  # in this process
+    redis_s: float = 0  # in Redis; 0 for not at all
+
+
+SUMMARY = CacheLifetime(30, 600)  # lists and summaries of events
+EVENT = CacheLifetime(15, 300)  # one event
+FEED = CacheLifetime(5, 15)  # pages of the public feed
+CITIES = CacheLifetime(300, 3_600)  # suggestions
+
+
+class Cache(Protocol):
+    """Returns cached values, or loads them."""
+
+    def fetch(self, key: CacheKey, lifetime: CacheLifetime, load: Load) -> bytes:
+        """The cached value, or what `load` returns; its errors are raised."""
+        ...
+
+    def invalidate(self, *keys: CacheKey) -> None:
+        """Drop these values; what is being loaded now is not cached."""
+        ...
+
+    def invalidate_family(self, scope: str, family: str) -> None:
+        """Drop all values of a family in one scope."""
+        ...
+
+
+class _Loading:
+    """A load in progress, which others wait for."""
+
+    def __init__(self) -> None:
+        self.done = threading.Event()
+        self.value: bytes | None = None
+
+
+class LocalCache:
+    """The cache of this process, with or without another cache behind it: one load at a time for each key."""
+
+    def __init__(
+        self, monotonic: MonotonicClock, count: Count, *, behind: Cache | None = None, bus: Bus | None = None
+    ) -> None:
+        """With a `bus`, other processes drop what this one invalidates."""
+        self._behind, self._bus, self._count = behind, bus, count
+        self._cached: TLRUCache[CacheKey, tuple[bytes, float]] = TLRUCache(
+            MAX_KEYS, ttu=lambda _key, value, now: now + value[1], timer=lambda: monotonic() / 1e9
+        )
+        self._loading: dict[CacheKey, _Loading] = {}
+        self._lock = threading.Lock()
+
+    def fetch(self, key: CacheKey, lifetime: CacheLifetime, load: Load) -> bytes:
+        """The cached value, or the result of the load in progress, or of a load of its own."""
+        while True:
+            with self._lock:
+                cached = self._cached.get(key)
+                loading = self._loading.get(key)
+                if cached is None and loading is None:
+                    mine = self._loading[key] = _Loading()
+                    break
+            self._count("near", True)
+            if cached is not None:
+                return cached[0]
+            if loading is not None and loading.done.wait() and loading.value is not None:
+                return loading.value
+        self._count("near", False)
+        return self._load(key, lifetime, load, mine)
+
+    def _load(self, key: CacheKey, lifetime: CacheLifetime, load: Load, mine: _Loading) -> bytes:
+        try:
+            mine.value = value = self._behind.fetch(key, lifetime, load) if self._behind else load()
+            with self._lock:
+                if self._loading.get(key) is mine:
+                    self._cached[key] = value, lifetime.local_s
+            return value
+        finally:
+            with self._lock:
+                if self._loading.get(key) is mine:
+                    del self._loading[key]
+            mine.done.set()
+
+    def invalidate(self, *keys: CacheKey) -> None:
+        """Drop values here, in the cache behind, and in other processes."""
+        LOG.debug("cache_forgotten", names=[str(key) for key in keys])
+        if self._behind:
+            self._behind.invalidate(*keys)
+        self._drop_keys(keys)
+        self._publish([{"scope": key.scope, "family": key.family, "rest": key.rest} for key in keys])
+
+    def invalidate_family(self, scope: str, family: str) -> None:
+        """Drop values here, in the cache behind, and in other processes."""
+        LOG.debug("cache_forgotten", place=scope, family=family)
+        if self._behind:
+            self._behind.invalidate_family(scope, family)
+        self._drop(lambda key: (key.scope, key.family) == (scope, family))
+        self._publish([{"scope": scope, "family": family}])
+
+    def serve(self, stop: threading.Event, look_every_s: float = 0.5) -> None:
+        """Drop what other processes invalidate; where a notification may be missing, drop everything."""
+        if self._bus is None:
+            return
+        with self._bus.listen([FORGET]) as listener:
+            while not stop.is_set():
+                notifications = listener.wait(look_every_s)
+                if listener.missed():
+                    self._drop(lambda _key: True)
+                for notification in notifications:
+                    self._drop_invalidated(notification.body)
+
+    def _drop_keys(self, keys: Iterable[CacheKey]) -> None:
+        with self._lock:
+            for key in keys:
+                self._cached.pop(key, None)
+                self._loading.pop(key, None)
+
+    def _drop(self, matches: Callable[[CacheKey], bool]) -> None:
+        with self._lock:
+            for key in [*filter(matches, self._cached)]:
+                self._cached.pop(key, None)
+            for key in [*filter(matches, self._loading)]:
+                del self._loading[key]
+
+    def _drop_invalidated(self, body: Mapping[str, Any]) -> None:
+        if "rest" in body:
+            self._drop_keys([CacheKey(body["scope"], body["family"], body["rest"])])
+        else:
+            self._drop(lambda key: (key.scope, key.family) == (body["scope"], body["family"]))
+
+    def _publish(self, invalidated: list[dict[str, str]]) -> None:
+        if self._bus is not None:
+            self._bus.publish_all([Notification(FORGET, one) for one in invalidated])

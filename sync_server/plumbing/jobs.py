@@ -1,0 +1,46 @@
+"""What the worker runs: jobs that may run twice, and subscribers to facts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from sqlalchemy.orm import Session
+
+from shared.clock import Millis
+from sync_server.plumbing.principals import ActionContext
+
+MORE: Final = object()
+"""Returned by a job that stopped early to let others write: it is due again at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A recurring task, in a transaction of its own; running it twice changes nothing."""
+
+    name: str
+    every_ms: Millis
+    run: Callable[[Session, ActionContext], object]
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A fact on its way to subscribers; the id is the same at every attempt."""
+
+    message_id: str
+    name: str
+    organisation_id: str
+    at: Millis
+    subjects: Mapping[str, Any]
+    payload: Mapping[str, Any]
+    attempts: int
+    order: int = 0  # rises in the order of the facts
+    stream: str = ""  # facts of one stream, of an event or a device, arrive in order
+
+
+Announcer = Callable[[Sequence[Message]], None]
+"""Gets facts in batches after all subscribers have had them; must not fail, because nothing is sent twice."""
+
+Subscriber = Callable[[Message], None]
+"""Gets each fact at least once, those of one event in order; raises to get it again later."""

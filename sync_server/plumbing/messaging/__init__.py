@@ -1,0 +1,1 @@
+"""The bus: notifications to listeners, in the process and through Redis."""

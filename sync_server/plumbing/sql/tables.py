@@ -1,0 +1,61 @@
+"""The declarative base of all tables, with names for every constraint, and the column types both databases agree on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import JSON, BigInteger, MetaData, String
+from sqlalchemy.engine import Dialect
+from sqlalchemy.orm import DeclarativeBase
+from sqlalchemy.types import TypeDecorator
+
+NAMES = {
+    "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+    "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+    "ck": "ck_%(table_name)s_%(constraint_name)s",
+    "fk": "fk_%(table_name)s_%(column_0_name)s_%(referred_table_name)s",
+    "pk": "pk_%(table_name)s",
+}
+
+Millis = BigInteger
+"""Column of whole UTC milliseconds."""
+
+_SIGN = 1 << 63
+_SPAN = 1 << 64
+
+
+class Unsigned64(TypeDecorator[int]):
+    """A number of 0 to 2**64-1 in a signed column: two's complement, so that equal stays equal."""
+
+    impl = BigInteger
+    cache_ok = True
+
+    def process_bind_param(self, value: int | None, _dialect: Dialect) -> int | None:
+        """The signed number that the column stores."""
+        return value - _SPAN if value is not None and value >= _SIGN else value
+
+    def process_result_value(self, value: int | None, _dialect: Dialect) -> int | None:
+        """The unsigned number."""
+        return value + _SPAN if value is not None and value < 0 else value
+
+
+class DayBits(TypeDecorator[int]):
+    """A bitmap of event days of any length, stored as hexadecimal text."""
+
+    impl = String(128)
+    cache_ok = True
+
+    def process_bind_param(self, value: int | None, _dialect: Dialect) -> str | None:
+        """As text."""
+        return None if value is None else f"{value:x}"
+
+    def process_result_value(self, value: str | None, _dialect: Dialect) -> int | None:
+        """As a number."""
+        return None if value is None else int(value, 16)
+
+
+class Base(DeclarativeBase):
+    """All tables of the server."""
+
+    metadata = MetaData(naming_convention=NAMES)
+    type_annotation_map = {dict[str, Any]: JSON, list[Any]: JSON}  # noqa: RUF012 - SQLAlchemy's own declaration form

@@ -1,1 +1,0 @@
-"""What visitors find of all houses: the feed, the search, the cities, an event's page."""

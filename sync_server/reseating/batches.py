@@ -1,0 +1,82 @@
+"""Carries out a move in batches: others can write in between, and another process can resume it."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from sqlalchemy.orm import Session
+
+from sync_server.audit.service import AuditLine, record
+from sync_server.events import service as event_service
+from sync_server.outbox.service import Fact
+from sync_server.outbox.service import record as record_fact
+from sync_server.plumbing.jobs import MORE
+from sync_server.plumbing.principals import ActionContext
+from sync_server.reseating import queries, service
+from sync_server.reseating.models import ReseatingRecord
+from sync_server.seating import event_layouts
+from sync_server.seating import queries as seating
+from sync_server.tickets import rules, seat_moves
+from sync_server.tickets.seat_moves import NewSeat
+
+BATCH_SIZE: Final = 1_000
+"""Tickets that get their new seats in one transaction."""
+ABANDONED_AFTER_MS: Final = 15_000
+"""After so long without progress a worker resumes a move: a batch takes much less."""
+
+
+def move_next_batch(session: Session, row: ReseatingRecord, context: ActionContext, *, limit: int = BATCH_SIZE) -> bool:
+    """Do the next batch; the last one reopens the event. Returns whether anything is left to do.
+
+    Safe to call concurrently: the event is locked, and the row records how far the move has come.
+    """
+    event_service.lock_event(session, row.organisation_id, row.event_id)
+    session.refresh(row)
+    if row.state != "moving":
+        return False
+    steps = queries.next_batch(session, row, limit)
+    layout = seating.event_layout(session, row.organisation_id, row.event_id)
+    event_zones = {int(number): int(event_zone) for number, event_zone in layout.event_zones.items()}
+    seats = seating.seats_by_number(session, row.to_layout_id, (step.new_seat or 0 for step in steps))
+    arriving: dict[int, NewSeat] = {}
+    for step in steps:
+        seat = seats[step.new_seat or 0]
+        labels = rules.Seat(seat.row, seat.seat_number, "", seat.section, seat.seat_id)
+        arriving[step.ticket_id] = NewSeat(event_zones[seat.zone], seat.number, labels, step.new_code, step.flags)
+    seat_moves.apply_moves(session, row.organisation_id, row.event_id, arriving, context)
+    row.moved, row.touched_at = (steps[-1].place if steps else row.moved), context.now
+    session.flush()
+    if len(steps) == limit:
+        return True
+    _finish(session, row, context)
+    return False
+
+
+def _finish(session: Session, row: ReseatingRecord, context: ActionContext) -> None:
+    seat_moves.finish_moves(session, row.event_id)
+    event_layouts.reopen(session, row.organisation_id, row.event_id, context)
+    row.state, row.done_at = "done", context.now
+    session.flush()
+    organisation_id, counts = row.organisation_id, row.report["counts"]
+    before, after = {"layout": row.from_layout_id}, {"layout": row.to_layout_id, "reseating": row.id, **counts}
+    line = AuditLine(
+        context.actor, "event_reseated", "event", row.event_id, organisation_id, context.now, before, after, row.reason
+    )
+    record(session, line)
+    subjects = {"event": row.event_id, "reseating": row.id}
+    payload = {"from": row.from_layout_id, "to": row.to_layout_id, "stay": counts["stay"], "move": counts["move"]}
+    record_fact(session, Fact("event_reseated", organisation_id, context.now, subjects, payload))
+
+
+def resume_abandoned(session: Session, context: ActionContext) -> object:
+    """The worker's job: resume a move whose server died; one that had not begun yet is called off."""
+    row = queries.abandoned(session, context.now - ABANDONED_AFTER_MS)
+    if row is None:
+        return None
+    if row.state == "closed":
+        service.reopen(session, row.organisation_id, row.event_id, row.id, context)
+        return None
+    more = move_next_batch(session, row, context)
+    if more:
+        row.touched_at = context.now - ABANDONED_AFTER_MS  # still abandoned, so that a worker takes the next batch too
+    return MORE if more else None

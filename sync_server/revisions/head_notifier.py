@@ -1,0 +1,110 @@
+"""Wakes long polls when an event's head moves: at once for this process's commits, soon for those of others."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Mapping
+
+from shared.clock import MonotonicClock
+
+HeadPosition = tuple[int, int]
+"""The revision and the arrival number up to which somebody knows an event."""
+
+Heads = Callable[[Iterable[int]], Mapping[int, HeadPosition]]
+
+POLL_EVERY_S = 0.2
+_NANOS = 1_000_000_000
+
+
+class HeadNotifier:
+    """Caches the newest heads; waiting threads share the polling for commits of other processes."""
+
+    def __init__(self, heads: Heads, monotonic: MonotonicClock) -> None:
+        """`heads` reads the current heads of these events from the database."""
+        self._read_heads = heads
+        self._monotonic = monotonic
+        self._heads: dict[int, HeadPosition] = {}
+        self._awaited: dict[int, int] = {}  # event number: how many threads wait for it
+        self._polled_at = -_NANOS
+        self._poll_lock = threading.Lock()
+        self._moved = threading.Condition()
+
+    def notify(self, event_number: int, *, revision: int = 0, arrivals: int = 0) -> None:
+        """Report the head of an event and wake those who wait for it; older heads are ignored."""
+        with self._moved:
+            self._note(event_number, (revision, arrivals))
+            self._moved.notify_all()
+
+    def wake_all(self) -> None:
+        """Wake everybody to check again: the server stops, or an assignment changed."""
+        with self._moved:
+            self._moved.notify_all()
+
+    def wait(self, seen: Mapping[int, HeadPosition], timeout_s: float, stop: threading.Event) -> bool:
+        """Wait until one of these events is beyond what was seen; False after the timeout or at a stop."""
+        until = self._monotonic() + int(timeout_s * _NANOS)
+        self._enter(seen)
+        try:
+            while not stop.is_set():
+                self._poll()
+                if self._has_moved(seen):
+                    return True
+                left = (until - self._monotonic()) / _NANOS
+                if left <= 0:
+                    return False
+                self._pause(seen, min(left, POLL_EVERY_S))
+            return False
+        finally:
+            self._leave(seen)
+
+    def _note(self, event_number: int, head: HeadPosition) -> None:
+        revision, arrivals = self._heads.get(event_number, (0, 0))
+        self._heads[event_number] = max(revision, head[0]), max(arrivals, head[1])
+
+    def _has_moved(self, seen: Mapping[int, HeadPosition]) -> bool:
+        with self._moved:
+            return any(self._beyond(event_number, position) for event_number, position in seen.items())
+
+    def _beyond(self, event_number: int, position: HeadPosition) -> bool:
+        revision, arrivals = self._heads.get(event_number, (0, 0))
+        return revision > position[0] or arrivals > position[1]
+
+    def _pause(self, seen: Mapping[int, HeadPosition], seconds: float) -> None:
+        with self._moved:
+            if not any(self._beyond(event_number, position) for event_number, position in seen.items()):
+                self._moved.wait(seconds)
+
+    def _enter(self, events: Iterable[int]) -> None:
+        with self._moved:
+            for event_number in events:
+                self._awaited[event_number] = self._awaited.get(event_number, 0) + 1
+                self._heads.setdefault(event_number, (0, 0))
+
+    def _leave(self, events: Iterable[int]) -> None:
+        with self._moved:
+            for event_number in events:
+                self._awaited[event_number] -= 1
+                if not self._awaited[event_number]:
+                    del self._awaited[event_number]
+
+    def _poll(self) -> None:
+        """Read the heads for all waiting threads: one thread at a time, at most five times a second."""
+        if not self._poll_lock.acquire(blocking=False):
+            return
+        try:
+            if self._monotonic() - self._polled_at >= int(POLL_EVERY_S * _NANOS):
+                self._refresh()
+                self._polled_at = self._monotonic()
+        finally:
+            self._poll_lock.release()
+
+    def _refresh(self) -> None:
+        with self._moved:
+            events = list(self._awaited)
+        heads = self._read_heads(events)
+        with self._moved:
+            before = dict(self._heads)
+            for event_number, head in heads.items():
+                self._note(event_number, head)
+            if self._heads != before:
+                self._moved.notify_all()

@@ -1,0 +1,127 @@
+"""Reconciles tickets in the transaction that touched them, and stores their presence and conflicts."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from shared.admission import Direction
+from shared.clock import Millis
+from shared.scans import decode
+from sync_server.plumbing.sealing import Sealer
+from sync_server.plumbing.sql.bulk import among, insert_many
+from sync_server.scans import conflicts, gate_decisions
+from sync_server.scans.conflicts import FoundConflict, StoredScan
+from sync_server.scans.crowding import Step, by_gate, crowd
+from sync_server.scans.event_history import EventHistory
+from sync_server.scans.models import Presence, ScanEntry
+from sync_server.scans.reconcile import Judged, Reconciliation, reconcile
+from sync_server.scans.rules import QuarantineReason
+from sync_server.tickets.keys.issued_codes import IssuedCodes
+
+_CHUNK = 1_000
+_NEW_STATE = (
+    "ON CONFLICT (event, ticket) DO UPDATE SET "
+    "bodies = excluded.bodies, at = excluded.at, gate = excluded.gate, zone = excluded.zone"
+)
+
+
+def reconcile_tickets(
+    session: Session, organisation_id: str, touched: Collection[tuple[int, int]], sealer: Sealer, now: Millis
+) -> list[FoundConflict]:
+    """Reconcile these tickets; returns the new conflicts."""
+    new: list[FoundConflict] = []
+    for event in sorted({event for event, _ in touched}):
+        tickets = sorted(ticket for one, ticket in touched if one == event)
+        for start in range(0, len(tickets), _CHUNK):
+            chunk = tickets[start : start + _CHUNK]
+            issued_codes = IssuedCodes(session, organisation_id, sealer, chunk)
+            new += _reconcile_event(session, organisation_id, event, chunk, issued_codes=issued_codes, now=now)
+    return new
+
+
+def _reconcile_event(
+    session: Session,
+    organisation_id: str,
+    event: int,
+    tickets: Sequence[int],
+    *,
+    issued_codes: IssuedCodes,
+    now: Millis,
+) -> list[FoundConflict]:
+    _lock(session, event, tickets)
+    entries = _entries(session, event, tickets)
+    decisions = gate_decisions.decisions_at(session, organisation_id, event)
+    history = EventHistory(session, event, issued_codes, decisions, tickets=tickets, span=_span(entries.values()))
+    results = {ticket: reconcile([one.judged for one in some], history) for ticket, some in entries.items()}
+    _store_presence(session, event, results, history)
+    found = [
+        FoundConflict(event, ticket, conflict, entries[ticket])
+        for ticket, result in results.items()
+        for conflict in result.conflicts
+    ]
+    return conflicts.store(session, organisation_id, event, tickets, found=found, now=now)
+
+
+def _lock(session: Session, event: int, tickets: Sequence[int]) -> None:
+    """Lock the tickets in ascending order: the second transaction then sees the entries of the first."""
+    rows = [{"event": event, "ticket": ticket, "bodies": 0, "at": 0, "gate": 0, "zone": 0} for ticket in tickets]
+    insert_many(session, Presence, rows, "ON CONFLICT DO NOTHING")
+    locked = select(Presence.ticket).where(Presence.event == event, among(session, Presence.ticket, tickets))
+    session.execute(locked.order_by(Presence.ticket).with_for_update()).all()
+
+
+def _entries(session: Session, event: int, tickets: Sequence[int]) -> dict[int, list[StoredScan]]:
+    columns = select(
+        ScanEntry.ticket,
+        ScanEntry.hash,
+        ScanEntry.body,
+        ScanEntry.at,
+        ScanEntry.uncertainty,
+        ScanEntry.forked,
+        ScanEntry.quarantined,
+        ScanEntry.why,
+    )
+    # Of quarantined entries only those of a revoked device are reconciled; damaged or foreign ones say nothing.
+    usable = ~ScanEntry.quarantined | (ScanEntry.why == QuarantineReason.REVOKED_DEVICE)
+    rows = session.execute(columns.where(ScanEntry.event == event, among(session, ScanEntry.ticket, tickets), usable))
+    entries: dict[int, list[StoredScan]] = defaultdict(list)
+    for ticket, digest, body, at, uncertainty, forked, quarantined, why in rows:
+        revoked = not quarantined and why == QuarantineReason.REVOKED_DEVICE
+        judged = Judged(decode(body), at, uncertainty, forked, quarantined, revoked, ref=len(entries[ticket]))
+        entries[ticket].append(StoredScan(judged, digest))
+    return entries
+
+
+def _span(entries: Iterable[Sequence[StoredScan]]) -> tuple[Millis, Millis]:
+    moments = [one.judged for some in entries for one in some]
+    first = min((one.at - one.uncertainty for one in moments), default=0)
+    last = max((one.at + one.uncertainty for one in moments), default=0)
+    return first, last
+
+
+def _store_presence(session: Session, event: int, results: dict[int, Reconciliation], history: EventHistory) -> None:
+    rows = [{"event": event, "ticket": ticket} | _whereabouts(result, history) for ticket, result in results.items()]
+    insert_many(session, Presence, sorted(rows, key=lambda row: row["ticket"]), _NEW_STATE)
+
+
+def _whereabouts(result: Reconciliation, history: EventHistory) -> dict[str, Any]:
+    if not result.counted:
+        return {"bodies": 0, "at": 0, "gate": 0, "zone": 0}
+    latest = result.counted[-1]
+    return {"bodies": _bodies(result, history), "at": latest.at, "gate": latest.gate, "zone": latest.zone}
+
+
+def _bodies(result: Reconciliation, history: EventHistory) -> int:
+    """How many people are inside with this ticket after its latest movement."""
+    if len(result.counted) == 1:
+        return 1 if result.counted[0].direction is Direction.ENTRY else 0
+    event = history.event_at(result.counted[-1].at)
+    if event is None:
+        return 0
+    steps = [Step(0, one, duplicate=one not in result.history) for one in result.counted]
+    return sum(crowd(steps, by_gate, {}, event, result.counted[-1].at).inside.values())

@@ -1,0 +1,214 @@
+"""Keeps the maps of recently requested events in memory, and updates them from the log of touched seats."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Final
+
+import orjson
+import zstandard
+from sqlalchemy.orm import Session
+
+from shared.clock import Millis
+from shared.errors import NotFound
+from sync_server.holds import occupancy
+from sync_server.holds.occupancy import PlaceCounts
+from sync_server.plumbing.caching.cache import Cache, CacheLifetime, organisation_key
+from sync_server.seat_maps import map_json, queries
+from sync_server.seat_maps.map_inputs import MapInputs, MapSource, load_inputs
+from sync_server.seat_maps.map_json import EncodedJson, MapVersion
+from sync_server.seat_maps.map_state import MapState
+from sync_server.seat_maps.queries import Head
+from sync_server.seating import map_base, map_drawing
+from sync_server.seating.map_base import LayoutUse, MapBase
+
+MAX_EVENTS: Final = 64
+"""A stadium takes about two megabytes."""
+_PLAN_LIFETIME: Final = CacheLifetime(local_s=5, redis_s=3_600)  # this process holds plans in CachedMap anyway
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedState:
+    """The database state that a map was last compared with, and how long it holds if nothing is written."""
+
+    source: MapSource
+    version: int
+    until: Millis | None  # when the next hold expires
+    map_version: MapVersion
+
+    def is_current(self, inputs: MapInputs, now: Millis) -> bool:
+        """Whether a map built from these inputs now would be the same or older."""
+        unchanged = self.source == inputs.source and self.version >= inputs.head.version
+        return unchanged and (self.until is None or now < self.until)
+
+
+@dataclass(slots=True)
+class CachedMap:
+    """The map of one event, what it was built from, and its plan; `lock` admits one reader at a time."""
+
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    source: MapSource | None = None
+    use: LayoutUse | None = None
+    basis: str = ""
+    head: Head = field(default_factory=Head)
+    state: MapState | None = None
+    plan: EncodedJson | None = None
+    checked: CheckedState | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MapSnapshot:
+    """The map of an event now; valid only while its lock is held."""
+
+    use: LayoutUse
+    state: MapState
+    head: Head
+    companions: Collection[int]  # seats reserved for the companions of wheelchair users
+    version: MapVersion
+
+    def state_json(self, *, organiser: bool) -> tuple[str, bytes]:
+        """The state of every seat and zone, and its name."""
+        payload = map_json.state_payload(
+            self.version, self.use.plan_id, self.state, self.companions, organiser=organiser
+        )
+        return map_json.state_name(payload), orjson.dumps(payload)
+
+    def seats(self, *, organiser: bool) -> bytes:
+        """One display state per seat."""
+        return map_json.visible_seats(self.state, self.companions, organiser=organiser)
+
+
+class MapCache:
+    """Maps by event: building one of sixty thousand seats takes a second, updating it a few milliseconds."""
+
+    def __init__(self, cache: Cache) -> None:
+        """`cache` shares drawn plans with other processes."""
+        self._cache = cache
+        self._lock = threading.Lock()
+        self._maps: OrderedDict[str, CachedMap] = OrderedDict()
+
+    def entry(self, event_id: str) -> CachedMap:
+        """The cached map of an event, empty if it has not been requested yet."""
+        with self._lock:
+            entry = self._maps.setdefault(event_id, CachedMap())
+            self._maps.move_to_end(event_id)
+            if len(self._maps) > MAX_EVENTS:
+                self._maps.popitem(last=False)
+            return entry
+
+    def is_built(self, inputs: MapInputs) -> bool:
+        """Whether the map is built from the current source; its seats may be out of date."""
+        entry = self.entry(inputs.event_id)
+        return entry.source == inputs.source and entry.state is not None and entry.plan is not None
+
+    @contextmanager
+    def snapshot(self, session: Session, organisation_id: str, event_id: str, now: Millis) -> Iterator[MapSnapshot]:
+        """The map of an event as it is now; NotFound if it has no layout."""
+        with self.snapshot_from(session, load_inputs(session, event_id), organisation_id, now) as snapshot:
+            yield snapshot
+
+    @contextmanager
+    def snapshot_from(
+        self, session: Session, inputs: MapInputs, organisation_id: str, now: Millis
+    ) -> Iterator[MapSnapshot]:
+        """The map of an event whose inputs are loaded already; NotFound if it has no layout.
+
+        Each statement reads its own moment, at or after that of the inputs: anything newer is reported once more.
+        """
+        _require_layout(inputs, organisation_id)
+        entry = self.entry(inputs.event_id)
+        with entry.lock:
+            use = _layout_use(session, entry, inputs)
+            state = _Updater(session, inputs, use, now).updated(entry)
+            companions = state.reserved_companions()
+            version = map_json.map_version(entry.basis, inputs.head.version, state, companions)
+            if entry.head.version == inputs.head.version:
+                entry.checked = CheckedState(inputs.source, inputs.head.version, state.next_end, version)
+            # Another thread with newer inputs may have been first: the state is then newer than this head says, and
+            # the difference is reported once more.
+            yield MapSnapshot(use, state, inputs.head, companions, version)
+
+    def plan(self, session: Session, organisation_id: str, event_id: str) -> EncodedJson:
+        """The plan of an event's map; NotFound if it has no layout."""
+        inputs = load_inputs(session, event_id)
+        _require_layout(inputs, organisation_id)
+        entry = self.entry(event_id)
+        with entry.lock:
+            use = _layout_use(session, entry, inputs)
+        return self.plan_for(session, inputs, use)
+
+    def plan_for(self, session: Session, inputs: MapInputs, use: LayoutUse) -> EncodedJson:
+        """The plan for a known use of the layout."""
+        entry = self.entry(inputs.event_id)
+        plan = entry.plan
+        if plan is None or plan.name != use.plan_id:
+            plan = entry.plan = self._load_plan(session, inputs.organisation_id, use)
+        return plan
+
+    def _load_plan(self, session: Session, organisation_id: str, use: LayoutUse) -> EncodedJson:
+        key = organisation_key(organisation_id, "seatmap", use.plan_id)
+
+        def draw() -> bytes:
+            return zstandard.ZstdCompressor(9).compress(orjson.dumps(map_drawing.draw_map(session, use.row)))
+
+        packed = self._cache.fetch(key, _PLAN_LIFETIME, draw)
+        return EncodedJson(use.plan_id, zstandard.ZstdDecompressor().decompress(packed))
+
+
+def _require_layout(inputs: MapInputs, organisation_id: str) -> None:
+    if inputs.organisation_id != organisation_id or inputs.source.layout_id is None:
+        raise NotFound("This event has no seating layout.", code="event_layout_not_found")
+
+
+def _layout_use(session: Session, entry: CachedMap, inputs: MapInputs) -> LayoutUse:
+    """How the event uses its layout, read again if the source has changed."""
+    if entry.use is None or entry.source != inputs.source:
+        entry.use = map_base.layout_use(session, inputs.organisation_id, inputs.event_id)
+        entry.source = inputs.source
+    return entry.use
+
+
+@dataclass(frozen=True, slots=True)
+class _Updater:
+    """Brings a cached map up to the given inputs."""
+
+    session: Session
+    inputs: MapInputs
+    use: LayoutUse
+    now: Millis
+
+    def updated(self, entry: CachedMap) -> MapState:
+        """The state with the log applied, or rebuilt where the log does not reach back far enough."""
+        state, head = entry.state, self.inputs.head
+        basis = f"{self.use.basis}{self.inputs.source.lineage[:3].hex()}"
+        if state is None or entry.basis != basis:
+            return self._rebuilt(entry, basis)
+        if head.version > entry.head.version:
+            touched = queries.touched(self.session, self.inputs.event_id, entry.head.version)
+            if touched is None or head.oldest > entry.head.version:
+                return self._rebuilt(entry, basis)
+            state.places = self._places(state.base)
+            rows = occupancy.seats(self.session, self.inputs.event_id, touched) if touched else ()
+            state.apply(rows, self.now, touched=touched)
+            entry.head = head
+        if state.places.until is not None and state.places.until <= self.now:
+            state.places = self._places(state.base)
+            state.as_of = max(state.as_of, self.now)
+        state.expire(self.now)
+        return state
+
+    def _rebuilt(self, entry: CachedMap, basis: str) -> MapState:
+        base = map_base.load_map_base(self.session, self.use)
+        state = MapState(base, self.now, self._places(base))
+        state.apply(occupancy.seats(self.session, self.inputs.event_id), self.now)
+        entry.state, entry.basis, entry.head = state, basis, self.inputs.head
+        return state
+
+    def _places(self, base: MapBase) -> PlaceCounts:
+        if all(zone.zone_type.numbered for zone in base.zones.values()):
+            return PlaceCounts({}, {}, None)
+        return occupancy.place_counts(self.session, self.inputs.event_id, self.now)

@@ -1,0 +1,54 @@
+"""Reads of the log of touched seats."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from shared.clock import Millis
+from sync_server.seat_maps.models import SeatMapChange, SeatMapHead
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The newest version of an event's map, and the version after which the log is complete."""
+
+    version: int = 0
+    oldest: int = 0
+
+
+def head(session: Session, event_id: str) -> Head:
+    """The head of an event's map; zero if nothing was ever recorded. Does not check who may see the event."""
+    wanted = select(SeatMapHead.version, SeatMapHead.oldest).where(SeatMapHead.event_id == event_id)
+    row = session.execute(wanted).first()
+    return Head() if row is None else Head(row.version, row.oldest)
+
+
+def versions(session: Session, event_ids: Collection[str]) -> dict[str, int]:
+    """The newest versions of these events' maps."""
+    head = SeatMapHead
+    rows = session.execute(select(head.event_id, head.version).where(head.event_id.in_(event_ids)))
+    return {row[0]: row[1] for row in rows}
+
+
+def touched(session: Session, event_id: str, after: int) -> set[int] | None:
+    """The seats touched after a version; None if any may have been, or the log does not reach back that far."""
+    change = SeatMapChange
+    later = select(change.version, change.seats).where(change.event_id == event_id, change.version > after)
+    found: set[int] = set()
+    for count, (version, seats) in enumerate(session.execute(later.order_by(change.version)), start=1):
+        if seats is None or version != after + count:
+            return None
+        found.update(seats)
+    return found
+
+
+def recently_changed(session: Session, since: Millis, limit: int | None = None) -> Sequence[tuple[str, str]]:
+    """Organisation and id of the events whose maps have changed since then, the latest first."""
+    head = SeatMapHead
+    recent = select(head.organisation_id, head.event_id).where(head.changed_at >= since)
+    rows = session.execute(recent.order_by(head.changed_at.desc(), head.event_id).limit(limit))
+    return [(row[0], row[1]) for row in rows]

@@ -1,0 +1,185 @@
+"""/api/events/…/seatmap and /occupancy: the seat map of an event, its changes, and its occupancy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from apiflask import APIBlueprint
+from flask import Response, request
+
+from shared.errors import InvalidRequest
+from sync_server.plumbing.api.open_streams import StreamKind, streams
+from sync_server.plumbing.parts import parts
+from sync_server.plumbing.principals import Action
+from sync_server.plumbing.web import context, organisation, requires
+from sync_server.seat_maps import attendance, counters, editing, schemas
+from sync_server.seat_maps.map_cache import MapSnapshot
+from sync_server.seat_maps.map_json import ENCODINGS, EncodedJson
+from sync_server.seat_maps.map_responses import ResponseKind
+from sync_server.seat_maps.stream import Reader
+from sync_server.seat_maps.viewers import Viewer, viewer
+from sync_server.seat_maps.wiring import map_responses
+from sync_server.seating.bitmap import pack
+
+bp = APIBlueprint("seat_maps", __name__, url_prefix="/api/events/<event_id>", tag="Seat maps")
+
+IMMUTABLE = "max-age=31536000, immutable"
+JSON = "application/json"
+
+
+@bp.get("/seatmap")
+@bp.output(schemas.MapView)
+def full_map(event_id: str) -> Response:
+    """Everything that a page needs to draw the map of an event: the plan, and the state with its version."""
+    return _map_response(event_id, ResponseKind.FULL)
+
+
+@bp.get("/seatmap/plan")
+@bp.input(schemas.PlanQuery, location="query")
+@bp.doc(summary="The plan alone", responses={200: "The plan"})
+def plan(event_id: str, query_data: schemas.PlanQuery) -> Response:
+    """What changes with the layout only: zones, rows, seats and their positions.
+
+    Requested by its name (`v`), it may be cached for ever.
+    """
+    who = viewer(map_responses().inputs.load(event_id))
+    with parts().database.reading() as session:
+        found = map_responses().maps.plan(session, who.organisation_id, event_id)
+    return _encoded(found, who, IMMUTABLE if query_data.v == found.name else "")
+
+
+@bp.get("/seatmap/state")
+@bp.doc(summary="The state alone", responses={200: "The state"})
+def state(event_id: str) -> Response:
+    """The state of every seat and zone now: two bits per seat, as base64."""
+    return _map_response(event_id, ResponseKind.STATE)
+
+
+@bp.get("/seatmap/bits")
+@bp.doc(summary="The state for machines", responses={200: "Two bits per seat (application/octet-stream)"})
+def bits(event_id: str) -> Response:
+    """The state of every seat now: two bits per seat, as raw bytes; headers give version, first seat and count."""
+    with _snapshot(event_id) as (who, snapshot):
+        seats = snapshot.seats(organiser=who.organiser)
+        response = Response(pack(seats), content_type="application/octet-stream")
+        response.headers["X-Seatmap-Version"] = str(snapshot.version)
+        response.headers["X-Seatmap-First"] = str(snapshot.state.base.first)
+        response.headers["X-Seatmap-Count"] = str(len(seats))
+        return _cacheable(response, who)
+
+
+@bp.get("/seatmap/changes")
+@bp.input(schemas.ChangesQuery, location="query")
+@bp.output(schemas.ChangesView)
+def changes(event_id: str, query_data: schemas.ChangesQuery) -> Response:
+    """What changed since a version: at once, after up to `wait` seconds, or as a stream of server-sent events.
+
+    Accept `text/event-stream` to get a stream; `Last-Event-ID` resumes it.
+    """
+    since = request.headers.get("Last-Event-ID", "") or query_data.since
+    if not since:
+        raise InvalidRequest("since: give the version that you have, from the map's state.", field="since")
+    who = viewer(map_responses().inputs.load(event_id))
+    reader = Reader(parts(), map_responses(), who, since)
+    if request.accept_mimetypes.best_match([JSON, "text/event-stream"]) == "text/event-stream":
+        return _stream(reader)
+    if not query_data.wait:
+        return _cacheable(Response(reader.changes().text, content_type=JSON), who)
+    with streams().slot(_stream_kind(who)):
+        return _cacheable(Response(reader.wait(query_data.wait).text, content_type=JSON), who)
+
+
+@bp.post("/seatmap/blocked")
+@requires(Action.EDIT_EVENTS)
+@bp.input(schemas.Blocking)
+@bp.output(schemas.BlockedView)
+def block(event_id: str, json_data: schemas.Blocking) -> schemas.BlockedView:
+    """Take seats off sale for an event, or put them back on sale; sold or held seats cannot be blocked."""
+    change = editing.BlockingChange(frozenset(json_data.block), frozenset(json_data.open))
+    with parts().database.writing() as session:
+        count, changed = editing.block(session, organisation(), event_id, change, context())
+    return schemas.BlockedView(blocked=count, changed=changed)
+
+
+@bp.delete("/seatmap/holds/<int:seat>")
+@requires(Action.ISSUE_TICKETS)
+@bp.doc(summary="Release the hold on a seat", responses={204: "Released"})
+def release_hold(event_id: str, seat: int) -> tuple[str, int]:
+    """Release somebody's hold, by the seat's number in the plan; its holder may be about to pay."""
+    with parts().database.writing() as session:
+        editing.release_hold(session, organisation(), event_id, seat, context())
+    return "", 204
+
+
+@bp.get("/occupancy")
+@bp.output(schemas.OccupancyView)
+def occupancy(event_id: str) -> dict[str, object]:
+    """How full an event is, zone by zone: available, held and sold, in numbers and percentages."""
+    who = viewer(map_responses().inputs.load(event_id))
+    with parts().database.reading() as session:
+        counter = counters.OccupancyCounter(parts().cache, map_responses().maps)
+        counts = counter.counts(session, who.organisation_id, event_id, parts().clock())
+    return counters.payload(counts, organiser=who.organiser)
+
+
+@bp.get("/days/<date>/seats")
+@requires(Action.READ)
+@bp.output(schemas.DayView)
+def seats_of_day(event_id: str, date: str) -> schemas.DayView:
+    """Attendance on one event day, by the scans at the gates: seats whose guests are inside, or were and have left."""
+    with parts().database.reading() as session:
+        found = attendance.seats_of_day(session, organisation(), event_id, date, parts().clock())
+    return schemas.DayView.of(found)
+
+
+def _map_response(event_id: str, kind: ResponseKind) -> Response:
+    inputs = map_responses().inputs.load(event_id)
+    who = viewer(inputs)
+    return _encoded(map_responses().response(inputs, kind, organiser=who.organiser), who)
+
+
+@contextmanager
+def _snapshot(event_id: str) -> Iterator[tuple[Viewer, MapSnapshot]]:
+    who = viewer(map_responses().inputs.load(event_id))
+    with (
+        parts().database.reading() as session,
+        map_responses().maps.snapshot(session, who.organisation_id, event_id, parts().clock()) as snapshot,
+    ):
+        yield who, snapshot
+
+
+def _stream_kind(who: Viewer) -> StreamKind:
+    return StreamKind.BROWSER if who.organiser else StreamKind.VISITOR
+
+
+def _stream(reader: Reader) -> Response:
+    reader.changes()  # answers 404 before a stream slot is taken
+    slots, kind = streams(), _stream_kind(reader.viewer)
+    slots.acquire(kind)
+    response = Response(reader.frames(), content_type="text/event-stream; charset=utf-8")
+    response.headers["Cache-Control"] = "no-store"
+    response.headers["X-Accel-Buffering"] = "no"
+    response.call_on_close(lambda: slots.release(kind))
+    return response
+
+
+def _encoded(document: EncodedJson, who: Viewer, caching: str = "") -> Response:
+    """In the encoding that the client prefers; 304 if they have it already."""
+    encoding = next((each for each in ENCODINGS if request.accept_encodings.quality(each) > 0), "")
+    response = _cacheable(Response(content_type=JSON), who, caching)
+    # Weak: another process sends the same content, but not the same bytes.
+    response.set_etag(f"{document.name}{'-o' if who.organiser else ''}-{encoding or 'plain'}", weak=True)
+    response.make_conditional(request)
+    if response.status_code == 200:
+        response.set_data(document.encode(encoding))
+        if encoding:
+            response.headers["Content-Encoding"] = encoding
+    return response
+
+
+def _cacheable(response: Response, who: Viewer, caching: str = "") -> Response:
+    scope = "public" if who.public and not who.organiser else "private"
+    response.headers["Cache-Control"] = f"{scope}, {caching or 'no-cache'}"
+    response.vary.update(["Accept-Encoding", "Authorization", "Cookie"])
+    return response

@@ -1,0 +1,109 @@
+"""Requests and responses about seat maps."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, Field
+
+from sync_server.plumbing.api.schemas import Query, RequestBody, iso
+from sync_server.seat_maps.attendance import DaySeats
+
+
+class PlanQuery(Query):
+    """The name of the plan; with it the response may be cached for ever."""
+
+    v: Annotated[str, Field(max_length=40)] = ""
+
+
+class ChangesQuery(Query):
+    """The version that the reader has, and how long to wait for changes."""
+
+    since: Annotated[str, Field(max_length=80)] = ""
+    wait: Annotated[int, Field(ge=0, le=25)] = 0
+
+
+Seats = Annotated[list[Annotated[int, Field(ge=1, le=2**31 - 1)]], Field(max_length=5_000)]
+
+
+class Blocking(RequestBody):
+    """Seats by their numbers in the plan: to take off sale, and to put back on sale."""
+
+    block: Seats = Field(default_factory=list)
+    open: Seats = Field(default_factory=list)
+
+
+class BlockedView(BaseModel):
+    """How many seats of the event are blocked now, and how many the request changed."""
+
+    blocked: int
+    changed: int
+
+
+class ChangesView(BaseModel):
+    """Changes on a map. `reset` says why the state must be fetched again; otherwise `seats` are [number, state]."""
+
+    version: str
+    reset: str | None
+    seats: list[tuple[int, int]]
+    zones: list[dict[str, int]]
+    next_end: str | None
+
+
+class MapView(BaseModel):
+    """The plan of a map and its state; docs/seat-maps.md explains the format."""
+
+    plan: dict[str, Any]
+    state: dict[str, Any]
+
+
+class OccupancyView(BaseModel):
+    """How full an event is; `held` and `sold` for organisers, `taken` for everybody else."""
+
+    as_of: str
+    total: int
+    available: int
+    held: int | None = None
+    sold: int | None = None
+    taken: int | None = None
+    percent_available: float | None
+    percent_held: float | None = None
+    percent_sold: float | None = None
+    percent_taken: float | None = None
+    zones: list[dict[str, Any]]
+
+
+class ZoneOfDay(BaseModel):
+    """Guests without a numbered seat, by event zone."""
+
+    zone: int
+    inside: int
+    left: int
+
+
+class DayView(BaseModel):
+    """Seats by their numbers in the layout; the day runs from `from` to `until`."""
+
+    date: str
+    from_: Annotated[str, Field(alias="from", serialization_alias="from")]
+    until: str
+    inside: list[int]
+    left: list[int]
+    without_seat: list[ZoneOfDay]
+
+    @classmethod
+    def of(cls, found: DaySeats) -> DayView:
+        """The attendance as organisers get it."""
+        zones = sorted({*found.zones_inside, *found.zones_left})
+        return cls.model_validate(
+            {
+                "date": found.day.date,
+                "from": iso(found.day.start),
+                "until": iso(found.day.until),
+                "inside": sorted(found.inside),
+                "left": sorted(found.left),
+                "without_seat": [
+                    {"zone": zone, "inside": found.zones_inside[zone], "left": found.zones_left[zone]} for zone in zones
+                ],
+            }
+        )

@@ -1,0 +1,76 @@
+"""Writes the log of touched seats, and deletes its old entries."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Final, cast
+
+from sqlalchemy import Table, delete, func, insert, select, update
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.orm import Session
+
+from shared.clock import Millis
+from sync_server.plumbing.database import database_of
+from sync_server.plumbing.principals import ActionContext
+from sync_server.seat_maps.models import SeatMapChange, SeatMapHead
+
+RETENTION_MS: Final = 30 * 60_000
+"""Readers who were away for longer fetch the whole state again: a few kilobytes."""
+HEADS_RETENTION_MS: Final = 90 * 24 * 3_600_000
+_HEADS, _CHANGES = cast(Table, SeatMapHead.__table__), cast(Table, SeatMapChange.__table__)
+
+
+def record_change(
+    session: Session, organisation_id: str, event_id: str, seats: Collection[int] | None, now: Millis
+) -> int:
+    """Record that these seats (None: any) may have changed; the new version.
+
+    Call it only after the change is committed: a reader of the new version must find the change in the database.
+    """
+    return record_changes(session, {(event_id, organisation_id): seats}, now)[event_id]
+
+
+def record_changes(
+    session: Session, touched: Mapping[tuple[str, str], Collection[int] | None], now: Millis
+) -> dict[str, int]:
+    """Record changes to many events, by event and organisation, in two statements; the new version of each."""
+    if not touched:  # another thread has flushed them already
+        return {}
+    keys = sorted(touched)  # locked in one order, so that two writers cannot deadlock
+    heads = [
+        {"event_id": event_id, "organisation_id": organisation_id, "version": 1, "oldest": 0, "changed_at": now}
+        for event_id, organisation_id in keys
+    ]
+    dialect = sqlite if database_of(session).embedded else postgresql
+    added = dialect.insert(_HEADS)
+    increment = {"version": _HEADS.c.version + 1, "changed_at": added.excluded.changed_at}
+    upsert = added.on_conflict_do_update(index_elements=["event_id"], set_=increment)
+    rows = session.connection().execute(upsert.returning(_HEADS.c.event_id, _HEADS.c.version), heads)
+    versions = {row.event_id: row.version for row in rows}
+    changes = [
+        {
+            "event_id": event_id,
+            "version": versions[event_id],
+            "at": now,
+            "seats": None if seats is None else sorted(seats),
+        }
+        for (event_id, _), seats in ((key, touched[key]) for key in keys)
+    ]
+    session.connection().execute(insert(_CHANGES), changes)
+    return versions
+
+
+def delete_old_changes(session: Session, context: ActionContext) -> int:
+    """Job: delete old entries of the log; the number of events that had any."""
+    old = SeatMapChange.at < context.now - RETENTION_MS
+    newest = session.execute(
+        select(SeatMapChange.event_id, func.max(SeatMapChange.version)).where(old).group_by(SeatMapChange.event_id)
+    ).all()
+    for event_id, version in sorted(newest):
+        head = SeatMapHead.event_id == event_id
+        session.execute(update(SeatMapHead).where(head, SeatMapHead.oldest < version).values(oldest=version))
+        session.execute(
+            delete(SeatMapChange).where(SeatMapChange.event_id == event_id, SeatMapChange.version <= version)
+        )
+    session.execute(delete(SeatMapHead).where(SeatMapHead.changed_at < context.now - HEADS_RETENTION_MS))
+    return len(newest)

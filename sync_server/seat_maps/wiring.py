@@ -1,0 +1,42 @@
+"""Connects seat maps to the relay, the worker's jobs and the background loops."""
+
+from __future__ import annotations
+
+from typing import Final, cast
+
+from sync_server.plumbing.jobs import Job
+from sync_server.plumbing.parts import Parts, parts
+from sync_server.seat_maps import checking, service
+from sync_server.seat_maps.checking import MapChecker
+from sync_server.seat_maps.event_handlers import ChangeRecorder
+from sync_server.seat_maps.map_cache import MapCache
+from sync_server.seat_maps.map_responses import MapResponses
+from sync_server.seat_maps.warming import MapWarmer
+
+RESPONSES: Final = "seat_maps.responses"
+
+
+def wire(parts: Parts) -> None:
+    """Give an event's map a new version with every fact about its seats."""
+    parts.local_state[RESPONSES] = responses = MapResponses(parts)
+    parts.loops.extend([MapWarmer(parts, responses).run, responses.poller.run])
+    recorder = ChangeRecorder(parts)
+    parts.announcers.append(recorder.receive)
+    checker = MapChecker(MapCache(parts.cache), parts.cache, parts.metrics)
+    parts.jobs.extend(
+        [
+            Job("seat_maps.flush_pending", 1_000, recorder.flush_pending),
+            Job("seat_maps.check", checking.INTERVAL_MS, checker.check),
+            Job("seat_maps.delete_old_changes", 600_000, service.delete_old_changes),
+        ]
+    )
+
+
+def map_responses() -> MapResponses:
+    """The responses of the server that handles this request."""
+    return map_responses_of(parts())
+
+
+def map_responses_of(parts: Parts) -> MapResponses:
+    """The responses of a server with these parts."""
+    return cast(MapResponses, parts.local_state[RESPONSES])

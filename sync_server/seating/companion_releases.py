@@ -1,0 +1,96 @@
+"""Records when the companion seats of a zone are released to everybody, and when they are reserved again.
+
+Who may book them is decided at each booking from the occupancy at that moment; this only records the change, once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from sync_server.audit.service import AuditLine, record
+from sync_server.events.active_events import active_event_ids
+from sync_server.outbox.service import Fact
+from sync_server.outbox.service import record as record_fact
+from sync_server.plumbing.principals import ActionContext
+from sync_server.seating import queries
+from sync_server.seating.event_seating import event_policy
+from sync_server.seating.layouts.overlay import EventZone, event_zones
+from sync_server.seating.models import CompanionReleaseRecord, EventLayoutRecord
+from sync_server.seating.search.accessibility import Pairing
+from sync_server.seating.taken import taken
+
+
+def note_releases(session: Session, context: ActionContext) -> int:
+    """Check all events on sale or taking place; returns how many zones changed."""
+    rows = session.execute(select(EventLayoutRecord).order_by(EventLayoutRecord.event_id)).scalars().all()
+    active = active_event_ids(session, [row.event_id for row in rows])
+    checked = (row for row in rows if row.event_id in active and event_policy(session, row).enforce_accessibility_rules)
+    return sum(_check_event(session, row, context) for row in checked)
+
+
+def _check_event(session: Session, row: EventLayoutRecord, context: ActionContext) -> int:
+    pairings = [pairing for pairing in queries.pairings(session, row.layout_id) if pairing.companions]
+    if not pairings:
+        return 0
+    zones, occupied = _zones(session, row), taken(session, row.event_id, context.now).seats
+    full = _full(session, row, zones, occupied)
+    released = _released(session, row.event_id)
+    changed = 0
+    for number in sorted({pairing.zone for pairing in pairings} & set(zones)):
+        zone = zones[number]
+        if full[number] != (zone.id in released):
+            seats = _free_companions(session, row, pairings, number, occupied)
+            _record_change(session, row, released.get(zone.id) or zone, seats, context)
+            changed += 1
+    return changed
+
+
+def _zones(session: Session, row: EventLayoutRecord) -> dict[int, EventZone]:
+    deltas = queries.deltas(row)
+    blocked = queries.seats_by_zone(session, row.layout_id, deltas.blocked)
+    zones = event_zones(queries.zones(session, row.layout_id), deltas, blocked)
+    return {zone.number: zone for zone in zones if zone.zone_type.numbered}
+
+
+def _full(
+    session: Session, row: EventLayoutRecord, zones: Mapping[int, EventZone], occupied: Collection[int]
+) -> dict[int, bool]:
+    used = queries.seats_by_zone(session, row.layout_id, occupied)
+    percent = event_policy(session, row).companion_release_occupancy_threshold
+    return {number: 100 * used[number] >= percent * zone.capacity for number, zone in zones.items()}
+
+
+def _released(session: Session, event_id: str) -> dict[str, CompanionReleaseRecord]:
+    statement = select(CompanionReleaseRecord).where(CompanionReleaseRecord.event_id == event_id)
+    return {row.zone_id: row for row in session.execute(statement).scalars()}
+
+
+def _free_companions(
+    session: Session, row: EventLayoutRecord, pairings: Sequence[Pairing], zone: int, occupied: Collection[int]
+) -> list[str]:
+    seats = {seat for pairing in pairings if pairing.zone == zone for seat in pairing.companions}
+    return queries.seat_names(session, row.layout_id, seats.difference(occupied))
+
+
+def _record_change(
+    session: Session,
+    row: EventLayoutRecord,
+    subject: EventZone | CompanionReleaseRecord,
+    seats: list[str],
+    context: ActionContext,
+) -> None:
+    organisation_id, now = row.organisation_id, context.now
+    if isinstance(subject, CompanionReleaseRecord):
+        what, zone_id = "companion_seats_kept_again", subject.zone_id
+        session.delete(subject)
+    else:
+        what, zone_id = "companion_seats_released", subject.id
+        columns = {"event_id": row.event_id, "zone_id": zone_id, "organisation_id": organisation_id, "released_at": now}
+        session.add(CompanionReleaseRecord(**columns, seats=list(seats)))
+    session.flush()
+    after = {"zone": zone_id, "seats": seats}
+    record(session, AuditLine(context.actor, what, "event", row.event_id, organisation_id, now, None, after))
+    record_fact(session, Fact(what, organisation_id, now, {"event": row.event_id}, after))

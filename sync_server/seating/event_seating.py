@@ -1,0 +1,148 @@
+"""The seating of one event as it is now: the grid with its taken seats, wheelchair places and the policy."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from sqlalchemy.orm import Session
+
+from shared.errors import Conflict, InvalidRequest
+from sync_server.seating import queries
+from sync_server.seating.layouts.overlay import EventZone, event_zones
+from sync_server.seating.models import EventLayoutRecord
+from sync_server.seating.rules import Policy, check_group_size, effective
+from sync_server.seating.search.accessibility import Pairing, WheelchairPlaces
+from sync_server.seating.search.allocation import best_available
+from sync_server.seating.search.allocation_grid import AllocationGrid
+from sync_server.seating.search.geometry import NumberedSeat, grid_rows
+from sync_server.seating.search.offers import Offer, Refusal, SeatRequest
+from sync_server.seating.search.picked_seats import evaluate
+from sync_server.seating.taken import Taken
+
+
+@dataclass(slots=True)
+class EventSeating:
+    """All that decides which seats an event offers."""
+
+    layout_id: str
+    zones: Mapping[int, EventZone]
+    grid: AllocationGrid  # blocked seats, and those reserved for wheelchair users, are closed
+    places: WheelchairPlaces
+    policy: Policy
+    taken: Taken
+    blocked: frozenset[int]
+    _seats_taken: Counter[int] = field(default_factory=Counter)  # by zone
+    _reserved: frozenset[int] = frozenset()  # closed because they are reserved for wheelchair users
+
+    def update(self, taken: Taken) -> None:
+        """Take and release seats so that exactly those in `taken` are taken."""
+        before, after = self._on_sale(self.taken), self._on_sale(taken)
+        self.grid.reopen(self._reserved)
+        self.grid.release(before - after)
+        self.grid.take(after - before)
+        self._seats_taken.subtract(self._zone_of(seat) for seat in before - after)
+        self._seats_taken.update(self._zone_of(seat) for seat in after - before)
+        self.taken = taken
+        self._reserved = frozenset(seat for seat in self.places.closed_to_public(self.occupancy) if self.free(seat))
+        self.grid.close(self._reserved)
+
+    def _on_sale(self, taken: Taken) -> set[int]:
+        return {seat for seat in taken.seats if self.grid.has(seat) and seat not in self.blocked}
+
+    def _zone_of(self, seat: int) -> int:
+        return self.grid.where(seat)[0].row.zone
+
+    def occupancy(self, zone: int) -> float:
+        """How full a zone is, in percent."""
+        capacity = self.zones[zone].capacity if zone in self.zones else 0
+        return 100.0 * (self._seats_taken[zone] + self.taken.places[zone]) / capacity if capacity else 100.0
+
+    def free(self, seat: int) -> bool:
+        """Whether a seat is neither blocked nor taken; it may still be reserved."""
+        return self.grid.has(seat) and seat not in self.blocked and seat not in self.taken.seats
+
+    def best(self, request: SeatRequest) -> Offer | Refusal:
+        """The best seats left for a group without wheelchairs; InvalidRequest for a group that is too large."""
+        check_group_size(self.policy, request.size, staff=request.staff)
+        return best_available(self.grid, request, self.policy.allocation())
+
+    def best_with_wheelchairs(self, count: int, companions: int) -> Offer | Refusal:
+        """The best wheelchair places left, with companion seats."""
+        check_group_size(self.policy, count + companions)
+        seats = self.places.best(count, companions, self.free, self._distance)
+        if isinstance(seats, Refusal):
+            return seats
+        return self._evaluate_opened(seats, SeatRequest(len(seats), staff=True))
+
+    def evaluate(self, seats: Collection[int], request: SeatRequest, owned: Collection[int] = ()) -> Offer | Refusal:
+        """Check seats that a customer picked; `owned` are the wheelchair places that the same guest already has."""
+        check_group_size(self.policy, len(set(seats)), staff=request.staff)
+        refusal = self.places.check(seats, owned=owned, occupancy=self.occupancy, staff=request.staff)
+        return refusal or self._evaluate_opened(seats, request)
+
+    def _evaluate_opened(self, seats: Collection[int], request: SeatRequest) -> Offer | Refusal:
+        """Evaluate seats of which some are closed to the public, but not to this guest."""
+        closed = [
+            seat for seat in set(seats) if self.grid.has(seat) and not self.grid.is_open(seat) and self.free(seat)
+        ]
+        # Wheelchair places and companion seats are exempt from the rule against single seats.
+        chosen = replace(request, staff=request.staff or bool(closed))
+        self.grid.reopen(closed)
+        try:
+            return evaluate(self.grid, seats, chosen, self.policy.allocation())
+        finally:
+            self.grid.close(closed)
+
+    def _distance(self, seat: int) -> float:
+        row_state, place = self.grid.where(seat)
+        return row_state.away(place, 1)
+
+    def companions_kept(self, seats: Iterable[int]) -> tuple[int, ...]:
+        """The free companion seats of the wheelchair places among these seats."""
+        return tuple(
+            companion for seat in seats for companion in self.places.companions_of(seat) if self.free(companion)
+        )
+
+
+def empty_seating(session: Session, row: EventLayoutRecord) -> EventSeating:
+    """The seating of an event with nothing sold or held."""
+    deltas = queries.deltas(row)
+    blocked = queries.seats_by_zone(session, row.layout_id, deltas.blocked)
+    zones = {zone.number: zone for zone in event_zones(queries.zones(session, row.layout_id), deltas, blocked)}
+    policy = event_policy(session, row)
+    numbered = {number for number, zone in zones.items() if zone.zone_type.numbered}
+    seats = [seat for seat in queries.numbered_seats(session, row.layout_id) if seat.zone in numbered]
+    grid = AllocationGrid.of(grid_rows(seats, {zone.number: (zone.name, zone.focus) for zone in zones.values()}))
+    grid.close(seat for seat in deltas.blocked if grid.has(seat))
+    places = WheelchairPlaces(_pairings_of(session, row.layout_id, seats), policy.accessibility())
+    return EventSeating(row.layout_id, zones, grid, places, policy, Taken(row.event_id), deltas.blocked)
+
+
+def event_policy(session: Session, row: EventLayoutRecord) -> Policy:
+    """The seating policy of an event: the organisation's, with the event's own overrides."""
+    return effective(queries.policy(session, row.organisation_id), row.seating_overrides)
+
+
+def _pairings_of(session: Session, layout_id: str, seats: Iterable[NumberedSeat]) -> tuple[Pairing, ...]:
+    numbers = {seat.number for seat in seats}
+    return tuple(pairing for pairing in queries.pairings(session, layout_id) if pairing.wheelchair in numbers)
+
+
+def seat_numbers_of(session: Session, seating: EventSeating, named: Iterable[str]) -> list[int]:
+    """The numbers of seats given by id or seat_id; InvalidRequest for one that the layout does not have."""
+    names = list(named)
+    numbers = queries.seat_numbers(session, seating.layout_id, names)
+    unknown = [name for name in names if name not in numbers]
+    if unknown:
+        raise InvalidRequest(f"The layout has no seat {', '.join(unknown[:10])}.", code="unknown_seat")
+    return [numbers[name] for name in names]
+
+
+def require_offer(result: Offer | Refusal) -> Offer:
+    """The offer; Conflict with the message of the refusal and what could be had instead."""
+    if isinstance(result, Offer):
+        return result
+    details = {"instead": result.instead.description} if result.instead else {}
+    raise Conflict(result.message, code=result.reason, **details)

@@ -1,0 +1,1 @@
+"""Layouts as files: how each format is read and written."""

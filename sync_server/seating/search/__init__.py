@@ -1,0 +1,1 @@
+"""The search for good seats; it works on plain values and needs no database."""

@@ -1,0 +1,77 @@
+"""/api/events/…/layout/zones/…/guests: the guest lists of an event's zones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from apiflask import APIBlueprint
+from flask import Response, request
+from sqlalchemy.orm import Session
+
+from sync_server.plumbing.api.idempotency import run_once
+from sync_server.plumbing.api.pagination import PageQuery
+from sync_server.plumbing.parts import parts
+from sync_server.plumbing.principals import Action
+from sync_server.plumbing.web import context, organisation, requires
+from sync_server.seating.zone_access import guest_list_schemas as schemas
+from sync_server.seating.zone_access import guest_lists
+from sync_server.seating.zone_access.entitlements import GuestKey
+from sync_server.seating.zone_access.guest_lists import ZoneList
+
+bp = APIBlueprint(
+    "guest_lists", __name__, url_prefix="/events/<event_id>/layout/zones/<zone_id>/guests", tag="Guest lists"
+)
+
+
+@bp.get("")
+@requires(Action.READ)
+@bp.input(PageQuery, location="query")
+@bp.output(schemas.ZoneGuests)
+def listing(event_id: str, zone_id: str, query_data: PageQuery) -> schemas.ZoneGuests:
+    """Show the guest list of a zone."""
+    guest_list = ZoneList(organisation(), event_id, zone_id)
+    with parts().database.reading() as session:
+        page = guest_lists.guests(session, guest_list, limit=query_data.limit, after=query_data.after)
+    return schemas.ZoneGuests(items=[schemas.ZoneGuest.of(row) for row in page.items], next=page.next)
+
+
+@bp.post("")
+@requires(Action.EDIT_EVENTS)
+@bp.input(schemas.Guests)
+@bp.output(schemas.GuestsChanged, status_code=201)
+def add(event_id: str, zone_id: str, json_data: schemas.Guests) -> Response:
+    """Add guests to the list of a zone."""
+    return _add(event_id, zone_id, _keys(json_data))
+
+
+@bp.post("/import")
+@requires(Action.EDIT_EVENTS)
+@bp.output(schemas.GuestsChanged, status_code=201)
+@bp.doc(description="The body is a CSV file with one or more of the columns email, customer and code.")
+def read_file(event_id: str, zone_id: str) -> Response:
+    """Add the guests in a file to the list of a zone; a file with mistakes is refused as a whole."""
+    return _add(event_id, zone_id, guest_lists.read_csv(request.get_data(cache=True), organisation(), parts().sealer))
+
+
+def _keys(body: schemas.Guests) -> list[GuestKey]:
+    return [guest.known_as(organisation(), parts().sealer) for guest in body.guests]
+
+
+def _add(event_id: str, zone_id: str, keys: list[GuestKey]) -> Response:
+    guest_list = ZoneList(organisation(), event_id, zone_id)
+
+    def write(session: Session) -> dict[str, Any]:
+        return {"changed": guest_lists.add(session, guest_list, keys, context())}
+
+    return run_once(write)
+
+
+@bp.post("/remove")
+@requires(Action.EDIT_EVENTS)
+@bp.input(schemas.Guests)
+@bp.output(schemas.GuestsChanged)
+def remove(event_id: str, zone_id: str, json_data: schemas.Guests) -> schemas.GuestsChanged:
+    """Remove guests from the list of a zone; their tickets stay valid."""
+    with parts().database.writing() as session:
+        guest_list = ZoneList(organisation(), event_id, zone_id)
+        return schemas.GuestsChanged(changed=guest_lists.remove(session, guest_list, _keys(json_data), context()))

@@ -1,0 +1,1 @@
+"""Issuing tickets: requests, zone access, seats, and the tickets made of them."""

@@ -1,0 +1,44 @@
+"""Marks the seats and places of tickets as sold, and releases those of cancelled tickets."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from sqlalchemy.orm import Session
+
+from shared.clock import Millis
+from sync_server.holds import inventory
+from sync_server.plumbing.principals import ActionContext
+from sync_server.tickets.issuance.layout import IssuingLayout, issuing_layout
+from sync_server.tickets.models import TicketRecord
+
+
+def sell_inventory(
+    session: Session,
+    layout: IssuingLayout,
+    tickets: Sequence[TicketRecord],
+    context: ActionContext,
+    holds: Sequence[str] = (),
+) -> None:
+    """Sell the seats or places of these tickets, all of them or none.
+
+    They come from the given holds, which are converted, or from free inventory; Conflict names unavailable seats.
+    """
+    seats = {row.seat: row.id for row in tickets if row.seat}
+    if seats:
+        inventory.sell(session, layout.organisation_id, layout.event_id, seats, context, holds=holds)
+    places = Counter(layout.places_zone(row.zone) for row in tickets if not row.seat)
+    for zone, count in sorted((zone, count) for zone, count in places.items() if zone is not None):
+        inventory.sell_places(session, layout.organisation_id, layout.event_id, zone, count, context, holds=holds)
+
+
+def release_inventory(session: Session, row: TicketRecord, now: Millis) -> None:
+    """Release the seat or place of a cancelled ticket."""
+    if row.seat:
+        inventory.free(session, row.event_id, [row.id], now)
+        return
+    layout = issuing_layout(session, row.organisation_id, row.event_id, now)
+    zone = layout.places_zone(row.zone) if layout else None
+    if zone is not None:
+        inventory.free_places(session, row.event_id, zone, 1, now)

@@ -1,0 +1,197 @@
+"""Issues tickets: by number, on seats of the event's layout, or on printed seats; all of them or none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from sqlalchemy import insert
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from shared.errors import Conflict, InvalidRequest
+from shared.ids import Entropy, uuid7
+from shared.snapshot import MembershipState, TicketState
+from shared.tickets import TicketFlags
+from sync_server.audit.service import AuditLine, record
+from sync_server.events import queries as events
+from sync_server.events import service as event_service
+from sync_server.holds import inventory
+from sync_server.outbox.service import Fact
+from sync_server.outbox.service import record as record_fact
+from sync_server.plumbing.principals import ActionContext
+from sync_server.revisions import service as revisions
+from sync_server.seating import event_layouts
+from sync_server.tickets import queries, rules, type_service
+from sync_server.tickets.issuance import inventory_updates, issue_request, layout_batches, wheelchairs
+from sync_server.tickets.issuance.issue_request import IssueRequest, TicketBatch, TicketDraft
+from sync_server.tickets.issuance.layout import IssuingLayout, issuing_layout
+from sync_server.tickets.keys import issues, signing_keys
+from sync_server.tickets.models import TicketRecord, TicketTypeRecord
+
+
+@dataclass(frozen=True, slots=True)
+class _Common:
+    """What all tickets of one request have in common."""
+
+    event: events.EventDetails
+    request: IssueRequest
+    key_id: int
+    group_id: str
+    codes: Iterator[str]
+
+
+def issue(
+    session: Session, organisation_id: str, event_id: str, request: IssueRequest, context: ActionContext
+) -> Sequence[TicketRecord]:
+    """Issue tickets; all of them or none.
+
+    Conflict `insufficient_inventory`, `capacity_exceeded`, `seat_taken` or `zone_full` if there are not enough left.
+    """
+    event_layouts.require_not_moving(session, organisation_id, event_id)
+    event_service.lock_event(session, organisation_id, event_id)
+    event_layouts.require_not_moving(session, organisation_id, event_id)
+    event = events.details(session, organisation_id, event_id)
+    rules.require_issuing(event.status)
+    if not 1 <= request.total <= rules.MAX_TICKETS_PER_REQUEST:
+        raise InvalidRequest(f"Ask for 1 to {rules.MAX_TICKETS_PER_REQUEST} tickets at a time.", field="count")
+    key_id = signing_keys.signing_key(session, organisation_id, context.now).id
+    layout = issuing_layout(session, organisation_id, event_id, context.now, context.actor.id)
+    batches = _batches(session, event, layout, request)
+    group_id = request.group_id or uuid7(context.now, context.entropy)
+    codes = iter(_confirmation_codes(session, event.id, request.total, context.entropy))
+    common = _Common(event, request, key_id, group_id, codes)
+    tickets = [row for batch in batches for row in _create(session, common, batch, context)]
+    if layout is not None:
+        inventory_updates.sell_inventory(session, layout, tickets, context, request.holds)
+        wheelchairs.record_wheelchair_sales(session, layout, tickets, context)
+    elif request.holds:
+        inventory.use_holds(session, organisation_id, event_id, request.total, context, holds=request.holds)
+    inventory.require_capacity(session, organisation_id, event_id, context.now)
+    _insert(session, tickets)
+    revisions.put(session, event.number, [queries.ticket_row(row, name_checks=event.name_checks) for row in tickets])
+    return tickets
+
+
+def _batches(
+    session: Session, event: events.EventDetails, layout: IssuingLayout | None, request: IssueRequest
+) -> list[TicketBatch]:
+    if layout is None:
+        ticket_type = queries.ticket_type(session, event.id, request.ticket_type)
+        issue_request.require_printed_seats(request.seats)
+        _check_free(session, event.id, issue_request.seat_labels(ticket_type.zone, request.seats))
+        return [issue_request.batch_without_layout(ticket_type, request)]
+    if not request.seats:
+        return [
+            layout_batches.batch_of_places(layout, queries.ticket_type(session, event.id, request.ticket_type), request)
+        ]
+    number = request.ticket_type
+    ticket_types = (
+        [queries.ticket_type(session, event.id, number)] if number else queries.ticket_types(session, event.id)
+    )
+    return layout_batches.batches_of_seats(layout, ticket_types, request)
+
+
+def _check_free(session: Session, event_id: str, keys: dict[str, str]) -> None:
+    """Name the seats that are taken; the unique index is the last guard."""
+    occupied = [keys[key] for key in queries.seats_taken(session, event_id, list(keys))] if keys else []
+    if occupied:
+        raise issue_request.seats_taken_error(occupied)
+
+
+def _create(session: Session, common: _Common, batch: TicketBatch, context: ActionContext) -> Iterable[TicketRecord]:
+    """The tickets of a batch, counted against the event and the ticket type."""
+    count = len(batch.drafts)
+    first = event_service.allocate_ticket_numbers(session, common.event.id, count)
+    type_service.reserve_quantity(session, batch.ticket_type, count)
+    for offset, draft in enumerate(batch.drafts):
+        row = _ticket(common, batch.ticket_type, draft, context)
+        row.sequence = first + offset
+        row.number = f"{common.event.code}-{row.sequence}"
+        row.confirmation_code = next(common.codes)
+        issues.freeze_claims(session, row, common.key_id, context.now)
+        yield row
+    _record_issued(session, common, batch, first, context)
+
+
+def _ticket(common: _Common, ticket_type: TicketTypeRecord, draft: TicketDraft, context: ActionContext) -> TicketRecord:
+    event, request, member = common.event, common.request, draft.member
+    seat = draft.printed or rules.Seat()
+    flags = TicketFlags(ticket_type.flags) | rules.flags_of(request.flags) | draft.flags
+    state = member.state if member else MembershipState.NONE
+    return TicketRecord(
+        id=_ticket_id(context.entropy),
+        organisation_id=event.organisation_id,
+        event_id=event.id,
+        event_number=event.number,
+        issue=1,
+        state=int(TicketState.UNPAID if request.unpaid else TicketState.VALID),
+        ticket_type=ticket_type.number,
+        zone=draft.zone,
+        seat=draft.seat,
+        seat_id=seat.seat_id,
+        section=seat.section,
+        seat_row=seat.row,
+        seat_number=seat.number,
+        seat_key=draft.key,
+        group_id=common.group_id,
+        valid_days=ticket_type.valid_days,
+        entitlement=ticket_type.entitlement,
+        entry_limit=ticket_type.entry_limit,
+        flags=int(flags),
+        not_before=ticket_type.not_before,
+        not_after=ticket_type.not_after,
+        membership_tier=member.tier if member else "",
+        membership_id=member.id if member else "",
+        membership_state=int(state),
+        membership_until=member.until if member else 0,
+        holder_name=seat.holder_name or request.holder_name,
+        notes=request.notes,
+        price_cents=ticket_type.price_cents,
+        currency=ticket_type.currency,
+        created_at=context.now,
+        updated_at=context.now,
+    )
+
+
+def _ticket_id(entropy: Entropy) -> int:
+    return int.from_bytes(entropy(8), "big") or 1
+
+
+def _confirmation_codes(session: Session, event_id: str, count: int, entropy: Entropy) -> list[str]:
+    codes: dict[str, None] = {}
+    while len(codes) < count:
+        fresh = iter([rules.confirmation_code(entropy(8)) for _ in range(count - len(codes))])
+        while batch := list(islice(fresh, 1000)):
+            taken = queries.codes_taken(session, event_id, batch)
+            codes.update((code, None) for code in batch if code not in taken)
+    return list(codes)
+
+
+def _insert(session: Session, tickets: Sequence[TicketRecord]) -> None:
+    columns = [column.key for column in TicketRecord.__table__.columns]
+    try:
+        session.execute(insert(TicketRecord), [{name: getattr(row, name) for name in columns} for row in tickets])
+    except IntegrityError:
+        raise Conflict(
+            "One of these seats was taken at the same moment. Nothing was issued.", code="seat_taken"
+        ) from None
+
+
+def _record_issued(session: Session, common: _Common, batch: TicketBatch, first: int, context: ActionContext) -> None:
+    event, count = common.event, len(batch.drafts)
+    after: dict[str, Any] = {
+        "ticket_type": batch.ticket_type.number,
+        "count": count,
+        "first": first,
+        "last": first + count - 1,
+    }
+    after["seats"] = [draft.seat for draft in batch.drafts if draft.seat]
+    where, now = event.organisation_id, context.now
+    record(
+        session,
+        AuditLine(context.actor, "tickets_issued", "event", event.id, where, now, None, after, common.request.override),
+    )
+    record_fact(session, Fact("tickets_issued", where, now, {"event": event.id, "event_number": event.number}, after))

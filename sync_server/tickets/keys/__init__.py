@@ -1,0 +1,1 @@
+"""Signing keys, and the ticket codes they sign."""

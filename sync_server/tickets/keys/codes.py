@@ -1,0 +1,54 @@
+"""A ticket's code as text and as an image, made on request."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from typing import Final
+
+import segno
+from sqlalchemy.orm import Session
+
+from shared.errors import Conflict
+from shared.snapshot import TicketState
+from shared.tickets import SIGNED_AS, as_text
+from sync_server.plumbing.sealing import Sealer
+from sync_server.tickets.keys import issues, signing_keys
+from sync_server.tickets.models import TicketRecord
+
+MODULE_PIXELS: Final = 8
+QUIET_ZONE: Final = 4
+
+
+def code_text(session: Session, row: TicketRecord, sealer: Sealer) -> str:
+    """The text of the code; Conflict for a cancelled ticket."""
+    if row.state == TicketState.CANCELLED:
+        raise Conflict("The ticket is cancelled and has no code.", code="ticket_cancelled")
+    return code_texts(session, [row], sealer)[0]
+
+
+def code_texts(session: Session, rows: Sequence[TicketRecord], sealer: Sealer) -> list[str]:
+    """The codes of several tickets, unsealing each key once."""
+    issues.finalise_claims(session, rows)
+    keys = {(row.organisation_id, row.key_id) for row in rows}
+    private = {name: signing_keys.private_key(signing_keys.key(session, *name), sealer) for name in keys}
+    signers = [private[row.organisation_id, row.key_id] for row in rows]
+    return [as_text(row.claims + key.sign(SIGNED_AS + row.claims)) for row, key in zip(rows, signers, strict=True)]
+
+
+def svg(text: str) -> bytes:
+    """A QR code as SVG, alphanumeric, error correction M."""
+    out = io.BytesIO()
+    _qr_code(text).save(out, kind="svg", scale=MODULE_PIXELS, border=QUIET_ZONE, xmldecl=False)
+    return out.getvalue()
+
+
+def png(text: str) -> bytes:
+    """A QR code as PNG."""
+    out = io.BytesIO()
+    _qr_code(text).save(out, kind="png", scale=MODULE_PIXELS, border=QUIET_ZONE)
+    return out.getvalue()
+
+
+def _qr_code(text: str) -> segno.QRCode:
+    return segno.make_qr(text, error="m", mode="alphanumeric", boost_error=False)

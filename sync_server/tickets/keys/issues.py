@@ -1,0 +1,82 @@
+"""The claims of each issue of a ticket: frozen when issued, stored when replaced, newer than settled snapshots."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+from sqlalchemy import update
+from sqlalchemy.orm import Session
+
+from shared import claims
+from shared.clock import Millis
+from shared.tickets import Entitlement, Ticket, TicketFlags
+from sync_server.revisions import service as revisions
+from sync_server.tickets.models import TicketIssueRecord, TicketRecord
+
+_FROZEN: Final = "issues_frozen"
+
+
+def freeze_claims(session: Session, row: TicketRecord, key_id: int, now: Millis) -> None:
+    """Fix the claims of this issue; they are signed when the code is requested, after the commit."""
+    if row.claims:
+        _store_replaced(session, row)
+    row.key_id, row.issued_at = key_id, now // 1000
+    row.claims = _claims(row)
+    session.info.setdefault(_FROZEN, {}).setdefault(row.event_number, {})[row.id] = row
+
+
+def raise_issue_times(session: Session, event_number: int, settled_at: Millis) -> None:
+    """Make the tickets of this transaction newer than every snapshot without them.
+
+    Called under the lock on the event's head, with the time up to which gates may have a settled snapshot. Without it,
+    a slow sale could print an issue time before that, and gates would refuse the tickets as unknown.
+    """
+    for row in session.info.get(_FROZEN, {}).pop(event_number, {}).values():
+        if (row.issued_at + 1) * 1000 <= settled_at:
+            row.issued_at = settled_at // 1000
+            row.claims = _claims(row)
+            statement = update(TicketRecord).where(TicketRecord.id == row.id, TicketRecord.issue == row.issue)
+            values: dict[str, Any] = {"issued_at": row.issued_at, "claims": row.claims}
+            session.execute(statement.values(values).execution_options(synchronize_session=False))
+
+
+def finalise_claims(session: Session, rows: Iterable[TicketRecord]) -> None:
+    """Fix the claims before the end of the transaction, because their codes are needed already.
+
+    Locks the event's head until the commit, which blocks all other sales: prefer to request codes afterwards.
+    """
+    frozen = session.info.get(_FROZEN, {})
+    event_numbers = {row.event_number for row in rows if row.id in frozen.get(row.event_number, {})}
+    for event_number in sorted(event_numbers):
+        raise_issue_times(session, event_number, revisions.lock_head(session, event_number))
+
+
+def _store_replaced(session: Session, row: TicketRecord) -> None:
+    _, key_id, _, ticket_id, issue, *_ = claims.HEAD.unpack_from(row.claims)
+    session.add(
+        TicketIssueRecord(
+            ticket_id=ticket_id, issue=issue, organisation_id=row.organisation_id, key_id=key_id, claims=row.claims
+        )
+    )
+
+
+def _claims(row: TicketRecord) -> bytes:
+    return claims.to_bytes(
+        Ticket(
+            key_id=row.key_id,
+            event_number=row.event_number,
+            ticket_id=row.id,
+            issue=row.issue,
+            issued_at=row.issued_at,
+            ticket_type=row.ticket_type,
+            zone=row.zone,
+            seat=row.seat,
+            valid_days=row.valid_days,
+            entitlement=Entitlement(row.entitlement),
+            limit=row.entry_limit,
+            flags=TicketFlags(row.flags),
+            not_before=row.not_before,
+            not_after=row.not_after,
+        )
+    )

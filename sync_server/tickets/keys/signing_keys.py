@@ -1,0 +1,208 @@
+"""The keys that sign tickets: creating, rotating, distrusting and revoking them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from shared.clock import Millis
+from shared.errors import Conflict, NotFound
+from shared.ids import Entropy
+from shared.keys import KeyState
+from shared.snapshot import KeyRow
+from sync_server.accounts.service import lock_organisation
+from sync_server.audit.service import AuditLine, record
+from sync_server.outbox.service import Fact
+from sync_server.outbox.service import record as record_fact
+from sync_server.plumbing.database import emit
+from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.sealing import Sealer
+from sync_server.tickets.models import TicketKeyRecord, TicketRecord
+
+# Gates have this long to fetch a new key before tickets are signed with it.
+DISTRIBUTION_MS: Final = 24 * 3_600_000
+
+
+def make_key(
+    session: Session, organisation_id: str, sealer: Sealer, context: ActionContext, *, at_once: bool
+) -> TicketKeyRecord:
+    """Create a key; it signs at once, or after a day in which gates fetch it."""
+    lock_organisation(session, organisation_id)
+    private = Ed25519PrivateKey.from_private_bytes(context.entropy(32))
+    id = _free_id(session, context.entropy)
+    row = TicketKeyRecord(
+        id=id,
+        organisation_id=organisation_id,
+        public=private.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw),
+        sealed=sealer.seal(private.private_bytes_raw(), _purpose(id)),
+        state=KeyState.ACTIVE.value,
+        created_at=context.now,
+        signs_from=context.now if at_once else context.now + DISTRIBUTION_MS,
+    )
+    session.add(row)
+    session.flush()
+    _record(session, row, "key_created", context)
+    return row
+
+
+def rotate(
+    session: Session, organisation_id: str, sealer: Sealer, context: ActionContext, *, at_once: bool
+) -> TicketKeyRecord:
+    """Create a key that takes over from the others; they still verify what they signed."""
+    row = make_key(session, organisation_id, sealer, context, at_once=at_once)
+    retire_superseded(session, organisation_id, context)
+    return row
+
+
+def allow_signing(session: Session, organisation_id: str, key_id: int, context: ActionContext) -> None:
+    """Let a key sign without further waiting, because all live gates have it."""
+    lock_organisation(session, organisation_id)
+    row = key(session, organisation_id, key_id)
+    if row.state == KeyState.ACTIVE.value and row.signs_from > context.now:
+        row.signs_from = context.now
+        session.flush()
+        retire_superseded(session, organisation_id, context)
+
+
+def retire_superseded(session: Session, organisation_id: str, context: ActionContext) -> None:
+    """Retire keys that a newer one has superseded: they verify but no longer sign."""
+    for row in _signing_candidates(session, organisation_id, context.now)[1:]:
+        _set_state(session, row, KeyState.RETIRED, context, "")
+
+
+def retire_everywhere(session: Session, context: ActionContext) -> None:
+    """Retire superseded keys of every organisation, where a newer key has finished waiting."""
+    organisations = (
+        select(TicketKeyRecord.organisation_id)
+        .where(TicketKeyRecord.state == KeyState.ACTIVE.value, TicketKeyRecord.signs_from <= context.now)
+        .group_by(TicketKeyRecord.organisation_id)
+        .having(func.count() > 1)
+    )
+    for organisation_id in session.execute(organisations).scalars().all():
+        retire_superseded(session, organisation_id, context)
+
+
+def distrust(
+    session: Session, organisation_id: str, key_id: int, context: ActionContext, *, reason: str
+) -> TicketKeyRecord:
+    """Mark a key as possibly leaked: gates then admit only tickets in their snapshots."""
+    lock_organisation(session, organisation_id)
+    row = key(session, organisation_id, key_id)
+    if row.state == KeyState.REVOKED.value:
+        raise Conflict("The key is already revoked, which is stronger.", code="key_revoked")
+    _set_state(session, row, KeyState.DISTRUSTED, context, reason)
+    return row
+
+
+def revoke(
+    session: Session, organisation_id: str, key_id: int, context: ActionContext, *, kills: int, reason: str
+) -> TicketKeyRecord:
+    """Invalidate everything that this key signed; `kills` is the number of tickets, as confirmation."""
+    lock_organisation(session, organisation_id)
+    row = key(session, organisation_id, key_id)
+    tickets = count_signed_by(session, key_id)
+    if tickets != kills:
+        raise Conflict(
+            f"Revoking this key invalidates {tickets} tickets. Repeat with kills={tickets} to confirm. You can reissue "
+            "them afterwards, with new codes.",
+            code="confirm_revocation",
+            tickets=tickets,
+        )
+    _set_state(session, row, KeyState.REVOKED, context, reason)
+    return row
+
+
+def signing_key(session: Session, organisation_id: str, now: Millis) -> TicketKeyRecord:
+    """The key that signs now; Conflict if there is none."""
+    candidates = _signing_candidates(session, organisation_id, now)
+    if not candidates:
+        raise Conflict(
+            "There is no key to sign with. Create one: gatehouse-server key rotate --at-once.", code="no_signing_key"
+        )
+    return candidates[0]
+
+
+def private_key(row: TicketKeyRecord, sealer: Sealer) -> Ed25519PrivateKey:
+    """The unsealed private key; do not store it."""
+    return Ed25519PrivateKey.from_private_bytes(sealer.open(row.sealed, _purpose(row.id)))
+
+
+def key(session: Session, organisation_id: str, key_id: int) -> TicketKeyRecord:
+    """That key of this organisation, or NotFound."""
+    row = session.get(TicketKeyRecord, key_id)
+    if row is None or row.organisation_id != organisation_id:
+        raise NotFound("There is no such key.", code="key_not_found")
+    return row
+
+
+def keys(session: Session, organisation_id: str) -> Sequence[TicketKeyRecord]:
+    """All keys of an organisation, oldest first."""
+    statement = select(TicketKeyRecord).where(TicketKeyRecord.organisation_id == organisation_id)
+    return session.execute(statement.order_by(TicketKeyRecord.created_at, TicketKeyRecord.id)).scalars().all()
+
+
+def key_rows(session: Session, organisation_id: str) -> list[KeyRow]:
+    """The snapshot rows of the keys."""
+    return [_key_row(row) for row in keys(session, organisation_id)]
+
+
+def count_signed_by(session: Session, key_id: int) -> int:
+    """How many tickets signed by this key are not cancelled."""
+    conditions = TicketRecord.key_id == key_id, TicketRecord.state != 1
+    return session.execute(select(func.count()).select_from(TicketRecord).where(*conditions)).scalar_one()
+
+
+def _signing_candidates(session: Session, organisation_id: str, now: Millis) -> Sequence[TicketKeyRecord]:
+    candidates = (
+        select(TicketKeyRecord)
+        .where(
+            TicketKeyRecord.organisation_id == organisation_id,
+            TicketKeyRecord.state == KeyState.ACTIVE.value,
+            TicketKeyRecord.signs_from <= now,
+        )
+        .order_by(TicketKeyRecord.signs_from.desc(), TicketKeyRecord.created_at.desc(), TicketKeyRecord.id)
+    )
+    return session.execute(candidates).scalars().all()
+
+
+def _free_id(session: Session, entropy: Entropy) -> int:
+    # Random, not sequential: after a restore, a new key must not get the id of one whose tickets are already out.
+    while True:
+        id = int.from_bytes(entropy(2), "big")
+        if id and session.get(TicketKeyRecord, id) is None:
+            return id
+
+
+def _set_state(session: Session, row: TicketKeyRecord, state: KeyState, context: ActionContext, reason: str) -> None:
+    before, row.state = row.state, state.value
+    session.flush()
+    _record(session, row, f"key_{state.value}", context, before=before, reason=reason)
+
+
+def _record(
+    session: Session,
+    row: TicketKeyRecord,
+    name: str,
+    context: ActionContext,
+    *,
+    before: str | None = None,
+    reason: str = "",
+) -> None:
+    where, after = row.organisation_id, {"state": row.state, "signs_from": row.signs_from}
+    old = None if before is None else {"state": before}
+    record(session, AuditLine(context.actor, name, "key", str(row.id), where, context.now, old, after, reason))
+    record_fact(session, Fact(name, where, context.now, {"key": row.id}, after))
+    emit(session, "organisation_rows_changed", (where, [_key_row(row)]), context.now)
+
+
+def _key_row(row: TicketKeyRecord) -> KeyRow:
+    return KeyRow(row.id, row.organisation_id, row.public, row.state)
+
+
+def _purpose(key_id: int) -> str:
+    return f"ticket-key:{key_id}"

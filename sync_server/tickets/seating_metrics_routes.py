@@ -1,0 +1,58 @@
+"""/api/events/…/seating/metrics: how well an event is seated and sold."""
+
+from __future__ import annotations
+
+from apiflask import APIBlueprint
+from pydantic import BaseModel
+
+from sync_server.holds.outcomes import outcomes
+from sync_server.plumbing.parts import parts
+from sync_server.plumbing.principals import Action
+from sync_server.plumbing.web import organisation, requires
+from sync_server.seating.event_seatings import event_seatings
+from sync_server.seating.figures import Figure, hold_figures, seating_figures
+
+bp = APIBlueprint("seating_figures", __name__, url_prefix="/events/<event_id>/seating", tag="Seating metrics")
+
+
+class FigureView(BaseModel):
+    """A figure in percent, with its target range, its alert range, and advice."""
+
+    name: str
+    percent: float | None
+    state: str
+    target: tuple[float, float]
+    alert: tuple[float, float]
+    words: str
+
+    @classmethod
+    def of(cls, figure: Figure) -> FigureView:
+        """The view of a figure."""
+        percent = None if figure.percent is None else round(figure.percent, 2)
+        bounds = figure.bounds
+        return cls(
+            name=figure.name,
+            percent=percent,
+            state=figure.state,
+            target=bounds.target,
+            alert=bounds.alert,
+            words=bounds.advice,
+        )
+
+
+class FiguresView(BaseModel):
+    """The figures of an event."""
+
+    items: list[FigureView]
+
+
+@bp.get("/metrics")
+@requires(Action.READ)
+@bp.output(FiguresView)
+def metrics(event_id: str) -> FiguresView:
+    """Show the seating metrics of an event; 404 for an event without a layout."""
+    with parts().database.reading() as session:
+        with event_seatings().current(session, organisation(), event_id, parts().clock()) as seating:
+            figures = seating_figures(seating)
+        figures += hold_figures(outcomes(session, event_id))
+    return FiguresView(items=[FigureView.of(figure) for figure in figures])

@@ -1,0 +1,121 @@
+"""Concurrent changes of one event's status leave one valid history."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from shared.lifecycle import EventStatus, may_become
+from shared.snapshot import RowKind
+from sync_server.events.models import EventRecord
+from sync_server.outbox.models import OutboxRow
+from tests.app_server import ApiClient, AppServer, Concert
+from tests.builders import DAY, EVENING
+
+TRANSITION_FACTS = {"event_published", "event_unpublished", "event_cancelled", "event_postponed", "event_went_live"}
+
+
+def at_once(app_server: AppServer, concert: Concert, *steps: str) -> list[int]:
+    """All of these at the same time, each over a connection of its own."""
+
+    def send(step: str) -> int:
+        api = ApiClient(app_server.app.test_client(), concert.api.headers)
+        return api.ask("POST", f"{concert.path}/{step}", {"reason": "at once"}).status_code
+
+    with ThreadPoolExecutor(len(steps)) as pool:
+        return list(pool.map(send, steps))
+
+
+def history(concert: Concert) -> list[tuple[str, str]]:
+    """From which status to which, as the audit log has it."""
+    lines = concert.api.get("/api/audit?limit=200")["items"]
+    steps = [line for line in lines if line["action"] in TRANSITION_FACTS]
+    return [(line["before"]["status"], line["after"]["status"]) for line in sorted(steps, key=lambda line: line["id"])]
+
+
+def recorded(app_server: AppServer, concert: Concert) -> list[tuple[str, str]]:
+    """The same as the facts tell it, in the order of their numbers."""
+    with app_server.database.reading() as session:
+        facts = session.execute(
+            select(OutboxRow).where(OutboxRow.name.in_(TRANSITION_FACTS)).order_by(OutboxRow.id)
+        ).scalars()
+        return [
+            (fact.payload["before"]["status"], fact.payload["after"]["status"])
+            for fact in facts
+            if fact.subjects["event"] == concert.event["id"]
+        ]
+
+
+@pytest.mark.parametrize("last", ["cancel", "postpone", "go-live"])
+def test_concurrent_publishing_and_unpublishing_leaves_one_valid_history(
+    app_server: AppServer, concert: Concert, last: str
+) -> None:
+    statuses = at_once(app_server, concert, *(["publish", "unpublish"] * 5), last)
+    statuses += at_once(app_server, concert, "publish", last, "unpublish", last)
+    assert set(statuses) <= {200, 409}
+    facts, lines = recorded(app_server, concert), history(concert)
+    assert len(facts) == statuses.count(200) == len(lines) and sorted(facts) == sorted(lines)
+    for (old, new), (following, _) in zip(facts, [*facts[1:], (None, None)], strict=True):
+        assert may_become(EventStatus(old), EventStatus(new)) and following in {new, None}
+    assert facts[0][0] == "draft"
+    status = concert.api.get(concert.path)["status"]
+    assert status == facts[-1][1] == app_server.gate_rows_of(concert.number, RowKind.EVENT)[0].status
+    app_server.gate_rows(concert.number)
+
+
+def test_concurrent_cancellations_cancel_once(app_server: AppServer, concert: Concert) -> None:
+    assert sorted(at_once(app_server, concert, "cancel", "cancel", "cancel", "cancel")) == [200, 409, 409, 409]
+    assert recorded(app_server, concert) == [("draft", "cancelled")]
+
+
+WAYS = {
+    "event_published": [],
+    "event_unpublished": ["publish"],
+    "event_cancelled": ["publish"],
+    "event_postponed": ["publish"],
+    "event_went_live": ["publish"],
+}
+STEP = {
+    "event_published": "publish",
+    "event_unpublished": "unpublish",
+    "event_cancelled": "cancel",
+    "event_postponed": "postpone",
+    "event_went_live": "go-live",
+}
+
+
+@pytest.mark.parametrize("name", list(WAYS))
+def test_handlers_run_inside_the_transition_and_can_abort_it(
+    app_server: AppServer, concert: Concert, name: str
+) -> None:
+    for step in WAYS[name]:
+        concert.api.post(f"{concert.path}/{step}", {}, 200)
+    before, steps = concert.api.get(concert.path), history(concert)
+    seen: list[Any] = []
+
+    def refuse(session: Session, subject: Any, now: int) -> None:
+        row = session.get_one(EventRecord, subject[1])
+        seen.append((subject, now, row.status))
+        raise RuntimeError("the holds could not be released")
+
+    app_server.database.on(name, refuse)
+    assert concert.api.ask("POST", f"{concert.path}/{STEP[name]}", {}).status_code == 500
+    (subject, now, status) = seen[0]
+    assert subject[1:] == (concert.event["id"], concert.number) and now == app_server.now
+    assert status != before["status"]  # handlers see the event in its new status
+    assert concert.api.get(concert.path) == before and history(concert) == steps
+
+
+def test_a_new_date_is_announced_with_its_distance(app_server: AppServer, concert: Concert) -> None:
+    seen: list[Any] = []
+    app_server.database.on("event_times_moved", lambda _session, subject, _now: seen.append(subject))
+    for step in ("publish", "postpone"):
+        concert.api.post(f"{concert.path}/{step}", {}, 200)
+    date = EVENING + 9 * DAY
+    concert.api.post(f"{concert.path}/reschedule", {"rescheduled_at": date}, 200)
+    ((organisation, event, distance),) = seen
+    assert event == concert.event["id"] and distance == date - (EVENING + 2 * 3_600_000) and organisation

@@ -1,0 +1,1 @@
+"""Alerts, metrics and checks, on a real server."""

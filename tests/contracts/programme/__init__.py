@@ -1,1 +1,0 @@
-"""What visitors find, on both databases."""

@@ -1,0 +1,122 @@
+"""What must hold for every route of the API, including future ones."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, settings
+from werkzeug.routing import Rule
+
+from sync_server.accounts.public_routes import PARTLY_PUBLIC, PUBLIC_ROUTES, Audience
+from tests.app_server import ApiClient, AppServer, Concert
+from tests.builders import a_gate, a_zone
+
+OPEN_TO_ALL = {*PARTLY_PUBLIC, *(name for name, route in PUBLIC_ROUTES.items() if route.who is Audience.ANYBODY)}
+"""By endpoint."""
+METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
+
+
+def api_routes(app_server: AppServer) -> list[tuple[str, Rule]]:
+    rules = [rule for rule in app_server.app.url_map.iter_rules() if rule.rule.startswith("/api/")]
+    return [(method, rule) for rule in rules for method in METHODS if method in (rule.methods or ())]
+
+
+def filled(rule: Rule) -> str:
+    """The path with a value for every parameter."""
+    return re.sub(r"<[^>]+>", "1", rule.rule)
+
+
+def test_nobody_gets_anything_without_signing_in(app_server: AppServer) -> None:
+    stranger = app_server.app.test_client()
+    routes = api_routes(app_server)
+    assert len(routes) > 50
+    for method, rule in routes:
+        if rule.endpoint not in OPEN_TO_ALL:
+            response = stranger.open(filled(rule), method=method, json={})
+            assert response.status_code == 401, (method, rule.rule, response.status_code)
+
+
+READ_ONLY_POSTS = {"/api/events/<event_id>/layout/best-seats", "/api/events/<event_id>/layout/picked-seats"}
+"""Searches whose parameters do not fit into a URL; the permission to read is enough."""
+
+
+def test_a_token_that_may_only_read_changes_nothing(app_server: AppServer) -> None:
+    reader = app_server.api(app_server.organisation("marquee"), ["read"])
+    for method, rule in api_routes(app_server):
+        if (
+            method != "GET"
+            and rule.rule not in READ_ONLY_POSTS
+            and not rule.rule.startswith(("/api/session", "/api/o/"))
+        ):
+            status = reader.ask(method, filled(rule), {}).status_code
+            assert status in {403, 404}, (method, rule.rule, status)
+
+
+def test_a_request_from_another_site_signs_nobody_in(app_server: AppServer) -> None:
+    client = app_server.app.test_client()
+    response = client.post(
+        "/api/session", json={"email": "x", "password": "y"}, headers={"Sec-Fetch-Site": "cross-site"}
+    )
+    assert (response.status_code, response.json["error"]["code"] if response.json else "") == (403, "bad_origin")
+
+
+def _prepare(api: ApiClient, concert: Concert) -> None:
+    api.post(f"/api/venues/{concert.venue['id']}/gates", a_gate())
+    api.post(f"{concert.path}/zones", a_zone())
+    concert.issue(count=2)
+
+
+TAGS = (
+    "Venues",
+    "Events",
+    "Seats of events",
+    "Guest lists",
+    "Moving guests",
+    "Figures of houses",
+    "Tickets",
+    "Memberships",
+    "Keys",
+    "Accounts",
+    "Audit",
+    "Devices",
+    "Scans",
+    "Listings",
+)
+
+
+@pytest.mark.parametrize("tag", TAGS)
+def test_generated_requests_never_cause_a_server_error(
+    app_server: AppServer, api: ApiClient, concert: Concert, tag: str
+) -> None:
+    """Requests generated from the OpenAPI document, valid and invalid, never get status 500."""
+    _prepare(api, concert)
+    api_schema = schemathesis.openapi.from_wsgi("/openapi.json", app_server.app)
+    known = {"event_id": concert.event["id"], "venue_id": concert.venue["id"]}
+    operations = api_schema.include(tag=tag).exclude(path_regex="live")
+
+    for operation in operations.get_all_operations():
+        _try(operation.ok(), known, api)
+
+
+def _try(operation: Any, known: dict[str, str], api: ApiClient) -> None:
+    @settings(
+        max_examples=10,
+        deadline=None,
+        database=None,
+        phases=[Phase.generate],
+        derandomize=True,
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(operation.as_strategy())
+    def ask(case: Any) -> None:
+        for name in known.keys() & (case.path_parameters or {}).keys():
+            case.path_parameters[name] = known[name]
+        response = case.call(headers=api.headers)
+        assert response.status_code < 500, f"{case.method} {case.path} {case.body!r}: {response.text[:300]}"
+        if response.status_code >= 400:
+            assert set(response.json()) == {"error"}
+
+    ask()

@@ -1,1 +1,0 @@
-"""Alerts and nightly checks, on a real server."""

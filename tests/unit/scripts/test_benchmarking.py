@@ -1,0 +1,84 @@
+"""Results of benchmarks have the same fields and statistics, and show when a goal is missed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scripts.benchmarking import registry
+from scripts.benchmarking.bare_scan import BareScan
+from scripts.benchmarking.report import table
+from scripts.benchmarking.result import Figure, Goal, Result, at_least, at_most, both
+from scripts.benchmarking.statistics import Spread, percentile
+
+KEYS = {"bench", "case", "value", "unit", "p50", "p95", "p99", "yardstick", "ratio", "goal", "holds"}
+
+
+def a_result(*, figure: Figure | None = None, goal: Goal | None = None) -> Result:
+    measured = figure or Figure.of_spread(Spread(0.3, 0.4, 0.5), "ms", yardstick=0.2)
+    return Result("scan", "200000 tickets", measured, goal or at_most(1.5, "ratio"))
+
+
+@given(st.lists(st.floats(0, 1e6), min_size=1), st.floats(0.01, 1))
+def test_a_percentile_is_a_measured_value_that_the_share_does_not_exceed(values: list[float], share: float) -> None:
+    found = percentile(values, share)
+    assert found in values
+    assert sum(value <= found for value in values) >= share * len(values) - 1e-9
+
+
+def test_percentiles_of_a_hundred_are_their_ranks() -> None:
+    assert Spread.of(list(range(1, 101))) == Spread(50, 95, 99)
+
+
+def test_nothing_measured_is_no_percentile() -> None:
+    with pytest.raises(ValueError, match="nothing was measured"):
+        percentile([], 0.5)
+
+
+def test_a_full_result_has_all_the_keys_that_machines_read() -> None:
+    assert a_result().as_json().keys() == KEYS
+
+
+def test_what_was_not_measured_is_left_out() -> None:
+    result = a_result(figure=Figure(value=0, unit="seats"), goal=at_most(0))
+    assert result.as_json().keys() == KEYS - {"p50", "p95", "p99", "yardstick", "ratio"}
+
+
+@pytest.mark.parametrize(
+    ("goal", "holds"),
+    [
+        (at_most(1.5, "ratio"), True),
+        (at_most(1.4, "ratio"), False),
+        (at_least(0.3), True),
+        (at_least(0.31), False),
+        (both(at_most(1.5, "ratio"), at_most(0.45, "p99")), False),
+    ],
+)
+def test_a_goal_holds_or_does_not(goal: Goal, holds: bool) -> None:
+    result = a_result(goal=goal)
+    assert result.as_json()["holds"] is holds
+
+
+def test_a_goal_about_something_unmeasured_is_a_mistake_not_a_success() -> None:
+    with pytest.raises(ValueError, match="p99, which was not measured"):
+        a_result(figure=Figure(value=1, unit="ms"), goal=at_most(2, "p99")).as_json()
+
+
+def test_the_table_has_a_row_for_each_result() -> None:
+    assert table([a_result(), a_result()]).row_count == 2
+
+
+def test_every_benchmark_says_what_it_measures() -> None:
+    assert [name for name in registry.names() if not registry.description(name).endswith(".")] == []
+
+
+def test_the_bare_scan_writes_a_row_a_scan(tmp_path: Path) -> None:
+    bare = BareScan(tmp_path / "bare.db", tickets=10)
+    for _ in range(12):
+        bare()
+    rows = bare.journal_rows()
+    bare.close()
+    assert rows == 12

@@ -1,0 +1,42 @@
+"""Formats and texts of the admin pages."""
+
+from __future__ import annotations
+
+import pytest
+
+from sync_server.admin import display
+from sync_server.monitoring.rules import AlertKind
+from sync_server.scans.conflicts import SEVERITY
+from sync_server.scans.reconcile import ConflictKind
+
+NOON = 1_783_180_800_000  # 2026-07-04T16:00:00Z
+
+
+@pytest.mark.parametrize(
+    ("millis", "text"),
+    [(None, "never"), (0, "now"), (5_000, "5 s ago"), (60_000, "1 minute ago"), (7_300_000, "2 hours ago")],
+)
+def test_how_long_ago(millis: int | None, text: str) -> None:
+    assert display.ago(None if millis is None else NOON - millis, NOON) == text
+
+
+def test_times_are_shown_in_the_time_zone_of_the_venue() -> None:
+    assert display.date_time(NOON, "Europe/Berlin") == "Sat 04 Jul 2026, 18:00"
+    assert display.clock(NOON, "America/New_York") == "12:00:00"
+
+
+@pytest.mark.parametrize(
+    ("millis", "text"),
+    [(40, "+40 ms"), (-1_500, "-1.5 s"), (180_000, "+3 min"), (2**42, "unknown"), (None, display.DASH)],
+)
+def test_spans(millis: int | None, text: str) -> None:
+    assert display.span(millis) == text
+
+
+def test_every_conflict_has_a_text() -> None:
+    assert set(display.CONFLICTS) == set(ConflictKind)
+    assert max(SEVERITY.values()) < len(display.SEVERITIES)
+
+
+def test_every_kind_of_alert_has_a_title() -> None:
+    assert set(display.ALERTS) == {kind.value for kind in AlertKind}
