@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from hashlib import sha256
 
-from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from shared import base32, claims
 from shared.claims import Entitlement, Ticket, TicketFlags
 from shared.errors import Unreadable
-from shared.keys import KeyRing, KeyState, TicketKey
+from shared.keys import KeyRing, KeyState
 from shared.layouts import LONGEST, MARK, normalise
 from shared.reasons import Reason
 
@@ -99,17 +98,9 @@ def read(text: str, ring: KeyRing) -> ReadTicket | Refusal:
     key = ring.get(ticket.key_id)
     if key is None or key.state is KeyState.REVOKED:
         return Refusal(Reason.UNKNOWN_KEY, ticket, code_hash(signed), key_revoked=key is not None)
-    if not _signature_holds(key, signed):
+    if not key.verifies(signed[-_SIGNATURE:], SIGNED_AS + signed[:-_SIGNATURE]):
         return Refusal(Reason.BAD_SIGNATURE, ticket, code_hash(signed))
     return ReadTicket(ticket, key.organisation, key.state is KeyState.DISTRUSTED, code_hash(signed))
-
-
-def _signature_holds(key: TicketKey, signed: bytes) -> bool:
-    try:
-        key.verifier.verify(signed[-_SIGNATURE:], SIGNED_AS + signed[:-_SIGNATURE])
-    except InvalidSignature:
-        return False
-    return True
 
 
 def _open(text: str) -> tuple[Ticket, bytes] | Refusal:
