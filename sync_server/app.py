@@ -17,11 +17,15 @@ from sync_server.audit import routes as audit_routes
 from sync_server.config import Config
 from sync_server.customers import routes as customers_routes
 from sync_server.customers import wiring as customers_wiring
+from sync_server.devices import event_handlers as devices_handlers
 from sync_server.devices import identity
 from sync_server.devices import routes as devices_routes
 from sync_server.devices import wiring as devices_wiring
+from sync_server.events import queries as events_queries
 from sync_server.events import routes as events_routes
 from sync_server.events import wiring as events_wiring
+from sync_server.events.dependents import EventPorts
+from sync_server.holds import queries as holds_queries
 from sync_server.holds import routes as holds_routes
 from sync_server.holds import wiring as holds_wiring
 from sync_server.images import routes as images_routes
@@ -48,18 +52,22 @@ from sync_server.scans import routes as scans_routes
 from sync_server.scans import wiring as scans_wiring
 from sync_server.seat_maps import routes as seat_maps_routes
 from sync_server.seat_maps import wiring as seat_maps_wiring
+from sync_server.seating import event_handlers as seating_handlers
 from sync_server.seating import routes as seating_routes
 from sync_server.seating import wiring as seating_wiring
+from sync_server.seating.taken import SeatingPorts, count_taken
 from sync_server.sync import routes as sync_routes
+from sync_server.tickets import queries as tickets_queries
 from sync_server.tickets import routes as tickets_routes
 from sync_server.tickets import wiring as tickets_wiring
 from sync_server.venues import routes as venues_routes
+from sync_server.venues.ports import VenuePorts
 
 DESCRIPTION = (
     "Ticketing and admission: organisers' API. Times are ISO-8601 in UTC; money is whole cents with a currency."
 )
 
-# From the lowest layer to the highest: later ones may rely on what earlier ones registered.
+# From the lowest layer to the highest, which is also the order in which the handlers of one signal run.
 WIRINGS = (
     outbox_wiring.wire,
     customers_wiring.wire,
@@ -133,9 +141,32 @@ def build_runtime(
     parts = Parts(
         config, database, clock, entropy, Sealer(key, entropy), accounts_rules.may, metrics, backends, monotonic
     )
+    _connect_ports(database)
     for wire in WIRINGS:
         wire(parts)
     return ServerRuntime(parts, head_notifier)
+
+
+def _connect_ports(database: Database) -> None:
+    """Who answers the questions that lower packages ask."""
+    database.ports.connect(
+        VenuePorts(
+            uses={"events": events_queries.count_at_venue, "layouts": seating_handlers.count_layouts},
+            layout_capacities=seating_handlers.planned_capacity,
+        )
+    )
+    database.ports.connect(
+        EventPorts(
+            dependents={
+                "layouts": seating_handlers.count_event_layouts,
+                "holds, old ones among them": holds_queries.count_ever,
+                "ticket types": tickets_queries.count_types,
+                "devices": devices_handlers.count_assigned,
+            },
+            count_taken=count_taken,
+        )
+    )
+    database.ports.connect(SeatingPorts(taken=holds_queries.taken))
 
 
 def _heads(database: Database, events: Iterable[int]) -> Mapping[int, HeadPosition]:

@@ -16,9 +16,10 @@ from shared.snapshot import Row, RowKind, SupervisorRow
 from sync_server.accounts import queries, rules
 from sync_server.accounts.models import MembershipRow, OrganisationRow, SupervisorRecord, UserRow
 from sync_server.accounts.passwords import hash_secret
+from sync_server.accounts.signals import OrganisationCreated, OrganisationRowsChanged
 from sync_server.audit.service import AuditLine, record
-from sync_server.plumbing.database import emit
-from sync_server.plumbing.principals import Actor, Principal
+from sync_server.plumbing.principals import ActionContext, Actor, Principal
+from sync_server.plumbing.signals import send
 
 CURRENCY = re.compile("[A-Z]{3}")
 SLUG = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,58}[a-z0-9])?")
@@ -49,7 +50,7 @@ def create_organisation(
         now=now,
         after={"name": name, "slug": slug},
     )
-    emit(session, "organisation_created", row, now)
+    send(session, OrganisationCreated(row.id, ActionContext(actor, now, entropy)))
     return row
 
 
@@ -267,7 +268,7 @@ def _record_supervisor(session: Session, row: SupervisorRecord, action: str, act
         now=now,
         after=after,
     )
-    emit(session, "organisation_rows_changed", (row.organisation_id, [_gate_row(row)]), now)
+    send(session, OrganisationRowsChanged(row.organisation_id, [_gate_row(row)]))
 
 
 def _gate_row(row: SupervisorRecord) -> SupervisorRow | Row:

@@ -12,8 +12,9 @@ from sync_server.accounts.passwords import throttle_key
 from sync_server.customers import queries, rules
 from sync_server.customers.cookies import GuestSession, new_csrf
 from sync_server.customers.models import GuestRow
-from sync_server.plumbing.database import emit
+from sync_server.customers.signals import GuestCreated, GuestRemoved
 from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.signals import send
 
 RETENTION_MS = 48 * 3_600_000
 """Ended guests are kept this long, because holds and orders may still refer to them."""
@@ -40,7 +41,7 @@ def create_guest(
     )
     session.add(row)
     session.flush()
-    emit(session, "guest_let_in", row, context.now)
+    send(session, GuestCreated(organisation_id, row.id, context))
     return GuestSession(row.id, organisation_id, row.ends_at, new_csrf(context.entropy))
 
 
@@ -51,7 +52,7 @@ def delete_expired(session: Session, now: Millis) -> None:
     session.execute(update(GuestRow).where(GuestRow.origin.is_not(None), ~still_counted).values(origin=None))
 
 
-def end_session(session: Session, guest_id: str, now: Millis) -> None:
+def end_session(session: Session, guest_id: str, context: ActionContext) -> None:
     """End a guest's session, so that the cookie is no longer valid."""
-    session.execute(update(GuestRow).where(GuestRow.id == guest_id).values(ends_at=now))
-    emit(session, "guest_gone", guest_id, now)
+    session.execute(update(GuestRow).where(GuestRow.id == guest_id).values(ends_at=context.now))
+    send(session, GuestRemoved(guest_id, context))

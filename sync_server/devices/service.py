@@ -19,12 +19,9 @@ from sync_server.devices import queries, rules
 from sync_server.devices.models import Assignment, Device, DeviceReport
 from sync_server.devices.rules import EventAssignment
 from sync_server.outbox import service as outbox
-from sync_server.plumbing.database import database_of, emit
+from sync_server.plumbing.database import database_of
 from sync_server.plumbing.principals import Actor
 from sync_server.revisions import service as revisions
-
-ASSIGNMENTS_CHANGED = "device_assignments_changed"
-"""Emitted inside the transaction, with the device's number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +79,6 @@ def change(
     _put_rows(session, device)
     after = {"name": device.name, "profile": device.profile}
     _record(session, device, _Change(actor, now, "changed", before, after))
-    emit(session, ASSIGNMENTS_CHANGED, device.number, now)
 
 
 def assign(
@@ -100,7 +96,6 @@ def assign(
     _put_rows(session, device)
     after = {"assignments": [asdict(each) for each in assignments]}
     _record(session, device, _Change(actor, now, "assigned", {"assignments": before}, after))
-    emit(session, ASSIGNMENTS_CHANGED, device.number, now)
 
 
 def complete_enrolment(session: Session, device: Device, public_key: bytes, *, actor: Actor, now: Millis) -> None:
@@ -122,7 +117,6 @@ def revoke(session: Session, device: Device, why: str, *, actor: Actor, now: Mil
     session.flush()
     _put_rows(session, device)
     _record(session, device, _Change(actor, now, "revoked", after={"revoked": True}, reason=why))
-    emit(session, ASSIGNMENTS_CHANGED, device.number, now)
 
 
 def note_contact(session: Session, device_id: str, organisation_id: str, now: Millis) -> None:

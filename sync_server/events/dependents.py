@@ -1,32 +1,34 @@
-"""Counts what depends on an event, before it is moved to another venue or deleted.
-
-A domain takes part with `database.on(DEPENDENTS_REQUESTED, handler)`: the handler adds its own counts.
-"""
+"""Counts what depends on an event, before it is moved to another venue or deleted."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Final
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
 from sync_server.events import queries
 from sync_server.events.models import EventRecord
-from sync_server.plumbing.database import emit
-
-DEPENDENTS_REQUESTED: Final = "event_dependents_requested"
+from sync_server.plumbing.ports import ports_of
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
+class EventPorts:
+    """What events ask of higher packages."""
+
+    dependents: Mapping[str, Callable[[Session, str, str], int]]
+    """How many there are, by a name that people read: functions of the event's organisation and id."""
+    count_taken: Callable[[Session, str, Millis], int]
+    """How many seats and places are sold or held: a function of the event's id and the time."""
+
+
+@dataclass(frozen=True, slots=True)
 class EventDependents:
-    """What depends on one event; handlers fill it in."""
+    """What depends on one event."""
 
-    organisation_id: str
-    event_id: str
-    uses: dict[str, int] = field(default_factory=dict)  # by a name that people read: tickets, ticket types, devices
-    taken: int = 0  # seats and places sold or held
-    seated: bool = False  # whether some of those are seats of the layout
+    uses: Mapping[str, int]  # by a name that people read: tickets, ticket types, devices
+    taken: int  # seats and places sold or held
 
     def summary(self) -> str:
         """For example "2 tickets, 1 layouts"; empty if nothing depends on the event."""
@@ -35,7 +37,12 @@ class EventDependents:
 
 def count_dependents(session: Session, event: EventRecord, now: Millis) -> EventDependents:
     """Everything that depends on this event, apart from its own zones and gates."""
-    dependents = EventDependents(event.organisation_id, event.id, {"tickets": event.ticket_sequence})
-    dependents.uses["events that it replaces"] = queries.count_replaced_by(session, event.id)
-    emit(session, DEPENDENTS_REQUESTED, dependents, now)
-    return dependents
+    ports = ports_of(session, EventPorts)
+    taken = ports.count_taken(session, event.id, now)
+    uses = {
+        "tickets": event.ticket_sequence,
+        "events that it replaces": queries.count_replaced_by(session, event.id),
+        "seats and places sold or held": taken,
+    }
+    above = {what: count(session, event.organisation_id, event.id) for what, count in ports.dependents.items()}
+    return EventDependents(uses | above, taken)

@@ -21,11 +21,12 @@ from sync_server.audit.service import AuditLine, record
 from sync_server.events import queries, rules, telemetry
 from sync_server.events.derived_columns import DUPLICATE_MESSAGE, require_unique, set_derived_columns
 from sync_server.events.models import EventRecord, GateZonesRecord, ZoneRecord
+from sync_server.events.signals import EventChanged, EventCreated, EventTimesMoved, NameChecksChanged, SoldOutChanged
 from sync_server.events.snapshot_rows import own_rows, window, zone_row
 from sync_server.outbox.service import Fact
 from sync_server.outbox.service import record as record_fact
-from sync_server.plumbing.database import database_of, emit
 from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.signals import send
 from sync_server.plumbing.slugs import code_of, slug_of
 from sync_server.revisions import service as revisions
 from sync_server.venues import queries as venues
@@ -45,9 +46,6 @@ _COUNTER_COLUMNS: Final = (
     EventRecord.venue_capacity,
     EventRecord.layout_capacity,
 )
-
-SOLD_OUT_CHANGED: Final = "sold_out_changed"
-"""Emitted with the event's id when its last ticket goes, and when one is available again."""
 
 
 def create_event(
@@ -117,7 +115,7 @@ def _publish_first_rows(session: Session, row: EventRecord, context: ActionConte
         context,
         after={"name": row.name, "slug": row.slug, "number": row.number, **origin},
     )
-    emit(session, "event_created", (row.organisation_id, row.number), context.now)
+    send(session, EventCreated(row.organisation_id, row.id, row.number, context))
 
 
 def change_event(
@@ -152,12 +150,12 @@ def change_event(
     require_unique(session, row)
     flush_or_conflict(session)
     if distance and shift_sales:
-        emit(session, "event_times_moved", (row.organisation_id, row.id, distance), context.now)
+        send(session, EventTimesMoved(row.organisation_id, row.id, distance, context))
     put_rows(session, row, own_rows(row))
     record_change(session, row, "event_updated", context, before=before, after=values)
     record_short_notice(session, row, old_times, context, short_notice_ms=short_notice_ms)
     if before.get("name_checks", row.name_checks) != row.name_checks:
-        emit(session, "name_checks_changed", (row.id, row.name_checks), context.now)
+        send(session, NameChecksChanged(row.id, row.name_checks))
     return row
 
 
@@ -281,7 +279,7 @@ def allocate_ticket_numbers(session: Session, event_id: str, count: int) -> int:
     row = session.execute(statement).one_or_none()
     if row is None:
         raise Conflict("The event does not have capacity for that many tickets.", code="capacity_exceeded")
-    _emit_if_sold_out_changed(session, row, count)
+    _send_if_sold_out_changed(session, row, count)
     return int(row.ticket_sequence) - count + 1
 
 
@@ -295,14 +293,14 @@ def release_capacity(session: Session, event_id: str, count: int = 1) -> None:
         .execution_options(synchronize_session=False)
     )
     for row in session.execute(statement):
-        _emit_if_sold_out_changed(session, row, -count)
+        _send_if_sold_out_changed(session, row, -count)
 
 
-def _emit_if_sold_out_changed(session: Session, row: Any, more: int) -> None:
+def _send_if_sold_out_changed(session: Session, row: Any, more: int) -> None:
     """Public listings need to know; only at the change, because sales are frequent."""
     limit = rules.effective_capacity(row.capacity, row.venue_capacity, row.layout_capacity)
     if limit and (row.tickets_issued >= limit) != (row.tickets_issued - more >= limit):
-        emit(session, SOLD_OUT_CHANGED, row.id, database_of(session).clock())
+        send(session, SoldOutChanged(row.id))
 
 
 def put_rows(session: Session, event: EventRecord, rows: Iterable[AnyRow | Row]) -> None:
@@ -322,7 +320,7 @@ def record_change(
 ) -> None:
     """Write an audit line, a fact and a log line about an event, and let its listings be refreshed."""
     record_without_announcing(session, event, name, context, before=before, after=after, reason=reason)
-    emit(session, "event_changed", (event.organisation_id, event.id, event.number), context.now)
+    send(session, EventChanged(event.organisation_id, event.id, event.number, context))
 
 
 def record_without_announcing(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from sqlalchemy.dialects import postgresql, sqlite
@@ -12,19 +12,20 @@ from shared.clock import Millis
 from shared.errors import Conflict
 from shared.lifecycle import EventStatus, sells
 from sync_server.audit.service import AuditLine, record
+from sync_server.customers.signals import GuestRemoved
 from sync_server.events import queries as events
+from sync_server.events.signals import EventChanged, EventStatusChanged
 from sync_server.holds import ending, inventory, queries, seats, service
 from sync_server.holds.models import NEVER, HoldRow, HoldStatus, SaleLockRow
 from sync_server.outbox.service import Fact
 from sync_server.outbox.service import record as record_fact
 from sync_server.plumbing.database import database_of, emit
-from sync_server.plumbing.principals import SYSTEM, ActionContext
+from sync_server.plumbing.principals import SYSTEM
 
 MIN_REMAINING_MS: Final = 60_000
 """A resumed hold lasts a minute at least, so that its bearer can learn of it."""
 
-Event = tuple[str, str, int]
-"""Organisation, id, number."""
+_Event = EventChanged | EventStatusChanged
 
 
 def bump_sale_version(session: Session, organisation_id: str, event_id: str) -> None:
@@ -35,18 +36,20 @@ def bump_sale_version(session: Session, organisation_id: str, event_id: str) -> 
     session.execute(new.on_conflict_do_update(index_elements=["event_id"], set_={"version": SaleLockRow.version + 1}))
 
 
-def on_cancelled(session: Session, event: Event, now: Millis) -> None:
+def on_status_changed(session: Session, event: EventStatusChanged) -> None:
+    """End, suspend or resume the event's holds, as its new status demands."""
+    bump_sale_version(session, event.organisation_id, event.event_id)
+    _ON_STATUS[event.status](session, event)
+
+
+def _cancelled(session: Session, event: _Event) -> None:
     """End all holds of an event that is cancelled or over."""
-    organisation_id, event_id, _ = event
-    bump_sale_version(session, organisation_id, event_id)
-    _end(session, event, inventory.open_holds(session, event_id), now, "the event was cancelled or is over")
+    _end(session, event, inventory.open_holds(session, event.event_id), "the event was cancelled or is over")
 
 
-def on_back_to_draft(session: Session, event: Event, now: Millis) -> None:
+def _back_to_draft(session: Session, event: _Event) -> None:
     """Conflict while seats or places are held."""
-    organisation_id, event_id, _ = event
-    bump_sale_version(session, organisation_id, event_id)
-    held = queries.occupancy(session, event_id, now).held
+    held = queries.occupancy(session, event.event_id, event.context.now).held
     if held:
         raise Conflict(
             f"{held} seats or places are held. An event goes back to draft only while nothing is sold or held: wait "
@@ -56,35 +59,43 @@ def on_back_to_draft(session: Session, event: Event, now: Millis) -> None:
         )
 
 
-def on_postponed(session: Session, event: Event, now: Millis) -> None:
+def _postponed(session: Session, event: _Event) -> None:
     """Postponed without a date: suspend holds, which keep their seats."""
-    organisation_id, event_id, _ = event
-    bump_sale_version(session, organisation_id, event_id)
-    open_holds = inventory.open_holds(session, event_id)
+    now = event.context.now
+    open_holds = inventory.open_holds(session, event.event_id)
     active = [hold for hold in open_holds if hold.status == HoldStatus.ACTIVE.value and hold.held_until > now]
     for hold in active:
         hold.remaining_ms, hold.held_until = hold.held_until - now, NEVER
         hold.status, hold.updated_at = HoldStatus.SUSPENDED.value, now
-    _store_ends(session, event_id, active, now)
-    _record(session, event, "holds_suspended", now, {"count": len(active)})
+    _store_ends(session, event, active)
+    _record(session, event, "holds_suspended", {"count": len(active)})
 
 
-def on_dated(session: Session, event: Event, now: Millis) -> None:
+def _dated(session: Session, event: _Event) -> None:
     """A date is set again: resume suspended holds with the time they had left."""
-    organisation_id, event_id, _ = event
-    bump_sale_version(session, organisation_id, event_id)
-    suspended = [hold for hold in inventory.open_holds(session, event_id) if hold.status == HoldStatus.SUSPENDED.value]
+    now, open_holds = event.context.now, inventory.open_holds(session, event.event_id)
+    suspended = [hold for hold in open_holds if hold.status == HoldStatus.SUSPENDED.value]
     for hold in suspended:
         hold.held_until = now + max(hold.remaining_ms or 0, MIN_REMAINING_MS)
         hold.status, hold.remaining_ms, hold.updated_at = HoldStatus.ACTIVE.value, None, now
-    _store_ends(session, event_id, suspended, now)
-    _record(session, event, "holds_resumed", now, {"count": len(suspended)})
+    _store_ends(session, event, suspended)
+    _record(session, event, "holds_resumed", {"count": len(suspended)})
 
 
-def on_changed(session: Session, event: Event, now: Millis) -> None:
+_ON_STATUS: Final[Mapping[EventStatus, Callable[[Session, EventStatusChanged], None]]] = {
+    EventStatus.DRAFT: _back_to_draft,
+    EventStatus.PUBLISHED: _dated,
+    EventStatus.LIVE: _dated,
+    EventStatus.POSTPONED: _postponed,
+    EventStatus.ENDED: _cancelled,
+    EventStatus.CANCELLED: _cancelled,
+    EventStatus.ARCHIVED: _cancelled,
+}
+
+
+def on_changed(session: Session, event: EventChanged) -> None:
     """The event's times changed: end holds where it is no longer on sale, resume them where it has a new date."""
-    organisation_id, event_id, _ = event
-    row = events.event(session, organisation_id, event_id)
+    row = events.event(session, event.organisation_id, event.event_id)
     status = EventStatus(row.status)
     rescheduled = status is EventStatus.POSTPONED and row.rescheduled_at is not None
     if status not in {EventStatus.PUBLISHED, EventStatus.LIVE} and not rescheduled:
@@ -93,42 +104,43 @@ def on_changed(session: Session, event: Event, now: Millis) -> None:
     def on_sale_at(time: Millis) -> bool:
         return sells(status, row.rescheduled_at, row.sale_start_at, row.sale_end_at, time)
 
-    if not on_sale_at(now):
-        bump_sale_version(session, organisation_id, event_id)
+    if not on_sale_at(event.context.now):
+        bump_sale_version(session, event.organisation_id, event.event_id)
         # A hold made while the event was on sale, by its new times, may still be bought.
-        ended = [hold for hold in inventory.open_holds(session, event_id) if not on_sale_at(hold.created_at)]
-        _end(session, event, ended, now, "the sale window has moved")
+        ended = [hold for hold in inventory.open_holds(session, event.event_id) if not on_sale_at(hold.created_at)]
+        _end(session, event, ended, "the sale window has moved")
     if rescheduled:
-        on_dated(session, event, now)
+        bump_sale_version(session, event.organisation_id, event.event_id)
+        _dated(session, event)
 
 
-def on_guest_removed(session: Session, guest_id: str, now: Millis) -> None:
+def on_guest_removed(session: Session, guest: GuestRemoved) -> None:
     """Release all holds of a guest who is removed."""
-    context = ActionContext(SYSTEM, now, database_of(session).entropy)
-    for hold in queries.of_bearer(session, guest_id, now):
-        service.release(session, hold.organisation_id, hold.id, guest_id, context)
+    for hold in queries.of_bearer(session, guest.guest_id, guest.context.now):
+        service.release(session, hold.organisation_id, hold.id, guest.guest_id, guest.context.by_system())
 
 
-def _store_ends(session: Session, event_id: str, holds: Sequence[HoldRow], now: Millis) -> None:
+def _store_ends(session: Session, event: _Event, holds: Sequence[HoldRow]) -> None:
     session.flush()
     for hold in holds:
         if hold.seat is not None:
-            seats.extend(session, event_id, hold.seat, hold.id, hold.held_until)
+            seats.extend(session, event.event_id, hold.seat, hold.id, hold.held_until)
     if holds:
-        emit(session, service.HELD, holds, now)
+        emit(session, service.HELD, holds, event.context.now)
 
 
-def _end(session: Session, event: Event, open_holds: Sequence[HoldRow], now: Millis, reason: str) -> None:
+def _end(session: Session, event: _Event, open_holds: Sequence[HoldRow], reason: str) -> None:
     service.release_all(session, open_holds)
-    ending.end_many(session, open_holds, HoldStatus.CANCELLED, ActionContext(SYSTEM, now, database_of(session).entropy))
+    ending.end_many(session, open_holds, HoldStatus.CANCELLED, event.context.by_system())
     numbers = sorted(hold.seat for hold in open_holds if hold.seat is not None)
     count = sum(hold.quantity for hold in open_holds)
-    _record(session, event, "holds_ended", now, {"seats": numbers, "count": count, "reason": reason})
+    _record(session, event, "holds_ended", {"seats": numbers, "count": count, "reason": reason})
 
 
-def _record(session: Session, event: Event, name: str, now: Millis, summary: dict[str, Any]) -> None:
-    organisation_id, event_id, number = event
+def _record(session: Session, event: _Event, name: str, summary: dict[str, Any]) -> None:
     if not summary["count"]:
         return
-    record(session, AuditLine(SYSTEM, name, "event", event_id, organisation_id, now, None, summary))
-    record_fact(session, Fact(name, organisation_id, now, {"event": event_id, "event_number": number}, summary))
+    where, now = event.organisation_id, event.context.now
+    record(session, AuditLine(SYSTEM, name, "event", event.event_id, where, now, None, summary))
+    subjects = {"event": event.event_id, "event_number": event.number}
+    record_fact(session, Fact(name, where, now, subjects, summary))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -13,20 +12,17 @@ from shared.clock import Millis
 from shared.errors import NotFound
 from sync_server.holds import places, seats
 from sync_server.holds.models import EventSeatRow, HoldRow, HoldStatus, SeatState
+from sync_server.seating.taken import Taken
 
 
-def taken_seats(session: Session, event_id: str, now: Millis) -> tuple[set[int], bool]:
-    """The numbers of the seats that are sold, or held and not overdue; and whether any is sold."""
+def taken(session: Session, event_id: str, now: Millis) -> Taken:
+    """The seats and places that are sold, or held and not overdue."""
     seat = EventSeatRow
     held = and_(seat.state == SeatState.HELD, seat.held_until > now)
     here = select(seat.seat, seat.state).where(seat.event_id == event_id, or_(seat.state == SeatState.SOLD, held))
     rows = session.execute(here).all()
-    return {number for number, _ in rows}, any(state == SeatState.SOLD for _, state in rows)
-
-
-def taken_places(session: Session, event_id: str, now: Millis) -> Counter[int]:
-    """Places that are sold, or held and not overdue, by zone number."""
-    return places.taken(session, event_id, now)
+    sold = any(state == SeatState.SOLD for _, state in rows)
+    return Taken(event_id, {number for number, _ in rows}, places.taken(session, event_id, now), sold)
 
 
 def mine(
@@ -45,9 +41,10 @@ def mine(
     return session.execute(select(HoldRow).where(*wanted).order_by(*in_order)).scalars().all()
 
 
-def count_ever(session: Session, event_id: str) -> int:
+def count_ever(session: Session, organisation_id: str, event_id: str) -> int:
     """The number of holds an event ever had."""
-    return session.execute(select(func.count()).where(HoldRow.event_id == event_id)).scalar_one()
+    here = HoldRow.organisation_id == organisation_id, HoldRow.event_id == event_id
+    return session.execute(select(func.count()).where(*here)).scalar_one()
 
 
 def of_bearer(session: Session, bearer_id: str, now: Millis) -> Sequence[HoldRow]:
@@ -113,4 +110,4 @@ def occupancy(session: Session, event_id: str, now: Millis) -> Occupancy:
     """How many seats and places of an event are held and sold now."""
     held, sold = seats.count_taken(session, event_id, now)
     places_held = places.held(session, event_id, now)
-    return Occupancy(held + places_held.total(), sold + (taken_places(session, event_id, now) - places_held).total())
+    return Occupancy(held + places_held.total(), sold + (places.taken(session, event_id, now) - places_held).total())

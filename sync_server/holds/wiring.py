@@ -9,42 +9,30 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
-from sync_server.events.dependents import DEPENDENTS_REQUESTED
-from sync_server.holds import event_handlers, expiry, occupancy_notifier, queries, service
+from sync_server.customers.signals import GuestCreated, GuestRemoved
+from sync_server.events.signals import EventChanged, EventStatusChanged
+from sync_server.holds import event_handlers, expiry, occupancy_notifier, service
 from sync_server.holds.ending import HOLDS_ENDED
 from sync_server.holds.redis_rebuild import cached_holds, job
 from sync_server.holds.runtime import STATE_KEY, HoldRuntime
 from sync_server.plumbing.database import after_commit
 from sync_server.plumbing.jobs import Job
 from sync_server.plumbing.parts import Parts
-from sync_server.seating.event_layouts import LAYOUT_CHANGING
-from sync_server.seating.taken import COLLECT_TAKEN
-
-_ENDED = ("event_cancelled", "event_ended", "event_archived")
-_DATED = ("event_published", "event_went_live")
+from sync_server.seating.signals import LayoutChanging
 
 
 def wire(parts: Parts) -> None:
     """Register the handlers, which act in the transactions of other packages; caches change after the commit."""
     runtime = HoldRuntime(parts)
     parts.local_state[STATE_KEY] = runtime
-    on = parts.database.on
-    on(COLLECT_TAKEN, _add_taken)
-    on(DEPENDENTS_REQUESTED, _count_holds)
-    for names, handler in (
-        (_ENDED, event_handlers.on_cancelled),
-        (_DATED, event_handlers.on_dated),
-        (("event_unpublished",), event_handlers.on_back_to_draft),
-        (("event_postponed",), event_handlers.on_postponed),
-        (("event_changed",), event_handlers.on_changed),
-        (("guest_gone",), event_handlers.on_guest_removed),
-    ):
-        for name in names:
-            on(name, handler)
-    on(LAYOUT_CHANGING, _layout_changing)
-    on("guest_let_in", _create_counter)
-    on(service.HELD, _cache(runtime))
-    on(HOLDS_ENDED, _drop(runtime))
+    signals = parts.database.signals
+    signals.on(EventStatusChanged, event_handlers.on_status_changed)
+    signals.on(EventChanged, event_handlers.on_changed)
+    signals.on(GuestCreated, _create_counter)
+    signals.on(GuestRemoved, event_handlers.on_guest_removed)
+    signals.on(LayoutChanging, _layout_changing)
+    parts.database.on(service.HELD, _cache(runtime))
+    parts.database.on(HOLDS_ENDED, _drop(runtime))
     parts.jobs.append(Job("holds.sweep", 1_000, expiry.sweep))
     parts.jobs.append(
         Job("holds.forget_tallies", 3_600_000, lambda s, context: expiry.delete_old_counters(s, context.now))
@@ -54,23 +42,12 @@ def wire(parts: Parts) -> None:
     parts.announcers.append(occupancy_notifier.occupancy_notifier(parts))
 
 
-def _add_taken(session: Session, query: Any, now: Millis) -> None:
-    seats, sold = queries.taken_seats(session, query.event_id, now)
-    query.seats |= seats
-    query.places.update(queries.taken_places(session, query.event_id, now))
-    query.sold = query.sold or sold
+def _create_counter(session: Session, guest: GuestCreated) -> None:
+    service.create_counter(session, guest.guest_id, guest.organisation_id, guest.context.now)
 
 
-def _count_holds(session: Session, query: Any, _now: Millis) -> None:
-    query.uses["holds, old ones among them"] = queries.count_ever(session, query.event_id)
-
-
-def _create_counter(session: Session, guest: Any, now: Millis) -> None:
-    service.create_counter(session, guest.id, guest.organisation_id, now)
-
-
-def _layout_changing(session: Session, subject: Any, _now: Millis) -> None:
-    event_handlers.bump_sale_version(session, *subject)
+def _layout_changing(session: Session, event: LayoutChanging) -> None:
+    event_handlers.bump_sale_version(session, event.organisation_id, event.event_id)
 
 
 def _cache(runtime: HoldRuntime) -> Callable[[Session, Any, Millis], None]:

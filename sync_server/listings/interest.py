@@ -5,15 +5,14 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 from sqlalchemy import delete
 from sqlalchemy.orm import Session
 
-from shared.clock import Millis
 from sync_server.listings.models import Interest
 from sync_server.listings.rules import HOUR, INTEREST_HOURS, WEIGHTS
-from sync_server.outbox.joins import Joined
+from sync_server.outbox.signals import JoinedElsewhere
 from sync_server.plumbing.caching.cache import Cache, public_key
 from sync_server.plumbing.jobs import Message
 from sync_server.plumbing.principals import ActionContext
@@ -48,10 +47,10 @@ class InterestCounter:
         session.execute(delete(Interest).where(Interest.hour < context.now // HOUR - INTEREST_HOURS))
 
 
-def record_join(session: Session, join: Any, now: Millis) -> None:
+def record_join(session: Session, join: JoinedElsewhere) -> None:
     """Count a join elsewhere, in the transaction that records it."""
-    if isinstance(join, Joined) and join.step > 0:
-        add_interest(session, {(join.event_id, now // HOUR): WEIGHTS["joined"]})
+    if join.step > 0:
+        add_interest(session, {(join.event_id, join.now // HOUR): WEIGHTS["joined"]})
 
 
 def add_interest(session: Session, weights: dict[tuple[str, int], int]) -> None:

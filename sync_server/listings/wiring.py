@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
 
 from sqlalchemy.orm import Session
 
-from shared.clock import Millis
-from sync_server.events.service import SOLD_OUT_CHANGED
+from sync_server.events.signals import EventChanged, SoldOutChanged
 from sync_server.listings import interest, service, trending
-from sync_server.outbox.joins import JOINED_ELSEWHERE
 from sync_server.outbox.notifications import is_event_change
+from sync_server.outbox.signals import JoinedElsewhere
 from sync_server.plumbing.caching.cache import Cache, public_key
 from sync_server.plumbing.database import after_commit
 from sync_server.plumbing.jobs import Job, Message
@@ -23,9 +21,10 @@ PUBLIC_SCOPE = public_key("", "").scope
 
 def wire(parts: Parts) -> None:
     """Subscribe to the transactions that change events and count joins."""
-    parts.database.on("event_changed", partial(_event_changed, parts.cache))
-    parts.database.on(SOLD_OUT_CHANGED, partial(_sold_out_changed, parts.cache))
-    parts.database.on(JOINED_ELSEWHERE, partial(_joined, parts.cache))
+    signals = parts.database.signals
+    signals.on(EventChanged, partial(_event_changed, parts.cache))
+    signals.on(SoldOutChanged, partial(_sold_out_changed, parts.cache))
+    signals.on(JoinedElsewhere, partial(_joined, parts.cache))
     counter = interest.InterestCounter(parts.cache)
     parts.announcers.extend([counter.receive, partial(_invalidate_again, parts.cache)])
     parts.jobs.extend(
@@ -37,16 +36,15 @@ def wire(parts: Parts) -> None:
     )
 
 
-def _event_changed(cache: Cache, session: Session, subject: Any, now: Millis) -> None:
-    _organisation, event_id, _number = subject
-    if service.refresh_listing(session, event_id, now):
+def _event_changed(cache: Cache, session: Session, event: EventChanged) -> None:
+    if service.refresh_listing(session, event.event_id, event.context.now):
         after_commit(session, partial(_invalidate_lists, cache))
-    after_commit(session, lambda: cache.invalidate(public_key("event", event_id)))
+    after_commit(session, lambda: cache.invalidate(public_key("event", event.event_id)))
 
 
-def _sold_out_changed(cache: Cache, session: Session, event_id: Any, _now: Millis) -> None:
+def _sold_out_changed(cache: Cache, session: Session, event: SoldOutChanged) -> None:
     """Other numbers in the feed may be a few seconds old, but nobody should come for a sold-out event."""
-    after_commit(session, lambda: cache.invalidate(public_key("event", event_id)))
+    after_commit(session, lambda: cache.invalidate(public_key("event", event.event_id)))
     after_commit(session, lambda: cache.invalidate_family(PUBLIC_SCOPE, "feed"))
 
 
@@ -63,6 +61,6 @@ def _invalidate_again(cache: Cache, messages: Sequence[Message]) -> None:
         _invalidate_lists(cache)
 
 
-def _joined(cache: Cache, session: Session, join: Any, now: Millis) -> None:
-    interest.record_join(session, join, now)
+def _joined(cache: Cache, session: Session, join: JoinedElsewhere) -> None:
+    interest.record_join(session, join)
     after_commit(session, lambda: cache.invalidate(public_key("event", join.event_id)))

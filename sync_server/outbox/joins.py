@@ -12,11 +12,10 @@ from sqlalchemy.orm import Session
 from shared.clock import Millis
 from shared.errors import Unreadable
 from sync_server.outbox import queries
-from sync_server.plumbing.database import emit
+from sync_server.outbox.signals import JoinedElsewhere
+from sync_server.plumbing.signals import send
 
 STEPS: Final = {"join.confirmed": 1, "join.canceled": -1}
-JOINED_ELSEWHERE: Final = "joined_elsewhere"
-"""Emitted in the same transaction, with a `Joined`, for whoever shows the number."""
 
 _MARK_PROCESSED = text(
     "INSERT INTO processed_messages (message_id, processed_at) VALUES (:id, :now) ON CONFLICT DO NOTHING RETURNING 1"
@@ -34,15 +33,6 @@ class Join:
 
     message_id: str
     event_id: str
-    step: int
-
-
-@dataclass(frozen=True, slots=True)
-class Joined:
-    """The new number of participants, and the change."""
-
-    event_id: str
-    participants: int
     step: int
 
 
@@ -81,5 +71,5 @@ def count(session: Session, join: Join, now: Millis) -> bool:
         return False
     session.execute(_COUNT, {"event": join.event_id, "step": join.step, "now": now})
     number = queries.joined_elsewhere(session, [join.event_id]).get(join.event_id, 0)
-    emit(session, JOINED_ELSEWHERE, Joined(join.event_id, number, join.step), now)
+    send(session, JoinedElsewhere(join.event_id, number, join.step, now))
     return True

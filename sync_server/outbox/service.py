@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, cast
+from typing import Any, cast
 
 from sqlalchemy import Table, case, event, insert, update
 from sqlalchemy.orm import Session
@@ -16,12 +16,12 @@ from sync_server.audit.service import AuditLine
 from sync_server.outbox.leases import BROKER, LOCAL, lock
 from sync_server.outbox.models import OutboxRow
 from sync_server.outbox.rules import stream_of
-from sync_server.plumbing.database import after_commit, database_of, emit
+from sync_server.outbox.signals import FactRecorded
+from sync_server.plumbing.database import after_commit, database_of
 from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.signals import send
 
 _QUEUED = "facts"
-RECORDED: Final = "fact_recorded"
-"""Emitted with each fact, inside its transaction."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ def record(session: Session, fact: Fact) -> None:
         event.listen(session, "before_commit", _write, once=True)
         after_commit(session, database_of(session).wake_workers)
     queued.append(fact)
-    emit(session, RECORDED, fact, fact.at)
+    send(session, FactRecorded(fact.organisation_id, fact.name))
 
 
 def _write(session: Session) -> None:

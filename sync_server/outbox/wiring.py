@@ -7,7 +7,6 @@ from functools import partial
 
 from sqlalchemy.orm import Session
 
-from shared.clock import Millis
 from sync_server.outbox.notifications import (
     bus_publisher,
     cache_invalidator,
@@ -15,7 +14,7 @@ from sync_server.outbox.notifications import (
     is_event_change,
     is_venue_change,
 )
-from sync_server.outbox.service import RECORDED, Fact
+from sync_server.outbox.signals import FactRecorded
 from sync_server.plumbing.database import after_commit
 from sync_server.plumbing.parts import Parts
 
@@ -26,7 +25,7 @@ STOP_POLL_S = 0.5
 def wire(parts: Parts) -> None:
     """Publish facts on the bus, invalidate caches, and watch the broker where one is configured."""
     parts.announcers.extend([cache_invalidator(parts.cache), bus_publisher(parts.bus)])
-    parts.database.on(RECORDED, partial(_on_fact_recorded, parts))
+    parts.database.signals.on(FactRecorded, partial(_on_fact_recorded, parts))
     if parts.backends.bus_connected is not None:
         parts.dependencies["redis"] = parts.backends.bus_connected
         parts.database.wake_ups.append(lambda: parts.bus.publish(COMMITTED, {}))
@@ -34,7 +33,7 @@ def wire(parts: Parts) -> None:
         _watch_broker(parts, parts.config.amqp_url)
 
 
-def _on_fact_recorded(parts: Parts, session: Session, fact: Fact, _now: Millis) -> None:
+def _on_fact_recorded(parts: Parts, session: Session, fact: FactRecorded) -> None:
     """Invalidate at the commit: whoever changes an event and reads it at once must not wait for the relay."""
     if is_event_change(fact.name) or is_venue_change(fact.name):
         after_commit(session, partial(invalidate_lists, parts.cache, fact.organisation_id))

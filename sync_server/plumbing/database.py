@@ -13,6 +13,8 @@ from sqlalchemy.orm import Session
 
 from shared.clock import Clock, Millis
 from shared.ids import Entropy
+from sync_server.plumbing.ports import Ports
+from sync_server.plumbing.signals import Signals
 from sync_server.plumbing.sql.autocommit import AutocommitPool
 from sync_server.plumbing.sql.group_commit import GroupCommit
 
@@ -30,6 +32,9 @@ class Database:
         self.entropy = entropy
         self.embedded = engine.dialect.name == "sqlite"
         self.before_commit: list[BeforeCommit] = []
+        self.signals = Signals()
+        self.ports = Ports()
+        self._info = {"database": self, "signals": self.signals, "ports": self.ports}
         self.handlers: dict[str, list[Handler]] = {}
         self.wake_ups: list[Callable[[], None]] = []
         self.work_pending = threading.Event()  # set after commits that leave work for the worker: facts to deliver
@@ -48,7 +53,7 @@ class Database:
     def reading(self) -> Iterator[Session]:
         """A session with one snapshot of the database."""
         with Session(self._readers, expire_on_commit=False) as session:
-            session.info["database"] = self
+            session.info.update(self._info)
             yield session
 
     @contextmanager
@@ -58,7 +63,7 @@ class Database:
         On PostgreSQL it saves the round trips that begin and end a transaction, for reads with very many requests.
         """
         with Session(self._autocommit, expire_on_commit=False) as session:
-            session.info["database"] = self
+            session.info.update(self._info)
             yield session
 
     @contextmanager
@@ -66,7 +71,7 @@ class Database:
         """One transaction: committed at the end, after `before_commit` has run, or rolled back as a whole."""
         wake_ups: list[Callable[[], None]] = []
         with self._one_writer(), Session(self._writers, expire_on_commit=False) as session, session.begin():
-            session.info.update(database=self, after_commit=wake_ups)
+            session.info.update(self._info, after_commit=wake_ups)
             yield session
             session.flush()
             for act in self.before_commit:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from shared.clock import Millis
@@ -70,3 +70,7 @@ class ActionContext:
     actor: Actor
     now: Millis
     entropy: Entropy
+
+    def by_system(self) -> ActionContext:
+        """For what follows from the action by itself: nobody has asked for it."""
+        return replace(self, actor=SYSTEM)

@@ -54,7 +54,7 @@ def move_next_batch(session: Session, row: ReseatingRecord, context: ActionConte
 
 def _finish(session: Session, row: ReseatingRecord, context: ActionContext) -> None:
     seat_moves.finish_moves(session, row.event_id)
-    event_layouts.reopen(session, row.organisation_id, row.event_id, context)
+    event_layouts.reopen(session, row.organisation_id, row.event_id)
     row.state, row.done_at = "done", context.now
     session.flush()
     organisation_id, counts = row.organisation_id, row.report["counts"]
@@ -74,7 +74,7 @@ def resume_abandoned(session: Session, context: ActionContext) -> object:
     if row is None:
         return None
     if row.state == "closed":
-        service.reopen(session, row.organisation_id, row.event_id, row.id, context)
+        service.reopen(session, row.organisation_id, row.event_id, row.id)
         return None
     more = move_next_batch(session, row, context)
     if more:

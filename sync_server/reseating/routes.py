@@ -73,7 +73,7 @@ def _begin(event_id: str, move: MoveRequest, migration_id: str) -> None:
             service.begin(session, organisation(), event_id, move, context())
     except Exception:
         with parts().database.writing() as session:
-            service.reopen(session, organisation(), event_id, migration_id, _now())
+            service.reopen(session, organisation(), event_id, migration_id)
         raise
 
 

@@ -103,21 +103,21 @@ def close(
     row = queries.planned(session, organisation_id, event_id, move.fingerprint)
     if row.state == "planned":
         event_layouts.require_not_moving(session, organisation_id, event_id)
-        event_layouts.close_for_move(session, organisation_id, event_id, context)
+        event_layouts.close_for_move(session, organisation_id, event_id)
         row.state, row.touched_at = "closed", context.now
     elif row.state == "closed":
         raise seating_rules.guests_being_moved()
     return row
 
 
-def reopen(session: Session, organisation_id: str, event_id: str, reseating_id: str, context: ActionContext) -> None:
+def reopen(session: Session, organisation_id: str, event_id: str, reseating_id: str) -> None:
     """Call off a move that has not begun: sales resume, and the report can be used again."""
     event_service.lock_event(session, organisation_id, event_id)
     row = queries.reseating(session, organisation_id, event_id, reseating_id)
     session.refresh(row)
     if row.state == "closed":
         row.state = "planned"
-        event_layouts.reopen(session, organisation_id, event_id, context)
+        event_layouts.reopen(session, organisation_id, event_id)
 
 
 def begin(

@@ -22,9 +22,11 @@ from shared.snapshot import (
     digest_remove,
     pack,
 )
-from sync_server.plumbing.database import Database, after_commit, emit
+from sync_server.plumbing.database import Database, after_commit
+from sync_server.plumbing.signals import send
 from sync_server.revisions.head_notifier import HeadNotifier
 from sync_server.revisions.models import HeadRow, LineageRow, RevisionRow, SnapshotRow, SupersededRow
+from sync_server.revisions.signals import RevisionRises
 
 T = TypeVar("T")
 Pending = dict[tuple[int, int], Row]  # by kind and key: the last version of a row counts
@@ -150,7 +152,7 @@ def _raise(session: Session, head: HeadRow, pending: Pending, now: Millis, *, is
         return
     old = [before[int(row.kind), row.key] for row in changed if (int(row.kind), row.key) in before]
     if is_first:
-        emit(session, "revision_rises", (event_number, head.settled_at), now)
+        send(session, RevisionRises(event_number, head.settled_at))
         head.settled_at = max(head.settled_at, now)
     head.revision += 1
     head.digest = _digest_after(head.digest, old, changed)

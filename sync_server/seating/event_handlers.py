@@ -1,4 +1,4 @@
-"""Handles events that are copied or moved to another venue, and reports how layouts are used."""
+"""Handles events that are copied or moved to another venue, and answers how layouts are used."""
 
 from __future__ import annotations
 
@@ -7,15 +7,11 @@ from typing import Any, Final
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from shared.clock import Millis
 from sync_server.events import queries as events
-from sync_server.events.dependents import EventDependents
-from sync_server.events.series.copying import CopiedEvent
 from sync_server.events.service import record_change, set_layout_capacity
-from sync_server.plumbing.principals import ActionContext
+from sync_server.events.signals import EventCopied, EventMoved
 from sync_server.seating import queries
 from sync_server.seating.models import EventLayoutRecord, LayoutRecord
-from sync_server.seating.taken import taken
 
 _COPIED_COLUMNS: Final = (
     "organisation_id",
@@ -42,21 +38,18 @@ def planned_capacity(session: Session, venue_id: str) -> dict[str, int]:
     return {name: int(capacity) for name, capacity in session.execute(largest.group_by(LayoutRecord.name))}
 
 
-def count_uses(session: Session, dependents: EventDependents, now: Millis) -> None:
-    """Report the event's layout, and its sold or held seats and places."""
-    if queries.find_event_layout(session, dependents.organisation_id, dependents.event_id) is not None:
-        dependents.uses["layouts"] = 1
-    occupied = taken(session, dependents.event_id, now)
-    dependents.taken = len(occupied.seats) + occupied.places.total()
-    dependents.uses["seats and places sold or held"] = dependents.taken
+def count_event_layouts(session: Session, organisation_id: str, event_id: str) -> int:
+    """How many layouts an event has: one or none."""
+    return 0 if queries.find_event_layout(session, organisation_id, event_id) is None else 1
 
 
-def copy_layout(session: Session, copied: CopiedEvent, now: Millis) -> None:
+def copy_layout(session: Session, copied: EventCopied) -> None:
     """Give the copy the same layout version with the same overrides."""
     source = queries.find_event_layout(session, copied.organisation_id, copied.source_id)
     if source is None:
         return
     columns: dict[str, Any] = {name: getattr(source, name) for name in _COPIED_COLUMNS}
+    now = copied.context.now
     session.add(EventLayoutRecord(**columns, event_id=copied.copy_id, created_at=now, updated_at=now))
     session.flush()
     capacity = events.event(session, copied.organisation_id, copied.source_id).layout_capacity
@@ -66,13 +59,13 @@ def copy_layout(session: Session, copied: CopiedEvent, now: Millis) -> None:
     record_change(session, event, "event_layout_chosen", copied.context, after=after)
 
 
-def drop_layout(session: Session, organisation_id: str, event_id: str, context: ActionContext) -> None:
+def drop_layout(session: Session, moved: EventMoved) -> None:
     """Remove the layout of an event that moved to another venue; such an event has nothing sold or held."""
-    row = queries.find_event_layout(session, organisation_id, event_id)
+    row = queries.find_event_layout(session, moved.organisation_id, moved.event_id)
     if row is None:
         return
     session.delete(row)
     session.flush()
-    set_layout_capacity(session, organisation_id, event_id, 0)
-    event = events.event(session, organisation_id, event_id)
-    record_change(session, event, "event_layout_dropped", context, before={"layout": row.layout_id})
+    set_layout_capacity(session, moved.organisation_id, moved.event_id, 0)
+    event = events.event(session, moved.organisation_id, moved.event_id)
+    record_change(session, event, "event_layout_dropped", moved.context, before={"layout": row.layout_id})

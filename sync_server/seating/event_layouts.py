@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any
 
 from sqlalchemy.orm import Session
 
@@ -17,18 +17,14 @@ from sync_server.events import service as event_service
 from sync_server.events.rules import check_changeable
 from sync_server.outbox.service import Fact
 from sync_server.outbox.service import record as record_fact
-from sync_server.plumbing.database import emit
 from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.signals import send
 from sync_server.seating import queries, rules
 from sync_server.seating.layouts.overlay import Deltas, EventZone, LayoutZone, check_deltas, event_zones
 from sync_server.seating.models import EventLayoutRecord, LayoutRecord
+from sync_server.seating.signals import LayoutChanging
 from sync_server.seating.taken import Taken, taken
 from sync_server.venues import queries as venues
-
-LAYOUT_CHANGING: Final = "event_layout_changing"
-"""Emitted with organisation and event before the taken seats are read; from then on, new holds must wait."""
-LAYOUT_CHANGED: Final = "event_layout_changed"
-"""Emitted with organisation and event when this transaction changes how the event uses its layout."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +78,7 @@ def choose(
     session: Session, organisation_id: str, event_id: str, chosen: LayoutChoice, context: ActionContext
 ) -> EventLayoutRecord:
     """Assign a layout version with these overrides to an event, replacing its previous choice."""
-    choice = _choice(session, _locked(session, organisation_id, event_id, context), chosen, context)
+    choice = _choice(session, _locked(session, organisation_id, event_id), chosen, context)
     return _store(session, choice, chosen, _check(session, choice, chosen, moving=False), context)
 
 
@@ -108,18 +104,18 @@ def move(
     return _store(session, choice, chosen, _check(session, choice, chosen, moving=True), context)
 
 
-def close_for_move(session: Session, organisation_id: str, event_id: str, context: ActionContext) -> None:
+def close_for_move(session: Session, organisation_id: str, event_id: str) -> None:
     """Stop sales and holds of an event from this transaction on, until `reopen`."""
     events.event(session, organisation_id, event_id, lock=True)
-    emit(session, LAYOUT_CHANGING, (organisation_id, event_id), context.now)
+    send(session, LayoutChanging(organisation_id, event_id))
     queries.event_layout(session, organisation_id, event_id).moving = True
     session.flush()
 
 
-def reopen(session: Session, organisation_id: str, event_id: str, context: ActionContext) -> None:
+def reopen(session: Session, organisation_id: str, event_id: str) -> None:
     """Resume sales and holds: all guests have their new seats."""
     events.event(session, organisation_id, event_id, lock=True)
-    emit(session, LAYOUT_CHANGING, (organisation_id, event_id), context.now)
+    send(session, LayoutChanging(organisation_id, event_id))
     queries.event_layout(session, organisation_id, event_id).moving = False
     session.flush()
 
@@ -152,7 +148,6 @@ def _store(
     session.add(row)
     session.flush()
     event_service.set_layout_capacity(session, row.organisation_id, row.event_id, sum(zone.capacity for zone in zones))
-    emit(session, LAYOUT_CHANGED, (row.organisation_id, row.event_id), context.now)
     after = {"layout": row.layout_id, "version": row.layout_version, "blocked": len(row.blocked_seats)}
     _record(session, choice.event, "event_layout_chosen", context, after=after)
     return row
@@ -160,7 +155,7 @@ def _store(
 
 def drop(session: Session, organisation_id: str, event_id: str, context: ActionContext) -> None:
     """Remove the layout of an event while nothing of it is sold or held."""
-    event = _locked(session, organisation_id, event_id, context)
+    event = _locked(session, organisation_id, event_id)
     row = queries.event_layout(session, organisation_id, event_id)
     if _has_sales(event, taken(session, event_id, context.now)):
         raise _frozen()
@@ -170,9 +165,9 @@ def drop(session: Session, organisation_id: str, event_id: str, context: ActionC
     _record(session, event, "event_layout_dropped", context, before={"layout": row.layout_id})
 
 
-def _locked(session: Session, organisation_id: str, event_id: str, context: ActionContext) -> _Event:
+def _locked(session: Session, organisation_id: str, event_id: str) -> _Event:
     events.event(session, organisation_id, event_id, lock=True)
-    emit(session, LAYOUT_CHANGING, (organisation_id, event_id), context.now)
+    send(session, LayoutChanging(organisation_id, event_id))
     return _event(session, organisation_id, event_id)
 
 

@@ -1,20 +1,15 @@
-"""Collects what is sold or held at an event from the layers above: seating never writes holds or sales.
-
-A higher layer registers `database.on(COLLECT_TAKEN, handler)`; its handler adds to the `Taken` passed to it.
-"""
+"""What is sold or held at an event, asked of the package that sells: seating never writes holds or sales."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Final
 
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
-from sync_server.plumbing.database import emit
-
-COLLECT_TAKEN: Final = "event_inventory_asked"
+from sync_server.plumbing.ports import ports_of
 
 
 @dataclass(slots=True)
@@ -27,8 +22,19 @@ class Taken:
     sold: bool = False  # whether a ticket was ever sold, which freezes the layout
 
 
+@dataclass(frozen=True, slots=True)
+class SeatingPorts:
+    """What seating asks of higher packages."""
+
+    taken: Callable[[Session, str, Millis], Taken]
+
+
 def taken(session: Session, event_id: str, now: Millis) -> Taken:
     """What is sold or held at an event at `now`."""
-    found = Taken(event_id)
-    emit(session, COLLECT_TAKEN, found, now)
-    return found
+    return ports_of(session, SeatingPorts).taken(session, event_id, now)
+
+
+def count_taken(session: Session, event_id: str, now: Millis) -> int:
+    """How many seats and places are sold or held at `now`."""
+    found = taken(session, event_id, now)
+    return len(found.seats) + found.places.total()

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from shared.clock import Millis
 from shared.snapshot import TicketTypeRow
 from sync_server.audit.service import AuditLine, record
-from sync_server.events.series.copying import CopiedEvent
+from sync_server.events.signals import EventCopied
 from sync_server.revisions import service as revisions
 from sync_server.tickets import queries
 from sync_server.tickets.models import TicketTypeRecord
@@ -20,8 +20,9 @@ _COPIED: Final = tuple(
 )
 
 
-def copy_types(session: Session, copied: CopiedEvent, now: Millis) -> None:
+def copy_types(session: Session, copied: EventCopied) -> None:
     """Copy the ticket types under the same numbers, with their times shifted like the event's."""
+    now = copied.context.now
     ticket_types = [_copy(source, copied, now) for source in queries.ticket_types(session, copied.source_id)]
     session.add_all(ticket_types)
     session.flush()
@@ -35,7 +36,7 @@ def copy_types(session: Session, copied: CopiedEvent, now: Millis) -> None:
         record(session, line)
 
 
-def _copy(source: TicketTypeRecord, copied: CopiedEvent, now: Millis) -> TicketTypeRecord:
+def _copy(source: TicketTypeRecord, copied: EventCopied, now: Millis) -> TicketTypeRecord:
     fields = {name: getattr(source, name) for name in _COPIED}
     for name in ("not_before", "not_after"):
         fields[name] = fields[name] + copied.shift_ms // 1000 if fields[name] else 0

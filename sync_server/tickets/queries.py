@@ -170,6 +170,12 @@ def ticket_types(session: Session, event_id: str) -> Sequence[TicketTypeRecord]:
     return session.execute(statement.order_by(TicketTypeRecord.number)).scalars().all()
 
 
+def count_types(session: Session, organisation_id: str, event_id: str) -> int:
+    """How many ticket types an event has."""
+    here = TicketTypeRecord.organisation_id == organisation_id, TicketTypeRecord.event_id == event_id
+    return session.execute(select(func.count()).where(*here)).scalar_one()
+
+
 def planned_quantity(session: Session, event_id: str) -> int:
     """The total quantity of an event's ticket types."""
     total = select(func.coalesce(func.sum(TicketTypeRecord.quantity), 0)).where(TicketTypeRecord.event_id == event_id)

@@ -13,15 +13,16 @@ from shared.ids import uuid7
 from sync_server.audit.service import AuditLine, record
 from sync_server.outbox.service import Fact
 from sync_server.outbox.service import record as record_fact
-from sync_server.plumbing.database import emit
 from sync_server.plumbing.folding import fold
+from sync_server.plumbing.ports import ports_of
 from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.signals import send
 from sync_server.plumbing.slugs import slug_of
 from sync_server.venues import queries, rules
 from sync_server.venues.models import GateRecord, VenueRecord
+from sync_server.venues.ports import VenuePorts
+from sync_server.venues.signals import GatesChanged
 
-VENUE_USES_REQUESTED: Final = "venue_uses_requested"
-LAYOUT_CAPACITIES_REQUESTED: Final = "venue_layout_capacities_requested"
 _FACTS: Final = {
     "venue.created": "venue_created",
     "venue.changed": "venue_changed",
@@ -66,10 +67,7 @@ def change_venue(
     before = _change(row, values, context.now)
     _check_location(row)
     if values.get("max_capacity"):
-        planned: dict[str, int] = {}
-        # Handlers add the capacity of each layout.
-        emit(session, LAYOUT_CAPACITIES_REQUESTED, (venue_id, planned), context.now)
-        rules.check_layouts_fit(row.max_capacity, planned)
+        rules.check_layouts_fit(row.max_capacity, ports_of(session, VenuePorts).layout_capacities(session, venue_id))
     _flush_or_conflict(session, "Your organisation already has a venue with that slug. Choose another.", "slug_taken")
     _record_venue(session, context, "venue.changed", row, before=before, after=values)
     return row
@@ -98,9 +96,7 @@ def restore_venue(session: Session, organisation_id: str, venue_id: str, context
 def delete_venue(session: Session, organisation_id: str, venue_id: str, context: ActionContext) -> None:
     """Delete a venue and its gates for good; Conflict `venue_in_use` if anything else belongs to it."""
     row = queries.venue(session, organisation_id, venue_id, lock=True)
-    uses: dict[str, int] = {}
-    emit(session, VENUE_USES_REQUESTED, (venue_id, uses), context.now)  # handlers add their counts
-    rules.check_unused(uses)
+    rules.check_unused({what: count(session, venue_id) for what, count in ports_of(session, VenuePorts).uses.items()})
     for gate in queries.gates(session, venue_id):
         session.delete(gate)
     session.flush()
@@ -126,7 +122,7 @@ def add_gate(
     session.add(row)
     _flush_or_conflict(session, f"This venue already has a gate {row.code!r}.", "gate_code_taken")
     _record_gate(session, context, "gate.created", row, after={"code": row.code, "name": row.name})
-    emit(session, "gates_changed", venue_id, context.now)
+    send(session, GatesChanged(venue_id))
     return row
 
 
@@ -145,7 +141,7 @@ def change_gate(
     before = _change(row, changes, context.now)
     session.flush()
     _record_gate(session, context, "gate.changed", row, before=before, after=dict(changes))
-    emit(session, "gates_changed", venue_id, context.now)
+    send(session, GatesChanged(venue_id))
     return row
 
 

@@ -14,9 +14,10 @@ from sync_server.events.lifecycle import publishing
 from sync_server.events.models import EventRecord
 from sync_server.events.rules import check_times
 from sync_server.events.service import put_rows, record_change, times_of
+from sync_server.events.signals import EventStatusChanged, EventTimesMoved
 from sync_server.events.snapshot_rows import own_rows
-from sync_server.plumbing.database import emit
 from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.signals import send
 
 #: Must move with the date: otherwise they would open or close the doors on the old one.
 _PLANNED_TIMES: Final = ("doors_at", "go_live_at", "end_at_auto")
@@ -92,7 +93,7 @@ def _transition(
     before = {"status": old.value, **{name: times_before[name] for name in moved}}
     after = {"status": target.value, "rescheduled_at": row.rescheduled_at, **moved}
     record_change(session, row, _FACTS[target], context, before=before, after=after, reason=reason)
-    emit(session, _FACTS[target], (row.organisation_id, row.id, row.number), context.now)
+    send(session, EventStatusChanged(row.organisation_id, row.id, row.number, target, context))
 
 
 def _set_columns(row: EventRecord, old: EventStatus, target: EventStatus, now: Millis, reason: str) -> None:
@@ -142,7 +143,7 @@ def reschedule(
     _shift(row, distance, _PLANNED_TIMES + _SALE_TIMES if move_times else _PLANNED_TIMES)
     check_times(times_of(row))
     if move_times:
-        emit(session, "event_times_moved", (row.organisation_id, row.id, distance), context.now)
+        send(session, EventTimesMoved(row.organisation_id, row.id, distance, context))
     session.flush()
     put_rows(session, row, own_rows(row))
     after = {"rescheduled_at": at, "times_moved_by_ms": distance if move_times else 0}

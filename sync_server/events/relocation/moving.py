@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 from sqlalchemy import delete
 from sqlalchemy.orm import Session
@@ -20,15 +20,14 @@ from sync_server.events.lifecycle import publishing
 from sync_server.events.models import EventRecord, GateZonesRecord
 from sync_server.events.relocation import consent
 from sync_server.events.service import flush_or_conflict, put_rows, record_change, venue_columns
+from sync_server.events.signals import EventMoved
 from sync_server.events.snapshot_rows import own_rows
-from sync_server.plumbing.database import emit
 from sync_server.plumbing.principals import ActionContext
 from sync_server.plumbing.sealing import Sealer
+from sync_server.plumbing.signals import send
 from sync_server.venues import queries as venues
 from sync_server.venues.queries import Venue
 from sync_server.venues.rules import check_not_archived
-
-EVENT_MOVED: Final = "event_moved"
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +146,7 @@ def _apply(session: Session, move: _Move) -> None:
     require_unique(session, row)
     flush_or_conflict(session)
     session.execute(delete(GateZonesRecord).where(GateZonesRecord.event_id == row.id))  # these were for the old gates
-    emit(session, EVENT_MOVED, (row.organisation_id, row.id, context), context.now)
+    send(session, EventMoved(row.organisation_id, row.id, context))
     rows: list[AnyRow | Row] = [Row(RowKind.GATE, gate.number, None) for gate in old_gates]
     put_rows(session, row, [*rows, *own_rows(row), *queries.gate_rows(session, row)])
     after = {**columns, "means": move.consequences}

@@ -16,12 +16,12 @@ from sync_server.accounts import queries as accounts
 from sync_server.events import queries, rules
 from sync_server.events.models import EventRecord, GateZonesRecord, ZoneRecord
 from sync_server.events.service import create_event, put_rows, record_change
+from sync_server.events.signals import EventCopied
 from sync_server.events.snapshot_rows import window, zone_row
 from sync_server.images import service as images
-from sync_server.plumbing.database import emit
 from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.signals import send
 
-EVENT_COPIED: Final = "event_copied"
 _COPIED_COLUMNS: Final = (
     "venue_id",
     "name",
@@ -43,18 +43,6 @@ _COPIED_COLUMNS: Final = (
     "cover_alts",
 )
 _SHIFTED_TIMES: Final = ("doors_at", "sale_start_at", "sale_end_at", "go_live_at", "end_at_auto")
-
-
-@dataclass(frozen=True, slots=True)
-class CopiedEvent:
-    """Emitted after a copy, so that other domains copy what they store for the event."""
-
-    organisation_id: str
-    source_id: str
-    copy_id: str
-    copy_number: int
-    shift_ms: int  # how much later the copy takes place
-    context: ActionContext
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,8 +103,7 @@ def _copy(session: Session, source: EventRecord, request: CopyRequest, context: 
     fields["cover_images"] = images.existing_images(session, source.organisation_id, source.cover_images)
     row = create_event(session, source.organisation_id, fields, context, copied_from=source.id)
     _copy_zones(session, source, row)
-    copied = CopiedEvent(source.organisation_id, source.id, row.id, row.number, shift_ms, context)
-    emit(session, EVENT_COPIED, copied, context.now)
+    send(session, EventCopied(source.organisation_id, source.id, row.id, row.number, shift_ms, context))
     return row
 
 

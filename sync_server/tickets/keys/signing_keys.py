@@ -16,12 +16,13 @@ from shared.ids import Entropy
 from shared.keys import KeyState
 from shared.snapshot import KeyRow
 from sync_server.accounts.service import lock_organisation
+from sync_server.accounts.signals import OrganisationRowsChanged
 from sync_server.audit.service import AuditLine, record
 from sync_server.outbox.service import Fact
 from sync_server.outbox.service import record as record_fact
-from sync_server.plumbing.database import emit
 from sync_server.plumbing.principals import ActionContext
 from sync_server.plumbing.sealing import Sealer
+from sync_server.plumbing.signals import send
 from sync_server.tickets.models import TicketKeyRecord, TicketRecord
 
 # Gates have this long to fetch a new key before tickets are signed with it.
@@ -197,7 +198,7 @@ def _record(
     old = None if before is None else {"state": before}
     record(session, AuditLine(context.actor, name, "key", str(row.id), where, context.now, old, after, reason))
     record_fact(session, Fact(name, where, context.now, {"key": row.id}, after))
-    emit(session, "organisation_rows_changed", (where, [_key_row(row)]), context.now)
+    send(session, OrganisationRowsChanged(where, [_key_row(row)]))
 
 
 def _key_row(row: TicketKeyRecord) -> KeyRow:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 import pytest
 from sqlalchemy import select
@@ -12,6 +11,7 @@ from sqlalchemy.orm import Session
 from shared.lifecycle import EventStatus, may_become
 from shared.snapshot import RowKind
 from sync_server.events.models import EventRecord
+from sync_server.events.signals import EventStatusChanged, EventTimesMoved
 from sync_server.outbox.models import OutboxRow
 from tests.app_server import ApiClient, AppServer, Concert
 from tests.builders import DAY, EVENING
@@ -73,49 +73,42 @@ def test_concurrent_cancellations_cancel_once(app_server: AppServer, concert: Co
 
 
 WAYS = {
-    "event_published": [],
-    "event_unpublished": ["publish"],
-    "event_cancelled": ["publish"],
-    "event_postponed": ["publish"],
-    "event_went_live": ["publish"],
-}
-STEP = {
-    "event_published": "publish",
-    "event_unpublished": "unpublish",
-    "event_cancelled": "cancel",
-    "event_postponed": "postpone",
-    "event_went_live": "go-live",
+    "publish": [],
+    "unpublish": ["publish"],
+    "cancel": ["publish"],
+    "postpone": ["publish"],
+    "go-live": ["publish"],
 }
 
 
-@pytest.mark.parametrize("name", list(WAYS))
+@pytest.mark.parametrize("step", list(WAYS))
 def test_handlers_run_inside_the_transition_and_can_abort_it(
-    app_server: AppServer, concert: Concert, name: str
+    app_server: AppServer, concert: Concert, step: str
 ) -> None:
-    for step in WAYS[name]:
-        concert.api.post(f"{concert.path}/{step}", {}, 200)
+    for earlier in WAYS[step]:
+        concert.api.post(f"{concert.path}/{earlier}", {}, 200)
     before, steps = concert.api.get(concert.path), history(concert)
-    seen: list[Any] = []
+    seen: list[EventStatusChanged] = []
 
-    def refuse(session: Session, subject: Any, now: int) -> None:
-        row = session.get_one(EventRecord, subject[1])
-        seen.append((subject, now, row.status))
+    def refuse(session: Session, event: EventStatusChanged) -> None:
+        assert session.get_one(EventRecord, event.event_id).status == event.status.value != before["status"]
+        seen.append(event)
         raise RuntimeError("the holds could not be released")
 
-    app_server.database.on(name, refuse)
-    assert concert.api.ask("POST", f"{concert.path}/{STEP[name]}", {}).status_code == 500
-    (subject, now, status) = seen[0]
-    assert subject[1:] == (concert.event["id"], concert.number) and now == app_server.now
-    assert status != before["status"]  # handlers see the event in its new status
+    app_server.database.signals.on(EventStatusChanged, refuse)
+    assert concert.api.ask("POST", f"{concert.path}/{step}", {}).status_code == 500
+    (event,) = seen
+    assert (event.event_id, event.number) == (concert.event["id"], concert.number)
+    assert event.context.now == app_server.now
     assert concert.api.get(concert.path) == before and history(concert) == steps
 
 
 def test_a_new_date_is_announced_with_its_distance(app_server: AppServer, concert: Concert) -> None:
-    seen: list[Any] = []
-    app_server.database.on("event_times_moved", lambda _session, subject, _now: seen.append(subject))
+    seen: list[EventTimesMoved] = []
+    app_server.database.signals.on(EventTimesMoved, lambda _session, event: seen.append(event))
     for step in ("publish", "postpone"):
         concert.api.post(f"{concert.path}/{step}", {}, 200)
     date = EVENING + 9 * DAY
     concert.api.post(f"{concert.path}/reschedule", {"rescheduled_at": date}, 200)
-    ((organisation, event, distance),) = seen
-    assert event == concert.event["id"] and distance == date - (EVENING + 2 * 3_600_000) and organisation
+    (moved,) = seen
+    assert moved.event_id == concert.event["id"] and moved.shift_ms == date - (EVENING + 2 * 3_600_000)

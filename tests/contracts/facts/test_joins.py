@@ -15,6 +15,7 @@ from sync_server.app import ServerRuntime
 from sync_server.outbox import joins
 from sync_server.outbox.broker_messages import EXCHANGE
 from sync_server.outbox.consumer import DEAD_QUEUE, QUEUE, declare
+from sync_server.outbox.signals import JoinedElsewhere
 from tests.contracts.facts.memory import eventually
 from tests.contracts.facts.world import Sender, put_up_again
 
@@ -79,8 +80,8 @@ def test_a_message_that_comes_three_times_counts_once(sender: Sender, elsewhere:
 
 
 def test_a_cancellation_before_its_confirmation_is_counted_correctly(sender: Sender, elsewhere: JoinService) -> None:
-    payload: list[joins.Joined] = []
-    sender.database.on(joins.JOINED_ELSEWHERE, lambda _session, subject, _now: payload.append(subject))
+    payload: list[JoinedElsewhere] = []
+    sender.database.signals.on(JoinedElsewhere, lambda _session, joined: payload.append(joined))
     elsewhere.say("join.canceled", "out")
     elsewhere.say("join.confirmed", "in")
     elsewhere.say("join.confirmed", "another")
@@ -122,11 +123,11 @@ def test_a_message_without_properties_may_carry_its_id_in_the_body() -> None:
 def test_a_failed_effect_is_retried_and_never_half_done(sender: Sender, elsewhere: JoinService) -> None:
     failures = [OSError("the disk"), OSError("the disk")]
 
-    def fail_at_first(_session: object, _subject: object, _now: int) -> None:
+    def fail_at_first(_session: object, _joined: object) -> None:
         if failures:
             raise failures.pop()
 
-    sender.database.on(joins.JOINED_ELSEWHERE, fail_at_first)
+    sender.database.signals.on(JoinedElsewhere, fail_at_first)
     elsewhere.say("join.confirmed", "m")
     with sender.working():
         eventually(lambda: sender.joined("e1") == 1, "it has its effect")
@@ -138,11 +139,11 @@ def test_a_message_whose_effect_always_fails_is_rejected_and_blocks_nothing(
 ) -> None:
     sender, elsewhere = Sender(tmp_path, sqlite_url, amqp_url), JoinService(amqp_url)
 
-    def cannot_bear(_session: object, joined: joins.Joined, _now: int) -> None:
+    def cannot_bear(_session: object, joined: JoinedElsewhere) -> None:
         if joined.event_id == "unbearable":
             raise ValueError(joined.event_id)
 
-    sender.database.on(joins.JOINED_ELSEWHERE, cannot_bear)
+    sender.database.signals.on(JoinedElsewhere, cannot_bear)
     elsewhere.say("join.confirmed", "m", event="unbearable")
     for n in range(20):
         elsewhere.say("join.confirmed", f"good-{n}")

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sqlalchemy.orm import Session
 
 from shared.admission import decide
+from shared.clock import Millis
 from shared.reasons import Reason
 from shared.snapshot import EventRow, TicketRow, ZoneRow
 from shared.tickets import ReadTicket, read
-from sync_server.seating.taken import COLLECT_TAKEN, Taken
+from sync_server.seating.taken import SeatingPorts, Taken
 from tests.app_server import ApiClient, AppServer, Concert
 from tests.builders import a_venue, an_event
 from tests.unit.shared.attempt_builders import an_attempt
@@ -49,17 +51,20 @@ def with_wheelchairs() -> dict[str, Any]:
 
 @dataclass
 class FakeSales:
-    """Stands in for the packages that sell and hold seats."""
+    """Sells seats by the word of a test, beside what is really sold and held."""
 
+    really_taken: Callable[[Session, str, Millis], Taken]
     seats: dict[str, set[int]] = field(default_factory=dict)
     places: dict[str, dict[int, int]] = field(default_factory=dict)
     sold: bool = False
 
-    def add(self, _session: Session, taken: Taken, _now: int) -> None:
-        """Add what is sold or held."""
-        taken.seats |= self.seats.get(taken.event_id, set())
-        taken.places.update(self.places.get(taken.event_id, {}))
-        taken.sold = taken.sold or self.sold
+    def taken(self, session: Session, event_id: str, now: Millis) -> Taken:
+        """What is sold or held."""
+        found = self.really_taken(session, event_id, now)
+        found.seats |= self.seats.get(event_id, set())
+        found.places.update(self.places.get(event_id, {}))
+        found.sold = found.sold or self.sold
+        return found
 
 
 @dataclass
@@ -107,8 +112,9 @@ class Stage:
 
 def a_stage(app_server: AppServer, api: ApiClient, layout: dict[str, Any] | None = None, **event: Any) -> Stage:
     """A venue with an active layout, and an event there."""
-    sales = FakeSales()
-    app_server.database.on(COLLECT_TAKEN, sales.add)
+    ports = app_server.database.ports
+    sales = FakeSales(ports.of(SeatingPorts).taken)
+    ports.connect(SeatingPorts(sales.taken))
     venue = api.post("/api/venues", a_venue())
     made = api.post(f"/api/venues/{venue['id']}/layouts", layout or a_layout())
     made = api.post(f"/api/venues/{venue['id']}/layouts/{made['id']}/activate", status=200)
