@@ -10,13 +10,11 @@ from sqlalchemy.orm import Session
 
 from sync_server.audit.service import AuditLine, record
 from sync_server.holds.models import HoldRow, HoldStatus
+from sync_server.holds.signals import HoldsEnded
 from sync_server.outbox.service import Fact
 from sync_server.outbox.service import record as record_fact
-from sync_server.plumbing.database import emit
 from sync_server.plumbing.principals import ActionContext
-
-HOLDS_ENDED: Final = "holds_ended"
-"""Emitted with the holds that end in this transaction."""
+from sync_server.plumbing.signals import send
 
 FACTS: Final = {
     HoldStatus.CONVERTED: "seat_hold_converted",
@@ -61,7 +59,7 @@ def _close(session: Session, holds: Sequence[HoldRow], status: HoldStatus, conte
     for hold in holds:
         hold.status, hold.remaining_ms, hold.origin, hold.updated_at = status.value, None, None, context.now
     session.flush()
-    emit(session, HOLDS_ENDED, holds, context.now)
+    send(session, HoldsEnded(holds))
 
 
 def _record(session: Session, event_number: int, hold: HoldRow, context: ActionContext, reason: str) -> None:

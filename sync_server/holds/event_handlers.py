@@ -17,10 +17,12 @@ from sync_server.events import queries as events
 from sync_server.events.signals import EventChanged, EventStatusChanged
 from sync_server.holds import ending, inventory, queries, seats, service
 from sync_server.holds.models import NEVER, HoldRow, HoldStatus, SaleLockRow
+from sync_server.holds.signals import HoldsMade
 from sync_server.outbox.service import Fact
 from sync_server.outbox.service import record as record_fact
-from sync_server.plumbing.database import database_of, emit
+from sync_server.plumbing.database import database_of
 from sync_server.plumbing.principals import SYSTEM
+from sync_server.plumbing.signals import send
 
 MIN_REMAINING_MS: Final = 60_000
 """A resumed hold lasts a minute at least, so that its bearer can learn of it."""
@@ -126,7 +128,7 @@ def _store_ends(session: Session, event: _Event, holds: Sequence[HoldRow]) -> No
         if hold.seat is not None:
             seats.extend(session, event.event_id, hold.seat, hold.id, hold.held_until)
     if holds:
-        emit(session, service.HELD, holds, event.context.now)
+        send(session, HoldsMade(holds, event.context.now))
 
 
 def _end(session: Session, event: _Event, open_holds: Sequence[HoldRow], reason: str) -> None:

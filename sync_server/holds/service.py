@@ -30,14 +30,13 @@ from sync_server.holds.models import (
     SeatState,
 )
 from sync_server.holds.sale_state import SaleState, load_sale_state
+from sync_server.holds.signals import HoldsMade
 from sync_server.outbox.service import Fact
 from sync_server.outbox.service import record as record_fact
-from sync_server.plumbing.database import database_of, emit
+from sync_server.plumbing.database import database_of
 from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.signals import send
 from sync_server.seating.seats_for_sale import SeatForSale
-
-HELD = "holds_made"
-"""Emitted with the holds that are made or extended in this transaction."""
 
 
 class StaleSaleState(Exception):
@@ -231,7 +230,7 @@ def _take(
         _record(
             session, sale_state.number, row, request.context, action="seat_reserved", fact="seat_held", seat_id=seat_id
         )
-    emit(session, HELD, made, request.now)
+    send(session, HoldsMade(made, request.now))
 
 
 def _take_places(session: Session, sale_state: SaleState, context: ActionContext, items: RequestedItems) -> None:
@@ -334,5 +333,5 @@ def extend(session: Session, sale_state: SaleState, hold_id: str, request: HoldR
     _record(
         session, sale_state.number, open_hold, request.context, action="seat_hold_extended", fact="seat_hold_extended"
     )
-    emit(session, HELD, [open_hold], request.now)
+    send(session, HoldsMade([open_hold], request.now))
     return open_hold

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 from sqlalchemy.orm import Session
 
-from shared.clock import Millis
 from sync_server.customers.signals import GuestCreated, GuestRemoved
 from sync_server.events.signals import EventChanged, EventStatusChanged
 from sync_server.holds import event_handlers, expiry, occupancy_notifier, service
-from sync_server.holds.ending import HOLDS_ENDED
 from sync_server.holds.redis_rebuild import cached_holds, job
 from sync_server.holds.runtime import STATE_KEY, HoldRuntime
+from sync_server.holds.signals import HoldsEnded, HoldsMade
 from sync_server.plumbing.database import after_commit
 from sync_server.plumbing.jobs import Job
 from sync_server.plumbing.parts import Parts
@@ -31,8 +28,8 @@ def wire(parts: Parts) -> None:
     signals.on(GuestCreated, _create_counter)
     signals.on(GuestRemoved, event_handlers.on_guest_removed)
     signals.on(LayoutChanging, _layout_changing)
-    parts.database.on(service.HELD, _cache(runtime))
-    parts.database.on(HOLDS_ENDED, _drop(runtime))
+    signals.on(HoldsMade, partial(_cache, runtime))
+    signals.on(HoldsEnded, partial(_drop, runtime))
     parts.jobs.append(Job("holds.sweep", 1_000, expiry.sweep))
     parts.jobs.append(
         Job("holds.forget_tallies", 3_600_000, lambda s, context: expiry.delete_old_counters(s, context.now))
@@ -50,17 +47,11 @@ def _layout_changing(session: Session, event: LayoutChanging) -> None:
     event_handlers.bump_sale_version(session, event.organisation_id, event.event_id)
 
 
-def _cache(runtime: HoldRuntime) -> Callable[[Session, Any, Millis], None]:
-    def handle(session: Session, holds: Any, now: Millis) -> None:
-        for one in cached_holds(session, holds, named=runtime.hold_cache.redis is not None):
-            after_commit(session, partial(runtime.hold_cache.keep, one, now))
-
-    return handle
+def _cache(runtime: HoldRuntime, session: Session, made: HoldsMade) -> None:
+    for one in cached_holds(session, made.holds, named=runtime.hold_cache.redis is not None):
+        after_commit(session, partial(runtime.hold_cache.keep, one, made.now))
 
 
-def _drop(runtime: HoldRuntime) -> Callable[[Session, Any, Millis], None]:
-    def handle(session: Session, holds: Any, _now: Millis) -> None:
-        ended = cached_holds(session, holds, named=runtime.hold_cache.redis is not None)
-        after_commit(session, lambda: runtime.hold_cache.forget(ended))
-
-    return handle
+def _drop(runtime: HoldRuntime, session: Session, gone: HoldsEnded) -> None:
+    ended = cached_holds(session, gone.holds, named=runtime.hold_cache.redis is not None)
+    after_commit(session, lambda: runtime.hold_cache.forget(ended))

@@ -1,4 +1,4 @@
-"""The database, SQLite or PostgreSQL: engines, sessions, and handlers that run inside transactions."""
+"""The database, SQLite or PostgreSQL: its engines and sessions, and what runs before and after each commit."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ from sync_server.plumbing.sql.autocommit import AutocommitPool
 from sync_server.plumbing.sql.group_commit import GroupCommit
 
 BeforeCommit = Callable[[Session, Millis], None]
-Handler = Callable[[Session, Any, Millis], None]
 
 
 class Database:
@@ -35,7 +34,6 @@ class Database:
         self.signals = Signals()
         self.ports = Ports()
         self._info = {"database": self, "signals": self.signals, "ports": self.ports}
-        self.handlers: dict[str, list[Handler]] = {}
         self.wake_ups: list[Callable[[], None]] = []
         self.work_pending = threading.Event()  # set after commits that leave work for the worker: facts to deliver
         self._writers = engine.execution_options(writes=True)
@@ -85,10 +83,6 @@ class Database:
         for wake_up in self.wake_ups:
             wake_up()
 
-    def on(self, name: str, handler: Handler) -> None:
-        """Run a handler inside each transaction that emits `name`."""
-        self.handlers.setdefault(name, []).append(handler)
-
     def _one_writer(self) -> AbstractContextManager[Any]:
         # SQLite's own busy wait is unfair and slow; a lock in this process is neither.
         return self._writer_lock if self.embedded else nullcontext()
@@ -111,12 +105,6 @@ def database_of(session: Session) -> Database:
 def after_commit(session: Session, wake_up: Callable[[], None]) -> None:
     """Call `wake_up` after the commit of this transaction, and not after a rollback."""
     session.info["after_commit"].append(wake_up)
-
-
-def emit(session: Session, name: str, subject: Any, now: Millis) -> None:
-    """Run the handlers of `name` inside this transaction; packages register them without being imported here."""
-    for handler in database_of(session).handlers.get(name, ()):
-        handler(session, subject, now)
 
 
 def open_engine(url: str, *, connections: int = 40) -> Engine:
