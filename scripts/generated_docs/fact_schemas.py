@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 
-from sync_server.outbox.catalogue import FACTS, schema
-from sync_server.outbox.rules import routing_key
+from sync_server.outbox.catalogue import FACTS, routing_key, schema
 
 FILE = "docs/facts/schemas.json"
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from sync_server.outbox import broker_messages, consumer, joins, relay, rules
-from sync_server.outbox.catalogue import FACTS, FactKind
+from sync_server.outbox.catalogue import FACTS, routing_key
+from sync_server.outbox.fact_kinds import RECOUNT, FactKind
 from sync_server.outbox.leases import LEASE_MS
 
 FILE = "docs/facts.md"
@@ -38,6 +40,27 @@ def _retry_period_ms() -> int:
 
 
 def _row(name: str, kind: FactKind) -> str:
-    subjects, payload = (", ".join(f"`{field}`" for field in fields) for fields in (kind.subjects, kind.payload))
     version = "" if kind.version == 1 else f" v{kind.version}"
-    return f"| `{name}`{version} | `{rules.routing_key(name)}` | {subjects} | {payload} | {kind.description} |\n"
+    cells = (
+        f"`{name}`{version}",
+        f"`{routing_key(name)}`",
+        _fields(kind.subjects),
+        _fields(kind.payload),
+        ", ".join(sorted(kind.topics)),
+        _fields(kind.organisers) + (" (visitors too)" if kind.public else ""),
+        kind.seats.value,
+        _occupancy(kind),
+        "" if kind.logged is None else _fields(kind.logged) or "ids",
+        kind.description,
+    )
+    return f"| {' | '.join(cells)} |\n"
+
+
+def _fields(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
+
+
+def _occupancy(kind: FactKind) -> str:
+    if kind.occupancy is None or kind.occupancy is RECOUNT:
+        return "" if kind.occupancy is None else "counted again"
+    return ", ".join(f"{name} {step:+}" for name, step in kind.occupancy._asdict().items() if step)

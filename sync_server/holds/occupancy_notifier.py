@@ -15,6 +15,8 @@ from sync_server.events import queries as events
 from sync_server.events import rules
 from sync_server.holds import inventory, queries
 from sync_server.holds.queries import Occupancy
+from sync_server.outbox.catalogue import kind_of
+from sync_server.outbox.fact_kinds import RECOUNT
 from sync_server.plumbing.api.schemas import iso
 from sync_server.plumbing.jobs import Announcer, Message
 from sync_server.plumbing.logs import LOG
@@ -23,26 +25,8 @@ from sync_server.plumbing.messaging.bus import Notification
 from sync_server.plumbing.parts import Parts
 from sync_server.seating import queries as seating
 
-FACTS_COUNTED: Final = frozenset(
-    {
-        "seat_held",
-        "seat_hold_released",
-        "seat_hold_expired",
-        "seat_hold_converted",
-        "holds_ended",
-        "tickets_issued",
-        "ticket_cancelled",
-    }
-)
 COUNT_EVERY_MS: Final = 1_000
 MAX_CACHED: Final = 1_000
-#: How a fact changes (held, sold); after other facts the tables are counted.
-_STEPS: Final[Mapping[str, tuple[int, int]]] = {
-    "seat_held": (1, 0),
-    "seat_hold_released": (-1, 0),
-    "seat_hold_expired": (-1, 0),
-    "seat_hold_converted": (-1, 1),
-}
 
 
 def occupancy_notifier(parts: Parts) -> Announcer:
@@ -50,7 +34,11 @@ def occupancy_notifier(parts: Parts) -> Announcer:
     counts = OccupancyCounts(parts)
 
     def publish(messages: Sequence[Message]) -> None:
-        ours = [message for message in messages if message.name in FACTS_COUNTED and message.subjects.get("event")]
+        ours = [
+            message
+            for message in messages
+            if kind_of(message.name).occupancy is not None and message.subjects.get("event")
+        ]
         if not ours:
             return
         try:
@@ -93,7 +81,7 @@ class OccupancyCounts:
 
     def _recounted(self, whose: Mapping[str, str], messages: Sequence[Message], now: Millis) -> set[str]:
         """Count the events whose counts are old; their new counts include all these facts."""
-        uncertain = {str(each.subjects["event"]) for each in messages if each.name not in _STEPS}
+        uncertain = {str(each.subjects["event"]) for each in messages if kind_of(each.name).occupancy is RECOUNT}
         due = {
             event_id: where
             for event_id, where in whose.items()
@@ -110,11 +98,12 @@ class OccupancyCounts:
     def _shares(self, message: Message, recounted: Collection[str]) -> Mapping[str, Any]:
         event_id = str(message.subjects["event"])
         count_of_event = self._cached[event_id]
-        if event_id not in recounted:
-            held, sold = _STEPS[message.name]
+        step = kind_of(message.name).occupancy
+        if event_id not in recounted and step is not None:
             count = int(message.payload.get("quantity", 1))
             count_of_event.occupancy = Occupancy(
-                max(0, count_of_event.occupancy.held + held * count), count_of_event.occupancy.sold + sold * count
+                max(0, count_of_event.occupancy.held + step.held * count),
+                count_of_event.occupancy.sold + step.sold * count,
             )
         return shares(count_of_event.total, count_of_event.occupancy)
 

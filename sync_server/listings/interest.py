@@ -11,7 +11,8 @@ from sqlalchemy import delete
 from sqlalchemy.orm import Session
 
 from sync_server.listings.models import Interest
-from sync_server.listings.rules import HOUR, INTEREST_HOURS, WEIGHTS
+from sync_server.listings.rules import HOUR, INTEREST_HOURS, JOIN_WEIGHT
+from sync_server.outbox.catalogue import kind_of
 from sync_server.outbox.signals import JoinedElsewhere
 from sync_server.plumbing.caching.cache import Cache, public_key
 from sync_server.plumbing.jobs import Message
@@ -50,7 +51,7 @@ class InterestCounter:
 def record_join(session: Session, join: JoinedElsewhere) -> None:
     """Count a join elsewhere, in the transaction that records it."""
     if join.step > 0:
-        add_interest(session, {(join.event_id, join.now // HOUR): WEIGHTS["joined"]})
+        add_interest(session, {(join.event_id, join.now // HOUR): JOIN_WEIGHT})
 
 
 def add_interest(session: Session, weights: dict[tuple[str, int], int]) -> None:
@@ -60,8 +61,7 @@ def add_interest(session: Session, weights: dict[tuple[str, int], int]) -> None:
 
 
 def _weight(message: Message) -> int:
-    if "event" not in message.subjects:
+    interest = kind_of(message.name).interest
+    if interest is None or "event" not in message.subjects:
         return 0
-    if message.name == "tickets_issued":
-        return WEIGHTS["ticket_sold"] * int(message.payload.get("count", 1))
-    return WEIGHTS.get(message.name, 0)
+    return interest.weight * int(message.payload.get(interest.per, 1))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
@@ -16,7 +16,8 @@ UNDATED_LISTED_MS: Final = 30 * DAY
 FOREVER: Final = 1 << 62
 NEVER: Final = 0
 
-WEIGHTS: Final[Mapping[str, int]] = {"ticket_sold": 3, "joined": 2, "seat_held": 1}
+JOIN_WEIGHT: Final = 2
+"""What somebody who joins elsewhere adds to the interest in an event; what facts add is in their catalogue."""
 INTEREST_HOURS: Final = 72
 HALF_LIFE_HOURS: Final = 24
 NEAR_DAYS: Final = 7

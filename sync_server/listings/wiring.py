@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from sync_server.events.signals import EventChanged, SoldOutChanged
 from sync_server.listings import interest, service, trending
-from sync_server.outbox.notifications import is_event_change
+from sync_server.outbox.notifications import changes_lists
 from sync_server.outbox.signals import JoinedElsewhere
 from sync_server.plumbing.caching.cache import Cache, public_key
 from sync_server.plumbing.database import after_commit
@@ -55,7 +55,8 @@ def _invalidate_lists(cache: Cache) -> None:
 
 def _invalidate_again(cache: Cache, messages: Sequence[Message]) -> None:
     """For a process that dies between its commit and its invalidation: the fact still arrives."""
-    events = {str(message.subjects.get("event")) for message in messages if is_event_change(message.name)}
+    changed = [message.subjects for message in messages if changes_lists(message.name)]
+    events = {str(subjects["event"]) for subjects in changed if "event" in subjects}
     if events:
         cache.invalidate(*(public_key("event", event) for event in events))
         _invalidate_lists(cache)

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import orjson
 
+from sync_server.outbox.catalogue import kind_of
 from sync_server.plumbing.messaging.bus import Notification
 
 RECONNECT_MS: Final = 3_000
@@ -61,8 +62,9 @@ def public_frames(notes: Iterable[Notification], event_id: str) -> Iterator[Fram
         if "fact" not in note.body:
             yield from occupancy_frames(note.body, event_id)
         elif note.topic.startswith("events:") and fact_frame(note.body).name == "status":
-            fields = ("event_id", "old_status", "new_status", "rescheduled_at", "replaced_by_event_id", "at")
-            yield Frame("status", {field: note.body[field] for field in fields})
+            fields = kind_of(note.body["fact"]).public
+            if fields:
+                yield Frame("status", {field: note.body[field] for field in ("event_id", *fields, "at")})
 
 
 def occupancy_frames(counts: Mapping[str, Any], event_id: str) -> Iterator[Frame]:

@@ -12,7 +12,7 @@ from sync_server.holds.occupancy_notifier import occupancy_payload
 from sync_server.live.counters_cache import CountersCache
 from sync_server.live.frames import Frame, fact_frame, frames_of_notes, occupancy_frames, public_frames
 from sync_server.outbox import missed_facts
-from sync_server.outbox.notifications import change_notice, is_event_change, is_venue_change
+from sync_server.outbox.notifications import change_notice, changes_lists
 from sync_server.plumbing.jobs import Message
 from sync_server.plumbing.messaging.bus import Notification
 from sync_server.plumbing.parts import Parts
@@ -73,9 +73,7 @@ class ReplayPosition:
     def _belongs(self, message: Message) -> bool:
         if self._event_number is not None:
             return message.subjects.get("event") is not None
-        return is_venue_change(message.name) or (
-            is_event_change(message.name) and message.subjects.get("event") is not None
-        )
+        return changes_lists(message.name)
 
     def _reset(self) -> Frame:
         return Frame("reset", {"means": "Too much has happened since. Reload everything."}, self.order)

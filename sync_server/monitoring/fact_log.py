@@ -11,53 +11,12 @@ from prometheus_client import Counter
 from sqlalchemy.exc import SQLAlchemyError
 
 from sync_server.events.active_events import venue_ids_by_event
+from sync_server.outbox.catalogue import kind_of
 from sync_server.plumbing.jobs import Announcer, Message
 from sync_server.plumbing.logs import LOG
 from sync_server.plumbing.parts import Parts
 
 MAX_VENUES: Final = 10_000
-
-_HOLD: Final = ("kind", "seat", "seat_id", "zone", "quantity", "held_until", "bearer")
-_HOLDS: Final = ("count", "reason")
-_TICKET: Final = ("state", "issue")
-_LAYOUT: Final = ("before", "after")
-LOGGED_FIELDS: Final[Mapping[str, Sequence[str]]] = {
-    "seat_held": _HOLD,
-    "seat_hold_extended": _HOLD,
-    "seat_hold_released": _HOLD,
-    "seat_hold_expired": _HOLD,
-    "seat_hold_converted": _HOLD,
-    "holds_ended": _HOLDS,
-    "holds_suspended": _HOLDS,
-    "holds_resumed": _HOLDS,
-    "tickets_issued": ("ticket_type", "count", "first", "last"),
-    "ticket_cancelled": _TICKET,
-    "ticket_blocked": _TICKET,
-    "ticket_unblocked": _TICKET,
-    "ticket_settled": _TICKET,
-    "ticket_reissued": _TICKET,
-    "companion_seats_released": ("zone",),
-    "companion_seats_kept_again": ("zone",),
-    "zone_guests_added": ("zone", "guests"),
-    "zone_guests_removed": ("zone", "guests"),
-    "event_reseated": ("from", "to", "stay", "move"),
-    "layout_created": (),
-    "layout_redrawn": _LAYOUT,
-    "layout_active": _LAYOUT,
-    "layout_archived": _LAYOUT,
-}
-"""The payload fields in the log line of each fact. Status changes are logged where they are made, with their actor."""
-
-HOLD_OUTCOMES: Final[Mapping[str, tuple[str, str]]] = {
-    "seat_held": ("held", "quantity"),
-    "seat_hold_converted": ("bought", "quantity"),
-    "seat_hold_expired": ("expired", "quantity"),
-    "seat_hold_released": ("given_up", "quantity"),
-    "holds_ended": ("ended_with_event", "count"),
-    "holds_suspended": ("suspended", "count"),
-    "holds_resumed": ("resumed", "count"),
-}
-"""By fact: the outcome of what was held, and the payload field with its quantity."""
 
 _SUBJECTS: Final[Mapping[str, str]] = {
     "hold": "hold_id",
@@ -93,12 +52,11 @@ class FactLog:
         """Count the facts, and log those of interest."""
         for message in messages:
             self._facts.labels(message.name).inc()
-            if message.name in HOLD_OUTCOMES:
-                outcome, quantity = HOLD_OUTCOMES[message.name]
-                self._held.labels(outcome).inc(int(message.payload.get(quantity, 1)))
-            if message.name == "event_moved":
-                self._venues.pop(str(message.subjects["event"]), None)
-        logged = [message for message in messages if message.name in LOGGED_FIELDS]
+            if outcome := kind_of(message.name).outcome:
+                self._held.labels(outcome.became).inc(int(message.payload.get(outcome.quantity, 1)))
+            if {"event", "venue"} <= set(message.subjects):
+                self._venues[str(message.subjects["event"])] = str(message.subjects["venue"])
+        logged = [message for message in messages if kind_of(message.name).logged is not None]
         self._load_venues([str(message.subjects["event"]) for message in logged if "event" in message.subjects])
         for message in logged:
             LOG.info(message.name, **self._fields(message))
@@ -107,7 +65,9 @@ class FactLog:
         ids = {field: message.subjects[name] for name, field in _SUBJECTS.items() if name in message.subjects}
         if "event_id" in ids:
             ids.setdefault("venue_id", self._venues.get(ids["event_id"], ""))
-        payload = {name: message.payload[name] for name in LOGGED_FIELDS[message.name] if name in message.payload}
+        payload = {
+            name: message.payload[name] for name in kind_of(message.name).logged or () if name in message.payload
+        }
         return {"organisation_id": message.organisation_id, **ids, "message_id": message.message_id, **payload}
 
     def _load_venues(self, event_ids: Sequence[str]) -> None:

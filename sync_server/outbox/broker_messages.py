@@ -6,8 +6,7 @@ from typing import Any, Final
 
 import orjson
 
-from sync_server.outbox.catalogue import version_of
-from sync_server.outbox.rules import routing_key
+from sync_server.outbox.catalogue import routing_key, version_of
 from sync_server.plumbing.jobs import Message
 
 EXCHANGE: Final = "gatehouse.facts"

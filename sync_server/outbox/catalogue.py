@@ -1,15 +1,13 @@
-"""Every fact that the server records, by name: its meaning, subjects, payload and version."""
+"""Every fact that the server records: its row says all that is known of it, and nothing else lists fact names."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import replace
 from typing import Any, Final
 
 from shared.keys import KeyState
-from sync_server.outbox.rules import routing_key
-
-Schema = Mapping[str, Any]
+from sync_server.outbox.fact_kinds import RECOUNT, FactKind, Interest, Occupancy, Outcome, Schema, Seats, Topic
 
 TEXT: Final[Schema] = {"type": "string"}
 ID: Final[Schema] = {"type": "string", "maxLength": 36}
@@ -29,34 +27,39 @@ _CHANGE_WITH_REASON: Final[Mapping[str, Schema]] = {**_CHANGE, "reason": TEXT}
 _EVENT: Final[Mapping[str, Schema]] = {"event": ID, "event_number": NUMBER, "venue": ID}
 _TICKET: Final[Mapping[str, Schema]] = {"ticket": TEXT, "event": ID, "event_number": NUMBER}
 _HOLD: Final[Mapping[str, Schema]] = {"hold": ID, "event": ID, "event_number": NUMBER}
+_COUNT: Final[Mapping[str, Schema]] = {"count": NUMBER}
 _LAYOUT: Final[Mapping[str, Schema]] = {"layout": ID, "venue": ID, "version": NUMBER}
 
 
-@dataclass(frozen=True, slots=True)
-class FactKind:
-    """One kind of fact. Adding a field keeps the version; removing one or changing its meaning raises it."""
-
-    description: str
-    subjects: Mapping[str, Schema] = field(default_factory=dict)
-    payload: Mapping[str, Schema] = field(default_factory=dict)
-    version: int = 1
+_EVENT_TOPIC: Final = frozenset({Topic.EVENT})
+_EVENT_TOPICS: Final = frozenset({Topic.EVENT, Topic.ORGANISATION})
+_STATUS: Final = ("old_status", "new_status", "rescheduled_at", "replaced_by_event_id")
 
 
-def _event(description: str, payload: Mapping[str, Schema] = _CHANGE_WITH_REASON) -> FactKind:
-    return FactKind(description, _EVENT, payload)
+def _event(
+    description: str,
+    payload: Mapping[str, Schema] = _CHANGE_WITH_REASON,
+    *,
+    topics: frozenset[Topic] = _EVENT_TOPICS,
+    seats: Seats = Seats.NONE,
+) -> FactKind:
+    return FactKind(description, _EVENT, payload, topics=topics, seats=seats)
 
 
-def _status_change(description: str) -> FactKind:
+def _status_change(description: str, *, seats: Seats = Seats.NONE, routing_key: str = "") -> FactKind:
     status = {"type": "object", "properties": {"status": TEXT, "rescheduled_at": MILLIS}, "required": ["status"]}
-    return _event(description, {"before": status, "after": status, "reason": TEXT})
+    payload = {"before": status, "after": status, "reason": TEXT}
+    kind = _event(description, payload, seats=seats)
+    return replace(kind, routing_key=routing_key, organisers=_STATUS, public=_STATUS)
 
 
-def _ticket(description: str, **payload: Schema) -> FactKind:
-    return FactKind(description, _TICKET, payload or {"state": TEXT})
+def _ticket(description: str, *logged: str, **payload: Schema) -> FactKind:
+    return FactKind(description, _TICKET, payload or {"state": TEXT}, topics=_EVENT_TOPIC, logged=logged or ("state",))
 
 
 def _guests(description: str) -> FactKind:
-    return FactKind(description, {"event": ID}, {"zone": ID, "guests": NUMBER})
+    payload = {"zone": ID, "guests": NUMBER}
+    return FactKind(description, {"event": ID}, payload, topics=_EVENT_TOPIC, logged=("zone", "guests"))
 
 
 def _membership(description: str) -> FactKind:
@@ -64,7 +67,8 @@ def _membership(description: str) -> FactKind:
 
 
 def _companions(description: str) -> FactKind:
-    return FactKind(description, {"event": ID}, {"zone": ID, "seats": STRINGS})
+    payload = {"zone": ID, "seats": STRINGS}
+    return FactKind(description, {"event": ID}, payload, topics=_EVENT_TOPIC, logged=("zone",))
 
 
 def _key(description: str) -> FactKind:
@@ -79,30 +83,52 @@ def _device(description: str) -> FactKind:
 
 def _at_gate(description: str) -> FactKind:
     payload = {"device": NUMBER, "gate": NUMBER, "supervisor": NUMBER, "at": NUMBER}
-    return FactKind(description, {"event": ID, "event_number": NUMBER}, payload)
+    return FactKind(description, {"event": ID, "event_number": NUMBER}, payload, topics=_EVENT_TOPIC)
 
 
-def _venue(description: str) -> FactKind:
-    return FactKind(description, {"venue": ID}, _CHANGE)
+def _venue(description: str, **more: Schema) -> FactKind:
+    return FactKind(description, {"venue": ID, **more}, _CHANGE, topics=frozenset({Topic.ORGANISATION}))
 
 
-def _gate(description: str) -> FactKind:
-    return FactKind(description, {"venue": ID, "gate": NUMBER}, _CHANGE)
+def _layout(description: str, *logged: str) -> FactKind:
+    return FactKind(description, _LAYOUT, _CHANGE, logged=logged)
 
 
-def _layout(description: str) -> FactKind:
-    return FactKind(description, _LAYOUT, _CHANGE)
-
-
-def _hold(description: str, **more: Schema) -> FactKind:
+def _hold(
+    description: str,
+    *,
+    occupancy: Occupancy | None,
+    outcome: Outcome | None,
+    interest: Interest | None = None,
+    **more: Schema,
+) -> FactKind:
     seat = {"type": ["integer", "null"], "description": "its number in the event's layout; null for places of a zone"}
     what: dict[str, Schema] = {"kind": {"enum": ["seat", "places"]}, "seat": seat, "zone": NUMBER, "quantity": NUMBER}
     holder = {"type": "string", "description": "guest, user or token, and its id"}
-    return FactKind(description, _HOLD, {**what, "held_until": MILLIS, "bearer": holder, **more})
+    payload = {**what, "held_until": MILLIS, "bearer": holder, **more}
+    return FactKind(
+        description,
+        _HOLD,
+        payload,
+        topics=_EVENT_TOPIC,
+        seats=Seats.NAMED,
+        occupancy=occupancy,
+        outcome=outcome,
+        interest=interest,
+        logged=tuple(payload),
+    )
 
 
-def _holds(description: str, **payload: Schema) -> FactKind:
-    return FactKind(description, {"event": ID, "event_number": NUMBER}, payload)
+def _holds(description: str, became: str, payload: Mapping[str, Schema] = _COUNT) -> FactKind:
+    return FactKind(
+        description,
+        {"event": ID, "event_number": NUMBER},
+        payload,
+        topics=_EVENT_TOPIC,
+        seats=Seats.ALL,
+        outcome=Outcome(became, "count"),
+        logged=tuple(name for name in payload if name != "seats"),
+    )
 
 
 FACTS: Final[Mapping[str, FactKind]] = {
@@ -111,50 +137,69 @@ FACTS: Final[Mapping[str, FactKind]] = {
     "venue_archived": _venue("A venue was archived: no new events take place there."),
     "venue_restored": _venue("A venue was restored from the archive."),
     "venue_deleted": _venue("A venue without dependents was deleted."),
-    "gate_created": _gate("A venue has a new gate."),
-    "gate_changed": _gate("A gate was opened, closed or changed."),
+    "gate_created": _venue("A venue has a new gate.", gate=NUMBER),
+    "gate_changed": _venue("A gate was opened, closed or changed.", gate=NUMBER),
     "event_created": _event("An event was created, as a draft."),
     "event_updated": _event(
         "Texts, times or rules of an event were changed; the payload holds the changed fields only."
     ),
-    "event_published": _status_change("An event is listed, and on sale within its sale window."),
-    "event_unpublished": _status_change("An event is a draft again; nothing had been sold."),
+    "event_published": _status_change("An event is listed, and on sale within its sale window.", seats=Seats.MAP),
+    "event_unpublished": _status_change("An event is a draft again; nothing had been sold.", seats=Seats.MAP),
     "event_went_live": _status_change("An event is live; gates admit."),
-    "event_ended": _status_change("An event is over; gates no longer admit."),
-    "event_cancelled": _status_change("An event was cancelled; sales have stopped."),
+    "event_ended": _status_change("An event is over; gates no longer admit.", seats=Seats.MAP),
+    "event_cancelled": _status_change(
+        "An event was cancelled; sales have stopped.", seats=Seats.MAP, routing_key="event.canceled"
+    ),
     "event_postponed": _status_change("An event was postponed, with or without a new date."),
-    "event_rescheduled": _event("A postponed event has its new date."),
-    "event_archived": _status_change("An event was archived."),
+    "event_rescheduled": replace(_event("A postponed event has its new date."), organisers=("rescheduled_at",)),
+    "event_archived": _status_change("An event was archived.", seats=Seats.MAP),
     "event_moved_at_short_notice": _event("Times of a published event changed close to its start."),
     "event_moved": _event("An event moved to another venue; `after.means` says what follows from it."),
-    "event_replaced": _event("Another event replaces one that was called off, or the replacement was withdrawn."),
+    "event_replaced": replace(
+        _event("Another event replaces one that was called off, or the replacement was withdrawn."),
+        organisers=("replaced_by_event_id",),
+    ),
     "event_covers_changed": _event("The cover images of an event changed."),
     "event_deleted": _event("A draft without dependents was deleted."),
     "event_zone_added": _event("An event has a new zone."),
     "event_zone_changed": _event("A zone of an event was changed."),
     "event_gate_changed": _event("A gate serves other zones at an event."),
-    "event_layout_chosen": _event("A seating layout was chosen for an event.", _CHANGE),
-    "event_layout_dropped": _event("An event no longer has a seating layout.", _CHANGE),
+    "event_layout_chosen": _event("A seating layout was chosen for an event.", _CHANGE, seats=Seats.MAP),
+    "event_layout_dropped": _event("An event no longer has a seating layout.", _CHANGE, seats=Seats.MAP),
     "zone_guests_added": _guests("Guests were added to the guest list of a zone; the fact does not name them."),
     "zone_guests_removed": _guests("Guests were removed from the guest list of a zone; the fact does not name them."),
     "event_reseated": FactKind(
         "An event moved to another layout; guests with another seat have new codes. The reseating report lists them.",
         {"event": ID, "reseating": ID},
         {"from": ID, "to": ID, "stay": NUMBER, "move": NUMBER},
+        topics=_EVENT_TOPICS,
+        seats=Seats.ALL,
+        logged=("from", "to", "stay", "move"),
     ),
-    "house_emptied": _event("The venue was emptied: nobody counts as inside, and no entry as used."),
+    "house_emptied": _event(
+        "The venue was emptied: nobody counts as inside, and no entry as used.", topics=frozenset(Topic)
+    ),
     "gate_doors_opened": _at_gate("A supervisor opened the doors, or a closed gate, on one device."),
     "gate_doors_closed": _at_gate("A supervisor closed doors, or a gate, that were opened on one device."),
     "tickets_issued": FactKind(
         "Tickets of one type were issued, with consecutive numbers; seats by their numbers in the layout.",
         {"event": ID, "event_number": NUMBER},
         {"ticket_type": NUMBER, "count": NUMBER, "first": NUMBER, "last": NUMBER, "seats": NUMBERS},
+        topics=_EVENT_TOPIC,
+        seats=Seats.NAMED,
+        occupancy=RECOUNT,
+        interest=Interest(3, "count"),
+        logged=("ticket_type", "count", "first", "last"),
     ),
-    "ticket_cancelled": _ticket("A ticket was cancelled and no longer admits."),
+    "ticket_cancelled": replace(
+        _ticket("A ticket was cancelled and no longer admits."), seats=Seats.TICKET, occupancy=RECOUNT
+    ),
     "ticket_blocked": _ticket("A ticket was blocked; it does not admit until it is unblocked."),
     "ticket_unblocked": _ticket("A ticket was unblocked and admits again."),
     "ticket_settled": _ticket("A ticket that was unpaid is paid."),
-    "ticket_reissued": _ticket("A ticket has a new code; the old one no longer admits.", issue=NUMBER, key=NUMBER),
+    "ticket_reissued": _ticket(
+        "A ticket has a new code; the old one no longer admits.", "issue", issue=NUMBER, key=NUMBER
+    ),
     "membership_granted": FactKind(
         "Somebody became a member of a tier.",
         {"membership": ID},
@@ -169,16 +214,36 @@ FACTS: Final[Mapping[str, FactKind]] = {
     "key_retired": _key("A key no longer signs; tickets it signed stay valid."),
     "key_distrusted": _key("A key may have leaked: of its tickets only those that gates know are valid."),
     "key_revoked": _key("A key was revoked: no ticket it signed is valid."),
-    "seat_held": _hold("A seat, or places of a zone without seats, are held for some minutes.", seat_id=SEAT_ID),
-    "seat_hold_extended": _hold("A hold was extended."),
-    "seat_hold_released": _hold("A hold was released; its seats are free."),
-    "seat_hold_expired": _hold("A hold expired; its seats are free."),
-    "seat_hold_converted": _hold("The seats of a hold were sold."),
-    "holds_ended": _holds("All holds of an event ended together.", seats=SEATS, count=NUMBER, reason=TEXT),
-    "holds_suspended": _holds(
-        "The holds of an event are suspended: they keep their seats, and do not expire.", count=NUMBER
+    "seat_held": _hold(
+        "A seat, or places of a zone without seats, are held for some minutes.",
+        occupancy=Occupancy(held=1),
+        outcome=Outcome("held"),
+        interest=Interest(1),
+        seat_id=SEAT_ID,
     ),
-    "holds_resumed": _holds("The holds of an event are resumed and expire again.", count=NUMBER),
+    "seat_hold_extended": _hold("A hold was extended.", occupancy=None, outcome=None),
+    "seat_hold_released": _hold(
+        "A hold was released; its seats are free.", occupancy=Occupancy(held=-1), outcome=Outcome("given_up")
+    ),
+    "seat_hold_expired": _hold(
+        "A hold expired; its seats are free.", occupancy=Occupancy(held=-1), outcome=Outcome("expired")
+    ),
+    "seat_hold_converted": _hold(
+        "The seats of a hold were sold.", occupancy=Occupancy(held=-1, sold=1), outcome=Outcome("bought")
+    ),
+    "holds_ended": replace(
+        _holds(
+            "All holds of an event ended together.",
+            "ended_with_event",
+            {"seats": SEATS, "count": NUMBER, "reason": TEXT},
+        ),
+        seats=Seats.NAMED,
+        occupancy=RECOUNT,
+    ),
+    "holds_suspended": _holds(
+        "The holds of an event are suspended: they keep their seats, and do not expire.", "suspended"
+    ),
+    "holds_resumed": _holds("The holds of an event are resumed and expire again.", "resumed"),
     "device_created": _device("A gate device was created; it can be enrolled."),
     "device_changed": _device("The name or profile of a device changed."),
     "device_assigned": _device("A device was assigned to other events or gates."),
@@ -188,20 +253,37 @@ FACTS: Final[Mapping[str, FactKind]] = {
         "A gate delivered scans of an event.",
         {"event_number": NUMBER},
         {"scans": NUMBER, "admitted": NUMBER, "conflicts": STRINGS},
+        topics=frozenset({Topic.OCCUPANCY}),
     ),
     "journal_moved_back": _device("A device's journal is shorter than before, or differs from what the server holds."),
-    "conflict_resolved": FactKind("A scan conflict was resolved.", {"conflict": ID, "event_number": NUMBER}),
+    "conflict_resolved": FactKind(
+        "A scan conflict was resolved.",
+        {"conflict": ID, "event_number": NUMBER},
+        topics=frozenset({Topic.OCCUPANCY}),
+    ),
     "layout_created": _layout("A version of a seating layout was created."),
-    "layout_redrawn": _layout("A layout that is not in use yet was redrawn."),
-    "layout_active": _layout("A layout can be chosen for events."),
-    "layout_archived": _layout("A layout was archived and can no longer be chosen."),
+    "layout_redrawn": _layout("A layout that is not in use yet was redrawn.", "before", "after"),
+    "layout_active": _layout("A layout can be chosen for events.", "before", "after"),
+    "layout_archived": _layout("A layout was archived and can no longer be chosen.", "before", "after"),
 }
+
+
+UNKNOWN: Final = FactKind("A fact of another version of the server.", topics=_EVENT_TOPIC)
+
+
+def kind_of(name: str) -> FactKind:
+    """The row of a fact; `UNKNOWN` during an upgrade, if a newer server has recorded it."""
+    return FACTS.get(name, UNKNOWN)
 
 
 def version_of(name: str) -> int:
     """The payload version of a fact of this name."""
-    kind = FACTS.get(name)
-    return kind.version if kind else 1
+    return kind_of(name).version
+
+
+def routing_key(name: str) -> str:
+    """`event_published` is `event.published` on the broker; `event_cancelled` is spelt `event.canceled` there."""
+    return kind_of(name).routing_key or name.replace("_", ".", 1)
 
 
 def schema(name: str) -> dict[str, Any]:
@@ -217,7 +299,23 @@ def schema(name: str) -> dict[str, Any]:
         "subjects": _object(kind.subjects),
         "payload": _object(kind.payload),
     }
-    return {"title": f"{routing_key(name)} v{kind.version}", "description": kind.description, **_object(fields)}
+    about = {"title": f"{routing_key(name)} v{kind.version}", "description": kind.description}
+    return about | _object(fields) | {"x-effects": _effects(kind)}
+
+
+def _effects(kind: FactKind) -> dict[str, Any]:
+    """What the installation makes of a fact; empty columns are left out."""
+    columns = {
+        "topics": sorted(kind.topics),
+        "organisers": kind.organisers,
+        "public": kind.public,
+        "seats": kind.seats.value,
+        "occupancy": "recount" if kind.occupancy is RECOUNT else kind.occupancy and kind.occupancy._asdict(),
+        "outcome": kind.outcome and kind.outcome._asdict(),
+        "interest": kind.interest and kind.interest._asdict(),
+        "logged": kind.logged,
+    }
+    return {name: value for name, value in columns.items() if value}
 
 
 def _object(fields: Mapping[str, Schema]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Routing keys of facts, the streams that keep their order, and when to retry or give up: pure."""
+"""The streams that keep the order of facts, and when to retry or give up: pure."""
 
 from __future__ import annotations
 
@@ -14,9 +14,6 @@ DEAD_AFTER: Final = 18
 FIRST_PAUSE_MS: Final = 500
 LONGEST_PAUSE_MS: Final = 30 * 60_000
 OUTAGE_PAUSE_MS: Final = 1_000
-
-# Routing keys that partners used before; every other follows from the fact's name.
-_KEYS: Final = {"event_cancelled": "event.canceled"}
 
 
 class State(StrEnum):
@@ -35,11 +32,6 @@ def stream_of(subjects: Mapping[str, Any], organisation_id: str) -> str:
         return f"event:{event}"
     kind, subject = next(iter(subjects.items()), ("organisation", organisation_id))
     return f"{kind}:{subject}"
-
-
-def routing_key(name: str) -> str:
-    """`event_published` is `event.published` on the broker; `event_cancelled` is spelt `event.canceled` there."""
-    return _KEYS.get(name, name.replace("_", ".", 1))
 
 
 def is_dead(attempts: int) -> bool:

@@ -6,9 +6,10 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field
 
+from sync_server.outbox.catalogue import routing_key
 from sync_server.outbox.models import OutboxRow
 from sync_server.outbox.queries import state_of
-from sync_server.outbox.rules import State, routing_key
+from sync_server.outbox.rules import State
 from sync_server.plumbing.api.schemas import Query, iso, iso_or_none
 
 

@@ -10,9 +10,8 @@ from sqlalchemy.orm import Session
 from sync_server.outbox.notifications import (
     bus_publisher,
     cache_invalidator,
+    changes_lists,
     invalidate_lists,
-    is_event_change,
-    is_venue_change,
 )
 from sync_server.outbox.signals import FactRecorded
 from sync_server.plumbing.database import after_commit
@@ -35,7 +34,7 @@ def wire(parts: Parts) -> None:
 
 def _on_fact_recorded(parts: Parts, session: Session, fact: FactRecorded) -> None:
     """Invalidate at the commit: whoever changes an event and reads it at once must not wait for the relay."""
-    if is_event_change(fact.name) or is_venue_change(fact.name):
+    if changes_lists(fact.name):
         after_commit(session, partial(invalidate_lists, parts.cache, fact.organisation_id))
         after_commit(session, parts.metrics.event_changes.labels(fact.name).inc)
 

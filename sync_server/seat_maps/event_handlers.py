@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
 from shared.errors import NotFound
+from sync_server.outbox.catalogue import kind_of
+from sync_server.outbox.fact_kinds import Seats
 from sync_server.plumbing.caching.cache import CacheKey
 from sync_server.plumbing.database import after_commit
 from sync_server.plumbing.jobs import Message
@@ -19,23 +21,6 @@ from sync_server.plumbing.parts import Parts
 from sync_server.plumbing.principals import ActionContext
 from sync_server.seat_maps import counters, service
 from sync_server.tickets import queries as tickets
-
-HOLDS: Final = (
-    "seat_held",
-    "seat_hold_extended",
-    "seat_hold_released",
-    "seat_hold_expired",
-    "seat_hold_converted",
-)
-TOUCH_ALL_SEATS: Final = ("holds_suspended", "holds_resumed", "event_reseated")
-"""They change more seats than they name."""
-CANCELLED: Final = "ticket_cancelled"
-LAYOUTS: Final = ("event_layout_chosen", "event_layout_dropped")
-HIDDEN: Final = ("event_unpublished", "event_ended", "event_cancelled", "event_archived")
-"""Open maps check whether they may still be shown."""
-PUBLISHED: Final = ("event_published",)
-"""The map is built before the first visitor asks."""
-COUNTED: Final = ("tickets_issued", CANCELLED, "holds_ended")
 
 Touched = set[int] | None
 """Seat numbers; empty if only places without seats changed, None if any seat may have changed."""
@@ -48,12 +33,10 @@ def topic(event_id: str) -> str:
 
 def touched(message: Message) -> Touched | bool:
     """The seats that a fact touches; False if it concerns neither seats nor places."""
-    if message.name in TOUCH_ALL_SEATS:
-        return None
-    seats = _seats_in(message.payload)
-    if seats or message.name in {*HOLDS, *LAYOUTS, *HIDDEN, *PUBLISHED, *COUNTED}:
-        return seats
-    return False
+    seats = kind_of(message.name).seats
+    if seats is Seats.NONE:
+        return False
+    return None if seats is Seats.ALL else _seats_in(message.payload)
 
 
 def _seats_in(payload: Mapping[str, Any]) -> set[int]:
@@ -83,7 +66,7 @@ class ChangeRecorder:
 
     def _add(self, message: Message) -> None:
         event = message.subjects.get("event")
-        seats = self._seat_of_cancelled(message) if message.name == CANCELLED else touched(message)
+        seats = self._seat_of_cancelled(message) if kind_of(message.name).seats is Seats.TICKET else touched(message)
         if event is None or isinstance(seats, bool):
             return
         key = str(event), message.organisation_id

@@ -11,7 +11,8 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from sync_server.outbox import broker_messages, catalogue
-from sync_server.outbox.rules import routing_key
+from sync_server.outbox.catalogue import routing_key
+from sync_server.outbox.fact_kinds import Topic
 from sync_server.plumbing.jobs import Message
 from tests.app_server import ApiClient, AppServer, Concert, a_concert
 from tests.builders import DAY, a_gate, a_venue
@@ -126,6 +127,32 @@ def _names_in_the_code() -> Iterator[str]:
 
 def test_facts_that_are_named_in_the_code_are_in_the_catalogue() -> None:
     assert set(_names_in_the_code()) - set(catalogue.FACTS) == set()
+
+
+def _listed_names(file: Path) -> Iterator[set[str]]:
+    """The fact names in each tuple, list, set and dictionary of a module, where there are several together."""
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        elements = node.keys if isinstance(node, ast.Dict) else getattr(node, "elts", [])
+        names = {each.value for each in elements if isinstance(each, ast.Constant)} & set(catalogue.FACTS)
+        if len(names) > 1:
+            yield names
+
+
+def test_no_module_lists_facts_by_name_beside_the_catalogue() -> None:
+    """Who acts on some facts and not on others reads a column of their rows."""
+    modules = set(PRODUCT.rglob("*.py")) - {Path(catalogue.__file__)}
+    assert {file.name: names for file in modules for names in _listed_names(file)} == {}
+
+
+def test_the_catalogue_agrees_with_what_facts_carry() -> None:
+    for name, kind in catalogue.FACTS.items():
+        counted = {kind.outcome.quantity} if kind.outcome else set()
+        counted |= {kind.interest.per} - {""} if kind.interest else set()
+        assert counted | set(kind.logged or ()) <= set(kind.payload), name
+        assert (Topic.EVENT in kind.topics) == ("event" in kind.subjects), name
+        assert Topic.OCCUPANCY not in kind.topics or "event_number" in kind.subjects, name
+        assert kind.occupancy is None or {"event", "event_number"} <= set(kind.subjects), name
+        assert set(kind.public) <= set(kind.organisers), name
 
 
 def test_no_two_facts_share_a_routing_key() -> None:

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sync_server.outbox.catalogue import routing_key
 from sync_server.outbox.notifications import bus_notes
-from sync_server.outbox.rules import DEAD_AFTER, LONGEST_PAUSE_MS, is_dead, pause, routing_key, stream_of
+from sync_server.outbox.rules import DEAD_AFTER, LONGEST_PAUSE_MS, is_dead, pause, stream_of
 from sync_server.plumbing.jobs import Message
 
 HOUR_MS = 3_600_000

@@ -1,0 +1,73 @@
+"""The columns of the catalogue: what is known of one kind of fact."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum, StrEnum
+from typing import Any, Final, NamedTuple
+
+Schema = Mapping[str, Any]
+
+
+class Topic(StrEnum):
+    """The topics of the bus that hear of a fact."""
+
+    EVENT = "event"
+    ORGANISATION = "organisation"
+    """Facts of this topic change what lists of events show."""
+    OCCUPANCY = "occupancy"
+
+
+class Seats(Enum):
+    """The seats whose state on the seat map a fact changes."""
+
+    NONE = ""
+    MAP = "whether and which map is shown"
+    NAMED = "those in the payload, or places of a zone"
+    TICKET = "that of the ticket"
+    ALL = "any"
+
+
+class Occupancy(NamedTuple):
+    """How many seats or places each one in the payload's `quantity` adds."""
+
+    held: int = 0
+    sold: int = 0
+
+
+RECOUNT: Final = Occupancy()
+"""The change is not in the payload: the tables are counted."""
+
+
+class Outcome(NamedTuple):
+    """What became of what was held, as a metric counts it, and the field with the number of seats or places."""
+
+    became: str
+    quantity: str = "quantity"
+
+
+class Interest(NamedTuple):
+    """What a fact adds to the trending score of its event, for each one in a field of the payload."""
+
+    weight: int
+    per: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FactKind:
+    """One kind of fact. Adding a field keeps the version; removing one or changing its meaning raises it."""
+
+    description: str
+    subjects: Mapping[str, Schema] = field(default_factory=dict)
+    payload: Mapping[str, Schema] = field(default_factory=dict)
+    version: int = 1
+    routing_key: str = ""  # "" if it follows from the name
+    topics: frozenset[Topic] = frozenset()
+    organisers: tuple[str, ...] = ()  # fields of a status in the streams of organisers
+    public: tuple[str, ...] = ()  # and in those of visitors
+    seats: Seats = Seats.NONE
+    occupancy: Occupancy | None = None
+    outcome: Outcome | None = None
+    interest: Interest | None = None
+    logged: tuple[str, ...] | None = None  # fields in the log line: ids and numbers, never names; None: no line
