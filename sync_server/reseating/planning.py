@@ -136,27 +136,38 @@ class _Planner:
 
     def _move_unit(self, unit: _Unit) -> None:
         """The nearest free wheelchair place with room for all companions; units are never split."""
-        before, needed = self._old[unit.guest.seat], len(unit.companions)
+        before = self._old[unit.guest.seat]
         candidates = [
-            (place.zone != before.zone, dist(before.at, place.at), place.number)
-            for place in self._wheelchair_places(before)
-            if len(self._free_companion_seats(place)) >= needed
+            (place.zone != before.zone, dist(before.at, place.at), place.number, [place, *beside])
+            for place in self._by_number.values()
+            if place.kind == WHEELCHAIR and self._is_free_for(unit.guest, place)
+            if (beside := self._companion_seats(place, unit.companions)) is not None
         ]
         guests = (unit.guest, *unit.companions)
         if not candidates:
-            why = "no_wheelchair_place" if not needed else "no_wheelchair_place_with_companion_seats"
+            why = "no_wheelchair_place_with_companion_seats" if unit.companions else "no_wheelchair_place"
             self._plan.unplaced |= {guest.ticket: why for guest in guests}
             return
-        place = self._by_number[min(candidates)[2]]
-        self._give(guests, [place, *self._free_companion_seats(place)[:needed]])
+        self._give(guests, min(candidates, key=lambda candidate: candidate[:3])[3])
 
-    def _wheelchair_places(self, before: LayoutSeat) -> list[LayoutSeat]:
-        free = [place for place in self._by_number.values() if place.kind == WHEELCHAIR]
-        suitable = [place for place in free if place.price == before.price and place.access in {before.access, ""}]
-        return [place for place in suitable if self._free.is_free(place.number)]
+    def _is_free_for(self, guest: Guest, seat: LayoutSeat) -> bool:
+        """Whether a guest may be moved to this seat: it is free, at the same price, and its zone admits them."""
+        before = self._old[guest.seat]
+        return seat.price == before.price and seat.access in {before.access, ""} and self._free.is_free(seat.number)
 
-    def _free_companion_seats(self, place: LayoutSeat) -> list[LayoutSeat]:
-        return [self._by_number[number] for number in place.companions if self._free.is_free(number)]
+    def _companion_seats(self, place: LayoutSeat, companions: Sequence[Guest]) -> list[LayoutSeat] | None:
+        """A seat beside this wheelchair place for each companion, in their order; None unless all of them get one."""
+        left = [self._by_number[number] for number in place.companions if number in self._by_number]
+        given: dict[Guest, LayoutSeat] = {}
+        # Those whom only an open zone admits choose first, and nobody takes an open seat while their own zone has one.
+        for guest in sorted(companions, key=lambda guest: self._old[guest.seat].access != ""):
+            access = self._old[guest.seat].access
+            suitable = [seat for seat in left if self._is_free_for(guest, seat)]
+            if not suitable:
+                return None
+            given[guest] = min(suitable, key=lambda seat: seat.access != access)
+            left.remove(given[guest])
+        return [given[guest] for guest in companions]
 
     def _groups(self, moving: Iterable[Guest]) -> list[list[Guest]]:
         """Members of one group who need the same kind of seat, the largest first, then in order of issue."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -86,6 +87,22 @@ def test_companion_moves_with_the_wheelchair_user() -> None:
     guests = sold(old, "two")
     found = plan(guests, by_number(old), new)
     assert where(found, guests) == ["C-1", "C-2"], "A-2 still exists and B-1 is nearer, but they would be apart"
+
+
+@pytest.mark.parametrize("unsuitable", [{"price": "gold"}, {"access": "members"}])
+def test_companion_is_moved_only_to_a_seat_at_their_price_that_admits_them(unsuitable: dict[str, str]) -> None:
+    old = a_pair("A", 1, 0)
+    near, far = a_pair("B", 11, 1), a_pair("C", 21, 2)
+    guests, new = sold(old, "two"), [near[0], replace(near[1], **unsuitable)]
+    assert where(plan(guests, by_number(old), new + far), guests) == ["C-1", "C-2"]
+    assert set(plan(guests, by_number(old), new).unplaced.values()) == {"no_wheelchair_place_with_companion_seats"}
+
+
+def test_open_companion_seat_is_left_to_the_companion_whom_the_members_zone_does_not_admit() -> None:
+    old, new = a_pair("A", 1, 0, beside=2), a_pair("B", 11, 1, beside=2)
+    old[1], new[2] = replace(old[1], access="members"), replace(new[2], access="members")
+    guests = sold(old, "three")
+    assert where(plan(guests, by_number(old), new), guests) == ["B-1", "B-3", "B-2"]
 
 
 def test_only_wheelchair_users_get_wheelchair_places() -> None:
