@@ -36,6 +36,9 @@ class AuditLine:
 def record(session: Session, line: AuditLine) -> None:
     """Add a line to the caller's transaction. No chain is touched: the worker seals it afterwards.
 
+    For what is no fact: logins, staff, policies, plans, attempts, and details of a change whose fact is recorded
+    elsewhere. Every other change is recorded by `outbox.service.record_change`.
+
     Raises Forbidden, and so stops the change, where platform staff act on an organisation without a reason.
     """
     require_reason(line)

@@ -14,13 +14,12 @@ from shared.clock import Millis
 from shared.errors import Conflict, InvalidRequest
 from shared.ids import uuid7
 from shared.snapshot import DeviceRow
-from sync_server.audit import service as audit
 from sync_server.devices import queries, rules
 from sync_server.devices.models import Assignment, Device, DeviceReport
 from sync_server.devices.rules import EventAssignment
 from sync_server.outbox import service as outbox
 from sync_server.plumbing.database import database_of
-from sync_server.plumbing.principals import Actor
+from sync_server.plumbing.principals import ActionContext, Actor
 from sync_server.revisions import service as revisions
 
 
@@ -182,19 +181,8 @@ def _put_rows(session: Session, device: Device) -> None:
 
 
 def _record(session: Session, device: Device, change: _Change) -> None:
-    line = audit.AuditLine(
-        actor=change.actor,
-        action=f"device.{change.what}",
-        subject_kind="device",
-        subject_id=device.id,
-        organisation_id=device.organisation_id,
-        at=change.now,
-        before=change.before,
-        after=change.after,
-        reason=change.reason,
-    )
-    audit.record(session, line)
-    fact = outbox.Fact(
-        f"device_{change.what}", device.organisation_id, change.now, {"device": device.id}, change.payload
-    )
-    outbox.record(session, fact)
+    context = ActionContext(change.actor, change.now, database_of(session).entropy)
+    subject = outbox.Subject("device", device.id, change.before, change.after, change.reason)
+    subjects = {"device": device.id}
+    fact = outbox.Fact(f"device_{change.what}", device.organisation_id, change.now, subjects, change.payload)
+    outbox.record_change(session, context, subject, fact)

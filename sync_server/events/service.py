@@ -17,14 +17,13 @@ from shared.lifecycle import EventStatus
 from shared.snapshot import AnyRow, Row
 from sync_server.accounts import queries as accounts
 from sync_server.accounts.service import lock_organisation
-from sync_server.audit.service import AuditLine, record
 from sync_server.events import queries, rules, telemetry
 from sync_server.events.derived_columns import DUPLICATE_MESSAGE, require_unique, set_derived_columns
 from sync_server.events.models import EventRecord, GateZonesRecord, ZoneRecord
 from sync_server.events.signals import EventChanged, EventCreated, EventTimesMoved, NameChecksChanged, SoldOutChanged
 from sync_server.events.snapshot_rows import own_rows, window, zone_row
-from sync_server.outbox.service import Fact
-from sync_server.outbox.service import record as record_fact
+from sync_server.outbox import service as outbox
+from sync_server.outbox.service import Fact, Subject
 from sync_server.plumbing.principals import ActionContext
 from sync_server.plumbing.signals import send
 from sync_server.plumbing.slugs import code_of, slug_of
@@ -334,10 +333,10 @@ def record_without_announcing(
     reason: str = "",
 ) -> None:
     """Like `record_change`, without refreshing listings: for an event that no longer exists."""
-    where = event.organisation_id
-    record(session, AuditLine(context.actor, name, "event", event.id, where, context.now, before, after, reason))
     subjects = {"event": event.id, "event_number": event.number, "venue": event.venue_id}
-    record_fact(session, Fact(name, where, context.now, subjects, {"before": before, "after": after, "reason": reason}))
+    payload = {"before": before, "after": after, "reason": reason}
+    fact = Fact(name, event.organisation_id, context.now, subjects, payload)
+    outbox.record_change(session, context, Subject("event", event.id, before, after, reason), fact)
     telemetry.log_change(session, event, name, context, before=before, after=after, reason=reason)
 
 

@@ -8,11 +8,9 @@ from typing import Any, Final
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from sync_server.audit.service import AuditLine, record
 from sync_server.holds.models import HoldRow, HoldStatus
 from sync_server.holds.signals import HoldsEnded
-from sync_server.outbox.service import Fact
-from sync_server.outbox.service import record as record_fact
+from sync_server.outbox.service import Fact, Subject, record_change
 from sync_server.plumbing.principals import ActionContext
 from sync_server.plumbing.signals import send
 
@@ -66,8 +64,8 @@ def _record(session: Session, event_number: int, hold: HoldRow, context: ActionC
     status = HoldStatus(hold.status)
     name, where, now = FACTS[status], hold.organisation_id, context.now
     after = {"status": status.value, "event_id": hold.event_id, "seat": hold.seat, "zone": hold.zone}
-    record(session, AuditLine(context.actor, name, "hold", hold.id, where, now, None, after, reason))
-    record_fact(session, Fact(name, where, now, subjects_of(hold, event_number), payload_of(hold)))
+    fact = Fact(name, where, now, subjects_of(hold, event_number), payload_of(hold))
+    record_change(session, context, Subject("hold", hold.id, None, after, reason), fact)
 
 
 def subjects_of(hold: HoldRow, event_number: int) -> dict[str, Any]:

@@ -11,17 +11,14 @@ from sqlalchemy.orm import Session
 from shared.clock import Millis
 from shared.errors import Conflict
 from shared.lifecycle import EventStatus, sells
-from sync_server.audit.service import AuditLine, record
 from sync_server.customers.signals import GuestRemoved
 from sync_server.events import queries as events
 from sync_server.events.signals import EventChanged, EventStatusChanged
 from sync_server.holds import ending, inventory, queries, seats, service
 from sync_server.holds.models import NEVER, HoldRow, HoldStatus, SaleLockRow
 from sync_server.holds.signals import HoldsMade
-from sync_server.outbox.service import Fact
-from sync_server.outbox.service import record as record_fact
+from sync_server.outbox.service import Fact, Subject, record_change
 from sync_server.plumbing.database import database_of
-from sync_server.plumbing.principals import SYSTEM
 from sync_server.plumbing.signals import send
 
 MIN_REMAINING_MS: Final = 60_000
@@ -142,7 +139,6 @@ def _end(session: Session, event: _Event, open_holds: Sequence[HoldRow], reason:
 def _record(session: Session, event: _Event, name: str, summary: dict[str, Any]) -> None:
     if not summary["count"]:
         return
-    where, now = event.organisation_id, event.context.now
-    record(session, AuditLine(SYSTEM, name, "event", event.event_id, where, now, None, summary))
     subjects = {"event": event.event_id, "event_number": event.number}
-    record_fact(session, Fact(name, where, now, subjects, summary))
+    fact = Fact(name, event.organisation_id, event.context.now, subjects, summary)
+    record_change(session, event.context.by_system(), Subject("event", event.event_id, None, summary), fact)

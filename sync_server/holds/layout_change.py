@@ -5,12 +5,10 @@ from __future__ import annotations
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
-from sync_server.audit.service import AuditLine, record
 from sync_server.events import queries as events
 from sync_server.holds import ending, inventory, service
 from sync_server.holds.models import HoldStatus
-from sync_server.outbox.service import Fact
-from sync_server.outbox.service import record as record_fact
+from sync_server.outbox.service import Fact, Subject, record_change
 from sync_server.plumbing.principals import ActionContext
 
 
@@ -28,7 +26,7 @@ def end_all(session: Session, organisation_id: str, event_id: str, context: Acti
     ending.end_many(session, open_holds, HoldStatus.CANCELLED, context)
     numbers = sorted(hold.seat for hold in open_holds if hold.seat is not None)
     summary = {"seats": numbers, "count": sum(hold.quantity for hold in open_holds), "reason": reason}
-    where, now = organisation_id, context.now
-    record(session, AuditLine(context.actor, "holds_ended", "event", event_id, where, now, None, summary))
     number = events.event(session, organisation_id, event_id).number
-    record_fact(session, Fact("holds_ended", where, now, {"event": event_id, "event_number": number}, summary))
+    subjects = {"event": event_id, "event_number": number}
+    fact = Fact("holds_ended", organisation_id, context.now, subjects, summary)
+    record_change(session, context, Subject("event", event_id, None, summary), fact)

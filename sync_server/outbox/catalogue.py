@@ -77,8 +77,8 @@ def _key(description: str) -> FactKind:
     )
 
 
-def _device(description: str) -> FactKind:
-    return FactKind(description, {"device": ID})
+def _device(action: str, description: str) -> FactKind:
+    return FactKind(description, {"device": ID}, action=action)
 
 
 def _at_gate(description: str) -> FactKind:
@@ -86,8 +86,9 @@ def _at_gate(description: str) -> FactKind:
     return FactKind(description, {"event": ID, "event_number": NUMBER}, payload, topics=_EVENT_TOPIC)
 
 
-def _venue(description: str, **more: Schema) -> FactKind:
-    return FactKind(description, {"venue": ID, **more}, _CHANGE, topics=frozenset({Topic.ORGANISATION}))
+def _venue(action: str, description: str, **more: Schema) -> FactKind:
+    topics = frozenset({Topic.ORGANISATION})
+    return FactKind(description, {"venue": ID, **more}, _CHANGE, action=action, topics=topics)
 
 
 def _layout(description: str, *logged: str) -> FactKind:
@@ -132,13 +133,13 @@ def _holds(description: str, became: str, payload: Mapping[str, Schema] = _COUNT
 
 
 FACTS: Final[Mapping[str, FactKind]] = {
-    "venue_created": _venue("A venue was created."),
-    "venue_changed": _venue("A venue was changed; existing events keep what they copied of it."),
-    "venue_archived": _venue("A venue was archived: no new events take place there."),
-    "venue_restored": _venue("A venue was restored from the archive."),
-    "venue_deleted": _venue("A venue without dependents was deleted."),
-    "gate_created": _venue("A venue has a new gate.", gate=NUMBER),
-    "gate_changed": _venue("A gate was opened, closed or changed.", gate=NUMBER),
+    "venue_created": _venue("venue.created", "A venue was created."),
+    "venue_changed": _venue("venue.changed", "A venue was changed; existing events keep what they copied of it."),
+    "venue_archived": _venue("venue.archived", "A venue was archived: no new events take place there."),
+    "venue_restored": _venue("venue.restored", "A venue was restored from the archive."),
+    "venue_deleted": _venue("venue.deleted", "A venue without dependents was deleted."),
+    "gate_created": _venue("gate.created", "A venue has a new gate.", gate=NUMBER),
+    "gate_changed": _venue("gate.changed", "A gate was opened, closed or changed.", gate=NUMBER),
     "event_created": _event("An event was created, as a draft."),
     "event_updated": _event(
         "Texts, times or rules of an event were changed; the payload holds the changed fields only."
@@ -214,12 +215,15 @@ FACTS: Final[Mapping[str, FactKind]] = {
     "key_retired": _key("A key no longer signs; tickets it signed stay valid."),
     "key_distrusted": _key("A key may have leaked: of its tickets only those that gates know are valid."),
     "key_revoked": _key("A key was revoked: no ticket it signed is valid."),
-    "seat_held": _hold(
-        "A seat, or places of a zone without seats, are held for some minutes.",
-        occupancy=Occupancy(held=1),
-        outcome=Outcome("held"),
-        interest=Interest(1),
-        seat_id=SEAT_ID,
+    "seat_held": replace(
+        _hold(
+            "A seat, or places of a zone without seats, are held for some minutes.",
+            occupancy=Occupancy(held=1),
+            outcome=Outcome("held"),
+            interest=Interest(1),
+            seat_id=SEAT_ID,
+        ),
+        action="seat_reserved",
     ),
     "seat_hold_extended": _hold("A hold was extended.", occupancy=None, outcome=None),
     "seat_hold_released": _hold(
@@ -244,21 +248,24 @@ FACTS: Final[Mapping[str, FactKind]] = {
         "The holds of an event are suspended: they keep their seats, and do not expire.", "suspended"
     ),
     "holds_resumed": _holds("The holds of an event are resumed and expire again.", "resumed"),
-    "device_created": _device("A gate device was created; it can be enrolled."),
-    "device_changed": _device("The name or profile of a device changed."),
-    "device_assigned": _device("A device was assigned to other events or gates."),
-    "device_enrolled": _device("A device has enrolled."),
-    "device_revoked": _device("A device was revoked, for good."),
+    "device_created": _device("device.created", "A gate device was created; it can be enrolled."),
+    "device_changed": _device("device.changed", "The name or profile of a device changed."),
+    "device_assigned": _device("device.assigned", "A device was assigned to other events or gates."),
+    "device_enrolled": _device("device.enrolled", "A device has enrolled."),
+    "device_revoked": _device("device.revoked", "A device was revoked, for good."),
     "scans_arrived": FactKind(
         "A gate delivered scans of an event.",
         {"event_number": NUMBER},
         {"scans": NUMBER, "admitted": NUMBER, "conflicts": STRINGS},
         topics=frozenset({Topic.OCCUPANCY}),
     ),
-    "journal_moved_back": _device("A device's journal is shorter than before, or differs from what the server holds."),
+    "journal_moved_back": FactKind(
+        "A device's journal is shorter than before, or differs from what the server holds.", {"device": ID}
+    ),
     "conflict_resolved": FactKind(
         "A scan conflict was resolved.",
         {"conflict": ID, "event_number": NUMBER},
+        action="conflict.resolved",
         topics=frozenset({Topic.OCCUPANCY}),
     ),
     "layout_created": _layout("A version of a seating layout was created."),
@@ -286,6 +293,11 @@ def routing_key(name: str) -> str:
     return kind_of(name).routing_key or name.replace("_", ".", 1)
 
 
+def audit_action(name: str) -> str:
+    """What the audit line of a change is called that is recorded with this fact."""
+    return kind_of(name).action or name
+
+
 def schema(name: str) -> dict[str, Any]:
     """The JSON Schema of a fact's broker message; consumers must ignore unknown fields."""
     kind = FACTS[name]
@@ -306,6 +318,7 @@ def schema(name: str) -> dict[str, Any]:
 def _effects(kind: FactKind) -> dict[str, Any]:
     """What the installation makes of a fact; empty columns are left out."""
     columns = {
+        "audit action": kind.action,
         "topics": sorted(kind.topics),
         "organisers": kind.organisers,
         "public": kind.public,

@@ -63,6 +63,7 @@ class FactKind:
     payload: Mapping[str, Schema] = field(default_factory=dict)
     version: int = 1
     routing_key: str = ""  # "" if it follows from the name
+    action: str = ""  # of the audit line; "" if it is the name
     topics: frozenset[Topic] = frozenset()
     organisers: tuple[str, ...] = ()  # fields of a status in the streams of organisers
     public: tuple[str, ...] = ()  # and in those of visitors

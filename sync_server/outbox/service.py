@@ -13,6 +13,7 @@ from shared.clock import Millis
 from shared.ids import Entropy, uuid7
 from sync_server.audit import service as audit
 from sync_server.audit.service import AuditLine
+from sync_server.outbox.catalogue import audit_action
 from sync_server.outbox.leases import BROKER, LOCAL, lock
 from sync_server.outbox.models import OutboxRow
 from sync_server.outbox.rules import stream_of
@@ -39,13 +40,47 @@ class Fact:
 
 
 def record(session: Session, fact: Fact) -> None:
-    """Add a fact; it is delivered at least once, after the commit, and never without it."""
+    """Add a fact; it is delivered at least once, after the commit, and never without it.
+
+    Whatever an actor has changed is recorded by `record_change`, which writes the audit line too.
+    """
     queued: list[Fact] = session.info.setdefault(_QUEUED, [])
     if not queued:
         event.listen(session, "before_commit", _write, once=True)
         after_commit(session, database_of(session).wake_workers)
     queued.append(fact)
     send(session, FactRecorded(fact.organisation_id, fact.name))
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What a change was made to, as the audit log names it, the fields that it changed, and why."""
+
+    kind: str  # event, ticket, hold
+    id: str
+    before: dict[str, Any] | None = None
+    after: dict[str, Any] | None = None
+    reason: str = ""
+
+
+def record_change(session: Session, context: ActionContext, subject: Subject, fact: Fact) -> None:
+    """Record a change: who made it in the audit log, and what happened as a fact.
+
+    Raises Forbidden, and so stops the change, where platform staff act on an organisation without a reason.
+    """
+    line = AuditLine(
+        context.actor,
+        audit_action(fact.name),
+        subject.kind,
+        subject.id,
+        fact.organisation_id,
+        fact.at,
+        subject.before,
+        subject.after,
+        subject.reason,
+    )
+    audit.record(session, line)
+    record(session, fact)
 
 
 def _write(session: Session) -> None:

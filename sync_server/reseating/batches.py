@@ -6,10 +6,8 @@ from typing import Final
 
 from sqlalchemy.orm import Session
 
-from sync_server.audit.service import AuditLine, record
 from sync_server.events import service as event_service
-from sync_server.outbox.service import Fact
-from sync_server.outbox.service import record as record_fact
+from sync_server.outbox.service import Fact, Subject, record_change
 from sync_server.plumbing.jobs import MORE
 from sync_server.plumbing.principals import ActionContext
 from sync_server.reseating import queries, service
@@ -59,13 +57,10 @@ def _finish(session: Session, row: ReseatingRecord, context: ActionContext) -> N
     session.flush()
     organisation_id, counts = row.organisation_id, row.report["counts"]
     before, after = {"layout": row.from_layout_id}, {"layout": row.to_layout_id, "reseating": row.id, **counts}
-    line = AuditLine(
-        context.actor, "event_reseated", "event", row.event_id, organisation_id, context.now, before, after, row.reason
-    )
-    record(session, line)
     subjects = {"event": row.event_id, "reseating": row.id}
     payload = {"from": row.from_layout_id, "to": row.to_layout_id, "stay": counts["stay"], "move": counts["move"]}
-    record_fact(session, Fact("event_reseated", organisation_id, context.now, subjects, payload))
+    fact = Fact("event_reseated", organisation_id, context.now, subjects, payload)
+    record_change(session, context, Subject("event", row.event_id, before, after, row.reason), fact)
 
 
 def resume_abandoned(session: Session, context: ActionContext) -> object:

@@ -127,24 +127,19 @@ def _after_doors(session: Session, entry: Entry) -> Touched:
 
 
 def _record(session: Session, event: events.EventDetails, one: Stored, context: ActionContext) -> None:
-    entry = one.entry
-    emptied, opened = entry.kind == EntryKind.COUNT_CORRECTION, entry.details.get("opened") is True
-    name = "house_emptied_at_gate" if emptied else "gate_doors_opened" if opened else "gate_doors_closed"
+    entry, where, now = one.entry, event.organisation_id, context.now
     details = {"device": entry.device, "gate": entry.gate, "supervisor": entry.override_by, "at": one.at}
-    line = audit.AuditLine(
-        actor=context.actor,
-        action=name,
-        subject_kind="event",
-        subject_id=event.id,
-        organisation_id=event.organisation_id,
-        at=context.now,
-        after=details,
-        reason=entry.override_reason[:1000],
-    )
-    audit.record(session, line)
-    if not emptied:
-        subjects = {"event": event.id, "event_number": event.number}
-        outbox.record(session, outbox.Fact(name, event.organisation_id, context.now, subjects, details))
+    reason = entry.override_reason[:1000]
+    if entry.kind == EntryKind.COUNT_CORRECTION:
+        # Only an audit line: the fact is recorded with the change of the event, once for all its gates.
+        action = "house_emptied_at_gate"
+        audit.record(
+            session, audit.AuditLine(context.actor, action, "event", event.id, where, now, None, details, reason)
+        )
+        return
+    name = "gate_doors_opened" if entry.details.get("opened") is True else "gate_doors_closed"
+    fact = outbox.Fact(name, where, now, {"event": event.id, "event_number": event.number}, details)
+    outbox.record_change(session, context, outbox.Subject("event", event.id, None, details, reason), fact)
 
 
 def _supervisors(session: Session, organisation_id: str) -> Collection[int]:

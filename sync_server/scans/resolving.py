@@ -6,9 +6,9 @@ from sqlalchemy.orm import Session
 
 from shared.clock import Millis
 from shared.errors import Conflict, InvalidRequest
-from sync_server.audit import service as audit
 from sync_server.outbox import service as outbox
-from sync_server.plumbing.principals import Actor
+from sync_server.plumbing.database import database_of
+from sync_server.plumbing.principals import ActionContext, Actor
 from sync_server.scans import queries
 from sync_server.scans.models import ConflictRow
 
@@ -24,18 +24,8 @@ def resolve(
     if row.resolved_at is not None:
         raise Conflict(f"{row.resolved_by or 'Somebody'} has already resolved this conflict.", code="already_resolved")
     row.resolved_at, row.resolved_by, row.note = now, by[:120], text
-    line = audit.AuditLine(
-        actor=actor,
-        action="conflict.resolved",
-        subject_kind="conflict",
-        subject_id=row.id,
-        organisation_id=organisation_id,
-        at=now,
-        after={"kind": row.kind},
-        reason=text,
-    )
-    audit.record(session, line)
-    subjects = {"conflict": row.id, "event_number": row.event}
-    outbox.record(session, outbox.Fact("conflict_resolved", organisation_id, now, subjects))
+    fact = outbox.Fact("conflict_resolved", organisation_id, now, {"conflict": row.id, "event_number": row.event})
+    context = ActionContext(actor, now, database_of(session).entropy)
+    outbox.record_change(session, context, outbox.Subject("conflict", row.id, None, {"kind": row.kind}, text), fact)
     session.flush()
     return row

@@ -198,6 +198,7 @@ def _store_claim(journal: Journal, device: EnrolledDevice, claim: Claim) -> None
 def _raise_alarm(session: Session, journal: Journal, device: EnrolledDevice, now: Millis) -> None:
     if journal.alarm != MOVED_BACK:
         journal.alarm, journal.alarm_at = MOVED_BACK, now
+        # No audit line: nobody has done anything, and the journal's row keeps what the server has found.
         subjects = {"device": device.id}
         outbox.record(session, outbox.Fact("journal_moved_back", device.organisation_id, now, subjects))
 
@@ -208,5 +209,6 @@ def _record_arrival(
     for event in sorted({one.entry.event for one in stored if one.entry.event} | {one.event for one in found}):
         here = [one for one in stored if one.entry.event == event]
         kinds = sorted(one.conflict.kind.value for one in found if one.event == event)
+        # No audit line: the journals are the record of scans, chained and signed by the gates.
         payload = {"scans": len(here), "admitted": sum(one.entry.admitted for one in here), "conflicts": kinds}
         outbox.record(session, outbox.Fact("scans_arrived", organisation_id, now, {"event_number": event}, payload))

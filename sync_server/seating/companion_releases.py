@@ -10,10 +10,8 @@ from collections.abc import Collection, Mapping, Sequence
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from sync_server.audit.service import AuditLine, record
 from sync_server.events.active_events import active_event_ids
-from sync_server.outbox.service import Fact
-from sync_server.outbox.service import record as record_fact
+from sync_server.outbox.service import Fact, Subject, record_change
 from sync_server.plumbing.principals import ActionContext
 from sync_server.seating import queries
 from sync_server.seating.event_seating import event_policy
@@ -92,5 +90,5 @@ def _record_change(
         session.add(CompanionReleaseRecord(**columns, seats=list(seats)))
     session.flush()
     after = {"zone": zone_id, "seats": seats}
-    record(session, AuditLine(context.actor, what, "event", row.event_id, organisation_id, now, None, after))
-    record_fact(session, Fact(what, organisation_id, now, {"event": row.event_id}, after))
+    fact = Fact(what, organisation_id, now, {"event": row.event_id}, after)
+    record_change(session, context, Subject("event", row.event_id, None, after), fact)

@@ -11,12 +11,10 @@ from sqlalchemy.orm import Session
 from shared.clock import Millis
 from shared.errors import Conflict, InvalidRequest
 from shared.lifecycle import EventStatus
-from sync_server.audit.service import AuditLine, record
 from sync_server.events import queries as events
 from sync_server.events import service as event_service
 from sync_server.events.rules import check_changeable
-from sync_server.outbox.service import Fact
-from sync_server.outbox.service import record as record_fact
+from sync_server.outbox.service import Fact, Subject, record_change
 from sync_server.plumbing.principals import ActionContext
 from sync_server.plumbing.signals import send
 from sync_server.seating import queries, rules
@@ -354,7 +352,6 @@ def _record(
     before: dict[str, Any] | None = None,
     after: dict[str, Any] | None = None,
 ) -> None:
-    organisation_id = event.organisation_id
-    record(session, AuditLine(context.actor, name, "event", event.id, organisation_id, context.now, before, after))
     subjects = {"event": event.id, "event_number": event.number, "venue": event.venue_id}
-    record_fact(session, Fact(name, organisation_id, context.now, subjects, {"before": before, "after": after}))
+    fact = Fact(name, event.organisation_id, context.now, subjects, {"before": before, "after": after})
+    record_change(session, context, Subject("event", event.id, before, after), fact)

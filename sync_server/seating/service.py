@@ -14,8 +14,7 @@ from sync_server.accounts.service import lock_organisation
 from sync_server.audit.service import AuditLine, record
 from sync_server.events import queries as events
 from sync_server.events.rules import CLOSED_STATUSES
-from sync_server.outbox.service import Fact
-from sync_server.outbox.service import record as record_fact
+from sync_server.outbox.service import Fact, Subject, record_change
 from sync_server.plumbing.principals import ActionContext, Principal
 from sync_server.seating import layout_rows, queries, rules
 from sync_server.seating.layout_rows import PreparedLayout, prepare
@@ -191,7 +190,6 @@ def _record(
     before: dict[str, Any] | None = None,
     after: dict[str, Any] | None = None,
 ) -> None:
-    organisation_id = row.organisation_id
-    record(session, AuditLine(context.actor, name, "layout", row.id, organisation_id, context.now, before, after))
     subjects = {"layout": row.id, "venue": row.venue_id, "version": row.version}
-    record_fact(session, Fact(name, organisation_id, context.now, subjects, {"before": before, "after": after}))
+    fact = Fact(name, row.organisation_id, context.now, subjects, {"before": before, "after": after})
+    record_change(session, context, Subject("layout", row.id, before, after), fact)

@@ -10,12 +10,10 @@ from sqlalchemy.orm import Session
 
 from shared.clock import Millis
 from shared.snapshot import MembershipState
-from sync_server.audit.service import AuditLine, record
 from sync_server.events import queries as events
 from sync_server.events import service as event_service
 from sync_server.events.rules import CLOSED_STATUSES
-from sync_server.outbox.service import Fact
-from sync_server.outbox.service import record as record_fact
+from sync_server.outbox.service import Fact, Subject, record_change
 from sync_server.plumbing.api.schemas import iso_or_none
 from sync_server.plumbing.principals import ActionContext
 from sync_server.revisions import service as revisions
@@ -105,6 +103,5 @@ def _record(
     name = "membership_revoked" if new.state is State.REVOKED else "membership_renewed"
     before, after = (_state_and_end(each) for each in (old, new))
     after["tickets"] = count
-    line = AuditLine(context.actor, name, "membership", new.id, organisation_id, context.now, before, after, reason)
-    record(session, line)
-    record_fact(session, Fact(name, organisation_id, context.now, {"membership": new.id}, {"tickets": count}))
+    fact = Fact(name, organisation_id, context.now, {"membership": new.id}, {"tickets": count})
+    record_change(session, context, Subject("membership", new.id, before, after, reason), fact)

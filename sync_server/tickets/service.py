@@ -10,11 +10,9 @@ from sqlalchemy.orm import Session
 
 from shared.errors import Conflict
 from shared.snapshot import TicketState
-from sync_server.audit.service import AuditLine, record
 from sync_server.events import queries as events
 from sync_server.events import service as event_service
-from sync_server.outbox.service import Fact
-from sync_server.outbox.service import record as record_fact
+from sync_server.outbox.service import Fact, Subject, record_change
 from sync_server.plumbing.principals import ActionContext
 from sync_server.revisions import service as revisions
 from sync_server.seating import event_layouts
@@ -187,12 +185,9 @@ def _change_state(
 def _record(session: Session, row: TicketRecord, name: str, context: ActionContext, change: _Change) -> None:
     session.flush()
     public, where = queries.public_id(row.id), row.organisation_id
-    line = AuditLine(
-        context.actor, name, "ticket", public, where, context.now, change.before, change.after, change.reason
-    )
-    record(session, line)
+    subject = Subject("ticket", public, change.before, change.after, change.reason)
     subjects = {"ticket": public, "event": row.event_id, "event_number": row.event_number}
-    record_fact(session, Fact(name, where, context.now, subjects, change.after))
+    record_change(session, context, subject, Fact(name, where, context.now, subjects, change.after))
     event = events.details(session, where, row.event_id)
     _put_row(session, row, name_checks=event.name_checks)
 

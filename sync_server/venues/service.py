@@ -10,9 +10,7 @@ from sqlalchemy.orm import Session
 
 from shared.errors import Conflict
 from shared.ids import uuid7
-from sync_server.audit.service import AuditLine, record
-from sync_server.outbox.service import Fact
-from sync_server.outbox.service import record as record_fact
+from sync_server.outbox.service import Fact, Subject, record_change
 from sync_server.plumbing.folding import fold
 from sync_server.plumbing.ports import ports_of
 from sync_server.plumbing.principals import ActionContext
@@ -23,15 +21,6 @@ from sync_server.venues.models import GateRecord, VenueRecord
 from sync_server.venues.ports import VenuePorts
 from sync_server.venues.signals import GatesChanged
 
-_FACTS: Final = {
-    "venue.created": "venue_created",
-    "venue.changed": "venue_changed",
-    "venue.archived": "venue_archived",
-    "venue.restored": "venue_restored",
-    "venue.deleted": "venue_deleted",
-    "gate.created": "gate_created",
-    "gate.changed": "gate_changed",
-}
 _TEXT_COLUMNS: Final = frozenset({"address", "city", "country", "website"})
 
 
@@ -54,7 +43,7 @@ def create_venue(
     _flush_or_conflict(
         session, f"Your organisation already has a venue with the slug {slug!r}. Choose another.", "slug_taken"
     )
-    _record_venue(session, context, "venue.created", row, after={"name": row.name, "slug": row.slug})
+    _record_venue(session, context, "venue_created", row, after={"name": row.name, "slug": row.slug})
     return row
 
 
@@ -69,7 +58,7 @@ def change_venue(
     if values.get("max_capacity"):
         rules.check_layouts_fit(row.max_capacity, ports_of(session, VenuePorts).layout_capacities(session, venue_id))
     _flush_or_conflict(session, "Your organisation already has a venue with that slug. Choose another.", "slug_taken")
-    _record_venue(session, context, "venue.changed", row, before=before, after=values)
+    _record_venue(session, context, "venue_changed", row, before=before, after=values)
     return row
 
 
@@ -79,7 +68,7 @@ def archive_venue(session: Session, organisation_id: str, venue_id: str, context
     if row.archived_at is None:
         row.archived_at = row.updated_at = context.now
         session.flush()
-        _record_venue(session, context, "venue.archived", row)
+        _record_venue(session, context, "venue_archived", row)
     return row
 
 
@@ -89,7 +78,7 @@ def restore_venue(session: Session, organisation_id: str, venue_id: str, context
     if row.archived_at is not None:
         row.archived_at, row.updated_at = None, context.now
         session.flush()
-        _record_venue(session, context, "venue.restored", row)
+        _record_venue(session, context, "venue_restored", row)
     return row
 
 
@@ -102,7 +91,7 @@ def delete_venue(session: Session, organisation_id: str, venue_id: str, context:
     session.flush()
     session.delete(row)
     _flush_or_conflict(session, "This venue is still in use. Archive it instead.", "venue_in_use")
-    _record_venue(session, context, "venue.deleted", row, before={"name": row.name, "slug": row.slug})
+    _record_venue(session, context, "venue_deleted", row, before={"name": row.name, "slug": row.slug})
 
 
 def add_gate(
@@ -121,7 +110,7 @@ def add_gate(
     )
     session.add(row)
     _flush_or_conflict(session, f"This venue already has a gate {row.code!r}.", "gate_code_taken")
-    _record_gate(session, context, "gate.created", row, after={"code": row.code, "name": row.name})
+    _record_gate(session, context, "gate_created", row, after={"code": row.code, "name": row.name})
     send(session, GatesChanged(venue_id))
     return row
 
@@ -140,7 +129,7 @@ def change_gate(
     row = queries.gate(session, venue_id, number)
     before = _change(row, changes, context.now)
     session.flush()
-    _record_gate(session, context, "gate.changed", row, before=before, after=dict(changes))
+    _record_gate(session, context, "gate_changed", row, before=before, after=dict(changes))
     send(session, GatesChanged(venue_id))
     return row
 
@@ -181,32 +170,25 @@ def _flush_or_conflict(session: Session, message: str, code: str) -> None:
 def _record_venue(
     session: Session,
     context: ActionContext,
-    action: str,
+    name: str,
     row: VenueRecord,
     *,
     before: dict[str, Any] | None = None,
     after: dict[str, Any] | None = None,
 ) -> None:
-    line = AuditLine(context.actor, action, "venue", row.id, row.organisation_id, context.now, before, after)
-    _record(session, line, {"venue": row.id})
+    subject, payload = Subject("venue", row.id, before, after), {"before": before, "after": after}
+    record_change(session, context, subject, Fact(name, row.organisation_id, context.now, {"venue": row.id}, payload))
 
 
 def _record_gate(
     session: Session,
     context: ActionContext,
-    action: str,
+    name: str,
     row: GateRecord,
     *,
     before: dict[str, Any] | None = None,
     after: dict[str, Any] | None = None,
 ) -> None:
-    where, subject = row.organisation_id, f"{row.venue_id}/{row.number}"
-    line = AuditLine(context.actor, action, "gate", subject, where, context.now, before, after)
-    _record(session, line, {"venue": row.venue_id, "gate": row.number})
-
-
-def _record(session: Session, line: AuditLine, subjects: dict[str, Any]) -> None:
-    """Write an audit line and a fact."""
-    record(session, line)
-    payload = {"before": line.before, "after": line.after}
-    record_fact(session, Fact(_FACTS[line.action], str(line.organisation_id), line.at, subjects, payload))
+    subject = Subject("gate", f"{row.venue_id}/{row.number}", before, after)
+    subjects, payload = {"venue": row.venue_id, "gate": row.number}, {"before": before, "after": after}
+    record_change(session, context, subject, Fact(name, row.organisation_id, context.now, subjects, payload))

@@ -10,10 +10,8 @@ from sqlalchemy import ColumnElement, CursorResult, delete, insert, select, tupl
 from sqlalchemy.orm import Session
 
 from shared.errors import Conflict, NotFound
-from sync_server.audit.service import AuditLine, record
 from sync_server.events import service as event_service
-from sync_server.outbox.service import Fact
-from sync_server.outbox.service import record as record_fact
+from sync_server.outbox.service import Fact, Subject, record_change
 from sync_server.plumbing.api.pagination import Page, decode_cursor, paginate
 from sync_server.plumbing.principals import ActionContext
 from sync_server.plumbing.sealing import Sealer
@@ -132,10 +130,6 @@ def _require_zone(session: Session, guest_list: ZoneList) -> None:
 def _record(session: Session, guest_list: ZoneList, what: str, count: int, context: ActionContext) -> None:
     """Records counts only: who is on a list is private to the organiser."""
     after = {"zone": guest_list.zone_id, "guests": count}
-    record(
-        session,
-        AuditLine(
-            context.actor, what, "event", guest_list.event_id, guest_list.organisation_id, context.now, None, after
-        ),
-    )
-    record_fact(session, Fact(what, guest_list.organisation_id, context.now, {"event": guest_list.event_id}, after))
+    where, event_id = guest_list.organisation_id, guest_list.event_id
+    fact = Fact(what, where, context.now, {"event": event_id}, after)
+    record_change(session, context, Subject("event", event_id, None, after), fact)

@@ -14,8 +14,7 @@ from shared.clock import Millis
 from shared.errors import Conflict, NotFound
 from shared.ids import Entropy, uuid7
 from sync_server.audit.service import AuditLine, record
-from sync_server.outbox.service import Fact
-from sync_server.outbox.service import record as record_fact
+from sync_server.outbox.service import Fact, Subject, record_change
 from sync_server.plumbing.api.pagination import Page, decode_cursor, paginate
 from sync_server.plumbing.principals import ActionContext
 from sync_server.plumbing.sealing import Sealer
@@ -79,11 +78,8 @@ def grant(
             "There is already a membership with this id. Renew that one.", code="membership_exists"
         ) from None
     after = {"tier": row.tier, "until": row.until, "state": row.state}
-    line = AuditLine(
-        context.actor, "membership_granted", "membership", row.id, organisation_id, context.now, None, after
-    )
-    record(session, line)
-    record_fact(session, Fact("membership_granted", organisation_id, context.now, {"membership": row.id}, after))
+    fact = Fact("membership_granted", organisation_id, context.now, {"membership": row.id}, after)
+    record_change(session, context, Subject("membership", row.id, None, after), fact)
     return _value(row), code
 
 

@@ -15,12 +15,10 @@ from shared.errors import Conflict, InvalidRequest
 from shared.ids import Entropy, uuid7
 from shared.snapshot import MembershipState, TicketState
 from shared.tickets import TicketFlags
-from sync_server.audit.service import AuditLine, record
 from sync_server.events import queries as events
 from sync_server.events import service as event_service
 from sync_server.holds import inventory
-from sync_server.outbox.service import Fact
-from sync_server.outbox.service import record as record_fact
+from sync_server.outbox.service import Fact, Subject, record_change
 from sync_server.plumbing.principals import ActionContext
 from sync_server.revisions import service as revisions
 from sync_server.seating import event_layouts
@@ -189,9 +187,6 @@ def _record_issued(session: Session, common: _Common, batch: TicketBatch, first:
         "last": first + count - 1,
     }
     after["seats"] = [draft.seat for draft in batch.drafts if draft.seat]
-    where, now = event.organisation_id, context.now
-    record(
-        session,
-        AuditLine(context.actor, "tickets_issued", "event", event.id, where, now, None, after, common.request.override),
-    )
-    record_fact(session, Fact("tickets_issued", where, now, {"event": event.id, "event_number": event.number}, after))
+    subjects = {"event": event.id, "event_number": event.number}
+    fact = Fact("tickets_issued", event.organisation_id, context.now, subjects, after)
+    record_change(session, context, Subject("event", event.id, None, after, common.request.override), fact)

@@ -17,9 +17,7 @@ from shared.keys import KeyState
 from shared.snapshot import KeyRow
 from sync_server.accounts.service import lock_organisation
 from sync_server.accounts.signals import OrganisationRowsChanged
-from sync_server.audit.service import AuditLine, record
-from sync_server.outbox.service import Fact
-from sync_server.outbox.service import record as record_fact
+from sync_server.outbox.service import Fact, Subject, record_change
 from sync_server.plumbing.principals import ActionContext
 from sync_server.plumbing.sealing import Sealer
 from sync_server.plumbing.signals import send
@@ -196,8 +194,8 @@ def _record(
 ) -> None:
     where, after = row.organisation_id, {"state": row.state, "signs_from": row.signs_from}
     old = None if before is None else {"state": before}
-    record(session, AuditLine(context.actor, name, "key", str(row.id), where, context.now, old, after, reason))
-    record_fact(session, Fact(name, where, context.now, {"key": row.id}, after))
+    fact = Fact(name, where, context.now, {"key": row.id}, after)
+    record_change(session, context, Subject("key", str(row.id), old, after, reason), fact)
     send(session, OrganisationRowsChanged(where, [_key_row(row)]))
 
 
