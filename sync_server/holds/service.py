@@ -15,7 +15,6 @@ from sqlalchemy.orm import Session
 from shared.clock import Millis
 from shared.errors import Conflict
 from shared.ids import uuid7
-from sync_server.audit.service import AuditLine, record
 from sync_server.events import queries as events
 from sync_server.events import service as event_service
 from sync_server.holds import ending, inventory, places, queries, rules, seats
@@ -31,8 +30,7 @@ from sync_server.holds.models import (
 )
 from sync_server.holds.sale_state import SaleState, load_sale_state
 from sync_server.holds.signals import HoldsMade
-from sync_server.outbox.service import Fact
-from sync_server.outbox.service import record as record_fact
+from sync_server.outbox.service import Fact, Subject, record_change
 from sync_server.plumbing.database import database_of
 from sync_server.plumbing.principals import ActionContext
 from sync_server.plumbing.signals import send
@@ -227,9 +225,7 @@ def _take(
     ids = {seat.number: seat.id for seat in items.seats}
     for row in made:
         seat_id = None if row.seat is None else ids[row.seat]
-        _record(
-            session, sale_state.number, row, request.context, action="seat_reserved", fact="seat_held", seat_id=seat_id
-        )
+        _record(session, sale_state.number, row, request.context, "seat_held", seat_id=seat_id)
     send(session, HoldsMade(made, request.now))
 
 
@@ -251,9 +247,7 @@ def _record(
     event_number: int,
     row: HoldRow,
     context: ActionContext,
-    *,
-    action: str,
-    fact: str,
+    name: str,
     **extra: str | None,
 ) -> None:
     after = {
@@ -265,9 +259,9 @@ def _record(
         "held_until": row.held_until,
         "source": row.source,
     }
-    record(session, AuditLine(context.actor, action, "hold", row.id, row.organisation_id, context.now, None, after))
     subjects, payload = ending.subjects_of(row, event_number), ending.payload_of(row) | extra
-    record_fact(session, Fact(fact, row.organisation_id, context.now, subjects, payload))
+    fact = Fact(name, row.organisation_id, context.now, subjects, payload)
+    record_change(session, context, Subject("hold", row.id, None, after), fact)
 
 
 def _result(sale_state: SaleState, row: HoldRow, seat: SeatForSale | None, *, created: bool = True) -> HoldResult:
@@ -330,8 +324,6 @@ def extend(session: Session, sale_state: SaleState, hold_id: str, request: HoldR
     if open_hold.seat is not None:
         seats.extend(session, open_hold.event_id, open_hold.seat, open_hold.id, open_hold.held_until)
     session.flush()
-    _record(
-        session, sale_state.number, open_hold, request.context, action="seat_hold_extended", fact="seat_hold_extended"
-    )
+    _record(session, sale_state.number, open_hold, request.context, "seat_hold_extended")
     send(session, HoldsMade([open_hold], request.now))
     return open_hold
