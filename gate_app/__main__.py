@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -17,7 +17,7 @@ from gate_app import commands, reading_home
 from gate_app.app import home_at, http_transport, this_host
 from gate_app.enrolment import enrol as enrol_here
 from gate_app.gate_context import GateContext, opened
-from gate_app.printing import print_json, print_message
+from gate_app.printing import entry_text, print_json, print_message, print_status
 from gate_app.status import MEMORY_LOST_MESSAGE, clock_status, memory_is_lost
 from shared.errors import GatehouseError
 
@@ -59,6 +59,13 @@ class ModeOption(StrEnum):
 
     REAL = "real"
     TEST = "test"
+
+
+class ContentOption(StrEnum):
+    """What `export` can write."""
+
+    JOURNAL = "journal"
+    ROSTER = "roster"
 
 
 class ReaderKind(StrEnum):
@@ -257,7 +264,30 @@ def journal(
             print_json(result)
             raise typer.Exit(0 if result["ok"] else 1)
         for line in reading_home.entries(connection):
-            print_json(line) if as_json else print(_entry_text(line))
+            print_json(line) if as_json else print(entry_text(line))
+
+
+def _exportable(file: Path) -> Path:
+    from gate_app.export import WRITERS
+
+    if file.suffix.lower() not in WRITERS:
+        raise typer.BadParameter(f"the name must end in one of {', '.join(WRITERS)}")
+    return file
+
+
+@app.command()
+def export(
+    content: Annotated[ContentOption, typer.Argument(help="What to export.")],
+    file: Annotated[
+        Path, typer.Argument(callback=_exportable, help="A new file; its ending, .csv, .jsonl or .db, is the format.")
+    ],
+    home: HomeOption = None,
+) -> None:
+    """Write the journal or the roster to a file, also while the gate is running."""
+    from gate_app.export import Content, write
+
+    lines = write(home_at(home), Content(content), file)
+    print_json({"file": str(file), "content": content, "lines": lines})
 
 
 @app.command()
@@ -352,22 +382,6 @@ def _case_lines(source: str) -> Iterator[str]:
             yield from file
     except OSError as why:
         raise GatehouseError(f"{source} cannot be read: {why.strerror}.") from why
-
-
-def print_status(result: dict[str, Any]) -> None:
-    """Prints the status for people."""
-    for name in ("organisation", "event", "gate", "mode", "online", "unsent", "snapshot_age_s", "revision", "inside"):
-        print(f"{name.replace('_', ' '):>16}: {'-' if result.get(name) is None else result[name]}")
-    clock = result["clock"]
-    print(f"{'clock':>16}: {clock['now']} ± {clock['uncertainty_ms'] / 1000:.1f} s by {clock['source']}")
-    for message in result["warnings"]:
-        print(f"{'!':>16}  {message}")
-
-
-def _entry_text(line: dict[str, Any]) -> str:
-    verdict = ("admit" if line["admitted"] else "deny ") if line["reason"] else "     "
-    result = line["reason"] or " ".join(f"{name}={value}" for name, value in line["details"].items() if value != "")
-    return f"{line['branch']:>10}/{line['seq']:<6} {line['at']} {line['kind']:<12} {verdict} {result}".rstrip()
 
 
 if __name__ == "__main__":

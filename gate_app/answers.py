@@ -51,7 +51,7 @@ def ticket_of(gathered: Gathered) -> dict[str, Any] | None:
         "seat": (row.seat_number if row else "") or (str(ticket.seat) if ticket.seat else None),
         "row": (row.seat_row or None) if row else None,
         "number": row.number if row else None,
-        "flags": _flags(int(row.flags if row else ticket.flags)),
+        "flags": flag_names(int(row.flags if row else ticket.flags)),
         "known": row is not None,
     }
     if row is not None:
@@ -69,7 +69,8 @@ def _zone_name(attempt: Attempt, number: int) -> str | None:
 
 
 @lru_cache(maxsize=256)
-def _flags(flags: int) -> tuple[str, ...]:
+def flag_names(flags: int) -> tuple[str, ...]:
+    """The flags of a ticket by name."""
     return tuple(flag.name.lower() for flag in TicketFlags if flag & flags and flag.name)
 
 

@@ -16,34 +16,8 @@ SIGNED = 1 << 63
 CHECKPOINT_EVERY = 500
 """Commits after which the write-ahead log is checkpointed, between two scans and never during one."""
 
-SCHEMA = (
-    """
-    CREATE TABLE branches (
-        local INTEGER PRIMARY KEY, device INTEGER NOT NULL, branch INTEGER NOT NULL, begun_from BLOB NOT NULL,
-        acknowledged INTEGER NOT NULL DEFAULT 0, UNIQUE (device, branch));
-    CREATE TABLE journal (place INTEGER PRIMARY KEY, body BLOB NOT NULL);
-    CREATE TABLE movements (
-        ticket INTEGER NOT NULL, device INTEGER NOT NULL, branch INTEGER NOT NULL, seq INTEGER NOT NULL,
-        kind INTEGER NOT NULL, issue INTEGER NOT NULL, code_hash BLOB NOT NULL, at INTEGER NOT NULL,
-        gate INTEGER NOT NULL, zone INTEGER NOT NULL, event INTEGER NOT NULL,
-        annuls_device INTEGER, annuls_branch INTEGER, annuls_seq INTEGER,
-        PRIMARY KEY (ticket, device, branch, seq)) WITHOUT ROWID;
-    CREATE TABLE quarantined (
-        device INTEGER NOT NULL, branch INTEGER NOT NULL, seq INTEGER NOT NULL, why TEXT NOT NULL,
-        PRIMARY KEY (device, branch, seq)) WITHOUT ROWID;
-    CREATE TABLE emptied (event INTEGER PRIMARY KEY, at INTEGER NOT NULL);
-    CREATE TABLE clashes (ticket INTEGER PRIMARY KEY);
-    CREATE TABLE heard (event INTEGER PRIMARY KEY, lineage BLOB NOT NULL, arrival INTEGER NOT NULL);
-    CREATE TABLE wrong_pins (supervisor INTEGER PRIMARY KEY, wrong INTEGER NOT NULL, locked_until INTEGER NOT NULL);
-    CREATE TABLE openings (event INTEGER NOT NULL, gate INTEGER NOT NULL, PRIMARY KEY (event, gate)) WITHOUT ROWID;
-    CREATE TABLE marks (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
-    """,
-    """
-    CREATE TABLE gaps (
-        local INTEGER NOT NULL, seq INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL,
-        PRIMARY KEY (local, seq)) WITHOUT ROWID;
-    """,
-)
+SCHEMA_VERSION = 2
+"""How many steps of gate_app.schema a file has when it is up to date."""
 
 
 def signed(number: int) -> int:
@@ -180,7 +154,7 @@ def _open_writable(path: Path) -> sqlite3.Connection:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute("PRAGMA wal_autocheckpoint = 0")
-        migrate(connection, SCHEMA)
+        migrate(connection)
         connection.execute("SELECT 1 FROM marks").fetchone()
     except BaseException:
         connection.close()
@@ -195,7 +169,7 @@ def _open_immutable(path: Path) -> sqlite3.Connection:
         connection.execute("SELECT count(*) FROM branches, gaps").fetchone()
         return connection
     empty = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
-    migrate(empty, SCHEMA)
+    migrate(empty)
     return empty
 
 
@@ -230,10 +204,14 @@ def connect(path: Path) -> sqlite3.Connection:
     return sqlite3.connect(path, isolation_level=None, check_same_thread=False, cached_statements=64, timeout=5)
 
 
-def migrate(connection: sqlite3.Connection, schema: tuple[str, ...]) -> None:
-    """Migrates the file to the current schema: each step and its version number are one transaction."""
+def migrate(connection: sqlite3.Connection) -> None:
+    """Migrates the file to the current schema. Raises StorageError for a file of a newer program."""
     (version,) = connection.execute("PRAGMA user_version").fetchone()
-    if version > len(schema):
+    if version > SCHEMA_VERSION:
         raise StorageError("This home was written by a newer gate program. Update the program; nothing was changed.")
-    for number in range(version, len(schema)):
-        connection.executescript(f"BEGIN IMMEDIATE;{schema[number]};PRAGMA user_version = {number + 1};COMMIT;")
+    if version < SCHEMA_VERSION:
+        # Imported for a file that is behind only: sqlite-utils would add a third to the start of every command.
+        from gate_app.schema import bring_up_to_date
+
+        bring_up_to_date(connection)
+        connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")

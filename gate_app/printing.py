@@ -24,6 +24,23 @@ def print_message(message: str) -> None:
         print(message, file=sys.stderr, flush=True)
 
 
+def print_status(result: dict[str, Any]) -> None:
+    """Prints the status for people."""
+    for name in ("organisation", "event", "gate", "mode", "online", "unsent", "snapshot_age_s", "revision", "inside"):
+        print(f"{name.replace('_', ' '):>16}: {'-' if result.get(name) is None else result[name]}")
+    clock = result["clock"]
+    print(f"{'clock':>16}: {clock['now']} ± {clock['uncertainty_ms'] / 1000:.1f} s by {clock['source']}")
+    for message in result["warnings"]:
+        print(f"{'!':>16}  {message}")
+
+
+def entry_text(line: dict[str, Any]) -> str:
+    """A journal entry as one line for people."""
+    verdict = ("admit" if line["admitted"] else "deny ") if line["reason"] else "     "
+    result = line["reason"] or " ".join(f"{name}={value}" for name, value in line["details"].items() if value != "")
+    return f"{line['branch']:>10}/{line['seq']:<6} {line['at']} {line['kind']:<12} {verdict} {result}".rstrip()
+
+
 class PrintedLamp:
     """A lamp that prints: the line appears after the commit, when a real lamp would light."""
 

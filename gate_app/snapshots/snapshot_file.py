@@ -81,6 +81,11 @@ class SnapshotFile:
         ).fetchall()
         return [_ticket(unsigned(key), body) for key, body in found]
 
+    def tickets(self) -> Iterator[TicketRow]:
+        """Every ticket's row, by its number."""
+        for key, body in self.connection.execute("SELECT id, body FROM tickets ORDER BY number"):
+            yield _ticket(unsigned(key), body)
+
     def tickets_held(self) -> int:
         """The number of tickets."""
         (count,) = self.connection.execute("SELECT count(*) FROM tickets").fetchone()

@@ -368,3 +368,18 @@ def test_status_counts_the_tickets_that_outlived_the_gates_database(type_: Type,
 
     assert said.line["ready"]
     assert said.line["revision"] is not None
+
+
+def test_an_export_says_what_it_wrote(type_: Type, home: Path) -> None:
+    file = home.parent / "roster.csv"
+    assert type_("export", "roster", str(file)).line == {"file": str(file), "content": "roster", "lines": 5}
+    again = type_("export", "roster", str(file))
+    assert (again.status, again.out) == (1, "")
+    assert "exists already" in again.err
+
+
+@pytest.mark.parametrize("arguments", [("journal", "evening.xlsx"), ("seats", "evening.csv"), ("journal",)])
+def test_an_export_with_wrong_arguments_is_one_line_and_status_2(type_: Type, arguments: tuple[str, ...]) -> None:
+    said = type_("export", *arguments)
+    assert (said.status, said.out, said.err.count("\n")) == (2, "", 1)
+    assert not Path("evening.csv").exists()
