@@ -21,6 +21,7 @@ from tests.services.databases import (
     sqlite_url,
 )
 from tests.services.optional_services import excluded_services
+from tests.services.shared_work import share_work
 
 __all__ = [
     "amqp_url",
@@ -49,6 +50,7 @@ settings.register_profile(
     database=DirectoryBasedExampleDatabase(".cache/hypothesis"),
 )
 settings.load_profile("gatehouse")
+share_work()
 
 
 def pytest_report_header(config: pytest.Config) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,8 @@ def upgrade(engine: Engine) -> None:
         here = MigrationContext.configure(connection).get_current_revision()
         if here is not None:
             require_known(here)
+        if here == newest():
+            return
         command.upgrade(_config(connection), "head")
 
 
@@ -44,20 +47,25 @@ def current(engine: Engine) -> str | None:
         return MigrationContext.configure(connection).get_current_revision()
 
 
-def newest() -> str | None:
+def newest() -> str:
     """The revision that this program wants."""
-    return ScriptDirectory(str(Path(__file__).parent)).get_current_head()
+    return _revisions()[0]
 
 
 def require_known(revision: str) -> None:
     """Conflict, in words, where only a newer program knows this schema: there is no way back."""
-    known = {script.revision for script in ScriptDirectory(str(Path(__file__).parent)).walk_revisions()}
-    if revision not in known:
+    if revision not in _revisions():
         raise Conflict(
             f"The schema is {revision}, which this program does not know; its newest is {newest()}. "
             "Nothing was changed. Install the Gatehouse that made it, or a newer one.",
             code="schema_not_known",
         )
+
+
+@cache
+def _revisions() -> tuple[str, ...]:
+    """The revisions that this program knows, the newest first; read from their files once."""
+    return tuple(script.revision for script in ScriptDirectory(str(Path(__file__).parent)).walk_revisions())
 
 
 def require_current(engine: Engine) -> None:
