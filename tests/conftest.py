@@ -49,6 +49,7 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
     database=DirectoryBasedExampleDatabase(".cache/hypothesis"),
 )
+settings.register_profile("quick", settings.get_profile("gatehouse"), max_examples=10)
 settings.load_profile("gatehouse")
 share_work()
 

@@ -1,0 +1,87 @@
+"""Runs all tests, or a part of them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+from scripts.testing.choice import Choice
+
+ROOT = Path(__file__).parents[2]
+USAGE = """\
+usage: scripts/test                      everything, in two processes
+       scripts/test --quick [OPTION…]    under a minute: no service, no browser, few examples
+       scripts/test --affected [BASE] [OPTION…]
+                                         what the changes since BASE affect (default: since main; it says what and why)
+       scripts/test PYTEST-ARGUMENT…     whatever pytest takes: a file, a folder, -k WORDS, -x
+
+OPTION… goes to pytest, too. GATEHOUSE_TEST_SKIP=postgresql,redis,rabbitmq,browser excludes services.
+See tests/README.md for the folders and the fixtures."""
+PARALLEL = ("-n", "2", "--dist", "loadfile")
+QUICK = ("tests/architecture", "tests/unit", "tests/contracts/events", "tests/journeys/test_offline_gates.py")
+SLOW_UNITS = (
+    "tests/architecture/test_packages.py",
+    "tests/unit/scripts",
+    "tests/unit/sync_server/test_command_line.py",
+    "tests/unit/sync_server/seating/test_allocation_study.py",
+)
+"""They start processes, build packages or simulate."""
+
+
+def quick() -> list[str]:
+    """The arguments of pytest for the quick selection."""
+    left_out = [f"--ignore={path}" for path in SLOW_UNITS]
+    return [*PARALLEL, "-q", "--hypothesis-profile=quick", "-k", "not postgresql", *left_out, *QUICK]
+
+
+def affected(base: str | None) -> list[str] | None:
+    """The arguments of pytest for the tests that changes affect; None if there are none."""
+    from scripts.testing import changes  # grimp is not there before the first set-up, and --help must be
+
+    choice: Choice = changes.since(ROOT, base)
+    print(choice.text(), file=sys.stderr)
+    if choice.everything:
+        return [*PARALLEL]
+    return [*PARALLEL, *choice.tests] if choice.tests else None
+
+
+def arguments(given: list[str]) -> list[str] | None:
+    """The arguments of pytest for those of this command; None if there is nothing to run."""
+    match given:
+        case []:
+            return [*PARALLEL]
+        case ["--quick", *options]:
+            return [*quick(), *_options(options)]
+        case ["--affected", base, *options] if not base.startswith("-"):
+            chosen = affected(base)
+        case ["--affected", *options]:
+            chosen = affected(None)
+        case _:
+            return given
+    return None if chosen is None else [*chosen, *_options(options)]
+
+
+def _options(given: list[str]) -> list[str]:
+    if given and not given[0].startswith("-"):
+        raise ValueError(f"{given[0]} is not an option of pytest; name tests without --quick and --affected")
+    if wrong := {"--quick", "--affected"} & set(given):
+        raise ValueError(f"{wrong.pop()} must be the first argument, and the only choice")
+    return given
+
+
+def main(given: list[str]) -> int:
+    """Return pytest's exit status; 2 for arguments that make no sense."""
+    if given[:1] in (["--help"], ["-h"]):
+        print(USAGE)
+        return 0
+    try:
+        chosen = arguments(given)
+    except ValueError as error:
+        print(f"scripts/test: {error}", file=sys.stderr)
+        return 2
+    return 0 if chosen is None else subprocess.run([sys.executable, "-m", "pytest", *chosen], check=False).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
