@@ -25,6 +25,7 @@ from sync_server.events import queries as events_queries
 from sync_server.events import routes as events_routes
 from sync_server.events import wiring as events_wiring
 from sync_server.events.dependents import EventPorts
+from sync_server.holds import occupancy, places
 from sync_server.holds import queries as holds_queries
 from sync_server.holds import routes as holds_routes
 from sync_server.holds import wiring as holds_wiring
@@ -52,6 +53,7 @@ from sync_server.scans import routes as scans_routes
 from sync_server.scans import wiring as scans_wiring
 from sync_server.seat_maps import routes as seat_maps_routes
 from sync_server.seat_maps import wiring as seat_maps_wiring
+from sync_server.seat_maps.seat_changes import seat_changes
 from sync_server.seating import event_handlers as seating_handlers
 from sync_server.seating import routes as seating_routes
 from sync_server.seating import wiring as seating_wiring
@@ -166,7 +168,14 @@ def _connect_ports(database: Database) -> None:
             count_taken=count_taken,
         )
     )
-    database.ports.connect(SeatingPorts(taken=holds_queries.taken))
+    database.ports.connect(
+        SeatingPorts(
+            taken=holds_queries.taken,
+            taken_seats=occupancy.taken_until,
+            taken_places=places.taken,
+            seat_changes=seat_changes,
+        )
+    )
 
 
 def _heads(database: Database, events: Iterable[int]) -> Mapping[int, HeadPosition]:

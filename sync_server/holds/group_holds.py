@@ -9,7 +9,7 @@ from typing import Final, TypeVar
 
 from sqlalchemy.orm import Session
 
-from shared.errors import Conflict, InvalidRequest, NotFound
+from shared.errors import Conflict, GatehouseError, InvalidRequest, NotFound
 from sync_server.customers import queries as customers
 from sync_server.holds import rules, service
 from sync_server.holds.hold_request import HoldRequest, HoldResult
@@ -19,7 +19,7 @@ from sync_server.holds.sale_state import SaleState
 from sync_server.holds.service import RequestedItems
 from sync_server.seating import queries as seating
 from sync_server.seating.event_seating import require_offer
-from sync_server.seating.event_seatings import EventSeatings
+from sync_server.seating.event_seatings import EventSeatings, PlanKey
 from sync_server.seating.search.offers import SeatRequest
 from sync_server.seating.seats_for_sale import SeatForSale
 
@@ -57,12 +57,16 @@ class GroupHold:
 
     def run_within(self, write: Callable[[Callable[[Session], list[HoldResult]]], T]) -> T:
         """Hold all of it in the caller's transaction: `write` is handed a function that takes its session."""
-        sale_state = self.runtime.sale_states.current(self.request.organisation_id, self.event_id)
+        sale_state = self.runtime.sale_states.event(self.request.organisation_id, self.event_id)
         lost = 0
         for _ in range(10):
-            rules.check_sale(sale_state.sale, self.request.now)
             try:
-                return write(partial(self._held, sale_state=sale_state, items=self._items(sale_state)))
+                sale_state, items = self._current_items(sale_state, lost)
+                try:
+                    return write(partial(self._held, sale_state=sale_state, items=items))
+                finally:
+                    if self.group.best:
+                        self.seatings.settle(self.event_id, [seat.number for seat in items.seats])
             except service.StaleSaleState:
                 sale_state = self.runtime.sale_states.reload(sale_state.organisation_id, sale_state.id, sale_state)
             except Conflict as conflict:
@@ -82,11 +86,22 @@ class GroupHold:
             raise rules.session_expired()
         return service.hold(session, sale_state, self.request, items)
 
-    def _items(self, sale_state: SaleState) -> RequestedItems:
+    def _current_items(self, sale_state: SaleState, lost: int) -> tuple[SaleState, RequestedItems]:
+        """What is asked for; a refusal by a stale sale state is checked against a fresh one."""
+        try:
+            return sale_state, self._items(sale_state, lost)
+        except GatehouseError:
+            fresh = self.runtime.sale_states.reload(sale_state.organisation_id, sale_state.id, sale_state)
+            if fresh.sale == sale_state.sale:
+                raise
+        return fresh, self._items(fresh, lost)
+
+    def _items(self, sale_state: SaleState, lost: int) -> RequestedItems:
+        rules.check_sale(sale_state.sale, self.request.now)
         if self.group.seat_ids:
             return RequestedItems(self._picked(sale_state))
         if self.group.best:
-            return RequestedItems(self._best(sale_state))
+            return RequestedItems(self._best(sale_state, lost))
         return self._places(sale_state)
 
     def _picked(self, sale_state: SaleState) -> list[SeatForSale]:
@@ -114,7 +129,8 @@ class GroupHold:
         by_name = {name: sale_state.plan.numbers.get(number, name) for name, number in numbers.items()}
         return [by_name.get(each, each) for each in ids]
 
-    def _best(self, sale_state: SaleState) -> list[SeatForSale]:
+    def _best(self, sale_state: SaleState, lost: int) -> list[SeatForSale]:
+        """The best seats left, set aside until they are settled."""
         zones = self.runtime.open_zones(sale_state, self.request)
         if self.group.zone_ids:
             named = frozenset(self._zone(sale_state, id) for id in self.group.zone_ids)
@@ -123,18 +139,29 @@ class GroupHold:
                 self.runtime.require_access(sale_state, self.request, named)
             zones &= named
         seat_request = SeatRequest(self.group.best, zones, self.group.apart, self.request.override)
-        with (
-            self.runtime.database.reading() as session,
-            self.seatings.current(session, sale_state.organisation_id, sale_state.id, self.request.now) as seating_now,
-        ):
+        key = PlanKey(sale_state.plan.layout_id, sale_state.sale.revision, sale_state.policy)
+        with self.seatings.current(
+            sale_state.organisation_id, sale_state.id, self.request.now, key if sale_state.sale.revision else None
+        ) as seating_now:
             if self.group.wheelchairs:
                 companions = self.group.best - self.group.wheelchairs
-                offer = require_offer(seating_now.best_with_wheelchairs(self.group.wheelchairs, companions))
+                found = seating_now.best_with_wheelchairs(self.group.wheelchairs, companions)
+            elif lost:
+                found = seating_now.one_of_the_best(seat_request, self._drawn)
             else:
-                offer = require_offer(seating_now.best(seat_request))
-        seats = [sale_state.plan.seats[sale_state.plan.numbers[seat]] for seat in offer.seats]
-        self.runtime.require_access(sale_state, self.request, [seat.zone for seat in seats])
+                found = seating_now.best(seat_request)
+            numbers = require_offer(found).seats
+            ids = [sale_state.plan.numbers.get(seat) for seat in numbers]
+            seats = [sale_state.plan.seats[id] for id in ids if id is not None]
+            if len(seats) < len(numbers):
+                raise service.StaleSaleState
+            if self.group.wheelchairs:
+                self.runtime.require_access(sale_state, self.request, [seat.zone for seat in seats])
+            seating_now.set_aside(numbers)
         return seats
+
+    def _drawn(self, count: int) -> int:
+        return int.from_bytes(self.request.context.entropy(4), "big") % count
 
     def _places(self, sale_state: SaleState) -> RequestedItems:
         if not sale_state.sale.revision:

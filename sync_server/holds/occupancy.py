@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from sqlalchemy import func, select
@@ -12,8 +12,9 @@ from shared.clock import Millis
 from sync_server.holds import places
 from sync_server.holds.models import EventSeatRow, HoldRow, HoldStatus, SeatState
 from sync_server.plumbing.sql.bulk import among
+from sync_server.seating.taken import SOLD
 
-__all__ = ["PlaceCounts", "SeatOccupancy", "SeatState", "place_counts", "seats"]
+__all__ = ["PlaceCounts", "SeatOccupancy", "SeatState", "place_counts", "seats", "taken_until"]
 
 SeatOccupancy = tuple[int, SeatState, Millis | None]
 """Number, state, and until when it is held; a hold that ran out is still listed until it is swept."""
@@ -35,6 +36,15 @@ def seats(session: Session, event_id: str, numbers: Collection[int] | None = Non
     if numbers is not None:
         here = here.where(among(session, seat.seat, numbers))
     return [(row.seat, SeatState(row.state), row.held_until) for row in session.execute(here)]
+
+
+def taken_until(
+    session: Session, event_id: str, numbers: Collection[int] | None
+) -> Iterator[tuple[int, Millis]]:
+    """The taken seats among these, or all, each with the time until which it is taken."""
+    for seat, state, until in seats(session, event_id, numbers):
+        if state is not SeatState.FREE:
+            yield seat, SOLD if until is None else until
 
 
 def place_counts(session: Session, event_id: str, now: Millis) -> PlaceCounts:

@@ -115,11 +115,11 @@ class HoldRuntime:
         with self.database.reading() as session:
             mine = queries.mine(session, request.organisation_id, request.id, request.now, sale_state.id)
             owned = {row.seat for row in mine if row.seat is not None}
-            chosen = [seat for seat in seats if seat not in owned]
-            with seatings.current(session, request.organisation_id, sale_state.id, request.now) as seating:
-                if not chosen or not all(seating.free(seat) for seat in chosen):
-                    return None
-                return require_offer(seating.evaluate(chosen, seat_request, owned))
+        chosen = [seat for seat in seats if seat not in owned]
+        with seatings.current(request.organisation_id, sale_state.id, request.now) as seating:
+            if not chosen or not all(seating.free(seat) for seat in chosen):
+                return None
+            return require_offer(seating.evaluate(chosen, seat_request, owned))
 
 
 def _run_embedded(cursor: Cursor, values: Mapping[str, Any]) -> Evidence:

@@ -15,7 +15,9 @@ from sync_server.monitoring.json_references import PrimaryKey, TableScan
 from sync_server.monitoring.seating_checks import SeatingCheck
 from sync_server.monitoring.tenant_checks import TenantReference, find
 from sync_server.plumbing.jobs import MORE, Job
+from sync_server.plumbing.parts import Parts
 from sync_server.plumbing.principals import ActionContext
+from sync_server.seating.event_seatings import event_seatings_of
 
 RETRY_CLAIM_MS: Millis = 600_000
 
@@ -102,10 +104,10 @@ class NightlyCheck:
         return MORE if self._steps else None
 
 
-def jobs() -> list[Job]:
+def jobs(parts: Parts) -> list[Job]:
     """The jobs of this package."""
     return [
         Job("monitoring.nightly", RETRY_CLAIM_MS, NightlyCheck().run),
         Job("monitoring.alerts", INTERVAL_MS, AlertCheck().run),
-        Job("monitoring.seating", INTERVAL_MS, SeatingCheck().run),
+        Job("monitoring.seating", INTERVAL_MS, SeatingCheck(event_seatings_of(parts)).run),
     ]

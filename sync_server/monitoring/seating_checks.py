@@ -37,8 +37,8 @@ EventKey = tuple[str, str]
 class SeatingCheck:
     """Checks one event per run: the first look at a stadium takes a second, and others write in between."""
 
-    def __init__(self) -> None:
-        self._seatings = EventSeatings()
+    def __init__(self, seatings: EventSeatings) -> None:
+        self._seatings = seatings
         self._remaining: list[EventKey] = []
         self._running = False
 
@@ -55,7 +55,7 @@ class SeatingCheck:
         organisation_id, event_id = self._remaining.pop()
         with (
             suppress(NotFound),
-            self._seatings.current(session, organisation_id, event_id, context.now) as seating,
+            self._seatings.current(organisation_id, event_id, context.now) as seating,
         ):
             figures = [*_seating_figures(seating), *_hold_figures(outcomes(session, event_id))]
             alerts = [figure for figure in figures if figure.state == "alert"]
@@ -64,7 +64,7 @@ class SeatingCheck:
 
 
 def _seating_figures(seating: EventSeating) -> list[Figure]:
-    taken = len(seating.taken.seats) + seating.taken.places.total()
+    taken = len(seating.taken) + seating.places_taken.total()
     capacity = sum(zone.capacity for zone in seating.zones.values())
     return seating_figures(seating) if taken >= MIN_SAMPLE and taken * MIN_TAKEN >= capacity else []
 

@@ -10,7 +10,7 @@ from sync_server.plumbing.parts import Parts
 
 def wire(parts: Parts) -> None:
     """Register them with the parts."""
-    parts.jobs.extend(jobs())
+    parts.jobs.extend(jobs(parts))
     parts.announcers.append(fact_announcer(parts))
     if parts.backends.connection is not None:
         parts.backends.connection.took = parts.metrics.redis_seconds.observe

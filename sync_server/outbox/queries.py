@@ -8,9 +8,10 @@ from sqlalchemy import ColumnElement, Select, func, select
 from sqlalchemy.orm import Session
 
 from shared.errors import NotFound
-from sync_server.outbox.leases import BROKER, LOCAL
+from sync_server.outbox.leases import BROKER, FACT_COLUMNS, LOCAL, message
 from sync_server.outbox.models import JoinedElsewhere, OutboxRow
 from sync_server.outbox.rules import State
+from sync_server.plumbing.jobs import Message
 
 _STATES: dict[State, ColumnElement[bool]] = {
     State.WAITING: OutboxRow.sent_at.is_(None) & OutboxRow.dead_at.is_(None),
@@ -18,6 +19,12 @@ _STATES: dict[State, ColumnElement[bool]] = {
     State.UNROUTED: OutboxRow.sent_at.is_not(None) & OutboxRow.unrouted,
     State.SENT: OutboxRow.sent_at.is_not(None),
 }
+
+
+def waiting(session: Session, event_id: str) -> list[Message]:
+    """The facts about an event that subscribers here have not handled yet."""
+    here = LOCAL.pending(OutboxRow), OutboxRow.subjects["event"].as_string() == event_id
+    return [message(row) for row in session.execute(select(*FACT_COLUMNS).where(*here).order_by(OutboxRow.id))]
 
 
 def pending_count(session: Session) -> int:

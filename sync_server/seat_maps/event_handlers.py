@@ -39,6 +39,17 @@ def touched(message: Message) -> Touched | bool:
     return None if seats is Seats.ALL else _seats_in(message.payload)
 
 
+def seats_touched(session: Session, message: Message) -> Touched | bool:
+    """The same, with the seat that a ticket had; None (any seat) if it cannot be looked up now."""
+    if kind_of(message.name).seats is not Seats.TICKET:
+        return touched(message)
+    try:
+        id = tickets.internal_id(str(message.subjects.get("ticket")))
+        return _seat_numbers({tickets.ticket(session, message.organisation_id, id).seat})
+    except (SQLAlchemyError, NotFound):
+        return None
+
+
 def _seats_in(payload: Mapping[str, Any]) -> set[int]:
     one, several = payload.get("seat"), payload.get("seats")
     return _seat_numbers([one, *(several if isinstance(several, list) else ())])
@@ -66,22 +77,14 @@ class ChangeRecorder:
 
     def _add(self, message: Message) -> None:
         event = message.subjects.get("event")
-        seats = self._seat_of_cancelled(message) if kind_of(message.name).seats is Seats.TICKET else touched(message)
+        with self._parts.database.reading() as session:
+            seats = seats_touched(session, message)
         if event is None or isinstance(seats, bool):
             return
         key = str(event), message.organisation_id
         with self._lock:
             before = self._pending.get(key, set())
             self._pending[key] = None if seats is None or before is None else before | seats
-
-    def _seat_of_cancelled(self, message: Message) -> Touched:
-        """The seat that a cancelled ticket had; None (any seat) if it cannot be looked up now."""
-        try:
-            with self._parts.database.reading() as session:
-                id = tickets.internal_id(str(message.subjects.get("ticket")))
-                return _seat_numbers({tickets.ticket(session, message.organisation_id, id).seat})
-        except (SQLAlchemyError, NotFound):
-            return None
 
     def flush(self, session: Session, now: Millis) -> None:
         """Write what is pending, and announce it after the commit."""

@@ -98,8 +98,8 @@ def _check_override(override: bool) -> None:
 @contextmanager
 def _seating(event_id: str) -> Iterator[tuple[Session, EventSeating]]:
     with (
+        event_seatings().current(organisation(), event_id, parts().clock()) as seating,
         parts().database.reading() as session,
-        event_seatings().current(session, organisation(), event_id, parts().clock()) as seating,
     ):
         yield session, seating
 

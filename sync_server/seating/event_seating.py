@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import heapq
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 from sqlalchemy.orm import Session
 
+from shared.clock import Millis
 from shared.errors import Conflict, InvalidRequest
 from sync_server.seating import queries
 from sync_server.seating.layouts.overlay import EventZone, event_zones
@@ -17,39 +20,89 @@ from sync_server.seating.search.accessibility import Pairing, WheelchairPlaces
 from sync_server.seating.search.allocation import best_available
 from sync_server.seating.search.allocation_grid import AllocationGrid
 from sync_server.seating.search.geometry import NumberedSeat, grid_rows
-from sync_server.seating.search.offers import Offer, Refusal, SeatRequest
+from sync_server.seating.search.offers import Offer, Refusal, SeatRequest, offer
 from sync_server.seating.search.picked_seats import evaluate
-from sync_server.seating.taken import Taken
+from sync_server.seating.taken import SOLD
+
+
+PLACES_DRAWN: Final = 40
+"""Among so many places servers draw that search at the same moment."""
 
 
 @dataclass(slots=True)
 class EventSeating:
-    """All that decides which seats an event offers."""
+    """All that decides which seats an event offers; it follows what is taken and released, seat by seat."""
 
     layout_id: str
     zones: Mapping[int, EventZone]
     grid: AllocationGrid  # blocked seats, and those reserved for wheelchair users, are closed
     places: WheelchairPlaces
     policy: Policy
-    taken: Taken
     blocked: frozenset[int]
+    taken: set[int] = field(default_factory=set)  # seats sold, held or set aside
+    places_taken: Counter[int] = field(default_factory=Counter)  # of zones without seats
+    doubtful: set[int] = field(default_factory=set)  # to be read again: an answer with them was written, or was not
+    _until: dict[int, Millis] = field(default_factory=dict)  # as stored
+    _expiries: list[tuple[Millis, int]] = field(default_factory=list)  # a heap; entries that moved are ignored
+    _aside: set[int] = field(default_factory=set)
     _seats_taken: Counter[int] = field(default_factory=Counter)  # by zone
     _reserved: frozenset[int] = frozenset()  # closed because they are reserved for wheelchair users
+    _now: Millis = 0
 
-    def update(self, taken: Taken) -> None:
-        """Take and release seats so that exactly those in `taken` are taken."""
-        before, after = self._on_sale(self.taken), self._on_sale(taken)
-        self.grid.reopen(self._reserved)
-        self.grid.release(before - after)
-        self.grid.take(after - before)
-        self._seats_taken.subtract(self._zone_of(seat) for seat in before - after)
-        self._seats_taken.update(self._zone_of(seat) for seat in after - before)
-        self.taken = taken
-        self._reserved = frozenset(seat for seat in self.places.closed_to_public(self.occupancy) if self.free(seat))
-        self.grid.close(self._reserved)
+    def __post_init__(self) -> None:
+        """Close what is reserved while everything is free."""
+        self._reserve()
 
-    def _on_sale(self, taken: Taken) -> set[int]:
-        return {seat for seat in taken.seats if self.grid.has(seat) and seat not in self.blocked}
+    def apply(self, stored: Iterable[tuple[int, Millis]], now: Millis, touched: Collection[int] | None = None) -> None:
+        """Take over until when these seats are taken; the other touched ones (None: all others) are free."""
+        found = dict(stored)
+        self._now = max(self._now, now)
+        changed = {*found, *(self._until if touched is None else touched)}
+        for seat in changed:
+            self._until.pop(seat, None)
+        self._until |= found
+        for seat, until in found.items():
+            if until != SOLD:
+                heapq.heappush(self._expiries, (until, seat))
+        while self._expiries and self._expiries[0][0] <= self._now:
+            changed.add(heapq.heappop(self._expiries)[1])
+        self._redraw(changed)
+
+    def set_aside(self, seats: Iterable[int]) -> None:
+        """Offer these seats to nobody else while they are being written."""
+        chosen = set(seats)
+        self._aside |= chosen
+        self._redraw(chosen)
+
+    def settle(self, seats: Collection[int]) -> None:
+        """These seats were written, or were not: the table knows, and is read before the next search."""
+        self._aside.difference_update(seats)
+        self.doubtful.update(seats)
+
+    def _redraw(self, seats: Iterable[int]) -> None:
+        """Enter the seats that are taken or released by now."""
+        changed = {seat for seat in seats if self._is_taken(seat) != (seat in self.taken)}
+        if not changed:
+            return
+        self.taken ^= changed
+        on_sale = {seat for seat in changed if self.grid.has(seat) and seat not in self.blocked}
+        self.grid.reopen(self._reserved & on_sale)
+        self._reserved -= on_sale
+        released = on_sale - self.taken
+        self.grid.release(released)
+        self.grid.take(on_sale & self.taken)
+        self._seats_taken.subtract(self._zone_of(seat) for seat in released)
+        self._seats_taken.update(self._zone_of(seat) for seat in on_sale & self.taken)
+        self._reserve()
+
+    def _reserve(self) -> None:
+        reserved = frozenset(seat for seat in self.places.closed_to_public(self.occupancy) if self.free(seat))
+        self.grid.reopen(self._reserved - reserved)
+        self.grid.close(reserved - self._reserved)
+        self._reserved = reserved
+
+    def _is_taken(self, seat: int) -> bool:
+        return seat in self._aside or self._until.get(seat, 0) > self._now
 
     def _zone_of(self, seat: int) -> int:
         return self.grid.where(seat)[0].row.zone
@@ -57,16 +110,32 @@ class EventSeating:
     def occupancy(self, zone: int) -> float:
         """How full a zone is, in percent."""
         capacity = self.zones[zone].capacity if zone in self.zones else 0
-        return 100.0 * (self._seats_taken[zone] + self.taken.places[zone]) / capacity if capacity else 100.0
+        return 100.0 * (self._seats_taken[zone] + self.places_taken[zone]) / capacity if capacity else 100.0
 
     def free(self, seat: int) -> bool:
         """Whether a seat is neither blocked nor taken; it may still be reserved."""
-        return self.grid.has(seat) and seat not in self.blocked and seat not in self.taken.seats
+        return self.grid.has(seat) and seat not in self.blocked and seat not in self.taken
 
     def best(self, request: SeatRequest) -> Offer | Refusal:
         """The best seats left for a group without wheelchairs; InvalidRequest for a group that is too large."""
         check_group_size(self.policy, request.size, staff=request.staff)
         return best_available(self.grid, request, self.policy.allocation())
+
+    def one_of_the_best(self, request: SeatRequest, draw: Callable[[int], int]) -> Offer | Refusal:
+        """One of the best disjoint places, drawn, so that servers that search at the same moment rarely collide."""
+        best = found = self.best(request)
+        places: list[Offer] = []
+        while isinstance(found, Offer) and isinstance(best, Offer) and found.grade is best.grade:
+            places.append(found)
+            if len(places) == PLACES_DRAWN:
+                break
+            self.grid.take(found.seats)
+            found = self.best(request)
+        self.grid.release(seat for place in places for seat in place.seats)
+        if not places:
+            return best
+        chosen = places[draw(len(places))]
+        return offer(chosen.clusters, chosen.grade)  # described anew: the places before it are free again
 
     def best_with_wheelchairs(self, count: int, companions: int) -> Offer | Refusal:
         """The best wheelchair places left, with companion seats."""
@@ -117,7 +186,7 @@ def empty_seating(session: Session, row: EventLayoutRecord) -> EventSeating:
     grid = AllocationGrid.of(grid_rows(seats, {zone.number: (zone.name, zone.focus) for zone in zones.values()}))
     grid.close(seat for seat in deltas.blocked if grid.has(seat))
     places = WheelchairPlaces(_pairings_of(session, row.layout_id, seats), policy.accessibility())
-    return EventSeating(row.layout_id, zones, grid, places, policy, Taken(row.event_id), deltas.blocked)
+    return EventSeating(row.layout_id, zones, grid, places, policy, deltas.blocked)
 
 
 def event_policy(session: Session, row: EventLayoutRecord) -> Policy:

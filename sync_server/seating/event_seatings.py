@@ -1,72 +1,110 @@
-"""Caches the seating of a few events, updated with what is taken or released before each use."""
+"""Keeps the seating of a few events, which follows the changes and never reads all taken seats again."""
 
 from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from collections.abc import Collection, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Final, cast
+from typing import Final, NamedTuple, cast
 
-from flask import current_app
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
+from sync_server.plumbing.database import Database
 from sync_server.plumbing.metrics import Metrics
-from sync_server.plumbing.parts import parts
+from sync_server.plumbing.parts import Parts, parts
+from sync_server.plumbing.ports import ports_of
 from sync_server.seating import queries
 from sync_server.seating.event_seating import EventSeating, empty_seating, event_policy
-from sync_server.seating.models import EventLayoutRecord
-from sync_server.seating.taken import taken
+from sync_server.seating.rules import Policy
+from sync_server.seating.taken import SeatingPorts
 
-EXTENSION: Final = "gatehouse.event_seatings"
+STATE_KEY: Final = "seating.event_seatings"
 MAX_CACHED: Final = 8
 """The seating of a stadium takes about thirty megabytes."""
 
 
+class PlanKey(NamedTuple):
+    """What a seating is built from; it is built anew where any of it differs."""
+
+    layout_id: str
+    revision: int
+    policy: Policy
+
+
 @dataclass(slots=True)
 class _Cached:
-    """The seating of one event, what it was built from, and the lock for those who use it."""
+    """The seating of one event, what it was built from, up to which version, and the lock for those who use it."""
 
     lock: threading.Lock = field(default_factory=threading.Lock)
-    built_from: tuple[Any, ...] = ()
+    key: PlanKey | None = None
     seating: EventSeating | None = None
+    version: int | None = None
 
 
 class EventSeatings:
-    """Seatings by event. Building one of sixty thousand seats takes a second, updating it a moment."""
+    """Seatings by event. Building one of sixty thousand seats takes a second, following the changes a moment."""
 
-    def __init__(self, metrics: Metrics | None = None) -> None:
-        """An empty cache; `metrics` record lookups and how long callers wait."""
-        self._metrics = metrics
+    def __init__(self, database: Database, metrics: Metrics) -> None:
+        """Nothing yet."""
+        self._database, self._metrics = database, metrics
         self._lock = threading.Lock()
         self._cached: OrderedDict[str, _Cached] = OrderedDict()
 
     @contextmanager
-    def current(self, session: Session, organisation_id: str, event_id: str, now: Millis) -> Iterator[EventSeating]:
-        """The up-to-date seating of an event, for one caller at a time; NotFound for an event without a layout."""
-        row = queries.event_layout(session, organisation_id, event_id)
+    def current(
+        self, organisation_id: str, event_id: str, now: Millis, key: PlanKey | None = None
+    ) -> Iterator[EventSeating]:
+        """The up-to-date seating of an event, for one caller at a time; NotFound for an event without a layout.
+
+        `key` spares a look, where the caller knows it. Hold no database session meanwhile: those who wait would keep
+        the connections that this one needs.
+        """
+        cached = self._entry(event_id)
         with ExitStack() as stack:
-            with self._measured():
-                cached = self._entry(event_id)
+            with self._metrics.layout_seconds.time():
                 stack.enter_context(cached.lock)
-                seating = self._load(cached, session, row)
-                seating.update(taken(session, event_id, now))
+                with self._database.autocommit_reading() as session:
+                    seating = self._follow(cached, session, organisation_id, event_id, now, key)
             yield seating
 
-    def _load(self, cached: _Cached, session: Session, row: EventLayoutRecord) -> EventSeating:
-        source = (row.layout_id, row.revision, event_policy(session, row))
-        seating = cached.seating if cached.built_from == source else None
-        if self._metrics is not None:
-            self._metrics.count_lookup("houses", seating is not None)
-        if seating is None:
-            seating = cached.seating = empty_seating(session, row)
-            cached.built_from = source
-        return seating
+    def settle(self, event_id: str, seats: Collection[int]) -> None:
+        """Seats that were set aside were written, or were not."""
+        cached = self._entry(event_id)
+        with cached.lock:
+            if cached.seating is not None:
+                cached.seating.settle(seats)
 
-    def _measured(self) -> AbstractContextManager[object]:
-        return nullcontext() if self._metrics is None else self._metrics.layout_seconds.time()
+    def _follow(  # noqa: PLR0917 - the parameters of `current`
+        self,
+        cached: _Cached,
+        session: Session,
+        organisation_id: str,
+        event_id: str,
+        now: Millis,
+        key: PlanKey | None,
+    ) -> EventSeating:
+        if key is None or key != cached.key:
+            key = plan_key(session, organisation_id, event_id)
+        seating = cached.seating if cached.key == key else None
+        self._metrics.count_lookup("houses", seating is not None)
+        if seating is None:
+            seating = empty_seating(session, queries.event_layout(session, organisation_id, event_id))
+            cached.seating, cached.key, cached.version = seating, key, None
+        ports = ports_of(session, SeatingPorts)
+        # First what has changed, then how it is now: what changes in between is reported once more.
+        version, touched = ports.seat_changes(session, event_id, cached.version)
+        if touched is not None:
+            touched = {*touched, *seating.doubtful}
+        seats = ports.taken_seats(session, event_id, touched) if touched is None or touched else ()
+        if not all(zone.zone_type.numbered for zone in seating.zones.values()):
+            seating.places_taken = ports.taken_places(session, event_id, now)
+        seating.apply(seats, now, touched)
+        seating.doubtful.clear()
+        cached.version = version
+        return seating
 
     def _entry(self, event_id: str) -> _Cached:
         with self._lock:
@@ -77,6 +115,17 @@ class EventSeatings:
             return cached
 
 
+def plan_key(session: Session, organisation_id: str, event_id: str) -> PlanKey:
+    """The key of an event's seating; NotFound for an event without a layout."""
+    row = queries.event_layout(session, organisation_id, event_id)
+    return PlanKey(row.layout_id, row.revision, event_policy(session, row))
+
+
 def event_seatings() -> EventSeatings:
-    """The cache of the application that serves the current request."""
-    return cast(EventSeatings, current_app.extensions.setdefault(EXTENSION, EventSeatings(parts().metrics)))
+    """The seatings of the server that handles this request."""
+    return event_seatings_of(parts())
+
+
+def event_seatings_of(parts: Parts) -> EventSeatings:
+    """The seatings of a server with these parts."""
+    return cast(EventSeatings, parts.local_state[STATE_KEY])

@@ -61,8 +61,8 @@ def seating_figures(seating: EventSeating) -> list[Figure]:
     vip = [number for number, zone in seating.zones.items() if zone.zone_type.vip]
     capacity = sum(seating.zones[number].capacity for number in vip)
     used = sum(seating.occupancy(number) * seating.zones[number].capacity / 100 for number in vip)
-    taken = len(seating.taken.seats)
-    wheelchairs_taken = len(seating.taken.seats & seating.places.wheelchairs())
+    taken = len(seating.taken)
+    wheelchairs_taken = len(seating.taken & seating.places.wheelchairs())
     return [
         _figure("orphan_seats", singles, seats),
         _figure("vip_use", used, capacity),

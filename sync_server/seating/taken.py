@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
+from typing import Final
 
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
 from sync_server.plumbing.ports import ports_of
+
+SOLD: Final[Millis] = 1 << 62
+"""Until when a sold seat is taken."""
 
 
 @dataclass(slots=True)
@@ -27,6 +31,11 @@ class SeatingPorts:
     """What seating asks of higher packages."""
 
     taken: Callable[[Session, str, Millis], Taken]
+    taken_seats: Callable[[Session, str, Collection[int] | None], Iterable[tuple[int, Millis]]]
+    """The taken seats among some, or all, each with the time until which it is taken (`SOLD`: for good)."""
+    taken_places: Callable[[Session, str, Millis], Counter[int]]
+    seat_changes: Callable[[Session, str, int | None], tuple[int, Collection[int] | None]]
+    """The version of an event's seats, and every seat touched by a commit since another version; None for any seat."""
 
 
 def taken(session: Session, event_id: str, now: Millis) -> Taken:

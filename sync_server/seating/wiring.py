@@ -6,6 +6,7 @@ from sync_server.events.signals import EventCopied, EventMoved
 from sync_server.plumbing.jobs import Job
 from sync_server.plumbing.parts import Parts
 from sync_server.seating import companion_releases, event_handlers
+from sync_server.seating.event_seatings import STATE_KEY, EventSeatings
 
 RELEASES_EVERY_MS = 60_000
 
@@ -14,4 +15,5 @@ def wire(parts: Parts) -> None:
     """Register handlers, which run inside the transactions of the lower layers, and jobs."""
     parts.database.signals.on(EventCopied, event_handlers.copy_layout)
     parts.database.signals.on(EventMoved, event_handlers.drop_layout)
+    parts.local_state[STATE_KEY] = EventSeatings(parts.database, parts.metrics)
     parts.jobs.append(Job("seating.companion_releases", RELEASES_EVERY_MS, companion_releases.note_releases))

@@ -51,8 +51,8 @@ class FiguresView(BaseModel):
 @bp.output(FiguresView)
 def metrics(event_id: str) -> FiguresView:
     """Show the seating metrics of an event; 404 for an event without a layout."""
+    with event_seatings().current(organisation(), event_id, parts().clock()) as seating:
+        figures = seating_figures(seating)
     with parts().database.reading() as session:
-        with event_seatings().current(session, organisation(), event_id, parts().clock()) as seating:
-            figures = seating_figures(seating)
         figures += hold_figures(outcomes(session, event_id))
     return FiguresView(items=[FigureView.of(figure) for figure in figures])

@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import text
 
 from sync_server.holds import inventory
+from sync_server.outbox.service import Fact, record
 from sync_server.plumbing.principals import SYSTEM, ActionContext
 from tests.app_server import ApiClient, AppServer
 from tests.builders import a_venue, an_event
@@ -42,10 +43,14 @@ class SeatedEvent:
         return ActionContext(SYSTEM, self.app_server.now, self.app_server.entropy)
 
     def sell(self, *names: str, holds: tuple[str, ...] = (), first: int = 1) -> None:
-        """Sell seats to the tickets 1, 2, 3 …"""
+        """Sell seats to the tickets 1, 2, 3 …, and record it as issuing does."""
         tickets = {self.number(name): first + index for index, name in enumerate(names)}
         with self.app_server.database.writing() as session:
             inventory.sell(session, self.organisation_id, self.id, tickets, self.context(), holds=holds)
+            subjects = {"event": self.id, "event_number": self.event["number"]}
+            payload = {"ticket_type": 1, "count": len(names), "first": first, "last": first + len(names) - 1}
+            seats = {"seats": sorted(tickets)}
+            record(session, Fact("tickets_issued", self.organisation_id, self.app_server.now, subjects, payload | seats))
 
     def rows(self, query: str, **values: Any) -> list[Any]:
         """Rows of a query."""

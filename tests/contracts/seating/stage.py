@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -13,7 +14,7 @@ from shared.clock import Millis
 from shared.reasons import Reason
 from shared.snapshot import EventRow, TicketRow, ZoneRow
 from shared.tickets import ReadTicket, read
-from sync_server.seating.taken import SeatingPorts, Taken
+from sync_server.seating.taken import SOLD, SeatingPorts, Taken
 from tests.app_server import ApiClient, AppServer, Concert
 from tests.builders import a_venue, an_event
 from tests.unit.shared.attempt_builders import an_attempt
@@ -66,6 +67,18 @@ class FakeSales:
         found.sold = found.sold or self.sold
         return found
 
+    def taken_seats(self, session: Session, event_id: str, _numbers: object) -> list[tuple[int, Millis]]:
+        """All of them, whichever are asked for."""
+        return [(seat, SOLD) for seat in self.taken(session, event_id, 0).seats]
+
+    def taken_places(self, session: Session, event_id: str, now: Millis) -> Counter[int]:
+        """Places sold or held."""
+        return self.taken(session, event_id, now).places
+
+    def seat_changes(self, *_: object) -> tuple[int, None]:
+        """A test may have sold any seat."""
+        return 0, None
+
 
 @dataclass
 class Stage:
@@ -114,7 +127,7 @@ def a_stage(app_server: AppServer, api: ApiClient, layout: dict[str, Any] | None
     """A venue with an active layout, and an event there."""
     ports = app_server.database.ports
     sales = FakeSales(ports.of(SeatingPorts).taken)
-    ports.connect(SeatingPorts(sales.taken))
+    ports.connect(SeatingPorts(sales.taken, sales.taken_seats, sales.taken_places, sales.seat_changes))
     venue = api.post("/api/venues", a_venue())
     made = api.post(f"/api/venues/{venue['id']}/layouts", layout or a_layout())
     made = api.post(f"/api/venues/{venue['id']}/layouts/{made['id']}/activate", status=200)

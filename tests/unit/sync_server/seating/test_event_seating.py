@@ -7,13 +7,12 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sync_server.seating.event_seating import EventSeating
+from sync_server.seating.event_seating import SOLD, EventSeating
 from sync_server.seating.layouts.overlay import EventZone
 from sync_server.seating.layouts.plan import AccessMode, ZoneType
 from sync_server.seating.rules import Policy
 from sync_server.seating.search.accessibility import Pairing, WheelchairPlaces
 from sync_server.seating.search.offers import Offer, Refusal, SeatRequest
-from sync_server.seating.taken import Taken
 from tests.unit.sync_server.seating.grids import a_grid
 
 BLOCKED = frozenset({8})
@@ -26,21 +25,19 @@ def a_seating(**policy: object) -> EventSeating:
     grid.close(BLOCKED)
     zone = EventZone(1, "z", "Stalls", ZoneType.RESERVED_SEATING, 23, AccessMode.PUBLIC, None, (), (0.0, 0.0), {})
     event_policy = replace(Policy(), **policy)  # type: ignore[arg-type]
-    seating = EventSeating(
+    return EventSeating(
         "l",
         {1: zone},
         grid,
         WheelchairPlaces((Pairing(1, 1, (2,)),), event_policy.accessibility()),
         event_policy,
-        Taken("e"),
         BLOCKED,
     )
-    seating.update(Taken("e"))
-    return seating
 
 
-def sold(*seats: int) -> Taken:
-    return Taken("e", set(seats))
+def sell(seating: EventSeating, *seats: int) -> None:
+    """Make these the only seats taken."""
+    seating.apply([(seat, SOLD) for seat in seats], 0)
 
 
 def state(seating: EventSeating) -> list[tuple[int, int]]:
@@ -51,8 +48,8 @@ def state(seating: EventSeating) -> list[tuple[int, int]]:
 def test_seating_updated_step_by_step_equals_a_new_one(evening: list[set[int]]) -> None:
     updated, rebuilt = a_seating(), a_seating()
     for seats in evening:
-        updated.update(sold(*seats))
-    rebuilt.update(sold(*evening[-1]))
+        sell(updated, *seats)
+    sell(rebuilt, *evening[-1])
     assert state(updated) == state(rebuilt)
     assert updated.occupancy(1) == rebuilt.occupancy(1) == 100.0 * len(evening[-1] - BLOCKED) / 23
 
@@ -60,7 +57,7 @@ def test_seating_updated_step_by_step_equals_a_new_one(evening: list[set[int]]) 
 @given(SEATS, st.sets(st.integers(1, 24), min_size=1, max_size=4))
 def test_searching_changes_nothing(seats: set[int], picked: set[int]) -> None:
     seating = a_seating()
-    seating.update(sold(*seats))
+    sell(seating, *seats)
     before = state(seating)
     seating.evaluate(picked, SeatRequest(len(picked)))
     seating.best(SeatRequest(3, apart=True))
@@ -71,7 +68,7 @@ def test_searching_changes_nothing(seats: set[int], picked: set[int]) -> None:
 @given(SEATS, st.integers(1, 6))
 def test_public_is_never_offered_reserved_blocked_or_sold_seats(seats: set[int], size: int) -> None:
     seating = a_seating()
-    seating.update(sold(*seats))
+    sell(seating, *seats)
     answer = seating.best(SeatRequest(size, apart=True))
     if isinstance(answer, Offer):
         reserved = {1} if seating.occupancy(1) >= 85 else {1, 2}
@@ -87,22 +84,22 @@ def test_companion_seat_beside_a_booked_wheelchair_place_is_not_a_single_seat() 
 
 def test_sold_wheelchair_place_is_not_offered_again() -> None:
     seating = a_seating()
-    seating.update(sold(1))
+    sell(seating, 1)
     for answer in (seating.evaluate([1], SeatRequest(1)), seating.best_with_wheelchairs(1, 0)):
         assert isinstance(answer, Refusal)
 
 
 def test_companion_seat_is_released_when_the_zone_fills_and_reserved_again_when_guests_cancel() -> None:
     seating = a_seating()
-    seating.update(sold(*range(3, 24)))
+    sell(seating, *range(3, 24))
     assert seating.grid.is_open(2)
-    seating.update(sold(*range(3, 12)))
+    sell(seating, *range(3, 12))
     assert not seating.grid.is_open(2)
 
 
 def test_without_accessibility_rules_every_seat_is_offered() -> None:
     seating = a_seating(enforce_accessibility_rules=False)
-    seating.update(sold(*range(3, 25)))
+    sell(seating, *range(3, 25))
     answer = seating.best(SeatRequest(2))
     assert isinstance(answer, Offer)
     assert answer.seats == (1, 2)

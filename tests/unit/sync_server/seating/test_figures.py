@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sync_server.seating.figures import BOUNDS, Figure, hold_figures, seating_figures
-from tests.unit.sync_server.seating.test_event_seating import a_seating, sold
+from tests.unit.sync_server.seating.test_event_seating import a_seating, sell
 
 
 def by_name(figures: list[Figure]) -> dict[str, Figure]:
@@ -14,16 +14,16 @@ def by_name(figures: list[Figure]) -> dict[str, Figure]:
 
 def test_single_free_seats_are_a_share_of_the_seats_on_sale() -> None:
     seating = a_seating(enforce_accessibility_rules=False)
-    seating.update(sold(10, 12, 14))  # leaves 9, 11 and 13 single, of 23 seats
+    sell(seating, 10, 12, 14)  # leaves 9, 11 and 13 single, of 23 seats
     found = by_name(seating_figures(seating))["orphan_seats"]
     assert found.percent == pytest.approx(100 * 3 / 23) and found.state == "alert"
 
 
 def test_wheelchair_places_are_a_share_of_the_seats_taken() -> None:
     seating = a_seating()
-    seating.update(sold(1, *range(9, 24)))
+    sell(seating, 1, *range(9, 24))
     assert by_name(seating_figures(seating))["accessibility_use"].percent == pytest.approx(100 / 16)
-    seating.update(sold(*range(9, 24)))
+    sell(seating, *range(9, 24))
     assert by_name(seating_figures(seating))["accessibility_use"].state == "alert", "none at all raises an alert, too"
 
 
