@@ -56,8 +56,8 @@ class StadiumEvent:
             record(session, Fact("seat_held", organisation, now, subjects, {"kind": "seat", "seat": seat}))
 
 
-def create_stadium_event(server: MeasuredServer) -> StadiumEvent:
-    """Create the event through the server's own services; only the seat states are written directly."""
+def create_stadium_event(server: MeasuredServer, count: int = round((SOLD + HELD) * SEATS)) -> StadiumEvent:
+    """Create the event through the server's own services; only the states of `count` seats are written directly."""
     random, organisation = Random(60_000), server.demo["organisation"]["id"]
     with server.runtime() as runtime, runtime.parts.database.writing() as session:
         context = ActionContext(SYSTEM, wall_clock(), os.urandom)
@@ -67,7 +67,7 @@ def create_stadium_event(server: MeasuredServer) -> StadiumEvent:
         event = events.create_event(session, organisation, _event(venue.id, context.now), context)
         event_layouts.choose(session, organisation, event.id, LayoutChoice(layout.id), context)
         status.change_status(session, organisation, event.id, EventStatus.PUBLISHED, context)
-        taken = random.sample(range(1, SEATS + 1), round((SOLD + HELD) * SEATS))
+        taken = random.sample(range(1, SEATS + 1), count)
         for chunk in _chunks(list(_rows(event.id, organisation, taken, context.now))):
             session.execute(insert(EventSeatRow), chunk)
         free = sorted({*range(1, SEATS + 1)} - {*taken})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from sqlalchemy import ColumnElement, Select, func, select
+from sqlalchemy import ColumnElement, Select, bindparam, func, select
 from sqlalchemy.orm import Session
 
 from shared.errors import NotFound
@@ -21,10 +21,17 @@ _STATES: dict[State, ColumnElement[bool]] = {
 }
 
 
+_WAITING = (
+    select(*FACT_COLUMNS)
+    .where(LOCAL.pending(OutboxRow), OutboxRow.subjects["event"].as_string() == bindparam("event"))
+    .order_by(OutboxRow.id)
+)
+
+
 def waiting(session: Session, event_id: str) -> list[Message]:
     """The facts about an event that subscribers here have not handled yet."""
-    here = LOCAL.pending(OutboxRow), OutboxRow.subjects["event"].as_string() == event_id
-    return [message(row) for row in session.execute(select(*FACT_COLUMNS).where(*here).order_by(OutboxRow.id))]
+    rows = session.execute(_WAITING, {"event": event_id})
+    return [message(row) for row in rows]
 
 
 def pending_count(session: Session) -> int:

@@ -7,6 +7,7 @@ from collections import OrderedDict
 from collections.abc import Collection, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Final, NamedTuple, cast
 
 from sqlalchemy.orm import Session
@@ -42,6 +43,7 @@ class _Cached:
     key: PlanKey | None = None
     seating: EventSeating | None = None
     version: int | None = None
+    read_at: int = 0  # when the changes were last read, as a number of `_order`
 
 
 class EventSeatings:
@@ -50,6 +52,7 @@ class EventSeatings:
     def __init__(self, database: Database, metrics: Metrics) -> None:
         """Nothing yet."""
         self._database, self._metrics = database, metrics
+        self._order = count(1)
         self._lock = threading.Lock()
         self._cached: OrderedDict[str, _Cached] = OrderedDict()
 
@@ -57,18 +60,21 @@ class EventSeatings:
     def current(
         self, organisation_id: str, event_id: str, now: Millis, key: PlanKey | None = None
     ) -> Iterator[EventSeating]:
-        """The up-to-date seating of an event, for one caller at a time; NotFound for an event without a layout.
+        """The seating of an event now or later, for one caller at a time; NotFound for an event without a layout.
 
-        `key` spares a look, where the caller knows it. Hold no database session meanwhile: those who wait would keep
+        What one caller reads serves all who asked before it began. `key` spares a look, where the caller knows it. Hold no database session meanwhile: those who wait would keep
         the connections that this one needs.
         """
-        cached = self._entry(event_id)
+        cached, asked_at = self._entry(event_id), next(self._order)
         with ExitStack() as stack:
             with self._metrics.layout_seconds.time():
                 stack.enter_context(cached.lock)
-                with self._database.autocommit_reading() as session:
-                    seating = self._follow(cached, session, organisation_id, event_id, now, key)
-            yield seating
+                if cached.seating is None or key is None or key != cached.key or cached.read_at < asked_at:
+                    with self._database.autocommit_reading() as session:
+                        self._read(cached, session, organisation_id, event_id, now, key)
+                assert cached.seating is not None  # noqa: S101 - it was read
+                cached.seating.apply((), now, ())
+            yield cached.seating
 
     def settle(self, event_id: str, seats: Collection[int]) -> None:
         """Seats that were set aside were written, or were not."""
@@ -77,7 +83,7 @@ class EventSeatings:
             if cached.seating is not None:
                 cached.seating.settle(seats)
 
-    def _follow(  # noqa: PLR0917 - the parameters of `current`
+    def _read(  # noqa: PLR0917 - the parameters of `current`
         self,
         cached: _Cached,
         session: Session,
@@ -85,7 +91,8 @@ class EventSeatings:
         event_id: str,
         now: Millis,
         key: PlanKey | None,
-    ) -> EventSeating:
+    ) -> None:
+        read_at = next(self._order)
         if key is None or key != cached.key:
             key = plan_key(session, organisation_id, event_id)
         seating = cached.seating if cached.key == key else None
@@ -103,8 +110,7 @@ class EventSeatings:
             seating.places_taken = ports.taken_places(session, event_id, now)
         seating.apply(seats, now, touched)
         seating.doubtful.clear()
-        cached.version = version
-        return seating
+        cached.version, cached.read_at = version, read_at
 
     def _entry(self, event_id: str) -> _Cached:
         with self._lock:

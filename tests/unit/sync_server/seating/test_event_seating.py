@@ -7,7 +7,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sync_server.seating.event_seating import SOLD, EventSeating
+from sync_server.seating.event_seating import SOLD, EventSeating, require_offer
 from sync_server.seating.layouts.overlay import EventZone
 from sync_server.seating.layouts.plan import AccessMode, ZoneType
 from sync_server.seating.rules import Policy
@@ -40,6 +40,10 @@ def sell(seating: EventSeating, *seats: int) -> None:
     seating.apply([(seat, SOLD) for seat in seats], 0)
 
 
+def seats_of(answer: Offer | Refusal) -> tuple[int, ...] | str:
+    return answer.seats if isinstance(answer, Offer) else answer.reason
+
+
 def state(seating: EventSeating) -> list[tuple[int, int]]:
     return [(row.open, row.usable) for row in seating.grid.rows]
 
@@ -52,6 +56,55 @@ def test_seating_updated_step_by_step_equals_a_new_one(evening: list[set[int]]) 
     sell(rebuilt, *evening[-1])
     assert state(updated) == state(rebuilt)
     assert updated.occupancy(1) == rebuilt.occupancy(1) == 100.0 * len(evening[-1] - BLOCKED) / 23
+
+
+MINUTES = st.integers(1, 9)
+SALES = st.dictionaries(st.integers(1, 24), st.one_of(MINUTES, st.just(SOLD)), max_size=8)  # until when
+
+
+@given(st.lists(st.tuples(SALES, SEATS, SEATS, st.integers(0, 2)), min_size=1, max_size=8))
+def test_seating_that_follows_changes_equals_one_built_now(
+    evening: list[tuple[dict[int, int], set[int], set[int], int]],
+) -> None:
+    """Seats are sold, held until a minute and freed; holds run out; answers are set aside and settled."""
+    following, stored, now = a_seating(), dict[int, int](), 0
+    for sales, freed, aside, minutes in evening:
+        now += minutes
+        stored = {seat: until for seat, until in (stored | sales).items() if seat not in freed}
+        touched = {*sales, *freed}
+        following.set_aside(aside)
+        following.apply([(seat, stored[seat]) for seat in touched if seat in stored], now, touched)
+        assert aside <= following.taken
+        following.settle(aside)
+        following.apply([(seat, stored[seat]) for seat in following.doubtful if seat in stored], now, following.doubtful)
+        following.doubtful.clear()
+        built = a_seating()
+        built.apply(stored.items(), now)
+        assert (state(following), following.taken) == (state(built), built.taken)
+        assert seats_of(following.best(SeatRequest(2))) == seats_of(built.best(SeatRequest(2)))
+
+
+def test_an_answer_that_is_being_written_is_offered_to_nobody_else() -> None:
+    seating = a_seating()
+    first = require_offer(seating.best(SeatRequest(2)))
+    seating.set_aside(first.seats)
+    second = require_offer(seating.best(SeatRequest(2)))
+    assert not {*first.seats} & {*second.seats}
+    seating.settle(first.seats)
+    assert require_offer(seating.best(SeatRequest(2))).seats == second.seats, "nobody has looked yet"
+    seating.apply((), 0, seating.doubtful)
+    assert require_offer(seating.best(SeatRequest(2))).seats == first.seats, "it was not written"
+
+
+@given(SEATS, st.integers(1, 6), st.integers(0, 99))
+def test_drawn_places_are_as_good_and_leave_the_grid_as_it_was(seats: set[int], size: int, number: int) -> None:
+    seating = a_seating()
+    sell(seating, *seats)
+    before = state(seating)
+    best, drawn = seating.best(SeatRequest(size)), seating.one_of_the_best(SeatRequest(size), lambda of: number % of)
+    assert state(seating) == before
+    if isinstance(best, Offer):
+        assert isinstance(drawn, Offer) and drawn.grade is best.grade and not {*drawn.seats} & seating.taken
 
 
 @given(SEATS, st.sets(st.integers(1, 24), min_size=1, max_size=4))
