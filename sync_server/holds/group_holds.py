@@ -68,7 +68,7 @@ class GroupHold:
                     if self.group.best:
                         self.seatings.settle(self.event_id, [seat.number for seat in items.seats])
             except service.StaleSaleState:
-                sale_state = self.runtime.sale_states.reload(sale_state.organisation_id, sale_state.id, sale_state)
+                sale_state = self.runtime.sale_states.current(sale_state.organisation_id, sale_state.id)
             except Conflict as conflict:
                 # Someone else has just taken the best seats: try the next best.
                 if not self.group.best or conflict.error_code not in _LOST or lost == rules.TRIES:
@@ -91,7 +91,7 @@ class GroupHold:
         try:
             return sale_state, self._items(sale_state, lost)
         except GatehouseError:
-            fresh = self.runtime.sale_states.reload(sale_state.organisation_id, sale_state.id, sale_state)
+            fresh = self.runtime.sale_states.current(sale_state.organisation_id, sale_state.id)
             if fresh.sale == sale_state.sale:
                 raise
         return fresh, self._items(fresh, lost)

@@ -55,7 +55,7 @@ class SeatReservation:
             if isinstance(outcome, HoldResult):
                 return outcome
             if outcome is Outcome.RELOAD:
-                sale_state = self._runtime.sale_states.reload(sale_state.organisation_id, sale_state.id, sale_state)
+                sale_state = self._runtime.sale_states.current(sale_state.organisation_id, sale_state.id)
             elif outcome is Outcome.LOST:
                 if lost == rules.TRIES:
                     break
@@ -68,7 +68,7 @@ class SeatReservation:
         try:
             return sale_state, self._seat(sale_state)
         except GatehouseError:
-            fresh = self._runtime.sale_states.reload(sale_state.organisation_id, sale_state.id, sale_state)
+            fresh = self._runtime.sale_states.current(sale_state.organisation_id, sale_state.id)
             if fresh.sale == sale_state.sale:
                 raise
         return fresh, self._seat(fresh)
@@ -159,7 +159,7 @@ class SeatReservation:
             try:
                 return write(partial(self._within, sale_state=sale_state, seat=seat))
             except service.StaleSaleState:
-                sale_state = self._runtime.sale_states.reload(sale_state.organisation_id, sale_state.id, sale_state)
+                sale_state = self._runtime.sale_states.current(sale_state.organisation_id, sale_state.id)
         raise rules.no_longer_available()
 
     def _cache(self, held: HoldResult) -> HoldResult:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 from sqlalchemy import select
@@ -16,6 +15,7 @@ from shared.lifecycle import EventStatus
 from sync_server.events import queries as events
 from sync_server.holds.models import SaleLockRow
 from sync_server.holds.rules import Sale
+from sync_server.plumbing.caching.shared_loads import SharedLoads
 from sync_server.plumbing.database import Database, database_of
 from sync_server.seating import queries as seating
 from sync_server.seating.event_seating import event_policy
@@ -24,7 +24,6 @@ from sync_server.seating.rules import Policy
 from sync_server.seating.seats_for_sale import SeatForSale, policy_changed_at, seats_for_sale
 from sync_server.venues import queries as venues
 
-LOCKS: Final = 64
 MAX_CACHED: Final = 32
 """Events in the cache: the seats of a stadium take some thirty megabytes."""
 
@@ -76,33 +75,21 @@ class SaleStates:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._lock = threading.Lock()
-        self._cached: OrderedDict[str, SaleState] = OrderedDict()
-        # A fixed number: a lock for each event id ever requested would never be freed.
-        self._build_locks = tuple(threading.Lock() for _ in range(LOCKS))
+        self._loads: SharedLoads[tuple[str, str], SaleState] = SharedLoads(MAX_CACHED)
 
     def event(self, organisation_id: str, event_id: str) -> SaleState:
         """The cached state of an event of this organisation, loaded if need be; NotFound where there is none."""
-        with self._lock:
-            cached = self._cached.get(event_id)
-        if cached is not None and cached.organisation_id == organisation_id:
-            return cached
-        return self.reload(organisation_id, event_id, cached)
+        return self._get(organisation_id, event_id)
 
     def current(self, organisation_id: str, event_id: str) -> SaleState:
         """The state of an event as it is now."""
-        return self.reload(organisation_id, event_id, self.event(organisation_id, event_id))
+        return self._get(organisation_id, event_id, since=self._loads.now())
 
-    def reload(self, organisation_id: str, event_id: str, stale: SaleState | None = None) -> SaleState:
-        """Load the state again, unless another thread has replaced `stale` already."""
-        with self._build_locks[hash(event_id) % LOCKS]:
-            with self._lock:
-                cached = self._cached.get(event_id)
-            if cached is not None and cached is not stale and cached.organisation_id == organisation_id:
-                return cached
-            found = self._load(organisation_id, event_id, cached.plan if cached is not None else NO_PLAN)
-        self._store(found)
-        return found
+    def _get(self, organisation_id: str, event_id: str, since: int | None = None) -> SaleState:
+        key = organisation_id, event_id
+        previous = self._loads.peek(key)
+        plan = NO_PLAN if previous is None else previous.plan
+        return self._loads.get(key, partial(self._load, organisation_id, event_id, plan), since=since)
 
     def _load(self, organisation_id: str, event_id: str, plan: SalePlan) -> SaleState:
         with self._database.reading() as session:
@@ -116,13 +103,6 @@ class SaleStates:
             return load_sale_state(
                 session, organisation_id, event_id, plan, create_sale_lock(session, organisation_id, event_id)
             )
-
-    def _store(self, found: SaleState) -> None:
-        with self._lock:
-            self._cached[found.id] = found
-            self._cached.move_to_end(found.id)
-            while len(self._cached) > MAX_CACHED:
-                self._cached.popitem(last=False)
 
 
 def create_sale_lock(session: Session, organisation_id: str, event_id: str) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -18,6 +17,7 @@ from shared.errors import NotFound
 from sync_server.holds import occupancy
 from sync_server.holds.occupancy import PlaceCounts
 from sync_server.plumbing.caching.cache import Cache, CacheLifetime, organisation_key
+from sync_server.plumbing.caching.shared_loads import SharedLoads
 from sync_server.seat_maps import map_json, queries
 from sync_server.seat_maps.map_inputs import MapInputs, MapSource, load_inputs
 from sync_server.seat_maps.map_json import EncodedJson, MapVersion
@@ -88,17 +88,11 @@ class MapCache:
     def __init__(self, cache: Cache) -> None:
         """`cache` shares drawn plans with other processes."""
         self._cache = cache
-        self._lock = threading.Lock()
-        self._maps: OrderedDict[str, CachedMap] = OrderedDict()
+        self._maps: SharedLoads[str, CachedMap] = SharedLoads(MAX_EVENTS)
 
     def entry(self, event_id: str) -> CachedMap:
         """The cached map of an event, empty if it has not been requested yet."""
-        with self._lock:
-            entry = self._maps.setdefault(event_id, CachedMap())
-            self._maps.move_to_end(event_id)
-            if len(self._maps) > MAX_EVENTS:
-                self._maps.popitem(last=False)
-            return entry
+        return self._maps.get(event_id, CachedMap)
 
     def is_built(self, inputs: MapInputs) -> bool:
         """Whether the map is built from the current source; its seats may be out of date."""

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 from sqlalchemy import text
@@ -14,6 +13,7 @@ from sqlalchemy.orm import Session
 from shared.clock import Millis, MonotonicClock
 from shared.errors import NotFound
 from shared.lifecycle import EventStatus
+from sync_server.plumbing.caching.shared_loads import SharedLoads
 from sync_server.plumbing.database import Database
 from sync_server.plumbing.sql.autocommit import numbered
 from sync_server.seat_maps.queries import Head
@@ -70,44 +70,21 @@ def _from_row(event_id: str, row: Sequence[Any] | None) -> MapInputs:
     return MapInputs(event_id, organisation_id, EventStatus(status), source, Head(version, oldest))
 
 
-@dataclass(slots=True)
-class _LatestQuery:
-    """The latest query for one event, and when it started."""
-
-    lock: threading.Lock = field(default_factory=threading.Lock)
-    started_at: int = -(1 << 62)
-    result: MapInputs | Exception | None = None  # failures are shared too, or a crowd would wait for each in turn
-
-
 class MapInputsLoader:
     """Coalesces queries: one serves everybody who asked before it started, so a crowd costs as much as one reader."""
 
     def __init__(self, database: Database, monotonic: MonotonicClock) -> None:
-        self._database, self._monotonic = database, monotonic
-        self._lock = threading.Lock()
-        self._latest: OrderedDict[str, _LatestQuery] = OrderedDict()
+        self._database = database
+        self._loads: SharedLoads[str, MapInputs] = SharedLoads(MAX_EVENTS, monotonic)
 
     def load(self, event_id: str, asked_at: int | None = None) -> MapInputs:
         """The inputs at `asked_at` of the monotonic clock (None: now) or later; NotFound if there is no such event."""
-        asked_at = self._monotonic() if asked_at is None else asked_at
-        latest = self._entry(event_id)
-        with latest.lock:
-            if latest.result is None or latest.started_at < asked_at:
-                started_at = self._monotonic()
-                latest.result, latest.started_at = self._result(event_id), started_at
-            if isinstance(latest.result, Exception):
-                raise latest.result.with_traceback(None)
-            return latest.result
+        since = self._loads.now() if asked_at is None else asked_at
+        return self._loads.get(event_id, partial(self._query, event_id), since=since)
 
     def started_at(self, event_id: str) -> int:
         """When the latest query started."""
-        return self._entry(event_id).started_at
-
-    def _result(self, event_id: str) -> MapInputs | Exception:
-        try:
-            return self._query(event_id)
-        except Exception as problem:
-            return problem
+        return self._loads.started_at(event_id) or 0
 
     def _query(self, event_id: str) -> MapInputs:
         autocommit = self._database.autocommit
@@ -115,11 +92,3 @@ class MapInputsLoader:
             return _from_row(event_id, autocommit.row(_AUTOCOMMIT, {"event": event_id}))
         with self._database.reading() as session:
             return load_inputs(session, event_id)
-
-    def _entry(self, event_id: str) -> _LatestQuery:
-        with self._lock:
-            latest = self._latest.setdefault(event_id, _LatestQuery())
-            self._latest.move_to_end(event_id)
-            if len(self._latest) > MAX_EVENTS:
-                self._latest.popitem(last=False)
-            return latest

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
 from collections.abc import Collection, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -13,6 +12,7 @@ from typing import Final, NamedTuple, cast
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
+from sync_server.plumbing.caching.shared_loads import SharedLoads
 from sync_server.plumbing.database import Database
 from sync_server.plumbing.metrics import Metrics
 from sync_server.plumbing.parts import Parts, parts
@@ -53,8 +53,7 @@ class EventSeatings:
         """Nothing yet."""
         self._database, self._metrics = database, metrics
         self._order = count(1)
-        self._lock = threading.Lock()
-        self._cached: OrderedDict[str, _Cached] = OrderedDict()
+        self._cached: SharedLoads[str, _Cached] = SharedLoads(MAX_CACHED)
 
     @contextmanager
     def current(
@@ -113,12 +112,7 @@ class EventSeatings:
         cached.version, cached.read_at = version, read_at
 
     def _entry(self, event_id: str) -> _Cached:
-        with self._lock:
-            cached = self._cached.setdefault(event_id, _Cached())
-            self._cached.move_to_end(event_id)
-            if len(self._cached) > MAX_CACHED:
-                self._cached.popitem(last=False)
-            return cached
+        return self._cached.get(event_id, _Cached)
 
 
 def plan_key(session: Session, organisation_id: str, event_id: str) -> PlanKey:

@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from cachetools import TLRUCache
-
 from shared.clock import MonotonicClock
+from sync_server.plumbing.caching.shared_loads import SharedLoads
 from sync_server.plumbing.logs import LOG
 from sync_server.plumbing.messaging.bus import Bus, Notification
 
@@ -74,14 +73,6 @@ class Cache(Protocol):
         ...
 
 
-class _Loading:
-    """A load in progress, which others wait for."""
-
-    def __init__(self) -> None:
-        self.done = threading.Event()
-        self.value: bytes | None = None
-
-
 class LocalCache:
     """The cache of this process, with or without another cache behind it: one load at a time for each key."""
 
@@ -90,48 +81,29 @@ class LocalCache:
     ) -> None:
         """With a `bus`, other processes drop what this one invalidates."""
         self._behind, self._bus, self._count = behind, bus, count
-        self._cached: TLRUCache[CacheKey, tuple[bytes, float]] = TLRUCache(
-            MAX_KEYS, ttu=lambda _key, value, now: now + value[1], timer=lambda: monotonic() / 1e9
-        )
-        self._loading: dict[CacheKey, _Loading] = {}
-        self._lock = threading.Lock()
+        self._loads: SharedLoads[CacheKey, bytes] = SharedLoads(MAX_KEYS, monotonic)
 
     def fetch(self, key: CacheKey, lifetime: CacheLifetime, load: Load) -> bytes:
         """The cached value, or the result of the load in progress, or of a load of its own."""
-        while True:
-            with self._lock:
-                cached = self._cached.get(key)
-                loading = self._loading.get(key)
-                if cached is None and loading is None:
-                    mine = self._loading[key] = _Loading()
-                    break
-            self._count("near", True)
-            if cached is not None:
-                return cached[0]
-            if loading is not None and loading.done.wait() and loading.value is not None:
-                return loading.value
-        self._count("near", False)
-        return self._load(key, lifetime, load, mine)
+        loaded = False
 
-    def _load(self, key: CacheKey, lifetime: CacheLifetime, load: Load, mine: _Loading) -> bytes:
+        def fetch() -> bytes:
+            nonlocal loaded
+            loaded = True
+            return self._behind.fetch(key, lifetime, load) if self._behind else load()
+
+        expired_at = self._loads.now() - int(lifetime.local_s * 1e9)
         try:
-            mine.value = value = self._behind.fetch(key, lifetime, load) if self._behind else load()
-            with self._lock:
-                if self._loading.get(key) is mine:
-                    self._cached[key] = value, lifetime.local_s
-            return value
+            return self._loads.get(key, fetch, since=expired_at + 1)
         finally:
-            with self._lock:
-                if self._loading.get(key) is mine:
-                    del self._loading[key]
-            mine.done.set()
+            self._count("near", not loaded)
 
     def invalidate(self, *keys: CacheKey) -> None:
         """Drop values here, in the cache behind, and in other processes."""
         LOG.debug("cache_forgotten", names=[str(key) for key in keys])
         if self._behind:
             self._behind.invalidate(*keys)
-        self._drop_keys(keys)
+        self._loads.forget(*keys)
         self._publish([{"scope": key.scope, "family": key.family, "rest": key.rest} for key in keys])
 
     def invalidate_family(self, scope: str, family: str) -> None:
@@ -139,7 +111,7 @@ class LocalCache:
         LOG.debug("cache_forgotten", place=scope, family=family)
         if self._behind:
             self._behind.invalidate_family(scope, family)
-        self._drop(lambda key: (key.scope, key.family) == (scope, family))
+        self._loads.forget_where(lambda key: (key.scope, key.family) == (scope, family))
         self._publish([{"scope": scope, "family": family}])
 
     def serve(self, stop: threading.Event, look_every_s: float = 0.5) -> None:
@@ -150,28 +122,15 @@ class LocalCache:
             while not stop.is_set():
                 notifications = listener.wait(look_every_s)
                 if listener.missed():
-                    self._drop(lambda _key: True)
+                    self._loads.forget_where(lambda _key: True)
                 for notification in notifications:
                     self._drop_invalidated(notification.body)
 
-    def _drop_keys(self, keys: Iterable[CacheKey]) -> None:
-        with self._lock:
-            for key in keys:
-                self._cached.pop(key, None)
-                self._loading.pop(key, None)
-
-    def _drop(self, matches: Callable[[CacheKey], bool]) -> None:
-        with self._lock:
-            for key in [*filter(matches, self._cached)]:
-                self._cached.pop(key, None)
-            for key in [*filter(matches, self._loading)]:
-                del self._loading[key]
-
     def _drop_invalidated(self, body: Mapping[str, Any]) -> None:
         if "rest" in body:
-            self._drop_keys([CacheKey(body["scope"], body["family"], body["rest"])])
+            self._loads.forget(CacheKey(body["scope"], body["family"], body["rest"]))
         else:
-            self._drop(lambda key: (key.scope, key.family) == (body["scope"], body["family"]))
+            self._loads.forget_where(lambda key: (key.scope, key.family) == (body["scope"], body["family"]))
 
     def _publish(self, invalidated: list[dict[str, str]]) -> None:
         if self._bus is not None:
