@@ -38,9 +38,7 @@ def seats(session: Session, event_id: str, numbers: Collection[int] | None = Non
     return [(row.seat, SeatState(row.state), row.held_until) for row in session.execute(here)]
 
 
-def taken_until(
-    session: Session, event_id: str, numbers: Collection[int] | None
-) -> Iterator[tuple[int, Millis]]:
+def taken_until(session: Session, event_id: str, numbers: Collection[int] | None) -> Iterator[tuple[int, Millis]]:
     """The taken seats among these, or all, each with the time until which it is taken."""
     for seat, state, until in seats(session, event_id, numbers):
         if state is not SeatState.FREE:

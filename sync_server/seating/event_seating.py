@@ -24,7 +24,6 @@ from sync_server.seating.search.offers import Offer, Refusal, SeatRequest, offer
 from sync_server.seating.search.picked_seats import evaluate
 from sync_server.seating.taken import SOLD
 
-
 PLACES_DRAWN: Final = 40
 """Among so many places servers draw that search at the same moment."""
 

@@ -46,6 +46,16 @@ class _Cached:
     read_at: int = 0  # when the changes were last read, as a number of `_order`
 
 
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """Whose seating a caller asks for, and what the caller knows of it."""
+
+    organisation_id: str
+    event_id: str
+    now: Millis
+    key: PlanKey | None
+
+
 class EventSeatings:
     """Seatings by event. Building one of sixty thousand seats takes a second, following the changes a moment."""
 
@@ -61,16 +71,17 @@ class EventSeatings:
     ) -> Iterator[EventSeating]:
         """The seating of an event now or later, for one caller at a time; NotFound for an event without a layout.
 
-        What one caller reads serves all who asked before it began. `key` spares a look, where the caller knows it. Hold no database session meanwhile: those who wait would keep
-        the connections that this one needs.
+        What one caller reads serves all who asked before it began. `key` spares a look, where the caller knows it.
+        Hold no database session meanwhile: those who wait would keep the connections that this one needs.
         """
+        wanted = _Wanted(organisation_id, event_id, now, key)
         cached, asked_at = self._entry(event_id), next(self._order)
         with ExitStack() as stack:
             with self._metrics.layout_seconds.time():
                 stack.enter_context(cached.lock)
                 if cached.seating is None or key is None or key != cached.key or cached.read_at < asked_at:
                     with self._database.autocommit_reading() as session:
-                        self._read(cached, session, organisation_id, event_id, now, key)
+                        self._read(cached, session, wanted)
                 assert cached.seating is not None  # noqa: S101 - it was read
                 cached.seating.apply((), now, ())
             yield cached.seating
@@ -82,22 +93,15 @@ class EventSeatings:
             if cached.seating is not None:
                 cached.seating.settle(seats)
 
-    def _read(  # noqa: PLR0917 - the parameters of `current`
-        self,
-        cached: _Cached,
-        session: Session,
-        organisation_id: str,
-        event_id: str,
-        now: Millis,
-        key: PlanKey | None,
-    ) -> None:
+    def _read(self, cached: _Cached, session: Session, wanted: _Wanted) -> None:
         read_at = next(self._order)
+        key, event_id = wanted.key, wanted.event_id
         if key is None or key != cached.key:
-            key = plan_key(session, organisation_id, event_id)
+            key = plan_key(session, wanted.organisation_id, event_id)
         seating = cached.seating if cached.key == key else None
         self._metrics.count_lookup("houses", seating is not None)
         if seating is None:
-            seating = empty_seating(session, queries.event_layout(session, organisation_id, event_id))
+            seating = empty_seating(session, queries.event_layout(session, wanted.organisation_id, event_id))
             cached.seating, cached.key, cached.version = seating, key, None
         ports = ports_of(session, SeatingPorts)
         # First what has changed, then how it is now: what changes in between is reported once more.
@@ -106,8 +110,8 @@ class EventSeatings:
             touched = {*touched, *seating.doubtful}
         seats = ports.taken_seats(session, event_id, touched) if touched is None or touched else ()
         if not all(zone.zone_type.numbered for zone in seating.zones.values()):
-            seating.places_taken = ports.taken_places(session, event_id, now)
-        seating.apply(seats, now, touched)
+            seating.places_taken = ports.taken_places(session, event_id, wanted.now)
+        seating.apply(seats, wanted.now, touched)
         seating.doubtful.clear()
         cached.version, cached.read_at = version, read_at
 

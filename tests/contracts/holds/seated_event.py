@@ -50,7 +50,9 @@ class SeatedEvent:
             subjects = {"event": self.id, "event_number": self.event["number"]}
             payload = {"ticket_type": 1, "count": len(names), "first": first, "last": first + len(names) - 1}
             seats = {"seats": sorted(tickets)}
-            record(session, Fact("tickets_issued", self.organisation_id, self.app_server.now, subjects, payload | seats))
+            record(
+                session, Fact("tickets_issued", self.organisation_id, self.app_server.now, subjects, payload | seats)
+            )
 
     def rows(self, query: str, **values: Any) -> list[Any]:
         """Rows of a query."""

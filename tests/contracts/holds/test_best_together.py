@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 from random import Random
 from typing import Any
 
 import pytest
+from sqlalchemy.orm import Session
+
 from sync_server.seating.event_seating import EventSeating, require_offer
-from sync_server.seating.event_seatings import EventSeatings, TakenSeats, event_seatings_of
+from sync_server.seating.event_seatings import EventSeatings, event_seatings_of
 from sync_server.seating.search.offers import SeatRequest
+from sync_server.seating.taken import SeatingPorts
 from sync_server.workers import Worker
 from tests.app_server import ApiClient, AppServer
 from tests.contracts.holds.seated_event import SeatedEvent, a_seated_event
@@ -35,9 +39,7 @@ def hold_best(sale: SeatedEvent, who: ApiClient, size: int = 2) -> list[dict[str
 
 def fresh(server: AppServer) -> EventSeatings:
     """Seatings that know nothing yet, of the same server."""
-    found, ours = EventSeatings(server.database, server.parts.metrics), event_seatings_of(server.parts)
-    found.taken, found.changes = ours.taken, ours.changes
-    return found
+    return EventSeatings(server.database, server.parts.metrics)
 
 
 def seen(seatings: EventSeatings, sale: SeatedEvent, now: int) -> tuple[Any, ...]:
@@ -101,14 +103,14 @@ def test_after_any_changes_the_search_sees_what_a_new_one_would(
 
 
 def test_taken_seats_are_read_once(app_server: AppServer, big_sale: SeatedEvent) -> None:
-    seatings, numbers = event_seatings_of(app_server.parts), list[Any]()
-    port = seatings.taken
+    ports, numbers = app_server.database.ports, list[Collection[int] | None]()
+    asked = ports.of(SeatingPorts)
 
-    def counted(session: Any, event_id: str, wanted: Any) -> Any:
+    def counted(session: Session, event_id: str, wanted: Collection[int] | None) -> Iterable[tuple[int, int]]:
         numbers.append(wanted)
-        return port.seats(session, event_id, wanted)
+        return asked.taken_seats(session, event_id, wanted)
 
-    seatings.taken = TakenSeats(counted, port.places)
+    ports.connect(replace(asked, taken_seats=counted))
     for relayed in (False, True, True):
         hold_best(big_sale, big_sale.guest())
         if relayed:
@@ -121,9 +123,7 @@ def test_an_answer_that_was_refused_while_it_was_written_is_free_again(big_sale:
     greedy = big_sale.guest()
     hold_best(big_sale, greedy, 10)
     assert tried(greedy, f"{big_sale.path}/holds", PAIR)[0] in {409, 429}
-    with fresh(big_sale.app_server).current(
-        big_sale.organisation_id, big_sale.id, big_sale.app_server.now
-    ) as seating:
+    with fresh(big_sale.app_server).current(big_sale.organisation_id, big_sale.id, big_sale.app_server.now) as seating:
         pair = {*require_offer(seating.best(SeatRequest(2))).seats}
     held = hold_best(big_sale, big_sale.guest())
     assert {big_sale.number(each["seat_name"]) for each in held} == pair, "the pair that was refused to the greedy one"

@@ -7,12 +7,13 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sync_server.seating.event_seating import SOLD, EventSeating, require_offer
+from sync_server.seating.event_seating import EventSeating, require_offer
 from sync_server.seating.layouts.overlay import EventZone
 from sync_server.seating.layouts.plan import AccessMode, ZoneType
 from sync_server.seating.rules import Policy
 from sync_server.seating.search.accessibility import Pairing, WheelchairPlaces
 from sync_server.seating.search.offers import Offer, Refusal, SeatRequest
+from sync_server.seating.taken import SOLD
 from tests.unit.sync_server.seating.grids import a_grid
 
 BLOCKED = frozenset({8})
@@ -76,7 +77,9 @@ def test_seating_that_follows_changes_equals_one_built_now(
         following.apply([(seat, stored[seat]) for seat in touched if seat in stored], now, touched)
         assert aside <= following.taken
         following.settle(aside)
-        following.apply([(seat, stored[seat]) for seat in following.doubtful if seat in stored], now, following.doubtful)
+        following.apply(
+            [(seat, stored[seat]) for seat in following.doubtful if seat in stored], now, following.doubtful
+        )
         following.doubtful.clear()
         built = a_seating()
         built.apply(stored.items(), now)
