@@ -136,10 +136,17 @@ def build_runtime(
     key = sealing.load_or_make(config.key_file, entropy, may_make=config.is_new_installation)
     engine = open_engine(config.database_url, connections=config.database_connections)
     database = Database(engine, clock=clock, entropy=entropy)
-    head_notifier = HeadNotifier(lambda events: _heads(database, events), monotonic)
-    service.wire(database, head_notifier)
     metrics = Metrics()
-    backends = choose_backends(config.redis_url, config.redis_prefix, monotonic, entropy, metrics.count_lookup)
+    backends = choose_backends(
+        config.redis_url,
+        config.redis_prefix,
+        monotonic,
+        entropy,
+        metrics.count_lookup,
+        listen_url=config.listen_url,
+    )
+    head_notifier = HeadNotifier(lambda events: _heads(database, events), monotonic, backends.bus)
+    service.wire(database, head_notifier)
     parts = Parts(
         config, database, clock, entropy, Sealer(key, entropy), accounts_rules.may, metrics, backends, monotonic
     )

@@ -67,6 +67,7 @@ class Config(BaseModel):
     database_url: Annotated[str, _scheme("sqlite", "postgresql"), AfterValidator(_file_or_server)] = (
         "sqlite:///var/gatehouse.db"
     )
+    listen_database_url: Annotated[str, _scheme("postgresql"), AfterValidator(_url)] | None = None
     redis_url: Annotated[str, _scheme("redis", "rediss", "unix"), AfterValidator(_url)] | None = None
     redis_prefix: Annotated[str, Field(pattern="^[a-z0-9_.-]{1,40}$")] = "gatehouse"
     amqp_url: Annotated[str, _scheme("amqp", "amqps"), AfterValidator(_url)] | None = None
@@ -87,6 +88,11 @@ class Config(BaseModel):
     def embedded(self) -> bool:
         """Whether the database is SQLite: one process then answers requests and runs the worker."""
         return self.database_url.startswith("sqlite")
+
+    @property
+    def listen_url(self) -> str | None:
+        """Where PostgreSQL is listened to; None on SQLite."""
+        return None if self.embedded else self.listen_database_url or self.database_url
 
     @property
     def is_new_installation(self) -> bool:

@@ -7,15 +7,15 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TypeVar
 
+from shared.clock import Millis
 from sync_server.accounts import signing_in
 from sync_server.audit import sealer
 from sync_server.devices import identity
+from sync_server.events import queries as events
 from sync_server.events.lifecycle import status
 from sync_server.outbox import relay
 from sync_server.outbox.fact_worker import FactWorker
-from sync_server.outbox.wiring import listen_for_commits
 from sync_server.plumbing.api import idempotency
-from sync_server.plumbing.backends import Loop
 from sync_server.plumbing.jobs import MORE, Job
 from sync_server.plumbing.logs import LOG
 from sync_server.plumbing.parts import Parts
@@ -24,7 +24,8 @@ from sync_server.tickets.keys import signing_keys
 
 T = TypeVar("T")
 
-POLL_INTERVAL_S = 0.25
+LONGEST_PAUSE_S = 5.0
+SHORTEST_PAUSE_S = 0.05
 
 
 class Worker:
@@ -38,11 +39,12 @@ class Worker:
 
     def run(self, stop: threading.Event) -> None:
         """Work until `stop` is set; a job that fails is logged, and runs again when it is next due."""
-        loops: list[Loop] = [*self._fact_worker.loops(), partial(listen_for_commits, self._parts)]
-        threads = [threading.Thread(target=loop, args=(stop,), name="outbox", daemon=True) for loop in loops]
+        threads = [
+            threading.Thread(target=loop, args=(stop,), name="outbox", daemon=True) for loop in self._fact_worker.loops()
+        ]
         for thread in threads:
             thread.start()
-        while not stop.wait(POLL_INTERVAL_S):
+        while not stop.wait(self._pause_s()):
             self._run_jobs()
         for thread in threads:
             thread.join()
@@ -52,13 +54,24 @@ class Worker:
         self._run_jobs()
         return self._guarded("outbox", self._fact_worker.run_once) or 0
 
+    def _pause_s(self) -> float:
+        until_next = (min(self._due.values()) - self._parts.clock()) / 1000
+        return min(max(until_next, SHORTEST_PAUSE_S), LONGEST_PAUSE_S)
+
     def _run_jobs(self) -> None:
-        for job in self._jobs:
-            now = self._parts.clock()
-            if self._due[job.name] <= now:
-                self._due[job.name] = now + job.every_ms
-                if self._guarded(job.name, partial(self._run, job)) is MORE:
-                    self._due[job.name] = now
+        now = self._parts.clock()
+        jobs = [job for job in self._jobs if self._due[job.name] <= now]
+        self._due.update({job.name: now + job.every_ms for job in jobs})
+        for job in self._guarded("questions", partial(self._with_work, jobs, now)) or []:
+            if self._guarded(job.name, partial(self._run, job)) is MORE:
+                self._due[job.name] = self._parts.clock()
+
+    def _with_work(self, jobs: Sequence[Job], now: Millis) -> Sequence[Job]:
+        """The jobs that have anything to do: all ask on one connection, and none begins a transaction for nothing."""
+        if not any(job.due for job in jobs):
+            return jobs
+        with self._parts.database.autocommit_reading() as session:
+            return [job for job in jobs if job.due is None or job.due(session, now)]
 
     def _run(self, job: Job) -> object:
         with self._parts.database.writing() as session:
@@ -75,7 +88,7 @@ class Worker:
 def built_in_jobs(parts: Parts) -> list[Job]:
     """Jobs that belong to packages without a wiring module."""
     return [
-        Job("events.walk_planned", 1_000, status.apply_due_transitions),
+        Job("events.walk_planned", 5_000, status.apply_due_transitions, events.any_transition_due),
         Job("tickets.retire_keys", 60_000, signing_keys.retire_everywhere),
         Job(
             "accounts.forget_sessions",

@@ -24,7 +24,7 @@ BATCH_LINES = 2_000
 """Lines sealed in one transaction."""
 BATCH_LINES_EMBEDDED = 500
 """On SQLite every other writer waits for that transaction, about 20 ms."""
-EVERY_MS = 1_000
+EVERY_MS = 5_000
 CHAINS_PER_ROUND = 500
 """Chains sealed in one round at most."""
 
@@ -67,7 +67,11 @@ def job(key: Key) -> Job:
     def run(session: Session, context: ActionContext) -> object:
         return MORE if seal_waiting(session, context, key=key) >= batch_limit(session) else None
 
-    return Job("audit.seal", EVERY_MS, run)
+    return Job("audit.seal", EVERY_MS, run, lambda session, _: _anything_waiting(session))
+
+
+def _anything_waiting(session: Session) -> bool:
+    return session.execute(select(AuditRow.id).where(AuditRow.seq.is_(None)).limit(1)).first() is not None
 
 
 def _guarded(session: Session, chain: str, private: Ed25519PrivateKey | None, now: Millis, *, limit: int) -> int:

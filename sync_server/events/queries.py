@@ -145,8 +145,18 @@ def all_series(session: Session, organisation_id: str) -> list[Series]:
     return [Series(id, rows[0][0], len(rows), rows[0][1], rows[-1][1]) for id, rows in found.items()]
 
 
+def any_transition_due(session: Session, now: Millis) -> bool:
+    """Whether the planned transition of any event is due."""
+    return session.execute(select(EventRecord.id).where(_transition_due(now)).limit(1)).first() is not None
+
+
 def due_transitions(session: Session, now: Millis) -> Sequence[EventRecord]:
     """Events whose planned transition is due; rows that another worker has locked are skipped."""
+    due = select(EventRecord).where(_transition_due(now)).order_by(EventRecord.id).limit(100)
+    return session.execute(due.with_for_update(skip_locked=True)).scalars().all()
+
+
+def _transition_due(now: Millis) -> ColumnElement[bool]:
     opens = EventRecord.status == "published", EventRecord.go_live_at <= now
     opens_on_new_date = (
         EventRecord.status == "postponed",
@@ -154,9 +164,7 @@ def due_transitions(session: Session, now: Millis) -> Sequence[EventRecord]:
         EventRecord.go_live_at <= now,
     )
     ends = EventRecord.status == "live", EventRecord.end_at_auto <= now
-    any_of = or_(and_(*opens), and_(*opens_on_new_date), and_(*ends))  # each has an index of its own
-    due = select(EventRecord).where(any_of).order_by(EventRecord.id).limit(100)
-    return session.execute(due.with_for_update(skip_locked=True)).scalars().all()
+    return or_(and_(*opens), and_(*opens_on_new_date), and_(*ends))  # each has an index of its own
 
 
 def slug_taken(session: Session, organisation_id: str, slug: str) -> bool:

@@ -26,6 +26,12 @@ def sweep(session: Session, context: ActionContext) -> object:
     return MORE if len(overdue) == BATCH_SIZE else None
 
 
+def anything_overdue(session: Session, now: Millis) -> bool:
+    """Whether `sweep` has anything to do."""
+    overdue = HoldRow.status == HoldStatus.ACTIVE.value, HoldRow.held_until <= now - rules.SWEPT_AFTER_MS
+    return session.execute(select(HoldRow.id).where(*overdue).limit(1)).first() is not None
+
+
 def _overdue(session: Session, now: Millis) -> Sequence[HoldRow]:
     overdue = HoldRow.status == HoldStatus.ACTIVE.value, HoldRow.held_until <= now - rules.SWEPT_AFTER_MS
     return (

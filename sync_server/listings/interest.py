@@ -10,6 +10,7 @@ from typing import Final
 from sqlalchemy import delete
 from sqlalchemy.orm import Session
 
+from shared.clock import Millis
 from sync_server.listings.models import Interest
 from sync_server.listings.rules import HOUR, INTEREST_HOURS, JOIN_WEIGHT
 from sync_server.outbox.catalogue import kind_of
@@ -39,6 +40,10 @@ class InterestCounter:
                     self._counts[str(message.subjects["event"]), message.at // HOUR] += weight
         if sold:
             self._cache.invalidate(*(public_key("event", event) for event in sold))
+
+    def anything_counted(self, _session: Session, _now: Millis) -> bool:
+        """Whether `flush` has anything to write."""
+        return bool(self._counts)
 
     def flush(self, session: Session, context: ActionContext) -> None:
         """Job: write the counts, and delete what is too old to count."""

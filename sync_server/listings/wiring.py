@@ -29,7 +29,7 @@ def wire(parts: Parts) -> None:
     parts.announcers.extend([counter.receive, partial(_invalidate_again, parts.cache)])
     parts.jobs.extend(
         [
-            Job("listings.flush_interest", 10_000, counter.flush),
+            Job("listings.flush_interest", 10_000, counter.flush, counter.anything_counted),
             Job("listings.rank", trending.INTERVAL_MS, trending.rank),
             Job("listings.delete_expired", 60_000, service.delete_expired),
         ]

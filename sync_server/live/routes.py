@@ -25,8 +25,8 @@ from sync_server.plumbing.web import current_principal, organisation, requires
 bp = APIBlueprint("live", __name__, url_prefix="/api", tag="Live")
 
 POLL_INTERVAL_S = 10.0
-POLL_INTERVAL_WITHOUT_REDIS_S = 1.0
-"""Where other processes make changes, and there is no Redis to announce them."""
+POLL_INTERVAL_WITHOUT_BUS_S = 5.0
+"""While other processes make changes that the bus does not announce."""
 STREAM = {200: "Server-sent events (text/event-stream)"}
 
 
@@ -131,7 +131,7 @@ def _still_allowed() -> Callable[[], bool]:
 def _poll_interval_s(here: Parts) -> float:
     bus_connected = here.backends.bus_connected
     announced = here.config.embedded or (bus_connected is not None and bus_connected())
-    return POLL_INTERVAL_S if announced else POLL_INTERVAL_WITHOUT_REDIS_S
+    return POLL_INTERVAL_S if announced else POLL_INTERVAL_WITHOUT_BUS_S
 
 
 def _last_seen() -> str:

@@ -14,8 +14,8 @@ from sync_server.plumbing.backends import Loop
 from sync_server.plumbing.logs import LOG
 from sync_server.plumbing.parts import Parts
 
-POLL_S = 0.25
-"""How late facts of processes that cannot wake this one are found at most."""
+LOOK_EVERY_S = 5.0
+"""How late facts are found at most that nobody announced, and those of a worker that died."""
 GATHER_S = 0.04
 """How long facts are gathered in a rush: a batch costs as much for one as for fifty. The first goes at once."""
 RETRY_S = 1.0
@@ -45,7 +45,7 @@ class RelayLoop:
             if count < BATCH:
                 if count:
                     stop.wait(GATHER_S)
-                self.wake_up.wait(POLL_S)
+                self.wake_up.wait(min(self.relay.retry_in_s(), LOOK_EVERY_S))
 
     def run_once(self) -> int:
         """Deliver one batch; returns how many facts it had."""

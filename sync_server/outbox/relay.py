@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from math import inf
 
 from sqlalchemy import delete
 from sqlalchemy.orm import Session
@@ -45,6 +46,7 @@ class Relay:
         self._broker = broker
         self._is_last_stage = stage is BROKER or parts.config.amqp_url is None
         self._limit = BATCH
+        self._retry_at: Millis | None = None
         self.broker_pending = False
         """Whether facts of the last batch still wait for the broker."""
 
@@ -52,6 +54,8 @@ class Relay:
         """Deliver one batch of due facts; returns how many were taken."""
         if not self._delivery.ready():
             return 0
+        if not self.retry_in_s():
+            self._retry_at = None
         lease = self._lease()
         self._limit = BURST if len(lease.messages) == self._limit else BATCH
         if lease.messages:
@@ -60,6 +64,16 @@ class Relay:
             outcome.announce()  # notify pages while the broker writes
             self._settle(lease, outcome, broker_outcome())
         return len(lease.messages)
+
+    def retry_in_s(self) -> float:
+        """How long until the first fact that this relay put back is due again."""
+        if self._retry_at is None:
+            return inf
+        return max(0, self._retry_at - self._parts.clock()) / 1000
+
+    def _due_again(self, at: Millis) -> Millis:
+        self._retry_at = at if self._retry_at is None else min(at, self._retry_at)
+        return at
 
     def _lease(self) -> Lease:
         # A lease, not a lock held while delivering: a subscriber may write, and a worker may die.
@@ -112,12 +126,14 @@ class Relay:
         if is_dead(attempts):
             LOG.error("fact_laid_aside", fact=message.name, message_id=message.message_id, attempts=attempts)
             return failure | {"dead_at": now}
-        return failure | {"due_at": now + pause(attempts, jitter)}
+        return failure | {"due_at": self._due_again(now + pause(attempts, jitter))}
 
     def _return_untried(self, session: Session, lease: Lease, outcome: Outcome, now: Millis) -> None:
         tried = {*outcome.delivered, *outcome.unrouted, *outcome.failed}
         left = [message.order for message in lease.messages if message.order not in tried]
         due = now + (OUTAGE_PAUSE_MS if outcome.outage else 0)
+        if left:
+            self._due_again(due)
         leases.put_back(session, self._stage, lease, left, due_at=due, attempts=OutboxRow.attempts - 1)
 
     def _count(self, outcome: Outcome, broker: Outcome) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from functools import partial
 
 from sqlalchemy.orm import Session
@@ -17,8 +16,7 @@ from sync_server.outbox.signals import FactRecorded
 from sync_server.plumbing.database import after_commit
 from sync_server.plumbing.parts import Parts
 
-COMMITTED = "outbox:stirred"
-STOP_POLL_S = 0.5
+COMMITTED = "outbox:committed"
 
 
 def wire(parts: Parts) -> None:
@@ -26,7 +24,9 @@ def wire(parts: Parts) -> None:
     parts.announcers.extend([cache_invalidator(parts.cache), bus_publisher(parts.bus)])
     parts.database.signals.on(FactRecorded, partial(_on_fact_recorded, parts))
     if parts.backends.bus_connected is not None:
-        parts.dependencies["redis"] = parts.backends.bus_connected
+        if parts.config.redis_url is not None:
+            parts.dependencies["redis"] = parts.backends.bus_connected
+        parts.bus.subscribe([COMMITTED], lambda _: parts.database.work_pending.set())
         parts.database.wake_ups.append(lambda: parts.bus.publish(COMMITTED, {}))
     if parts.config.amqp_url is not None and not parts.config.embedded:
         _watch_broker(parts, parts.config.amqp_url)
@@ -46,11 +46,3 @@ def _watch_broker(parts: Parts, url: str) -> None:
     broker = RabbitDelivery(url, parts.entropy, lambda: None)
     parts.dependencies["amqp"] = broker.ready
     parts.loops.append(broker.run)
-
-
-def listen_for_commits(parts: Parts, stop: threading.Event) -> None:
-    """Wake the relays of this process when another has committed facts; runs on a thread of its own."""
-    with parts.bus.listen([COMMITTED]) as listener:
-        while not stop.is_set():
-            if listener.wait(STOP_POLL_S) or listener.missed():
-                parts.database.work_pending.set()

@@ -1,4 +1,4 @@
-"""Chooses the cache and the bus: through Redis where one is configured, within the process where none is."""
+"""Chooses the cache and the bus: through Redis, through PostgreSQL, or within the process."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from shared.clock import MonotonicClock
 from shared.ids import Entropy
 from sync_server.plumbing.caching.cache import Cache, Count, LocalCache
 from sync_server.plumbing.messaging.bus import Bus, LocalBus
+from sync_server.plumbing.messaging.shared_bus import SharedBus
 
 if TYPE_CHECKING:
     from sync_server.plumbing.redis_connection import RedisConnection
@@ -29,20 +30,41 @@ class Backends:
     close: Callable[[], None] = lambda: None
     connection: RedisConnection | None = None
     bus_connected: Callable[[], bool] | None = None
-    """Whether the bus reaches other processes now; None without Redis."""
+    """Whether the bus reaches other processes now; None where there are none."""
 
 
 def choose_backends(
-    url: str | None, prefix: str, monotonic: MonotonicClock, entropy: Entropy, count: Count
+    redis_url: str | None,
+    prefix: str,
+    monotonic: MonotonicClock,
+    entropy: Entropy,
+    count: Count,
+    *,
+    listen_url: str | None = None,
 ) -> Backends:
-    """Cache and bus for a Redis URL, which do without Redis while it is away; None for within the process."""
-    if url is None:
+    """Cache and bus through Redis, or else through the PostgreSQL to listen to, or else within this process."""
+    if redis_url is not None:
+        return _through_redis(redis_url, prefix, monotonic, entropy, count)
+    if listen_url is None:
         return Backends(LocalBus(), LocalCache(monotonic, count))
+    from sync_server.plumbing.messaging.postgres_transport import PostgresTransport
+
+    bus = SharedBus(PostgresTransport(listen_url), entropy(8).hex())
+    cache = LocalCache(monotonic, count, bus=bus)
+    return Backends(bus, cache, (bus.serve,), bus.close, bus_connected=bus.joined.is_set)
+
+
+def _through_redis(url: str, prefix: str, monotonic: MonotonicClock, entropy: Entropy, count: Count) -> Backends:
     from sync_server.plumbing.caching.redis_cache import RedisCache
-    from sync_server.plumbing.messaging.redis_bus import RedisBus
+    from sync_server.plumbing.messaging.redis_transport import RedisTransport
     from sync_server.plumbing.redis_connection import RedisConnection
 
     connection = RedisConnection(url, monotonic, prefix)
-    bus = RedisBus(connection, prefix, mark=entropy(8).hex())
+    bus = SharedBus(RedisTransport(connection, prefix), entropy(8).hex())
     cache = LocalCache(monotonic, count, behind=RedisCache(connection, prefix, count), bus=bus)
-    return Backends(bus, cache, (bus.serve, cache.serve), connection.close, connection, bus.joined.is_set)
+
+    def close() -> None:
+        bus.close()
+        connection.close()
+
+    return Backends(bus, cache, (bus.serve,), close, connection, bus.joined.is_set)

@@ -22,6 +22,8 @@ class Job:
     name: str
     every_ms: Millis
     run: Callable[[Session, ActionContext], object]
+    due: Callable[[Session, Millis], bool] | None = None
+    """Whether there is anything to do: one cheap question, asked outside a transaction. None: run every time."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from typing import Final
 
 from sqlalchemy.orm import Session
 
+from shared.clock import Millis
 from sync_server.events import service as event_service
 from sync_server.outbox.service import Fact, Subject, record_change
 from sync_server.plumbing.jobs import MORE
@@ -61,6 +62,11 @@ def _finish(session: Session, row: ReseatingRecord, context: ActionContext) -> N
     payload = {"from": row.from_layout_id, "to": row.to_layout_id, "stay": counts["stay"], "move": counts["move"]}
     fact = Fact("event_reseated", organisation_id, context.now, subjects, payload)
     record_change(session, context, Subject("event", row.event_id, before, after, row.reason), fact)
+
+
+def any_abandoned(session: Session, now: Millis) -> bool:
+    """Whether `resume_abandoned` has anything to do."""
+    return queries.abandoned(session, now - ABANDONED_AFTER_MS) is not None
 
 
 def resume_abandoned(session: Session, context: ActionContext) -> object:

@@ -13,4 +13,4 @@ RESUME_EVERY_MS: Final = 5_000
 
 def wire(parts: Parts) -> None:
     """Register the job."""
-    parts.jobs.append(Job("reseating.go_on", RESUME_EVERY_MS, batches.resume_abandoned))
+    parts.jobs.append(Job("reseating.go_on", RESUME_EVERY_MS, batches.resume_abandoned, batches.any_abandoned))

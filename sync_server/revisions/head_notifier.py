@@ -1,38 +1,51 @@
-"""Wakes long polls when an event's head moves: at once for this process's commits, soon for those of others."""
+"""Wakes long polls when an event's head moves, in whichever process it was committed: the bus says so."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Mapping
+from typing import Final
 
 from shared.clock import MonotonicClock
+from sync_server.plumbing.messaging.bus import Bus, Notification
 
 HeadPosition = tuple[int, int]
 """The revision and the arrival number up to which somebody knows an event."""
 
 Heads = Callable[[Iterable[int]], Mapping[int, HeadPosition]]
 
-POLL_EVERY_S = 0.2
+HEADS: Final = "revisions:heads"
+LOOK_EVERY_S: Final = 5.0
+"""How late a head that the bus did not announce is found at most."""
 _NANOS = 1_000_000_000
 
 
 class HeadNotifier:
-    """Caches the newest heads; waiting threads share the polling for commits of other processes."""
+    """Caches the newest heads; where the bus may have missed one, a waiting thread looks for all of them."""
 
-    def __init__(self, heads: Heads, monotonic: MonotonicClock) -> None:
+    def __init__(self, heads: Heads, monotonic: MonotonicClock, bus: Bus) -> None:
         """`heads` reads the current heads of these events from the database."""
         self._read_heads = heads
         self._monotonic = monotonic
         self._heads: dict[int, HeadPosition] = {}
         self._awaited: dict[int, int] = {}  # event number: how many threads wait for it
-        self._polled_at = -_NANOS
-        self._poll_lock = threading.Lock()
+        self._look_due_at = 0
+        self._look_lock = threading.Lock()
         self._moved = threading.Condition()
+        self._bus = bus
+        bus.subscribe([HEADS], self._receive)
 
     def notify(self, event_number: int, *, revision: int = 0, arrivals: int = 0) -> None:
         """Report the head of an event and wake those who wait for it; older heads are ignored."""
+        self._bus.publish(HEADS, {"event": event_number, "revision": revision, "arrivals": arrivals})
+
+    def _receive(self, notification: Notification | None) -> None:
         with self._moved:
-            self._note(event_number, (revision, arrivals))
+            if notification is None:
+                self._look_due_at = 0
+            else:
+                head = notification.body
+                self._note(int(head["event"]), (int(head["revision"]), int(head["arrivals"])))
             self._moved.notify_all()
 
     def wake_all(self) -> None:
@@ -46,13 +59,13 @@ class HeadNotifier:
         self._enter(seen)
         try:
             while not stop.is_set():
-                self._poll()
+                self._look_if_due()
                 if self._has_moved(seen):
                     return True
                 left = (until - self._monotonic()) / _NANOS
                 if left <= 0:
                     return False
-                self._pause(seen, min(left, POLL_EVERY_S))
+                self._pause(seen, min(left, LOOK_EVERY_S))
             return False
         finally:
             self._leave(seen)
@@ -87,16 +100,16 @@ class HeadNotifier:
                 if not self._awaited[event_number]:
                     del self._awaited[event_number]
 
-    def _poll(self) -> None:
-        """Read the heads for all waiting threads: one thread at a time, at most five times a second."""
-        if not self._poll_lock.acquire(blocking=False):
+    def _look_if_due(self) -> None:
+        """Read the heads for all waiting threads, where notifications may be missing: one thread at a time."""
+        if not self._look_lock.acquire(blocking=False):
             return
         try:
-            if self._monotonic() - self._polled_at >= int(POLL_EVERY_S * _NANOS):
+            if self._monotonic() >= self._look_due_at:
+                self._look_due_at = self._monotonic() + int(LOOK_EVERY_S * _NANOS)
                 self._refresh()
-                self._polled_at = self._monotonic()
         finally:
-            self._poll_lock.release()
+            self._look_lock.release()
 
     def _refresh(self) -> None:
         with self._moved:

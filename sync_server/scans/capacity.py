@@ -42,12 +42,21 @@ class CapacityWatch:
 
     def run(self, session: Session, context: ActionContext) -> None:
         """Check all events with new movements."""
-        events = session.scalars(select(ScanCount.event).distinct()).all()
-        owners = organisations_of(session, events)
-        for event, (_, arrivals) in sorted(revisions.heads(session, events).items()):
-            if event in owners and self.checked.get(event) != arrivals:
+        moved = self._moved(session)
+        owners = organisations_of(session, moved)
+        for event, arrivals in sorted(moved.items()):
+            if event in owners:
                 check(session, owners[event], event, context.now)
-                self.checked[event] = arrivals
+            self.checked[event] = arrivals
+
+    def anything_moved(self, session: Session, _now: Millis) -> bool:
+        """Whether `run` has anything to check."""
+        return bool(self._moved(session))
+
+    def _moved(self, session: Session) -> dict[int, int]:
+        events = session.scalars(select(ScanCount.event).distinct()).all()
+        heads = revisions.heads(session, events) if events else {}
+        return {event: arrivals for event, (_, arrivals) in heads.items() if self.checked.get(event) != arrivals}
 
 
 def check(session: Session, organisation_id: str, event: int, now: Millis) -> None:

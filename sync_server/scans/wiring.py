@@ -10,4 +10,5 @@ CHECK_EVERY_MS = 10_000
 
 
 def wire(parts: Parts) -> None:
-    parts.jobs.append(Job("scans.over_capacity", CHECK_EVERY_MS, CapacityWatch().run))
+    watch = CapacityWatch()
+    parts.jobs.append(Job("scans.over_capacity", CHECK_EVERY_MS, watch.run, watch.anything_moved))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
@@ -24,6 +24,10 @@ from sync_server.tickets import queries as tickets
 
 Touched = set[int] | None
 """Seat numbers; empty if only places without seats changed, None if any seat may have changed."""
+
+
+ANY_MAP: Final = "seatmaps"
+"""The bus topic on which it is announced that some map has a new version."""
 
 
 def topic(event_id: str) -> str:
@@ -101,9 +105,13 @@ class ChangeRecorder:
         keys: list[CacheKey] = [counters.cache_key(organisation_id, event_id) for event_id, organisation_id in written]
         if keys:
             self._parts.cache.invalidate(*keys)
-        self._parts.bus.publish_all([Notification(topic(event_id), {}) for event_id, _ in written])
+        topics = [*(topic(event_id) for event_id, _ in written), ANY_MAP]
+        self._parts.bus.publish_all([Notification(each, {}) for each in topics])
 
     def flush_pending(self, session: Session, context: ActionContext) -> None:
         """Job: write what could not be written when it was received."""
-        if self._pending:
-            self.flush(session, context.now)
+        self.flush(session, context.now)
+
+    def anything_pending(self, _session: Session, _now: Millis) -> bool:
+        """Whether `flush_pending` has anything to write."""
+        return bool(self._pending)

@@ -16,7 +16,6 @@ from sync_server.seat_maps.changes import Changes
 from sync_server.seat_maps.map_cache import MapCache
 from sync_server.seat_maps.map_inputs import MapInputs, MapInputsLoader
 from sync_server.seat_maps.map_json import EncodedJson
-from sync_server.seat_maps.version_poller import VersionPoller
 
 MAX_EVENTS: Final = 64
 MAX_CHANGES: Final = 256
@@ -53,7 +52,6 @@ class MapResponses:
 
     def __init__(self, parts: Parts) -> None:
         self.inputs, self.maps = MapInputsLoader(parts.database, parts.monotonic), MapCache(parts.cache)
-        self.poller = VersionPoller(parts)
         self._database, self._clock = parts.database, parts.clock
         self._lock = threading.Lock()
         self._responses: OrderedDict[str, _Responses] = OrderedDict()

@@ -27,13 +27,6 @@ def head(session: Session, event_id: str) -> Head:
     return Head() if row is None else Head(row.version, row.oldest)
 
 
-def versions(session: Session, event_ids: Collection[str]) -> dict[str, int]:
-    """The newest versions of these events' maps."""
-    head = SeatMapHead
-    rows = session.execute(select(head.event_id, head.version).where(head.event_id.in_(event_ids)))
-    return {row[0]: row[1] for row in rows}
-
-
 def touched(session: Session, event_id: str, after: int) -> set[int] | None:
     """The seats touched after a version; None if any may have been, or the log does not reach back that far."""
     change = SeatMapChange

@@ -13,11 +13,13 @@ from shared.errors import GatehouseError, NotFound
 from sync_server.plumbing.logs import LOG
 from sync_server.plumbing.messaging.bus import Listener
 from sync_server.plumbing.parts import Parts
+from sync_server.seat_maps.event_handlers import topic
 from sync_server.seat_maps.map_responses import ChangesResponse, MapResponses
 from sync_server.seat_maps.viewers import Viewer, require_shown
 
 SECOND: Final = 1_000_000_000
-CHECK_EVERY_S: Final = 0.5
+CHECK_STOP_S: Final = 0.5
+LOOK_EVERY_S: Final = 5
 """Without a notification, changes are found this late at most."""
 PACE_S: Final = 0.2
 """In a rush all readers of a map are updated together at this pace: at most five times a second."""
@@ -52,7 +54,7 @@ class Reader:
 
     def wait(self, seconds: float) -> ChangesResponse:
         """The changes as soon as there are any; none after so many seconds."""
-        with self.responses.poller.listening(self.viewer.event_id) as listener:
+        with self.parts.bus.listen([topic(self.viewer.event_id)]) as listener:
             for response in self._updates(listener, seconds):
                 if response.changes.any:
                     break
@@ -62,7 +64,7 @@ class Reader:
         """The changes as server-sent events, until the reader leaves or the server stops."""
         yield _retry(RECONNECT_MS)
         try:
-            with self.responses.poller.listening(self.viewer.event_id) as listener:
+            with self.parts.bus.listen([topic(self.viewer.event_id)]) as listener:
                 for response in self._updates(listener, ORGANISER_DURATION_S if self.viewer.organiser else DURATION_S):
                     yield self._to_frame(response)
             if not self.parts.stop.is_set():
@@ -103,14 +105,14 @@ class Reader:
     def _wait_for_news(self, listener: Listener, next_end: Millis | None) -> bool:
         """Wait for a notification, the end of a hold or a short timeout; whether an update is due."""
         left = None if next_end is None else (next_end - self.parts.clock()) / 1000
-        notes = listener.wait(CHECK_EVERY_S if left is None else min(CHECK_EVERY_S, max(0.0, left)))
+        notes = listener.wait(CHECK_STOP_S if left is None else min(CHECK_STOP_S, max(0.0, left)))
         missed = listener.missed()
         expired = next_end is not None and next_end <= self.parts.clock()
         return bool(notes) or missed or expired or self._log_grew()
 
     def _log_grew(self) -> bool:
         """Whether the log has a new version: one query serves all waiting readers."""
-        recently = self.parts.monotonic() - round(CHECK_EVERY_S / 2 * SECOND)
+        recently = self.parts.monotonic() - LOOK_EVERY_S * SECOND
         return self.responses.inputs.load(self.viewer.event_id, recently).head.version != self._log_version
 
 

@@ -11,10 +11,12 @@ from shared.lifecycle import ALLOWS
 from sync_server.plumbing.logs import LOG
 from sync_server.plumbing.parts import Parts
 from sync_server.seat_maps import queries
+from sync_server.seat_maps.event_handlers import ANY_MAP
 from sync_server.seat_maps.map_json import ENCODINGS
 from sync_server.seat_maps.map_responses import MapResponses, ResponseKind
 
-INTERVAL_S: Final = 2.0
+LOOK_EVERY_S: Final = 30.0
+PACE_S: Final = 2.0
 MAX_EVENTS: Final = 16
 RECENT_MS: Final = 24 * 3_600_000
 
@@ -27,13 +29,16 @@ class MapWarmer:
     responses: MapResponses
 
     def run(self, stop: threading.Event) -> None:
-        """Check at once, then every two seconds until `stop`."""
-        while not stop.is_set():
-            try:
-                self.run_once()
-            except Exception as problem:  # no harm done: the first request builds the map
-                LOG.warning("house_not_drawn_ahead", problem=type(problem).__name__)
-            stop.wait(INTERVAL_S)
+        """Check at once, and shortly after any map has changed, until `stop`."""
+        with self.parts.bus.listen([ANY_MAP]) as listener:
+            while not stop.is_set():
+                try:
+                    self.run_once()
+                except Exception as problem:  # no harm done: the first request builds the map
+                    LOG.warning("house_not_drawn_ahead", problem=type(problem).__name__)
+                stop.wait(PACE_S)
+                listener.wait(LOOK_EVERY_S)
+                listener.missed()
 
     def run_once(self) -> int:
         """Build the maps that changed recently and are out of date; how many."""

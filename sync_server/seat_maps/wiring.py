@@ -19,13 +19,13 @@ RESPONSES: Final = "seat_maps.responses"
 def wire(parts: Parts) -> None:
     """Give an event's map a new version with every fact about its seats."""
     parts.local_state[RESPONSES] = responses = MapResponses(parts)
-    parts.loops.extend([MapWarmer(parts, responses).run, responses.poller.run])
+    parts.loops.append(MapWarmer(parts, responses).run)
     recorder = ChangeRecorder(parts)
     parts.announcers.append(recorder.receive)
     checker = MapChecker(MapCache(parts.cache), parts.cache, parts.metrics)
     parts.jobs.extend(
         [
-            Job("seat_maps.flush_pending", 1_000, recorder.flush_pending),
+            Job("seat_maps.flush_pending", 1_000, recorder.flush_pending, recorder.anything_pending),
             Job("seat_maps.check", checking.INTERVAL_MS, checker.check),
             Job("seat_maps.delete_old_changes", 600_000, service.delete_old_changes),
         ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -82,6 +81,8 @@ class LocalCache:
         """With a `bus`, other processes drop what this one invalidates."""
         self._behind, self._bus, self._count = behind, bus, count
         self._loads: SharedLoads[CacheKey, bytes] = SharedLoads(MAX_KEYS, monotonic)
+        if bus is not None:
+            bus.subscribe([FORGET], self._receive)
 
     def fetch(self, key: CacheKey, lifetime: CacheLifetime, load: Load) -> bytes:
         """The cached value, or the result of the load in progress, or of a load of its own."""
@@ -114,17 +115,12 @@ class LocalCache:
         self._loads.forget_where(lambda key: (key.scope, key.family) == (scope, family))
         self._publish([{"scope": scope, "family": family}])
 
-    def serve(self, stop: threading.Event, look_every_s: float = 0.5) -> None:
+    def _receive(self, notification: Notification | None) -> None:
         """Drop what other processes invalidate; where a notification may be missing, drop everything."""
-        if self._bus is None:
-            return
-        with self._bus.listen([FORGET]) as listener:
-            while not stop.is_set():
-                notifications = listener.wait(look_every_s)
-                if listener.missed():
-                    self._loads.forget_where(lambda _key: True)
-                for notification in notifications:
-                    self._drop_invalidated(notification.body)
+        if notification is None:
+            self._loads.forget_where(lambda _key: True)
+        else:
+            self._drop_invalidated(notification.body)
 
     def _drop_invalidated(self, body: Mapping[str, Any]) -> None:
         if "rest" in body:

@@ -1,1 +1,1 @@
-"""The bus: notifications to listeners, in the process and through Redis."""
+"""The bus: notifications to subscribers, in the process, through PostgreSQL or through Redis."""

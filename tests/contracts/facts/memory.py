@@ -1,4 +1,4 @@
-"""Caches and buses of several processes over one Redis, or over none, and what is needed to wait for them."""
+"""Caches and buses of several processes, connected or not, and what is needed to wait for them."""
 
 from __future__ import annotations
 
@@ -33,10 +33,12 @@ def eventually(true: Callable[[], object], what: str) -> None:
 class Process:
     """What one server process has near it; its clock is set by hand."""
 
-    def __init__(self, url: str | None, prefix: str = "gatehouse") -> None:
+    def __init__(self, url: str | None, prefix: str = "gatehouse", *, listen_url: str | None = None) -> None:
         self.now_ns = 0
         self.looked: Counter[tuple[str, bool]] = Counter()
-        self.backends: Backends = choose_backends(url, prefix, lambda: self.now_ns, os.urandom, self._count)
+        self.backends: Backends = choose_backends(
+            url, prefix, lambda: self.now_ns, os.urandom, self._count, listen_url=listen_url
+        )
         self.cache, self.bus = self.backends.cache, self.backends.bus
 
     def _count(self, tier: str, known: bool) -> None:

@@ -12,7 +12,6 @@ from typing import Any
 import orjson
 import pytest
 
-from sync_server.seat_maps import wiring
 from tests.app_server import AppServer
 from tests.builders import MINUTE
 from tests.contracts.seat_maps.mapped_event import FREE, TAKEN, MappedEvent, Page, a_mapped_event
@@ -70,18 +69,11 @@ def test_held_seat_shows_taken_on_an_open_page(mapped: MappedEvent, app_server: 
         assert (name, payload["seats"], payload["reset"]) == ("changes", [[3, TAKEN]], None)
 
 
-def test_one_poller_serves_all_readers_and_only_while_there_are_any(mapped: MappedEvent, app_server: AppServer) -> None:
-    poller = wiring.map_responses_of(app_server.parts).poller
-    assert poller.run_once() == 0
+def test_all_readers_of_a_map_receive_a_change(mapped: MappedEvent, app_server: AppServer) -> None:
     with reading(mapped.page()) as stream, reading(mapped.page()) as other:
         mapped.hold(2)
         app_server.run_worker()
         assert all((each.next() or ("", {}))[1]["seats"] == [[2, TAKEN]] for each in (stream, other))
-        assert [poller.run_once(), poller.run_once()] == [1, 0]
-        mapped.hold(3)
-        app_server.run_worker()
-        assert poller.run_once() == 1
-    assert poller.run_once() == 0
 
 
 def test_expired_hold_shows_free_before_the_sweeper_runs(mapped: MappedEvent, app_server: AppServer) -> None:

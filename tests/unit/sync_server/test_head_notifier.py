@@ -1,4 +1,4 @@
-"""The head_notifier wakes those who wait, and nobody else; it looks for what other processes committed."""
+"""The head notifier wakes those who wait, and nobody else; it looks for what the bus may have missed."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 
 import pytest
 
+from sync_server.plumbing.messaging.bus import LocalBus
 from sync_server.revisions.head_notifier import HeadNotifier, HeadPosition
 
 GO_ON = threading.Event()
@@ -31,8 +32,13 @@ def heads() -> Heads:
 
 
 @pytest.fixture
-def head_notifier(heads: Heads) -> HeadNotifier:
-    return HeadNotifier(heads, time.monotonic_ns)
+def bus() -> LocalBus:
+    return LocalBus()
+
+
+@pytest.fixture
+def head_notifier(heads: Heads, bus: LocalBus) -> HeadNotifier:
+    return HeadNotifier(heads, time.monotonic_ns, bus)
 
 
 def waiting(
@@ -62,9 +68,10 @@ def test_a_commit_wakes_those_who_wait_for_its_event(head_notifier: HeadNotifier
     assert answers == [True]
 
 
-def test_what_another_process_committed_is_found(head_notifier: HeadNotifier, heads: Heads) -> None:
+def test_what_the_bus_may_have_missed_is_looked_for(head_notifier: HeadNotifier, heads: Heads, bus: LocalBus) -> None:
     thread, answers = waiting(head_notifier, {1: (3, 0)})
     heads.heads[1] = (4, 0)
+    bus.mark_missed()
     thread.join(30)
     assert answers == [True]
 
