@@ -40,7 +40,8 @@ class Worker:
     def run(self, stop: threading.Event) -> None:
         """Work until `stop` is set; a job that fails is logged, and runs again when it is next due."""
         threads = [
-            threading.Thread(target=loop, args=(stop,), name="outbox", daemon=True) for loop in self._fact_worker.loops()
+            threading.Thread(target=loop, args=(stop,), name="outbox", daemon=True)
+            for loop in self._fact_worker.loops()
         ]
         for thread in threads:
             thread.start()

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import closing
-from typing import Any
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import psycopg
 from sqlalchemy import event
@@ -19,35 +18,56 @@ from sqlalchemy import event
 from scripts.benchmarking.cpu_time import cpu_seconds, cpu_seconds_since
 from scripts.benchmarking.measured_server import MeasuredServer, measured_server
 from scripts.benchmarking.result import Figure, Result, at_most
-from sync_server.app import build_runtime
-from sync_server.config import load
+from sync_server.app import prepare_database
 from sync_server.workers import Worker
 
-STATEMENTS = at_most(2)
-PROCESSOR = at_most(0.3)
 SETTLE_S = 10.0
 """What a start leaves to do is done by then."""
-QUICK_S, THOROUGH_S = 20.0, 60.0
+QUICK_S, THOROUGH_S = 20.0, 120.0
+STATEMENT_MARKS = (b"LOG:  statement: ", b"LOG:  execute ")
 
 
 def measure(*, quick: bool) -> Iterator[Result]:
-    """Measure both databases for as long as the slowest loop needs for a few rounds."""
+    """Measure both databases; PostgreSQL with two server processes and a worker."""
     seconds = QUICK_S if quick else THOROUGH_S
-    for database in ("postgresql", "sqlite"):
-        with measured_server(database) as server:
-            statements = _postgres_statements(server) if database == "postgresql" else None
-            if statements is None:
-                yield _statements(database, _sqlite_statements(server, seconds))
-            server.serve()
-            time.sleep(SETTLE_S)
-            programs = {name: id for name, id in server.programs.items() if name != "database"}
-            cpu, before = cpu_seconds(programs), statements() if statements else 0
-            time.sleep(seconds)
-            if statements:
-                yield _statements(database, (statements() - before) / seconds)
-            used = sum(cpu_seconds_since(cpu, programs).values()) / seconds
-            yield Result("idle", f"{database} processor", Figure(value=100 * used, unit="%"), PROCESSOR)
+    with measured_server("postgresql") as server:
+        log = _statement_log(server)
+        yield from _processes(server, "", seconds, lambda: sum(map(log.read_bytes().count, STATEMENT_MARKS)))
+    with measured_server("sqlite") as server:
+        statements = _sqlite_statements(server, seconds)
+        yield from _processes(server, "sqlite ", seconds, lambda: statements)
 
 
-def _statements(database: str, value: float) -> Result:
-    return Result("idle", f"{database} statements", Figure(value=value, unit="statements/s"), STATEMENTS)
+def _processes(server: MeasuredServer, prefix: str, seconds: float, statements: Callable[[], int]) -> Iterator[Result]:
+    server.serve()
+    programs = {name: id for name, id in server.programs.items() if name != "database"}
+    time.sleep(SETTLE_S)
+    used, count = cpu_seconds(programs), 0 if prefix else statements()
+    time.sleep(seconds)
+    count, used = statements() - count, cpu_seconds_since(used, programs)
+    rate, percent = count / seconds, 100 * sum(used.values()) / seconds
+    yield Result("idle", f"{prefix}statements", Figure(value=rate, unit="statements/s"), at_most(2))
+    yield Result("idle", f"{prefix}processor", Figure(value=percent, unit="%"), at_most(0.3))
+
+
+def _statement_log(server: MeasuredServer) -> Path:
+    """The log of PostgreSQL, which from now on has each statement."""
+    with psycopg.connect(server.layout.database_url, autocommit=True) as connection:
+        connection.execute("ALTER SYSTEM SET log_statement = 'all'")
+        connection.execute("SELECT pg_reload_conf()")
+    return Path(server.layout.database_url.partition("host=")[2]) / "log"
+
+
+def _sqlite_statements(server: MeasuredServer, seconds: float) -> int:
+    """How many statements the loops of a server process make in that time."""
+    made = list[str]()
+    with server.runtime() as runtime:
+        parts = runtime.parts
+        event.listen(parts.database.engine, "connect", lambda connection, _: connection.set_trace_callback(made.append))
+        prepare_database(runtime)
+        for loop in (*parts.backends.loops, *parts.loops, Worker(parts).run):
+            threading.Thread(target=loop, args=(parts.stop,), daemon=True).start()
+        time.sleep(SETTLE_S)
+        made.clear()
+        time.sleep(seconds)
+        return len(made)

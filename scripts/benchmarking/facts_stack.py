@@ -25,7 +25,7 @@ from sync_server.migrations import schema
 from sync_server.outbox import consumer, queries
 from sync_server.outbox.broker_messages import EXCHANGE
 from sync_server.outbox.service import Fact, record
-from sync_server.plumbing.messaging.redis_bus import RedisBus
+from sync_server.plumbing.messaging.shared_bus import SharedBus
 
 ROOT = Path(__file__).parents[2]
 QUEUE = "partner"
@@ -78,7 +78,7 @@ class FactsStack:
         self._cleanup.callback(runtime.close)
         self._cleanup.callback(stop.set)
         bus = runtime.parts.bus
-        if not isinstance(bus, RedisBus) or not bus.joined.wait(TIMEOUT_S):
+        if not isinstance(bus, SharedBus) or not bus.joined.wait(TIMEOUT_S):
             raise RuntimeError("this process cannot hear the others")
         return runtime
 

@@ -24,7 +24,7 @@ BATCH_LINES = 2_000
 """Lines sealed in one transaction."""
 BATCH_LINES_EMBEDDED = 500
 """On SQLite every other writer waits for that transaction, about 20 ms."""
-EVERY_MS = 5_000
+EVERY_MS = 10_000
 CHAINS_PER_ROUND = 500
 """Chains sealed in one round at most."""
 

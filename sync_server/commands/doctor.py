@@ -19,6 +19,7 @@ from sync_server.migrations import schema
 from sync_server.monitoring import service as monitoring
 from sync_server.outbox import queries as outbox
 from sync_server.plumbing.database import Database
+from sync_server.plumbing.messaging.postgres_transport import NotHeardError, PostgresTransport
 
 Finding = dict[str, Any]
 
@@ -58,7 +59,7 @@ def _database(runtime: ServerRuntime) -> list[Finding]:
     except GatehouseError as error:
         return [_finding("database", None), _finding("schema", error.message)]
     findings = [_finding("database", None), _finding("schema", None)]
-    return [*findings, _key(runtime), _outbox(database), _crossings(database)]
+    return [*findings, _key(runtime), _outbox(database), *_bus(runtime.parts.config), _crossings(database)]
 
 
 def _key(runtime: ServerRuntime) -> Finding:
@@ -78,6 +79,24 @@ def _crossings(database: Database) -> Finding:
     rows = "; ".join(f"{one.place} of {one.row}" for one in found[:5])
     problem = f"{len(found)} rows refer to another organisation ({rows}). Find what writes them, and report the bug."
     return _finding("organisations apart", problem if found else None)
+
+
+def _bus(config: Config) -> list[Finding]:
+    """Whether processes hear each other through PostgreSQL, where there is no Redis for it."""
+    if config.listen_url is None or config.redis_url is not None:
+        return []
+    transport = PostgresTransport(config.listen_url)
+    try:
+        with transport.connect():
+            return [_finding("bus", None)]
+    except NotHeardError:
+        problem = (
+            "Notifications of PostgreSQL do not arrive, as through a pooler that shares connections. Set "
+            "GATEHOUSE_LISTEN_DATABASE_URL to the URL of PostgreSQL itself, or GATEHOUSE_REDIS_URL."
+        )
+    except transport.errors as error:
+        problem = f"Cannot listen to PostgreSQL ({type(error).__name__}). Is GATEHOUSE_LISTEN_DATABASE_URL right?"
+    return [_finding("bus", problem)]
 
 
 def _outbox(database: Database) -> Finding:

@@ -78,14 +78,13 @@ class Relay:
     def _lease(self) -> Lease:
         # A lease, not a lock held while delivering: a subscriber may write, and a worker may die.
         now, database = self._parts.clock(), self._parts.database
-        if database.embedded and not self._anything_due(now):
+        if not self._anything_due(now):
             return Lease((), now)
         with database.writing() as session:
             return leases.take(session, self._stage, now, self._limit)
 
     def _anything_due(self, now: Millis) -> bool:
-        # SQLite has one writer at a time: do not take the write lock for nothing.
-        with self._parts.database.reading() as session:
+        with self._parts.database.autocommit_reading() as session:
             return leases.anything_due(session, self._stage, now)
 
     def _forward(self, lease: Lease, outcome: Outcome) -> Callable[[], Outcome]:

@@ -8,7 +8,7 @@ from sync_server.plumbing.jobs import Job
 from sync_server.plumbing.parts import Parts
 from sync_server.reseating import batches
 
-RESUME_EVERY_MS: Final = 5_000
+RESUME_EVERY_MS: Final = 10_000
 
 
 def wire(parts: Parts) -> None:

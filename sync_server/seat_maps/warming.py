@@ -15,7 +15,7 @@ from sync_server.seat_maps.event_handlers import ANY_MAP
 from sync_server.seat_maps.map_json import ENCODINGS
 from sync_server.seat_maps.map_responses import MapResponses, ResponseKind
 
-LOOK_EVERY_S: Final = 30.0
+LOOK_EVERY_S: Final = 60.0
 PACE_S: Final = 2.0
 MAX_EVENTS: Final = 16
 RECENT_MS: Final = 24 * 3_600_000
@@ -43,7 +43,7 @@ class MapWarmer:
     def run_once(self) -> int:
         """Build the maps that changed recently and are out of date; how many."""
         now = self.parts.clock()
-        with self.parts.database.reading() as session:
+        with self.parts.database.autocommit_reading() as session:
             recent = queries.recently_changed(session, now - RECENT_MS, limit=MAX_EVENTS)
         return sum(self._warm(event_id) for _, event_id in recent if not self.parts.stop.is_set())
 

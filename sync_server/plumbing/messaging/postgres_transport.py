@@ -32,7 +32,7 @@ class PostgresTransport:
     """Notifies in a transaction of its own: inside those that write, NOTIFY would make all commits queue up."""
 
     max_bytes = 7_900  # PostgreSQL takes less than 8,000
-    errors = (psycopg.Error, OSError)
+    errors: tuple[type[Exception], ...] = (psycopg.Error, OSError)
 
     def __init__(self, url: str) -> None:
         """The URL must lead to PostgreSQL itself, or to a pooler that leaves each client its own connection."""

@@ -20,7 +20,7 @@ class RedisTransport:
     """Sends through the connection that the cache uses too, and receives on one of its own."""
 
     max_bytes = 1_000_000
-    errors = (RedisError, OSError)
+    errors: tuple[type[Exception], ...] = (RedisError, OSError)
 
     def __init__(self, connection: RedisConnection, prefix: str) -> None:
         """Installations with different prefixes do not hear each other."""

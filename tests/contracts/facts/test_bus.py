@@ -21,9 +21,10 @@ from sync_server.plumbing.messaging.bus import (
     occupancy_topic,
     organisation_topic,
 )
-from sync_server.plumbing.messaging.postgres_transport import CHANNEL
+from sync_server.plumbing.messaging.postgres_transport import CHANNEL, NotHeardError, PostgresTransport
 from sync_server.plumbing.messaging.sender import Sender, messages
 from sync_server.plumbing.messaging.shared_bus import SharedBus
+from tests.contracts.facts.deaf_pooler import deaf_pooler
 from tests.contracts.facts.memory import Process, eventually, nowhere
 
 TOPIC = organisation_topic("marquee")
@@ -257,3 +258,11 @@ def test_messages_are_few_fit_the_wire_and_repeat_no_wake_up() -> None:
 def test_more_than_can_wait_makes_everybody_look() -> None:
     (only,) = messages("me", [], 200, lost=True)
     assert orjson.loads(only) == {"from": "me", "missed": True, "notes": []}
+
+
+def test_behind_a_pooler_that_keeps_notifications_nobody_believes_to_be_connected(empty_postgres_url: str) -> None:
+    with deaf_pooler(empty_postgres_url) as url:
+        with pytest.raises(NotHeardError), PostgresTransport(url).connect():
+            pass
+        with PostgresTransport(empty_postgres_url).connect():
+            assert PostgresTransport(url).send([b"notifying works all the same"])
