@@ -22,8 +22,9 @@ from sync_server.app import prepare_database
 from sync_server.workers import Worker
 
 SETTLE_S = 10.0
-"""What a start leaves to do is done by then."""
-QUICK_S, THOROUGH_S = 20.0, 120.0
+FEW = 40
+"""Statements within that time; while there are more, what a start leaves to do is not done yet."""
+QUICK_S, THOROUGH_S = 60.0, 180.0
 STATEMENT_MARKS = (b"LOG:  statement: ", b"LOG:  execute ")
 
 
@@ -41,13 +42,21 @@ def measure(*, quick: bool) -> Iterator[Result]:
 def _processes(server: MeasuredServer, prefix: str, seconds: float, statements: Callable[[], int]) -> Iterator[Result]:
     server.serve()
     programs = {name: id for name, id in server.programs.items() if name != "database"}
-    time.sleep(SETTLE_S)
+    _settle(statements)
     used, count = cpu_seconds(programs), 0 if prefix else statements()
     time.sleep(seconds)
     count, used = statements() - count, cpu_seconds_since(used, programs)
     rate, percent = count / seconds, 100 * sum(used.values()) / seconds
     yield Result("idle", f"{prefix}statements", Figure(value=rate, unit="statements/s"), at_most(2))
     yield Result("idle", f"{prefix}processor", Figure(value=percent, unit="%"), at_most(0.3))
+
+
+def _settle(statements: Callable[[], int]) -> None:
+    """Wait until the nightly check and other jobs that run at a start are done."""
+    before = -FEW - 1
+    while (now := statements()) - before > FEW:
+        before = now
+        time.sleep(SETTLE_S)
 
 
 def _statement_log(server: MeasuredServer) -> Path:
@@ -67,7 +76,7 @@ def _sqlite_statements(server: MeasuredServer, seconds: float) -> int:
         prepare_database(runtime)
         for loop in (*parts.backends.loops, *parts.loops, Worker(parts).run):
             threading.Thread(target=loop, args=(parts.stop,), daemon=True).start()
-        time.sleep(SETTLE_S)
+        _settle(lambda: len(made))
         made.clear()
         time.sleep(seconds)
         return len(made)
