@@ -17,12 +17,7 @@ ROOT = Path(__file__).parents[3]
 def a_repository(folder: Path, files: dict[str, str]) -> Path:
     """A committed repository on a branch beside main."""
     write(folder, files)
-    for arguments in (
-        ["init", "-q", "-b", "main"],
-        ["add", "-A"],
-        ["commit", "-qm", "first"],
-        ["switch", "-qc", "work"],
-    ):
+    for words in ("init -q -b main", "add -A", "commit -qm first", "switch -qc work"):
         subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b", *words.split()], cwd=folder, check=True)
     return folder
 
