@@ -82,9 +82,9 @@ class Benchmark:
         self.guests = iter(rows_venue.register_guests(self.server, self.venue, guests + CROWD * full_run))
         self.numbers = count(1)
         url = self.server.layout.environment["GATEHOUSE_DATABASE_URL"]
-        rows_venue.copy_tables(url)
         analyse(self.server)
         self.server.serve()
+        rows_venue.copy_tables(url)  # after the start, at which the server refuses tables that it does not declare
         processes = POSTGRES_PROCESSES if self.database == "postgresql" else 1
         self.bare = BareHold(self.server.layout.folder, url, processes)
         self.bare.start()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Final, TypeVar
@@ -10,13 +10,13 @@ from typing import Final, TypeVar
 from sqlalchemy.orm import Session
 
 from shared.errors import Conflict, GatehouseError, InvalidRequest, NotFound
-from sync_server.customers import queries as customers
 from sync_server.holds import rules, service
+from sync_server.holds.attempts import Lost, StaleSaleState, repeatedly
+from sync_server.holds.evidence import RequestedItems
 from sync_server.holds.hold_request import HoldRequest, HoldResult
 from sync_server.holds.models import WHOLE_EVENT
 from sync_server.holds.runtime import HoldRuntime
 from sync_server.holds.sale_state import SaleState
-from sync_server.holds.service import RequestedItems
 from sync_server.seating import queries as seating
 from sync_server.seating.event_seating import require_offer
 from sync_server.seating.event_seatings import EventSeatings, PlanKey
@@ -26,7 +26,7 @@ from sync_server.seating.seats_for_sale import SeatForSale
 T = TypeVar("T")
 
 UNLIMITED: Final = 2_000_000_000
-_LOST: Final = frozenset({"seat_held_by_another_user", "seat_not_available", "seat_no_longer_available"})
+_TAKEN: Final = frozenset({"seat_held_by_another_user", "seat_not_available"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,33 +58,30 @@ class GroupHold:
     def run_within(self, write: Callable[[Callable[[Session], list[HoldResult]]], T]) -> T:
         """Hold all of it in the caller's transaction: `write` is handed a function that takes its session."""
         sale_state = self.runtime.sale_states.event(self.request.organisation_id, self.event_id)
-        lost = 0
-        for _ in range(10):
-            try:
-                sale_state, items = self._current_items(sale_state, lost)
-                try:
-                    return write(partial(self._held, sale_state=sale_state, items=items))
-                finally:
-                    if self.group.best:
-                        self.seatings.settle(self.event_id, [seat.number for seat in items.seats])
-            except service.StaleSaleState:
-                sale_state = self.runtime.sale_states.current(sale_state.organisation_id, sale_state.id)
-            except Conflict as conflict:
-                # Someone else has just taken the best seats: try the next best.
-                if not self.group.best or conflict.error_code not in _LOST or lost == rules.TRIES:
-                    raise
-                self.runtime.wait(rules.pause_ms(lost))
-                lost += 1
-        raise rules.no_longer_available()
+        return repeatedly(self.runtime, sale_state, partial(self._attempt, write))
+
+    def _attempt(
+        self, write: Callable[[Callable[[Session], list[HoldResult]]], T], sale_state: SaleState, lost: int
+    ) -> T:
+        current, items = self._current_items(sale_state, lost)
+        try:
+            return write(lambda session: service.hold(session, current, self.request, items))
+        except Conflict as conflict:
+            if self.group.best and conflict.error_code in _TAKEN:
+                raise Lost from conflict  # someone else has just taken the best seats: try the next best
+            raise
+        finally:
+            if self.group.best:
+                self.seatings.settle(self.event_id, [seat.number for seat in items.seats])
 
     def _in_transaction(self, hold: Callable[[Session], list[HoldResult]]) -> list[HoldResult]:
         with self.runtime.database.writing() as session:
             return hold(session)
 
-    def _held(self, session: Session, sale_state: SaleState, items: RequestedItems) -> list[HoldResult]:
-        if self.request.kind == "guest" and not customers.is_active(session, self.request.id, self.request.now):
-            raise rules.session_expired()
-        return service.hold(session, sale_state, self.request, items)
+    def _require(self, sale_state: SaleState, seats: Sequence[SeatForSale] = (), zones: Collection[int] = ()) -> None:
+        """Raise a refusal that is certain before the tables are read."""
+        closed = self.runtime.access_refusal(sale_state, self.request, zones)
+        rules.require(service.asked(sale_state, self.request, seats, closed))
 
     def _current_items(self, sale_state: SaleState, lost: int) -> tuple[SaleState, RequestedItems]:
         """What is asked for; a refusal by a stale sale state is checked against a fresh one."""
@@ -97,26 +94,24 @@ class GroupHold:
         return fresh, self._items(fresh, lost)
 
     def _items(self, sale_state: SaleState, lost: int) -> RequestedItems:
-        rules.check_sale(sale_state.sale, self.request.now)
+        self._require(sale_state)
         if self.group.seat_ids:
-            return RequestedItems(self._picked(sale_state))
+            return self._picked(sale_state)
         if self.group.best:
             return RequestedItems(self._best(sale_state, lost))
         return self._places(sale_state)
 
-    def _picked(self, sale_state: SaleState) -> list[SeatForSale]:
+    def _picked(self, sale_state: SaleState) -> RequestedItems:
         ids = list(dict.fromkeys(self._ids(sale_state)))
         unknown = [id for id in ids if id not in sale_state.plan.seats]
         if unknown:
             raise NotFound("This event has no such seat.", code="seat_not_found", seat_ids=unknown[:20])
         seats = [sale_state.plan.seats[id] for id in ids]
-        blocked = [seat for seat in seats if seat.blocked]
-        if blocked:
-            raise rules.naming_seats(rules.not_available("blocked"), {seat.id: seat.name for seat in blocked})
-        self.runtime.require_access(sale_state, self.request, [seat.zone for seat in seats])
-        choice = SeatRequest(len(seats), None, self.group.apart, self.request.override)
-        self.runtime.check_choice(self.seatings, sale_state, self.request, [seat.number for seat in seats], choice)
-        return seats
+        self._require(sale_state, seats, {seat.zone for seat in seats})
+        request = SeatRequest(len(seats), None, self.group.apart, self.request.override)
+        numbers = [seat.number for seat in seats]
+        choice = self.runtime.choice_refusal(self.seatings, sale_state, self.request, numbers, request)
+        return RequestedItems(seats, choice=choice)
 
     def _ids(self, sale_state: SaleState) -> list[str]:
         """The ids of the seats, which may also be given by their names in the layout, such as A-12."""
@@ -136,7 +131,7 @@ class GroupHold:
             named = frozenset(self._zone(sale_state, id) for id in self.group.zone_ids)
             if zones.isdisjoint(named):
                 # Not sold out: closed to this guest.
-                self.runtime.require_access(sale_state, self.request, named)
+                self._require(sale_state, zones=named)
             zones &= named
         seat_request = SeatRequest(self.group.best, zones, self.group.apart, self.request.override)
         key = PlanKey(sale_state.plan.layout_id, sale_state.sale.revision, sale_state.policy)
@@ -154,9 +149,9 @@ class GroupHold:
             ids = [sale_state.plan.numbers.get(seat) for seat in numbers]
             seats = [sale_state.plan.seats[id] for id in ids if id is not None]
             if len(seats) < len(numbers):
-                raise service.StaleSaleState
+                raise StaleSaleState
             if self.group.wheelchairs:
-                self.runtime.require_access(sale_state, self.request, [seat.zone for seat in seats])
+                self._require(sale_state, zones={seat.zone for seat in seats})
             seating_now.set_aside(numbers)
         return seats
 
@@ -173,7 +168,7 @@ class GroupHold:
         zone = sale_state.plan.zones[self._zone(sale_state, self.group.zone_ids[0])]
         if zone.zone_type.numbered:
             raise InvalidRequest("This zone has numbered seats: name seats, or ask for the best.", field="zone_id")
-        self.runtime.require_access(sale_state, self.request, [zone.number])
+        self._require(sale_state, zones=[zone.number])
         return RequestedItems((), zone.number, self.group.count, zone.capacity)
 
     @staticmethod

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 
 import orjson
 from sqlalchemy.orm import Session
@@ -16,10 +15,12 @@ from shared.ids import uuid7
 from sync_server.audit import service as audit
 from sync_server.audit.service import AuditLine
 from sync_server.holds import rules, service, statement
+from sync_server.holds.attempts import Lost, StaleSaleState, repeatedly
+from sync_server.holds.evidence import RequestedItems, create_counter, taken_seat
 from sync_server.holds.hold_cache import CachedHold, Key
 from sync_server.holds.hold_request import HoldRequest, HoldResult
 from sync_server.holds.models import HoldStatus
-from sync_server.holds.rules import Evidence, Outcome
+from sync_server.holds.rules import Asked, Evidence, Limits, Outcome
 from sync_server.holds.runtime import HoldRuntime
 from sync_server.holds.sale_state import SaleState
 from sync_server.outbox import service as outbox
@@ -31,9 +32,6 @@ from sync_server.seating.seats_for_sale import EVERY_PATTERN, SeatForSale, tidy_
 
 T = TypeVar("T")
 
-MAX_RELOADS: Final = 20
-"""Attempts without losing the seat: the sale state changed, or another request of the bearer was quicker."""
-
 
 class SeatReservation:
     """One request for one seat."""
@@ -43,124 +41,112 @@ class SeatReservation:
     ) -> None:
         self._runtime, self._seatings, self._request = runtime, seatings, request
         self._event_id, self._seat_id = event_id, seat_id
-        self._checked = False
+        self._checked = False  # the choice, against all seats of the event
+        self._choice: GatehouseError | None = None  # why it breaks the seating rules
 
     def run(self) -> HoldResult:
         """Hold the seat; a refusal is raised."""
-        sale_state = self._runtime.sale_states.event(self._request.organisation_id, self._event_id)
-        lost = 0
-        for _ in range(MAX_RELOADS):
-            sale_state, seat = self._current_seat(sale_state)
-            outcome = self._outcome(sale_state, seat)
-            if isinstance(outcome, HoldResult):
-                return outcome
-            if outcome is Outcome.RELOAD:
-                sale_state = self._runtime.sale_states.current(sale_state.organisation_id, sale_state.id)
-            elif outcome is Outcome.LOST:
-                if lost == rules.TRIES:
-                    break
-                self._runtime.wait(rules.pause_ms(lost))
-                lost += 1
-        raise rules.no_longer_available()
+        return self._repeatedly(self._attempt)
 
-    def _current_seat(self, sale_state: SaleState) -> tuple[SaleState, SeatForSale]:
+    def run_within(self, write: Callable[[Callable[[Session], HoldResult]], T]) -> T:
+        """Hold the seat in the caller's transaction: `write` is handed a function that takes its session."""
+        return self._repeatedly(lambda sale_state, seat, _: self._in_session(write, sale_state, seat))
+
+    def _repeatedly(self, attempt: Callable[[SaleState, SeatForSale, Asked], T | None]) -> T:
+        sale_state = self._runtime.sale_states.event(self._request.organisation_id, self._event_id)
+        return repeatedly(self._runtime, sale_state, lambda current, _: attempt(*self._current(current)))
+
+    def _current(self, sale_state: SaleState) -> tuple[SaleState, SeatForSale, Asked]:
         """The seat as the event sells it; a refusal by a stale sale state is checked against a fresh one."""
         try:
-            return sale_state, self._seat(sale_state)
+            return sale_state, *self._seat(sale_state)
         except GatehouseError:
             fresh = self._runtime.sale_states.current(sale_state.organisation_id, sale_state.id)
             if fresh.sale == sale_state.sale:
                 raise
-        return fresh, self._seat(fresh)
+        return fresh, *self._seat(fresh)
 
-    def _seat(self, sale_state: SaleState) -> SeatForSale:
-        rules.check_sale(sale_state.sale, self._request.now)
+    def _seat(self, sale_state: SaleState) -> tuple[SeatForSale, Asked]:
         seat = sale_state.plan.seats.get(self._seat_id)
         if seat is None:
+            rules.require(service.asked(sale_state, self._request))
             raise NotFound("This event has no such seat.", code="seat_not_found")
-        if seat.blocked:
-            raise rules.not_available("blocked")
-        self._runtime.require_access(sale_state, self._request, [seat.zone])
-        return seat
+        closed = self._runtime.access_refusal(sale_state, self._request, [seat.zone])
+        asked = service.asked(sale_state, self._request, [seat], closed)
+        rules.require(asked)
+        return seat, asked
 
-    def _outcome(self, sale_state: SaleState, seat: SeatForSale) -> HoldResult | Outcome:
+    def _attempt(self, sale_state: SaleState, seat: SeatForSale, asked: Asked) -> HoldResult | None:
         bearer, until = self._runtime.holder(_key(sale_state, seat), self._request.now) or (self._request.id, 0)
         if bearer != self._request.id:
-            raise rules.held_by_another(until, self._request.now)
-        if self._needs_check(sale_state, seat, in_transaction=sale_state.event_limit is not None):
-            self._check_choice(sale_state, seat)
+            held = taken_seat(seat, rules.HELD, until, self._request.now)
+            rules.require(asked, Evidence(taken=[held] if held else []))
         if sale_state.event_limit is not None:
             return self._in_transaction(sale_state, seat)
+        if self._needs_check(sale_state, seat):
+            self._check_choice(sale_state, seat)
         try:
-            return self._with_one_statement(sale_state, seat)
+            return self._with_one_statement(sale_state, seat, asked)
         except WriteConflict:
-            return Outcome.LOST
+            raise Lost from None
 
-    def _needs_check(self, sale_state: SaleState, seat: SeatForSale, *, in_transaction: bool) -> bool:
+    def _needs_check(self, sale_state: SaleState, seat: SeatForSale, *, in_session: bool = False) -> bool:
         if self._checked or self._request.override:
             return False
         # The one statement checks for single seats itself.
-        orphans = in_transaction and sale_state.policy.orphan_avoidance_strict
+        orphans = in_session and sale_state.policy.orphan_avoidance_strict
         return seat.special or orphans or sale_state.policy.prefer_clustering_over_selection
 
     def _check_choice(self, sale_state: SaleState, seat: SeatForSale) -> None:
-        """Check the choice against all seats of the event: refuse it, with alternatives, or let it pass."""
-        self._runtime.check_choice(self._seatings, sale_state, self._request, [seat.number], SeatRequest(1))
+        """Check the choice against all seats of the event."""
+        self._choice = self._runtime.choice_refusal(
+            self._seatings, sale_state, self._request, [seat.number], SeatRequest(1)
+        )
         self._checked = True
 
-    def _with_one_statement(self, sale_state: SaleState, seat: SeatForSale) -> HoldResult | Outcome:
-        values = self._values(sale_state, seat)
-        limits = service.limits_of(sale_state, self._request)
-        seen = self._runtime.run_statement(values)
-        outcome = rules.judge(seen, limits, self._request.now)
-        if isinstance(outcome, GatehouseError):
-            if seen.state == rules.HELD:
-                self._runtime.hold_cache.local.see(_key(sale_state, seat), seen.held_until or 0)
-            raise outcome
-        return self._act_on(sale_state, seat, seen, outcome, values)
-
-    def _act_on(
-        self, sale_state: SaleState, seat: SeatForSale, seen: Evidence, outcome: Outcome, values: dict[str, Any]
-    ) -> HoldResult | Outcome:
-        if outcome is Outcome.HELD:
+    def _with_one_statement(self, sale_state: SaleState, seat: SeatForSale, asked: Asked) -> HoldResult | None:
+        values = self._values(sale_state, seat, asked)
+        read = self._runtime.run_statement(values)
+        if read.done:
             return self._cache(_result(sale_state, seat, values["hold_id"], values["until"]))
+        seen = read.evidence(seat, self._choice, self._request.now)
+        if seen.taken and read.state == rules.HELD:
+            self._runtime.hold_cache.local.see(_key(sale_state, seat), read.held_until or 0)
+        outcome = rules.require(asked, seen)
         if outcome is Outcome.MINE_ALREADY:
-            return replace(_result(sale_state, seat, seen.my_hold or "", seen.my_until or 0), created=False)
+            return replace(_result(sale_state, seat, read.my_hold or "", read.my_until or 0), created=False)
+        return self._act_on(outcome, sale_state, seat)
+
+    def _act_on(self, outcome: Outcome | None, sale_state: SaleState, seat: SeatForSale) -> HoldResult | None:
+        """Do what is needed before the next attempt; the transaction that ends an overdue hold also makes the new."""
+        if outcome is None:
+            raise Lost
+        if outcome is Outcome.RELOAD:
+            raise StaleSaleState
         if outcome is Outcome.CREATE_COUNTER:
+            request = self._request
             with self._runtime.database.writing() as session:
-                request = self._request
-                service.create_counter(session, request.id, request.organisation_id, request.now)
+                create_counter(session, request.id, request.organisation_id, request.now)
         if outcome is Outcome.CHECK_CHOICE:
             self._check_choice(sale_state, seat)
-        if outcome is Outcome.OVERDUE:
-            if self._needs_check(sale_state, seat, in_transaction=True):
-                self._check_choice(sale_state, seat)
-            return self._in_transaction(sale_state, seat)
-        return outcome
+        return self._in_transaction(sale_state, seat) if outcome is Outcome.OVERDUE else None
 
-    def _in_transaction(self, sale_state: SaleState, seat: SeatForSale) -> HoldResult | Outcome:
+    def _in_transaction(self, sale_state: SaleState, seat: SeatForSale) -> HoldResult:
         """In an ordinary transaction: an overdue hold must be ended first, or the whole event counted."""
-        try:
+
+        def write(hold: Callable[[Session], HoldResult]) -> HoldResult:
             with self._runtime.database.writing() as session:
-                return self._within(session, sale_state, seat)
-        except service.StaleSaleState:
-            return Outcome.RELOAD
+                return hold(session)
 
-    def _within(self, session: Session, sale_state: SaleState, seat: SeatForSale) -> HoldResult:
-        return service.hold(session, sale_state, self._request, service.RequestedItems([seat]))[0]
+        return self._in_session(write, sale_state, seat)
 
-    def run_within(self, write: Callable[[Callable[[Session], HoldResult]], T]) -> T:
-        """Hold the seat in the caller's transaction: `write` is handed a function that takes its session."""
-        sale_state = self._runtime.sale_states.event(self._request.organisation_id, self._event_id)
-        for _ in range(MAX_RELOADS):
-            sale_state, seat = self._current_seat(sale_state)
-            if self._needs_check(sale_state, seat, in_transaction=True):
-                self._check_choice(sale_state, seat)
-            try:
-                return write(partial(self._within, sale_state=sale_state, seat=seat))
-            except service.StaleSaleState:
-                sale_state = self._runtime.sale_states.current(sale_state.organisation_id, sale_state.id)
-        raise rules.no_longer_available()
+    def _in_session(
+        self, write: Callable[[Callable[[Session], HoldResult]], T], sale_state: SaleState, seat: SeatForSale
+    ) -> T:
+        if self._needs_check(sale_state, seat, in_session=True):
+            self._check_choice(sale_state, seat)
+        items = RequestedItems([seat], choice=self._choice)
+        return write(lambda session: service.hold(session, sale_state, self._request, items)[0])
 
     def _cache(self, held: HoldResult) -> HoldResult:
         seat = held.seat
@@ -173,19 +159,27 @@ class SeatReservation:
         self._runtime.database.wake_workers()
         return held
 
-    def _values(self, sale_state: SaleState, seat: SeatForSale) -> dict[str, Any]:
-        tidy = self._checked or self._request.override or not sale_state.policy.orphan_avoidance_strict
-        values = _read_values(sale_state, seat, self._request, EVERY_PATTERN if tidy else tidy_patterns())
+    def _values(self, sale_state: SaleState, seat: SeatForSale, asked: Asked) -> dict[str, Any]:
+        values = _read_values(sale_state, seat, self._request, asked.limits, self._tidy(sale_state))
         return values | _write_values(sale_state, seat, self._request, values["hold_id"], values["until"])
+
+    def _tidy(self, sale_state: SaleState) -> int:
+        """The patterns of taken neighbours with which the seat may be held; none once its choice is refused."""
+        if self._choice is not None:
+            return 0
+        every = self._checked or self._request.override or not sale_state.policy.orphan_avoidance_strict
+        return EVERY_PATTERN if every else tidy_patterns()
 
 
 def _key(sale_state: SaleState, seat: SeatForSale) -> Key:
     return sale_state.organisation_id, sale_state.id, seat.number
 
 
-def _read_values(sale_state: SaleState, seat: SeatForSale, request: HoldRequest, tidy: int) -> dict[str, Any]:
+def _read_values(
+    sale_state: SaleState, seat: SeatForSale, request: HoldRequest, limits: Limits, tidy: int
+) -> dict[str, Any]:
     """The parameters of what the statement reads."""
-    sale, limits, now = sale_state.sale, service.limits_of(sale_state, request), request.now
+    sale, now = sale_state.sale, request.now
     left_far, left, right, right_far = seat.beside
     return {
         "event": sale_state.id,

@@ -1,8 +1,8 @@
-"""Decides whether a seat may be held, from what the database says of event, seat and bearer at one moment."""
+"""Decides whether seats and places may be held, from what is known of event, seats and bearer at one moment."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
@@ -24,7 +24,6 @@ SWEPT_AFTER_MS: Final = 10_000
 """The sweep waits this long, because clocks of several machines differ a little."""
 
 FREE, HELD, SOLD = 0, 1, 2
-STATE_NAMES: Final = {HELD: "held", SOLD: "sold"}
 
 
 def pause_ms(retry: int) -> int:
@@ -52,23 +51,6 @@ class Sale:
     moving: bool = False  # its guests are being moved to other seats
 
 
-def check_sale(sale: Sale, now: Millis) -> None:
-    """InvalidRequest, with the codes of the requirements, for an event that is not on sale."""
-    if sale.status in {EventStatus.CANCELLED, EventStatus.ARCHIVED}:
-        raise InvalidRequest("This event does not take place. It is not on sale.", code="event_unavailable")
-    undated = sale.status is EventStatus.POSTPONED and sale.rescheduled_at is None
-    if undated or sale.status in {EventStatus.DRAFT, EventStatus.ENDED}:
-        raise InvalidRequest(f"The event is {sale.status}: its seats are not on sale.", code="event_not_available")
-    if not sells(sale.status, sale.rescheduled_at, sale.sale_start_at, sale.sale_end_at, now):
-        early = sale.sale_start_at is not None and now < sale.sale_start_at
-        message = "Sales have not begun yet." if early else "Sales are over."
-        raise InvalidRequest(
-            message, code="event_sales_closed", sale_start_at=sale.sale_start_at, sale_end_at=sale.sale_end_at
-        )
-    if sale.moving:
-        raise guests_being_moved()
-
-
 @dataclass(frozen=True, slots=True)
 class Limits:
     """How much one bearer may hold; None for no limit."""
@@ -79,72 +61,93 @@ class Limits:
     rate: int | None = RATE  # within five minutes
 
 
+UNLIMITED: Final = Limits(None, None, None, None)
+
+
 class Outcome(StrEnum):
     """What to do next, where nothing is refused."""
 
-    HELD = "held"
     MINE_ALREADY = "mine already"
     RELOAD = "reload"  # the sale state of the event is out of date
     CREATE_COUNTER = "create counter"  # the bearer's first hold ever
     RETRY_NOW = "retry now"  # another request of the same bearer was quicker
     OVERDUE = "overdue"  # held by a hold that ran out but is not ended yet
     CHECK_CHOICE = "check choice"  # it would leave a single seat: check against all seats of the event
-    LOST = "lost"  # someone else was quicker, and the seat may be free again
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A request, and what is known of it before a table is read."""
+
+    sale: Sale
+    now: Millis
+    limits: Limits = UNLIMITED
+    several: bool = False  # more than one seat is asked for, so that a refusal must name those it means
+    blocked: Mapping[str, str] | None = None  # of the seats asked for, those that are not for sale: {id: name}
+    closed: GatehouseError | None = None  # why a zone is closed to this bearer
+
+
+@dataclass(frozen=True, slots=True)
+class TakenSeat:
+    """A seat that is sold, or held by somebody else."""
+
+    id: str
+    name: str
+    state: int
+    until: Millis
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What one statement read. Nothing was written unless `done`."""
+    """What was read at one moment; the defaults refuse nothing."""
 
-    fresh: bool
-    guest_active: bool  # the guest exists and their visit has not ended
-    counter: int | None  # the version of the bearer's counter, now that it is locked
-    counter_before: int | None  # and when the statement began
-    recent: int
-    oldest: Millis | None
-    mine: int
-    my_hold: str | None
-    my_until: Millis | None
-    state: int
-    held_until: Millis | None
-    from_address: int
-    pattern: int
-    tidy: bool
-    done: bool
-
-
-def judge(seen: Evidence, limits: Limits, now: Millis) -> Outcome | GatehouseError:
-    """The outcome of an attempt, or its refusal; the first reason counts."""
-    if seen.done:
-        return Outcome.HELD
-    for applies, result in _REASONS:
-        if applies(seen, limits, now):
-            return result(seen, limits, now) if callable(result) else result
-    return Outcome.LOST
+    fresh: bool = True  # the sale state is still current
+    more: int = 1  # seats and places that the bearer does not hold yet
+    taken: Sequence[TakenSeat] = ()  # in the order asked for
+    guest_active: bool = True  # the guest exists and their visit has not ended
+    counter: int | None = 0  # the version of the bearer's counter, now that it is locked
+    counter_before: int | None = 0  # and when the statement began
+    recent: int = 0
+    oldest: Millis | None = None
+    mine: int = 0
+    from_address: int = 0
+    room: int | None = None  # what is left in the zone and at the event; None where each seat is its own limit
+    choice: GatehouseError | None = None  # why the choice breaks the seating rules, where that was checked
+    overdue: bool = False
+    tidy: bool = True
 
 
-def _held_by_another(seen: Evidence, _bounds: Limits, now: Millis) -> bool:
-    return seen.state == HELD and (seen.held_until or 0) > now
+UNREAD: Final = Evidence()
+
+Condition = Callable[[Asked, Evidence], bool]
+Answer = Outcome | Callable[[Asked, Evidence], GatehouseError]
 
 
-Condition = Callable[[Evidence, Limits, Millis], bool]
-Result = Outcome | Callable[[Evidence, Limits, Millis], GatehouseError]
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """One reason not to hold, or not yet."""
 
-_REASONS: Final[tuple[tuple[Condition, Result], ...]] = (
-    (lambda seen, *_: not seen.fresh, Outcome.RELOAD),
-    (lambda seen, *_: not seen.guest_active, lambda *_: session_expired()),
-    (lambda seen, *_: seen.counter is None, Outcome.CREATE_COUNTER),
-    (lambda seen, *_: seen.counter != seen.counter_before, Outcome.RETRY_NOW),
-    (lambda seen, *_: seen.my_hold is not None, Outcome.MINE_ALREADY),
-    (lambda seen, limits, _: exceeds_rate(seen.recent, 1, limits), lambda seen, *rest: too_fast(seen.oldest, *rest)),
-    (lambda seen, *_: seen.state == SOLD, lambda *_: not_available("sold")),
-    (_held_by_another, lambda seen, _, now: held_by_another(seen.held_until or 0, now)),
-    (lambda seen, limits, _: exceeds(seen.mine, 1, limits.per_booking), lambda _, limits, __: too_many_seats(limits)),
-    (lambda seen, limits, _: exceeds(seen.mine, 1, limits.per_user), lambda _, limits, __: too_many_holds(limits)),
-    (lambda seen, limits, _: exceeds(seen.from_address, 1, limits.per_address), lambda *_: too_many_from_address()),
-    (lambda seen, *_: seen.state == HELD, Outcome.OVERDUE),
-    (lambda seen, *_: not seen.tidy, Outcome.CHECK_CHOICE),
-)
+    name: str
+    applies: Condition
+    answer: Answer
+    passed: str = ""  # the same for the statement that reads and writes: SQL, true where this does not apply
+
+
+def judge(asked: Asked, seen: Evidence = UNREAD) -> Outcome | GatehouseError | None:
+    """The first reason that applies; None where nothing stands against the hold."""
+    for reason in _UNREAD_REASONS if seen is UNREAD else REASONS:
+        if reason.applies(asked, seen):
+            answer = reason.answer
+            return answer if isinstance(answer, Outcome) else answer(asked, seen)
+    return None
+
+
+def require(asked: Asked, seen: Evidence = UNREAD) -> Outcome | None:
+    """The same, with a refusal raised."""
+    answer = judge(asked, seen)
+    if isinstance(answer, GatehouseError):
+        raise answer
+    return answer
 
 
 def exceeds(present: int, more: int, limit: int | None) -> bool:
@@ -152,45 +155,101 @@ def exceeds(present: int, more: int, limit: int | None) -> bool:
     return limit is not None and present + more > limit
 
 
-def exceeds_rate(recent: int, more: int, limits: Limits) -> bool:
-    """Whether `more` would go beyond the rate."""
-    return exceeds(recent, more, limits.rate)
+def _in_time(sale: Sale, now: Millis) -> bool:
+    return sells(sale.status, sale.rescheduled_at, sale.sale_start_at, sale.sale_end_at, now)
 
 
-def session_expired() -> GatehouseError:
-    """The guest's visit has ended."""
-    return NotSignedIn("Your visit has ended. Load the page again.", code="unauthorized")
+def _undated(sale: Sale) -> bool:
+    return sale.status is EventStatus.POSTPONED and sale.rescheduled_at is None
 
 
-def too_fast(oldest: Millis | None, limits: Limits, now: Millis) -> GatehouseError:
-    """Too many seats within five minutes."""
-    wait = max(1, -(-((oldest if oldest is not None else now) + RATE_MS - now) // 1000))
-    return TooMany(
-        f"You may take {limits.rate} seats within five minutes. Wait a little before you take another.",
-        retry_after=wait,
-    )
+def _first_taken(seen: Evidence) -> int:
+    return seen.taken[0].state if seen.taken else FREE
 
 
-def not_available(state: str) -> GatehouseError:
-    """Sold, or not for sale."""
-    return Conflict("This seat is not available. Choose another.", code="seat_not_available", current_status=state)
-
-
-def naming_seats(refusal: GatehouseError, gone: Mapping[str, str]) -> GatehouseError:
-    """Name the seats, {id: name}, that are not available to a group, which gets all of its seats or none."""
-    names = list(gone.values())
-    refusal.message = f"Not available: {', '.join(names[:20])}. Nothing was held. Choose others, or try again later."
-    refusal.details |= {"seat_id": next(iter(gone)), "seats": names}
+def _required(refusal: GatehouseError | None) -> GatehouseError:
+    assert refusal is not None  # noqa: S101 - its reason applies
     return refusal
 
 
-def held_by_another(until: Millis, now: Millis) -> GatehouseError:
+def _not_on_sale(sale: Sale) -> GatehouseError:
+    return InvalidRequest(f"The event is {sale.status}: its seats are not on sale.", code="event_not_available")
+
+
+def _sales_closed(sale: Sale, now: Millis) -> GatehouseError:
+    early = sale.sale_start_at is not None and now < sale.sale_start_at
+    message = "Sales have not begun yet." if early else "Sales are over."
+    window = {"sale_start_at": sale.sale_start_at, "sale_end_at": sale.sale_end_at}
+    return InvalidRequest(message, code="event_sales_closed", **window)
+
+
+def _session_over() -> GatehouseError:
+    return NotSignedIn("Your visit has ended. Load the page again.", code="unauthorized")
+
+
+def _too_fast(asked: Asked, seen: Evidence) -> GatehouseError:
+    oldest = asked.now if seen.oldest is None else seen.oldest
+    return TooMany(
+        f"You may take {asked.limits.rate} seats within five minutes. Wait a little before you take another.",
+        retry_after=max(1, seconds_left(oldest + RATE_MS, asked.now)),
+    )
+
+
+def _not_available(state: str) -> GatehouseError:
+    return Conflict("This seat is not available. Choose another.", code="seat_not_available", current_status=state)
+
+
+def _blocked(asked: Asked, _seen: Evidence) -> GatehouseError:
+    return _naming(_not_available("blocked"), asked, asked.blocked or {})
+
+
+def _sold(asked: Asked, seen: Evidence) -> GatehouseError:
+    return _naming_taken(_not_available("sold"), asked, seen)
+
+
+def _held_by_another(asked: Asked, seen: Evidence) -> GatehouseError:
     """Someone else holds it; who is not disclosed."""
-    return Conflict(
+    until = seen.taken[0].until
+    refusal = Conflict(
         "Someone else is holding this seat. Choose another, or try again later.",
         code="seat_held_by_another_user",
         expires_at=until,
-        expires_in=seconds_left(until, now),
+        expires_in=seconds_left(until, asked.now),
+    )
+    return _naming_taken(refusal, asked, seen)
+
+
+def _naming_taken(refusal: GatehouseError, asked: Asked, seen: Evidence) -> GatehouseError:
+    return _naming(refusal, asked, {seat.id: seat.name for seat in seen.taken})
+
+
+def _naming(refusal: GatehouseError, asked: Asked, gone: Mapping[str, str]) -> GatehouseError:
+    """The refusal with the names of the seats it means, for a group, which gets all of its seats or none."""
+    if asked.several:
+        names = list(gone.values())
+        refusal.message = (
+            f"Not available: {', '.join(names[:20])}. Nothing was held. Choose others, or try again later."
+        )
+        refusal.details |= {"seat_id": next(iter(gone)), "seats": names}
+    return refusal
+
+
+def _too_many_seats(limits: Limits) -> GatehouseError:
+    return InvalidRequest(
+        f"A booking holds {limits.per_booking} seats at most. Ask the box office for a larger group.",
+        code="too_many_seats",
+    )
+
+
+def _too_many_holds(limits: Limits) -> GatehouseError:
+    return Conflict(
+        f"You may hold {limits.per_user} seats at a time. Buy or release what you hold first.", code="too_many_holds"
+    )
+
+
+def _too_many_from_address() -> GatehouseError:
+    return TooMany(
+        "Too many seats are held from your address. Try again when some are bought or released.", retry_after=60
     )
 
 
@@ -201,33 +260,88 @@ def no_longer_available() -> GatehouseError:
     )
 
 
-def too_many_seats(limits: Limits) -> GatehouseError:
-    """More than one booking may hold."""
-    return InvalidRequest(
-        f"A booking holds {limits.per_booking} seats at most. Ask the box office for a larger group.",
-        code="too_many_seats",
-    )
-
-
-def too_many_holds(limits: Limits) -> GatehouseError:
-    """More than the policy lets one bearer hold."""
-    return Conflict(
-        f"You may hold {limits.per_user} seats at a time. Buy or release what you hold first.", code="too_many_holds"
-    )
-
-
-def too_many_from_address() -> GatehouseError:
-    """More than the policy lets one address hold."""
-    return TooMany(
-        "Too many seats are held from your address. Try again when some are bought or released.", retry_after=60
-    )
-
-
-def at_capacity() -> GatehouseError:
-    """Nothing left in a zone, or at the event as a whole."""
-    return Conflict("No places left here.", code="block_at_capacity")
-
-
 def seconds_left(until: Millis, now: Millis) -> int:
     """Whole seconds, as a countdown shows them."""
     return max(0, -(-(until - now) // 1000))
+
+
+REASONS: Final = (
+    Reason("reload", lambda _, seen: not seen.fresh, Outcome.RELOAD, "fresh"),
+    # The event.
+    Reason(
+        "event_unavailable",
+        lambda asked, _: asked.sale.status in {EventStatus.CANCELLED, EventStatus.ARCHIVED},
+        lambda *_: InvalidRequest("This event does not take place. It is not on sale.", code="event_unavailable"),
+    ),
+    Reason(
+        "event_not_available",
+        lambda asked, _: asked.sale.status in {EventStatus.DRAFT, EventStatus.ENDED} or _undated(asked.sale),
+        lambda asked, _: _not_on_sale(asked.sale),
+    ),
+    Reason(
+        "event_sales_closed",
+        lambda asked, _: not _in_time(asked.sale, asked.now),
+        lambda asked, _: _sales_closed(asked.sale, asked.now),
+    ),
+    Reason("guests_being_moved", lambda asked, _: asked.sale.moving, lambda *_: guests_being_moved()),
+    # The seats: what anybody would hear.
+    Reason("blocked", lambda asked, _: bool(asked.blocked), _blocked),
+    Reason("closed_zone", lambda asked, _: asked.closed is not None, lambda asked, _: _required(asked.closed)),
+    Reason("mine_already", lambda _, seen: not seen.more, Outcome.MINE_ALREADY, "my_hold IS NULL"),
+    Reason("sold", lambda _, seen: _first_taken(seen) == SOLD, _sold, "state <> 2"),
+    Reason(
+        "held_by_another",
+        lambda _, seen: _first_taken(seen) == HELD,
+        _held_by_another,
+        "NOT (state = 1 AND held_until > :now)",
+    ),
+    # The bearer.
+    Reason("session_over", lambda _, seen: not seen.guest_active, lambda *_: _session_over(), "guest_active"),
+    Reason("first_hold", lambda _, seen: seen.counter is None, Outcome.CREATE_COUNTER, "counter IS NOT NULL"),
+    Reason(
+        "at_the_same_time",
+        lambda _, seen: seen.counter != seen.counter_before,
+        Outcome.RETRY_NOW,
+        "counter = counter_before",
+    ),
+    Reason(
+        "rate",
+        lambda asked, seen: exceeds(seen.recent, seen.more, asked.limits.rate),
+        _too_fast,
+        "(:rate < 0 OR recent < :rate)",
+    ),
+    Reason(
+        "per_booking",
+        lambda asked, seen: exceeds(seen.mine, seen.more, asked.limits.per_booking),
+        lambda asked, _: _too_many_seats(asked.limits),
+        "(:per_booking < 0 OR mine < :per_booking)",
+    ),
+    Reason(
+        "per_user",
+        lambda asked, seen: exceeds(seen.mine, seen.more, asked.limits.per_user),
+        lambda asked, _: _too_many_holds(asked.limits),
+        "(:per_user < 0 OR mine < :per_user)",
+    ),
+    Reason(
+        "per_address",
+        lambda asked, seen: exceeds(seen.from_address, seen.more, asked.limits.per_address),
+        lambda *_: _too_many_from_address(),
+        "(:per_address < 0 OR from_address < :per_address)",
+    ),
+    # The room, and last what is dearest to find out.
+    Reason(
+        "at_capacity",
+        lambda _, seen: exceeds(0, seen.more, seen.room),
+        lambda *_: Conflict("No places left here.", code="block_at_capacity"),
+    ),
+    Reason("choice", lambda _, seen: seen.choice is not None, lambda _, seen: _required(seen.choice)),
+    Reason("overdue", lambda _, seen: seen.overdue, Outcome.OVERDUE, "state <> 1"),
+    Reason("untidy", lambda _, seen: not seen.tidy, Outcome.CHECK_CHOICE, "tidy"),
+)
+"""Why a hold is refused, or must wait for something; the first that applies counts.
+
+The event comes first, then the seats, then the bearer: a guest at the limit who asks for a sold seat hears that it is
+sold, as a latecomer does whom a cache refuses. All paths ask here; the statement has each condition beside it as SQL.
+"""
+_UNREAD_REASONS: Final = tuple(reason for reason in REASONS if not reason.passed)
+"""Those that can apply before a table is read."""

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import fields
 from functools import partial
 from sqlite3 import Cursor
 from typing import Any, Final, cast
 
 from shared.clock import Millis
-from shared.errors import Forbidden
+from shared.errors import Forbidden, GatehouseError
 from sync_server.holds import queries, statement
+from sync_server.holds.evidence import StatementRow
 from sync_server.holds.failures import FailureLog
 from sync_server.holds.hold_cache import HoldCache, Key, RedisHolds
 from sync_server.holds.hold_request import HoldRequest
 from sync_server.holds.metrics import HoldMetrics
-from sync_server.holds.rules import Evidence
 from sync_server.holds.sale_state import SaleState, SaleStates
 from sync_server.plumbing.database import Database
 from sync_server.plumbing.parts import Parts
@@ -27,7 +26,6 @@ from sync_server.seating.search.offers import Offer, Refusal, SeatRequest
 from sync_server.seating.zone_access.entitlements import apply_override, entitlements_by_zone
 
 STATE_KEY: Final = "holds"
-_EVIDENCE_FIELDS: Final = tuple(field.name for field in fields(Evidence))
 
 
 class HoldRuntime:
@@ -67,25 +65,25 @@ class HoldRuntime:
             return None
         return row[0], row[1]
 
-    def run_statement(self, values: Mapping[str, Any]) -> Evidence:
+    def run_statement(self, values: Mapping[str, Any]) -> StatementRow:
         """Run the statement: one round trip on PostgreSQL, one queued write on SQLite."""
         autocommit, group_commit = self.database.autocommit, self.database.group_commit
         if autocommit is not None:
             row: Any = autocommit.row(statement.READ_AND_WRITE, values)
-            return Evidence(*row)
+            return StatementRow(*row)
         assert group_commit is not None  # noqa: S101 - a database is one of the two
         return group_commit.write(partial(_run_embedded, values=values))
 
-    def require_access(self, sale_state: SaleState, request: HoldRequest, zones: Collection[int]) -> None:
-        """Forbidden where a zone is closed to this bearer."""
-        closed = [
-            sale_state.plan.zones[zone]
-            for zone in sorted(set(zones))
-            if sale_state.plan.zones[zone].access_mode != "public"
-        ]
+    def access_refusal(
+        self, sale_state: SaleState, request: HoldRequest, zones: Collection[int]
+    ) -> GatehouseError | None:
+        """Why one of these zones is closed to this bearer."""
+        plan = sale_state.plan.zones
+        closed = [plan[zone] for zone in sorted(set(zones)) if plan[zone].access_mode != "public"]
         for entitlement in self._entitlements(sale_state, request, closed).values() if closed else ():
             if isinstance(entitlement, Refusal):
-                raise Forbidden(entitlement.message, code=entitlement.reason)
+                return Forbidden(entitlement.message, code=entitlement.reason)
+        return None
 
     def open_zones(self, sale_state: SaleState, request: HoldRequest) -> frozenset[int]:
         """The zones that are open to this bearer."""
@@ -99,15 +97,15 @@ class HoldRuntime:
             found = entitlements_by_zone(session, request.organisation_id, sale_state.id, request.bearer, zones)
         return apply_override(found, zones, override=request.override)
 
-    def check_choice(
+    def choice_refusal(
         self,
         seatings: EventSeatings,
         sale_state: SaleState,
         request: HoldRequest,
         seats: Collection[int],
         seat_request: SeatRequest,
-    ) -> Offer | None:
-        """Check a choice of seats against all seats of the event; Conflict with alternatives where it is refused.
+    ) -> GatehouseError | None:
+        """Why a choice of seats, checked against all seats of the event, breaks the seating rules.
 
         Seats that this bearer holds already count for the group, but are no part of the choice. None where no others
         are chosen, or one is taken: the attempt to hold it is refused later.
@@ -117,24 +115,26 @@ class HoldRuntime:
             owned = {row.seat for row in mine if row.seat is not None}
         chosen = [seat for seat in seats if seat not in owned]
         with seatings.current(request.organisation_id, sale_state.id, request.now) as seating:
-            if not chosen or not all(seating.free(seat) for seat in chosen):
-                return None
-            return require_offer(seating.evaluate(chosen, seat_request, owned))
+            if chosen and all(seating.free(seat) for seat in chosen):
+                return _refusal_of(seating.evaluate(chosen, seat_request, owned))
+        return None
 
 
-def _run_embedded(cursor: Cursor, values: Mapping[str, Any]) -> Evidence:
-    seen = _evidence(cursor.execute(statement.READ, values).fetchone())
-    if seen.done:
+def _refusal_of(result: Offer | Refusal) -> GatehouseError | None:
+    try:
+        require_offer(result)
+    except GatehouseError as refusal:
+        return refusal
+    return None
+
+
+def _run_embedded(cursor: Cursor, values: Mapping[str, Any]) -> StatementRow:
+    read = StatementRow(*cursor.execute(statement.READ, values).fetchone())
+    if read.done:
         for sql in statement.WRITE:
             if sql is not statement.WRITE_PERSONAL or values["personal_line_id"] is not None:
                 cursor.execute(sql, values)
-    return seen
-
-
-def _evidence(row: Any) -> Evidence:
-    """Evidence from SQLite, which has numbers for booleans."""
-    seen: dict[str, Any] = dict(zip(_EVIDENCE_FIELDS, row, strict=True))
-    return Evidence(**seen | {name: bool(seen[name]) for name in ("fresh", "guest_active", "tidy", "done")})
+    return read
 
 
 def hold_runtime(parts: Parts) -> HoldRuntime:

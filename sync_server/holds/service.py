@@ -1,168 +1,76 @@
 """Holds several seats or places at once, all or nothing; releases and extends holds.
 
-A single seat is held by the one statement of `reserve`; both apply `rules`.
+A single seat is held by the one statement of `reserve`; `rules` judges both.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
-from sqlalchemy import select, update
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
-from shared.errors import Conflict
+from shared.errors import Conflict, GatehouseError
 from shared.ids import uuid7
 from sync_server.events import queries as events
-from sync_server.events import service as event_service
 from sync_server.holds import ending, inventory, places, queries, rules, seats
+from sync_server.holds.attempts import Lost, StaleSaleState
+from sync_server.holds.evidence import Gathered, RequestedItems, gather
 from sync_server.holds.hold_request import HoldRequest, HoldResult
-from sync_server.holds.models import (
-    WHOLE_EVENT,
-    EventSeatRow,
-    HoldCounterRow,
-    HoldRow,
-    HoldStatus,
-    SaleLockRow,
-    SeatState,
-)
-from sync_server.holds.sale_state import SaleState, load_sale_state
+from sync_server.holds.models import HoldRow, HoldStatus
+from sync_server.holds.rules import Asked, Outcome
+from sync_server.holds.sale_state import SaleState
 from sync_server.holds.signals import HoldsMade
 from sync_server.outbox.service import Fact, Subject, record_change
-from sync_server.plumbing.database import database_of
 from sync_server.plumbing.principals import ActionContext
 from sync_server.plumbing.signals import send
 from sync_server.seating.seats_for_sale import SeatForSale
 
 
-class StaleSaleState(Exception):
-    """The event has changed since its sale state was loaded; nothing was done."""
-
-
-@dataclass(frozen=True, slots=True)
-class RequestedItems:
-    """The seats, or the places of a zone, that one request asks for."""
-
-    seats: Sequence[SeatForSale] = ()
-    zone: int = WHOLE_EVENT
-    count: int = 0
-    capacity: int = 0  # of the zone
-
-    @property
-    def total(self) -> int:
-        """The number of people."""
-        return len(self.seats) + self.count
-
-
 def limits_of(sale_state: SaleState, request: HoldRequest) -> rules.Limits:
     """How much this bearer may hold at the event."""
     if request.override:
-        return rules.Limits(None, None, None, None)
+        return rules.UNLIMITED
     policy = sale_state.policy
     booking = policy.max_seats_per_booking
     # The rate allows at least one full booking.
     return rules.Limits(booking, policy.max_holds_per_user, policy.max_holds_per_ip, max(rules.RATE, booking or 0))
 
 
+def asked(
+    sale_state: SaleState,
+    request: HoldRequest,
+    chosen: Sequence[SeatForSale] = (),
+    closed: GatehouseError | None = None,
+) -> Asked:
+    """The request for these seats, as `rules` judges it; `closed` is why a zone is closed to the bearer."""
+    blocked = {seat.id: seat.name for seat in chosen if seat.blocked}
+    limits = limits_of(sale_state, request)
+    return Asked(sale_state.sale, request.now, limits, several=len(chosen) > 1, blocked=blocked, closed=closed)
+
+
 def hold(session: Session, sale_state: SaleState, request: HoldRequest, items: RequestedItems) -> list[HoldResult]:
     """Hold all of it; seats that this bearer holds already are returned as they are.
 
-    StaleSaleState where the event has changed since `sale_state` was loaded; else the refusals of `rules`.
+    StaleSaleState where the event has changed since `sale_state` was loaded, Lost where somebody was quicker; else the
+    refusals of `rules`.
     """
-    if sale_state.event_limit is not None:
-        event_service.lock_event(session, sale_state.organisation_id, sale_state.id)
-    _lock_sale(session, sale_state, request.now)
-    _count(session, request)
-    rows = seats.locked(session, sale_state.id, (seat.number for seat in items.seats))
-    mine = queries.mine(session, request.organisation_id, request.id, request.now, sale_state.id)
-    here = {row.seat: row for row in mine if row.seat is not None}
-    new = [seat for seat in items.seats if seat.number not in here]
-    _check_limits(session, sale_state, request, mine, len(new) + items.count)
-    _require_free(rows, new, request.now)
-    _check_event_limit(session, sale_state, len(new) + items.count, request.now)
-    _end_overdue(session, sale_state, rows, new, request.context)
-    made = _new_rows(sale_state, request, new, items)
+    gathered = gather(session, sale_state, request, items)
+    if rules.require(asked(sale_state, request, items.seats), gathered.evidence) is Outcome.RELOAD:
+        raise StaleSaleState
+    _end_overdue(session, sale_state, gathered, request.context)
+    made = _new_rows(sale_state, request, gathered.new, items)
     _take(session, sale_state, request, made, items)
+    here = gathered.mine
     held_before = [
         _result(sale_state, here[seat.number], seat, created=False) for seat in items.seats if seat.number in here
     ]
-    by_seat = {seat.number: seat for seat in new}
+    by_seat = {seat.number: seat for seat in gathered.new}
     return held_before + [_result(sale_state, row, by_seat.get(row.seat or 0)) for row in made]
 
 
-def _lock_sale(session: Session, sale_state: SaleState, now: Millis) -> None:
-    """Share the sale lock, so that nobody closes the sale meanwhile, and check that the sale state is current."""
-    lock = select(SaleLockRow.version).where(SaleLockRow.event_id == sale_state.id).with_for_update(read=True)
-    version = session.execute(lock).scalar_one_or_none()
-    if version is None:
-        raise StaleSaleState
-    current = load_sale_state(session, sale_state.organisation_id, sale_state.id, sale_state.plan, version)
-    if current.sale != sale_state.sale:
-        raise StaleSaleState
-    rules.check_sale(sale_state.sale, now)
-
-
-def create_counter(session: Session, bearer_id: str, organisation_id: str, now: Millis) -> None:
-    """Create the bearer's hold counter, where there is none."""
-    dialect = sqlite if database_of(session).embedded else postgresql
-    row = {"bearer_id": bearer_id, "organisation_id": organisation_id, "version": 1, "updated_at": now}
-    session.execute(dialect.insert(HoldCounterRow).values(row).on_conflict_do_nothing())
-
-
-def _count(session: Session, request: HoldRequest) -> None:
-    create_counter(session, request.id, request.organisation_id, request.now)
-    change = update(HoldCounterRow).where(HoldCounterRow.bearer_id == request.id)
-    session.execute(change.values(version=HoldCounterRow.version + 1, updated_at=request.now))
-
-
-def _check_limits(
-    session: Session, sale_state: SaleState, request: HoldRequest, mine: Sequence[HoldRow], more: int
-) -> None:
-    limits = limits_of(sale_state, request)
-    held = sum(row.quantity for row in mine)
-    recent, oldest = queries.count_recent(session, request.id, request.now - rules.RATE_MS)
-    if more and rules.exceeds_rate(recent, more, limits):
-        raise rules.too_fast(oldest, limits, request.now)
-    if rules.exceeds(held, more, limits.per_booking):
-        raise rules.too_many_seats(limits)
-    if rules.exceeds(held, more, limits.per_user):
-        raise rules.too_many_holds(limits)
-    if limits.per_address is not None:
-        held_there = queries.count_from_address(session, sale_state.id, request.origin, request.now)
-        if rules.exceeds(held_there, more, limits.per_address):
-            raise rules.too_many_from_address()
-
-
-def _require_free(rows: Mapping[int, EventSeatRow], new: Sequence[SeatForSale], now: Millis) -> None:
-    taken = [seat for seat in new if not seats.is_available(rows.get(seat.number), now)]
-    if not taken:
-        return
-    row = rows[taken[0].number]
-    refusal = (
-        rules.not_available("sold") if row.state == SeatState.SOLD else rules.held_by_another(row.held_until or 0, now)
-    )
-    raise rules.naming_seats(refusal, {seat.id: seat.name for seat in taken}) if len(new) > 1 else refusal
-
-
-def _check_event_limit(session: Session, sale_state: SaleState, more: int, now: Millis) -> None:
-    """Enforce the limit of an event that sells less than its zones hold; its row is locked by now."""
-    if sale_state.event_limit is None or not more:
-        return
-    issued = events.event(session, sale_state.organisation_id, sale_state.id).tickets_issued
-    if queries.occupancy(session, sale_state.id, now).held + issued + more > sale_state.event_limit:
-        raise rules.at_capacity()
-
-
-def _end_overdue(
-    session: Session,
-    sale_state: SaleState,
-    rows: Mapping[int, EventSeatRow],
-    new: Sequence[SeatForSale],
-    context: ActionContext,
-) -> None:
-    present = [rows[seat.number] for seat in new if seat.number in rows]
+def _end_overdue(session: Session, sale_state: SaleState, gathered: Gathered, context: ActionContext) -> None:
+    present = [gathered.rows[seat.number] for seat in gathered.new if seat.number in gathered.rows]
     overdue = ending.open_holds(session, {row.hold_id for row in present if row.hold_id is not None})
     ending.end(session, sale_state.number, overdue, HoldStatus.EXPIRED, context)
 
@@ -217,7 +125,7 @@ def _take(
     ends = expires_at(sale_state, request.now)
     held = seats.hold(session, sale_state.organisation_id, sale_state.id, numbers, until=ends, now=request.now)
     if len(held) < len(numbers):
-        raise rules.no_longer_available()
+        raise Lost
     if items.count:
         _take_places(session, sale_state, request.context, items)
     session.add_all(made)
@@ -239,7 +147,7 @@ def _take_places(session: Session, sale_state: SaleState, context: ActionContext
         return
     freed = inventory.end_overdue_places(session, sale_state.id, sale_state.number, items.zone, context)
     if not freed or not try_to_hold():
-        raise rules.at_capacity()
+        raise Lost
 
 
 def _record(
@@ -314,7 +222,7 @@ def extend(session: Session, sale_state: SaleState, hold_id: str, request: HoldR
     open_hold = _locked(session, row)
     if open_hold is None or open_hold.held_until <= request.now:
         raise Conflict("This hold has run out. Choose the seat again.", code="hold_expired")
-    rules.check_sale(sale_state.sale, request.now)
+    rules.require(Asked(sale_state.sale, request.now))
     if open_hold.status != HoldStatus.ACTIVE.value:
         raise Conflict("This hold is suspended until the event has a new date.", code="hold_suspended")
     if open_hold.extended >= rules.EXTENSIONS and not request.override:

@@ -14,7 +14,9 @@ from sqlalchemy import Table
 from sqlalchemy.dialects import postgresql
 
 from sync_server.audit.service import LINES_TABLE, PERSONAL_TABLE
+from sync_server.holds.evidence import StatementRow
 from sync_server.holds.models import EventSeatRow, HoldRow
+from sync_server.holds.rules import REASONS
 from sync_server.outbox.service import OUTBOX_TABLE
 from sync_server.plumbing.sql.autocommit import numbered
 
@@ -65,14 +67,11 @@ sale_lock AS MATERIALIZED (
     (SELECT version FROM counter) AS counter,
     (SELECT version FROM hold_counters WHERE bearer_id = :bearer) AS counter_before,
     recent_holds.recent, recent_holds.oldest, mine.count AS mine, mine.hold AS my_hold, mine.until AS my_until,
-    COALESCE(place.state, 0) AS state, place.until AS held_until, here.count AS from_address, place.taken AS pattern,
+    COALESCE(place.state, 0) AS state, place.until AS held_until, here.count AS from_address,
     (:tidy >> CAST(place.taken AS INTEGER)) & 1 = 1 AS tidy, COALESCE(place.version, 0) AS version
   FROM recent_holds, mine, here, place
 ), going AS MATERIALIZED (
-  SELECT version FROM seen
-  WHERE fresh AND guest_active AND counter = counter_before AND my_hold IS NULL AND state = 0 AND tidy
-    AND (:rate < 0 OR recent < :rate) AND (:per_booking < 0 OR mine < :per_booking)
-    AND (:per_user < 0 OR mine < :per_user) AND (:per_address < 0 OR from_address < :per_address)
+  SELECT version FROM seen WHERE {passed}
 )"""
 
 # The seat and its neighbours are read at once: five lookups took PostgreSQL three times as long.
@@ -81,10 +80,8 @@ _BESIDE: Final = " + ".join(
     for bit, name in zip((1, 2, 4, 8), ("left_far", "left", "right", "right_far"), strict=True)
 )
 
-_EVIDENCE: Final = (
-    "fresh, guest_active, counter, counter_before, recent, oldest, mine, my_hold, my_until, state, held_until, "
-    "from_address, pattern, tidy"
-)
+_EVIDENCE: Final = ", ".join(field for field in StatementRow._fields if field != "done")
+_PASSED: Final = " AND ".join(reason.passed for reason in REASONS if reason.passed)
 
 
 def _columns(table: Table, left_out: Iterable[str] = ()) -> list[str]:
@@ -153,7 +150,7 @@ def _read_and_write() -> str:
     """Read and write in one, for PostgreSQL: where the seat is lost, nothing is written."""
     new = f"SELECT {_NEW_SEAT} FROM going WHERE version >= 0"
     parts = [
-        _READ.format(share="FOR SHARE", lock="FOR UPDATE", by="", beside=_BESIDE),
+        _READ.format(share="FOR SHARE", lock="FOR UPDATE", by="", beside=_BESIDE, passed=_PASSED),
         f"taken AS ({_TAKE.format(new=new, version='(SELECT version FROM going)')})",
         f"held AS ({_insert(_HOLDS, 'hold', HOLD_COLUMNS, source='taken')} RETURNING 1)",
         f"counted AS ({_COUNT} AND EXISTS (SELECT 1 FROM held))",
@@ -173,7 +170,7 @@ HELD_BY: Final = numbered(
 
 # With statistics from an event's first minutes, SQLite would scan all its seats, throughout the rush.
 _BY_KEY: Final = "INDEXED BY sqlite_autoindex_event_seats_1"
-_READ_SQLITE: Final = _READ.format(share="", lock="", by=_BY_KEY, beside=_BESIDE)
+_READ_SQLITE: Final = _READ.format(share="", lock="", by=_BY_KEY, beside=_BESIDE, passed=_PASSED)
 READ: Final = f"WITH {_READ_SQLITE} SELECT {_EVIDENCE}, EXISTS (SELECT 1 FROM going) FROM seen"
 """For SQLite: the evidence, and whether to write."""
 

@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 
 from sync_server.customers.signals import GuestCreated, GuestRemoved
 from sync_server.events.signals import EventChanged, EventStatusChanged
-from sync_server.holds import event_handlers, expiry, occupancy_notifier, service
+from sync_server.holds import event_handlers, evidence, expiry, occupancy_notifier
 from sync_server.holds.redis_rebuild import cached_holds, job
 from sync_server.holds.runtime import STATE_KEY, HoldRuntime
 from sync_server.holds.signals import HoldsEnded, HoldsMade
@@ -40,7 +40,7 @@ def wire(parts: Parts) -> None:
 
 
 def _create_counter(session: Session, guest: GuestCreated) -> None:
-    service.create_counter(session, guest.guest_id, guest.organisation_id, guest.context.now)
+    evidence.create_counter(session, guest.guest_id, guest.organisation_id, guest.context.now)
 
 
 def _layout_changing(session: Session, event: LayoutChanging) -> None:

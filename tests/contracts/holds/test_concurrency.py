@@ -234,7 +234,7 @@ def test_a_free_seat_with_another_version_is_tried_again(postgres_url: str, tmp_
             touch = text("UPDATE event_seats SET version = version + 2 WHERE event_id = :event")
             meddler.execute(touch, {"event": sale.id})
             trying = pool.submit(tried, second, sale.reserve_path("A-1"), {})
-            _until_waiting(app_server, 1)
+            until_waiting(app_server, 1)
             meddler.commit()
             assert trying.result(60) == (201, "")
     finally:
@@ -254,9 +254,9 @@ def test_cancelling_waits_for_holds_being_written(postgres_url: str, tmp_path: P
         with ThreadPoolExecutor(2) as pool, app_server.database.engine.connect() as meddler:
             meddler.execute(lock, {"event": sale.id}).all()
             holding = pool.submit(tried, guest, sale.reserve_path("A-1"), {})
-            _until_waiting(app_server, 1)
+            until_waiting(app_server, 1)
             cancelling = pool.submit(tried, api, f"{sale.path}/cancel", {"reason": "storm"})
-            _until_waiting(app_server, 2, cancelling)
+            until_waiting(app_server, 2, cancelling)
             meddler.rollback()
             assert (holding.result(60), cancelling.result(60)) == ((201, ""), (200, ""))
         assert sale.states() == {"A-1": 0}
@@ -265,7 +265,7 @@ def test_cancelling_waits_for_holds_being_written(postgres_url: str, tmp_path: P
         app_server.close()
 
 
-def _until_waiting(app_server: AppServer, count: int, unless: Future[Any] | None = None) -> None:
+def until_waiting(app_server: AppServer, count: int, unless: Future[Any] | None = None) -> None:
     """Wait until this many transactions wait for a lock, or `unless` is done."""
     waits = text(
         "SELECT COUNT(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"

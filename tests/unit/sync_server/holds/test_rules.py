@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import sqlite3
+from contextlib import closing
+from dataclasses import asdict, replace
+from itertools import product
+from typing import Any
 
 import pytest
 
 from shared.errors import GatehouseError, InvalidRequest
 from shared.lifecycle import EventStatus
 from sync_server.holds import rules
-from sync_server.holds.rules import Evidence, Limits, Outcome, Sale, judge
+from sync_server.holds.evidence import StatementRow
+from sync_server.holds.rules import Asked, Evidence, Limits, Outcome, Sale, judge
+from sync_server.seating.seats_for_sale import SeatForSale
 from tests.builders import EVENING, HOUR, MINUTE
 
 NOW = EVENING
-FREE = Evidence(
+LIMITS = Limits(per_booking=10, per_user=None, per_address=None)
+ON_SALE = Sale(1, EventStatus.PUBLISHED, None, None, NOW + HOUR, 0, 1, None)
+
+
+SEAT = SeatForSale(7, "s7", "A-7", 1, "", "A", "7", (0, 0, 0, 0), special=False, blocked=False)
+READ = StatementRow(
     fresh=True,
     guest_active=True,
     counter=1,
@@ -26,50 +37,67 @@ FREE = Evidence(
     state=rules.FREE,
     held_until=None,
     from_address=0,
-    pattern=0,
     tidy=True,
     done=False,
 )
-LIMITS = Limits(per_booking=10, per_user=None, per_address=None)
-ON_SALE = Sale(1, EventStatus.PUBLISHED, None, None, NOW + HOUR, 0, 1, None)
 
 
-def decision(seen: Evidence, limits: Limits = LIMITS) -> str:
-    answer = judge(seen, limits, NOW)
-    return answer.error_code if isinstance(answer, GatehouseError) else answer.value
+def decision(read: StatementRow, limits: Limits = LIMITS) -> str:
+    answer = judge(Asked(ON_SALE, NOW, limits), read.evidence(SEAT, None, NOW))
+    return answer.error_code if isinstance(answer, GatehouseError) else answer.value if answer else ""
 
 
 @pytest.mark.parametrize(
-    ("seen", "answer"),
+    ("read", "answer"),
     [
-        (replace(FREE, done=True), Outcome.HELD.value),
-        (FREE, Outcome.LOST.value),  # free, and yet not ours: someone else was quicker
-        (replace(FREE, fresh=False, guest_active=False), Outcome.RELOAD.value),
-        (replace(FREE, guest_active=False), "unauthorized"),
-        (replace(FREE, counter=None), Outcome.CREATE_COUNTER.value),
-        (replace(FREE, counter=2), Outcome.RETRY_NOW.value),
-        (replace(FREE, my_hold="h", my_until=NOW + 1, recent=10, state=rules.HELD), Outcome.MINE_ALREADY.value),
-        (replace(FREE, recent=10, oldest=NOW, state=rules.SOLD), "rate_limited"),
-        (replace(FREE, state=rules.SOLD), "seat_not_available"),
-        (replace(FREE, state=rules.HELD, held_until=NOW + 1), "seat_held_by_another_user"),
-        (replace(FREE, state=rules.HELD, held_until=NOW), Outcome.OVERDUE.value),
-        (replace(FREE, mine=10), "too_many_seats"),
-        (replace(FREE, tidy=False), Outcome.CHECK_CHOICE.value),
+        (READ, ""),
+        (READ._replace(fresh=False, guest_active=False), Outcome.RELOAD.value),
+        (READ._replace(guest_active=False, recent=10), "unauthorized"),
+        (READ._replace(counter=None), Outcome.CREATE_COUNTER.value),
+        (READ._replace(counter=2), Outcome.RETRY_NOW.value),
+        (READ._replace(my_hold="h", my_until=NOW + 1, recent=10, state=rules.HELD), Outcome.MINE_ALREADY.value),
+        (READ._replace(recent=10, oldest=NOW, state=rules.SOLD), "seat_not_available"),
+        (READ._replace(recent=10, mine=10), "rate_limited"),
+        (READ._replace(state=rules.HELD, held_until=NOW + 1, mine=10), "seat_held_by_another_user"),
+        (READ._replace(state=rules.HELD, held_until=NOW), Outcome.OVERDUE.value),
+        (READ._replace(mine=10, tidy=False), "too_many_seats"),
+        (READ._replace(tidy=False), Outcome.CHECK_CHOICE.value),
     ],
 )
-def test_the_first_reason_counts(seen: Evidence, answer: str) -> None:
-    assert decision(seen) == answer
+def test_the_first_reason_counts(read: StatementRow, answer: str) -> None:
+    assert decision(read) == answer
 
 
 def test_limits_of_the_policy() -> None:
-    assert decision(replace(FREE, mine=3), replace(LIMITS, per_user=3)) == "too_many_holds"
-    assert decision(replace(FREE, from_address=3), replace(LIMITS, per_address=3)) == "rate_limited"
-    no_limits = Limits(None, None, None, None)
-    assert decision(replace(FREE, mine=99, recent=99, from_address=99), no_limits) == Outcome.LOST.value
+    assert decision(READ._replace(mine=3), replace(LIMITS, per_user=3)) == "too_many_holds"
+    assert decision(READ._replace(from_address=3), replace(LIMITS, per_address=3)) == "rate_limited"
+    assert decision(READ._replace(mine=99, recent=99, from_address=99), rules.UNLIMITED) == ""
+
+
+def test_the_statement_writes_exactly_where_no_reason_applies() -> None:
+    """Every pair of changes to the evidence, by the SQL beside the reasons and by their predicates."""
+    changes: list[dict[str, Any]] = [
+        *({"fresh": False}, {"guest_active": False}, {"counter": None}, {"counter": 2}, {"tidy": False}),
+        *({name: number} for name in ("recent", "mine", "from_address") for number in (1, 2, 3)),
+        *({"state": rules.HELD, "held_until": NOW + ms} for ms in (-1, 0, 1)),
+        *({"state": rules.SOLD}, {"my_hold": "h", "my_until": NOW + 1}, {}),
+    ]
+    limits = [rules.UNLIMITED, *(Limits(*(2 if at == limit else None for at in range(4))) for limit in range(4))]
+    with closing(sqlite3.connect(":memory:")) as database:
+        for first, second, limit in product(changes, changes, limits):
+            read = READ._replace(**first | second)
+            assert _goes_on(database, read, limit) == (decision(read, limit) == ""), (read, limit)
+
+
+def _goes_on(database: sqlite3.Connection, read: StatementRow, limits: Limits) -> bool:
+    values = read._asdict() | {"now": NOW, **{name: -1 if n is None else n for name, n in asdict(limits).items()}}
+    columns = ", ".join(f":{name} AS {name}" for name in read._fields)
+    passed = " AND ".join(reason.passed for reason in rules.REASONS if reason.passed)
+    return bool(database.execute(f"SELECT {passed} FROM (SELECT {columns})", values).fetchone()[0])
 
 
 def test_retry_after_runs_until_the_oldest_hold_is_five_minutes_old() -> None:
-    answer = judge(replace(FREE, recent=10, oldest=NOW - 4 * MINUTE), LIMITS, NOW)
+    answer = judge(Asked(ON_SALE, NOW, LIMITS), Evidence(recent=10, oldest=NOW - 4 * MINUTE))
     assert isinstance(answer, GatehouseError) and answer.details["retry_after"] == 60
 
 
@@ -91,13 +119,13 @@ def test_pauses_double_from_ten_milliseconds() -> None:
 )
 def test_an_event_that_is_not_on_sale_is_refused(sale: Sale, code: str) -> None:
     with pytest.raises(InvalidRequest) as refused:
-        rules.check_sale(sale, NOW)
+        rules.require(Asked(sale, NOW))
     assert refused.value.error_code == code
 
 
 def test_the_sale_window_includes_both_ends() -> None:
-    rules.check_sale(replace(ON_SALE, sale_start_at=NOW, sale_end_at=NOW), NOW)
-    rules.check_sale(replace(ON_SALE, status=EventStatus.POSTPONED, rescheduled_at=NOW + HOUR), NOW)
+    rules.require(Asked(replace(ON_SALE, sale_start_at=NOW, sale_end_at=NOW), NOW))
+    rules.require(Asked(replace(ON_SALE, status=EventStatus.POSTPONED, rescheduled_at=NOW + HOUR), NOW))
 
 
 def test_a_countdown_shows_whole_seconds_and_stops_at_zero() -> None:
