@@ -9,6 +9,7 @@ import re
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final
 
 import psycopg
@@ -30,12 +31,21 @@ class WriteConflict(Exception):
     """The statement conflicted with another, or broke a constraint: nothing of it was done."""
 
 
+class _Connection(psycopg.Connection[tuple[Any, ...]]):
+    """A connection with one cursor: a new one for each statement would have to look up all types again."""
+
+    @cached_property
+    def only_cursor(self) -> psycopg.Cursor[tuple[Any, ...]]:
+        """Its cursor."""
+        return self.cursor()
+
+
 class AutocommitPool:
     """A pool of autocommit connections, opened at first use."""
 
     def __init__(self, url: str, connections: int = CONNECTIONS) -> None:
         self._url, self._connections = url, connections
-        self._pool: ConnectionPool[psycopg.Connection[tuple[Any, ...]]] | None = None
+        self._pool: ConnectionPool[_Connection] | None = None
         self._lock = threading.Lock()
 
     def row(self, statement: NumberedStatement, values: Mapping[str, Any]) -> tuple[Any, ...] | None:
@@ -64,20 +74,21 @@ class AutocommitPool:
         connection = pool.getconn(timeout=_TIMEOUT_S)
         try:
             parameters = [values[name] for name in statement.names]
-            return connection.execute(statement.text, parameters, prepare=True).fetchone()
+            return connection.only_cursor.execute(statement.text, parameters, prepare=True).fetchone()
         finally:
             pool.putconn(connection)
 
-    def _open_pool(self) -> ConnectionPool[psycopg.Connection[tuple[Any, ...]]]:
+    def _open_pool(self) -> ConnectionPool[_Connection]:
         if self._pool is None:
             with self._lock:
                 if self._pool is None:
                     self._pool = self._new_pool()
         return self._pool
 
-    def _new_pool(self) -> ConnectionPool[psycopg.Connection[tuple[Any, ...]]]:
+    def _new_pool(self) -> ConnectionPool[_Connection]:
         return ConnectionPool(
             self._url,
+            connection_class=_Connection,
             min_size=1,
             max_size=self._connections,
             open=True,
