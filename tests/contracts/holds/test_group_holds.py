@@ -213,14 +213,3 @@ def test_an_idempotency_key_gets_the_same_response_after_the_hold_ran_out(sale: 
     assert again.headers["Idempotent-Replay"] == "true"
     other = guest.ask("POST", sale.reserve_path("A-3"), {}, **send)
     assert (other.status_code, other.json["error"]["code"] if other.json else "") == (409, "idempotency_key_reused")
-
-
-def test_a_guest_who_has_left_cannot_hold_with_the_old_cookie(sale: SeatedEvent) -> None:
-    guest = sale.guest()
-    cookie = guest.client.get_cookie(f"gatehouse_guest_{sale.slug}")
-    assert cookie is not None
-    assert guest.ask("DELETE", f"/api/o/{sale.slug}/session").status_code == 204
-    guest.client.set_cookie(cookie.key, cookie.value)
-    for body in ({"best": 2}, {"count": 1, "zone_id": sale.zones["Floor"]}):
-        assert guest.refused("POST", f"{sale.path}/holds", body) == (401, "unauthorized")
-    assert sale.refused(guest, "A-1") == (401, "unauthorized")

@@ -34,16 +34,6 @@ def test_a_guest_holds_a_seat_for_five_minutes(sale: SeatedEvent) -> None:
     assert sale.states() == {"A-1": 1}
 
 
-def test_a_seat_held_by_another_is_refused_with_a_countdown_and_no_name(sale: SeatedEvent) -> None:
-    sale.reserve(sale.guest(), "A-1")
-    sale.app_server.advance(MINUTE)
-    answer = sale.guest().ask("POST", sale.reserve_path("A-1"), {})
-    assert answer.status_code == 409 and answer.json is not None
-    error = answer.json["error"]
-    assert error["code"] == "seat_held_by_another_user"
-    assert error["details"] == {"expires_at": "2026-07-04T16:05:00Z", "expires_in": 240}
-
-
 def test_the_same_seat_twice_is_one_hold(sale: SeatedEvent) -> None:
     guest = sale.guest()
     first = sale.reserve(guest, "A-1")
