@@ -19,6 +19,7 @@ from gate_app.enrolment import enrol as enrol_here
 from gate_app.gate_context import GateContext, opened
 from gate_app.printing import entry_text, print_json, print_message, print_status
 from gate_app.status import MEMORY_LOST_MESSAGE, clock_status, memory_is_lost
+from hardware.ports import ReaderKind
 from shared.errors import GatehouseError
 
 app = typer.Typer(
@@ -66,16 +67,6 @@ class ContentOption(StrEnum):
 
     JOURNAL = "journal"
     ROSTER = "roster"
-
-
-class ReaderKind(StrEnum):
-    """Readers that `run` can open."""
-
-    CAMERA = "camera"
-    USB = "usb"
-    SERIAL = "serial"
-    KEYBOARD = "keyboard"
-    FAKE = "fake"
 
 
 @app.command()

@@ -9,6 +9,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
+from hardware.ports import ReaderKind
 from shared.errors import SettingsError
 
 
@@ -17,7 +18,7 @@ class ReaderSettings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    kind: Literal["camera", "usb", "serial", "keyboard", "fake"]
+    kind: ReaderKind
     name: str = ""
     source: str = ""
     direction: Literal["entry", "exit"] | None = None  # None: as assigned by the server

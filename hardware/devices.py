@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 
 from hardware.fakes import FakeBarrier, FakeIndicator, FakeReader
 from hardware.keyboard import KeyboardReader
-from hardware.ports import Barrier, CodeReader, DeviceError, Indicator, MonotonicNs
+from hardware.ports import Barrier, CodeReader, DeviceError, Indicator, MonotonicNs, ReaderKind
 from hardware.sound import Sound, find_player
 
 if TYPE_CHECKING:
     from hardware.decoder import Decoded
 
-READERS = ("camera", "keyboard", "fake", "usb", "serial")
+SUPPORTED = (ReaderKind.CAMERA, ReaderKind.KEYBOARD, ReaderKind.FAKE)
 CAMERA_REMEDY = "Install the camera's libraries: pip install 'gatehouse[camera]', and on Debian: apt install libzbar0"
 
 
@@ -44,17 +44,19 @@ def open_reader(
 ) -> CodeReader:
     """Opens the reader described by `options`. Raises DeviceError."""
     name = options.name or options.kind
-    if options.kind == "camera":
+    if options.kind == ReaderKind.CAMERA:
         return _open_camera(options, name, monotonic_ns, stop, on_glimpse)
-    if options.kind == "keyboard":
+    if options.kind == ReaderKind.KEYBOARD:
         return KeyboardReader(_standard_input(name), monotonic_ns, name).open()
-    if options.kind == "fake":
+    if options.kind == ReaderKind.FAKE:
         return FakeReader(monotonic_ns, name)
-    if options.kind in READERS:
-        raise DeviceError(
-            name, f"Readers of the kind '{options.kind}' are not supported yet.", _choose_one_of(READERS[:3])
-        )
-    raise DeviceError(name, f"There is no reader of the kind '{options.kind}'.", _choose_one_of(READERS[:3]))
+    planned = options.kind in set(ReaderKind)
+    happened = f"Readers of the kind '{options.kind}' are not supported yet." if planned else _no_such(options.kind)
+    raise DeviceError(name, happened, _choose_one_of(SUPPORTED))
+
+
+def _no_such(kind: str) -> str:
+    return f"There is no reader of the kind '{kind}'."
 
 
 def open_indicators(kinds: tuple[str, ...]) -> list[Indicator]:

@@ -32,6 +32,16 @@ class Reading:
     reader: str
 
 
+class ReaderKind(StrEnum):
+    """Readers that settings and the command line may name; `hardware.devices` says which it can open."""
+
+    CAMERA = "camera"
+    USB = "usb"
+    SERIAL = "serial"
+    KEYBOARD = "keyboard"
+    FAKE = "fake"
+
+
 @runtime_checkable
 class CodeReader(Protocol):
     """A source of codes, used by one thread; a slow caller misses nothing that was typed or scanned."""
