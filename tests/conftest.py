@@ -21,6 +21,7 @@ from tests.services.databases import (
     sqlite_url,
 )
 from tests.services.optional_services import excluded_services
+from tests.services.patience import wait_longer_for_redis
 from tests.services.shared_work import share_work
 
 __all__ = [
@@ -52,6 +53,7 @@ settings.register_profile(
 settings.register_profile("quick", settings.get_profile("gatehouse"), max_examples=10)
 settings.load_profile("gatehouse")
 share_work()
+wait_longer_for_redis()
 
 
 def pytest_report_header(config: pytest.Config) -> str:

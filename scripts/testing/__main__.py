@@ -22,11 +22,13 @@ PARALLEL = ("-n", "2", "--dist", "loadfile")
 QUICK = ("tests/architecture", "tests/unit", "tests/contracts/events", "tests/journeys/test_offline_gates.py")
 SLOW_UNITS = (
     "tests/architecture/test_packages.py",
+    "tests/unit/hardware/test_decoder.py",
     "tests/unit/scripts",
+    "tests/unit/sync_server/images/test_rendering.py",
     "tests/unit/sync_server/test_command_line.py",
     "tests/unit/sync_server/seating/test_allocation_study.py",
 )
-"""They start processes, build packages or simulate."""
+"""They start processes, build packages, simulate, or look at many pictures."""
 
 
 def quick() -> list[str]:

@@ -16,7 +16,7 @@ from sync_server.plumbing.logs import LOG
 
 T = TypeVar("T")
 
-TIMEOUT_S = 0.3
+TIMEOUT_S: float = 0.3
 """A cache slower than this is worse than none."""
 RETRY_AFTER_NS = 1_000_000_000
 """While Redis is away, one request a second tries it; the others do without."""

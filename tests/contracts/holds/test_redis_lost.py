@@ -19,10 +19,12 @@ from structlog.testing import capture_logs
 from scripts.private_services.redis import RedisServer
 from sync_server.holds import redis_rebuild
 from sync_server.holds.runtime import hold_runtime
+from sync_server.plumbing import redis_connection
 from tests.app_server import AppServer
 from tests.builders import MINUTE
 from tests.contracts.holds.seated_event import SeatedEvent, a_seated_event
 from tests.contracts.holds.test_concurrency import assert_every_seat_once, guests, together, tried
+from tests.services.patience import REAL_REDIS_TIMEOUT_S
 
 
 @pytest.fixture
@@ -35,8 +37,11 @@ def server() -> Iterator[RedisServer]:
 
 
 @pytest.fixture
-def nodes(postgres_url: str, server: RedisServer, tmp_path: Path) -> Iterator[list[AppServer]]:
-    """Two servers on one PostgreSQL and that Redis."""
+def nodes(
+    postgres_url: str, server: RedisServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[list[AppServer]]:
+    """Two servers on one PostgreSQL and that Redis, as patient with it as in production."""
+    monkeypatch.setattr(redis_connection, "TIMEOUT_S", REAL_REDIS_TIMEOUT_S)
     nodes = [
         AppServer(postgres_url, tmp_path, fresh=fresh, redis_url=server.url, log_level="info")
         for fresh in (True, False)
