@@ -59,7 +59,7 @@ def _database(runtime: ServerRuntime) -> list[Finding]:
     except GatehouseError as error:
         return [_finding("database", None), _finding("schema", error.message)]
     findings = [_finding("database", None), _finding("schema", None)]
-    return [*findings, _key(runtime), _outbox(database), *_bus(runtime.parts.config), _crossings(database)]
+    return [*findings, _key(runtime), _outbox(database), *_bus(runtime.parts.config), _tenant_mismatches(database)]
 
 
 def _key(runtime: ServerRuntime) -> Finding:
@@ -72,7 +72,7 @@ def _key(runtime: ServerRuntime) -> Finding:
     return _finding("master key", None)
 
 
-def _crossings(database: Database) -> Finding:
+def _tenant_mismatches(database: Database) -> Finding:
     """References across organisations, checked now instead of read from the last nightly check."""
     with database.reading() as session:
         found = list(monitoring.find_all(session, database.clock()))

@@ -32,7 +32,7 @@ def wire(parts: Parts) -> None:
     signals.on(HoldsEnded, partial(_drop, runtime))
     parts.jobs.append(Job("holds.sweep", 5_000, expiry.sweep, expiry.anything_overdue))
     parts.jobs.append(
-        Job("holds.forget_tallies", 3_600_000, lambda s, context: expiry.delete_old_counters(s, context.now))
+        Job("holds.forget_counters", 3_600_000, lambda s, context: expiry.delete_old_counters(s, context.now))
     )
     if runtime.hold_cache.redis is not None:
         parts.jobs.append(job(runtime.hold_cache.redis))

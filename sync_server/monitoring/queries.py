@@ -132,9 +132,9 @@ def platform_alerts(session: Session, now: Millis) -> list[Alert]:
         alerts.append(Alert(AlertKind.FACTS_WAITING, _first(session, State.WAITING, now), waiting))
     if dead:
         alerts.append(Alert(AlertKind.FACTS_DEAD, _first(session, State.DEAD, now), dead))
-    crossings, since = session.execute(select(func.count(), func.min(FindingRow.found_at))).one()
-    if crossings:
-        alerts.append(Alert(AlertKind.TENANT_CROSSINGS, since, crossings))
+    mismatches, since = session.execute(select(func.count(), func.min(FindingRow.found_at))).one()
+    if mismatches:
+        alerts.append(Alert(AlertKind.TENANT_MISMATCHES, since, mismatches))
     return alerts
 
 

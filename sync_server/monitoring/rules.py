@@ -27,11 +27,11 @@ class AlertKind(StrEnum):
     PLAN_OVERDUE = "plan_not_carried_out"
     FACTS_WAITING = "facts_waiting"
     FACTS_DEAD = "facts_laid_aside"
-    TENANT_CROSSINGS = "rows_point_abroad"
+    TENANT_MISMATCHES = "rows_point_abroad"
     SEATING_OUT_OF_BOUNDS = "house_out_of_bounds"
 
 
-PLATFORM_KINDS: Final = frozenset({AlertKind.FACTS_WAITING, AlertKind.FACTS_DEAD, AlertKind.TENANT_CROSSINGS})
+PLATFORM_KINDS: Final = frozenset({AlertKind.FACTS_WAITING, AlertKind.FACTS_DEAD, AlertKind.TENANT_MISMATCHES})
 """These concern the whole installation; organisations do not see them."""
 
 ALERT_TEXTS: Final[Mapping[AlertKind, tuple[str, str]]] = {
@@ -75,7 +75,7 @@ ALERT_TEXTS: Final[Mapping[AlertKind, tuple[str, str]]] = {
         "Seating figures are out of bounds: single seats, VIP zones, wheelchair places, or the outcomes of holds.",
         "`GET /api/events/{id}/seating/metrics` shows which, and what to check.",
     ),
-    AlertKind.TENANT_CROSSINGS: (
+    AlertKind.TENANT_MISMATCHES: (
         "Rows of one organisation reference another's. Nobody is shown them, but something has written them.",
         "`gatehouse-server doctor` lists them. Stop whatever writes them, and report it to the developers.",
     ),

@@ -91,8 +91,8 @@ def delete_resolved(session: Session, place: str, rows: AbstractSet[str]) -> Non
 
 def finish_nightly(session: Session, wrong_times: int, now: Millis) -> None:
     """Record that the check is complete, and what is only counted once a night."""
-    crossings = len(queries.findings(session))
-    session.merge(CheckRow(name=NIGHTLY, ran_at=now, findings=crossings))
+    mismatches = len(queries.findings(session))
+    session.merge(CheckRow(name=NIGHTLY, ran_at=now, findings=mismatches))
     session.merge(CheckRow(name=WRONG_TIMES, ran_at=now, findings=wrong_times))
     session.flush()
-    LOG.info("nightly_check", points_abroad=crossings, times_in_wrong_order=wrong_times)
+    LOG.info("nightly_check", points_abroad=mismatches, times_in_wrong_order=wrong_times)

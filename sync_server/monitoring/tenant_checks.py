@@ -92,10 +92,10 @@ def _joins(table: Table, metadata: MetaData) -> Iterator[_Join]:
 def find(session: Session, reference: TenantReference) -> Sequence[Finding]:
     """The rows that cross into another organisation by this reference, a hundred at most."""
     key = list(reference.source.primary_key.columns)
-    crossing = (
+    mismatched = (
         select(reference.owner, reference.target_owner, *key)
         .select_from(reference.rows)
         .where(reference.owner != reference.target_owner)
     )
-    rows = session.execute(crossing.limit(MAX_FINDINGS)).all()
+    rows = session.execute(mismatched.limit(MAX_FINDINGS)).all()
     return [Finding(reference.place, ",".join(map(str, row[2:]))[:200], row[0], row[1]) for row in rows]

@@ -11,7 +11,7 @@ from structlog.testing import capture_logs
 
 from sync_server.audit import service as audit
 from sync_server.audit.service import AuditLine
-from sync_server.commands.doctor import _crossings
+from sync_server.commands.doctor import _tenant_mismatches
 from sync_server.migrations.tables import metadata
 from sync_server.monitoring import queries, references, service, tenant_checks
 from sync_server.monitoring.scheduled_checks import NightlyCheck
@@ -53,7 +53,7 @@ def test_consistent_database_has_no_findings(app_server: AppServer, foreign: Con
     with app_server.database.reading() as session:
         check = queries.last_check(session, service.NIGHTLY)
     assert check is not None and (check.ran_at, check.findings) == (app_server.now, 0)
-    assert _crossings(app_server.database)["ok"]
+    assert _tenant_mismatches(app_server.database)["ok"]
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,7 @@ def a_ticket(app_server: AppServer, concert: Concert) -> int:
         return int(connection.execute(wanted, {"whose": organisation_id(concert)}).scalars().first() or 0)
 
 
-def test_crossings_are_found_logged_and_resolved(app_server: AppServer, concert: Concert, foreign: Concert) -> None:
+def test_references_to_others_are_found_logged_and_resolved(app_server: AppServer, concert: Concert, foreign: Concert) -> None:
     planted = mistakes(app_server, concert, foreign)
     for one in planted:
         one.write(app_server, one.wrong)
@@ -138,7 +138,7 @@ def test_crossings_are_found_logged_and_resolved(app_server: AppServer, concert:
     assert sorted(found(app_server)) == places
     assert sorted({line["place"] for line in lines if line["event"] == "row_points_abroad"}) == places
     assert all(line["organisation_id"] for line in lines if line["event"] == "row_points_abroad")
-    doctor = _crossings(app_server.database)
+    doctor = _tenant_mismatches(app_server.database)
     assert not doctor["ok"] and "rows refer to another organisation" in doctor["problem"]
     with app_server.database.reading() as session:
         (alert,) = queries.platform_alerts(session, app_server.now)
