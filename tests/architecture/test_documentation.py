@@ -79,6 +79,13 @@ def test_modules_in_the_readme_of_a_folder_exist() -> None:
     assert missing == []
 
 
+@pytest.mark.parametrize("folder", [*PRODUCT, "scripts"])
+def test_the_readme_of_a_folder_names_its_packages(folder: str) -> None:
+    packages = {path.parts[1] for path in files() if path.parts[0] == folder and path.name == "__init__.py"}
+    readme = text(Path(folder) / "README.md")
+    assert [name for name in sorted(packages - {"__init__.py"}) if f"`{name}/" not in readme] == []
+
+
 def first_cells(folder: str) -> list[str]:
     """What stands in backticks in the first column of the README's tables."""
     rows = (line.split("|")[1] for line in text(Path(folder) / "README.md").splitlines() if line.startswith("| `"))

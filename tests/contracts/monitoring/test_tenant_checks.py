@@ -121,7 +121,9 @@ def a_ticket(app_server: AppServer, concert: Concert) -> int:
         return int(connection.execute(wanted, {"whose": organisation_id(concert)}).scalars().first() or 0)
 
 
-def test_references_to_others_are_found_logged_and_resolved(app_server: AppServer, concert: Concert, foreign: Concert) -> None:
+def test_references_to_others_are_found_logged_and_resolved(
+    app_server: AppServer, concert: Concert, foreign: Concert
+) -> None:
     planted = mistakes(app_server, concert, foreign)
     for one in planted:
         one.write(app_server, one.wrong)
