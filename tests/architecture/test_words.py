@@ -1,4 +1,4 @@
-"""Words that code and pages have given up do not come back: docs/decisions/0032-words.md says why."""
+"""Words that code and pages have given up do not come back: docs/decisions/0024-words.md says why."""
 
 from __future__ import annotations
 
