@@ -54,11 +54,24 @@ def serve(
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=1, max=65535)] = 8000,
     processes: Annotated[int, typer.Option(min=1, max=64, help="With PostgreSQL only.")] = 2,
+    streams: Annotated[
+        str | None, typer.Option(help="HOST:PORT for live streams, by default the next port; off: another process.")
+    ] = None,
 ) -> None:
     """Run the server until stopped."""
     from sync_server.commands import serving
 
-    serving.serve(host, port, processes)
+    serving.serve(host, port, processes, streams)
+
+
+@app.command()
+def streams(
+    address: Annotated[str, typer.Argument(help="HOST:PORT to listen on.")] = "127.0.0.1:8001",
+) -> None:
+    """Hold live streams and gates' long polls in a process of its own, beside `serve --streams off`."""
+    from sync_server.commands import serving
+
+    serving.hold_streams(address)
 
 
 @app.command()

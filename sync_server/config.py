@@ -81,6 +81,10 @@ class Config(BaseModel):
     short_notice_hours: Annotated[int, Field(ge=1, le=24 * 30)] = 24
     blocking_threads: Annotated[int, Field(ge=8, le=4096)] = 256
     database_connections: Annotated[int, Field(ge=2, le=1000)] = 40
+    streams_address: Annotated[str, AfterValidator(_host_and_port)] | None = None
+    streams_url: Annotated[str, _scheme("http", "https"), AfterValidator(_url)] | None = None
+    streams: Annotated[int, Field(ge=10, le=1_000_000)] = 15_000  # that each process holds open
+    streams_per_address: Annotated[int, Field(ge=1)] = 2_000
     metrics_address: Annotated[str, AfterValidator(_host_and_port)] | None = None
     log_level: Literal["debug", "info", "warning", "error"] = "info"
 
@@ -107,10 +111,12 @@ class Config(BaseModel):
     @property
     def metrics_endpoint(self) -> tuple[str, int] | None:
         """Host and port where each process serves its own metrics; None if there is no such endpoint."""
-        if self.metrics_address is None:
-            return None
-        parsed = urlsplit(f"//{self.metrics_address}")
-        return parsed.hostname or "", parsed.port or 0
+        return _endpoint(self.metrics_address)
+
+    @property
+    def streams_endpoint(self) -> tuple[str, int] | None:
+        """Host and port of the streams listener; None if another process, or none, holds streams."""
+        return _endpoint(self.streams_address)
 
     @property
     def key_file(self) -> Path:
@@ -123,6 +129,11 @@ class Config(BaseModel):
     def database_file(self) -> Path:
         """The file of an embedded database."""
         return Path(self.database_url.removeprefix("sqlite://").removeprefix("/"))
+
+
+def _endpoint(address: str | None) -> tuple[str, int] | None:
+    parsed = urlsplit(f"//{address or ''}")
+    return (parsed.hostname or "", parsed.port or 0) if address else None
 
 
 def load(environ: Mapping[str, str]) -> Config:

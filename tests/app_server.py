@@ -21,6 +21,7 @@ from sync_server.config import check
 from sync_server.migrations import schema
 from sync_server.plumbing.principals import SYSTEM, Action, ActionContext
 from sync_server.revisions import queries as revisions
+from sync_server.waiting.listener import StreamsListener, open_socket
 from sync_server.workers import Worker
 from tests.builders import EVENING, a_ticket_request, a_ticket_type, a_venue, an_event
 
@@ -93,9 +94,29 @@ class AppServer:
             schema.upgrade(self.database.engine)
         prepare_database(self.runtime)
         self.app = web_app(self.runtime)
+        self._listener: StreamsListener | None = None
+        self.streams_port = 0
 
     def close(self) -> None:
         self.runtime.close()
+        if self._listener is not None:
+            self._listener.thread.join()
+
+    @property
+    def listener(self) -> StreamsListener:
+        """The streams listener of this server, started when it is first needed."""
+        if self._listener is None:
+            opened = open_socket("127.0.0.1", 0)
+            self.streams_port = int(opened.getsockname()[1])
+            self._listener = StreamsListener(self.parts, self.app, opened)
+            self._listener.thread.start()
+        return self._listener
+
+    def redirect_streams(self) -> None:
+        """Let requests that wait be redirected to the streams listener, as `serve` does."""
+        assert self.listener
+        config = self.parts.config.model_copy(update={"streams_address": f"127.0.0.1:{self.streams_port}"})
+        object.__setattr__(self.parts, "config", config)
 
     def advance(self, ms: int) -> None:
         self.now += ms

@@ -23,6 +23,7 @@ from scripts.benchmarking.facts_stack import CHANGE_EVERY, CHANGED, ISSUED, QUEU
 from scripts.benchmarking.result import Figure, Result, at_least, at_most, both
 from scripts.benchmarking.statistics import Spread
 from scripts.processes.ports import LOOPBACK
+from scripts.processes.streams_address import opened_stream
 from sync_server.events import service as events
 from sync_server.outbox.rabbit import RabbitDelivery
 from sync_server.plumbing.database import after_commit
@@ -121,9 +122,8 @@ class FactsBenchmark(FactsStack):
         """From the end of the commit in this process until the client has read the fact from its stream."""
         self._wait_until_sent()
         path = "/api/live" if of_all else f"/api/events/{self.demo['event']['id']}/live"
-        connection = http.client.HTTPConnection(LOOPBACK, self.port, timeout=TIMEOUT_S)
-        connection.request("GET", path, headers={"Authorization": f"Bearer {self.demo['api_token']}"})
-        stream = connection.getresponse()
+        headers = {"Authorization": f"Bearer {self.demo['api_token']}"}
+        connection, stream = opened_stream(f"{LOOPBACK}:{self.port}", path, headers, TIMEOUT_S)
         if stream.status != 200:
             raise RuntimeError(f"the stream responded {stream.status}")
         _read_until(stream, b"event: ready" if of_all else b"event: counters")

@@ -40,6 +40,7 @@ from scripts.benchmarking.result import Figure, Goal, Result, at_least, at_most
 from scripts.benchmarking.rows_venue import SOLD_OF_A_ROW, Guest, RowsVenue
 from scripts.benchmarking.stadium_event import StadiumEvent
 from scripts.benchmarking.statistics import Spread, interleaved, milliseconds
+from scripts.processes.streams_address import opened_stream
 from shared.clock import wall_clock
 from sync_server.app import ServerRuntime
 from sync_server.plumbing.principals import SYSTEM, ActionContext
@@ -317,9 +318,9 @@ class Page:
     """An open stream of map changes."""
 
     def __init__(self, address: str, path: str, version: str) -> None:
-        self._connection = http.client.HTTPConnection(urlsplit(address).netloc, timeout=TIMEOUT_S)
-        self._connection.request("GET", f"{path}/changes?since={version}", headers={"Accept": "text/event-stream"})
-        self._response = self._connection.getresponse()
+        self._connection, self._response = opened_stream(
+            urlsplit(address).netloc, f"{path}/changes?since={version}", {"Accept": "text/event-stream"}, TIMEOUT_S
+        )
         self._changed = threading.Event()
         self._at = 0
         threading.Thread(target=self._read, daemon=True).start()

@@ -12,6 +12,8 @@ from urllib.parse import urlsplit
 
 import orjson
 
+from scripts.processes.streams_address import streams_netloc
+
 LONGEST_LINE = 8_000_000
 WAIT_S = 20
 
@@ -45,8 +47,9 @@ class MapPages:
 
     def __init__(self, address: str, path: str, token: str, streams: list[MapPage], polls: list[MapPage]) -> None:
         """Streams are authenticated by `token` and show held seats as held; long polls are public."""
-        address_parts = urlsplit(address)
-        self._address, self._path, self._token = (address_parts.hostname, address_parts.port), path, token
+        since = f"{path}/changes?since={streams[0].version}"
+        host, _, port = streams_netloc(urlsplit(address).netloc, since, {"Accept": "text/event-stream"}).partition(":")
+        self._address, self._path, self._token = (host, int(port)), path, token
         self.streams, self.polls = streams, polls
         self.errors: list[BaseException] = []
         self._open = threading.Semaphore(0)

@@ -23,6 +23,7 @@ from sync_server.plumbing.web import (
     request_id,
     require,
 )
+from sync_server.waiting.handing_over import listener_url
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -30,7 +31,7 @@ T = TypeVar("T")
 bp = APIBlueprint("admin", __name__, url_prefix="/admin", template_folder="templates", enable_openapi=False)
 
 CONTENT_SECURITY_POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'{streams}; "
     "form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 )
 
@@ -85,7 +86,9 @@ def current_organisation() -> str:
 
 @bp.after_request
 def _set_security_headers(response: Response) -> Response:
-    response.headers["Content-Security-Policy"] = CONTENT_SECURITY_POLICY
+    # Without a proxy streams are at another port, to which the server redirects.
+    streams = listener_url()
+    response.headers["Content-Security-Policy"] = CONTENT_SECURITY_POLICY.format(streams=streams and f" {streams}")
     response.headers["X-Frame-Options"] = "DENY"
     response.headers["Cache-Control"] = "no-store"
     return response

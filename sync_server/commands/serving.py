@@ -16,20 +16,31 @@ from sync_server.commands.console import echo, open_runtime
 from sync_server.migrations import schema
 from sync_server.plumbing import metrics_server
 from sync_server.plumbing.logs import LOG
+from sync_server.waiting import listener
+from sync_server.waiting.listener import StreamsListener
 from sync_server.workers import Worker
 
 # With Granian's defaults, bursts of a thousand connections hang for half a minute.
 BACKLOG = 4096
 BACKPRESSURE = 2048
 KILL_AFTER_S = 3
+STREAMS_ADDRESS = "GATEHOUSE_STREAMS_ADDRESS"
 
 
-def serve(host: str, port: int, processes: int) -> None:
-    """Answer requests until stopped; on SQLite a single process answers them and runs the worker."""
+OFF = "off"
+"""Instead of an address: another process holds the streams."""
+
+
+def serve(host: str, port: int, processes: int, streams: str | None = None) -> None:
+    """Answer requests until stopped; on SQLite a single process answers them and runs the worker.
+
+    Every process also listens for streams at `streams`, by default at the next port that is free.
+    """
     from granian.constants import Interfaces
     from granian.log import LogLevels
     from granian.server import Server
 
+    _choose_streams_address(host, port, streams)
     config = settings.from_environment()
     with (
         open_runtime() as runtime
@@ -37,6 +48,9 @@ def serve(host: str, port: int, processes: int) -> None:
         schema.require_declared(runtime.parts.database.engine)
     _require_free(host, port)
     echo(f"Gatehouse is running at http://{host}:{port}/")
+    if config.streams_address is not None:
+        _require_free(*(config.streams_endpoint or (host, port)))
+        echo(f"Streams are at http://{config.streams_address}/")
     Server(
         "sync_server.commands.serving:serving_app",
         address=host,
@@ -51,6 +65,28 @@ def serve(host: str, port: int, processes: int) -> None:
         log_level=LogLevels.warning,
         log_access=False,
     ).serve()
+
+
+def _choose_streams_address(host: str, port: int, streams: str | None) -> None:
+    """Put the address into the environment, from where each server process takes it."""
+    if streams == OFF:
+        os.environ.pop(STREAMS_ADDRESS, None)
+        return
+    if streams is None and STREAMS_ADDRESS not in os.environ:
+        streams = f"{f'[{host}]' if ':' in host else host}:{_free_port_after(host, port)}"
+    if streams is not None:
+        os.environ[STREAMS_ADDRESS] = streams
+
+
+def _free_port_after(host: str, port: int) -> int:
+    """The next port, or any other where that is taken."""
+    for candidate in (port + 1, 0):
+        try:
+            with listener.open_socket(host, candidate, shared=False) as opened:
+                return int(opened.getsockname()[1])
+        except (OSError, OverflowError):
+            continue
+    raise SettingsError(f"Cannot listen for streams on {host}: choose an address with --streams.")
 
 
 def _require_free(host: str, port: int) -> None:
@@ -85,7 +121,35 @@ def serving_app() -> APIFlask:
         threading.Thread(
             target=Worker(runtime.parts).run, args=(runtime.parts.stop,), name="worker", daemon=True
         ).start()
-    return web_app(runtime)
+    app = web_app(runtime)
+    start_streams(runtime, app)
+    return app
+
+
+def start_streams(runtime: ServerRuntime, app: APIFlask) -> StreamsListener | None:
+    """Listen for streams on a thread of this process, if the settings say so."""
+    endpoint = runtime.parts.config.streams_endpoint
+    if endpoint is None:
+        return None
+    streams = StreamsListener(runtime.parts, app, listener.open_socket(*endpoint))
+    streams.thread.start()
+    return streams
+
+
+def hold_streams(address: str) -> None:
+    """Hold streams and gates' long polls until stopped, in a process of its own; PostgreSQL only."""
+    config = settings.load(os.environ | {STREAMS_ADDRESS: address})
+    if config.embedded:
+        raise SettingsError("On SQLite `serve` itself holds the streams: use its option --streams.")
+    with open_runtime(config) as runtime:
+        schema.require_declared(runtime.parts.database.engine)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, lambda *_: runtime.parts.stop.set())
+        start_background_loops(runtime, runtime.parts.stop)
+        streams = start_streams(runtime, web_app(runtime))
+        echo(f"Streams are at http://{address}/")
+        while streams is not None and streams.thread.is_alive():
+            streams.thread.join(0.5)  # signals are handled in between
 
 
 def _stop_on_signal(runtime: ServerRuntime) -> None:

@@ -14,6 +14,7 @@ from shared.errors import NotFound
 from sync_server.events import queries as events
 from sync_server.events import rules
 from sync_server.holds import inventory, queries
+from sync_server.holds.occupancy_shown import shown_counts
 from sync_server.holds.queries import Occupancy
 from sync_server.outbox.catalogue import kind_of
 from sync_server.outbox.fact_kinds import RECOUNT
@@ -128,21 +129,9 @@ def occupancy_payload(session: Session, organisation_id: str, event_id: str, now
 
 
 def shares(total: int, occupancy: Occupancy) -> dict[str, Any]:
-    """The counts as pages get them."""
+    """The counts as organisers get them."""
     available = max(0, total - occupancy.taken)
-
-    def percent(part: int) -> float:
-        return round(100 * part / total, 1) if total else 0.0
-
-    return {
-        "total": total,
-        "total_available": available,
-        "total_held": occupancy.held,
-        "total_sold": occupancy.sold,
-        "percent_available": percent(available),
-        "percent_held": percent(occupancy.held),
-        "percent_sold": percent(occupancy.sold),
-    }
+    return shown_counts(total, available, occupancy.held, occupancy.sold, organiser=True)
 
 
 def _read(session: Session, organisation_id: str, event_id: str, now: Millis) -> tuple[int, Occupancy]:

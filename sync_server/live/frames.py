@@ -4,27 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 import orjson
 
+from sync_server.holds.occupancy_shown import public_counts
 from sync_server.outbox.catalogue import kind_of
 from sync_server.plumbing.messaging.bus import Notification
-
-RECONNECT_MS: Final = 3_000
-HINT: Final = f"retry: {RECONNECT_MS}\n\n"
-HEARTBEAT: Final = ": heartbeat\n\n"
-
-_PUBLIC_FIELDS: Final = (
-    "total",
-    "total_available",
-    "total_held",
-    "total_sold",
-    "percent_available",
-    "percent_held",
-    "percent_sold",
-)
-"""What the public may know of an event's seats: how many, never which or whose."""
+from sync_server.waiting.handing_over import StreamText
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +22,16 @@ class Frame:
     payload: Any
     order: int | None = None
 
-    def text(self) -> str:
-        """The wire format."""
-        id = "" if self.order is None else f"id: {self.order}\n"
-        return f"event: {self.name}\n{id}data: {orjson.dumps(self.payload).decode()}\n\n"
+    @property
+    def message_id(self) -> str:
+        """The id of the fact that this frame tells; empty for everything else."""
+        return "" if self.order is None else self.payload.get("message_id", "")
+
+    def encoded(self) -> StreamText:
+        """The wire format, made once for all readers."""
+        id = b"" if self.order is None else b"id: %d\n" % self.order
+        text = b"event: %b\n%bdata: %b\n\n" % (self.name.encode(), id, orjson.dumps(self.payload))
+        return StreamText(text, self.message_id)
 
 
 def fact_frame(notice: Mapping[str, Any]) -> Frame:
@@ -69,6 +62,5 @@ def public_frames(notes: Iterable[Notification], event_id: str) -> Iterator[Fram
 
 def occupancy_frames(counts: Mapping[str, Any], event_id: str) -> Iterator[Frame]:
     """The public numbers; nothing for an event without a capacity, which never sells out."""
-    numbers = {name: counts[name] for name in _PUBLIC_FIELDS if name in counts}
-    if numbers and counts.get("total") != 0:
-        yield Frame("occupancy", {"event_id": event_id, **numbers})
+    if counts.get("total"):
+        yield Frame("occupancy", {"event_id": event_id, **public_counts(counts)})

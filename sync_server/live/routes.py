@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 
 from apiflask import APIBlueprint
 from flask import Response, current_app, request
 
 from shared.errors import NotFound
-from sync_server.accounts import queries as accounts
+from sync_server.accounts.access import still_allowed
 from sync_server.events import public_queries, summaries
 from sync_server.events import queries as events
-from sync_server.live import schemas, stream
+from sync_server.live import schemas, sources
 from sync_server.live.counters_cache import CountersCache, counters_cache
-from sync_server.live.sources import EventSource, OrganisationSource, PublicEventSource, ReplayPosition
-from sync_server.live.stream import Reader, StreamSource
-from sync_server.plumbing.api.open_streams import StreamKind, streams
+from sync_server.live.sources import FactStream
 from sync_server.plumbing.messaging import bus
-from sync_server.plumbing.parts import Parts, parts
+from sync_server.plumbing.parts import parts
 from sync_server.plumbing.principals import Action
-from sync_server.plumbing.web import current_principal, organisation, requires
+from sync_server.plumbing.web import organisation, requires
+from sync_server.waiting.handing_over import ReaderKind, Stream, hand_over
 
 bp = APIBlueprint("live", __name__, url_prefix="/api", tag="Live")
 
-POLL_INTERVAL_S = 10.0
-POLL_INTERVAL_WITHOUT_BUS_S = 5.0
-"""While other processes make changes that the bus does not announce."""
 STREAM = {200: "Server-sent events (text/event-stream)"}
 
 
@@ -62,10 +57,19 @@ def live(event_id: str) -> Response:
     """
     organisation_id, here = organisation(), parts()
     with here.database.reading() as session:
-        event = events.details(session, organisation_id, event_id)  # answers 404 before a stream slot is taken
-    position = ReplayPosition(here, organisation_id, _last_seen(), event.number)
+        event = events.details(session, organisation_id, event_id)  # answers 404 before the stream begins
+    facts, cache = FactStream(here, organisation_id, event.number), _counters_cache()
     topics = [bus.event_topic(event.id), bus.occupancy_topic(organisation_id, event.number)]
-    return _stream(EventSource(position, _counters_cache(), event), topics, StreamKind.BROWSER, _still_allowed())
+    return hand_over(
+        Stream(
+            ("event", organisation_id, event.id),
+            topics,
+            partial(sources.EventSource, facts, cache, event),
+            partial(sources.event_opening, facts, cache, event, _last_seen()),
+            ReaderKind.BROWSER,
+            still_allowed(),
+        )
+    )
 
 
 @bp.get("/live")
@@ -78,8 +82,17 @@ def live_of_all() -> Response:
     null if the status did not change. `Last-Event-ID` resumes the stream, or gets `reset`.
     """
     organisation_id = organisation()
-    source = OrganisationSource(ReplayPosition(parts(), organisation_id, _last_seen()))
-    return _stream(source, [bus.organisation_topic(organisation_id)], StreamKind.BROWSER, _still_allowed())
+    facts = FactStream(parts(), organisation_id)
+    return hand_over(
+        Stream(
+            ("organisation", organisation_id),
+            [bus.organisation_topic(organisation_id)],
+            partial(sources.OrganisationSource, facts),
+            partial(sources.organisation_opening, facts, _last_seen()),
+            ReaderKind.BROWSER,
+            still_allowed(),
+        )
+    )
 
 
 @bp.get("/public/events/<event_id>/live")
@@ -91,47 +104,15 @@ def live_for_anybody(event_id: str) -> Response:
         event = public_queries.listing_fields(session, event_id)
     if event is None or event.status.value not in events.VISIBLE_STATUSES:
         raise NotFound("There is no such event.", code="event_not_found")
-
-    def visible() -> bool:
-        with here.database.reading() as session:
-            now = public_queries.listing_fields(session, event_id)
-        return now is not None and now.status.value in events.VISIBLE_STATUSES
-
-    topics = [bus.event_topic(event_id), bus.occupancy_topic(event.organisation_id, event.number)]
-    return _stream(PublicEventSource(here, event.organisation_id, event_id), topics, StreamKind.VISITOR, visible)
-
-
-def _stream(source: StreamSource, topics: list[str], kind: StreamKind, allowed: Callable[[], bool]) -> Response:
-    here, slots = parts(), streams()
-    slots.acquire(kind)
-    reader = Reader(allowed, here.stop, here.monotonic, partial(_poll_interval_s, here))
-    # Listens before the first query: what happens between the two is sent, not lost.
-    listener = here.bus.listen(topics)
-    text = stream.stream_text(source, listener, reader)
-    response = Response(text, content_type="text/event-stream; charset=utf-8")
-    response.headers["Cache-Control"] = "no-store"
-    response.headers["X-Accel-Buffering"] = "no"
-    response.call_on_close(lambda: slots.release(kind))
-    response.call_on_close(listener.close)  # a reader that leaves before the first frame never enters the generator
-    return response
-
-
-def _still_allowed() -> Callable[[], bool]:
-    """A check whether the user may still read in the organisation that they opened the stream for."""
-    here, user, organisation_id = parts(), current_principal(), organisation()
-
-    def allowed() -> bool:
-        with here.database.reading() as session:
-            now = accounts.refreshed_principal(session, user, here.clock())
-        return now is not None and now.organisation_id == organisation_id and here.may(now, Action.READ)
-
-    return allowed
-
-
-def _poll_interval_s(here: Parts) -> float:
-    bus_connected = here.backends.bus_connected
-    announced = here.config.embedded or (bus_connected is not None and bus_connected())
-    return POLL_INTERVAL_S if announced else POLL_INTERVAL_WITHOUT_BUS_S
+    return hand_over(
+        Stream(
+            ("public event", event_id),
+            [bus.event_topic(event_id), bus.occupancy_topic(event.organisation_id, event.number)],
+            partial(sources.PublicEventSource, here, event_id),
+            partial(sources.public_opening, here, event.organisation_id, event_id),
+            ReaderKind.VISITOR,
+        )
+    )
 
 
 def _last_seen() -> str:

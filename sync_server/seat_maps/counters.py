@@ -14,6 +14,7 @@ from shared.errors import NotFound
 from sync_server.events import queries as events
 from sync_server.events import rules
 from sync_server.holds import occupancy
+from sync_server.holds.occupancy_shown import shown_counts
 from sync_server.plumbing.api.schemas import iso
 from sync_server.plumbing.caching.cache import Cache, CacheKey, CacheLifetime, organisation_key
 from sync_server.seat_maps.map_cache import MapCache
@@ -103,8 +104,4 @@ def _shares(zones: Iterable[ZoneCount], *, organiser: bool) -> dict[str, Any]:
     counts = list(zones)
     total, held, sold = (sum(getattr(zone, field) for zone in counts) for field in ("total", "held", "sold"))
     left = sum(max(0, zone.total - zone.held - zone.sold) for zone in counts)
-    numbers = (
-        {"available": left, "held": held, "sold": sold} if organiser else {"available": left, "taken": held + sold}
-    )
-    percents = {f"percent_{name}": round(100 * count / total, 1) if total else None for name, count in numbers.items()}
-    return {"total": total, **numbers, **percents}
+    return shown_counts(total, left, held, sold, organiser=organiser)

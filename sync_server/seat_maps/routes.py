@@ -9,7 +9,7 @@ from apiflask import APIBlueprint
 from flask import Response, request
 
 from shared.errors import InvalidRequest
-from sync_server.plumbing.api.open_streams import StreamKind, streams
+from sync_server.accounts.access import still_allowed
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.principals import Action
 from sync_server.plumbing.web import context, organisation, requires
@@ -17,10 +17,11 @@ from sync_server.seat_maps import attendance, counters, editing, schemas
 from sync_server.seat_maps.map_cache import MapSnapshot
 from sync_server.seat_maps.map_json import ENCODINGS, EncodedJson
 from sync_server.seat_maps.map_responses import ResponseKind
-from sync_server.seat_maps.stream import Reader
+from sync_server.seat_maps.stream import MapReading
 from sync_server.seat_maps.viewers import Viewer, viewer
 from sync_server.seat_maps.wiring import map_responses
 from sync_server.seating.bitmap import pack
+from sync_server.waiting.handing_over import hand_over
 
 bp = APIBlueprint("seat_maps", __name__, url_prefix="/api/events/<event_id>", tag="Seat maps")
 
@@ -80,14 +81,16 @@ def changes(event_id: str, query_data: schemas.ChangesQuery) -> Response:
     since = request.headers.get("Last-Event-ID", "") or query_data.since
     if not since:
         raise InvalidRequest("since: give the version that you have, from the map's state.", field="since")
-    who = viewer(map_responses().inputs.load(event_id))
-    reader = Reader(parts(), map_responses(), who, since)
+    inputs = map_responses().inputs.load(event_id)
+    who = viewer(inputs)
+    reading = MapReading(parts(), map_responses(), who)
     if request.accept_mimetypes.best_match([JSON, "text/event-stream"]) == "text/event-stream":
-        return _stream(reader)
+        reading.recent_changes(since)  # answers 404 before the stream begins
+        return hand_over(reading.stream(since, still_allowed() if who.organiser else None))
+    response = _cacheable(Response(reading.changes(since).text, content_type=JSON), who)
     if not query_data.wait:
-        return _cacheable(Response(reader.changes().text, content_type=JSON), who)
-    with streams().slot(_stream_kind(who)):
-        return _cacheable(Response(reader.wait(query_data.wait).text, content_type=JSON), who)
+        return response
+    return hand_over(reading.long_poll(since, query_data.wait, list(response.headers.items())))
 
 
 @bp.post("/seatmap/blocked")
@@ -147,21 +150,6 @@ def _snapshot(event_id: str) -> Iterator[tuple[Viewer, MapSnapshot]]:
         map_responses().maps.snapshot(session, who.organisation_id, event_id, parts().clock()) as snapshot,
     ):
         yield who, snapshot
-
-
-def _stream_kind(who: Viewer) -> StreamKind:
-    return StreamKind.BROWSER if who.organiser else StreamKind.VISITOR
-
-
-def _stream(reader: Reader) -> Response:
-    reader.changes()  # answers 404 before a stream slot is taken
-    slots, kind = streams(), _stream_kind(reader.viewer)
-    slots.acquire(kind)
-    response = Response(reader.frames(), content_type="text/event-stream; charset=utf-8")
-    response.headers["Cache-Control"] = "no-store"
-    response.headers["X-Accel-Buffering"] = "no"
-    response.call_on_close(lambda: slots.release(kind))
-    return response
 
 
 def _encoded(document: EncodedJson, who: Viewer, caching: str = "") -> Response:

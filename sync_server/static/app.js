@@ -33,7 +33,7 @@ function show(section, counters) {
 }
 
 function follow(section) {
-  const stream = new EventSource(section.dataset.live);
+  const stream = new EventSource(section.dataset.live, { withCredentials: true });
   stream.addEventListener("counters", (event) => show(section, JSON.parse(event.data)));
   stream.addEventListener("status", () => location.reload());
   addEventListener("pagehide", () => stream.close());

@@ -163,7 +163,7 @@ class Seats {
   }
 
   follow() {
-    const stream = new EventSource(`${this.map}/changes?since=${encodeURIComponent(this.version)}`);
+    const stream = new EventSource(`${this.map}/changes?since=${encodeURIComponent(this.version)}`, { withCredentials: true });
     stream.onopen = () => this.showStatus("The map is up to date and follows changes.", "good");
     stream.onerror = () => this.showStatus("The connection is lost: the map may be out of date.", "warn");
     stream.addEventListener("changes", (event) => this.applyChanges(JSON.parse(event.data)));

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 
 from apiflask import APIBlueprint
@@ -16,13 +17,16 @@ from sync_server.devices import queries as devices
 from sync_server.devices import service as device_service
 from sync_server.devices.identity import server_key
 from sync_server.devices.rules import DeviceAction
-from sync_server.plumbing.api.open_streams import StreamKind, streams
 from sync_server.plumbing.logs import LOG
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.web import current_actor, request_id
 from sync_server.revisions.access import head_notifier
 from sync_server.sync import hello, pull, push
 from sync_server.sync.signed import answer, error_answer, message, signed_by_device, signing_device
+
+SPARE_THREADS = 32
+"""Threads on which no gate may wait: short requests and health checks need them."""
+WAITING_ROOM = "sync.waiting_room"
 
 bp = APIBlueprint("sync", __name__, url_prefix=protocol.PATH, enable_openapi=False)
 
@@ -69,8 +73,13 @@ def changes() -> Response:
     poll = pull.LongPoll(parts().database, head_notifier(), parts().stop, server_key().private)
     if not wanted.wait:
         return _changes(poll, wanted)
-    with streams().slot(StreamKind.GATE):
+    room = _waiting_room()
+    if not room.acquire(blocking=False):
+        raise Unavailable("Too many gates are waiting at this server.", code="too_many_streams", retry_after=5)
+    try:
         return _changes(poll, wanted)
+    finally:
+        room.release()
 
 
 @bp.post("/journal")
@@ -81,6 +90,14 @@ def journal() -> Response:
     with parts().database.writing() as session:
         response = push.journal(session, signing_device().device, upload, parts().sealer, parts().clock())
     return answer(response)
+
+
+def _waiting_room() -> threading.BoundedSemaphore:
+    """Threads on which gates may wait: the others are for requests that are answered at once."""
+    threads = parts().config.blocking_threads
+    fresh = threading.BoundedSemaphore(max(threads - SPARE_THREADS, threads // 4, 1))
+    room: threading.BoundedSemaphore = parts().local_state.setdefault(WAITING_ROOM, fresh)
+    return room
 
 
 def _changes(poll: pull.LongPoll, wanted: protocol.ChangesRequest) -> Response:

@@ -66,6 +66,7 @@ def an_evening(folder: Path) -> Iterator[AdminScenario]:
     world = World(f"sqlite:///{folder / 'evening.db'}", folder)
     _owner(world)
     west = _scans(world)
+    world.redirect_streams()
     server = make_server("127.0.0.1", 0, world.app, threaded=True)
     serving = threading.Thread(target=server.serve_forever)
     working = threading.Thread(target=Worker(world.parts).run, args=(world.parts.stop,))  # sends changes to the pages

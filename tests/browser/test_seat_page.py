@@ -36,6 +36,7 @@ def app_server(sqlite_url: str, tmp_path: Path) -> Iterator[AppServer]:
 @contextmanager
 def served(app_server: AppServer) -> Iterator[str]:
     """Serve the application on a local port."""
+    app_server.redirect_streams()
     server = make_server("127.0.0.1", 0, app_server.app, threaded=True)
     serving = threading.Thread(target=server.serve_forever)
     serving.start()

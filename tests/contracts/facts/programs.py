@@ -12,6 +12,7 @@ from typing import Any
 
 from scripts.processes.child import Child
 from scripts.processes.ports import LOOPBACK, free_port
+from scripts.processes.streams_address import opened_stream
 from sync_server.commands import demo
 from tests.contracts.facts.world import Sender
 
@@ -101,10 +102,10 @@ class Stream:
     """An open stream; close it, or use it as a context."""
 
     def __init__(self, server: Server, path: str, last_seen: str = "", *, guest: bool = False) -> None:
-        self._connection = http.client.HTTPConnection(LOOPBACK, server.port, timeout=PATIENCE_S)
         headers = {} if guest else dict(server.programs.signed_in)
-        self._connection.request("GET", path, headers=headers | ({"Last-Event-ID": last_seen} if last_seen else {}))
-        self.answer = self._connection.getresponse()
+        headers |= {"Last-Event-ID": last_seen} if last_seen else {}
+        netloc = f"{LOOPBACK}:{server.port}"
+        self._connection, self.answer = opened_stream(netloc, path, headers, PATIENCE_S)
 
     def next(self) -> dict[str, str]:
         """The next frame with a name, by its fields; of those that say nothing a minute's worth at most."""

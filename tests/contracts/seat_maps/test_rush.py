@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -10,9 +11,10 @@ from tests.app_server import ApiClient, AppServer
 from tests.contracts.holds.seated_event import SeatedEvent as Shop
 from tests.contracts.holds.seated_event import a_seated_event as a_shop
 from tests.contracts.seat_maps.mapped_event import FREE, HELD, TAKEN, MappedEvent, Page, a_mapped_event
-from tests.contracts.seat_maps.test_streams import Stream
+from tests.contracts.seat_maps.test_streams import open_stream
 from tests.contracts.seat_maps.test_with_holds import Shown
 from tests.contracts.seating.stage import a_layout, stalls
+from tests.stream_client import StreamClient, ask_listener
 
 ROWS = "ABCDEFGHIJ"
 GONE = 24
@@ -57,7 +59,7 @@ def test_polling_and_streaming_pages_are_right_while_guests_reserve(app_server: 
     pages = [
         mapped.page(api) for pair in zip(organisers, (shop.guest() for _ in range(3)), strict=True) for api in pair
     ]
-    streams, polls = [Stream(page) for page in pages[:3]], pages[3:]
+    streams, polls = [open_stream(page) for page in pages[:3]], pages[3:]
     stop = threading.Event()
     working = threading.Thread(target=Worker(app_server.parts).run, args=(stop,))
     working.start()
@@ -74,7 +76,7 @@ def test_polling_and_streaming_pages_are_right_while_guests_reserve(app_server: 
             app_server.parts.stop.set()
     working.join()
     for stream in streams:
-        stream.end()
+        stream.close()
     taken = {shop.number(name) for name, state in shop.states().items() if state == HELD}
     assert len(taken) == GONE
     for page in pages:
@@ -95,12 +97,13 @@ def _is_behind(page: Page) -> bool:
 
 def _follow_by_polls(mapped: Shown, page: Page) -> None:
     while _is_behind(page):
-        page.apply(page.api.get(f"{mapped.path}/changes?since={page.version}&wait=10"))
+        path = f"{mapped.path}/changes?since={page.version}&wait=10"
+        page.apply(json.loads(ask_listener(page.mapped.app_server, page.api, path)[1].read()))
 
 
-def _follow_by_stream(page: Page, stream: Stream) -> None:
+def _follow_by_stream(page: Page, stream: StreamClient) -> None:
     while _is_behind(page):
-        page.apply((stream.next() or ("", {}))[1])
+        page.apply(stream.next().data)
 
 
 def _hold_some(mapped: MappedEvent, seats: range) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from scripts.processes.child import Child
 from scripts.processes.ports import LOOPBACK, free_port
+from scripts.processes.streams_address import opened_stream
 
 ROOT = Path(__file__).parents[3]
 
@@ -102,9 +103,7 @@ def test_open_streams_end_when_the_server_stops(tmp_path: Path) -> None:
     server.start()
     try:
         server.wait_until(lambda: is_ready(port))
-        connection = http.client.HTTPConnection(LOOPBACK, port, timeout=30)
-        connection.request("GET", "/api/live", headers={"Authorization": f"Bearer {token}"})
-        stream = connection.getresponse()
+        _, stream = opened_stream(f"{LOOPBACK}:{port}", "/api/live", {"Authorization": f"Bearer {token}"}, 30)
         first = b"".join(stream.readline() for _ in range(3))
         assert b"event: ready" in first
         server.stop()

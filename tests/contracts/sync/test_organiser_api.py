@@ -9,10 +9,10 @@ import pytest
 from sqlalchemy import text
 
 from shared.scans import EntryKind, encode
-from sync_server.plumbing.api.open_streams import streams
 from sync_server.plumbing.api.schemas import iso
 from tests.app_server import ApiClient, AppServer, Concert
 from tests.contracts.sync.office_gates import a_device, a_gate, shown
+from tests.stream_client import StreamClient
 
 
 def rivals(app_server: AppServer) -> ApiClient:
@@ -151,38 +151,15 @@ def test_the_numbers_of_an_evening(app_server: AppServer, concert: Concert) -> N
     assert concert.api.get(f"{concert.path}/counters")["silent"] == 1
 
 
-def told_first(answer: Any) -> str:
-    """The first numbers of a stream; the reader then leaves."""
-    frames = (text.decode() if isinstance(text, bytes) else str(text) for text in answer.response)
-    first = next(text for text in frames if text.startswith("event: counters"))
-    answer.close()
-    return first
-
-
 def test_a_stream_sends_the_numbers_and_continues_where_a_reader_left(app_server: AppServer, concert: Concert) -> None:
-    first = told_first(concert.api.client.get(f"{concert.path}/live", headers=concert.api.headers))
-    assert first.startswith("event: counters\nid: ")
-    seen = first.split("\n")[1].removeprefix("id: ")
+    with StreamClient(app_server, concert.api, f"{concert.path}/live") as stream:
+        seen = stream.until("counters").id
     _, gate = a_gate(app_server, concert)
     gate.admit(404, event=concert.number)
     gate.upload()
     app_server.advance(1_000)
-    again = concert.api.headers | {"Last-Event-ID": seen}
-    news = told_first(concert.api.client.get(f"{concert.path}/live", headers=again))
-    assert json.loads(news.split("data: ")[1])["entries"] == 1
-
-
-def test_readers_beyond_the_share_of_browsers_are_asked_to_come_again(app_server: AppServer, concert: Concert) -> None:
-    with app_server.app.app_context():
-        seats = streams()
-    open_streams = [
-        concert.api.client.get(f"{concert.path}/live", headers=concert.api.headers) for _ in range(seats.browser_limit)
-    ]
-    refused = concert.api.ask("GET", f"{concert.path}/live")
-    assert (refused.status_code, refused.headers["Retry-After"]) == (503, "5")
-    for stream in open_streams:
-        stream.close()
-    assert concert.api.client.get(f"{concert.path}/live", headers=concert.api.headers).status_code == 200
+    with StreamClient(app_server, concert.api, f"{concert.path}/live", seen) as again:
+        assert again.until("counters").data["entries"] == 1
 
 
 def test_late_entries_are_accepted_with_a_note(app_server: AppServer, concert: Concert) -> None:

@@ -14,9 +14,10 @@ HELD = {
     "seat_id": "s-1",
     "hold_id": "h-1",
     "event_id": "e1",
-    "total_available": 9,
-    "total_held": 1,
-    "total_sold": 0,
+    "total": 10,
+    "available": 9,
+    "held": 1,
+    "sold": 0,
     "percent_available": 90,
     "percent_held": 10,
     "timestamp": "2026-07-04T16:00:00Z",
@@ -64,16 +65,16 @@ def test_public_frames_have_counts_but_no_seats_or_holders() -> None:
     )
     assert seats.payload == {
         "event_id": "e1",
-        "total_available": 9,
-        "total_held": 1,
-        "total_sold": 0,
-        "percent_available": 90,
-        "percent_held": 10,
+        "total": 10,
+        "available": 9,
+        "taken": 1,
+        "percent_available": 90.0,
+        "percent_taken": 10.0,
     }
     assert (status.name, status.order) == ("status", None)
     assert "message_id" not in status.payload
 
 
 def test_event_without_a_capacity_has_no_public_counts() -> None:
-    unlimited = HELD | {"total": 0, "total_available": 0}
+    unlimited = HELD | {"total": 0, "available": 0}
     assert list(public_frames([Notification(occupancy_topic("org", 7), unlimited)], "e1")) == []

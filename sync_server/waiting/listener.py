@@ -1,0 +1,69 @@
+"""Runs the streams listener: a loop of its own on a thread of the server process, or as a process of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import threading
+from wsgiref.types import WSGIApplication
+
+import uvicorn
+
+from sync_server.plumbing.logs import LOG
+from sync_server.plumbing.parts import Parts
+from sync_server.waiting.asgi import StreamsApp
+
+BACKLOG = 4096
+STOP_WITHIN_S = 2
+"""Readers that do not read their end are cut off after this."""
+
+
+def open_socket(host: str, port: int, *, shared: bool = True) -> socket.socket:
+    """A socket at this address; if `shared`, several processes may listen there and divide the connections."""
+    family, kind, number, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    opened = socket.socket(family, kind, number)
+    opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    if shared:
+        opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+    opened.bind(address)
+    opened.listen(BACKLOG)
+    opened.setblocking(False)
+    return opened
+
+
+class StreamsListener:
+    """Serves streams and long polls on one socket until the server stops."""
+
+    def __init__(self, parts: Parts, wsgi_app: WSGIApplication, opened: socket.socket) -> None:
+        self._parts, self._socket = parts, opened
+        self.app = StreamsApp(parts, wsgi_app)
+        self.thread = threading.Thread(target=self.run, name="streams")
+
+    def run(self) -> None:
+        """Serve until the server stops. Not for the main thread, where uvicorn would take the signals."""
+        asyncio.run(self._serve())
+
+    async def _serve(self) -> None:
+        config = uvicorn.Config(
+            self.app,
+            http="h11",
+            ws="none",
+            lifespan="off",
+            interface="asgi3",
+            log_config=None,
+            access_log=False,
+            proxy_headers=False,
+            server_header=False,
+            backlog=BACKLOG,
+            timeout_keep_alive=30,
+            timeout_graceful_shutdown=STOP_WITHIN_S,
+        )
+        server = uvicorn.Server(config)
+        serving = asyncio.create_task(server.serve(sockets=[self._socket]))
+        try:
+            await self.app.hub.keep(self._parts.stop)
+        except Exception as problem:
+            LOG.error("streams_failed", exc_info=problem)
+        server.should_exit = True
+        await serving
+        self.app.hub.close()
