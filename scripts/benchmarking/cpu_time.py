@@ -28,6 +28,15 @@ def cpu_seconds(programs: Mapping[str, int]) -> CpuSeconds:
     }
 
 
+def descendants(root: int) -> list[int]:
+    """A process and all that it has started, directly or not."""
+    parents = {
+        int(file.parent.name): int(file.read_text().rpartition(")")[2].split()[1])
+        for file in Path("/proc").glob("[0-9]*/stat")
+    }
+    return [id for id in parents if _descends_from(id, root, parents)]
+
+
 def _descends_from(id: int, root: int, parents: Mapping[int, int]) -> bool:
     while id not in {root, 0}:
         id = parents.get(id, 0)
