@@ -10,7 +10,7 @@ from wsgiref.types import WSGIApplication
 
 import orjson
 
-from shared.errors import GatehouseError, TooLarge, Unavailable
+from shared.errors import GatehouseError, NotFound, TooLarge, Unavailable
 from sync_server.plumbing.logs import LOG
 from sync_server.plumbing.parts import Parts
 from sync_server.waiting import wsgi_call
@@ -28,6 +28,7 @@ RawHeaders = list[tuple[bytes, bytes]]
 MAX_BODY: Final = 1024 * 1024
 MAX_OPENING: Final = 4_096
 """Requests that may wait for a pool thread; more are refused at once."""
+ONLY_STREAMS: Final = "This address serves streams only. Send other requests to the address of the server."
 HINT: Final = b"retry: 2000\n\n"
 UNSENT: Final = frozenset({"content-length", "connection", "transfer-encoding"})
 
@@ -51,11 +52,16 @@ class StreamsApp:
                 await _send_answer(_refusal(error), send, cors)
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send, cors: RawHeaders) -> None:
+        if scope["method"] != "GET":
+            raise NotFound(ONLY_STREAMS)
         called = await self._call(scope, await _body(receive))
         handed_over = called.handed_over
-        if handed_over is None or called.answer.status >= 400:
+        if called.answer.status >= 400:
             await _send_answer(called.answer, send, cors)
             return
+        if handed_over is None:
+            # Everything else stays on the server's own address, whose limits and headers are made for it.
+            raise NotFound(ONLY_STREAMS)
         waiting = handed_over.waiting
         with self.places.taking(waiting.kind, handed_over.address):
             if isinstance(waiting, Stream):

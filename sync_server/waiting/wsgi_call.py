@@ -67,7 +67,8 @@ def _environ(scope: Any, body: bytes) -> dict[str, Any]:
     }
     for raw_name, raw_value in scope["headers"]:
         name, value = raw_name.decode("latin-1").upper().replace("-", "_"), raw_value.decode("latin-1")
-        if name == "CONTENT_LENGTH":
+        # A name with an underscore would stand for another header with a dash, as of a proxy: nobody sends one rightly.
+        if name == "CONTENT_LENGTH" or b"_" in raw_name:
             continue
         key = name if name == "CONTENT_TYPE" else f"HTTP_{name}"
         separator = "; " if name == "COOKIE" else ","

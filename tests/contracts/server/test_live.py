@@ -9,7 +9,7 @@ from sync_server.plumbing.messaging.bus import occupancy_topic
 from tests.app_server import ApiClient, AppServer, Concert, a_concert
 from tests.builders import an_event
 from tests.contracts.facts.memory import eventually
-from tests.stream_client import StreamClient
+from tests.stream_client import StreamClient, ask_listener
 
 
 def test_an_organisations_stream_sends_changes_of_its_events(app_server: AppServer, concert: Concert) -> None:
@@ -181,3 +181,17 @@ def test_a_stream_ends_with_the_server_and_releases_its_slot(app_server: AppServ
     assert stream.rest() == []
     stream.close()
     eventually(lambda: app_server.listener.app.places.taken == 0, "its place is free again")
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [("GET", "/api/events"), ("POST", "/api/events"), ("GET", "/admin/"), ("DELETE", "/api/session")],
+)
+def test_the_listener_of_streams_answers_nothing_else(
+    app_server: AppServer, api: ApiClient, method: str, path: str
+) -> None:
+    """Its answers may be read by pages on other ports of the same host, which must not reach the whole API."""
+    connection, response = ask_listener(app_server, api, path, method, Origin="http://127.0.0.1:9")
+    assert response.status in {302, 404}
+    assert b"streams only" in response.read() or response.status == 302
+    connection.close()
