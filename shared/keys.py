@@ -1,8 +1,8 @@
-"""The key ring: public ticket keys with their organisation and state, by key id."""
+"""The key ring: public ticket keys with their organisation and state, and the events that they are held for."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
@@ -57,14 +57,15 @@ _STATES = frozenset(KeyState)
 
 @dataclass(frozen=True, slots=True)
 class KeyRing:
-    """All ticket keys of a device, including revoked ones."""
+    """All ticket keys of a device, including revoked ones, and the numbers of the events that it holds."""
 
     keys: Mapping[int, TicketKey]
+    events: Container[int]
 
     @classmethod
-    def of(cls, keys: Iterable[TicketKey]) -> KeyRing:
-        """Makes a ring of these keys."""
-        return cls(MappingProxyType({key.id: key for key in keys}))
+    def of(cls, keys: Iterable[TicketKey], events: Container[int]) -> KeyRing:
+        """Makes a ring of these keys, held for these events."""
+        return cls(MappingProxyType({key.id: key for key in keys}), events)
 
     def get(self, key_id: int) -> TicketKey | None:
         """The key with this id in any state; None if it is unknown."""

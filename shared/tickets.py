@@ -99,7 +99,10 @@ def read(text: str, ring: KeyRing) -> ReadTicket | Refusal:
     if key is None or key.state is KeyState.REVOKED:
         return Refusal(Reason.UNKNOWN_KEY, ticket, code_hash(signed), key_revoked=key is not None)
     if not key.verifies(signed[-_SIGNATURE:], SIGNED_AS + signed[:-_SIGNATURE]):
-        return Refusal(Reason.BAD_SIGNATURE, ticket, code_hash(signed))
+        # Key ids are unique within an organisation only: at an event that is not held, this may be a genuine ticket of
+        # another organisation, whose key bears the same id.
+        held = ticket.event_number in ring.events
+        return Refusal(Reason.BAD_SIGNATURE if held else Reason.UNKNOWN_KEY, ticket, code_hash(signed))
     return ReadTicket(ticket, key.organisation, key.state is KeyState.DISTRUSTED, code_hash(signed))
 
 

@@ -192,7 +192,8 @@ class AppServer:
     def key_ring(self, event_number: int) -> KeyRing:
         """The keys as a gate of this event has them."""
         rows: list[KeyRow] = self.gate_rows_of(event_number, RowKind.KEY)
-        return KeyRing.of(TicketKey.of(row.id, row.organisation, row.public, row.state) for row in rows)
+        keys = (TicketKey.of(row.id, row.organisation, row.public, row.state) for row in rows)
+        return KeyRing.of(keys, {event_number})
 
 
 @dataclass

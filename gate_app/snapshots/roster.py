@@ -145,7 +145,7 @@ class Roster:
         self._entropy = entropy
         self.snapshots: dict[int, EventSnapshot] = {}
         self.problems: list[str] = []
-        self.ring = KeyRing.of(())
+        self.ring = KeyRing.of((), self.snapshots)
         for leftover in folder.glob("*.part*"):
             leftover.unlink(missing_ok=True)
         self._open_all()
@@ -262,7 +262,8 @@ class Roster:
 
     def _rebuild_key_ring(self) -> None:
         rows = (row for snapshot in self.snapshots.values() for row in snapshot.rows.keys.values())
-        self.ring = KeyRing.of(TicketKey.of(row.id, row.organisation, row.public, row.state) for row in rows)
+        keys = (TicketKey.of(row.id, row.organisation, row.public, row.state) for row in rows)
+        self.ring = KeyRing.of(keys, self.snapshots)
 
 
 def snapshot_paths(connection: sqlite3.Connection, folder: Path) -> list[tuple[int, Path]]:

@@ -37,7 +37,9 @@ OURS, THEIRS = "our organisation", "another organisation"
 EVENT, OTHER_EVENT, TICKET, ZONE, TYPE, DEVICE = 1, 2, 0x0123_4567_89AB_CDEF, 1, 1, 1
 _TICKET_ID_AT = 7  # its first byte in the signed bytes: after version, key id and event number
 
-_KEYS: dict[Code, int] = {"unknown_key": 9, "revoked_key": 2, "distrusted_key": 3, "other_organisation": 4}
+_THEIR_KEY = 4
+_KEYS: dict[Code, int] = {"unknown_key": 9, "revoked_key": 2, "distrusted_key": 3, "other_organisation": _THEIR_KEY}
+_ELSEWHERE = frozenset({"other_event", "other_organisation_same_key_id"})
 _HELD = ((1, OURS, KeyState.ACTIVE), (2, OURS, KeyState.REVOKED), (3, OURS, KeyState.DISTRUSTED))
 
 
@@ -151,7 +153,7 @@ def _ticket(case: Case, event: EventRow) -> Ticket:
     given = case.ticket
     return Ticket(
         key_id=_KEYS.get(case.code, 1),
-        event_number=OTHER_EVENT if case.code == "other_event" else EVENT,
+        event_number=OTHER_EVENT if case.code in _ELSEWHERE else EVENT,
         ticket_id=TICKET,
         issue=given.issue,
         issued_at=_issued_at(case),
@@ -203,16 +205,16 @@ def _key(key_id: int) -> Ed25519PrivateKey:
 
 @cache
 def _ring() -> KeyRing:
-    held = (*_HELD, (4, THEIRS, KeyState.ACTIVE))
-    return KeyRing.of(
-        TicketKey.of(id, whose, _key(id).public_key().public_bytes_raw(), state) for id, whose, state in held
-    )
+    held = (*_HELD, (_THEIR_KEY, THEIRS, KeyState.ACTIVE))
+    keys = (TicketKey.of(id, whose, _key(id).public_key().public_bytes_raw(), state) for id, whose, state in held)
+    return KeyRing.of(keys, {EVENT})
 
 
 def _text(case: Case, ticket: Ticket) -> str:
     if case.code == "garbage":
         return "https://example.org/not-a-ticket"
-    signed = bytearray(signed_bytes(ticket, _key(ticket.key_id)))
+    signer = _THEIR_KEY if case.code == "other_organisation_same_key_id" else ticket.key_id
+    signed = bytearray(signed_bytes(ticket, _key(signer)))
     if case.code == "altered":
         signed[_TICKET_ID_AT] ^= 1
     text = as_text(bytes(signed))

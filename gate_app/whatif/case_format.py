@@ -31,6 +31,7 @@ Code = Literal[
     "revoked_key",
     "distrusted_key",
     "other_organisation",
+    "other_organisation_same_key_id",
     "other_event",
 ]
 Status = Literal["draft", "published", "live", "ended", "cancelled", "postponed", "archived"]

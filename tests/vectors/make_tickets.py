@@ -49,7 +49,9 @@ STATES = {
     5: ("arena", KeyState.ACTIVE),
 }
 UNKNOWN_KEY = 99
-RING = KeyRing.of(TicketKey.of(id, owner, public_key(id), state) for id, (owner, state) in STATES.items())
+EVENTS = (70_001,)
+"""The numbers of the events that the reader holds."""
+RING = KeyRing.of((TicketKey.of(id, owner, public_key(id), state) for id, (owner, state) in STATES.items()), EVENTS)
 TICKET = Ticket(
     key_id=1,
     event_number=70_001,
@@ -232,12 +234,17 @@ def unknown_key() -> Iterator[Case]:
     yield "an unknown key and an altered ticket", as_text(flipped(signed(head(key_id=UNKNOWN_KEY), UNKNOWN_KEY), 80))
     yield "a revoked key", sign(replace(TICKET, key_id=4), private_key(4))
     yield "a revoked key and an altered ticket", as_text(flipped(signed(head(key_id=4), 4), 80))
+    elsewhere = replace(TICKET, event_number=70_002)
+    yield "another organisation's ticket under a key id that is held", sign(elsewhere, private_key(UNKNOWN_KEY))
+    yield "the same under a distrusted key's id", sign(replace(elsewhere, key_id=3), private_key(UNKNOWN_KEY))
+    yield "one bit of the event altered", as_text(flipped(signed_bytes(TICKET, private_key(1)), 24))
+    yield "a ticket of an event that is not held altered", as_text(flipped(signed_bytes(elsewhere, private_key(1)), 80))
 
 
 def bad_signature() -> Iterator[Case]:
     """Codes that are not what the key signed."""
     good = signed_bytes(TICKET, private_key(1))
-    places = {"event": 24, "ticket id": 56, "issue": 127, "seat": 207, "days": 239, "limit": 255, "flags": 263}
+    places = {"ticket id": 56, "issue": 127, "seat": 207, "days": 239, "limit": 255, "flags": 263}
     for place, bit in places.items():
         yield f"one bit of the {place} altered", as_text(flipped(good, bit))
     yield "first bit of the signature altered", as_text(flipped(good, 42 * 8))
@@ -246,6 +253,7 @@ def bad_signature() -> Iterator[Case]:
     yield "one bit of an extension altered", as_text(flipped(longer, 46 * 8))
     yield "one extension cut out", as_text(head() + longer[-64:])
     yield "another key of the same organisation", as_text(signed(head(), 2))
+    yield "a key of another organisation", as_text(signed(head(), UNKNOWN_KEY))
     yield "a distrusted key's ticket altered", as_text(flipped(signed(head(key_id=3), 3), 80))
     yield "signed without the words that stand before it", as_text(signed(head(), domain=b""))
     yield "signed for another purpose", as_text(signed(head(), domain=b"gatehouse:ticket:2\x00"))
@@ -274,6 +282,7 @@ def document() -> dict[str, Any]:
         "about": "Ticket codes of version 1; docs/ticket-format.md says how they are read. The keys are worth nothing.",
         "signed_as": SIGNED_AS.hex(),
         "keys": [_key(key_id) for key_id in STATES],
+        "events": list(EVENTS),
         "read": [_read(name, ticket) for name, ticket in claims()],
         "read_anyway": {"as": CODE, "texts": [{"name": name, "text": text} for name, text in read_anyway()]},
         "refused": [_refused(reason, *case) for reason, cases in REFUSED.items() for case in cases()],

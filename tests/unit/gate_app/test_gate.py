@@ -98,6 +98,12 @@ def test_a_forged_code_is_reported_and_written_down_without_trusting_its_claims(
     assert (entry.ticket_id, entry.details["claims"][0]) == (0, 3)
 
 
+def test_a_ticket_of_another_organisation_whose_key_has_the_same_id_is_not_called_forged(gate: GateAtHome) -> None:
+    """Key ids are unique within an organisation: only at an event that this gate serves is it a forgery."""
+    result = gate.scan(a_code(1, a_key("another organisation's"), event_number=EVENT + 1))
+    assert (result["reason"], result["ticket"]) == ("unknown_key", None)
+
+
 def test_a_test_scan_counts_for_nobody(gate: GateAtHome) -> None:
     assert gate.scan(a_code(1), mode="test")["reason"] == "test_ok"
     assert gate.scan(a_code(1))["reason"] == "admitted"

@@ -10,7 +10,8 @@ from tests.vectors.make_tickets import public_key
 
 
 def test_a_key_is_found_whatever_its_state() -> None:
-    ring = KeyRing.of(TicketKey.of(number, "opera", public_key(1), state) for number, state in enumerate(KeyState))
+    keys = (TicketKey.of(number, "opera", public_key(1), state) for number, state in enumerate(KeyState))
+    ring = KeyRing.of(keys, ())
     assert [key.state for number in range(4) if (key := ring.get(number))] == list(KeyState)
     assert ring.get(4) is None
 
@@ -26,6 +27,6 @@ def test_bytes_that_are_no_key_are_reported_by_the_key_s_number(size: int) -> No
 
 
 def test_nobody_puts_a_key_on_a_ring_later() -> None:
-    ring = KeyRing.of([])
+    ring = KeyRing.of([], ())
     with pytest.raises(TypeError):
         ring.keys[1] = TicketKey.of(1, "opera", public_key(1), "active")  # type: ignore[index]

@@ -144,6 +144,15 @@ class TestTrust:
         assert answer.reason is Reason.BAD_SIGNATURE
         assert answer.ticket == replace(TICKET, ticket_id=TICKET.ticket_id ^ 1)
 
+    def test_a_signature_that_fails_is_a_forgery_only_at_an_event_that_is_held(self) -> None:
+        """Two organisations may both have key 1: elsewhere it is a genuine ticket whose key is not held here."""
+        theirs = sign(replace(TICKET, event_number=70_002), private_key(99))
+        assert read(theirs, RING) == Refusal(
+            Reason.UNKNOWN_KEY, replace(TICKET, event_number=70_002), code_hash_of(theirs)
+        )
+        both = KeyRing.of(RING.keys.values(), {70_001, 70_002})
+        assert read(theirs, both).reason is Reason.BAD_SIGNATURE  # type: ignore[union-attr]
+
     def test_a_retired_key_still_verifies(self) -> None:
         answer = read(sign(replace(TICKET, key_id=2), private_key(2)), RING)
         assert isinstance(answer, ReadTicket)
@@ -155,7 +164,7 @@ class TestTrust:
         assert answer.key_distrusted
 
     def test_the_organisation_is_the_key_s_and_never_the_ticket_s(self) -> None:
-        ring = KeyRing.of([TicketKey.of(1, "arena", public_key(1), KeyState.ACTIVE)])
+        ring = KeyRing.of([TicketKey.of(1, "arena", public_key(1), KeyState.ACTIVE)], ())
         answer = read(CODE, ring)
         assert isinstance(answer, ReadTicket)
         assert answer.organisation == "arena"

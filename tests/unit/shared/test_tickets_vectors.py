@@ -15,9 +15,10 @@ from tests.unit.shared.test_tickets import by_the_specification
 from tests.vectors.make_tickets import FILE, as_claims, written
 
 VECTORS = json.loads(FILE.read_text())
-RING = KeyRing.of(
+KEYS = [
     TicketKey.of(key["id"], key["organisation"], bytes.fromhex(key["public"]), key["state"]) for key in VECTORS["keys"]
-)
+]
+RING = KeyRing.of(KEYS, VECTORS["events"])
 
 
 def named(case: dict[str, Any]) -> str:
