@@ -19,7 +19,7 @@ def list_keys(slug: str) -> list[dict[str, Any]]:
     """The signing keys of an organisation, with the number of tickets each has signed."""
     with open_runtime() as runtime, runtime.parts.database.reading() as session:
         return [
-            {"id": row.id, "state": row.state, "tickets": signing_keys.count_signed_by(session, row.id)}
+            {"id": row.id, "state": row.state, "tickets": signing_keys.count_signed_by(session, row)}
             for row in signing_keys.keys(session, organisation_id(session, slug))
         ]
 

@@ -28,7 +28,6 @@ SHARED_TABLES: Final = frozenset(
 """Tables whose rows belong to no organisation."""
 
 _TABLE_OF_NAME: Final = {
-    "key": "ticket_keys",
     "token": "api_tokens",
     "conflict": "scan_conflicts",
     "line": "audit_lines",
@@ -54,8 +53,8 @@ REFERENCE_COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """Columns whose name does not tell what they reference; of several tables, only one has a given id."""
 REFERENCES_BY_KIND: Final[Mapping[str, tuple[str, Mapping[int, str]]]] = {
-    "snapshot_history.key": ("kind", {RowKind.TICKET: "tickets", RowKind.KEY: "ticket_keys"}),
-    "snapshot_rows.key": ("kind", {RowKind.TICKET: "tickets", RowKind.KEY: "ticket_keys"}),
+    "snapshot_history.key": ("kind", {RowKind.TICKET: "tickets"}),
+    "snapshot_rows.key": ("kind", {RowKind.TICKET: "tickets"}),
 }
 """Columns that reference one of several tables, by the kind in another column."""
 

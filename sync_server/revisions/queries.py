@@ -46,6 +46,11 @@ def lineage(session: Session) -> bytes:
     return session.execute(select(LineageRow.value)).scalar_one()
 
 
+def lineage_since(session: Session) -> Millis:
+    """When the last restore was, or else the beginning; 0 where the database has no history yet."""
+    return session.execute(select(LineageRow.since)).scalar_one_or_none() or 0
+
+
 def head(session: Session, event_number: int) -> Head | None:
     """The head of this event; None where there is no such event."""
     row = session.execute(_head_columns().where(HeadRow.event_number == event_number)).first()

@@ -66,4 +66,4 @@ def revoke(key_id: int, json_data: key_schemas.RevokeKey) -> key_schemas.KeyView
 
 
 def _view(session: Session, row: Any) -> key_schemas.KeyView:
-    return key_schemas.KeyView.of(row, signing_keys.count_signed_by(session, row.id))
+    return key_schemas.KeyView.of(row, signing_keys.count_signed_by(session, row))

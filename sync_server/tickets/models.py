@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, Index, LargeBinary, SmallInteger, String, text
+from sqlalchemy import (
+    BigInteger,
+    CheckConstraint,
+    ForeignKey,
+    ForeignKeyConstraint,
+    Index,
+    LargeBinary,
+    SmallInteger,
+    String,
+    text,
+)
 from sqlalchemy import UniqueConstraint as Unique
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -15,8 +25,8 @@ class TicketKeyRecord(Base):
 
     __tablename__ = "ticket_keys"
 
-    id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
-    organisation_id: Mapped[str] = mapped_column(ForeignKey("organisations.id"), index=True)
+    organisation_id: Mapped[str] = mapped_column(ForeignKey("organisations.id"), primary_key=True)
+    id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)  # counted within the organisation
     public: Mapped[bytes] = mapped_column(LargeBinary(32))
     sealed: Mapped[bytes] = mapped_column(LargeBinary(80))
     state: Mapped[str] = mapped_column(String(12))
@@ -80,7 +90,7 @@ class TicketRecord(Base):
     sequence: Mapped[int]
     number: Mapped[str] = mapped_column(String(24))
     confirmation_code: Mapped[str] = mapped_column(String(8))
-    key_id: Mapped[int] = mapped_column(ForeignKey("ticket_keys.id"))
+    key_id: Mapped[int]
     issue: Mapped[int] = mapped_column(SmallInteger, default=1)
     issued_at: Mapped[int] = mapped_column(BigInteger)
     claims: Mapped[bytes] = mapped_column(LargeBinary)
@@ -112,6 +122,7 @@ class TicketRecord(Base):
     updated_at: Mapped[Millis] = mapped_column(BigInteger)
 
     __table_args__ = (
+        ForeignKeyConstraint(["organisation_id", "key_id"], ["ticket_keys.organisation_id", "ticket_keys.id"]),
         Unique("event_id", "sequence"),
         Unique("event_id", "confirmation_code"),
         # The last guard: no two valid tickets share a seat, even if the code has a bug.
@@ -123,7 +134,7 @@ class TicketRecord(Base):
             sqlite_where=_OCCUPIES_SEAT,
             postgresql_where=_OCCUPIES_SEAT,
         ),
-        Index("ix_tickets_key_id", "key_id"),
+        Index("ix_tickets_key_id", "organisation_id", "key_id"),
         Index(
             "ix_tickets_membership",
             "organisation_id",
@@ -145,3 +156,7 @@ class TicketIssueRecord(Base):
     organisation_id: Mapped[str] = mapped_column(String(36))
     key_id: Mapped[int]
     claims: Mapped[bytes] = mapped_column(LargeBinary)
+
+    __table_args__ = (
+        ForeignKeyConstraint(["organisation_id", "key_id"], ["ticket_keys.organisation_id", "ticket_keys.id"]),
+    )

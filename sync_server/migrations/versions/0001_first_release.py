@@ -709,8 +709,8 @@ def upgrade() -> None:
     )
     op.create_table(
         "ticket_keys",
-        sa.Column("id", sa.Integer(), autoincrement=False, nullable=False),
         sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("id", sa.Integer(), autoincrement=False, nullable=False),
         sa.Column("public", sa.LargeBinary(length=32), nullable=False),
         sa.Column("sealed", sa.LargeBinary(length=80), nullable=False),
         sa.Column("state", sa.String(length=12), nullable=False),
@@ -720,9 +720,8 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(
             ["organisation_id"], ["organisations.id"], name=op.f("fk_ticket_keys_organisation_id_organisations")
         ),
-        sa.PrimaryKeyConstraint("id", name=op.f("pk_ticket_keys")),
+        sa.PrimaryKeyConstraint("organisation_id", "id", name=op.f("pk_ticket_keys")),
     )
-    op.create_index(op.f("ix_ticket_keys_organisation_id"), "ticket_keys", ["organisation_id"], unique=False)
     op.create_table(
         "tier_memberships",
         sa.Column("organisation_id", sa.String(length=36), nullable=False),
@@ -1313,12 +1312,16 @@ def upgrade() -> None:
         sa.Column("updated_at", sa.BigInteger(), nullable=False),
         sa.CheckConstraint("issue BETWEEN 1 AND 255", name=op.f("ck_tickets_issue_one_byte")),
         sa.ForeignKeyConstraint(["event_id"], ["events.id"], name=op.f("fk_tickets_event_id_events")),
-        sa.ForeignKeyConstraint(["key_id"], ["ticket_keys.id"], name=op.f("fk_tickets_key_id_ticket_keys")),
+        sa.ForeignKeyConstraint(
+            ["organisation_id", "key_id"],
+            ["ticket_keys.organisation_id", "ticket_keys.id"],
+            name=op.f("fk_tickets_organisation_id_ticket_keys"),
+        ),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_tickets")),
         sa.UniqueConstraint("event_id", "confirmation_code", name=op.f("uq_tickets_event_id_confirmation_code")),
         sa.UniqueConstraint("event_id", "sequence", name=op.f("uq_tickets_event_id_sequence")),
     )
-    op.create_index("ix_tickets_key_id", "tickets", ["key_id"], unique=False)
+    op.create_index("ix_tickets_key_id", "tickets", ["organisation_id", "key_id"], unique=False)
     op.create_index(
         "ix_tickets_membership",
         "tickets",
@@ -1371,6 +1374,11 @@ def upgrade() -> None:
         sa.Column("organisation_id", sa.String(length=36), nullable=False),
         sa.Column("key_id", sa.Integer(), nullable=False),
         sa.Column("claims", sa.LargeBinary(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["organisation_id", "key_id"],
+            ["ticket_keys.organisation_id", "ticket_keys.id"],
+            name=op.f("fk_ticket_issues_organisation_id_ticket_keys"),
+        ),
         sa.ForeignKeyConstraint(["ticket_id"], ["tickets.id"], name=op.f("fk_ticket_issues_ticket_id_tickets")),
         sa.PrimaryKeyConstraint("ticket_id", "issue", name=op.f("pk_ticket_issues")),
     )

@@ -12,7 +12,6 @@ from sqlalchemy.orm import Session
 
 from shared.clock import Millis
 from shared.errors import Conflict, NotFound
-from shared.ids import Entropy
 from shared.keys import KeyState
 from shared.snapshot import KeyRow
 from sync_server.accounts.service import lock_organisation
@@ -21,10 +20,12 @@ from sync_server.outbox.service import Fact, Subject, record_change
 from sync_server.plumbing.principals import ActionContext
 from sync_server.plumbing.sealing import Sealer
 from sync_server.plumbing.signals import send
+from sync_server.revisions import queries as revisions
 from sync_server.tickets.models import TicketKeyRecord, TicketRecord
 
 # Gates have this long to fetch a new key before tickets are signed with it.
 DISTRIBUTION_MS: Final = 24 * 3_600_000
+IDS_LEFT_OUT_AFTER_RESTORE: Final = 100
 
 
 def make_key(
@@ -33,12 +34,12 @@ def make_key(
     """Create a key; it signs at once, or after a day in which gates fetch it."""
     lock_organisation(session, organisation_id)
     private = Ed25519PrivateKey.from_private_bytes(context.entropy(32))
-    id = _free_id(session, context.entropy)
+    id = _next_id(session, organisation_id)
     row = TicketKeyRecord(
         id=id,
         organisation_id=organisation_id,
         public=private.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw),
-        sealed=sealer.seal(private.private_bytes_raw(), _purpose(id)),
+        sealed=sealer.seal(private.private_bytes_raw(), _purpose(organisation_id, id)),
         state=KeyState.ACTIVE.value,
         created_at=context.now,
         signs_from=context.now if at_once else context.now + DISTRIBUTION_MS,
@@ -104,7 +105,7 @@ def revoke(
     """Invalidate everything that this key signed; `kills` is the number of tickets, as confirmation."""
     lock_organisation(session, organisation_id)
     row = key(session, organisation_id, key_id)
-    tickets = count_signed_by(session, key_id)
+    tickets = count_signed_by(session, row)
     if tickets != kills:
         raise Conflict(
             f"Revoking this key invalidates {tickets} tickets. Repeat with kills={tickets} to confirm. You can reissue "
@@ -128,13 +129,13 @@ def signing_key(session: Session, organisation_id: str, now: Millis) -> TicketKe
 
 def private_key(row: TicketKeyRecord, sealer: Sealer) -> Ed25519PrivateKey:
     """The unsealed private key; do not store it."""
-    return Ed25519PrivateKey.from_private_bytes(sealer.open(row.sealed, _purpose(row.id)))
+    return Ed25519PrivateKey.from_private_bytes(sealer.open(row.sealed, _purpose(row.organisation_id, row.id)))
 
 
 def key(session: Session, organisation_id: str, key_id: int) -> TicketKeyRecord:
     """That key of this organisation, or NotFound."""
-    row = session.get(TicketKeyRecord, key_id)
-    if row is None or row.organisation_id != organisation_id:
+    row = session.get(TicketKeyRecord, (organisation_id, key_id))
+    if row is None:
         raise NotFound("There is no such key.", code="key_not_found")
     return row
 
@@ -150,10 +151,10 @@ def key_rows(session: Session, organisation_id: str) -> list[KeyRow]:
     return [_key_row(row) for row in keys(session, organisation_id)]
 
 
-def count_signed_by(session: Session, key_id: int) -> int:
+def count_signed_by(session: Session, row: TicketKeyRecord) -> int:
     """How many tickets signed by this key are not cancelled."""
-    conditions = TicketRecord.key_id == key_id, TicketRecord.state != 1
-    return session.execute(select(func.count()).select_from(TicketRecord).where(*conditions)).scalar_one()
+    signed = TicketRecord.organisation_id == row.organisation_id, TicketRecord.key_id == row.id
+    return session.execute(select(func.count()).where(*signed, TicketRecord.state != 1)).scalar_one()
 
 
 def _signing_candidates(session: Session, organisation_id: str, now: Millis) -> Sequence[TicketKeyRecord]:
@@ -164,17 +165,17 @@ def _signing_candidates(session: Session, organisation_id: str, now: Millis) -> 
             TicketKeyRecord.state == KeyState.ACTIVE.value,
             TicketKeyRecord.signs_from <= now,
         )
-        .order_by(TicketKeyRecord.signs_from.desc(), TicketKeyRecord.created_at.desc(), TicketKeyRecord.id)
+        .order_by(TicketKeyRecord.signs_from.desc(), TicketKeyRecord.created_at.desc(), TicketKeyRecord.id.desc())
     )
     return session.execute(candidates).scalars().all()
 
 
-def _free_id(session: Session, entropy: Entropy) -> int:
-    # Random, not sequential: after a restore, a new key must not get the id of one whose tickets are already out.
-    while True:
-        id = int.from_bytes(entropy(2), "big")
-        if id and session.get(TicketKeyRecord, id) is None:
-            return id
+def _next_id(session: Session, organisation_id: str) -> int:
+    made = keys(session, organisation_id)
+    last = max((row.id for row in made), default=0)
+    # After a restore, a new key must not get the id of one that was lost, whose tickets are already out.
+    is_restored = bool(made) and made[-1].created_at < revisions.lineage_since(session)
+    return last + (IDS_LEFT_OUT_AFTER_RESTORE if is_restored else 1)
 
 
 def _set_state(session: Session, row: TicketKeyRecord, state: KeyState, context: ActionContext, reason: str) -> None:
@@ -203,5 +204,5 @@ def _key_row(row: TicketKeyRecord) -> KeyRow:
     return KeyRow(row.id, row.organisation_id, row.public, row.state)
 
 
-def _purpose(key_id: int) -> str:
-    return f"ticket-key:{key_id}"
+def _purpose(organisation_id: str, key_id: int) -> str:
+    return f"ticket-key:{organisation_id}:{key_id}"

@@ -12,6 +12,7 @@ from shared.errors import Conflict
 from shared.reasons import Reason
 from shared.snapshot import RowKind, TicketRow, TicketState
 from shared.tickets import Entitlement, ReadTicket, Refusal, TicketFlags, read
+from sync_server.revisions import service as revisions
 from sync_server.tickets import queries, service
 from sync_server.tickets.issuance import issuing
 from sync_server.tickets.models import TicketRecord
@@ -238,6 +239,33 @@ def test_a_new_key_waits_a_day_and_then_takes_over_by_itself(app_server: AppServ
     assert concert.ticket()["key_id"] == new
     states = {row.id: row.state for row in app_server.gate_rows_of(concert.number, RowKind.KEY)}
     assert states == {old: "retired", new: "active"}
+
+
+def test_two_organisations_have_keys_with_the_same_ids(app_server: AppServer, concert: Concert) -> None:
+    rivals = a_concert(app_server.api(app_server.organisation("rivals")))
+    ours, theirs = concert.ticket(), rivals.ticket()
+    assert ours["key_id"] == theirs["key_id"] == 1
+    our_ring, their_ring = app_server.key_ring(concert.number), app_server.key_ring(rivals.number)
+    assert isinstance(read(concert.code(ours), our_ring), ReadTicket)
+    assert isinstance(read(rivals.code(theirs), their_ring), ReadTicket)
+    found = read(rivals.code(theirs), our_ring)
+    assert isinstance(found, Refusal) and found.reason is Reason.UNKNOWN_KEY
+    rivals.api.post("/api/keys/rotate", {"at_once": True})
+    refused = rivals.api.ask("POST", "/api/keys/1/revoke", {})
+    assert refused.json["error"]["details"]["tickets"] == 1, "tickets of the other organisation are not counted"
+    rivals.api.post("/api/keys/1/revoke", {"kills": 1, "reason": "laptop stolen"}, 200)
+    assert isinstance(read(concert.code(ours), app_server.key_ring(concert.number)), ReadTicket)
+    assert [key["state"] for key in concert.api.get("/api/keys")["items"]] == ["active"]
+
+
+def test_a_key_made_after_a_restore_does_not_get_the_id_of_a_lost_one(app_server: AppServer, concert: Concert) -> None:
+    """Tickets of a lost key are out; with its id they would be refused as forged, and a gate would drop its key."""
+    assert concert.api.post("/api/keys/rotate", {})["id"] == 2
+    app_server.advance(1)
+    with app_server.database.writing() as session:
+        revisions.renew_lineage(session, app_server.entropy, app_server.now)
+    app_server.advance(1)
+    assert [concert.api.post("/api/keys/rotate", {})["id"] for _ in range(2)] == [102, 103]
 
 
 def test_revoking_a_key_needs_the_number_of_tickets(app_server: AppServer, concert: Concert) -> None:

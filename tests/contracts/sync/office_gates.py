@@ -34,9 +34,9 @@ class AppServerWorld:
         self.app_server.advance(int((seconds + 60 * minutes + 3600 * hours) * 1000))
 
 
-def a_live_evening(app_server: AppServer) -> Concert:
-    """A live event of the organisation `marquee`, with a gate."""
-    concert = a_concert(app_server.api(app_server.organisation("marquee")))
+def a_live_evening(app_server: AppServer, organisation: str = "marquee") -> Concert:
+    """A live event of an organisation, with a gate."""
+    concert = a_concert(app_server.api(app_server.organisation(organisation)))
     gates = concert.api.get(f"/api/venues/{concert.venue['id']}/gates")["items"]
     if not gates:
         concert.api.post(f"/api/venues/{concert.venue['id']}/gates", {"code": "W", "name": "West"})

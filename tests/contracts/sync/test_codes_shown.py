@@ -8,7 +8,7 @@ import pytest
 
 from shared.tickets import code_hash_of
 from tests.app_server import AppServer, Concert
-from tests.contracts.sync.office_gates import a_gate, shown
+from tests.contracts.sync.office_gates import a_gate, a_live_evening, shown
 
 
 def alarms(concert: Concert) -> list[tuple[str, int, str]]:
@@ -82,6 +82,17 @@ def test_a_new_issue_does_not_wipe_the_alarm_out(app_server: AppServer, concert:
     shown(gate, concert, ticket, issue=2)
     gate.upload()
     assert alarms(concert) == [("forged_code", 4, ticket["id"])]
+
+
+def test_codes_are_compared_with_those_of_the_organisation_s_own_key(app_server: AppServer, concert: Concert) -> None:
+    rivals = a_live_evening(app_server, "rivals")
+    for evening in (concert, rivals):
+        ticket = evening.ticket()
+        assert ticket["key_id"] == 1
+        _, gate = a_gate(app_server, evening)
+        shown(gate, evening, ticket)
+        gate.upload()
+        assert alarms(evening) == []
 
 
 def test_codes_of_a_key_that_was_changed_over_are_known(app_server: AppServer, concert: Concert) -> None:
