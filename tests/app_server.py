@@ -21,9 +21,10 @@ from sync_server.config import check
 from sync_server.migrations import schema
 from sync_server.plumbing.principals import SYSTEM, Action, ActionContext
 from sync_server.revisions import queries as revisions
-from sync_server.waiting.listener import StreamsListener, open_socket
+from sync_server.waiting.listener import StreamsListener
 from sync_server.workers import Worker
 from tests.builders import EVENING, a_ticket_request, a_ticket_type, a_venue, an_event
+from tests.streams import redirect_streams, start_listener
 
 PASSWORD = "four walls and a roof"
 ALL_SCOPES = tuple(action.value for action in Action)
@@ -106,17 +107,13 @@ class AppServer:
     def listener(self) -> StreamsListener:
         """The streams listener of this server, started when it is first needed."""
         if self._listener is None:
-            opened = open_socket("127.0.0.1", 0)
-            self.streams_port = int(opened.getsockname()[1])
-            self._listener = StreamsListener(self.parts, self.app, opened)
-            self._listener.thread.start()
+            self._listener, self.streams_port = start_listener(self.parts, self.app)
         return self._listener
 
     def redirect_streams(self) -> None:
         """Let requests that wait be redirected to the streams listener, as `serve` does."""
         assert self.listener
-        config = self.parts.config.model_copy(update={"streams_address": f"127.0.0.1:{self.streams_port}"})
-        object.__setattr__(self.parts, "config", config)
+        redirect_streams(self.parts, self.streams_port)
 
     def advance(self, ms: int) -> None:
         self.now += ms

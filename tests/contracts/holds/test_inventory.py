@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from shared.errors import Conflict
-from sync_server.holds import inventory, places, queries
+from sync_server.holds import inventory, places
 from tests.contracts.holds.seated_event import SeatedEvent
 
 
@@ -61,7 +61,7 @@ def test_places_are_sold_up_to_the_capacity_and_freed(sale: SeatedEvent) -> None
         sell(1)
     with sale.app_server.database.writing() as session:
         inventory.free_places(session, sale.id, zone, 2, sale.app_server.now)
-        assert queries.taken_places(session, sale.id, sale.app_server.now) == {zone: 298}
+        assert places.taken(session, sale.id, sale.app_server.now) == {zone: 298}
     sell(2)
     with pytest.raises(Conflict), sale.app_server.database.writing() as session:
         inventory.free_places(session, sale.id, zone, 301, sale.app_server.now)

@@ -205,7 +205,7 @@ def test_organiser_sees_the_seating_figures(stage: Stage, concert: Concert, app_
     assert 'gatehouse_cache_lookups_total{known="no",tier="houses"} 1.0' in metrics, "built once, then cached"
     hits = re.search(r'gatehouse_cache_lookups_total{known="yes",tier="houses"} (.+)', metrics)
     loads = re.search(r"gatehouse_layout_load_seconds_count (.+)", metrics)
-    assert hits and loads and float(loads[1]) == float(hits[1]) + 1 > 2
+    assert hits and loads and float(loads[1]) > float(hits[1]) > 1
 
 
 def at_once(*actions: Callable[[], None]) -> Counter[str]:

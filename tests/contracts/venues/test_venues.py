@@ -76,8 +76,9 @@ def test_a_change_cannot_leave_half_a_position(api: ApiClient) -> None:
     assert (moved["latitude"], moved["longitude"], moved["website"]) == (None, None, "")
 
 
-def test_venues_are_found_by_city_in_any_spelling_and_by_time_zone(api: ApiClient) -> None:
+def test_venues_are_found_by_city_in_any_spelling_and_by_time_zone(app_server: AppServer, api: ApiClient) -> None:
     api.post("/api/venues", a_venue(name="Volkshaus", city="Zürich", timezone="Europe/Zurich"))
+    app_server.advance(1)  # venues are listed in the order of their creation, to the millisecond
     api.post("/api/venues", a_venue(name="Kaufleuten", city="ZÜRICH ", timezone="Europe/Zurich"))
     api.post("/api/venues", a_venue())
     assert names(api, "?city=zurich") == ["Volkshaus", "Kaufleuten"]

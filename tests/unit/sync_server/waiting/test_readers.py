@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
 
 from sync_server.waiting.handing_over import StreamText
 from sync_server.waiting.readers import MAX_UNWRITTEN, Reader
@@ -17,7 +18,8 @@ def with_reader(story: Callable[[Reader], Awaitable[None]]) -> None:
         finally:
             task.cancel()
 
-    asyncio.run(run())
+    with ThreadPoolExecutor(1) as thread:  # the browser tests of this process keep a loop running on the main one
+        thread.submit(asyncio.run, run()).result()
 
 
 def test_what_happened_while_the_opening_was_made_comes_after_it() -> None:
