@@ -1,4 +1,4 @@
-"""Makes the services of tests/services available to every test."""
+"""Makes the services of tests/services available to every test, and listens to the statements of the server."""
 
 from __future__ import annotations
 
@@ -23,6 +23,13 @@ from tests.services.databases import (
 from tests.services.optional_services import excluded_services
 from tests.services.patience import wait_longer_for_redis
 from tests.services.shared_work import share_work
+from tests.statements.listener import listen
+from tests.statements.plugin import (
+    pytest_sessionfinish,
+    pytest_terminal_summary,
+    pytest_testnodedown,
+    statements_name_their_organisation,
+)
 
 __all__ = [
     "amqp_url",
@@ -37,10 +44,14 @@ __all__ = [
     "postgres_address",
     "postgres_server",
     "postgres_url",
+    "pytest_sessionfinish",
+    "pytest_terminal_summary",
+    "pytest_testnodedown",
     "rabbit_server",
     "redis_server",
     "redis_url",
     "sqlite_url",
+    "statements_name_their_organisation",
 ]
 
 # A slow machine is not a counterexample; real ones are kept and tried first in the next run.
@@ -53,6 +64,7 @@ settings.register_profile(
 settings.register_profile("quick", settings.get_profile("gatehouse"), max_examples=10)
 settings.load_profile("gatehouse")
 share_work()
+listen()
 wait_longer_for_redis()
 
 
