@@ -23,6 +23,7 @@ from tests.services.databases import (
 from tests.services.optional_services import excluded_services
 from tests.services.patience import wait_longer_for_redis
 from tests.services.shared_work import share_work
+from tests.services.temporary_files import keep_in_memory
 from tests.statements.listener import listen
 from tests.statements.plugin import (
     pytest_sessionfinish,
@@ -66,6 +67,11 @@ settings.load_profile("gatehouse")
 share_work()
 listen()
 wait_longer_for_redis()
+
+
+def pytest_configure() -> None:
+    """Choose the folder of temporary files, before the first is made."""
+    keep_in_memory()
 
 
 def pytest_report_header(config: pytest.Config) -> str:

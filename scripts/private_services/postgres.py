@@ -126,7 +126,8 @@ class PostgresServer:
 def create_database(server: str, name: str, template: str = "template0") -> None:
     """Create a database on the server at that URL."""
     with psycopg.connect(server, autocommit=True) as connection:
-        statement = sql.SQL("CREATE DATABASE {} TEMPLATE {}")
+        # Copying files costs a quarter of writing every page to the log first.
+        statement = sql.SQL("CREATE DATABASE {} TEMPLATE {} STRATEGY FILE_COPY")
         connection.execute(statement.format(sql.Identifier(name), sql.Identifier(template)))
 
 
