@@ -47,6 +47,7 @@ from sync_server.plumbing.principals import SYSTEM, ActionContext
 from sync_server.seating import event_layouts, queries
 from sync_server.seating.bitmap import unpack
 from sync_server.seating.event_layouts import LayoutChoice
+from sync_server.seating.plans.seat_plans import layout_seats
 
 COMPRESSED = {"Accept-Encoding": "gzip, deflate, br, zstd"}
 FAST = at_most(50, "p95")
@@ -278,7 +279,7 @@ def _block(runtime: ServerRuntime, stadium: StadiumEvent, seat: int) -> None:
     organisation = stadium.server.demo["organisation"]["id"]
     with runtime.parts.database.writing() as session:
         row = queries.event_layout(session, organisation, stadium.event_id)
-        (name,) = queries.seat_names(session, row.layout_id, [seat])
+        name = layout_seats(session, row.layout_id).name(seat)
         chosen = LayoutChoice(row.layout_id, blocked_seats=(name,))
         event_layouts.choose(
             session, organisation, stadium.event_id, chosen, ActionContext(SYSTEM, wall_clock(), os.urandom)

@@ -25,7 +25,7 @@ from sync_server.plumbing.principals import SYSTEM, ActionContext
 from sync_server.seating import event_layouts
 from sync_server.seating import service as seating
 from sync_server.seating.event_layouts import LayoutChoice
-from sync_server.seating.layouts.plan import LayoutPlan, SeatPlan, ZonePlan, ZoneType
+from sync_server.seating.layouts.plan import LayoutPlan, PlannedSeat, ZonePlan, ZoneType
 from sync_server.venues import schemas as venue_shapes
 from sync_server.venues import service as venues
 
@@ -85,7 +85,7 @@ def create_rows_venue(server: MeasuredServer, seats: int) -> RowsVenue:
 
 def _plan(rows: int) -> LayoutPlan:
     seats = tuple(
-        SeatPlan(seat_id=f"{row}-{place}", row=str(row), number=str(place), x=float(place), y=float(row))
+        PlannedSeat(seat_id=f"{row}-{place}", row=str(row), number=str(place), x=float(place), y=float(row))
         for row in range(1, rows + 1)
         for place in range(1, WIDTH + 1)
     )

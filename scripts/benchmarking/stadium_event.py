@@ -26,7 +26,7 @@ from sync_server.plumbing.principals import SYSTEM, ActionContext
 from sync_server.seating import event_layouts
 from sync_server.seating import service as seating
 from sync_server.seating.event_layouts import LayoutChoice
-from sync_server.seating.layouts.plan import Category, LayoutPlan, SeatPlan, ZonePlan, ZoneType
+from sync_server.seating.layouts.plan import Category, LayoutPlan, PlannedSeat, ZonePlan, ZoneType
 from sync_server.seating.search.allocation_grid import Row
 from sync_server.venues import schemas as venue_shapes
 from sync_server.venues import service as venues
@@ -94,7 +94,7 @@ def _event(venue_id: str, now: int) -> dict[str, Any]:
 
 def _plan() -> LayoutPlan:
     rows = [grid_row.row for grid_row in stadium().rows]
-    zones: dict[int, list[SeatPlan]] = {}
+    zones: dict[int, list[PlannedSeat]] = {}
     for count, row in enumerate(rows):
         zones.setdefault(count * STANDS // len(rows), []).extend(_seats(row))
     return LayoutPlan(
@@ -108,10 +108,10 @@ def _plan() -> LayoutPlan:
     )
 
 
-def _seats(row: Row) -> Iterator[SeatPlan]:
+def _seats(row: Row) -> Iterator[PlannedSeat]:
     for count, (x, y) in enumerate(row.points, start=1):
         category = Category.WHEELCHAIR if int(row.label) == 39 and count == 1 else Category.STANDARD
-        yield SeatPlan(
+        yield PlannedSeat(
             seat_id=f"{row.section}-{row.label}-{count}",
             row=row.label,
             number=str(count),

@@ -10,7 +10,7 @@ from sync_server.plumbing.principals import ActionContext
 from sync_server.seating import event_layouts
 from sync_server.seating import service as seating
 from sync_server.seating.event_layouts import LayoutChoice
-from sync_server.seating.layouts.plan import Category, LayoutPlan, SeatPlan, ZonePlan, ZoneType
+from sync_server.seating.layouts.plan import Category, LayoutPlan, PlannedSeat, ZonePlan, ZoneType
 
 ROWS: Final = "ABCDE"
 WIDTH: Final = 20
@@ -34,9 +34,9 @@ def plan() -> LayoutPlan:
     return LayoutPlan("Harbour Hall", (floor, stalls))
 
 
-def _seat(depth: int, row: str, number: int) -> SeatPlan:
+def _seat(depth: int, row: str, number: int) -> PlannedSeat:
     """A seat; the first two of the last row are a wheelchair place and its companion seat."""
     pair = {1: (Category.WHEELCHAIR, 2), 2: (Category.COMPANION, 1)} if depth == len(ROWS) - 1 else {}
     category, other = pair.get(number, (Category.STANDARD, 0))
     companion = f"{row}-{other}" if other else None
-    return SeatPlan(f"{row}-{number}", row, str(number), float(number), float(depth), category, companion)
+    return PlannedSeat(f"{row}-{number}", row, str(number), float(number), float(depth), category, companion)

@@ -21,7 +21,7 @@ from sync_server.holds.models import WHOLE_EVENT, EventSeatRow, HoldCounterRow, 
 from sync_server.holds.rules import Evidence, TakenSeat
 from sync_server.holds.sale_state import SaleState, load_sale_state
 from sync_server.plumbing.database import database_of
-from sync_server.seating.seats_for_sale import SeatForSale
+from sync_server.seating.plans.layout_seats import Seat
 
 
 class StatementRow(NamedTuple):
@@ -42,7 +42,7 @@ class StatementRow(NamedTuple):
     tidy: bool
     done: bool
 
-    def evidence(self, seat: SeatForSale, choice: GatehouseError | None, now: Millis) -> Evidence:
+    def evidence(self, seat: Seat, choice: GatehouseError | None, now: Millis) -> Evidence:
         """The evidence for this seat."""
         taken, overdue = taken_seat(seat, self.state, self.held_until, now), self.state == SeatState.HELD
         return Evidence(
@@ -62,7 +62,7 @@ class StatementRow(NamedTuple):
         )
 
 
-def taken_seat(seat: SeatForSale, state: int, until: Millis | None, now: Millis) -> TakenSeat | None:
+def taken_seat(seat: Seat, state: int, until: Millis | None, now: Millis) -> TakenSeat | None:
     """The seat if it is sold, or held by a hold that has not run out."""
     if state == SeatState.SOLD or (state == SeatState.HELD and (until or 0) > now):
         return TakenSeat(seat.id, seat.name, state, until or 0)
@@ -73,7 +73,7 @@ def taken_seat(seat: SeatForSale, state: int, until: Millis | None, now: Millis)
 class RequestedItems:
     """The seats, or the places of a zone, that one request asks for."""
 
-    seats: Sequence[SeatForSale] = ()
+    seats: Sequence[Seat] = ()
     zone: int = WHOLE_EVENT
     count: int = 0
     capacity: int = 0  # of the zone
@@ -87,7 +87,7 @@ class Gathered:
     evidence: Evidence
     rows: Mapping[int, EventSeatRow]
     mine: Mapping[int, HoldRow]  # this bearer's holds here, by seat
-    new: Sequence[SeatForSale]  # seats that the bearer does not hold yet
+    new: Sequence[Seat]  # seats that the bearer does not hold yet
 
 
 def gather(session: Session, sale_state: SaleState, request: HoldRequest, items: RequestedItems) -> Gathered:
@@ -125,7 +125,7 @@ def _is_current(session: Session, sale_state: SaleState) -> bool:
     version = session.execute(lock).scalar_one_or_none()
     if version is None:
         return False
-    current = load_sale_state(session, sale_state.organisation_id, sale_state.id, sale_state.plan, version)
+    current = load_sale_state(session, sale_state.organisation_id, sale_state.id, version)
     return current.sale == sale_state.sale
 
 

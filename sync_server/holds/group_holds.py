@@ -17,11 +17,10 @@ from sync_server.holds.hold_request import HoldRequest, HoldResult
 from sync_server.holds.models import WHOLE_EVENT
 from sync_server.holds.runtime import HoldRuntime
 from sync_server.holds.sale_state import SaleState
-from sync_server.seating import queries as seating
 from sync_server.seating.event_seating import require_offer
-from sync_server.seating.event_seatings import EventSeatings, PlanKey
+from sync_server.seating.event_seatings import EventSeatings
+from sync_server.seating.plans.layout_seats import Seat
 from sync_server.seating.search.offers import SeatRequest
-from sync_server.seating.seats_for_sale import SeatForSale
 
 T = TypeVar("T")
 
@@ -78,7 +77,7 @@ class GroupHold:
         with self.runtime.database.writing() as session:
             return hold(session)
 
-    def _require(self, sale_state: SaleState, seats: Sequence[SeatForSale] = (), zones: Collection[int] = ()) -> None:
+    def _require(self, sale_state: SaleState, seats: Sequence[Seat] = (), zones: Collection[int] = ()) -> None:
         """Raise a refusal that is certain before the tables are read."""
         closed = self.runtime.access_refusal(sale_state, self.request, zones)
         rules.require(service.asked(sale_state, self.request, seats, closed))
@@ -102,29 +101,17 @@ class GroupHold:
         return self._places(sale_state)
 
     def _picked(self, sale_state: SaleState) -> RequestedItems:
-        ids = list(dict.fromkeys(self._ids(sale_state)))
-        unknown = [id for id in ids if id not in sale_state.plan.seats]
-        if unknown:
+        found = {name: sale_state.plan.on_sale(name) for name in self.group.seat_ids}
+        if unknown := [name for name, seat in found.items() if seat is None]:
             raise NotFound("This event has no such seat.", code="seat_not_found", seat_ids=unknown[:20])
-        seats = [sale_state.plan.seats[id] for id in ids]
+        seats = list({seat.number: seat for seat in found.values() if seat is not None}.values())
         self._require(sale_state, seats, {seat.zone for seat in seats})
         request = SeatRequest(len(seats), None, self.group.apart, self.request.override)
         numbers = [seat.number for seat in seats]
         choice = self.runtime.choice_refusal(self.seatings, sale_state, self.request, numbers, request)
         return RequestedItems(seats, choice=choice)
 
-    def _ids(self, sale_state: SaleState) -> list[str]:
-        """The ids of the seats, which may also be given by their names in the layout, such as A-12."""
-        ids = [each.lower() if each.lower() in sale_state.plan.seats else each for each in self.group.seat_ids]
-        names = [each for each in ids if each not in sale_state.plan.seats]
-        if not names or not sale_state.sale.revision:
-            return ids
-        with self.runtime.database.reading() as session:
-            numbers = seating.seat_numbers(session, sale_state.plan.layout_id, names)
-        by_name = {name: sale_state.plan.numbers.get(number, name) for name, number in numbers.items()}
-        return [by_name.get(each, each) for each in ids]
-
-    def _best(self, sale_state: SaleState, lost: int) -> list[SeatForSale]:
+    def _best(self, sale_state: SaleState, lost: int) -> list[Seat]:
         """The best seats left, set aside until they are settled."""
         zones = self.runtime.open_zones(sale_state, self.request)
         if self.group.zone_ids:
@@ -134,10 +121,8 @@ class GroupHold:
                 self._require(sale_state, zones=named)
             zones &= named
         seat_request = SeatRequest(self.group.best, zones, self.group.apart, self.request.override)
-        key = PlanKey(sale_state.plan.layout_id, sale_state.sale.revision, sale_state.policy)
-        with self.seatings.current(
-            sale_state.organisation_id, sale_state.id, self.request.now, key if sale_state.sale.revision else None
-        ) as seating_now:
+        plan = sale_state.plan if sale_state.sale.revision else None
+        with self.seatings.current(sale_state.organisation_id, sale_state.id, self.request.now, plan) as seating_now:
             if self.group.wheelchairs:
                 companions = self.group.best - self.group.wheelchairs
                 found = seating_now.best_with_wheelchairs(self.group.wheelchairs, companions)
@@ -146,10 +131,9 @@ class GroupHold:
             else:
                 found = seating_now.best(seat_request)
             numbers = require_offer(found).seats
-            ids = [sale_state.plan.numbers.get(seat) for seat in numbers]
-            seats = [sale_state.plan.seats[id] for id in ids if id is not None]
-            if len(seats) < len(numbers):
+            if seating_now.plan != sale_state.plan:
                 raise StaleSaleState
+            seats = [seating_now.plan.layout.seat(number) for number in numbers]
             if self.group.wheelchairs:
                 self._require(sale_state, zones={seat.zone for seat in seats})
             seating_now.set_aside(numbers)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from shared.clock import Millis
 from sync_server.plumbing.principals import ActionContext
-from sync_server.seating.seats_for_sale import SeatForSale
+from sync_server.seating.plans.layout_seats import Seat
 from sync_server.seating.zone_access.entitlements import Bearer
 
 
@@ -36,7 +36,7 @@ class HoldResult:
 
     id: str
     event_id: str
-    seat: SeatForSale | None  # None for places of a zone
+    seat: Seat | None  # None for places of a zone
     zone: int
     zone_name: str
     quantity: int

@@ -17,8 +17,8 @@ from sync_server.events import queries as events
 from sync_server.holds import ending, places, queries, seats
 from sync_server.holds.models import WHOLE_EVENT, EventSeatRow, HoldRow, HoldStatus, SeatState
 from sync_server.plumbing.principals import ActionContext
-from sync_server.seating import queries as seating
-from sync_server.seating.layouts.overlay import EventZone, event_zones
+from sync_server.seating.layouts.overlay import EventZone
+from sync_server.seating.plans.seat_plans import event_plan, find_event_plan
 
 T = TypeVar("T")
 
@@ -73,10 +73,8 @@ def _end_overdue(
 
 
 def _taken(session: Session, organisation_id: str, event_id: str, numbers: Collection[int]) -> Conflict:
-    layout = seating.find_event_layout(session, organisation_id, event_id)
-    names = (
-        seating.seat_names(session, layout.layout_id, numbers) if layout else [str(seat) for seat in sorted(numbers)]
-    )
+    plan = find_event_plan(session, organisation_id, event_id)
+    names = plan.layout.names_of(numbers) if plan else [str(seat) for seat in sorted(numbers)]
     return Conflict(f"Already taken: {', '.join(names[:20])}. Nothing was sold.", code="seat_taken", seats=names[:500])
 
 
@@ -206,20 +204,12 @@ def require_capacity(session: Session, organisation_id: str, event_id: str, now:
 
 
 def _zone(session: Session, organisation_id: str, event_id: str, number: int) -> EventZone:
-    for zone in zones_of(session, organisation_id, event_id):
-        if zone.number == number and not zone.zone_type.numbered:
-            return zone
+    zone = event_plan(session, organisation_id, event_id).zones.get(number)
+    if zone is not None and not zone.zone_type.numbered:
+        return zone
     raise InvalidRequest(
         "The event has no open zone of that number for places without seats.", code="unknown_zone", zone=number
     )
-
-
-def zones_of(session: Session, organisation_id: str, event_id: str) -> Sequence[EventZone]:
-    """The open zones of an event with a layout."""
-    row = seating.event_layout(session, organisation_id, event_id)
-    deltas = seating.deltas(row)
-    blocked = seating.seats_by_zone(session, row.layout_id, deltas.blocked)
-    return event_zones(seating.zones(session, row.layout_id), deltas, blocked)
 
 
 def open_holds(session: Session, event_id: str) -> list[HoldRow]:

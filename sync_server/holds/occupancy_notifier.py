@@ -13,7 +13,7 @@ from shared.clock import Millis
 from shared.errors import NotFound
 from sync_server.events import queries as events
 from sync_server.events import rules
-from sync_server.holds import inventory, queries
+from sync_server.holds import queries
 from sync_server.holds.occupancy_shown import shown_counts
 from sync_server.holds.queries import Occupancy
 from sync_server.outbox.catalogue import kind_of
@@ -24,7 +24,7 @@ from sync_server.plumbing.logs import LOG
 from sync_server.plumbing.messaging import bus
 from sync_server.plumbing.messaging.bus import Notification
 from sync_server.plumbing.parts import Parts
-from sync_server.seating import queries as seating
+from sync_server.seating.plans.seat_plans import find_event_plan
 
 COUNT_EVERY_MS: Final = 1_000
 MAX_CACHED: Final = 1_000
@@ -138,7 +138,7 @@ def _read(session: Session, organisation_id: str, event_id: str, now: Millis) ->
     """The capacity of an event (0 where none is set), and how much of it is taken."""
     event, taken = events.event(session, organisation_id, event_id), queries.occupancy(session, event_id, now)
     limit = rules.effective_capacity(event.capacity, event.venue_capacity)
-    if seating.find_event_layout(session, organisation_id, event_id) is None:
+    plan = find_event_plan(session, organisation_id, event_id)
+    if plan is None:
         return limit, Occupancy(taken.held, event.tickets_issued)  # without a layout its tickets have no seat or zone
-    capacity = sum(zone.capacity for zone in inventory.zones_of(session, organisation_id, event_id))
-    return (min(capacity, limit) if limit else capacity), taken
+    return (min(plan.capacity, limit) if limit else plan.capacity), taken

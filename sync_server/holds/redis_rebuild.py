@@ -14,7 +14,8 @@ from sync_server.holds.models import HoldRow
 from sync_server.plumbing.jobs import Job
 from sync_server.plumbing.logs import LOG
 from sync_server.plumbing.principals import ActionContext
-from sync_server.seating.seats_for_sale import seat_ids_by_number
+from sync_server.seating.plans.seat_plan import SeatPlan
+from sync_server.seating.plans.seat_plans import find_event_plan
 
 INTERVAL_MS: Final = 30_000
 BATCH_SIZE: Final = 500
@@ -23,27 +24,17 @@ BATCH_SIZE: Final = 500
 def cached_holds(session: Session, holds: Sequence[HoldRow], *, named: bool) -> list[CachedHold]:
     """Holds of seats as the caches have them; `named`: with the seat ids that Redis keys need."""
     seats = [hold for hold in holds if hold.seat is not None]
-    names: dict[tuple[str, int], str] = {}
-    if named:
-        for event_id, where in {(hold.event_id, hold.organisation_id) for hold in seats}:
-            numbers = [hold.seat for hold in seats if hold.event_id == event_id and hold.seat is not None]
-            names |= {
-                (event_id, number): id for number, id in seat_ids_by_number(session, where, event_id, numbers).items()
-            }
-    return [
-        CachedHold(
-            hold.organisation_id,
-            hold.event_id,
-            hold.seat,
-            names.get((hold.event_id, hold.seat), ""),
-            hold.id,
-            hold.bearer_id,
-            hold.held_until,
-            hold.updated_at != hold.created_at,
-        )
-        for hold in seats
-        if hold.seat is not None
-    ]
+    where = {(hold.organisation_id, hold.event_id) for hold in seats} if named else ()
+    plans = {event_id: find_event_plan(session, organisation_id, event_id) for organisation_id, event_id in where}
+    return [_cached_hold(hold, hold.seat, plans.get(hold.event_id)) for hold in seats if hold.seat is not None]
+
+
+def _cached_hold(hold: HoldRow, number: int, plan: SeatPlan | None) -> CachedHold:
+    seat_id = plan.layout.seat(number).id if plan is not None and plan.layout.has(number) else ""
+    changed = hold.updated_at != hold.created_at
+    return CachedHold(
+        hold.organisation_id, hold.event_id, number, seat_id, hold.id, hold.bearer_id, hold.held_until, changed
+    )
 
 
 def job(redis_holds: RedisHolds) -> Job:

@@ -27,8 +27,10 @@ from sync_server.outbox import service as outbox
 from sync_server.outbox.service import Fact
 from sync_server.plumbing.sql.autocommit import WriteConflict
 from sync_server.seating.event_seatings import EventSeatings
+from sync_server.seating.plans.layout_seats import Seat
+from sync_server.seating.plans.seat_plan import WALL
 from sync_server.seating.search.offers import SeatRequest
-from sync_server.seating.seats_for_sale import EVERY_PATTERN, SeatForSale, tidy_patterns
+from sync_server.seating.search.tidy_patterns import EVERY_PATTERN, NEIGHBOUR_BITS, tidy_patterns
 
 T = TypeVar("T")
 
@@ -52,11 +54,11 @@ class SeatReservation:
         """Hold the seat in the caller's transaction: `write` is handed a function that takes its session."""
         return self._repeatedly(lambda sale_state, seat, _: self._in_session(write, sale_state, seat))
 
-    def _repeatedly(self, attempt: Callable[[SaleState, SeatForSale, Asked], T | None]) -> T:
+    def _repeatedly(self, attempt: Callable[[SaleState, Seat, Asked], T | None]) -> T:
         sale_state = self._runtime.sale_states.event(self._request.organisation_id, self._event_id)
         return repeatedly(self._runtime, sale_state, lambda current, _: attempt(*self._current(current)))
 
-    def _current(self, sale_state: SaleState) -> tuple[SaleState, SeatForSale, Asked]:
+    def _current(self, sale_state: SaleState) -> tuple[SaleState, Seat, Asked]:
         """The seat as the event sells it; a refusal by a stale sale state is checked against a fresh one."""
         try:
             return sale_state, *self._seat(sale_state)
@@ -66,8 +68,8 @@ class SeatReservation:
                 raise
         return fresh, *self._seat(fresh)
 
-    def _seat(self, sale_state: SaleState) -> tuple[SeatForSale, Asked]:
-        seat = sale_state.plan.seats.get(self._seat_id)
+    def _seat(self, sale_state: SaleState) -> tuple[Seat, Asked]:
+        seat = sale_state.plan.on_sale(self._seat_id)
         if seat is None:
             rules.require(service.asked(sale_state, self._request))
             raise NotFound("This event has no such seat.", code="seat_not_found")
@@ -76,7 +78,7 @@ class SeatReservation:
         rules.require(asked)
         return seat, asked
 
-    def _attempt(self, sale_state: SaleState, seat: SeatForSale, asked: Asked) -> HoldResult | None:
+    def _attempt(self, sale_state: SaleState, seat: Seat, asked: Asked) -> HoldResult | None:
         bearer, until = self._runtime.holder(_key(sale_state, seat), self._request.now) or (self._request.id, 0)
         if bearer != self._request.id:
             held = taken_seat(seat, rules.HELD, until, self._request.now)
@@ -90,21 +92,21 @@ class SeatReservation:
         except WriteConflict:
             raise Lost from None
 
-    def _needs_check(self, sale_state: SaleState, seat: SeatForSale, *, in_session: bool = False) -> bool:
+    def _needs_check(self, sale_state: SaleState, seat: Seat, *, in_session: bool = False) -> bool:
         if self._checked or self._request.override:
             return False
         # The one statement checks for single seats itself.
         orphans = in_session and sale_state.policy.orphan_avoidance_strict
-        return seat.special or orphans or sale_state.policy.prefer_clustering_over_selection
+        return seat.number in sale_state.plan.special or orphans or sale_state.policy.prefer_clustering_over_selection
 
-    def _check_choice(self, sale_state: SaleState, seat: SeatForSale) -> None:
+    def _check_choice(self, sale_state: SaleState, seat: Seat) -> None:
         """Check the choice against all seats of the event."""
         self._choice = self._runtime.choice_refusal(
             self._seatings, sale_state, self._request, [seat.number], SeatRequest(1)
         )
         self._checked = True
 
-    def _with_one_statement(self, sale_state: SaleState, seat: SeatForSale, asked: Asked) -> HoldResult | None:
+    def _with_one_statement(self, sale_state: SaleState, seat: Seat, asked: Asked) -> HoldResult | None:
         values = self._values(sale_state, seat, asked)
         read = self._runtime.run_statement(values)
         if read.done:
@@ -117,7 +119,7 @@ class SeatReservation:
             return replace(_result(sale_state, seat, read.my_hold or "", read.my_until or 0), created=False)
         return self._act_on(outcome, sale_state, seat)
 
-    def _act_on(self, outcome: Outcome | None, sale_state: SaleState, seat: SeatForSale) -> HoldResult | None:
+    def _act_on(self, outcome: Outcome | None, sale_state: SaleState, seat: Seat) -> HoldResult | None:
         """Do what is needed before the next attempt; the transaction that ends an overdue hold also makes the new."""
         if outcome is None:
             raise Lost
@@ -131,7 +133,7 @@ class SeatReservation:
             self._check_choice(sale_state, seat)
         return self._in_transaction(sale_state, seat) if outcome is Outcome.OVERDUE else None
 
-    def _in_transaction(self, sale_state: SaleState, seat: SeatForSale) -> HoldResult:
+    def _in_transaction(self, sale_state: SaleState, seat: Seat) -> HoldResult:
         """In an ordinary transaction: an overdue hold must be ended first, or the whole event counted."""
 
         def write(hold: Callable[[Session], HoldResult]) -> HoldResult:
@@ -141,7 +143,7 @@ class SeatReservation:
         return self._in_session(write, sale_state, seat)
 
     def _in_session(
-        self, write: Callable[[Callable[[Session], HoldResult]], T], sale_state: SaleState, seat: SeatForSale
+        self, write: Callable[[Callable[[Session], HoldResult]], T], sale_state: SaleState, seat: Seat
     ) -> T:
         if self._needs_check(sale_state, seat, in_session=True):
             self._check_choice(sale_state, seat)
@@ -159,7 +161,7 @@ class SeatReservation:
         self._runtime.database.wake_workers()
         return held
 
-    def _values(self, sale_state: SaleState, seat: SeatForSale, asked: Asked) -> dict[str, Any]:
+    def _values(self, sale_state: SaleState, seat: Seat, asked: Asked) -> dict[str, Any]:
         values = _read_values(sale_state, seat, self._request, asked.limits, self._tidy(sale_state))
         return values | _write_values(sale_state, seat, self._request, values["hold_id"], values["until"])
 
@@ -171,16 +173,14 @@ class SeatReservation:
         return EVERY_PATTERN if every else tidy_patterns()
 
 
-def _key(sale_state: SaleState, seat: SeatForSale) -> Key:
+def _key(sale_state: SaleState, seat: Seat) -> Key:
     return sale_state.organisation_id, sale_state.id, seat.number
 
 
-def _read_values(
-    sale_state: SaleState, seat: SeatForSale, request: HoldRequest, limits: Limits, tidy: int
-) -> dict[str, Any]:
+def _read_values(sale_state: SaleState, seat: Seat, request: HoldRequest, limits: Limits, tidy: int) -> dict[str, Any]:
     """The parameters of what the statement reads."""
     sale, now = sale_state.sale, request.now
-    left_far, left, right, right_far = seat.beside
+    left_far, left, right, right_far = beside = sale_state.plan.beside(seat.number)
     return {
         "event": sale_state.id,
         "organisation": sale_state.organisation_id,
@@ -198,7 +198,7 @@ def _read_values(
         "since": now - rules.RATE_MS,
         "seat": seat.number,
         "now": now,
-        "walls": seat.walls,
+        "walls": sum(bit for bit, other in zip(NEIGHBOUR_BITS, beside, strict=True) if other == WALL),
         "left_far": left_far,
         "left": left,
         "right": right,
@@ -218,7 +218,7 @@ def _or_minus_one(value: int | None) -> int:
 
 
 def _write_values(
-    sale_state: SaleState, seat: SeatForSale, request: HoldRequest, hold_id: str, until: Millis
+    sale_state: SaleState, seat: Seat, request: HoldRequest, hold_id: str, until: Millis
 ) -> dict[str, Any]:
     """The parameters of what the statement writes: the hold, its audit line and its fact."""
     context, where, now = request.context, sale_state.organisation_id, request.now
@@ -269,5 +269,5 @@ def _text(value: Any) -> str | None:
     return None if value is None else orjson.dumps(value).decode()
 
 
-def _result(sale_state: SaleState, seat: SeatForSale, hold_id: str, until: Millis) -> HoldResult:
+def _result(sale_state: SaleState, seat: Seat, hold_id: str, until: Millis) -> HoldResult:
     return HoldResult(hold_id, sale_state.id, seat, seat.zone, sale_state.plan.zones[seat.zone].name, 1, until)

@@ -253,7 +253,7 @@ def _group_view(held: list[HoldResult], now: int) -> dict[str, Any]:
 
 
 def _row_view(sale_state: SaleState, row: HoldRow, now: int) -> dict[str, Any]:
-    seat = sale_state.plan.seats.get(sale_state.plan.numbers.get(row.seat, "")) if row.seat is not None else None
+    seat = sale_state.plan.seat(row.seat) if row.seat is not None else None
     zone = sale_state.plan.zones.get(row.zone)
     held = HoldResult(
         row.id,

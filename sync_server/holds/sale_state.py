@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from sqlalchemy import select
 from sqlalchemy.dialects import postgresql, sqlite
@@ -18,34 +17,12 @@ from sync_server.holds.rules import Sale
 from sync_server.plumbing.caching.shared_loads import SharedLoads
 from sync_server.plumbing.database import Database, database_of
 from sync_server.seating import queries as seating
-from sync_server.seating.event_seating import event_policy
-from sync_server.seating.layouts.overlay import EventZone, event_zones
+from sync_server.seating.plans.seat_plan import NO_PLAN, SeatPlan
+from sync_server.seating.plans.seat_plans import seat_plan
 from sync_server.seating.rules import Policy
-from sync_server.seating.seats_for_sale import SeatForSale, policy_changed_at, seats_for_sale
 from sync_server.venues import queries as venues
 
-MAX_CACHED: Final = 32
-"""Events in the cache: the seats of a stadium take some thirty megabytes."""
-
-
-@dataclass(frozen=True, slots=True)
-class SalePlan:
-    """The seats and zones of an event, from one revision of its layout."""
-
-    built_from: tuple[Any, ...]
-    zones: Mapping[int, EventZone]
-    seats: Mapping[str, SeatForSale]  # by id
-    numbers: Mapping[int, str]  # seat ids by seat number
-
-    @property
-    def layout_id(self) -> str:
-        """The id of the layout; only for an event that has one."""
-        return str(self.built_from[0])
-
-    @property
-    def capacity(self) -> int:
-        """The capacity of all zones."""
-        return sum(zone.capacity for zone in self.zones.values())
+MAX_CACHED: Final = 1_024
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,16 +35,13 @@ class SaleState:
     venue_capacity: int
     sale: Sale
     policy: Policy
-    plan: SalePlan
+    plan: SeatPlan
 
     @property
     def event_limit(self) -> int | None:
         """What the event sells in all, where that is less than its zones hold: then holds are written one by one."""
         capacity = self.sale.capacity or (self.venue_capacity if not self.sale.revision else 0)
         return capacity if capacity and (not self.sale.revision or capacity < self.plan.capacity) else None
-
-
-NO_PLAN: Final = SalePlan((), {}, {}, {})
 
 
 class SaleStates:
@@ -87,21 +61,19 @@ class SaleStates:
 
     def _get(self, organisation_id: str, event_id: str, since: int | None = None) -> SaleState:
         key = organisation_id, event_id
-        previous = self._loads.peek(key)
-        plan = NO_PLAN if previous is None else previous.plan
-        return self._loads.get(key, partial(self._load, organisation_id, event_id, plan), since=since)
+        return self._loads.get(key, partial(self._load, organisation_id, event_id), since=since)
 
-    def _load(self, organisation_id: str, event_id: str, plan: SalePlan) -> SaleState:
+    def _load(self, organisation_id: str, event_id: str) -> SaleState:
         with self._database.reading() as session:
             version = session.execute(
                 select(SaleLockRow.version).where(SaleLockRow.event_id == event_id)
             ).scalar_one_or_none()
             if version is not None:
-                return load_sale_state(session, organisation_id, event_id, plan, version)
+                return load_sale_state(session, organisation_id, event_id, version)
         with self._database.writing() as session:
             events.event(session, organisation_id, event_id)
             return load_sale_state(
-                session, organisation_id, event_id, plan, create_sale_lock(session, organisation_id, event_id)
+                session, organisation_id, event_id, create_sale_lock(session, organisation_id, event_id)
             )
 
 
@@ -113,11 +85,12 @@ def create_sale_lock(session: Session, organisation_id: str, event_id: str) -> i
     return session.execute(select(SaleLockRow.version).where(SaleLockRow.event_id == event_id)).scalar_one()
 
 
-def load_sale_state(session: Session, organisation_id: str, event_id: str, plan: SalePlan, version: int) -> SaleState:
-    """The state of an event as it is now; `plan` is reused where it is still current."""
+def load_sale_state(session: Session, organisation_id: str, event_id: str, version: int) -> SaleState:
+    """The state of an event as it is now."""
     event = events.event(session, organisation_id, event_id)
     row = seating.find_event_layout(session, organisation_id, event_id)
-    policy = seating.policy(session, organisation_id) if row is None else event_policy(session, row)
+    plan = NO_PLAN if row is None else seat_plan(session, row)
+    policy = plan.policy if row is not None else seating.policy(session, organisation_id)
     sale = Sale(
         version,
         EventStatus(event.status),
@@ -126,20 +99,8 @@ def load_sale_state(session: Session, organisation_id: str, event_id: str, plan:
         event.sale_end_at,
         event.capacity,
         row.revision if row else 0,
-        policy_changed_at(session, organisation_id),
+        seating.policy_changed_at(session, organisation_id),
         row is not None and row.moving,
     )
     venue = venues.venue(session, organisation_id, event.venue_id)
-    plan = NO_PLAN if row is None else _plan(session, row, policy, plan)
     return SaleState(event.id, organisation_id, event.number, venue.max_capacity, sale, policy, plan)
-
-
-def _plan(session: Session, row: Any, policy: Policy, previous: SalePlan) -> SalePlan:
-    built_from = (row.layout_id, row.revision, policy.enforce_accessibility_rules)
-    if previous.built_from == built_from:
-        return previous
-    deltas = seating.deltas(row)
-    blocked = seating.seats_by_zone(session, row.layout_id, deltas.blocked)
-    zones = {zone.number: zone for zone in event_zones(seating.zones(session, row.layout_id), deltas, blocked)}
-    found = seats_for_sale(session, row, zones, policy)
-    return SalePlan(built_from, zones, found, {seat.number: seat.id for seat in found.values()})

@@ -24,7 +24,7 @@ from sync_server.holds.signals import HoldsMade
 from sync_server.outbox.service import Fact, Subject, record_change
 from sync_server.plumbing.principals import ActionContext
 from sync_server.plumbing.signals import send
-from sync_server.seating.seats_for_sale import SeatForSale
+from sync_server.seating.plans.layout_seats import Seat
 
 
 def limits_of(sale_state: SaleState, request: HoldRequest) -> rules.Limits:
@@ -40,11 +40,11 @@ def limits_of(sale_state: SaleState, request: HoldRequest) -> rules.Limits:
 def asked(
     sale_state: SaleState,
     request: HoldRequest,
-    chosen: Sequence[SeatForSale] = (),
+    chosen: Sequence[Seat] = (),
     closed: GatehouseError | None = None,
 ) -> Asked:
     """The request for these seats, as `rules` judges it; `closed` is why a zone is closed to the bearer."""
-    blocked = {seat.id: seat.name for seat in chosen if seat.blocked}
+    blocked = {seat.id: seat.name for seat in chosen if seat.number in sale_state.plan.blocked}
     limits = limits_of(sale_state, request)
     return Asked(sale_state.sale, request.now, limits, several=len(chosen) > 1, blocked=blocked, closed=closed)
 
@@ -75,9 +75,7 @@ def _end_overdue(session: Session, sale_state: SaleState, gathered: Gathered, co
     ending.end(session, sale_state.number, overdue, HoldStatus.EXPIRED, context)
 
 
-def _new_rows(
-    sale_state: SaleState, request: HoldRequest, new: Sequence[SeatForSale], items: RequestedItems
-) -> list[HoldRow]:
+def _new_rows(sale_state: SaleState, request: HoldRequest, new: Sequence[Seat], items: RequestedItems) -> list[HoldRow]:
     context, group_id = request.context, None
     if len(new) + bool(items.count) > 1:
         group_id = uuid7(context.now, context.entropy)
@@ -172,7 +170,7 @@ def _record(
     record_change(session, context, Subject("hold", row.id, None, after), fact)
 
 
-def _result(sale_state: SaleState, row: HoldRow, seat: SeatForSale | None, *, created: bool = True) -> HoldResult:
+def _result(sale_state: SaleState, row: HoldRow, seat: Seat | None, *, created: bool = True) -> HoldResult:
     zone = sale_state.plan.zones.get(row.zone)
     name = zone.name if zone is not None else ""
     return HoldResult(row.id, sale_state.id, seat, row.zone, name, row.quantity, row.held_until, created, row.group_id)

@@ -65,7 +65,7 @@ class SeatingCheck:
 
 def _seating_figures(seating: EventSeating) -> list[Figure]:
     taken = len(seating.taken) + seating.places_taken.total()
-    capacity = sum(zone.capacity for zone in seating.zones.values())
+    capacity = seating.plan.capacity
     return seating_figures(seating) if taken >= MIN_SAMPLE and taken * MIN_TAKEN >= capacity else []
 
 

@@ -1,4 +1,4 @@
-"""Ports: the questions that a package asks of higher ones, answered as `app.py` has connected them."""
+"""Ports: what a package reaches by its session: answers of higher packages, and what it keeps for its process."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Ports:
         self._connected: dict[type[Any], object] = {}
 
     def connect(self, ports: object) -> None:
-        """Set the ports of a package: a dataclass whose fields are functions."""
+        """Set the one object of this type: a dataclass whose fields are functions, or a cache."""
         self._connected[type(ports)] = ports
 
     def of(self, kind: type[PackagePorts]) -> PackagePorts:

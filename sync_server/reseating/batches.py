@@ -14,7 +14,7 @@ from sync_server.plumbing.principals import ActionContext
 from sync_server.reseating import queries, service
 from sync_server.reseating.models import ReseatingRecord
 from sync_server.seating import event_layouts
-from sync_server.seating import queries as seating
+from sync_server.seating.plans.seat_plans import event_plan
 from sync_server.tickets import rules, seat_moves
 from sync_server.tickets.seat_moves import NewSeat
 
@@ -34,14 +34,12 @@ def move_next_batch(session: Session, row: ReseatingRecord, context: ActionConte
     if row.state != "moving":
         return False
     steps = queries.next_batch(session, row, limit)
-    layout = seating.event_layout(session, row.organisation_id, row.event_id)
-    event_zones = {int(number): int(event_zone) for number, event_zone in layout.event_zones.items()}
-    seats = seating.seats_by_number(session, row.to_layout_id, (step.new_seat or 0 for step in steps))
+    plan = event_plan(session, row.organisation_id, row.event_id)
     arriving: dict[int, NewSeat] = {}
     for step in steps:
-        seat = seats[step.new_seat or 0]
-        labels = rules.Seat(seat.row, seat.seat_number, "", seat.section, seat.seat_id)
-        arriving[step.ticket_id] = NewSeat(event_zones[seat.zone], seat.number, labels, step.new_code, step.flags)
+        seat = plan.layout.seat(step.new_seat or 0)
+        labels = rules.Seat(seat.row, seat.seat_number, "", seat.section, seat.name)
+        arriving[step.ticket_id] = NewSeat(plan.event_zones[seat.zone], seat.number, labels, step.new_code, step.flags)
     seat_moves.apply_moves(session, row.organisation_id, row.event_id, arriving, context)
     row.moved, row.touched_at = (steps[-1].place if steps else row.moved), context.now
     session.flush()

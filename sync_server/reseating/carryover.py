@@ -11,6 +11,8 @@ from sqlalchemy.orm import Session
 from sync_server.seating import queries, rules
 from sync_server.seating.event_layouts import LayoutChoice
 from sync_server.seating.layouts.overlay import LayoutZone, zone_problems
+from sync_server.seating.plans.layout_seats import LayoutSeats
+from sync_server.seating.plans.seat_plans import layout_seats
 from sync_server.seating.rules import Policy
 
 
@@ -55,11 +57,9 @@ def carry_over(
     queries.layout(session, organisation_id, chosen.layout_id)
     current = queries.event_layout(session, organisation_id, event_id)
     deltas = queries.deltas(current)
-    zones = _Zones(
-        {zone.number: zone for zone in queries.zones(session, current.layout_id)},
-        {zone.id: zone for zone in queries.zones(session, chosen.layout_id)},
-    )
-    seats, no_seats = _seats(session, current.layout_id, chosen.layout_id, deltas.blocked)
+    old, new = layout_seats(session, current.layout_id), layout_seats(session, chosen.layout_id)
+    zones = _Zones({zone.number: zone for zone in old.zones}, {zone.id: zone for zone in new.zones})
+    seats, no_seats = _seats(old, new, deltas.blocked)
     closed, not_closed = zones.part("disabled_zones", sorted(deltas.disabled))
     used, not_used = _usable(zones, deltas.zones)
     priced, not_priced = zones.part("price_zones", sorted(deltas.prices))
@@ -77,9 +77,9 @@ def carry_over(
     return replace(chosen, **carried), CarriedOver({part: len(values) for part, values in carried.items()}, lost_parts)
 
 
-def _seats(session: Session, old: str, new: str, blocked: Collection[int]) -> tuple[tuple[str, ...], list[LeftBehind]]:
-    names = queries.seat_names(session, old, blocked)
-    existing = queries.seat_numbers(session, new, names)
+def _seats(old: LayoutSeats, new: LayoutSeats, blocked: Collection[int]) -> tuple[tuple[str, ...], list[LeftBehind]]:
+    names = old.names_of(blocked)
+    existing = new.find_all(names)
     missing = [LeftBehind("blocked_seats", name, "no_such_seat") for name in names if name not in existing]
     return tuple(name for name in names if name in existing), missing
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from typing import Final
 
 from sqlalchemy.orm import Session
 
@@ -10,9 +11,11 @@ from sync_server.plumbing.api.pagination import encode_cursor
 from sync_server.reseating import queries
 from sync_server.reseating.models import ReseatingRecord, ReseatingStepRecord
 from sync_server.reseating.schemas import GuestMove, GuestWithoutSeat, MovesPage
-from sync_server.seating import queries as seating
+from sync_server.seating.plans.seat_plans import layout_seats
 from sync_server.tickets import queries as tickets
 from sync_server.tickets.queries import public_id
+
+_BATCH_SIZE: Final = 500
 
 
 def page(session: Session, row: ReseatingRecord, *, after: int, limit: int) -> MovesPage:
@@ -20,16 +23,15 @@ def page(session: Session, row: ReseatingRecord, *, after: int, limit: int) -> M
     steps, last = queries.moves(session, row.id, limit=limit, after=after)
     lost = queries.without_seats(session, row.id)
     numbers = _numbers(session, [*steps, *lost])
-    old = seating.seats_by_number(session, row.from_layout_id, (step.old_seat for step in (*steps, *lost)))
-    new = seating.seats_by_number(session, row.to_layout_id, _new_seats(steps))
-    zones = {zone.number: zone.name for zone in seating.zones(session, row.to_layout_id)}
+    old, new = layout_seats(session, row.from_layout_id), layout_seats(session, row.to_layout_id)
+    zones = {zone.number: zone.name for zone in new.zones}
     moves = [
         GuestMove(
             ticket=public_id(step.ticket_id),
             number=numbers[step.ticket_id],
-            from_seat=old[step.old_seat].seat_id,
-            to_seat=new[step.new_seat].seat_id,
-            zone=zones[new[step.new_seat].zone],
+            from_seat=old.name(step.old_seat),
+            to_seat=new.name(step.new_seat),
+            zone=zones[new.zone_of(step.new_seat)],
         )
         for step in steps
         if step.new_seat is not None
@@ -38,7 +40,7 @@ def page(session: Session, row: ReseatingRecord, *, after: int, limit: int) -> M
         GuestWithoutSeat(
             ticket=public_id(step.ticket_id),
             number=numbers[step.ticket_id],
-            from_seat=old[step.old_seat].seat_id,
+            from_seat=old.name(step.old_seat),
             reason=step.why,
         )
         for step in lost
@@ -46,12 +48,8 @@ def page(session: Session, row: ReseatingRecord, *, after: int, limit: int) -> M
     return MovesPage(moves, None if last is None else encode_cursor([last]), unplaced)
 
 
-def _new_seats(steps: Iterable[ReseatingStepRecord]) -> list[int]:
-    return [step.new_seat for step in steps if step.new_seat is not None]
-
-
 def _numbers(session: Session, steps: Sequence[ReseatingStepRecord]) -> dict[int, str]:
     found: dict[int, str] = {}
-    for start in range(0, len(steps), seating.IN_LIST_LIMIT):
-        found |= tickets.numbers(session, [step.ticket_id for step in steps[start : start + seating.IN_LIST_LIMIT]])
+    for start in range(0, len(steps), _BATCH_SIZE):
+        found |= tickets.numbers(session, [step.ticket_id for step in steps[start : start + _BATCH_SIZE]])
     return found

@@ -13,32 +13,18 @@ from sync_server.reseating.fingerprints import ResolvedMove, fingerprint
 from sync_server.reseating.free_seats import LayoutSeat
 from sync_server.reseating.general_admission import ZoneMove, zone_moves
 from sync_server.reseating.planning import Guest, SeatingPlan, plan
-from sync_server.reseating.ticket_flags import FlagResolver, LayoutSeats
+from sync_server.reseating.sides import Side
+from sync_server.reseating.ticket_flags import FlagResolver
 from sync_server.seating import event_layouts, queries, rules
 from sync_server.seating.event_layouts import LayoutChoice
 from sync_server.seating.layouts.overlay import Deltas, EventZone, event_zones
 from sync_server.seating.layouts.plan import AccessMode, Category
-from sync_server.seating.queries import LocatedSeat
+from sync_server.seating.plans.layout_seats import LayoutSeats
+from sync_server.seating.plans.seat_plans import layout_seats
 from sync_server.tickets import queries as tickets
 from sync_server.tickets.queries import SeatedTicket
 
-_KIND = {Category.AISLE.value: Category.STANDARD.value}
-
-
-@dataclass(frozen=True, slots=True)
-class Side:
-    """One of the two layouts of a move, as the event uses it."""
-
-    layout_id: str
-    version: int
-    deltas: Deltas
-    zones: Mapping[int, EventZone]
-    seats: Mapping[int, LocatedSeat]
-
-    def zone_of(self, seat: int) -> str:
-        """The id of the zone of a seat, which is the same in all versions; "" for a closed zone."""
-        zone = self.zones.get(self.seats[seat].zone)
-        return zone.id if zone is not None else ""
+_KIND = {Category.AISLE: Category.STANDARD}
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,62 +64,52 @@ def propose(
     current = queries.event_layout(session, organisation_id, event_id)
     chosen, carried = carry_over(session, organisation_id, event_id, requested, given)
     checked = event_layouts.examine(session, organisation_id, event_id, chosen, context)
-    before = _before(session, current.layout_id, current.layout_version, queries.deltas(current))
-    seats = _seats(session, checked.layout_id)
-    after = Side(checked.layout_id, checked.version, checked.deltas, checked.zones, seats)
+    before = _before(layout_seats(session, current.layout_id), current.layout_version, queries.deltas(current))
+    after = Side(layout_seats(session, checked.layout_id), checked.version, checked.deltas, checked.zones)
     guests = list(tickets.seated_tickets(session, event_id))
     # Seats blocked in the old layout count too: their guests still have to be moved.
-    old = {seat.number: seat for seat in _layout_seats(session, replace(before, deltas=Deltas()), any_price=any_price)}
+    old = {seat.number: seat for seat in _layout_seats(replace(before, deltas=Deltas()), any_price=any_price)}
     seating_plan = plan(
         [Guest(ticket.id, ticket.seat, ticket.sequence, ticket.group_id) for ticket in guests],
         old,
-        _layout_seats(session, after, any_price=any_price),
+        _layout_seats(after, any_price=any_price),
     )
     event_zone_numbers = {int(number): int(event_zone) for number, event_zone in current.event_zones.items()}
     places = zone_moves(event_zone_numbers, before.zones, after.zones, tickets.count_seatless(session, event_id))
     policy = rules.effective(queries.policy(session, organisation_id), chosen.seating_overrides)
     of_type = {kind.number: kind.flags for kind in tickets.ticket_types(session, event_id)}
-    flags = FlagResolver(_flag_seats(session, before), _flag_seats(session, after), policy, of_type).flags(
-        guests, seating_plan
-    )
+    flags = FlagResolver(before, after, policy, of_type).flags(guests, seating_plan)
     digest = fingerprint(session, ResolvedMove(organisation_id, event_id, chosen, any_price), guests)
     return Proposal(organisation_id, event_id, before, after, guests, seating_plan, places, flags, carried, digest)
 
 
-def _flag_seats(session: Session, side: Side) -> LayoutSeats:
-    return LayoutSeats(side.zones, side.seats, queries.pairings(session, side.layout_id))
+def _before(layout: LayoutSeats, version: int, deltas: Deltas) -> Side:
+    return Side(layout, version, deltas, {zone.number: zone for zone in event_zones(layout.zones, deltas, {})})
 
 
-def _before(session: Session, layout_id: str, version: int, deltas: Deltas) -> Side:
-    zones = {zone.number: zone for zone in event_zones(queries.zones(session, layout_id), deltas, {})}
-    return Side(layout_id, version, deltas, zones, _seats(session, layout_id))
-
-
-def _seats(session: Session, layout_id: str) -> dict[int, LocatedSeat]:
-    return {seat.number: seat for seat in queries.located_seats(session, layout_id)}
-
-
-def _layout_seats(session: Session, side: Side, *, any_price: bool) -> list[LayoutSeat]:
-    companions = {pairing.wheelchair: pairing.companions for pairing in queries.pairings(session, side.layout_id)}
+def _layout_seats(side: Side, *, any_price: bool) -> list[LayoutSeat]:
+    companions = {pairing.wheelchair: pairing.companions for pairing in side.layout.pairings}
     access = {number: _access(zone) for number, zone in side.zones.items()}
     ids = {number: zone.id for number, zone in side.zones.items()}
-    numbered = {number for number, zone in side.zones.items() if zone.zone_type.numbered}
-    return [
-        LayoutSeat(
-            seat.number,
-            seat.seat_id,
-            ids.get(seat.zone, f"closed {seat.zone}"),
-            (seat.section, seat.row),
-            seat.place,
-            (seat.x, seat.y),
-            _KIND.get(seat.category, seat.category),
-            "" if any_price else seat.price_category,
-            access.get(seat.zone, ""),
-            seat.zone not in numbered or seat.number in side.deltas.blocked,
-            companions.get(seat.number, ()),
+    found = []
+    for number in range(1, len(side.layout) + 1):
+        seat, (row, place) = side.layout.seat(number), side.layout.where(number)
+        found.append(
+            LayoutSeat(
+                number,
+                seat.name,
+                ids.get(seat.zone, f"closed {seat.zone}"),
+                (seat.section, seat.row),
+                place,
+                row.points[place],
+                _KIND.get(seat.category, seat.category).value,
+                "" if any_price else seat.price_category,
+                access.get(seat.zone, ""),
+                not side.sells_seats(seat.zone) or number in side.deltas.blocked,
+                companions.get(number, ()),
+            )
         )
-        for seat in side.seats.values()
-    ]
+    return found
 
 
 def _access(zone: EventZone) -> str:

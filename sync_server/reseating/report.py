@@ -58,16 +58,16 @@ def steps(proposal: Proposal, reseating_id: str) -> Iterator[Row]:
 
 def _changes(proposal: Proposal, guest: SeatedTicket, seat: int) -> bool:
     """Whether the seat details or the code of the ticket change."""
-    old, new = proposal.before.seats[guest.seat], proposal.after.seats[seat]
-    before = old.number, old.seat_id, old.section, old.row, old.seat_number, proposal.before.zone_of(guest.seat)
-    after = new.number, new.seat_id, new.section, new.row, new.seat_number, proposal.after.zone_of(seat)
+    old, new = proposal.before.layout.seat(guest.seat), proposal.after.layout.seat(seat)
+    before = old.number, old.name, old.section, old.row, old.seat_number, proposal.before.zone_of(guest.seat)
+    after = new.number, new.name, new.section, new.row, new.seat_number, proposal.after.zone_of(seat)
     return before != after or proposal.new_code(guest)
 
 
 def _other_price(proposal: Proposal) -> int:
     return sum(
-        proposal.after.seats[proposal.plan.seat(guest.id)].price_category
-        != proposal.before.seats[guest.seat].price_category
+        proposal.after.layout.price_category(proposal.plan.seat(guest.id))
+        != proposal.before.layout.price_category(guest.seat)
         for guest in proposal.guests
         if guest.id not in proposal.plan.unplaced
     )

@@ -23,10 +23,9 @@ from sync_server.reseating.models import ReseatingRecord, ReseatingStepRecord
 from sync_server.reseating.proposal import Proposal, propose
 from sync_server.reseating.report import report, steps
 from sync_server.seating import event_layouts
-from sync_server.seating import queries as seating
 from sync_server.seating import rules as seating_rules
 from sync_server.seating.event_layouts import LayoutChoice
-from sync_server.seating.layouts.overlay import EventZone, event_zones
+from sync_server.seating.plans.seat_plans import event_plan
 from sync_server.tickets import queries as tickets
 from sync_server.tickets import seat_moves
 
@@ -59,8 +58,8 @@ def keep(session: Session, proposal: Proposal, move: MoveRequest, context: Actio
         id=uuid7(context.now, context.entropy),
         organisation_id=proposal.organisation_id,
         event_id=proposal.event_id,
-        from_layout_id=proposal.before.layout_id,
-        to_layout_id=proposal.after.layout_id,
+        from_layout_id=proposal.before.layout.layout_id,
+        to_layout_id=proposal.after.layout.layout_id,
         fingerprint=proposal.fingerprint,
         state="planned",
         report=report(proposal, holds=active),
@@ -178,23 +177,14 @@ def _end_holds(session: Session, row: ReseatingRecord, move: MoveRequest, contex
 def _change_layout(session: Session, row: ReseatingRecord, chosen: LayoutChoice, context: ActionContext) -> None:
     """Change the layout, freeing places without seats under the old zone numbers and selling them under the new."""
     organisation_id, event_id = row.organisation_id, row.event_id
-    current = seating.event_layout(session, organisation_id, event_id)
-    event_zones_by_number = {int(number): int(event_zone) for number, event_zone in current.event_zones.items()}
-    old, sold = _zones(session, row), tickets.count_seatless(session, event_id)
-    for zone in zone_moves(event_zones_by_number, old, {}, sold):
+    old, sold = event_plan(session, organisation_id, event_id), tickets.count_seatless(session, event_id)
+    for zone in zone_moves(old.event_zones, old.zones, {}, sold):
         inventory.free_places(session, event_id, zone.before, zone.sold, context.now)
     event_layouts.move(session, organisation_id, event_id, chosen, context)
-    for zone in zone_moves(event_zones_by_number, old, _zones(session, row), sold):
+    new = event_plan(session, organisation_id, event_id)
+    for zone in zone_moves(old.event_zones, old.zones, new.zones, sold):
         if zone.after is not None:
             inventory.sell_places(session, organisation_id, event_id, zone.after, zone.sold, context)
-
-
-def _zones(session: Session, row: ReseatingRecord) -> dict[int, EventZone]:
-    """The zones that are open at the event now."""
-    layout = seating.event_layout(session, row.organisation_id, row.event_id)
-    deltas = seating.deltas(layout)
-    blocked = seating.seats_by_zone(session, layout.layout_id, deltas.blocked)
-    return {zone.number: zone for zone in event_zones(seating.zones(session, layout.layout_id), deltas, blocked)}
 
 
 def _move_seats(session: Session, row: ReseatingRecord, context: ActionContext) -> None:

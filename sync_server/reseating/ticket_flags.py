@@ -2,48 +2,29 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from shared.tickets import TicketFlags
 from sync_server.reseating.planning import SeatingPlan
-from sync_server.seating.layouts.overlay import EventZone
+from sync_server.reseating.sides import Side
 from sync_server.seating.layouts.plan import Category
-from sync_server.seating.queries import LocatedSeat
+from sync_server.seating.plans.layout_seats import Seat
 from sync_server.seating.rules import Policy
-from sync_server.seating.search.accessibility import Pairing, WheelchairPlaces
+from sync_server.seating.search.accessibility import WheelchairPlaces
 from sync_server.tickets.issuance import seat_flags, wheelchairs
 from sync_server.tickets.issuance.seat_flags import SeatTraits
 from sync_server.tickets.issuance.wheelchairs import WheelchairSeating
 from sync_server.tickets.queries import SeatedTicket
 
 
-@dataclass(frozen=True, slots=True)
-class LayoutSeats:
-    """The zones and seats of one of the two layouts."""
-
-    zones: Mapping[int, EventZone]
-    seats: Mapping[int, LocatedSeat]
-    pairings: Iterable[Pairing]
-
-    def paired_seats(self) -> dict[str, frozenset[str]]:
-        """The seats paired with each wheelchair place and each companion seat, by seat_id."""
-        found: dict[str, set[str]] = defaultdict(set)
-        for pairing in self.pairings:
-            place = self.seats[pairing.wheelchair].seat_id
-            for number in pairing.companions:
-                found[place].add(self.seats[number].seat_id)
-                found[self.seats[number].seat_id].add(place)
-        return {name: frozenset(names) for name, names in found.items()}
-
-
 @dataclass(slots=True)
 class FlagResolver:
     """Derives the flags of all tickets; equal cases, which are most of them, are derived once."""
 
-    old: LayoutSeats
-    new: LayoutSeats
+    old: Side
+    new: Side
     policy: Policy
     of_type: Mapping[int, int]
     _cache: dict[tuple[object, ...], int] = field(default_factory=dict)
@@ -58,10 +39,10 @@ class FlagResolver:
         pairs = self.old.paired_seats(), self.new.paired_seats()
         flags: dict[int, int] = {}
         for ticket in seated:
-            seat, old_seat = self.new.seats[plan.seat(ticket.id)], self.old.seats[ticket.seat]
+            seat, old_seat = self.new.layout.seat(plan.seat(ticket.id)), self.old.layout.seat(ticket.seat)
             given = TicketFlags.NONE
-            if Category(seat.category) in {Category.WHEELCHAIR, Category.COMPANION}:
-                same = ticket.id in plan.stays and pairs[0].get(old_seat.seat_id) == pairs[1].get(seat.seat_id)
+            if seat.category in {Category.WHEELCHAIR, Category.COMPANION}:
+                same = ticket.id in plan.stays and pairs[0].get(old_seat.name) == pairs[1].get(seat.name)
                 seats_of_group = frozenset(groups[ticket.group_id or str(ticket.id)])
                 given = self._flags_from_pairing(
                     ticket, seat, WheelchairSeating(special.companions, special.reserved, seats_of_group), same=same
@@ -70,9 +51,9 @@ class FlagResolver:
         return flags
 
     def _special(self, plan: SeatingPlan) -> WheelchairSeating:
-        pairings = tuple(pairing for pairing in self.new.pairings if self._sells(pairing.zone))
+        pairings = tuple(pairing for pairing in self.new.layout.pairings if self.new.sells_seats(pairing.zone))
         taken = {seat.number for seats in (plan.stays, plan.moves) for seat in seats.values()}
-        used = Counter(self.new.seats[number].zone for number in taken)
+        used = self.new.layout.count_by_zone(taken)
         reserved = WheelchairPlaces(pairings, self.policy.accessibility()).reserved_companions(
             lambda zone: 100.0 * used[zone] / self._capacity(zone)
         )
@@ -80,26 +61,21 @@ class FlagResolver:
             {pairing.wheelchair: pairing.companions for pairing in pairings}, reserved - taken, frozenset()
         )
 
-    def _sells(self, zone: int) -> bool:
-        return zone in self.new.zones and self.new.zones[zone].zone_type.numbered
-
     def _capacity(self, zone: int) -> int:
         return max(1, self.new.zones[zone].capacity)
 
     @staticmethod
-    def _flags_from_pairing(
-        ticket: SeatedTicket, seat: LocatedSeat, special: WheelchairSeating, *, same: bool
-    ) -> TicketFlags:
+    def _flags_from_pairing(ticket: SeatedTicket, seat: Seat, special: WheelchairSeating, *, same: bool) -> TicketFlags:
         """The flags from wheelchair places; a guest with the same paired seats keeps theirs, and so the code."""
         if same:
-            return seat_flags.flags_from_seat(TicketFlags(ticket.flags), Category(seat.category))
+            return seat_flags.flags_from_seat(TicketFlags(ticket.flags), seat.category)
         return wheelchairs.flags_of(seat, special)
 
-    def _flags(self, ticket: SeatedTicket, old: LocatedSeat, new: LocatedSeat, given: TicketFlags) -> int:
+    def _flags(self, ticket: SeatedTicket, old: Seat, new: Seat, given: TicketFlags) -> int:
         key = ticket.flags, ticket.ticket_type, ticket.member, old.zone, old.category, new.zone, new.category, given
         if key not in self._cache:
-            before = SeatTraits(self.old.zones.get(old.zone), Category(old.category))
-            after = SeatTraits(self.new.zones.get(new.zone), Category(new.category), given)
+            before = SeatTraits(self.old.zones.get(old.zone), old.category)
+            after = SeatTraits(self.new.zones.get(new.zone), new.category, given)
             of_type = TicketFlags(self.of_type.get(ticket.ticket_type, 0))
             self._cache[key] = int(
                 seat_flags.flags_after_move(TicketFlags(ticket.flags), of_type, before, after, member=ticket.member)

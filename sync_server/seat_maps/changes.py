@@ -61,7 +61,7 @@ def changes(
         return Changes(current, reset="all_changed")
     touched |= snapshot.state.expired_between(version.as_of - SKEW_MS, max(now, snapshot.state.as_of))
     if version.companions != snapshot.version.companions:
-        touched |= {seat for pair in snapshot.state.base.places.pairings for seat in pair.companions}
+        touched |= {seat for pair in snapshot.state.plan.places.pairings for seat in pair.companions}
     if len(touched) > MAX_SEATS:
         return Changes(current, reset="many_changed")
     return _changed_seats(snapshot, touched, organiser=organiser)
@@ -76,7 +76,7 @@ def _reset_reason(version: MapVersion, snapshot: MapSnapshot) -> str | None:
 
 
 def _changed_seats(snapshot: MapSnapshot, touched: set[int], *, organiser: bool) -> Changes:
-    base, states = snapshot.state.base, snapshot.seats(organiser=organiser)
-    seats = tuple((seat, states[seat - base.first]) for seat in sorted(touched) if base.has(seat))
+    layout, states = snapshot.state.plan.layout, snapshot.seats(organiser=organiser)
+    seats = tuple((seat, states[seat - 1]) for seat in sorted(touched) if layout.has(seat))
     zones = tuple(map_json.zone_payloads(snapshot.state.zones(), organiser=organiser))
     return Changes(str(snapshot.version), seats, zones, snapshot.state.next_end)

@@ -63,12 +63,12 @@ class MapChecker:
 
     def _differing(self, session: Session, organisation_id: str, event_id: str, now: Millis) -> dict[int, int]:
         with self.maps.snapshot(session, organisation_id, event_id, now) as snapshot:
-            cached, first = bytes(snapshot.state.seats), snapshot.state.base.first
+            cached = bytes(snapshot.state.seats)
         with MapCache(self.cache).snapshot(session, organisation_id, event_id, now) as snapshot:
             fresh = bytes(snapshot.state.seats)
         if cached == fresh:
             return {}
-        pairs = enumerate(zip(cached, fresh, strict=True), start=first)
+        pairs = enumerate(zip(cached, fresh, strict=True), start=1)
         return {seat: after for seat, (before, after) in pairs if before != after}
 
     def _correct(self, session: Session, organisation_id: str, event_id: str, missed: set[int], now: Millis) -> None:

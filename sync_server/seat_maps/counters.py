@@ -81,7 +81,7 @@ def count_now(session: Session, maps: MapCache, organisation_id: str, event_id: 
     row = events.event(session, organisation_id, event_id)
     try:
         with maps.snapshot(session, organisation_id, event_id, now) as snapshot:
-            names = {number: zone.name for number, zone in snapshot.state.base.zones.items()}
+            names = {number: zone.name for number, zone in snapshot.state.plan.zones.items()}
             zones = tuple(_count(zone, names) for zone in snapshot.state.zones())
             return OccupancyCounts(snapshot.state.as_of, zones)
     except NotFound:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from sqlalchemy.orm import Session
 
@@ -14,6 +15,8 @@ from sync_server.holds import service
 from sync_server.plumbing.principals import ActionContext
 from sync_server.seating import event_layouts, queries
 from sync_server.seating.event_layouts import LayoutChoice
+from sync_server.seating.plans.seat_plan import SeatPlan
+from sync_server.seating.plans.seat_plans import event_plan
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,16 +35,14 @@ def block(
     Conflict if a seat to block is sold or held.
     """
     events.event(session, organisation_id, event_id, lock=True)  # concurrent changes would undo each other
-    row = queries.event_layout(session, organisation_id, event_id)
-    named = change.blocked | change.opened
-    if len(queries.seat_names(session, row.layout_id, named)) != len(named):
+    plan = event_plan(session, organisation_id, event_id)
+    if not all(map(plan.layout.has, change.blocked | change.opened)):
         raise InvalidRequest("The layout has no seat with that number.", code="unknown_seat")
-    before = {*row.blocked_seats}
-    wanted = (before | change.blocked) - change.opened
-    if wanted != before:
-        chosen = _chosen(session, organisation_id, event_id, wanted)
-        event_layouts.choose(session, organisation_id, event_id, chosen, context)
-    return len(wanted), len(wanted ^ before)
+    wanted = (plan.blocked | change.blocked) - change.opened
+    if wanted != plan.blocked:
+        overrides = queries.event_layout(session, organisation_id, event_id).seating_overrides
+        event_layouts.choose(session, organisation_id, event_id, _chosen(plan, wanted, overrides), context)
+    return len(wanted), len(wanted ^ plan.blocked)
 
 
 def release_hold(session: Session, organisation_id: str, event_id: str, seat: int, context: ActionContext) -> None:
@@ -50,15 +51,14 @@ def release_hold(session: Session, organisation_id: str, event_id: str, seat: in
     service.release(session, organisation_id, held.id, None, context)
 
 
-def _chosen(session: Session, organisation_id: str, event_id: str, blocked: Collection[int]) -> LayoutChoice:
+def _chosen(plan: SeatPlan, blocked: Collection[int], overrides: Mapping[str, Any]) -> LayoutChoice:
     """The event's present choice, with these seats blocked."""
-    row = queries.event_layout(session, organisation_id, event_id)
-    ids = {zone.number: zone.id for zone in queries.zones(session, row.layout_id)}
+    ids, deltas = {zone.number: zone.id for zone in plan.layout.zones}, plan.deltas
     return LayoutChoice(
-        row.layout_id,
-        blocked_seats=tuple(queries.seat_names(session, row.layout_id, blocked)),
-        disabled_zones=tuple(ids[number] for number in row.disabled_zones),
-        zone_overrides={ids[int(number)]: changed for number, changed in row.zone_overrides.items()},
-        price_zones={ids[int(number)]: price for number, price in row.price_zones.items()},
-        seating_overrides=row.seating_overrides,
+        plan.layout.layout_id,
+        blocked_seats=tuple(plan.layout.names_of(blocked)),
+        disabled_zones=tuple(ids[number] for number in deltas.disabled),
+        zone_overrides={ids[number]: changed for number, changed in deltas.zones.items()},
+        price_zones={ids[number]: price for number, price in deltas.prices.items()},
+        seating_overrides=overrides,
     )

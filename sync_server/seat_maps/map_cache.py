@@ -23,12 +23,14 @@ from sync_server.seat_maps.map_inputs import MapInputs, MapSource, load_inputs
 from sync_server.seat_maps.map_json import EncodedJson, MapVersion
 from sync_server.seat_maps.map_state import MapState
 from sync_server.seat_maps.queries import Head
-from sync_server.seating import map_base, map_drawing
-from sync_server.seating.map_base import LayoutUse, MapBase
+from sync_server.seating import queries as seating
+from sync_server.seating.plans.drawing import draw as draw_map
+from sync_server.seating.plans.seat_plan import SeatPlan
+from sync_server.seating.plans.seat_plans import event_plan
 
 MAX_EVENTS: Final = 64
 """A stadium takes about two megabytes."""
-_PLAN_LIFETIME: Final = CacheLifetime(local_s=5, redis_s=3_600)  # this process holds plans in CachedMap anyway
+_DRAWING_LIFETIME: Final = CacheLifetime(local_s=5, redis_s=3_600)  # this process has them in CachedMap anyway
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,15 +50,15 @@ class CheckedState:
 
 @dataclass(slots=True)
 class CachedMap:
-    """The map of one event, what it was built from, and its plan; `lock` admits one reader at a time."""
+    """The map of one event, what it was built from, and its drawing; `lock` admits one reader at a time."""
 
     lock: threading.Lock = field(default_factory=threading.Lock)
     source: MapSource | None = None
-    use: LayoutUse | None = None
+    plan: SeatPlan | None = None
     basis: str = ""
     head: Head = field(default_factory=Head)
     state: MapState | None = None
-    plan: EncodedJson | None = None
+    drawing: EncodedJson | None = None
     checked: CheckedState | None = None
 
 
@@ -64,7 +66,6 @@ class CachedMap:
 class MapSnapshot:
     """The map of an event now; valid only while its lock is held."""
 
-    use: LayoutUse
     state: MapState
     head: Head
     companions: Collection[int]  # seats reserved for the companions of wheelchair users
@@ -72,9 +73,7 @@ class MapSnapshot:
 
     def state_json(self, *, organiser: bool) -> tuple[str, bytes]:
         """The state of every seat and zone, and its name."""
-        payload = map_json.state_payload(
-            self.version, self.use.plan_id, self.state, self.companions, organiser=organiser
-        )
+        payload = map_json.state_payload(self.version, self.state, self.companions, organiser=organiser)
         return map_json.state_name(payload), orjson.dumps(payload)
 
     def seats(self, *, organiser: bool) -> bytes:
@@ -86,7 +85,7 @@ class MapCache:
     """Maps by event: building one of sixty thousand seats takes a second, updating it a few milliseconds."""
 
     def __init__(self, cache: Cache) -> None:
-        """`cache` shares drawn plans with other processes."""
+        """`cache` shares drawings with other processes."""
         self._cache = cache
         self._maps: SharedLoads[str, CachedMap] = SharedLoads(MAX_EVENTS)
 
@@ -97,7 +96,7 @@ class MapCache:
     def is_built(self, inputs: MapInputs) -> bool:
         """Whether the map is built from the current source; its seats may be out of date."""
         entry = self.entry(inputs.event_id)
-        return entry.source == inputs.source and entry.state is not None and entry.plan is not None
+        return entry.source == inputs.source and entry.state is not None and entry.drawing is not None
 
     @contextmanager
     def snapshot(self, session: Session, organisation_id: str, event_id: str, now: Millis) -> Iterator[MapSnapshot]:
@@ -116,41 +115,41 @@ class MapCache:
         _require_layout(inputs, organisation_id)
         entry = self.entry(inputs.event_id)
         with entry.lock:
-            use = _layout_use(session, entry, inputs)
-            state = _Updater(session, inputs, use, now).updated(entry)
+            state = _Updater(session, inputs, _current_plan(session, entry, inputs), now).updated(entry)
             companions = state.reserved_companions()
             version = map_json.map_version(entry.basis, inputs.head.version, state, companions)
             if entry.head.version == inputs.head.version:
                 entry.checked = CheckedState(inputs.source, inputs.head.version, state.next_end, version)
             # Another thread with newer inputs may have been first: the state is then newer than this head says, and
             # the difference is reported once more.
-            yield MapSnapshot(use, state, inputs.head, companions, version)
+            yield MapSnapshot(state, inputs.head, companions, version)
 
-    def plan(self, session: Session, organisation_id: str, event_id: str) -> EncodedJson:
-        """The plan of an event's map; NotFound if it has no layout."""
+    def drawing(self, session: Session, organisation_id: str, event_id: str) -> EncodedJson:
+        """The drawing of an event's map; NotFound if it has no layout."""
         inputs = load_inputs(session, event_id)
         _require_layout(inputs, organisation_id)
         entry = self.entry(event_id)
         with entry.lock:
-            use = _layout_use(session, entry, inputs)
-        return self.plan_for(session, inputs, use)
+            plan = _current_plan(session, entry, inputs)
+        return self.drawing_of(session, inputs, plan)
 
-    def plan_for(self, session: Session, inputs: MapInputs, use: LayoutUse) -> EncodedJson:
-        """The plan for a known use of the layout."""
+    def drawing_of(self, session: Session, inputs: MapInputs, plan: SeatPlan) -> EncodedJson:
+        """The drawing of a plan."""
         entry = self.entry(inputs.event_id)
-        plan = entry.plan
-        if plan is None or plan.name != use.plan_id:
-            plan = entry.plan = self._load_plan(session, inputs.organisation_id, use)
-        return plan
+        found = entry.drawing
+        if found is None or found.name != plan.drawing_id:
+            found = entry.drawing = self._draw(session, inputs.organisation_id, plan)
+        return found
 
-    def _load_plan(self, session: Session, organisation_id: str, use: LayoutUse) -> EncodedJson:
-        key = organisation_key(organisation_id, "seatmap", use.plan_id)
+    def _draw(self, session: Session, organisation_id: str, plan: SeatPlan) -> EncodedJson:
+        key = organisation_key(organisation_id, "seatmap", plan.drawing_id)
 
         def draw() -> bytes:
-            return zstandard.ZstdCompressor(9).compress(orjson.dumps(map_drawing.draw_map(session, use.row)))
+            layout = seating.layout(session, organisation_id, plan.layout.layout_id)
+            return zstandard.ZstdCompressor(9).compress(orjson.dumps(draw_map(plan, layout)))
 
-        packed = self._cache.fetch(key, _PLAN_LIFETIME, draw)
-        return EncodedJson(use.plan_id, zstandard.ZstdDecompressor().decompress(packed))
+        packed = self._cache.fetch(key, _DRAWING_LIFETIME, draw)
+        return EncodedJson(plan.drawing_id, zstandard.ZstdDecompressor().decompress(packed))
 
 
 def _require_layout(inputs: MapInputs, organisation_id: str) -> None:
@@ -158,12 +157,12 @@ def _require_layout(inputs: MapInputs, organisation_id: str) -> None:
         raise NotFound("This event has no seating layout.", code="event_layout_not_found")
 
 
-def _layout_use(session: Session, entry: CachedMap, inputs: MapInputs) -> LayoutUse:
-    """How the event uses its layout, read again if the source has changed."""
-    if entry.use is None or entry.source != inputs.source:
-        entry.use = map_base.layout_use(session, inputs.organisation_id, inputs.event_id)
+def _current_plan(session: Session, entry: CachedMap, inputs: MapInputs) -> SeatPlan:
+    """The plan of the event, asked for again if the source has changed."""
+    if entry.plan is None or entry.source != inputs.source:
+        entry.plan = event_plan(session, inputs.organisation_id, inputs.event_id)
         entry.source = inputs.source
-    return entry.use
+    return entry.plan
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,37 +171,36 @@ class _Updater:
 
     session: Session
     inputs: MapInputs
-    use: LayoutUse
+    plan: SeatPlan
     now: Millis
 
     def updated(self, entry: CachedMap) -> MapState:
         """The state with the log applied, or rebuilt where the log does not reach back far enough."""
         state, head = entry.state, self.inputs.head
-        basis = f"{self.use.basis}{self.inputs.source.lineage[:3].hex()}"
+        basis = f"{self.plan.id}{self.inputs.source.lineage[:3].hex()}"
         if state is None or entry.basis != basis:
             return self._rebuilt(entry, basis)
         if head.version > entry.head.version:
             touched = queries.touched(self.session, self.inputs.event_id, entry.head.version)
             if touched is None or head.oldest > entry.head.version:
                 return self._rebuilt(entry, basis)
-            state.places = self._places(state.base)
+            state.places = self._places()
             rows = occupancy.seats(self.session, self.inputs.event_id, touched) if touched else ()
             state.apply(rows, self.now, touched=touched)
             entry.head = head
         if state.places.until is not None and state.places.until <= self.now:
-            state.places = self._places(state.base)
+            state.places = self._places()
             state.as_of = max(state.as_of, self.now)
         state.expire(self.now)
         return state
 
     def _rebuilt(self, entry: CachedMap, basis: str) -> MapState:
-        base = map_base.load_map_base(self.session, self.use)
-        state = MapState(base, self.now, self._places(base))
+        state = MapState(self.plan, self.now, self._places())
         state.apply(occupancy.seats(self.session, self.inputs.event_id), self.now)
         entry.state, entry.basis, entry.head = state, basis, self.inputs.head
         return state
 
-    def _places(self, base: MapBase) -> PlaceCounts:
-        if all(zone.zone_type.numbered for zone in base.zones.values()):
+    def _places(self) -> PlaceCounts:
+        if self.plan.numbered == self.plan.zones.keys():
             return PlaceCounts({}, {}, None)
         return occupancy.place_counts(self.session, self.inputs.event_id, self.now)

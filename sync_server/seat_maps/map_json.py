@@ -92,15 +92,15 @@ def visible_seats(state: MapState, companions: Collection[int], *, organiser: bo
 
 
 def state_payload(
-    version: MapVersion, plan_id: str, state: MapState, companions: Collection[int], *, organiser: bool
+    version: MapVersion, state: MapState, companions: Collection[int], *, organiser: bool
 ) -> dict[str, Any]:
     """The state of every seat and zone."""
     seats = visible_seats(state, companions, organiser=organiser)
     return {
         "version": str(version),
-        "plan": plan_id,
+        "plan": state.plan.drawing_id,
         "as_of": iso(state.as_of),
-        "first": state.base.first,
+        "first": 1,
         "count": len(seats),
         "seats": b64encode(pack(seats)).decode(),
         "zones": zone_payloads(state.zones(), organiser=organiser),

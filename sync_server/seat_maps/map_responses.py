@@ -69,7 +69,9 @@ class MapResponses:
                     version, (name, state) = str(snapshot.version), snapshot.state_json(organiser=organiser)
                 response = EncodedJson(name, state)
                 if kind is ResponseKind.FULL:
-                    response = map_json.full_map(name, self.maps.plan_for(session, inputs, snapshot.use), state)
+                    response = map_json.full_map(
+                        name, self.maps.drawing_of(session, inputs, snapshot.state.plan), state
+                    )
             _start_version(cached, version)
             cached.full[key] = response
             return response

@@ -10,7 +10,7 @@ from zlib import crc32
 from shared.clock import Millis
 from sync_server.holds.occupancy import PlaceCounts, SeatOccupancy, SeatState
 from sync_server.seating.bitmap import DisplayState
-from sync_server.seating.map_base import MapBase
+from sync_server.seating.plans.seat_plan import SeatPlan
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class ZoneOccupancy:
 class MapState:
     """Which seats are taken, but not by whom."""
 
-    base: MapBase
+    plan: SeatPlan
     as_of: Millis  # of the latest hold expiry or database read that is included
     places: PlaceCounts
     seats: bytearray = field(init=False)
@@ -43,14 +43,14 @@ class MapState:
 
     def __post_init__(self) -> None:
         """Start with every seat free or closed."""
-        self.seats = bytearray(self.base.empty)
+        self.seats = bytearray(self.plan.empty_map)
 
     def apply(self, rows: Iterable[SeatOccupancy], now: Millis, *, touched: Collection[int] = ()) -> None:
         """Take over the stored state of these seats; touched seats without a row are free."""
         self.expire(now)
         stored = {seat: (state, until) for seat, state, until in rows}
         for seat in {*stored, *touched}:
-            if self.base.has(seat):
+            if self.plan.layout.has(seat):
                 state, until = stored.get(seat, (SeatState.FREE, None))
                 self._apply_one(seat, state, until, now)
         self._find_next_expiry(now)
@@ -64,19 +64,18 @@ class MapState:
         self._set_display(seat, state)
 
     def _set_display(self, seat: int, state: SeatState) -> None:
-        index = seat - self.base.first
-        zone, before = self.base.zone_of[index], self.seats[index]
-        after = self.base.empty[index] if state is SeatState.FREE else int(state)
+        zone, before = self.plan.layout.zone_of(seat), self.seats[seat - 1]
+        after = self.plan.empty_map[seat - 1] if state is SeatState.FREE else int(state)
         self._held[zone] += (after == DisplayState.HELD) - (before == DisplayState.HELD)
         self._sold[zone] += (after == DisplayState.TAKEN) - (before == DisplayState.TAKEN)
-        self.seats[index] = after
+        self.seats[seat - 1] = after
 
     def expire(self, now: Millis) -> bool:
         """Free the seats whose holds have expired; whether there were any."""
         if self._next_expiry is None or self._next_expiry > now:
             return False
         for seat, until in self._held_until.items():
-            if until <= now and self.seats[seat - self.base.first] == DisplayState.HELD:
+            if until <= now and self.seats[seat - 1] == DisplayState.HELD:
                 self._set_display(seat, SeatState.FREE)
         self._find_next_expiry(now)
         self.as_of = max(self.as_of, now)
@@ -96,10 +95,10 @@ class MapState:
 
     def zones(self) -> list[ZoneOccupancy]:
         """How full each open zone is."""
-        return [self._zone(number) for number in self.base.zones]
+        return [self._zone(number) for number in self.plan.zones]
 
     def _zone(self, number: int) -> ZoneOccupancy:
-        zone = self.base.zones[number]
+        zone = self.plan.zones[number]
         if zone.zone_type.numbered:
             return ZoneOccupancy(number, zone.capacity, self._held[number], self._sold[number])
         return ZoneOccupancy(number, zone.capacity, self.places.held.get(number, 0), self.places.sold.get(number, 0))
@@ -107,10 +106,10 @@ class MapState:
     def reserved_companions(self) -> frozenset[int]:
         """Free seats reserved for the companions of wheelchair users."""
         occupancy = {zone.number: zone for zone in self.zones()}
-        reserved = self.base.places.reserved_companions(
+        reserved = self.plan.places.reserved_companions(
             lambda number: _percent_taken(occupancy[number]) if number in occupancy else 100.0
         )
-        return frozenset(seat for seat in reserved if self.seats[seat - self.base.first] == DisplayState.FREE)
+        return frozenset(seat for seat in reserved if self.seats[seat - 1] == DisplayState.FREE)
 
     def display_states(self, companions: Collection[int]) -> bytes:
         """What organisers see of each seat; reserved companion seats look closed."""
@@ -118,7 +117,7 @@ class MapState:
             return bytes(self.seats)
         seats = bytearray(self.seats)
         for seat in companions:
-            seats[seat - self.base.first] = DisplayState.CLOSED
+            seats[seat - 1] = DisplayState.CLOSED
         return bytes(seats)
 
 

@@ -46,7 +46,7 @@ def plan(event_id: str, query_data: schemas.PlanQuery) -> Response:
     """
     who = viewer(map_responses().inputs.load(event_id))
     with parts().database.reading() as session:
-        found = map_responses().maps.plan(session, who.organisation_id, event_id)
+        found = map_responses().maps.drawing(session, who.organisation_id, event_id)
     return _encoded(found, who, IMMUTABLE if query_data.v == found.name else "")
 
 
@@ -65,7 +65,7 @@ def bits(event_id: str) -> Response:
         seats = snapshot.seats(organiser=who.organiser)
         response = Response(pack(seats), content_type="application/octet-stream")
         response.headers["X-Seatmap-Version"] = str(snapshot.version)
-        response.headers["X-Seatmap-First"] = str(snapshot.state.base.first)
+        response.headers["X-Seatmap-First"] = "1"
         response.headers["X-Seatmap-Count"] = str(len(seats))
         return _cacheable(response, who)
 

@@ -5,7 +5,7 @@ Who may book them is decided at each booking from the occupancy at that moment; 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -13,11 +13,10 @@ from sqlalchemy.orm import Session
 from sync_server.events.active_events import active_event_ids
 from sync_server.outbox.service import Fact, Subject, record_change
 from sync_server.plumbing.principals import ActionContext
-from sync_server.seating import queries
-from sync_server.seating.event_seating import event_policy
-from sync_server.seating.layouts.overlay import EventZone, event_zones
+from sync_server.seating.layouts.overlay import EventZone
 from sync_server.seating.models import CompanionReleaseRecord, EventLayoutRecord
-from sync_server.seating.search.accessibility import Pairing
+from sync_server.seating.plans.seat_plan import SeatPlan
+from sync_server.seating.plans.seat_plans import seat_plan
 from sync_server.seating.taken import taken
 
 
@@ -25,40 +24,25 @@ def note_releases(session: Session, context: ActionContext) -> int:
     """Check all events on sale or taking place; returns how many zones changed."""
     rows = session.execute(select(EventLayoutRecord).order_by(EventLayoutRecord.event_id)).scalars().all()
     active = active_event_ids(session, [row.event_id for row in rows])
-    checked = (row for row in rows if row.event_id in active and event_policy(session, row).enforce_accessibility_rules)
-    return sum(_check_event(session, row, context) for row in checked)
+    return sum(_check_event(session, row, context) for row in rows if row.event_id in active)
 
 
 def _check_event(session: Session, row: EventLayoutRecord, context: ActionContext) -> int:
-    pairings = [pairing for pairing in queries.pairings(session, row.layout_id) if pairing.companions]
-    if not pairings:
+    plan = seat_plan(session, row)
+    checked = {pairing.zone for pairing in plan.places.pairings if pairing.companions}
+    if not checked or not plan.policy.enforce_accessibility_rules:
         return 0
-    zones, occupied = _zones(session, row), taken(session, row.event_id, context.now).seats
-    full = _full(session, row, zones, occupied)
-    released = _released(session, row.event_id)
+    occupied = taken(session, row.event_id, context.now).seats
+    used, released = plan.layout.count_by_zone(occupied), _released(session, row.event_id)
     changed = 0
-    for number in sorted({pairing.zone for pairing in pairings} & set(zones)):
-        zone = zones[number]
-        if full[number] != (zone.id in released):
-            seats = _free_companions(session, row, pairings, number, occupied)
+    for number in sorted(checked):
+        zone = plan.zones[number]
+        full = 100 * used[number] >= plan.policy.companion_release_occupancy_threshold * zone.capacity
+        if full != (zone.id in released):
+            seats = _free_companions(plan, number, occupied)
             _record_change(session, row, released.get(zone.id) or zone, seats, context)
             changed += 1
     return changed
-
-
-def _zones(session: Session, row: EventLayoutRecord) -> dict[int, EventZone]:
-    deltas = queries.deltas(row)
-    blocked = queries.seats_by_zone(session, row.layout_id, deltas.blocked)
-    zones = event_zones(queries.zones(session, row.layout_id), deltas, blocked)
-    return {zone.number: zone for zone in zones if zone.zone_type.numbered}
-
-
-def _full(
-    session: Session, row: EventLayoutRecord, zones: Mapping[int, EventZone], occupied: Collection[int]
-) -> dict[int, bool]:
-    used = queries.seats_by_zone(session, row.layout_id, occupied)
-    percent = event_policy(session, row).companion_release_occupancy_threshold
-    return {number: 100 * used[number] >= percent * zone.capacity for number, zone in zones.items()}
 
 
 def _released(session: Session, event_id: str) -> dict[str, CompanionReleaseRecord]:
@@ -66,11 +50,9 @@ def _released(session: Session, event_id: str) -> dict[str, CompanionReleaseReco
     return {row.zone_id: row for row in session.execute(statement).scalars()}
 
 
-def _free_companions(
-    session: Session, row: EventLayoutRecord, pairings: Sequence[Pairing], zone: int, occupied: Collection[int]
-) -> list[str]:
-    seats = {seat for pairing in pairings if pairing.zone == zone for seat in pairing.companions}
-    return queries.seat_names(session, row.layout_id, seats.difference(occupied))
+def _free_companions(plan: SeatPlan, zone: int, occupied: Collection[int]) -> list[str]:
+    seats = {seat for pairing in plan.places.pairings if pairing.zone == zone for seat in pairing.companions}
+    return plan.layout.names_of(seats.difference(occupied))
 
 
 def _record_change(

@@ -20,6 +20,8 @@ from sync_server.plumbing.signals import send
 from sync_server.seating import queries, rules
 from sync_server.seating.layouts.overlay import Deltas, EventZone, LayoutZone, check_deltas, event_zones
 from sync_server.seating.models import EventLayoutRecord, LayoutRecord
+from sync_server.seating.plans.layout_seats import LayoutSeats
+from sync_server.seating.plans.seat_plans import layout_seats
 from sync_server.seating.signals import LayoutChanging
 from sync_server.seating.taken import Taken, taken
 from sync_server.venues import queries as venues
@@ -66,7 +68,7 @@ class _Choice:
 
     event: _Event
     layout: LayoutRecord
-    zones: Sequence[LayoutZone]
+    seats: LayoutSeats
     wanted: Deltas
     present: EventLayoutRecord | None
     taken: Taken
@@ -128,12 +130,11 @@ def require_not_moving(session: Session, organisation_id: str, event_id: str) ->
 
 
 def _check(session: Session, choice: _Choice, chosen: LayoutChoice, *, moving: bool) -> Sequence[EventZone]:
-    check_deltas(choice.zones, choice.wanted)
+    check_deltas(choice.seats.zones, choice.wanted)
     rules.check_overrides(queries.policy(session, choice.event.organisation_id), chosen.seating_overrides)
     if not moving:
-        _check_frozen(session, choice)
-    blocked = queries.seats_by_zone(session, choice.layout.id, choice.wanted.blocked)
-    zones = event_zones(choice.zones, choice.wanted, blocked)
+        _check_frozen(choice)
+    zones = event_zones(choice.seats.zones, choice.wanted, choice.seats.count_by_zone(choice.wanted.blocked))
     _check_capacity(session, choice.event, zones)
     return zones
 
@@ -188,9 +189,8 @@ def _choice(
     if not closed:
         require_not_moving(session, event.organisation_id, event.id)
     layout = _usable(session, event, chosen, present, lock=lock)
-    zones = queries.zones(session, layout.id)
-    wanted = _deltas(session, layout, zones, chosen)
-    return _Choice(event, layout, zones, wanted, present, taken(session, event.id, context.now))
+    seats = layout_seats(session, layout.id)
+    return _Choice(event, layout, seats, _deltas(seats, chosen), present, taken(session, event.id, context.now))
 
 
 def _usable(
@@ -209,10 +209,10 @@ def _usable(
     return layout
 
 
-def _deltas(session: Session, layout: LayoutRecord, zones: Sequence[LayoutZone], chosen: LayoutChoice) -> Deltas:
-    numbers = {zone.id: zone.number for zone in zones}
+def _deltas(layout: LayoutSeats, chosen: LayoutChoice) -> Deltas:
+    numbers = {zone.id: zone.number for zone in layout.zones}
     _require_known("zone", {*chosen.disabled_zones, *chosen.zone_overrides, *chosen.price_zones}, numbers)
-    seats = queries.seat_numbers(session, layout.id, chosen.blocked_seats)
+    seats = layout.find_all(chosen.blocked_seats)
     _require_known("seat", chosen.blocked_seats, seats)
     return Deltas(
         frozenset(seats[name] for name in chosen.blocked_seats),
@@ -241,7 +241,7 @@ def _has_sales(event: _Event, taken: Taken) -> bool:
     return event.ever_sold or taken.sold or bool(taken.seats) or bool(+taken.places)
 
 
-def _check_frozen(session: Session, choice: _Choice) -> None:
+def _check_frozen(choice: _Choice) -> None:
     """Once something is sold or held, the version stays, and no sold seat or place may be closed."""
     if not _has_sales(choice.event, choice.taken):
         return
@@ -251,17 +251,16 @@ def _check_frozen(session: Session, choice: _Choice) -> None:
             "or cancel those tickets first.",
             code="tickets_without_layout",
         )
-    before, layout_id = queries.deltas(choice.present), choice.layout.id
-    if choice.present.layout_id != layout_id or _types(choice.zones, before) != _types(choice.zones, choice.wanted):
+    before, zones = queries.deltas(choice.present), choice.seats.zones
+    if choice.present.layout_id != choice.layout.id or _types(zones, before) != _types(zones, choice.wanted):
         raise _frozen()
-    used = queries.seats_by_zone(session, layout_id, choice.taken.seats) + choice.taken.places
+    used = choice.seats.count_by_zone(choice.taken.seats) + choice.taken.places
     lost = choice.taken.seats & (choice.wanted.blocked - before.blocked)
     if lost or any(used[number] for number in choice.wanted.disabled - before.disabled):
-        seats = queries.seat_names(session, layout_id, lost)[:100]
         raise Conflict(
             "Some of the seats or zones to be closed are sold or held. Move those guests first.",
             code="seats_taken",
-            seats=seats,
+            seats=choice.seats.names_of(lost)[:100],
         )
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 
 from apiflask import APIBlueprint
 from sqlalchemy.orm import Session
@@ -13,9 +12,10 @@ from sync_server.plumbing.parts import parts
 from sync_server.plumbing.principals import Action
 from sync_server.plumbing.web import context, organisation, require, requires
 from sync_server.seating import event_layouts, event_schemas, queries
-from sync_server.seating.event_seating import EventSeating, event_policy, require_offer, seat_numbers_of
+from sync_server.seating.event_seating import EventSeating, require_offer
 from sync_server.seating.event_seatings import event_seatings
-from sync_server.seating.layouts.overlay import event_zones
+from sync_server.seating.plans.seat_plan import SeatPlan
+from sync_server.seating.plans.seat_plans import seat_plan
 from sync_server.seating.search.offers import Offer, SeatRequest
 
 bp = APIBlueprint("event_layouts", __name__, url_prefix="/events/<event_id>/layout", tag="Seats of events")
@@ -58,20 +58,16 @@ def drop(event_id: str) -> tuple[str, int]:
 def best_seats(event_id: str, json_data: event_schemas.WantedSeats) -> event_schemas.OfferView:
     """Find the best seats for a group; nothing is held."""
     _check_override(json_data.override)
-    with _seating(event_id) as (session, seating):
+    with _seating(event_id) as seating:
         if json_data.wheelchairs:
             if json_data.wheelchairs > json_data.size:
                 raise InvalidRequest("size counts everybody, so it must be at least wheelchairs.", field="size")
             companions = json_data.size - json_data.wheelchairs
-            return _offer(
-                session, seating, require_offer(seating.best_with_wheelchairs(json_data.wheelchairs, companions))
-            )
-        zones = None if json_data.zones is None else _zone_numbers(seating, json_data.zones)
-        return _offer(
-            session,
-            seating,
-            require_offer(seating.best(SeatRequest(json_data.size, zones, json_data.apart, json_data.override))),
-        )
+            found = seating.best_with_wheelchairs(json_data.wheelchairs, companions)
+        else:
+            zones = None if json_data.zones is None else _zone_numbers(seating.plan, json_data.zones)
+            found = seating.best(SeatRequest(json_data.size, zones, json_data.apart, json_data.override))
+        return _offer(seating, require_offer(found))
 
 
 @bp.post("/picked-seats")
@@ -81,13 +77,13 @@ def best_seats(event_id: str, json_data: event_schemas.WantedSeats) -> event_sch
 def picked_seats(event_id: str, json_data: event_schemas.PickedSeats) -> event_schemas.OfferView:
     """Check whether a customer could take these seats; nothing is held."""
     _check_override(json_data.override)
-    with _seating(event_id) as (session, seating):
-        seats = seat_numbers_of(session, seating, json_data.seat_ids)
-        return _offer(
-            session,
-            seating,
-            require_offer(seating.evaluate(seats, SeatRequest(len(seats), None, json_data.apart, json_data.override))),
-        )
+    with _seating(event_id) as seating:
+        numbers = seating.plan.layout.find_all(json_data.seat_ids)
+        if unknown := [name for name in json_data.seat_ids if name not in numbers]:
+            raise InvalidRequest(f"The layout has no seat {', '.join(unknown[:10])}.", code="unknown_seat")
+        seats = [numbers[name] for name in json_data.seat_ids]
+        request = SeatRequest(len(seats), None, json_data.apart, json_data.override)
+        return _offer(seating, require_offer(seating.evaluate(seats, request)))
 
 
 def _check_override(override: bool) -> None:
@@ -95,39 +91,29 @@ def _check_override(override: bool) -> None:
         require(Action.ISSUE_TICKETS)
 
 
-@contextmanager
-def _seating(event_id: str) -> Iterator[tuple[Session, EventSeating]]:
-    with (
-        event_seatings().current(organisation(), event_id, parts().clock()) as seating,
-        parts().database.reading() as session,
-    ):
-        yield session, seating
+def _seating(event_id: str) -> AbstractContextManager[EventSeating]:
+    return event_seatings().current(organisation(), event_id, parts().clock())
 
 
-def _zone_numbers(seating: EventSeating, ids: list[str]) -> frozenset[int]:
-    numbers = {zone.id: zone.number for zone in seating.zones.values()}
+def _zone_numbers(plan: SeatPlan, ids: list[str]) -> frozenset[int]:
+    numbers = {zone.id: zone.number for zone in plan.zones.values()}
     unknown = [id for id in ids if id not in numbers]
     if unknown:
         raise InvalidRequest(f"The event has no open zone {', '.join(unknown[:10])}.", code="unknown_zone")
     return frozenset(numbers[id] for id in ids)
 
 
-def _offer(session: Session, seating: EventSeating, offer: Offer) -> event_schemas.OfferView:
+def _offer(seating: EventSeating, offer: Offer) -> event_schemas.OfferView:
     companions = tuple(seat for seat in seating.companions_kept(offer.seats) if seat not in offer.seats)
-    shown = sorted({*offer.seats, *companions})
-    names = dict(zip(shown, queries.seat_names(session, seating.layout_id, shown), strict=True))
+    names = {seat: seating.plan.layout.name(seat) for seat in (*offer.seats, *companions)}
     return event_schemas.offer_view(offer, names, companions)
 
 
 def _view(session: Session, event_id: str) -> event_schemas.EventLayoutView:
     row = queries.event_layout(session, organisation(), event_id)
-    deltas, zones = queries.deltas(row), queries.zones(session, row.layout_id)
-    blocked = queries.seats_by_zone(session, row.layout_id, deltas.blocked)
+    plan = seat_plan(session, row)
     return event_schemas.event_layout_view(
         row,
-        event_zones(zones, deltas, blocked),
-        event_policy(session, row),
-        blocked=queries.seat_names(session, row.layout_id, deltas.blocked),
-        disabled=[zone.id for zone in zones if zone.number in deltas.disabled],
+        plan,
         frozen=event_layouts.frozen(session, organisation(), event_id, parts().clock()),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Annotated, Any
 
 from pydantic import BaseModel, Field
@@ -11,7 +11,7 @@ from sync_server.plumbing.api.schemas import RequestBody, iso
 from sync_server.seating.event_layouts import LayoutChoice
 from sync_server.seating.layouts.overlay import EventZone
 from sync_server.seating.models import EventLayoutRecord
-from sync_server.seating.rules import Policy
+from sync_server.seating.plans.seat_plan import SeatPlan
 from sync_server.seating.schemas import (
     AccessModeName,
     GroupSize,
@@ -115,24 +115,22 @@ class EventLayoutView(BaseModel):
 
 def event_layout_view(
     row: EventLayoutRecord,
-    zones: Sequence[EventZone],
-    policy: Policy,
+    plan: SeatPlan,
     *,
-    blocked: list[str],
-    disabled: list[str],
     frozen: bool,
 ) -> EventLayoutView:
+    """The layout of an event as organisers see it."""
     return EventLayoutView(
         event_id=row.event_id,
         layout_id=row.layout_id,
         layout_version=row.layout_version,
         revision=row.revision,
-        capacity=sum(zone.capacity for zone in zones),
+        capacity=plan.capacity,
         frozen=frozen,
-        zones=[_zone(zone, row.event_zones.get(str(zone.number))) for zone in zones],
-        blocked_seat_ids=blocked,
-        disabled_zones=disabled,
-        policy=PolicyView.of(policy),
+        zones=[_zone(zone, plan.event_zones.get(zone.number)) for zone in plan.zones.values()],
+        blocked_seat_ids=plan.layout.names_of(plan.blocked),
+        disabled_zones=[zone.id for zone in plan.layout.zones if zone.number in plan.deltas.disabled],
+        policy=PolicyView.of(plan.policy),
         seating_overrides=row.seating_overrides,
         updated_at=iso(row.updated_at),
     )

@@ -4,22 +4,16 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from sqlalchemy.orm import Session
-
 from shared.clock import Millis
-from shared.errors import Conflict, InvalidRequest
-from sync_server.seating import queries
-from sync_server.seating.layouts.overlay import EventZone, event_zones
-from sync_server.seating.models import EventLayoutRecord
-from sync_server.seating.rules import Policy, check_group_size, effective
-from sync_server.seating.search.accessibility import Pairing, WheelchairPlaces
+from shared.errors import Conflict
+from sync_server.seating.plans.seat_plan import SeatPlan
+from sync_server.seating.rules import check_group_size
 from sync_server.seating.search.allocation import best_available
 from sync_server.seating.search.allocation_grid import AllocationGrid
-from sync_server.seating.search.geometry import NumberedSeat, grid_rows
 from sync_server.seating.search.offers import Offer, Refusal, SeatRequest, offer
 from sync_server.seating.search.picked_seats import evaluate
 from sync_server.seating.taken import SOLD
@@ -32,12 +26,8 @@ PLACES_DRAWN: Final = 40
 class EventSeating:
     """All that decides which seats an event offers; it follows what is taken and released, seat by seat."""
 
-    layout_id: str
-    zones: Mapping[int, EventZone]
-    grid: AllocationGrid  # blocked seats, and those reserved for wheelchair users, are closed
-    places: WheelchairPlaces
-    policy: Policy
-    blocked: frozenset[int]
+    plan: SeatPlan
+    grid: AllocationGrid = field(init=False)  # blocked seats, and those reserved for wheelchair users, are closed
     taken: set[int] = field(default_factory=set)  # seats sold, held or set aside
     places_taken: Counter[int] = field(default_factory=Counter)  # of zones without seats
     doubtful: set[int] = field(default_factory=set)  # to be read again: an answer with them was written, or was not
@@ -49,7 +39,9 @@ class EventSeating:
     _now: Millis = 0
 
     def __post_init__(self) -> None:
-        """Close what is reserved while everything is free."""
+        """Close what is blocked, and what is reserved while everything is free."""
+        self.grid = AllocationGrid.of(self.plan.rows())
+        self.grid.close(filter(self.grid.has, self.plan.blocked))
         self._reserve()
 
     def apply(self, stored: Iterable[tuple[int, Millis]], now: Millis, touched: Collection[int] | None = None) -> None:
@@ -84,18 +76,18 @@ class EventSeating:
         if not changed:
             return
         self.taken ^= changed
-        on_sale = {seat for seat in changed if self.grid.has(seat) and seat not in self.blocked}
+        on_sale = {seat for seat in changed if self.grid.has(seat) and seat not in self.plan.blocked}
         self.grid.reopen(self._reserved & on_sale)
         self._reserved -= on_sale
         released = on_sale - self.taken
         self.grid.release(released)
         self.grid.take(on_sale & self.taken)
-        self._seats_taken.subtract(self._zone_of(seat) for seat in released)
-        self._seats_taken.update(self._zone_of(seat) for seat in on_sale & self.taken)
+        self._seats_taken.subtract(self.plan.layout.count_by_zone(released))
+        self._seats_taken.update(self.plan.layout.count_by_zone(on_sale & self.taken))
         self._reserve()
 
     def _reserve(self) -> None:
-        reserved = frozenset(seat for seat in self.places.closed_to_public(self.occupancy) if self.free(seat))
+        reserved = frozenset(seat for seat in self.plan.places.closed_to_public(self.occupancy) if self.free(seat))
         self.grid.reopen(self._reserved - reserved)
         self.grid.close(reserved - self._reserved)
         self._reserved = reserved
@@ -103,22 +95,19 @@ class EventSeating:
     def _is_taken(self, seat: int) -> bool:
         return seat in self._aside or self._until.get(seat, 0) > self._now
 
-    def _zone_of(self, seat: int) -> int:
-        return self.grid.where(seat)[0].row.zone
-
     def occupancy(self, zone: int) -> float:
         """How full a zone is, in percent."""
-        capacity = self.zones[zone].capacity if zone in self.zones else 0
+        capacity = self.plan.zones[zone].capacity if zone in self.plan.zones else 0
         return 100.0 * (self._seats_taken[zone] + self.places_taken[zone]) / capacity if capacity else 100.0
 
     def free(self, seat: int) -> bool:
         """Whether a seat is neither blocked nor taken; it may still be reserved."""
-        return self.grid.has(seat) and seat not in self.blocked and seat not in self.taken
+        return self.grid.has(seat) and seat not in self.plan.blocked and seat not in self.taken
 
     def best(self, request: SeatRequest) -> Offer | Refusal:
         """The best seats left for a group without wheelchairs; InvalidRequest for a group that is too large."""
-        check_group_size(self.policy, request.size, staff=request.staff)
-        return best_available(self.grid, request, self.policy.allocation())
+        check_group_size(self.plan.policy, request.size, staff=request.staff)
+        return best_available(self.grid, request, self.plan.policy.allocation())
 
     def one_of_the_best(self, request: SeatRequest, draw: Callable[[int], int]) -> Offer | Refusal:
         """One of the best disjoint places, drawn, so that servers that search at the same moment rarely collide."""
@@ -138,16 +127,16 @@ class EventSeating:
 
     def best_with_wheelchairs(self, count: int, companions: int) -> Offer | Refusal:
         """The best wheelchair places left, with companion seats."""
-        check_group_size(self.policy, count + companions)
-        seats = self.places.best(count, companions, self.free, self._distance)
+        check_group_size(self.plan.policy, count + companions)
+        seats = self.plan.places.best(count, companions, self.free, self._distance)
         if isinstance(seats, Refusal):
             return seats
         return self._evaluate_opened(seats, SeatRequest(len(seats), staff=True))
 
     def evaluate(self, seats: Collection[int], request: SeatRequest, owned: Collection[int] = ()) -> Offer | Refusal:
         """Check seats that a customer picked; `owned` are the wheelchair places that the same guest already has."""
-        check_group_size(self.policy, len(set(seats)), staff=request.staff)
-        refusal = self.places.check(seats, owned=owned, occupancy=self.occupancy, staff=request.staff)
+        check_group_size(self.plan.policy, len(set(seats)), staff=request.staff)
+        refusal = self.plan.places.check(seats, owned=owned, occupancy=self.occupancy, staff=request.staff)
         return refusal or self._evaluate_opened(seats, request)
 
     def _evaluate_opened(self, seats: Collection[int], request: SeatRequest) -> Offer | Refusal:
@@ -159,7 +148,7 @@ class EventSeating:
         chosen = replace(request, staff=request.staff or bool(closed))
         self.grid.reopen(closed)
         try:
-            return evaluate(self.grid, seats, chosen, self.policy.allocation())
+            return evaluate(self.grid, seats, chosen, self.plan.policy.allocation())
         finally:
             self.grid.close(closed)
 
@@ -170,42 +159,8 @@ class EventSeating:
     def companions_kept(self, seats: Iterable[int]) -> tuple[int, ...]:
         """The free companion seats of the wheelchair places among these seats."""
         return tuple(
-            companion for seat in seats for companion in self.places.companions_of(seat) if self.free(companion)
+            companion for seat in seats for companion in self.plan.places.companions_of(seat) if self.free(companion)
         )
-
-
-def empty_seating(session: Session, row: EventLayoutRecord) -> EventSeating:
-    """The seating of an event with nothing sold or held."""
-    deltas = queries.deltas(row)
-    blocked = queries.seats_by_zone(session, row.layout_id, deltas.blocked)
-    zones = {zone.number: zone for zone in event_zones(queries.zones(session, row.layout_id), deltas, blocked)}
-    policy = event_policy(session, row)
-    numbered = {number for number, zone in zones.items() if zone.zone_type.numbered}
-    seats = [seat for seat in queries.numbered_seats(session, row.layout_id) if seat.zone in numbered]
-    grid = AllocationGrid.of(grid_rows(seats, {zone.number: (zone.name, zone.focus) for zone in zones.values()}))
-    grid.close(seat for seat in deltas.blocked if grid.has(seat))
-    places = WheelchairPlaces(_pairings_of(session, row.layout_id, seats), policy.accessibility())
-    return EventSeating(row.layout_id, zones, grid, places, policy, deltas.blocked)
-
-
-def event_policy(session: Session, row: EventLayoutRecord) -> Policy:
-    """The seating policy of an event: the organisation's, with the event's own overrides."""
-    return effective(queries.policy(session, row.organisation_id), row.seating_overrides)
-
-
-def _pairings_of(session: Session, layout_id: str, seats: Iterable[NumberedSeat]) -> tuple[Pairing, ...]:
-    numbers = {seat.number for seat in seats}
-    return tuple(pairing for pairing in queries.pairings(session, layout_id) if pairing.wheelchair in numbers)
-
-
-def seat_numbers_of(session: Session, seating: EventSeating, named: Iterable[str]) -> list[int]:
-    """The numbers of seats given by id or seat_id; InvalidRequest for one that the layout does not have."""
-    names = list(named)
-    numbers = queries.seat_numbers(session, seating.layout_id, names)
-    unknown = [name for name in names if name not in numbers]
-    if unknown:
-        raise InvalidRequest(f"The layout has no seat {', '.join(unknown[:10])}.", code="unknown_seat")
-    return [numbers[name] for name in names]
 
 
 def require_offer(result: Offer | Refusal) -> Offer:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from itertools import count
-from typing import Final, NamedTuple, cast
+from typing import Final, cast
 
 from sqlalchemy.orm import Session
 
@@ -17,33 +17,28 @@ from sync_server.plumbing.database import Database
 from sync_server.plumbing.metrics import Metrics
 from sync_server.plumbing.parts import Parts, parts
 from sync_server.plumbing.ports import ports_of
-from sync_server.seating import queries
-from sync_server.seating.event_seating import EventSeating, empty_seating, event_policy
-from sync_server.seating.rules import Policy
+from sync_server.seating.event_seating import EventSeating
+from sync_server.seating.plans.seat_plan import SeatPlan
+from sync_server.seating.plans.seat_plans import event_plan
 from sync_server.seating.taken import SeatingPorts
 
 STATE_KEY: Final = "seating.event_seatings"
-MAX_CACHED: Final = 8
-"""The seating of a stadium takes about thirty megabytes."""
-
-
-class PlanKey(NamedTuple):
-    """What a seating is built from; it is built anew where any of it differs."""
-
-    layout_id: str
-    revision: int
-    policy: Policy
+MAX_CACHED: Final = 32
+"""The seating of a stadium takes some megabytes, and its plan as many."""
 
 
 @dataclass(slots=True)
 class _Cached:
-    """The seating of one event, what it was built from, up to which version, and the lock for those who use it."""
+    """The seating of one event, up to which version, and the lock for those who use it."""
 
     lock: threading.Lock = field(default_factory=threading.Lock)
-    key: PlanKey | None = None
     seating: EventSeating | None = None
     version: int | None = None
     read_at: int = 0  # when the changes were last read, as a number of `_order`
+
+    def is_of(self, plan: SeatPlan | None) -> bool:
+        """Whether there is a seating of this plan."""
+        return self.seating is not None and self.seating.plan == plan
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +48,11 @@ class _Wanted:
     organisation_id: str
     event_id: str
     now: Millis
-    key: PlanKey | None
+    plan: SeatPlan | None
 
 
 class EventSeatings:
-    """Seatings by event. Building one of sixty thousand seats takes a second, following the changes a moment."""
+    """Seatings by event. Building one of sixty thousand seats takes a moment, following the changes much less."""
 
     def __init__(self, database: Database, metrics: Metrics) -> None:
         """Nothing yet."""
@@ -67,19 +62,19 @@ class EventSeatings:
 
     @contextmanager
     def current(
-        self, organisation_id: str, event_id: str, now: Millis, key: PlanKey | None = None
+        self, organisation_id: str, event_id: str, now: Millis, plan: SeatPlan | None = None
     ) -> Iterator[EventSeating]:
         """The seating of an event now or later, for one caller at a time; NotFound for an event without a layout.
 
-        What one caller reads serves all who asked before it began. `key` spares a look, where the caller knows it.
+        What one caller reads serves all who asked before it began. `plan` spares a look, where the caller knows it.
         Hold no database session meanwhile: those who wait would keep the connections that this one needs.
         """
-        wanted = _Wanted(organisation_id, event_id, now, key)
+        wanted = _Wanted(organisation_id, event_id, now, plan)
         cached, asked_at = self._entry(event_id), next(self._order)
         with ExitStack() as stack:
             with self._metrics.layout_seconds.time():
                 stack.enter_context(cached.lock)
-                if cached.seating is None or key is None or key != cached.key or cached.read_at < asked_at:
+                if not cached.is_of(plan) or cached.read_at < asked_at:
                     with self._database.autocommit_reading() as session:
                         self._read(cached, session, wanted)
                 assert cached.seating is not None  # noqa: S101 - it was read
@@ -95,21 +90,21 @@ class EventSeatings:
 
     def _read(self, cached: _Cached, session: Session, wanted: _Wanted) -> None:
         read_at = next(self._order)
-        key, event_id = wanted.key, wanted.event_id
-        if key is None or key != cached.key:
-            key = plan_key(session, wanted.organisation_id, event_id)
-        seating = cached.seating if cached.key == key else None
+        plan, event_id = wanted.plan, wanted.event_id
+        if plan is None or not cached.is_of(plan):
+            plan = event_plan(session, wanted.organisation_id, event_id)
+        seating = cached.seating if cached.is_of(plan) else None
         self._metrics.count_lookup("houses", seating is not None)
         if seating is None:
-            seating = empty_seating(session, queries.event_layout(session, wanted.organisation_id, event_id))
-            cached.seating, cached.key, cached.version = seating, key, None
+            seating = cached.seating = EventSeating(plan)
+            cached.version = None
         ports = ports_of(session, SeatingPorts)
         # First what has changed, then how it is now: what changes in between is reported once more.
         version, touched = ports.seat_changes(session, event_id, cached.version)
         if touched is not None:
             touched = {*touched, *seating.doubtful}
         seats = ports.taken_seats(session, event_id, touched) if touched is None or touched else ()
-        if not all(zone.zone_type.numbered for zone in seating.zones.values()):
+        if plan.numbered != plan.zones.keys():
             seating.places_taken = ports.taken_places(session, event_id, wanted.now)
         seating.apply(seats, wanted.now, touched)
         seating.doubtful.clear()
@@ -117,12 +112,6 @@ class EventSeatings:
 
     def _entry(self, event_id: str) -> _Cached:
         return self._cached.get(event_id, _Cached)
-
-
-def plan_key(session: Session, organisation_id: str, event_id: str) -> PlanKey:
-    """The key of an event's seating; NotFound for an event without a layout."""
-    row = queries.event_layout(session, organisation_id, event_id)
-    return PlanKey(row.layout_id, row.revision, event_policy(session, row))
 
 
 def event_seatings() -> EventSeatings:

@@ -58,15 +58,15 @@ def seating_figures(seating: EventSeating) -> list[Figure]:
     """The figures that follow from the seats themselves."""
     seats = sum(row_state.usable for row_state in seating.grid.rows)
     singles = sum(bits.lone(row_state.open).bit_count() for row_state in seating.grid.rows)
-    vip = [number for number, zone in seating.zones.items() if zone.zone_type.vip]
-    capacity = sum(seating.zones[number].capacity for number in vip)
-    used = sum(seating.occupancy(number) * seating.zones[number].capacity / 100 for number in vip)
+    vip = [number for number, zone in seating.plan.zones.items() if zone.zone_type.vip]
+    capacity = sum(seating.plan.zones[number].capacity for number in vip)
+    used = sum(seating.occupancy(number) * seating.plan.zones[number].capacity / 100 for number in vip)
     taken = len(seating.taken)
-    wheelchairs_taken = len(seating.taken & seating.places.wheelchairs())
+    wheelchairs_taken = len(seating.taken & seating.plan.places.wheelchairs())
     return [
         _figure("orphan_seats", singles, seats),
         _figure("vip_use", used, capacity),
-        _figure("accessibility_use", wheelchairs_taken, taken if seating.places.pairings else 0),
+        _figure("accessibility_use", wheelchairs_taken, taken if seating.plan.places.pairings else 0),
     ]
 
 

@@ -21,7 +21,12 @@ from sync_server.seating.search.geometry import PlacedSeat, focus, place_seats
 
 def stable_id(family_id: str, kind: str, name: str) -> str:
     """The id of a seat or zone, derived from its name so that it is the same in every version of a layout."""
-    return str(uuid5(_namespace(family_id), f"{kind}/{name}"))
+    return str(stable_uuid(family_id, kind, name))
+
+
+def stable_uuid(family_id: str, kind: str, name: str) -> UUID:
+    """The same, as a UUID."""
+    return uuid5(_namespace(family_id), f"{kind}/{name}")
 
 
 _namespace = lru_cache(maxsize=64)(UUID)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
-from sqlalchemy import func, or_, select
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from shared.clock import Millis
 from shared.errors import NotFound
 from sync_server.plumbing.api.pagination import Page, decode_cursor, paginate
 from sync_server.seating.layouts.overlay import Deltas, LayoutZone
@@ -19,7 +18,7 @@ from sync_server.seating.layouts.plan import (
     GroupPlan,
     GroupType,
     LayoutPlan,
-    SeatPlan,
+    PlannedSeat,
     ZonePlan,
     ZoneType,
 )
@@ -31,12 +30,7 @@ from sync_server.seating.models import (
     SeatGroupRecord,
     SeatRecord,
 )
-from sync_server.seating.rules import FIELDS, Policy
-from sync_server.seating.search.accessibility import Pairing
-from sync_server.seating.search.geometry import NumberedSeat
-
-IN_LIST_LIMIT = 500
-"""The most seats looked up in one IN list; for more, all seats of the layout are read."""
+from sync_server.seating.rules import FIELDS, Policy, effective
 
 
 def layout(
@@ -100,142 +94,6 @@ def _layout_zone(row: LayoutZoneRecord) -> LayoutZone:
     )
 
 
-def numbered_seats(session: Session, layout_id: str) -> list[NumberedSeat]:
-    """The seats of a layout with their positions, in order of zone, row and place."""
-    seat = SeatRecord
-    columns = (seat.number, seat.zone_number, seat.section, seat.row, seat.row_order, seat.place)
-    statement = select(*columns, seat.seat_number, seat.x, seat.y).where(seat.layout_id == layout_id)
-    return [NumberedSeat(*row) for row in session.execute(statement.order_by(seat.number))]
-
-
-def seat_numbers(session: Session, layout_id: str, named: Iterable[str]) -> dict[str, int]:
-    """The numbers of seats by name, which is their seat_id or id."""
-    wanted = set(named)
-    if not wanted:
-        return {}
-    statement = select(SeatRecord.number, SeatRecord.seat_id, SeatRecord.id).where(SeatRecord.layout_id == layout_id)
-    if len(wanted) <= IN_LIST_LIMIT:
-        statement = statement.where(or_(SeatRecord.seat_id.in_(wanted), SeatRecord.id.in_(wanted)))
-    rows = session.execute(statement)
-    return {name: number for number, *names in rows for name in names if name in wanted}
-
-
-@dataclass(frozen=True, slots=True)
-class SeatDetails:
-    """A seat with the details needed to sell it."""
-
-    number: int
-    seat_id: str
-    zone: int
-    section: str
-    row: str
-    seat_number: str
-    category: str
-    price_category: str
-
-
-_DETAIL_COLUMNS = (
-    SeatRecord.number,
-    SeatRecord.seat_id,
-    SeatRecord.zone_number,
-    SeatRecord.section,
-    SeatRecord.row,
-    SeatRecord.seat_number,
-    SeatRecord.category,
-    SeatRecord.price_category,
-)
-
-
-def seats_by_name(session: Session, layout_id: str, named: Iterable[str]) -> dict[str, SeatDetails]:
-    """Seats by name, which is their seat_id or id."""
-    wanted = list(dict.fromkeys(named))
-    found: dict[str, SeatDetails] = {}
-    for start in range(0, len(wanted), IN_LIST_LIMIT):
-        some = wanted[start : start + IN_LIST_LIMIT]
-        by_name = or_(SeatRecord.seat_id.in_(some), SeatRecord.id.in_(some))
-        statement = select(SeatRecord.id, *_DETAIL_COLUMNS).where(SeatRecord.layout_id == layout_id, by_name)
-        for id, *columns in session.execute(statement):
-            seat = SeatDetails(*cast("tuple[Any, ...]", columns))
-            found |= {id: seat, seat.seat_id: seat}
-    return found
-
-
-@dataclass(frozen=True, slots=True)
-class LocatedSeat(SeatDetails):
-    """A seat with its details and position."""
-
-    place: int
-    x: float
-    y: float
-
-
-def seats_by_number(session: Session, layout_id: str, numbers: Iterable[int]) -> dict[int, SeatDetails]:
-    """Some seats of a layout, by number."""
-    wanted = sorted(set(numbers))
-    found: dict[int, SeatDetails] = {}
-    for start in range(0, len(wanted), IN_LIST_LIMIT):
-        criteria = SeatRecord.layout_id == layout_id, SeatRecord.number.in_(wanted[start : start + IN_LIST_LIMIT])
-        rows = session.execute(select(*_DETAIL_COLUMNS).where(*criteria))
-        found |= {row.number: SeatDetails(*cast("tuple[Any, ...]", row)) for row in rows}
-    return found
-
-
-def located_seats(session: Session, layout_id: str) -> list[LocatedSeat]:
-    """All seats of a layout, by number."""
-    statement = select(*_DETAIL_COLUMNS, SeatRecord.place, SeatRecord.x, SeatRecord.y).where(
-        SeatRecord.layout_id == layout_id
-    )
-    rows = session.execute(statement.order_by(SeatRecord.number))
-    return [LocatedSeat(*cast("tuple[Any, ...]", row)) for row in rows]
-
-
-def seat_names(session: Session, layout_id: str, numbers: Iterable[int]) -> list[str]:
-    """The seat_ids of these seats, in order of number."""
-    wanted = set(numbers)
-    statement = select(SeatRecord.number, SeatRecord.seat_id).where(SeatRecord.layout_id == layout_id)
-    if len(wanted) <= IN_LIST_LIMIT:
-        statement = statement.where(SeatRecord.number.in_(wanted))
-    rows = session.execute(statement.order_by(SeatRecord.number))
-    return [seat_id for number, seat_id in rows if number in wanted]
-
-
-def seats_by_zone(session: Session, layout_id: str, numbers: Iterable[int]) -> Counter[int]:
-    """How many of these seats are in each zone."""
-    wanted = set(numbers)
-    statement = select(SeatRecord.number, SeatRecord.zone_number).where(SeatRecord.layout_id == layout_id)
-    return Counter(zone for number, zone in session.execute(statement) if number in wanted) if wanted else Counter()
-
-
-def pairings(session: Session, layout_id: str) -> tuple[Pairing, ...]:
-    """The wheelchair places of a layout with their companion seats, by number."""
-    special = SeatRecord.category.in_([Category.WHEELCHAIR.value, Category.COMPANION.value])
-    seats = (
-        session.execute(
-            select(SeatRecord).where(SeatRecord.layout_id == layout_id, special).order_by(SeatRecord.number)
-        )
-        .scalars()
-        .all()
-    )
-    numbers = {seat.seat_id: seat.number for seat in seats}
-    companions: dict[int, set[int]] = {seat.number: set() for seat in seats if seat.category == Category.WHEELCHAIR}
-    for one, other in _pairs(seats, groups(session, layout_id)):
-        place, companion = numbers.get(one), numbers.get(other)
-        if place in companions and companion is not None and companion not in companions:
-            companions[place].add(companion)
-    zone = {seat.number: seat.zone_number for seat in seats}
-    return tuple(Pairing(place, zone[place], tuple(sorted(some))) for place, some in companions.items())
-
-
-def _pairs(seats: Iterable[SeatRecord], grouped: Iterable[GroupPlan]) -> Iterable[tuple[str, str]]:
-    for seat in seats:
-        if seat.companion_seat_id is not None:
-            yield seat.seat_id, seat.companion_seat_id
-            yield seat.companion_seat_id, seat.seat_id
-    for group in grouped:
-        if group.group_type is GroupType.WHEELCHAIR_PAIR:
-            yield from ((one, other) for one in group.seats for other in group.seats)
-
-
 def groups(session: Session, layout_id: str) -> list[GroupPlan]:
     """The seat groups of a layout."""
     statement = select(SeatGroupRecord).where(SeatGroupRecord.layout_id == layout_id).order_by(SeatGroupRecord.number)
@@ -245,7 +103,7 @@ def groups(session: Session, layout_id: str) -> list[GroupPlan]:
 
 def plan(session: Session, row: LayoutRecord) -> LayoutPlan:
     """The whole layout as it was uploaded."""
-    seats: dict[int, list[SeatPlan]] = {}
+    seats: dict[int, list[PlannedSeat]] = {}
     # Columns, not objects: a stadium has sixty thousand seats.
     statement = select(*_PLAN_COLUMNS).where(SeatRecord.layout_id == row.id).order_by(SeatRecord.number)
     for seat in session.execute(statement):
@@ -254,7 +112,7 @@ def plan(session: Session, row: LayoutRecord) -> LayoutPlan:
     return LayoutPlan(row.name, zones, row.description, tuple(groups(session, row.id)), row.drawing)
 
 
-def _zone_plan(zone: LayoutZoneRecord, seats: Iterable[SeatPlan]) -> ZonePlan:
+def _zone_plan(zone: LayoutZoneRecord, seats: Iterable[PlannedSeat]) -> ZonePlan:
     return ZonePlan(
         name=zone.name,
         zone_type=ZoneType(zone.zone_type),
@@ -284,8 +142,8 @@ _PLAN_COLUMNS = (
 )
 
 
-def _seat_plan(seat: Any) -> SeatPlan:
-    return SeatPlan(
+def _seat_plan(seat: Any) -> PlannedSeat:
+    return PlannedSeat(
         seat_id=seat.seat_id,
         row=seat.row,
         number=seat.seat_number,
@@ -305,6 +163,17 @@ def policy(session: Session, organisation_id: str) -> Policy:
     if row is None:
         return Policy()
     return Policy(**{name: getattr(row, name) for name in FIELDS}, mandatory=tuple(row.mandatory))
+
+
+def policy_changed_at(session: Session, organisation_id: str) -> Millis | None:
+    """When the organisation's policy last changed; None if it uses the defaults."""
+    row = select(PolicyRecord.updated_at).where(PolicyRecord.organisation_id == organisation_id)
+    return session.execute(row).scalar_one_or_none()
+
+
+def event_policy(session: Session, row: EventLayoutRecord) -> Policy:
+    """The seating policy of an event: the organisation's, with the event's own overrides."""
+    return effective(policy(session, row.organisation_id), row.seating_overrides)
 
 
 def find_event_layout(session: Session, organisation_id: str, event_id: str) -> EventLayoutRecord | None:

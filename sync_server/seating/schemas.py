@@ -15,7 +15,7 @@ from sync_server.seating.layouts.plan import (
     GroupPlan,
     GroupType,
     LayoutPlan,
-    SeatPlan,
+    PlannedSeat,
     ZonePlan,
     ZoneType,
 )
@@ -57,11 +57,11 @@ class SeatShape(RequestBody):
     price_category: Short = ""
     aisle_after: bool = False
 
-    def plan(self, zone: str) -> SeatPlan:
+    def plan(self, zone: str) -> PlannedSeat:
         number = str(self.number)
         parts = [part for part in (zone, self.section, self.row, number) if part]
         position = self.coordinates
-        return SeatPlan(
+        return PlannedSeat(
             seat_id=self.seat_id or "-".join(parts),
             row=self.row,
             number=number,
@@ -156,7 +156,7 @@ def _zone_json(zone: ZonePlan) -> dict[str, Any]:
     }
 
 
-def _seat_json(seat: SeatPlan) -> dict[str, Any]:
+def _seat_json(seat: PlannedSeat) -> dict[str, Any]:
     return {
         "seat_id": seat.seat_id,
         "row": seat.row,

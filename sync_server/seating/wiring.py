@@ -7,6 +7,7 @@ from sync_server.plumbing.jobs import Job
 from sync_server.plumbing.parts import Parts
 from sync_server.seating import companion_releases, event_handlers
 from sync_server.seating.event_seatings import STATE_KEY, EventSeatings
+from sync_server.seating.plans.seat_plans import SeatPlans
 
 RELEASES_EVERY_MS = 60_000
 
@@ -15,5 +16,6 @@ def wire(parts: Parts) -> None:
     """Register handlers, which run inside the transactions of the lower layers, and jobs."""
     parts.database.signals.on(EventCopied, event_handlers.copy_layout)
     parts.database.signals.on(EventMoved, event_handlers.drop_layout)
+    parts.database.ports.connect(SeatPlans())
     parts.local_state[STATE_KEY] = EventSeatings(parts.database, parts.metrics)
     parts.jobs.append(Job("seating.companion_releases", RELEASES_EVERY_MS, companion_releases.note_releases))

@@ -12,7 +12,7 @@ from typing import Final, TypeVar
 
 from sync_server.seating.file_formats.csv_lines import Line, lines
 from sync_server.seating.layouts.mistakes import Mistakes
-from sync_server.seating.layouts.plan import AccessMode, Category, LayoutPlan, SeatPlan, ZonePlan, ZoneType
+from sync_server.seating.layouts.plan import AccessMode, Category, LayoutPlan, PlannedSeat, ZonePlan, ZoneType
 
 ZONE_COLUMNS: Final = ("zone", "zone_type", "capacity", "access_mode", "membership_tier", "allowed_roles")
 SEAT_COLUMNS: Final = (
@@ -38,7 +38,7 @@ class _Zone:
     first: int
     line: Line
     zone_type: ZoneType
-    seats: list[SeatPlan] = field(default_factory=list)
+    seats: list[PlannedSeat] = field(default_factory=list)
 
 
 def read(text: bytes, name: str) -> LayoutPlan:
@@ -75,13 +75,13 @@ def _check_same(zone: _Zone, line: Line, place: str, mistakes: Mistakes) -> None
             mistakes.add(f"{place}, {column}", f"differs from line {zone.first}, where this zone begins")
 
 
-def _seat(line: Line, place: str, mistakes: Mistakes) -> SeatPlan:
+def _seat(line: Line, place: str, mistakes: Mistakes) -> PlannedSeat:
     for column in ("row", "number"):
         if not line.get(column):
             mistakes.add(f"{place}, {column}", "is empty")
     section, row, number = (line.get(column, "") for column in ("section", "row", "number"))
     parts = [part for part in (line["zone"], section, row, number) if part]
-    return SeatPlan(
+    return PlannedSeat(
         seat_id=line.get("seat_id") or "-".join(parts),
         row=row,
         number=number,
@@ -159,7 +159,7 @@ def _zone_rows(zone: ZonePlan) -> Iterable[dict[str, object]]:
     return [head | _seat_columns(seat) for seat in zone.seats] or [head]
 
 
-def _seat_columns(seat: SeatPlan) -> dict[str, object]:
+def _seat_columns(seat: PlannedSeat) -> dict[str, object]:
     return {
         "section": seat.section,
         "row": seat.row,

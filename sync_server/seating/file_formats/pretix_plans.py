@@ -14,7 +14,7 @@ import orjson
 
 from sync_server.seating.file_formats.json_shapes import Boolean, Fields, ListOf, Number, OneOf, Text
 from sync_server.seating.layouts.mistakes import Mistakes
-from sync_server.seating.layouts.plan import LayoutPlan, SeatPlan, ZonePlan, ZoneType
+from sync_server.seating.layouts.plan import LayoutPlan, PlannedSeat, ZonePlan, ZoneType
 
 _POSITION: Final = Fields({"x": Number(), "y": Number()})
 _SEAT: Final = Fields(
@@ -111,7 +111,7 @@ def _seats(zone: Mapping[str, Any]) -> int:
 def _zone(zone: Mapping[str, Any], at: int) -> ZonePlan:
     # Rows of the same name in one zone are still different rows: sections keep them apart.
     seen: dict[str, int] = {}
-    seats: list[SeatPlan] = []
+    seats: list[PlannedSeat] = []
     for row in zone["rows"]:
         times = seen[row["row_number"]] = seen.get(row["row_number"], 0) + 1
         section = "" if times == 1 else f"part {times}"
@@ -123,9 +123,9 @@ def _zone_name(zone: Mapping[str, Any], at: int) -> str:
     return str(zone.get("name") or zone.get("zone_id") or f"Zone {at + 1}")
 
 
-def _seat(seat: Mapping[str, Any], row: Mapping[str, Any], zone: Mapping[str, Any], section: str) -> SeatPlan:
+def _seat(seat: Mapping[str, Any], row: Mapping[str, Any], zone: Mapping[str, Any], section: str) -> PlannedSeat:
     origins = (zone["position"], row.get("position", {"x": 0, "y": 0}), seat["position"])
-    return SeatPlan(
+    return PlannedSeat(
         seat_id=seat["seat_guid"],
         row=row["row_number"] or "-",
         number=seat["seat_number"],
@@ -164,7 +164,7 @@ def _zone_out(zone: ZonePlan) -> dict[str, Any]:
     }
 
 
-def _row_out(order: int, name: str, seats: Iterable[SeatPlan]) -> dict[str, Any]:
+def _row_out(order: int, name: str, seats: Iterable[PlannedSeat]) -> dict[str, Any]:
     return {
         "row_number": name,
         "row_number_position": "both",
@@ -173,7 +173,7 @@ def _row_out(order: int, name: str, seats: Iterable[SeatPlan]) -> dict[str, Any]
     }
 
 
-def _seat_out(order: int, at: int, seat: SeatPlan) -> dict[str, Any]:
+def _seat_out(order: int, at: int, seat: PlannedSeat) -> dict[str, Any]:
     drawn = seat.x is not None and seat.y is not None
     return {
         "seat_guid": seat.seat_id,

@@ -18,7 +18,7 @@ from xml.parsers import expat
 
 from sync_server.seating.file_formats.svg_transforms import IDENTITY, Matrix, apply, compose, parse
 from sync_server.seating.layouts.mistakes import Mistakes
-from sync_server.seating.layouts.plan import AccessMode, Category, LayoutPlan, SeatPlan, ZonePlan, ZoneType
+from sync_server.seating.layouts.plan import AccessMode, Category, LayoutPlan, PlannedSeat, ZonePlan, ZoneType
 
 Attributes = Mapping[str, str]
 Choice = TypeVar("Choice", bound=StrEnum)
@@ -42,7 +42,7 @@ class _Zone:
     place: str
     attributes: Attributes
     capacity: int | None = None
-    seats: list[SeatPlan] = field(default_factory=list)
+    seats: list[PlannedSeat] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,7 @@ class _Drawing:
         if zone is None or point is None:
             return
         zone.seats.append(
-            SeatPlan(
+            PlannedSeat(
                 seat_id=attributes["data-seat"].strip(),
                 row=row,
                 number=number,
@@ -234,7 +234,7 @@ def _zone_lines(zone: ZonePlan) -> Iterator[str]:
     yield "</g>"
 
 
-def _seat_line(seat: SeatPlan, at: int) -> str:
+def _seat_line(seat: PlannedSeat, at: int) -> str:
     attributes = {
         "data-seat": seat.seat_id,
         "data-section": seat.section,

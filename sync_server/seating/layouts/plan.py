@@ -57,7 +57,7 @@ class GroupType(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class SeatPlan:
+class PlannedSeat:
     """A seat. Its id is stable: the same seat has it in every version of the layout."""
 
     seat_id: str
@@ -84,7 +84,7 @@ class ZonePlan:
     allowed_roles: tuple[str, ...] = ()
     focus: tuple[float, float] | None = None  # what its seats face; None: the middle of its first row
     details: Mapping[str, Any] = field(default_factory=dict)
-    seats: tuple[SeatPlan, ...] = ()
+    seats: tuple[PlannedSeat, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,7 @@ class LayoutPlan:
         """Seats and places of all zones."""
         return sum(zone.capacity for zone in self.zones)
 
-    def seats(self) -> Iterator[SeatPlan]:
+    def seats(self) -> Iterator[PlannedSeat]:
         """All seats, zone by zone."""
         for zone in self.zones:
             yield from zone.seats

@@ -13,7 +13,7 @@ from sync_server.seating.layouts.plan import (
     GroupPlan,
     GroupType,
     LayoutPlan,
-    SeatPlan,
+    PlannedSeat,
     ZonePlan,
 )
 
@@ -74,7 +74,7 @@ def _zone(place: str, zone: ZonePlan) -> Iterator[tuple[str, str]]:
         yield from _seat(f"{place}.seats[{at}]", seat)
 
 
-def _seat(place: str, seat: SeatPlan) -> Iterator[tuple[str, str]]:
+def _seat(place: str, seat: PlannedSeat) -> Iterator[tuple[str, str]]:
     for name, longest in LONGEST.items():
         value: str = getattr(seat, name)
         if len(value) > longest or not value.isprintable():
@@ -113,7 +113,7 @@ def _seat_ids(plan: LayoutPlan) -> Iterator[tuple[str, str]]:
         seen.setdefault(seat.seat_id, place)
 
 
-def _seats_with_places(plan: LayoutPlan) -> Iterator[tuple[str, SeatPlan]]:
+def _seats_with_places(plan: LayoutPlan) -> Iterator[tuple[str, PlannedSeat]]:
     for zone_at, zone in enumerate(plan.zones):
         for at, seat in enumerate(zone.seats):
             yield f"zones[{zone_at}].seats[{at}]", seat
@@ -137,11 +137,11 @@ def _companions(plan: LayoutPlan) -> Iterator[tuple[str, str]]:
             yield f"{place}.companion_seat_id", "give the wheelchair place of this companion seat"
 
 
-def _is_companion_of_a_seat(companion: SeatPlan, seats: dict[str, SeatPlan]) -> bool:
+def _is_companion_of_a_seat(companion: PlannedSeat, seats: dict[str, PlannedSeat]) -> bool:
     return any(seat.companion_seat_id == companion.seat_id for seat in seats.values())
 
 
-def _pair_problem(seat: SeatPlan, other: SeatPlan | None) -> str:
+def _pair_problem(seat: PlannedSeat, other: PlannedSeat | None) -> str:
     if other is None:
         return f"there is no seat {seat.companion_seat_id!r} in this layout"
     if {seat.category, other.category} != {Category.WHEELCHAIR, Category.COMPANION}:

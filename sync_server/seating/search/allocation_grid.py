@@ -6,11 +6,13 @@ room for it; taking a seat updates one bit of each. A search visits only rows th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import accumulate, pairwise
 from math import dist
-from typing import Final
+from typing import Final, overload
 
 from sync_server.seating.search import bits
 
@@ -31,30 +33,75 @@ def fragment_cost(length: int) -> float:
     return _FRAGMENT_COST[length] if length < len(_FRAGMENT_COST) else 1.0
 
 
-@dataclass(frozen=True, slots=True)
+class Points(Sequence[Point]):
+    """Points in two columns, of sixteen bytes a point."""
+
+    __slots__ = ("_x", "_y")
+
+    def __init__(self, x: array[float], y: array[float]) -> None:
+        self._x, self._y = x, y
+
+    def __len__(self) -> int:
+        return len(self._x)
+
+    @overload
+    def __getitem__(self, at: int) -> Point: ...
+    @overload
+    def __getitem__(self, at: slice) -> Points: ...
+    def __getitem__(self, at: int | slice) -> Point | Points:
+        if isinstance(at, slice):
+            return Points(self._x[at], self._y[at])
+        return self._x[at], self._y[at]
+
+    def __iter__(self) -> Iterator[Point]:
+        return zip(self._x, self._y, strict=True)
+
+
+@dataclass(frozen=True)
 class Row:
     """One row: its seats from one end to the other, None where an aisle or a pillar separates neighbours."""
 
     zone: int
     section: str  # rows of one section are one behind the other, in the order in which they are passed to the grid
     label: str
-    seats: tuple[int | None, ...]
-    points: tuple[Point, ...]
+    seats: Sequence[int | None]
+    points: Sequence[Point]
     focus: Point  # of the zone: usually the middle of the stage
     names: tuple[str, ...] = ()  # the labels on the seats
     zone_name: str = ""
 
+    @cached_property
+    def distance_sums(self) -> array[float]:
+        """Prefix sums of the distances to the focus."""
+        return array("d", accumulate((dist(point, self.focus) for point in self.points), initial=0.0))
+
+    @cached_property
+    def min_distance(self) -> float:
+        """From the focus to the nearest seat."""
+        seats = zip(self.points, self.seats, strict=True)
+        return min((dist(point, self.focus) for point, seat in seats if seat is not None), default=0.0)
+
+    @cached_property
+    def pitch(self) -> float:
+        """From one seat to the next."""
+        steps = sorted(dist(one, other) for one, other in pairwise(self.points))
+        return steps[len(steps) // 2] if steps else 1.0
+
+    @cached_property
+    def mask(self) -> int:
+        """A bit for each place with a seat."""
+        return sum(1 << place for place, seat in enumerate(self.seats) if seat is not None)
+
 
 @dataclass(slots=True)
 class RowState:
-    """One row: which of its seats are open now, and its fixed geometry."""
+    """One row, and which of its seats are open now."""
 
     row: Row
     open: int
     usable: int  # seats that are on sale or sold, not closed
-    distance_sums: tuple[float, ...]  # prefix sums of the distances to the focus
-    min_distance: float  # from the focus to the nearest seat
-    pitch: float  # from one seat to the next
+    min_distance: float
+    pitch: float
     rank: int = 0
     order: int = 0
     best_by_size: dict[int, tuple[float, int]] = field(default_factory=dict)  # (cost, start), until a seat changes
@@ -62,25 +109,17 @@ class RowState:
     @classmethod
     def of(cls, row: Row) -> RowState:
         """A row with all its seats open."""
-        distances = [dist(point, row.focus) for point in row.points]
-        all_seats = sum(1 << place for place, seat in enumerate(row.seats) if seat is not None)
-        of_seats = [distance for distance, seat in zip(distances, row.seats, strict=True) if seat is not None]
-        sums = tuple(accumulate(distances, initial=0.0))
-        return cls(row, all_seats, all_seats.bit_count(), sums, min(of_seats, default=0.0), _pitch(row.points))
+        return cls(row, row.mask, row.mask.bit_count(), row.min_distance, row.pitch)
 
     def away(self, start: int, count: int) -> float:
         """Average distance of `count` neighbours from `start` to the focus."""
-        return (self.distance_sums[start + count] - self.distance_sums[start]) / count
+        sums = self.row.distance_sums
+        return (sums[start + count] - sums[start]) / count
 
     @property
     def nearly_sold(self) -> bool:
         """Whether so few seats are left that single seats cannot be avoided."""
         return self.usable - self.open.bit_count() > NEARLY_SOLD * self.usable
-
-
-def _pitch(points: Sequence[Point]) -> float:
-    steps = sorted(dist(one, other) for one, other in pairwise(points))
-    return steps[len(steps) // 2] if steps else 1.0
 
 
 @dataclass(slots=True)
@@ -103,7 +142,8 @@ class AllocationGrid:
     max_bonus: float = 0.0  # upper bound on what a fragment saved takes off the cost of a place
     nearly_sold: int = 0  # rows, by order
     nearly_sold_by_rank: int = 0
-    _positions: dict[int, tuple[RowState, int]] = field(default_factory=dict)
+    _row_at: array[int] = field(default_factory=lambda: array("i"))  # the row of each seat by its number; -1: none
+    _place_at: array[int] = field(default_factory=lambda: array("H"))
     _fitting: dict[int, FittingRows] = field(default_factory=dict)
     _zones: dict[int, tuple[int, int]] = field(default_factory=dict)
 
@@ -129,22 +169,29 @@ class AllocationGrid:
             row_state.rank = rank
             by_rank, by_order = self._zones.get(row_state.row.zone, (0, 0))
             self._zones[row_state.row.zone] = by_rank | 1 << rank, by_order | 1 << row_state.order
-        for row_state in self.rows:
-            self._positions |= {
-                seat: (row_state, place) for place, seat in enumerate(row_state.row.seats) if seat is not None
-            }
+        self._place_seats()
+
+    def _place_seats(self) -> None:
+        count = 1 + max(
+            (seat for row_state in self.rows for seat in row_state.row.seats if seat is not None), default=0
+        )
+        self._row_at, self._place_at = array("i", [-1]) * count, array("H", [0]) * count
+        for at, row_state in enumerate(self.rows):
+            for place, seat in enumerate(row_state.row.seats):
+                if seat is not None:
+                    self._row_at[seat], self._place_at[seat] = at, place
 
     def where(self, seat: int) -> tuple[RowState, int]:
-        """The row of a seat and its place in it; KeyError for an unknown seat."""
-        return self._positions[seat]
+        """The row of a seat that the grid has, and its place in it."""
+        return self.rows[self._row_at[seat]], self._place_at[seat]
 
     def has(self, seat: int) -> bool:
         """Whether the grid has this seat."""
-        return seat in self._positions
+        return 0 < seat < len(self._row_at) and self._row_at[seat] >= 0
 
     def is_open(self, seat: int) -> bool:
         """Whether a seat is open."""
-        row_state, place = self._positions[seat]
+        row_state, place = self.where(seat)
         return bool(row_state.open >> place & 1)
 
     def take(self, seats: Iterable[int]) -> None:
@@ -172,7 +219,7 @@ class AllocationGrid:
     def _grouped(self, seats: Iterable[int]) -> list[tuple[RowState, int]]:
         masks: dict[int, int] = {}
         for seat in seats:
-            row_state, place = self._positions[seat]
+            row_state, place = self.where(seat)
             masks[row_state.rank] = masks.get(row_state.rank, 0) | 1 << place
         return [(self.by_rank[rank], mask) for rank, mask in masks.items()]
 

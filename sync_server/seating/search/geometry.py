@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import groupby, pairwise
+from itertools import pairwise
 from math import dist
 from typing import Final
 
-from sync_server.seating.layouts.plan import SeatPlan, ZonePlan
-from sync_server.seating.search.allocation_grid import Point, Row
+from sync_server.seating.layouts.plan import PlannedSeat, ZonePlan
+from sync_server.seating.search.allocation_grid import Point
 
 AISLE: Final = 1.6
 """A gap this many times the usual one of its row is an aisle."""
@@ -19,7 +19,7 @@ AISLE: Final = 1.6
 class PlacedSeat:
     """A seat with its place in its row; places without a seat are aisles."""
 
-    plan: SeatPlan
+    plan: PlannedSeat
     row_order: int  # of its zone, from the front
     place: int
     x: float
@@ -28,7 +28,7 @@ class PlacedSeat:
 
 def place_seats(zone: ZonePlan) -> list[PlacedSeat]:
     """The seats of a zone, row by row, each from one end to the other."""
-    rows: dict[tuple[str, str], list[SeatPlan]] = {}
+    rows: dict[tuple[str, str], list[PlannedSeat]] = {}
     for seat in zone.seats:
         rows.setdefault((seat.section, seat.row), []).append(seat)
     sections = sorted({section for section, _ in rows}, key=[section for section, _ in rows].index)
@@ -36,7 +36,7 @@ def place_seats(zone: ZonePlan) -> list[PlacedSeat]:
     return [each for order, (_, seats) in enumerate(ordered) for each in _placed_row(seats, order)]
 
 
-def _placed_row(seats: Sequence[SeatPlan], order: int) -> list[PlacedSeat]:
+def _placed_row(seats: Sequence[PlannedSeat], order: int) -> list[PlacedSeat]:
     drawn = all(seat.x is not None for seat in seats)
     lined_up = along(seats) if drawn else list(seats)
     points = [_point(seat, at, order, drawn) for at, seat in enumerate(lined_up)]
@@ -44,13 +44,13 @@ def _placed_row(seats: Sequence[SeatPlan], order: int) -> list[PlacedSeat]:
     return [PlacedSeat(seat, order, place, *point) for seat, place, point in zip(lined_up, places, points, strict=True)]
 
 
-def _point(seat: SeatPlan, at: int, order: int, drawn: bool) -> Point:
+def _point(seat: PlannedSeat, at: int, order: int, drawn: bool) -> Point:
     if drawn and seat.x is not None and seat.y is not None:
         return seat.x, seat.y
     return float(at), float(order)
 
 
-def along(seats: Sequence[SeatPlan]) -> list[SeatPlan]:
+def along(seats: Sequence[PlannedSeat]) -> list[PlannedSeat]:
     """The seats of a row in their order on the floor, whatever order they are listed in.
 
     They are ordered along the line between the two ends, which works for straight rows and arcs up to a semicircle.
@@ -66,11 +66,11 @@ def along(seats: Sequence[SeatPlan]) -> list[SeatPlan]:
     return [seat for _, _, seat in sorted(zip(progress, range(len(seats)), seats, strict=True), key=_first_two)]
 
 
-def _first_two(entry: tuple[float, int, SeatPlan]) -> tuple[float, int]:
+def _first_two(entry: tuple[float, int, PlannedSeat]) -> tuple[float, int]:
     return entry[:2]
 
 
-def _places(seats: Sequence[SeatPlan], points: Sequence[Point]) -> list[int]:
+def _places(seats: Sequence[PlannedSeat], points: Sequence[Point]) -> list[int]:
     steps = [dist(one, other) for one, other in pairwise(points)]
     usual = sorted(steps)[len(steps) // 2] if steps else 0.0
     places = [0]
@@ -85,38 +85,3 @@ def focus(zone: ZonePlan, seats: Sequence[PlacedSeat]) -> Point:
         return zone.focus or (0.0, 0.0)
     front = [seat for seat in seats if seat.row_order == 0]
     return sum(seat.x for seat in front) / len(front), sum(seat.y for seat in front) / len(front)
-
-
-@dataclass(frozen=True, slots=True)
-class NumberedSeat:
-    """A seat as stored, by its number in the layout."""
-
-    number: int
-    zone: int
-    section: str
-    row: str
-    row_order: int
-    place: int
-    name: str
-    x: float
-    y: float
-
-
-def grid_rows(seats: Iterable[NumberedSeat], zones: dict[int, tuple[str, Point]]) -> list[Row]:
-    """The rows of a grid from seats in order of zone, row and place; `zones` gives name and focus by number."""
-    rows = groupby(seats, key=lambda seat: (seat.zone, seat.section, seat.row, seat.row_order))
-    return [_hall_row(list(some), *zones[key[0]]) for key, some in rows]
-
-
-def _hall_row(seats: Sequence[NumberedSeat], zone_name: str, focus_of_zone: Point) -> Row:
-    by_place = {seat.place: seat for seat in seats}
-    filled = [by_place.get(place) for place in range(max(by_place) + 1)]
-    nearest = seats[0]
-    points = []
-    for seat in filled:
-        nearest = seat or nearest
-        points.append((nearest.x, nearest.y))
-    names = tuple(seat.name if seat else "" for seat in filled)
-    numbers = tuple(seat.number if seat else None for seat in filled)
-    first = seats[0]
-    return Row(first.zone, first.section, first.row, numbers, tuple(points), focus_of_zone, names, zone_name)

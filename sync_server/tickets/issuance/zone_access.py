@@ -67,7 +67,7 @@ def check_one_guest_per_membership(
         member = request.of(index)[1]
         if entitlement is Entitlement.MEMBERSHIP and member is not None:
             days.setdefault(member.id, []).append(ticket_type.valid_days)
-    zones = [layout.event_zones[number] for number, zone in layout.zones.items() if _needs_membership(zone)]
+    zones = [layout.plan.event_zones[number] for number, zone in layout.plan.zones.items() if _needs_membership(zone)]
     for id, requested in days.items():
         existing = queries.days_of_membership(layout.session, layout.organisation_id, layout.event_id, id, zones)
         if any(_overlap(one, other) for at, one in enumerate(requested) for other in (*requested[:at], *existing)):

@@ -15,6 +15,7 @@ from sync_server.outbox.service import Fact, record
 from sync_server.seat_maps import wiring
 from sync_server.seat_maps.map_responses import MapResponses
 from sync_server.seating.bitmap import unpack
+from sync_server.seating.plans.seat_plans import SeatPlans
 from tests.app_server import ApiClient, AppServer
 from tests.builders import MINUTE, a_ticket_type
 from tests.contracts.seating.stage import Stage, a_stage
@@ -156,6 +157,7 @@ class Page:
 
 def clear_map_cache(app_server: AppServer) -> None:
     """The next response comes from a process that has cached nothing."""
+    app_server.database.ports.connect(SeatPlans())
     app_server.parts.local_state[wiring.RESPONSES] = MapResponses(app_server.parts)
 
 

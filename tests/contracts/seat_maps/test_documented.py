@@ -10,7 +10,7 @@ from uuid import UUID, uuid5
 
 from playwright.sync_api import Page as BrowserPage
 
-from sync_server.seating import queries as seating
+from sync_server.seating.plans.seat_plans import layout_seats
 from tests.app_server import ApiClient, AppServer
 from tests.contracts.seat_maps.mapped_event import MappedEvent, a_mapped_event
 from tests.contracts.seating.stage import a_layout, a_seat
@@ -57,7 +57,7 @@ def test_seat_names_and_ids_can_be_derived_from_the_plan(app_server: AppServer, 
         names += [named + label for label in row] if isinstance(named, str) else named
     assert names == [seat["seat_id"] for seat in SEATS]
     with app_server.database.reading() as session:
-        ids = seating.seat_numbers(session, plan["layout"]["id"], (seat_id(plan, name) for name in names))
+        ids = layout_seats(session, plan["layout"]["id"]).find_all(seat_id(plan, name) for name in names)
     assert [*ids.values()] == [*range(1, len(names) + 1)]
 
 

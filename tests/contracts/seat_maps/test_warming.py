@@ -17,7 +17,7 @@ from tests.contracts.seat_maps.mapped_event import MappedEvent, a_mapped_event, 
 
 @contextmanager
 def full_reads(app_server: AppServer) -> Iterator[list[str]]:
-    """Statements in the block that read all seats of a layout: a map takes one, and a plan one more."""
+    """Statements in the block that read all seats of a layout."""
     seen: list[str] = []
 
     def note(_connection: Any, _cursor: Any, statement: str, *_: Any) -> None:

@@ -15,7 +15,7 @@ from shared.lifecycle import EventStatus
 from sync_server.holds import rules
 from sync_server.holds.evidence import StatementRow
 from sync_server.holds.rules import Asked, Evidence, Limits, Outcome, Sale, judge
-from sync_server.seating.seats_for_sale import SeatForSale
+from sync_server.seating.plans.layout_seats import Seat
 from tests.builders import EVENING, HOUR, MINUTE
 
 NOW = EVENING
@@ -23,7 +23,7 @@ LIMITS = Limits(per_booking=10, per_user=None, per_address=None)
 ON_SALE = Sale(1, EventStatus.PUBLISHED, None, None, NOW + HOUR, 0, 1, None)
 
 
-SEAT = SeatForSale(7, "s7", "A-7", 1, "", "A", "7", (0, 0, 0, 0), special=False, blocked=False)
+SEAT = Seat(7, "s7", "A-7", 1, "", "A", "7")
 READ = StatementRow(
     fresh=True,
     guest_active=True,

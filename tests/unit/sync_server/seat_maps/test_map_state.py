@@ -11,39 +11,18 @@ from sync_server.holds.occupancy import PlaceCounts, SeatOccupancy, SeatState
 from sync_server.seat_maps.map_json import MapVersion
 from sync_server.seat_maps.map_state import MapState
 from sync_server.seating.bitmap import DisplayState
-from sync_server.seating.layouts.overlay import EventZone
-from sync_server.seating.layouts.plan import AccessMode, ZoneType
-from sync_server.seating.map_base import MapBase
-from sync_server.seating.search.accessibility import Pairing, WheelchairPlaces
-from sync_server.seating.search.offers import AccessibilityRules
-
-SEATS = 12
+from sync_server.seating.plans.seat_plan import SeatPlan
+from tests.unit.sync_server.seating.plans import a_plan
 
 
-def a_base() -> MapBase:
+def an_empty_plan() -> SeatPlan:
     """Twelve seats in two zones; one is blocked, one is reserved for a companion."""
-    zones = {
-        number: EventZone(
-            number,
-            str(number),
-            f"Zone {number}",
-            ZoneType.RESERVED_SEATING,
-            6 - (number == 2),
-            AccessMode.PUBLIC,
-            None,
-            (),
-            (0.0, 0.0),
-            {},
-        )
-        for number in (1, 2)
-    }
-    empty = bytes(DisplayState.CLOSED if seat == 12 else DisplayState.FREE for seat in range(1, SEATS + 1))
-    return MapBase(1, (1,) * 6 + (2,) * 6, empty, zones, WheelchairPlaces((Pairing(1, 1, (2,)),), AccessibilityRules()))
+    return a_plan(["wc...."], ["......"], blocked=[12])
 
 
 def a_state(rows: list[SeatOccupancy], now: int) -> MapState:
     """A state built from these rows."""
-    state = MapState(a_base(), now, PlaceCounts({}, {}, None))
+    state = MapState(an_empty_plan(), now, PlaceCounts({}, {}, None))
     state.apply(rows, now)
     return state
 
@@ -85,7 +64,7 @@ def test_touched_seat_without_a_row_is_free() -> None:
 
 def test_unknown_seat_changes_nothing() -> None:
     state = a_state([(99, SeatState.SOLD, None), (0, SeatState.SOLD, None)], 0)
-    assert state.seats == a_base().empty
+    assert state.seats == an_empty_plan().empty_map
 
 
 def test_hold_expires_at_its_exact_end() -> None:

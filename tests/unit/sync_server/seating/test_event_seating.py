@@ -8,13 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sync_server.seating.event_seating import EventSeating, require_offer
-from sync_server.seating.layouts.overlay import EventZone
-from sync_server.seating.layouts.plan import AccessMode, ZoneType
 from sync_server.seating.rules import Policy
-from sync_server.seating.search.accessibility import Pairing, WheelchairPlaces
 from sync_server.seating.search.offers import Offer, Refusal, SeatRequest
 from sync_server.seating.taken import SOLD
-from tests.unit.sync_server.seating.grids import a_grid
+from tests.unit.sync_server.seating.plans import a_plan
 
 BLOCKED = frozenset({8})
 SEATS = st.sets(st.integers(1, 24))
@@ -22,18 +19,8 @@ SEATS = st.sets(st.integers(1, 24))
 
 def a_seating(**policy: object) -> EventSeating:
     """Three rows of eight; the first two seats are a wheelchair place with its companion seat, and seat 8 is broken."""
-    grid = a_grid("........", "........", "........")
-    grid.close(BLOCKED)
-    zone = EventZone(1, "z", "Stalls", ZoneType.RESERVED_SEATING, 23, AccessMode.PUBLIC, None, (), (0.0, 0.0), {})
     event_policy = replace(Policy(), **policy)  # type: ignore[arg-type]
-    return EventSeating(
-        "l",
-        {1: zone},
-        grid,
-        WheelchairPlaces((Pairing(1, 1, (2,)),), event_policy.accessibility()),
-        event_policy,
-        BLOCKED,
-    )
+    return EventSeating(a_plan(["wc......", "........", "........"], blocked=BLOCKED, policy=event_policy))
 
 
 def sell(seating: EventSeating, *seats: int) -> None:

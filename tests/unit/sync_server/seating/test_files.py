@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from shared.errors import InvalidRequest
 from sync_server.seating.file_formats import csv_plans, pretix_plans, svg_plans
-from sync_server.seating.layouts.plan import AccessMode, Category, LayoutPlan, SeatPlan, ZonePlan, ZoneType
+from sync_server.seating.layouts.plan import AccessMode, Category, LayoutPlan, PlannedSeat, ZonePlan, ZoneType
 
 SVG = '<svg xmlns="http://www.w3.org/2000/svg">{}</svg>'
 
@@ -195,9 +195,9 @@ def test_svg_that_is_nested_too_deep_is_refused() -> None:
 
 def a_layout() -> LayoutPlan:
     seats = (
-        SeatPlan("A & 1", "A", '1"', 0.5, -2.25, Category.WHEELCHAIR, "A<2"),
-        SeatPlan("A<2", "A", "2", 1.5, -2.25, Category.COMPANION, "A & 1", price_category="Front"),
-        SeatPlan("Ä-3", "A", "3", 2.5, -2.25, aisle_after=True, section="left"),
+        PlannedSeat("A & 1", "A", '1"', 0.5, -2.25, Category.WHEELCHAIR, "A<2"),
+        PlannedSeat("A<2", "A", "2", 1.5, -2.25, Category.COMPANION, "A & 1", price_category="Front"),
+        PlannedSeat("Ä-3", "A", "3", 2.5, -2.25, aisle_after=True, section="left"),
     )
     stalls = ZonePlan("Stalls", ZoneType.VIP_RESERVED, 3, AccessMode.MEMBERSHIP_TIER, "friends", seats=seats)
     return LayoutPlan("Hall", (stalls, ZonePlan("Pit", ZoneType.GA_STANDING, 40)))

@@ -7,16 +7,16 @@ from math import cos, pi, sin
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sync_server.seating.layouts.plan import SeatPlan, ZonePlan, ZoneType
-from sync_server.seating.search.geometry import NumberedSeat, focus, grid_rows, place_seats
+from sync_server.seating.layouts.plan import PlannedSeat, ZonePlan, ZoneType
+from sync_server.seating.search.geometry import focus, place_seats
 
 
-def a_zone(*seats: SeatPlan) -> ZonePlan:
+def a_zone(*seats: PlannedSeat) -> ZonePlan:
     return ZonePlan("Stalls", ZoneType.RESERVED_SEATING, len(seats), seats=seats)
 
 
-def a_seat(number: int, x: float | None, y: float | None = 0.0, row: str = "A", **changed: bool) -> SeatPlan:
-    return SeatPlan(f"{row}-{number}", row, str(number), x, y if x is not None else None, **changed)
+def a_seat(number: int, x: float | None, y: float | None = 0.0, row: str = "A", **changed: bool) -> PlannedSeat:
+    return PlannedSeat(f"{row}-{number}", row, str(number), x, y if x is not None else None, **changed)
 
 
 def lined_up(zone: ZonePlan) -> list[tuple[str, int]]:
@@ -52,9 +52,3 @@ def test_seats_of_an_arc_are_ordered_however_they_are_listed(order: list[int], r
 def test_zone_faces_the_middle_of_its_first_row_by_default() -> None:
     zone = a_zone(a_seat(1, 0), a_seat(2, 2), a_seat(1, 0, 5, row="B"))
     assert focus(zone, place_seats(zone)) == (1.0, 0.0)
-
-
-def test_aisles_become_walls_in_the_grid() -> None:
-    seats = [NumberedSeat(n, 1, "", "A", 0, place, str(n), float(place), 0.0) for n, place in ((1, 0), (2, 1), (3, 3))]
-    (row,) = grid_rows(seats, {1: ("Stalls", (0.0, 0.0))})
-    assert (row.seats, row.names, row.zone_name) == ((1, 2, None, 3), ("1", "2", "", "3"), "Stalls")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sync_server.seating.map_drawing import run_lengths, second_differences
+from sync_server.seating.plans.drawing import run_lengths, second_differences
 
 
 def decoded(differences: list[int]) -> list[int]:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from sync_server.seating.search.allocation_grid import AllocationGrid, Row
 from sync_server.seating.search.clusters import leaves_no_singles
 from sync_server.seating.search.offers import clusters_of
-from sync_server.seating.seats_for_sale import EVERY_PATTERN, WALL, SeatForSale, tidy_patterns
+from sync_server.seating.search.tidy_patterns import NEIGHBOUR_BITS, tidy_patterns
 
 ROW = 30
 
@@ -22,11 +22,5 @@ def test_pattern_agrees_with_the_rule(taken: set[int], seat: int) -> None:
     grid.take(taken)
     beside = (seat - 2, seat - 1, seat + 1, seat + 2)
     unavailable = [not 1 <= number <= ROW or number in taken for number in beside]
-    pattern = sum(bit for bit, blocked in zip((1, 2, 4, 8), unavailable, strict=True) if blocked)
+    pattern = sum(bit for bit, blocked in zip(NEIGHBOUR_BITS, unavailable, strict=True) if blocked)
     assert bool(tidy_patterns() >> pattern & 1) == leaves_no_singles(clusters_of(grid, [seat]))
-
-
-def test_walls_are_part_of_the_pattern() -> None:
-    seat = SeatForSale(1, "id", "A-1", 1, "", "A", "1", (WALL, WALL, 2, 3), special=False, blocked=False)
-    assert seat.walls == 0b0011
-    assert tidy_patterns() < EVERY_PATTERN

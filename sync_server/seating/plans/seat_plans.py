@@ -1,0 +1,110 @@
+"""Loads plans of seats, once for a process: whoever needs one at the same moment waits for the same load."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from functools import partial
+from typing import Any, Final
+
+import orjson
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from sync_server.plumbing.caching.shared_loads import SharedLoads
+from sync_server.plumbing.ports import ports_of
+from sync_server.seating import queries
+from sync_server.seating.models import EventLayoutRecord, LayoutRecord, SeatRecord
+from sync_server.seating.plans import drawing
+from sync_server.seating.plans.layout_seats import LayoutSeats, StoredSeat
+from sync_server.seating.plans.seat_plan import SeatPlan
+from sync_server.seating.rules import Policy
+
+MAX_SEATS: Final = 1_000_000
+"""Of the layouts in memory, some hundred bytes a seat."""
+MAX_PLANS: Final = 1_024
+"""They share the seats of their layouts."""
+_BATCH_SIZE: Final = 10_000
+
+
+class SeatPlans:
+    """The layouts and plans of one process. Neither changes: an event that changes has another plan."""
+
+    def __init__(self) -> None:
+        """Nothing yet."""
+        self._layouts: SharedLoads[str, LayoutSeats] = SharedLoads(MAX_SEATS, weigh=lambda layout: 1 + len(layout))
+        self._plans: SharedLoads[tuple[str, Policy], SeatPlan] = SharedLoads(MAX_PLANS)
+
+    def layout(self, session: Session, layout_id: str) -> LayoutSeats:
+        """The seats of a version; those of a draft, which may change, are read each time."""
+        record = session.get_one(LayoutRecord, layout_id)
+        if record.status == "draft":
+            return _load(session, record)
+        return self._layouts.get(layout_id, partial(_load, session, record))
+
+    def plan(self, session: Session, row: EventLayoutRecord, policy: Policy) -> SeatPlan:
+        """The plan of an event that uses a layout like this, under this policy."""
+        drawing_id = drawing.drawing_id(row)
+        inputs = [drawing_id, row.blocked_seats, policy.accessibility()]
+        id = hashlib.sha256(orjson.dumps(inputs)).hexdigest()[:12]
+
+        def load() -> SeatPlan:
+            zones = {int(number): int(event_zone) for number, event_zone in row.event_zones.items()}
+            layout = self.layout(session, row.layout_id)
+            return SeatPlan(layout, queries.deltas(row), policy, zones, drawing_id, id)
+
+        return self._plans.get((id, policy), load)
+
+
+def layout_seats(session: Session, layout_id: str) -> LayoutSeats:
+    """The seats of a version of a layout."""
+    return ports_of(session, SeatPlans).layout(session, layout_id)
+
+
+def seat_plan(session: Session, row: EventLayoutRecord) -> SeatPlan:
+    """The plan of an event that uses a layout like this."""
+    return ports_of(session, SeatPlans).plan(session, row, queries.event_policy(session, row))
+
+
+def event_plan(session: Session, organisation_id: str, event_id: str) -> SeatPlan:
+    """The plan of an event; NotFound for an event without a layout."""
+    return seat_plan(session, queries.event_layout(session, organisation_id, event_id))
+
+
+def find_event_plan(session: Session, organisation_id: str, event_id: str) -> SeatPlan | None:
+    """The plan of an event; None for an event without a layout."""
+    row = queries.find_event_layout(session, organisation_id, event_id)
+    return None if row is None else seat_plan(session, row)
+
+
+def _load(session: Session, record: LayoutRecord) -> LayoutSeats:
+    zones, groups = queries.zones(session, record.id), queries.groups(session, record.id)
+    return LayoutSeats.of(record.id, record.family_id, zones, groups, _stored_seats(session, record.id))
+
+
+def _stored_seats(session: Session, layout_id: str) -> Iterator[StoredSeat]:
+    """All seats of a version, a batch at a time: the rows of a stadium take some hundred megabytes."""
+    seat, last = SeatRecord, 0
+    columns: tuple[Any, ...] = (
+        seat.number,
+        seat.id,
+        seat.seat_id,
+        seat.zone_number,
+        seat.section,
+        seat.row,
+        seat.row_order,
+        seat.place,
+        seat.seat_number,
+        seat.x,
+        seat.y,
+        seat.category,
+        seat.companion_seat_id,
+        seat.price_category,
+        seat.aisle_after,
+    )
+    batch = None
+    while batch is None or len(batch) == _BATCH_SIZE:
+        further = select(*columns).where(seat.layout_id == layout_id, seat.number > last)
+        batch = session.execute(further.order_by(seat.number).limit(_BATCH_SIZE)).all()
+        yield from (StoredSeat(*row) for row in batch)
+        last = batch[-1][0] if batch else last

@@ -1,0 +1,29 @@
+"""A layout in memory is small, and finds its seats."""
+
+from __future__ import annotations
+
+import tracemalloc
+
+from tests.unit.sync_server.seating.plans import a_plan
+
+MOST_BYTES = 150
+"""For each seat; sixty thousand take nine megabytes."""
+
+
+def test_a_stadium_takes_little_memory() -> None:
+    stands = [["." * 20 + " " + "." * 20] * 25] * 15
+    tracemalloc.start()
+    plan = a_plan(*stands)
+    assert plan.zones and plan.places and plan.empty_map
+    used, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert len(plan.layout) == 15_000 and used < MOST_BYTES * len(plan.layout)
+    assert [row.min_distance for row in plan.rows()]
+
+
+def test_aisles_are_gaps_in_a_row() -> None:
+    plan = a_plan([".. ..", "....."])
+    straight = plan.layout.rows[1]
+    assert [*plan.layout.rows[0].seats] == [1, 2, None, 3, 4] and straight.seats == range(5, 10)
+    assert (plan.beside(2), plan.beside(7)) == ((0, 1, 0, 3), (5, 6, 8, 9))
+    assert (plan.layout.name(3), plan.layout.name(9)) == ("1A-4", "1B-5")
