@@ -8,6 +8,7 @@ from sqlalchemy import ColumnElement, func, select, update
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
+from sync_server.audit import queries
 from sync_server.audit.models import PersonalRow
 from sync_server.audit.service import AuditLine, record
 from sync_server.plumbing.principals import ActionContext
@@ -52,8 +53,9 @@ def _erase(
     counted = select(PersonalRow.organisation_id, func.count()).where(*present).group_by(PersonalRow.organisation_id)
     by_organisation = [(organisation_id, count) for organisation_id, count in session.execute(counted)]
     erase = update(PersonalRow).where(*present).values(salt=None, content=None, erased_at=context.now)
-    session.execute(erase.execution_options(synchronize_session=False))
     for organisation_id, count in by_organisation:
+        here = queries.of_chain(organisation_id or queries.INSTALLATION, PersonalRow)
+        session.execute(erase.where(here).execution_options(synchronize_session=False))
         after = {"values": count}
         record(
             session,

@@ -35,7 +35,7 @@ def _page(database: Database, chain: str, after_seq: int, end: int) -> list[tupl
         rows = queries.in_order(session, chain, after_seq=after_seq, limit=PAGE)
         return [
             (stored.row.seq, rules.canonical(_line(stored)))
-            for stored in queries.with_personal_values(session, rows)
+            for stored in queries.with_personal_values(session, chain, rows)
             if stored.row.seq is not None and stored.row.seq <= end
         ]
 

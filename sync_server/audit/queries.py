@@ -48,9 +48,9 @@ class StoredLine:
         return values
 
 
-def of_chain(chain: str) -> ColumnElement[bool]:
-    """Whether a line belongs to this chain."""
-    column = AuditRow.organisation_id
+def of_chain(chain: str, rows: type[AuditRow | PersonalRow] = AuditRow) -> ColumnElement[bool]:
+    """Whether a line, or its personal values, belong to this chain."""
+    column = rows.organisation_id
     return column.is_(None) if chain == INSTALLATION else column == chain
 
 
@@ -62,7 +62,7 @@ def lines(session: Session, chain: str, chosen: AuditFilter, *, limit: int, afte
         wanted = wanted.where(AuditRow.id < start[0])
     rows = session.execute(wanted.order_by(AuditRow.id.desc()).limit(limit + 1)).scalars().all()
     page = paginate(rows, limit, lambda row: (row.id,))
-    return Page(with_personal_values(session, page.items), page.next)
+    return Page(with_personal_values(session, chain, page.items), page.next)
 
 
 def _conditions(chosen: AuditFilter) -> list[ColumnElement[bool]]:
@@ -78,10 +78,10 @@ def _conditions(chosen: AuditFilter) -> list[ColumnElement[bool]]:
     return [*equal, *since, *([] if chosen.until is None else [AuditRow.at < chosen.until])]
 
 
-def with_personal_values(session: Session, rows: Sequence[AuditRow]) -> list[StoredLine]:
-    """These lines with their personal values."""
+def with_personal_values(session: Session, chain: str, rows: Sequence[AuditRow]) -> list[StoredLine]:
+    """These lines of a chain with their personal values."""
     personal: dict[str, dict[str, PersonalRow]] = {}
-    here = select(PersonalRow).where(PersonalRow.line_id.in_([row.id for row in rows]))
+    here = select(PersonalRow).where(of_chain(chain, PersonalRow), PersonalRow.line_id.in_([row.id for row in rows]))
     for values in session.execute(here).scalars() if rows else ():
         personal.setdefault(values.line_id, {})[values.part] = values
     return [StoredLine(row, personal.get(row.id, {})) for row in rows]
@@ -97,7 +97,7 @@ def every_sealed(session: Session, chain: str, *, page: int = 500) -> Iterator[S
     """All sealed lines of a chain in order, in the caller's transaction."""
     seq = 0
     while rows := in_order(session, chain, after_seq=seq, limit=page):
-        yield from with_personal_values(session, rows)
+        yield from with_personal_values(session, chain, rows)
         seq = rows[-1].seq or seq
         session.expunge_all()  # a log may not fit into memory
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from sqlalchemy import Row, Table, bindparam, func, select, text, update
+from sqlalchemy import ARRAY, BigInteger, LargeBinary, Row, String, Table, bindparam, func, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
@@ -16,6 +16,7 @@ from shared.errors import Untrusted
 from sync_server.audit import chain_check, queries, rules
 from sync_server.audit.models import AuditRow, ChainRow
 from sync_server.plumbing.database import database_of
+from sync_server.plumbing.due import anything_due
 from sync_server.plumbing.jobs import MORE, Job
 from sync_server.plumbing.logs import LOG
 from sync_server.plumbing.principals import ActionContext
@@ -32,11 +33,18 @@ _COLUMNS = [getattr(AuditRow, name) for name in rules.Line.__slots__]
 _TABLE = cast(Table, AuditRow.__table__)
 _SEAL = update(_TABLE).where(_TABLE.c.id == bindparam("line")).values(seq=bindparam("seq"), seal=bindparam("seal"))
 # On PostgreSQL one statement for all lines costs a fraction of one per line.
-_SEAL_ALL = text(
-    "UPDATE audit_lines SET seq = sealed.seq, seal = sealed.seal "
-    "FROM unnest(CAST(:lines AS varchar[]), CAST(:seqs AS bigint[]), CAST(:seals AS bytea[])) "
-    "AS sealed (id, seq, seal) WHERE audit_lines.id = sealed.id"
+_SEALED = (
+    func.unnest(
+        bindparam("lines", type_=ARRAY(String)),
+        bindparam("seqs", type_=ARRAY(BigInteger)),
+        bindparam("seals", type_=ARRAY(LargeBinary)),
+    )
+    .table_valued("id", "seq", "seal")
+    .render_derived(name="sealed")
 )
+_SEAL_ALL = update(_TABLE).where(_TABLE.c.id == _SEALED.c.id).values(seq=_SEALED.c.seq, seal=_SEALED.c.seal)
+
+_UNSEALED = AuditRow.seq.is_(None)
 
 Key = Callable[[Session], Ed25519PrivateKey]
 
@@ -67,11 +75,9 @@ def job(key: Key) -> Job:
     def run(session: Session, context: ActionContext) -> object:
         return MORE if seal_waiting(session, context, key=key) >= batch_limit(session) else None
 
-    return Job("audit.seal", EVERY_MS, run, lambda session, _: _anything_waiting(session))
-
-
-def _anything_waiting(session: Session) -> bool:
-    return session.execute(select(AuditRow.id).where(AuditRow.seq.is_(None)).limit(1)).first() is not None
+    return Job(
+        "audit.seal", EVERY_MS, run, lambda session, _: anything_due(session, AuditRow.organisation_id, _UNSEALED)
+    )
 
 
 def _guarded(session: Session, chain: str, private: Ed25519PrivateKey | None, now: Millis, *, limit: int) -> int:
@@ -86,9 +92,7 @@ def _guarded(session: Session, chain: str, private: Ed25519PrivateKey | None, no
 
 def _waiting_chains(session: Session) -> list[str]:
     database_of, oldest = AuditRow.organisation_id, func.min(AuditRow.id)
-    wanted = (
-        select(database_of).where(AuditRow.seq.is_(None)).group_by(database_of).order_by(oldest).limit(CHAINS_PER_ROUND)
-    )
+    wanted = select(database_of).where(_UNSEALED).group_by(database_of).order_by(oldest).limit(CHAINS_PER_ROUND)
     return [organisation_id or queries.INSTALLATION for organisation_id in session.execute(wanted).scalars()]
 
 
@@ -110,7 +114,7 @@ def _seal_chain(session: Session, chain: str, private: Ed25519PrivateKey | None,
     if head is None:
         return 0
     # Columns instead of objects: lines come by the thousand in a rush.
-    wanted = select(*_COLUMNS).where(queries.of_chain(chain), AuditRow.seq.is_(None))
+    wanted = select(*_COLUMNS).where(queries.of_chain(chain), _UNSEALED)
     rows = session.execute(wanted.order_by(AuditRow.id).limit(limit)).all()
     if rows:
         _require_signed(head, private)
@@ -135,10 +139,12 @@ def _write(session: Session, head: ChainRow, rows: Sequence[Row[Any]], now: Mill
         seq, seal = seq + 1, rules.seal(seal, seq + 1, queries.sealed_content(row))
         sealed.append((row.id, seq, seal))
     if database_of(session).embedded:
-        session.connection().execute(_SEAL, [dict(zip(("line", "seq", "seal"), each, strict=True)) for each in sealed])
+        by_line = [dict(zip(("line", "seq", "seal"), each, strict=True)) for each in sealed]
+        session.connection().execute(_SEAL.where(queries.of_chain(head.chain)), by_line)
     else:
         lines, seqs, seals = (list(column) for column in zip(*sealed, strict=True))
-        session.connection().execute(_SEAL_ALL, {"lines": lines, "seqs": seqs, "seals": seals})
+        values = {"lines": lines, "seqs": seqs, "seals": seals}
+        session.connection().execute(_SEAL_ALL.where(queries.of_chain(head.chain)), values)
     head.seq, head.seal, head.at = seq, seal, now
 
 

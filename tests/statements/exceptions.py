@@ -5,21 +5,30 @@ from __future__ import annotations
 from typing import Final
 
 _SIGN_IN: Final = "who signs in is known by the address or the secret; the organisation follows from it"
+_OPERATOR: Final = "an operator of the installation looks at all organisations"
 _DUE: Final = "one question for all that is due; each organisation is then worked on by itself"
+
+SHARED_TABLES: Final[dict[str, str]] = {
+    "listings": "the public directory is one for all organisations; a listing is written by its event's number",
+    "sessions": "a session belongs to its user, who may change the organisation",
+}
+"""Tables whose rows are not an organisation's although they have its column."""
 
 EXCEPTIONS: Final[dict[str, str]] = {
     "accounts.queries.organisations_of": _SIGN_IN,
     "accounts.queries.session_principal": _SIGN_IN,
     "accounts.queries.token_principal": _SIGN_IN,
-    "audit.sealer._anything_waiting": _DUE,
+    "audit.erasure._erase": "which organisations store values of a person; each is then worked on by itself",
+    "audit.queries.chains": _OPERATOR,
     "audit.sealer._waiting_chains": _DUE,
+    "plumbing.due.anything_due": _DUE,
+    "plumbing.due.organisations_due": _DUE,
 }
 """By function, without `sync_server`. One that no statement uses any more fails the run of all tests."""
 
 UNFINISHED: Final = frozenset(
     {
         "accounts",
-        "audit",
         "customers",
         "devices",
         "events",
@@ -29,7 +38,6 @@ UNFINISHED: Final = frozenset(
         "live",
         "monitoring",
         "outbox",
-        "plumbing",
         "reseating",
         "revisions",
         "scans",

@@ -14,7 +14,7 @@ import psycopg
 from sqlalchemy import Engine, event
 from sqlalchemy.engine.interfaces import Dialect
 
-from tests.statements.exceptions import EXCEPTIONS, UNFINISHED
+from tests.statements.exceptions import EXCEPTIONS, SHARED_TABLES, UNFINISHED
 from tests.statements.reader import unnamed
 
 _PASSED_THROUGH: Final = ("sync_server.plumbing.sql.", "sync_server.plumbing.database", "tests.statements.")
@@ -53,7 +53,7 @@ def listen() -> None:
 
 def hear(statement: str, backend: str) -> None:
     """Remember the statement if it is the server's, names no organisation and is no exception."""
-    tables = unnamed(statement, backend)
+    tables = tuple(table for table in unnamed(statement, backend) if table not in SHARED_TABLES)
     place = _sender(sys._getframe(1)) if tables else None
     if place is None:
         return
