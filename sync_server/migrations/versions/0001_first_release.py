@@ -206,14 +206,14 @@ def upgrade() -> None:
     op.create_index(op.f("ix_hold_counters_updated_at"), "hold_counters", ["updated_at"], unique=False)
     op.create_table(
         "idempotency_keys",
+        sa.Column("organisation_id", sa.String(length=36), nullable=False),
         sa.Column("principal", sa.String(length=80), nullable=False),
         sa.Column("key", sa.String(length=120), nullable=False),
-        sa.Column("organisation_id", sa.String(length=36), nullable=False),
         sa.Column("request_hash", sa.LargeBinary(length=32), nullable=False),
         sa.Column("status", sa.Integer(), nullable=False),
         sa.Column("body", sa.LargeBinary(), nullable=False),
         sa.Column("created_at", sa.BigInteger(), nullable=False),
-        sa.PrimaryKeyConstraint("principal", "key", name=op.f("pk_idempotency_keys")),
+        sa.PrimaryKeyConstraint("organisation_id", "principal", "key", name=op.f("pk_idempotency_keys")),
     )
     op.create_index(op.f("ix_idempotency_keys_created_at"), "idempotency_keys", ["created_at"], unique=False)
     op.create_table(

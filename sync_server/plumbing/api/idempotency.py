@@ -8,12 +8,13 @@ from typing import Any
 
 import orjson
 from flask import Response, request
-from sqlalchemy import BigInteger, LargeBinary, String, delete, select
+from sqlalchemy import BigInteger, LargeBinary, String, delete
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from shared.clock import Millis
 from shared.errors import Conflict, InvalidRequest
+from sync_server.plumbing.due import organisations_due
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.sql.tables import Base
 from sync_server.plumbing.web import current_principal
@@ -27,9 +28,9 @@ class IdempotencyKeyRow(Base):
 
     __tablename__ = "idempotency_keys"
 
+    organisation_id: Mapped[str] = mapped_column(String(36), primary_key=True)
     principal: Mapped[str] = mapped_column(String(80), primary_key=True)
     key: Mapped[str] = mapped_column(String(120), primary_key=True)
-    organisation_id: Mapped[str] = mapped_column(String(36))
     request_hash: Mapped[bytes] = mapped_column(LargeBinary(32))
     status: Mapped[int]
     body: Mapped[bytes] = mapped_column(LargeBinary)
@@ -49,7 +50,7 @@ def run_once(write: Write, *, status: Status = 201, said: bytes | None = None) -
     with parts().database.writing() as session:
         if key is None:
             return _response(orjson.dumps(write(session)), _resolved(status))
-        return _run_with_key(session, _checked(key), write, status, said)
+        return _run_with_key(session, key, write, status, said)
 
 
 def stored_response(*, said: bytes | None = None) -> Response | None:
@@ -60,11 +61,9 @@ def stored_response(*, said: bytes | None = None) -> Response | None:
     key = request.headers.get(HEADER)
     if key is None:
         return None
-    principal = current_principal()
-    name = f"{principal.kind}:{principal.id}"
     with parts().database.reading() as session:
-        stored = session.get(IdempotencyKeyRow, (name, _checked(key))) is not None
-        return _replay(session, name, key, _request_hash(principal.organisation_id, said)) if stored else None
+        stored = session.get(IdempotencyKeyRow, _row_key(key))
+        return None if stored is None else _replay(stored, _request_hash(said))
 
 
 def run_without_key(write: Write, *, status: int = 201) -> Response:
@@ -84,30 +83,31 @@ def _resolved(status: Status) -> int:
 
 
 def _run_with_key(session: Session, key: str, write: Write, status: Status, said: bytes | None) -> Response:
-    principal = current_principal()
-    request_hash = _request_hash(principal.organisation_id, said)
-    name = f"{principal.kind}:{principal.id}"
-    if not _claimed(session, name, key, principal.organisation_id, request_hash):
-        return _replay(session, name, key, request_hash)
+    row_key, request_hash = _row_key(key), _request_hash(said)
+    if not _claimed(session, row_key, request_hash):
+        return _replay(session.get_one(IdempotencyKeyRow, row_key), request_hash)
     body = orjson.dumps(write(session))
-    row = session.get_one(IdempotencyKeyRow, (name, key))
+    row = session.get_one(IdempotencyKeyRow, row_key)
     row.status, row.body = _resolved(status), body
     return _response(body, row.status)
 
 
-def _claimed(session: Session, principal: str, key: str, organisation_id: str, request_hash: bytes) -> bool:
+def _row_key(key: str) -> tuple[str, str, str]:
+    """One user may work for two organisations: the response of one must never go to the other."""
+    principal = current_principal()
+    return principal.organisation_id, f"{principal.kind}:{principal.id}", _checked(key)
+
+
+def _claimed(session: Session, row_key: tuple[str, str, str], request_hash: bytes) -> bool:
     """Whether this request is the first with the key; a second one waits here until the first has ended."""
     dialect = sqlite if session.get_bind().dialect.name == "sqlite" else postgresql
-    row: dict[str, Any] = {"principal": principal, "key": key, "organisation_id": organisation_id}
+    row: dict[str, Any] = dict(zip(("organisation_id", "principal", "key"), row_key, strict=True))
     row |= {"request_hash": request_hash, "status": 0, "body": b"", "created_at": parts().clock()}
     claim = dialect.insert(IdempotencyKeyRow).values(row).on_conflict_do_nothing().returning(IdempotencyKeyRow.key)
     return session.execute(claim).first() is not None
 
 
-def _replay(session: Session, principal: str, key: str, request_hash: bytes) -> Response:
-    row = session.execute(
-        select(IdempotencyKeyRow).where(IdempotencyKeyRow.principal == principal, IdempotencyKeyRow.key == key)
-    ).scalar_one()
+def _replay(row: IdempotencyKeyRow, request_hash: bytes) -> Response:
     if row.request_hash != request_hash:
         raise Conflict(
             f"This {HEADER} was used for another request. Use a new key for a new request.",
@@ -118,9 +118,8 @@ def _replay(session: Session, principal: str, key: str, request_hash: bytes) -> 
     return response
 
 
-def _request_hash(organisation_id: str, said: bytes | None) -> bytes:
-    # One user may work for two organisations: the response of one must never go to the other.
-    target = f"{organisation_id} {request.method} {request.full_path}\n".encode()
+def _request_hash(said: bytes | None) -> bytes:
+    target = f"{request.method} {request.full_path}\n".encode()
     return hashlib.sha256(target + (request.get_data(cache=True) if said is None else said)).digest()
 
 
@@ -130,4 +129,6 @@ def _response(body: bytes, status: int) -> Response:
 
 def delete_old_keys(session: Session, now: Millis) -> None:
     """Delete responses that are older than two days."""
-    session.execute(delete(IdempotencyKeyRow).where(IdempotencyKeyRow.created_at < now - RETENTION_MS))
+    owner, old = IdempotencyKeyRow.organisation_id, IdempotencyKeyRow.created_at < now - RETENTION_MS
+    for organisation_id in organisations_due(session, owner, old):
+        session.execute(delete(IdempotencyKeyRow).where(owner == organisation_id, old))
