@@ -13,7 +13,7 @@ from sync_server.audit import sealer
 from sync_server.devices import identity
 from sync_server.events import queries as events
 from sync_server.events.lifecycle import status
-from sync_server.outbox import relay
+from sync_server.outbox import cleaning
 from sync_server.outbox.fact_worker import FactWorker
 from sync_server.plumbing.api import idempotency
 from sync_server.plumbing.jobs import MORE, Job
@@ -102,5 +102,5 @@ def built_in_jobs(parts: Parts) -> list[Job]:
             lambda session, context: idempotency.delete_old_keys(session, context.now),
         ),
         sealer.job(key=partial(identity.private_key, sealer=parts.sealer)),
-        *relay.jobs(),
+        *cleaning.jobs(parts),
     ]

@@ -23,8 +23,9 @@ from scripts.benchmarking.result import Figure, Goal, Result, at_least, at_most
 from scripts.benchmarking.statistics import Spread
 from scripts.processes.child import Child
 from shared.clock import wall_clock
-from sync_server.outbox.leases import LEASE_MS
-from sync_server.outbox.relay import BURST
+from sync_server.outbox import cursors, queries
+from sync_server.outbox.broker_relay import BATCH
+from sync_server.outbox.cursors import BROKER, LEASE_MS
 
 EVENTS = 24
 PROCESSES = 2
@@ -51,7 +52,7 @@ class OutboxFact:
     message_id: str
     organisation_id: str
     at: int
-    handled_at: int
+    relayed_at: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +93,8 @@ def _cause_incidents(stack: FactsStack, workers: list[Child], phases: Phases) ->
     first = _replace(stack, workers, 1)
     time.sleep(max(0.0, phases.broker_down - (wall_clock() - broker_killed) / 1000))
     stack.rabbit.start()
-    broker_back, newest = wall_clock(), _newest(stack)
-    _wait_until(lambda: _sent_since(stack, broker_back), "the first facts of the backlog are sent")
+    broker_back, newest, sent = wall_clock(), _newest(stack), _sent(stack)
+    _wait_until(lambda: _sent_since(stack, sent), "the first facts of the backlog are sent")
     second = _replace(stack, workers, len(workers))
     _wait_until(lambda: not _waits(stack, newest), "the backlog is sent")
     recovered = wall_clock()
@@ -110,32 +111,37 @@ def _replace(stack: FactsStack, workers: list[Child], count: int) -> int:
     return at
 
 
-def _newest(stack: FactsStack) -> int:
+def _newest(stack: FactsStack) -> dict[str, int]:
+    """The newest position of each organisation."""
     with stack.runtime.parts.database.reading() as session:
-        return int(session.execute(text("SELECT max(id) FROM outbox")).scalar_one())
+        return {each: progress.given for each, progress in cursors.progress(session).items()}
 
 
-def _waits(stack: FactsStack, up_to: int) -> bool:
+def _waits(stack: FactsStack, up_to: Mapping[str, int]) -> bool:
     with stack.runtime.parts.database.reading() as session:
-        statement = text("SELECT 1 FROM outbox WHERE sent_at IS NULL AND id <= :up_to LIMIT 1")
-        return session.execute(statement, {"up_to": up_to}).first() is not None
+        sent = cursors.progress(session)
+    return any(sent[each].delivered < position for each, position in up_to.items())
 
 
-def _sent_since(stack: FactsStack, moment: int) -> bool:
+def _sent_since(stack: FactsStack, before: Mapping[str, int]) -> bool:
     with stack.runtime.parts.database.reading() as session:
-        statement = text("SELECT 1 FROM outbox WHERE sent_at > :moment LIMIT 1")
-        return session.execute(statement, {"moment": moment}).first() is not None
+        return any(cursors.position(session, each, BROKER) > position for each, position in before.items())
+
+
+def _sent(stack: FactsStack) -> dict[str, int]:
+    """How far the broker has come with each organisation."""
+    with stack.runtime.parts.database.reading() as session:
+        return {each: cursors.position(session, each, BROKER) for each in cursors.progress(session)}
 
 
 def _outbox_facts(stack: FactsStack) -> list[OutboxFact]:
-    statement = text(
-        "SELECT message_id, organisation_id, created_at, handled_at, sent_at, unrouted, dead_at FROM outbox"
-    )
+    statement = text("SELECT message_id, organisation_id, created_at, relayed_at, position, unrouted FROM outbox")
     with stack.runtime.parts.database.reading() as session:
         rows = session.execute(statement).all()
-    if unsent := [row for row in rows if row.sent_at is None or row.unrouted or row.dead_at is not None]:
-        raise RuntimeError(f"{len(unsent)} facts were not sent to the partner")
-    return [OutboxFact(row.message_id, row.organisation_id, row.created_at, row.handled_at) for row in rows]
+        given_up, waiting = queries.dead_count(session), queries.pending_count(session)
+    if given_up or waiting or any(row.unrouted for row in rows):
+        raise RuntimeError("some facts were not sent to the partner")
+    return [OutboxFact(row.message_id, row.organisation_id, row.created_at, row.relayed_at) for row in rows]
 
 
 def _verdicts(facts: Sequence[OutboxFact], partner: Partner, load: OrganiserLoad) -> Iterator[Result]:
@@ -147,7 +153,7 @@ def _verdicts(facts: Sequence[OutboxFact], partner: Partner, load: OrganiserLoad
     yield _count("effects twice", len(received) - len(arrived), at_most(0))
     yield _count("out of order", _out_of_order(received) + _broken_changes(received), at_most(0))
     # Each kill can leave one batch of each worker confirmed by the broker but not marked as sent.
-    yield _count("read again", partner.message_count - len(received), at_most(6 * BURST))
+    yield _count("read again", partner.message_count - len(received), at_most(6 * BATCH))
 
 
 def _count(case: str, value: int, goal: Goal) -> Result:
@@ -197,8 +203,8 @@ def _delays(facts: Sequence[OutboxFact], load: OrganiserLoad, incidents: Inciden
     single = [
         fact for fact in facts if incidents.broker_killed < fact.at and fact.organisation_id != OTHER_ORGANISATION
     ]
-    waits = [fact.handled_at - fact.at for fact in single if fact.at < incidents.first_kill]
-    late = max(fact.handled_at - fact.at for fact in single)
+    waits = [fact.relayed_at - fact.at for fact in single if fact.at < incidents.first_kill]
+    late = max(fact.relayed_at - fact.at for fact in single)
     latencies = [ms for at, ms in load.latencies if incidents.broker_killed < at < incidents.first_kill]
     # The time starts with the request, so it includes the organiser's wait for the response.
     request_spread = Spread.of(latencies)

@@ -86,7 +86,7 @@ _ROWS: Final[Mapping[str, Mapping[str, str]]] = {
         "subjects": "CAST(:after AS JSON)",
         "payload": "CAST(:after AS JSON)",
         "created_at": "CAST(:now AS BIGINT)",
-        "due_at": "CAST(:now AS BIGINT)",
+        "written_at": "CAST(:now AS BIGINT)",
     },
 }
 _GUARD: Final = (

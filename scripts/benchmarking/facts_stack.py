@@ -22,8 +22,9 @@ from sync_server.app import ServerRuntime, build_runtime, prepare_database
 from sync_server.commands import demo
 from sync_server.config import load
 from sync_server.migrations import schema
-from sync_server.outbox import consumer, queries
+from sync_server.outbox import consumer, cursors, queries
 from sync_server.outbox.broker_messages import EXCHANGE
+from sync_server.outbox.cursors import BROKER, RELAY
 from sync_server.outbox.service import Fact, record
 from sync_server.plumbing.messaging.shared_bus import SharedBus
 
@@ -142,5 +143,7 @@ class FactsStack:
     def newest_waits(self) -> bool:
         """Whether the newest fact is not sent yet: reading one row does not disturb the measurement."""
         with self.runtime.parts.database.reading() as session:
-            newest = session.execute(text("SELECT sent_at FROM outbox ORDER BY id DESC LIMIT 1")).first()
-        return newest is not None and newest.sent_at is None
+            if session.execute(text("SELECT 1 FROM outbox WHERE position IS NULL LIMIT 1")).first():
+                return True
+            given, sent = (cursors.position(session, OTHER_ORGANISATION, each) for each in (RELAY, BROKER))
+        return given > sent

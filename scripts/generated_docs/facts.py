@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from sync_server.outbox import broker_messages, consumer, joins, relay, rules
+from sync_server.outbox import broker_messages, cleaning, consumer, joins, relay, rules
 from sync_server.outbox.catalogue import FACTS, routing_key
+from sync_server.outbox.cursors import LEASE_MS
 from sync_server.outbox.fact_kinds import RECOUNT, FactKind
-from sync_server.outbox.leases import LEASE_MS
 
 FILE = "docs/facts.md"
 
@@ -21,7 +21,7 @@ def text() -> str:
         lease_s=LEASE_MS // 1000,
         dead_after=rules.DEAD_AFTER,
         hours=_retry_period_ms() / 3_600_000,
-        kept_days=relay.RETENTION_MS // 86_400_000,
+        kept_days=cleaning.RETENTION_MS // 86_400_000,
         exchange=broker_messages.EXCHANGE,
         queue=consumer.QUEUE,
         dead_queue=consumer.DEAD_QUEUE,
@@ -29,7 +29,7 @@ def text() -> str:
         prefetch=consumer.PREFETCH,
         tries=consumer.MAX_ATTEMPTS,
         batch=relay.BATCH,
-        burst=relay.BURST,
+        look_s=relay.LOOK_EVERY_MS // 1000,
     )
     return head + "".join(_row(name, kind) for name, kind in FACTS.items())
 

@@ -29,8 +29,8 @@ def list_facts(
     from sync_server.outbox import queries, schemas
 
     with open_runtime() as runtime, runtime.parts.database.reading() as session:
-        for row in queries.list_facts(session, state, limit=limit)[:limit]:
-            print_json(schemas.FactView.of(row).model_dump(mode="json"))
+        for fact in queries.list_facts(session, state, limit=limit)[:limit]:
+            print_json(schemas.FactView.of(fact).model_dump(mode="json"))
 
 
 @app.command()
@@ -52,19 +52,19 @@ def _replay_named(runtime: ServerRuntime, message_ids: list[str]) -> int:
     from sync_server.outbox import queries, service
 
     with runtime.parts.database.writing() as session:
-        ids = [queries.fact(session, message_id).id for message_id in message_ids]
-        return service.replay(session, ids, operator_context(runtime))
+        facts = [queries.fact(session, message_id) for message_id in message_ids]
+        return service.replay(session, facts, operator_context(runtime))
 
 
 def _replay_all(runtime: ServerRuntime, state: State) -> int:
     """Replay page by page, each fact once: those that fail again meanwhile are not repeated."""
     from sync_server.outbox import queries, service
 
-    total = last = 0
+    total, last = 0, ""
     while True:
         with runtime.parts.database.writing() as session:
-            rows = queries.list_facts(session, state, after=last, limit=PAGE)[:PAGE]
-            total += service.replay(session, [row.id for row in rows], operator_context(runtime))
-        if len(rows) < PAGE:
+            facts = queries.list_facts(session, state, after=last, limit=PAGE)[:PAGE]
+            total += service.replay(session, facts, operator_context(runtime))
+        if len(facts) < PAGE:
             return total
-        last = rows[-1].id
+        last = facts[-1].row.message_id

@@ -19,8 +19,7 @@ from sync_server.holds.queries import Occupancy
 from sync_server.outbox.catalogue import kind_of
 from sync_server.outbox.fact_kinds import RECOUNT
 from sync_server.plumbing.api.schemas import iso
-from sync_server.plumbing.jobs import Announcer, Message
-from sync_server.plumbing.logs import LOG
+from sync_server.plumbing.jobs import Message, Subscriber
 from sync_server.plumbing.messaging import bus
 from sync_server.plumbing.messaging.bus import Notification
 from sync_server.plumbing.parts import Parts
@@ -30,24 +29,21 @@ COUNT_EVERY_MS: Final = 1_000
 MAX_CACHED: Final = 1_000
 
 
-def occupancy_notifier(parts: Parts) -> Announcer:
+def occupancy_notifier(parts: Parts) -> Subscriber:
     """Publishes on the topic of an event's occupancy."""
     counts = OccupancyCounts(parts)
 
-    def publish(messages: Sequence[Message]) -> None:
-        ours = [
-            message
-            for message in messages
-            if kind_of(message.name).occupancy is not None and message.subjects.get("event")
-        ]
-        if not ours:
-            return
+    def handle(_session: Session, facts: Sequence[Message]) -> Sequence[Notification]:
         try:
-            parts.bus.publish_all(counts.notifications(ours))
-        except Exception as problem:  # an announcer must not fail: the next fact publishes the counts again
-            LOG.warning("occupancy_not_told", problem=type(problem).__name__)
+            return counts.notifications(facts)
+        except NotFound:  # the event was deleted; the next fact publishes the counts of others again
+            return ()
 
-    return publish
+    return Subscriber("occupancy", _changes_occupancy, handle)
+
+
+def _changes_occupancy(fact: Message) -> bool:
+    return kind_of(fact.name).occupancy is not None and bool(fact.subjects.get("event"))
 
 
 @dataclass(slots=True)

@@ -17,7 +17,7 @@ from sync_server.audit.service import LINES_TABLE, PERSONAL_TABLE
 from sync_server.holds.evidence import StatementRow
 from sync_server.holds.models import EventSeatRow, HoldRow
 from sync_server.holds.rules import REASONS
-from sync_server.outbox.service import OUTBOX_TABLE
+from sync_server.outbox.service import OUTBOX_TABLE, WRITTEN_AT_POSTGRESQL, WRITTEN_AT_SQLITE
 from sync_server.plumbing.sql.autocommit import numbered
 
 _DIALECT = postgresql.dialect()  # type: ignore[no-untyped-call]  # SQLAlchemy leaves dialect classes untyped
@@ -104,7 +104,6 @@ _SAME: Final = {
     "personal_organisation_id": "organisation",
     "fact_organisation_id": "organisation",
     "fact_created_at": "now",
-    "fact_due_at": "now",
 }
 
 
@@ -117,9 +116,14 @@ def _values(prefix: str, table: Table, names: Iterable[str], *, typed: bool) -> 
     return ", ".join(f"CAST({placeholder} AS {kind})" for placeholder, kind in zip(placeholders, kinds, strict=True))
 
 
-def _insert(table: Table, prefix: str, names: list[str], *, source: str = "") -> str:
-    columns = ", ".join(f'"{name}"' for name in names)
-    values = _values(prefix, table, names, typed=bool(source))
+_NOTHING: Final[Mapping[str, str]] = {}
+
+
+def _insert(
+    table: Table, prefix: str, names: list[str], *, source: str = "", also: Mapping[str, str] = _NOTHING
+) -> str:
+    columns = ", ".join(f'"{name}"' for name in [*names, *also])
+    values = ", ".join([_values(prefix, table, names, typed=bool(source)), *also.values()])
     condition = f" WHERE {_values(prefix, table, names[:1], typed=True)} IS NOT NULL"
     rows = f"SELECT {values} FROM {source}{condition}" if source else f"VALUES ({values})"
     return f"INSERT INTO {table.name} ({columns}) {rows}"
@@ -129,7 +133,7 @@ _SEATS, _HOLDS = cast(Table, EventSeatRow.__table__), cast(Table, HoldRow.__tabl
 HOLD_COLUMNS: Final = _columns(_HOLDS)
 LINE_COLUMNS: Final = _columns(LINES_TABLE, ("seq", "seal"))
 PERSONAL_COLUMNS: Final = _columns(PERSONAL_TABLE, ("erased_at",))
-FACT_COLUMNS: Final = ["message_id", "name", "organisation_id", "stream", "subjects", "payload", "created_at", "due_at"]
+FACT_COLUMNS: Final = ["message_id", "name", "organisation_id", "stream", "subjects", "payload", "created_at"]
 
 _TAKE: Final = """
   INSERT INTO event_seats (event_id, seat, organisation_id, state, hold_id, held_until, ticket_id, version, locked_at)
@@ -156,7 +160,7 @@ def _read_and_write() -> str:
         f"counted AS ({_COUNT} AND EXISTS (SELECT 1 FROM held))",
         f"audit_line AS ({_insert(LINES_TABLE, 'line', LINE_COLUMNS, source='held')})",
         f"personal AS ({_insert(PERSONAL_TABLE, 'personal', PERSONAL_COLUMNS, source='held')})",
-        f"fact AS ({_insert(OUTBOX_TABLE, 'fact', FACT_COLUMNS, source='held')})",
+        f"fact AS ({_insert(OUTBOX_TABLE, 'fact', FACT_COLUMNS, source='held', also=WRITTEN_AT_POSTGRESQL)})",
     ]
     return f"WITH {', '.join(parts)} SELECT {_EVIDENCE}, EXISTS (SELECT 1 FROM held) FROM seen"
 
@@ -182,7 +186,7 @@ WRITE: Final = (
     _COUNT,
     _insert(LINES_TABLE, "line", LINE_COLUMNS),
     WRITE_PERSONAL,
-    _insert(OUTBOX_TABLE, "fact", FACT_COLUMNS),
+    _insert(OUTBOX_TABLE, "fact", FACT_COLUMNS, also=WRITTEN_AT_SQLITE),
 )
 """For SQLite: what to write, in the same transaction."""
 

@@ -36,7 +36,7 @@ def wire(parts: Parts) -> None:
     )
     if runtime.hold_cache.redis is not None:
         parts.jobs.append(job(runtime.hold_cache.redis))
-    parts.announcers.append(occupancy_notifier.occupancy_notifier(parts))
+    parts.subscribers.append(occupancy_notifier.occupancy_notifier(parts))
 
 
 def _create_counter(session: Session, guest: GuestCreated) -> None:

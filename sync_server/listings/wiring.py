@@ -13,7 +13,8 @@ from sync_server.outbox.notifications import changes_lists
 from sync_server.outbox.signals import JoinedElsewhere
 from sync_server.plumbing.caching.cache import Cache, public_key
 from sync_server.plumbing.database import after_commit
-from sync_server.plumbing.jobs import Job, Message
+from sync_server.plumbing.jobs import Job, Message, Subscriber
+from sync_server.plumbing.messaging.bus import Notification
 from sync_server.plumbing.parts import Parts
 
 PUBLIC_SCOPE = public_key("", "").scope
@@ -25,11 +26,10 @@ def wire(parts: Parts) -> None:
     signals.on(EventChanged, partial(_event_changed, parts.cache))
     signals.on(SoldOutChanged, partial(_sold_out_changed, parts.cache))
     signals.on(JoinedElsewhere, partial(_joined, parts.cache))
-    counter = interest.InterestCounter(parts.cache)
-    parts.announcers.extend([counter.receive, partial(_invalidate_again, parts.cache)])
+    parts.subscribers.append(Subscriber("feed", _concerns_feed, partial(_on_facts, parts.cache)))
     parts.jobs.extend(
         [
-            Job("listings.flush_interest", 10_000, counter.flush, counter.anything_counted),
+            Job("listings.forget_interest", 3_600_000, interest.delete_old),
             Job("listings.rank", trending.INTERVAL_MS, trending.rank),
             Job("listings.delete_expired", 60_000, service.delete_expired),
         ]
@@ -53,13 +53,20 @@ def _invalidate_lists(cache: Cache) -> None:
         cache.invalidate_family(PUBLIC_SCOPE, family)
 
 
-def _invalidate_again(cache: Cache, messages: Sequence[Message]) -> None:
-    """For a process that dies between its commit and its invalidation: the fact still arrives."""
-    changed = [message.subjects for message in messages if changes_lists(message.name)]
-    events = {str(subjects["event"]) for subjects in changed if "event" in subjects}
+def _concerns_feed(fact: Message) -> bool:
+    return changes_lists(fact.name) or interest.interest_in(fact) > 0
+
+
+def _on_facts(cache: Cache, session: Session, facts: Sequence[Message]) -> Sequence[Notification]:
+    """Count interest, and invalidate once more for a process that has died between its commit and its invalidation."""
+    interest.count_interest(session, facts)
+    stale = [fact for fact in facts if changes_lists(fact.name) or fact.name == "tickets_issued"]
+    events = {str(fact.subjects["event"]) for fact in stale if "event" in fact.subjects}
     if events:
         cache.invalidate(*(public_key("event", event) for event in events))
+    if any(changes_lists(fact.name) for fact in facts):
         _invalidate_lists(cache)
+    return ()
 
 
 def _joined(cache: Cache, session: Session, join: JoinedElsewhere) -> None:

@@ -39,13 +39,13 @@ class FactStream:
         if order is not None:
             return self.since(order)
         with self.parts.database.reading() as session:
-            newest = missed_facts.newest(session)
+            newest = missed_facts.newest(session, self.organisation_id)
         return ([_reset(newest)] if last_seen else []), newest
 
     def since(self, order: int) -> tuple[list[Frame], int]:
         """The facts after this one, or `reset` if they are too many; and the newest fact's order."""
         with self.parts.database.reading() as session:
-            newest = missed_facts.newest(session)
+            newest = missed_facts.newest(session, self.organisation_id)
             missed = missed_facts.since(session, self.organisation_id, order, event_number=self.event_number)
         if missed is None:
             return [_reset(max(order, newest))], newest
@@ -62,12 +62,14 @@ class SentFacts:
 
     def __init__(self, facts: FactStream) -> None:
         self._facts = facts
-        self._sent: dict[str, None] = {}
+        self._sent: dict[str, int] = {}  # by message id, the order of facts after those read from the table
+        self._read = 0
         self.order = 0
 
     def start(self) -> None:
         """Begin with the facts that come next."""
-        _, self.order = self._facts.missed("")
+        _, self._read = self._facts.missed("")
+        self.order = self._read
 
     def announced(self, notes: Sequence[Notification]) -> Iterator[Frame]:
         """What these notifications mean, without the facts that were sent before."""
@@ -75,20 +77,20 @@ class SentFacts:
 
     def unannounced(self) -> list[Frame]:
         """Facts that the bus did not announce."""
-        frames, newest = self._facts.since(self.order)
+        frames, newest = self._facts.since(self._read)
         unsent = list(filter(self._mark_sent, frames))
-        self.order = max(self.order, newest)
+        self._read, self.order = newest, max(self.order, newest)
+        self._sent = {id: order for id, order in self._sent.items() if order > newest}
         return unsent
 
     def _mark_sent(self, frame: Frame) -> bool:
         if not frame.message_id:
             return True
-        if frame.message_id in self._sent:
+        order = frame.order or 0
+        if order <= self._read or frame.message_id in self._sent:
             return False
-        self._sent[frame.message_id] = None
-        if len(self._sent) > 2 * missed_facts.MAX_FACTS:
-            del self._sent[next(iter(self._sent))]
-        self.order = max(self.order, frame.order or 0)
+        self._sent[frame.message_id] = order
+        self.order = max(self.order, order)
         return True
 
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
 from cachetools import LRUCache
 from prometheus_client import Counter
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.orm import Session
 
 from sync_server.events.active_events import venue_ids_by_event
 from sync_server.outbox.catalogue import kind_of
-from sync_server.plumbing.jobs import Announcer, Message
+from sync_server.plumbing.jobs import Message, Subscriber
 from sync_server.plumbing.logs import LOG
+from sync_server.plumbing.messaging.bus import Notification
 from sync_server.plumbing.parts import Parts
 
 MAX_VENUES: Final = 10_000
@@ -29,7 +29,7 @@ _SUBJECTS: Final[Mapping[str, str]] = {
 
 
 class FactLog:
-    """Receives every fact of the installation once, in the worker that relays it."""
+    """Receives every fact of the installation, in the worker that relays it."""
 
     def __init__(self, parts: Parts) -> None:
         registry = parts.metrics.registry
@@ -48,18 +48,19 @@ class FactLog:
             registry=registry,
         )
 
-    def receive(self, messages: Sequence[Message]) -> None:
+    def receive(self, session: Session, facts: Sequence[Message]) -> Sequence[Notification]:
         """Count the facts, and log those of interest."""
-        for message in messages:
-            self._facts.labels(message.name).inc()
-            if outcome := kind_of(message.name).outcome:
-                self._held.labels(outcome.became).inc(int(message.payload.get(outcome.quantity, 1)))
-            if {"event", "venue"} <= set(message.subjects):
-                self._venues[str(message.subjects["event"])] = str(message.subjects["venue"])
-        logged = [message for message in messages if kind_of(message.name).logged is not None]
-        self._load_venues([str(message.subjects["event"]) for message in logged if "event" in message.subjects])
-        for message in logged:
-            LOG.info(message.name, **self._fields(message))
+        for fact in facts:
+            self._facts.labels(fact.name).inc()
+            if outcome := kind_of(fact.name).outcome:
+                self._held.labels(outcome.became).inc(int(fact.payload.get(outcome.quantity, 1)))
+            if {"event", "venue"} <= set(fact.subjects):
+                self._venues[str(fact.subjects["event"])] = str(fact.subjects["venue"])
+        logged = [fact for fact in facts if kind_of(fact.name).logged is not None]
+        self._load_venues(session, {str(fact.subjects["event"]) for fact in logged if "event" in fact.subjects})
+        for fact in logged:
+            LOG.info(fact.name, **self._fields(fact))
+        return ()
 
     def _fields(self, message: Message) -> dict[str, Any]:
         ids = {field: message.subjects[name] for name, field in _SUBJECTS.items() if name in message.subjects}
@@ -70,12 +71,11 @@ class FactLog:
         }
         return {"organisation_id": message.organisation_id, **ids, "message_id": message.message_id, **payload}
 
-    def _load_venues(self, event_ids: Sequence[str]) -> None:
-        unknown = {event_id for event_id in event_ids if event_id not in self._venues}
-        with suppress(SQLAlchemyError), self._parts.database.reading() as session:  # a line without its venue will do
-            self._venues.update(venue_ids_by_event(session, sorted(unknown)) if unknown else {})
+    def _load_venues(self, session: Session, event_ids: Collection[str]) -> None:
+        unknown = sorted(event_id for event_id in event_ids if event_id not in self._venues)
+        self._venues.update(venue_ids_by_event(session, unknown) if unknown else {})
 
 
-def fact_announcer(parts: Parts) -> Announcer:
-    """The announcer that logs the facts relayed by this process."""
-    return FactLog(parts).receive
+def fact_logger(parts: Parts) -> Subscriber:
+    """Logs and counts the facts that this process relays."""
+    return Subscriber("log", lambda _fact: True, FactLog(parts).receive)

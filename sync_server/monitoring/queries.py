@@ -140,7 +140,7 @@ def platform_alerts(session: Session, now: Millis) -> list[Alert]:
 
 def _first(session: Session, state: State, now: Millis) -> Millis:
     rows = outbox.list_facts(session, state, limit=1)
-    return rows[0].created_at if rows else now
+    return rows[0].row.created_at if rows else now
 
 
 def findings(session: Session) -> Sequence[FindingRow]:

@@ -12,7 +12,7 @@ import pika
 from pika.exchange_type import ExchangeType
 
 from sync_server.outbox import broker_messages
-from sync_server.outbox.deliveries import Outcome
+from sync_server.outbox.broker_relay import Outcome
 from sync_server.plumbing.jobs import Message
 
 WINDOW = 500
@@ -174,10 +174,10 @@ class BrokerConnection:
         returned = message.message_id in self._returned
         self._returned.discard(message.message_id)
         if refused:
-            batch.settle(lambda outcome: outcome.failed.update({message.order: "The broker refused it."}))
+            batch.settle(lambda outcome: outcome.failed.update({message.message_id: "The broker refused it."}))
         elif returned:
-            batch.settle(lambda outcome: outcome.unrouted.append(message.order))
+            batch.settle(lambda outcome: outcome.unrouted.append(message.message_id))
         else:
-            batch.settle(lambda outcome: outcome.delivered.append(message.order))
+            batch.settle(lambda outcome: outcome.delivered.append(message.message_id))
         if batch.done.is_set():
             self._batches.discard(batch)

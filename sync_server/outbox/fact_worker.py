@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 from sqlalchemy.exc import OperationalError
 
-from sync_server.outbox.deliveries import AsyncDelivery
-from sync_server.outbox.relay import BATCH, Relay, broker_relay, local_relay
+from sync_server.outbox.broker_relay import BrokerRelay
+from sync_server.outbox.relay import Relay
 from sync_server.plumbing.backends import Loop
 from sync_server.plumbing.logs import LOG
 from sync_server.plumbing.parts import Parts
 
-LOOK_EVERY_S = 10.0
+LOOK_EVERY_S = 5.0
 """How late facts are found at most that nobody announced, and those of a worker that died."""
 GATHER_S = 0.04
 """How long facts are gathered in a rush: a batch costs as much for one as for fifty. The first goes at once."""
@@ -23,11 +23,11 @@ RETRY_S = 1.0
 
 @dataclass(frozen=True, slots=True)
 class RelayLoop:
-    """One relay, the event that wakes it, and what to call when it leaves facts for the broker."""
+    """One relay, the event that wakes it, and what to call when it has delivered facts."""
 
-    relay: Relay
+    relay: Relay | BrokerRelay
     wake_up: threading.Event
-    on_broker_pending: Callable[[], None]
+    on_delivered: Callable[[], None]
 
     def run(self, stop: threading.Event) -> None:
         """Deliver whenever something is due, and at once when woken, until the stop."""
@@ -42,7 +42,7 @@ class RelayLoop:
                 if failures == 1:
                     _log(problem)
                 stop.wait(RETRY_S)
-            if count < BATCH:
+            if not self.relay.more:
                 if count:
                     stop.wait(GATHER_S)
                 self.wake_up.wait(min(self.relay.retry_in_s(), LOOK_EVERY_S))
@@ -50,8 +50,8 @@ class RelayLoop:
     def run_once(self) -> int:
         """Deliver one batch; returns how many facts it had."""
         delivered = self.relay.run_once()
-        if delivered and self.relay.broker_pending:
-            self.on_broker_pending()
+        if delivered:
+            self.on_delivered()
         return delivered
 
 
@@ -66,18 +66,16 @@ class FactWorker:
     def __init__(self, parts: Parts) -> None:
         """Connections are opened by the loops, not here."""
         broker_wake_up = threading.Event()
-        broker: AsyncDelivery | None = None
+        self._relays = [RelayLoop(Relay(parts), parts.database.work_pending, broker_wake_up.set)]
         self._connections: list[Loop] = []
         if parts.config.amqp_url is not None:
             from sync_server.outbox.consumer import JoinsConsumer
             from sync_server.outbox.rabbit import RabbitDelivery
 
-            broker = rabbit = RabbitDelivery(parts.config.amqp_url, parts.entropy, broker_wake_up.set)
+            rabbit = RabbitDelivery(parts.config.amqp_url, parts.entropy, broker_wake_up.set)
             parts.dependencies["amqp"] = rabbit.ready
             self._connections += [rabbit.run, JoinsConsumer(parts, parts.config.amqp_url).run]
-        self._relays = [RelayLoop(local_relay(parts, broker), parts.database.work_pending, broker_wake_up.set)]
-        if broker is not None:
-            self._relays.append(RelayLoop(broker_relay(parts, broker), broker_wake_up, lambda: None))
+            self._relays.append(RelayLoop(BrokerRelay(parts, rabbit), broker_wake_up, lambda: None))
 
     def run_once(self) -> int:
         """Deliver a batch at each stage; returns how many facts were delivered locally."""

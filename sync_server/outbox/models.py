@@ -1,53 +1,103 @@
-"""Tables of the outbox: facts to deliver, and messages of other services that were processed."""
+"""Tables of the outbox: facts to deliver, how far each reader has come, and messages of other services."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import JSON, BigInteger, Index, Integer, String, text
+from sqlalchemy import JSON, BigInteger, ForeignKeyConstraint, Index, String, text
+from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.orm import Mapped, mapped_column
+from sqlalchemy.sql.expression import ColumnElement
 
 from shared.clock import Millis
 from sync_server.plumbing.sql.tables import Base
 
-# Partial indexes stay small: delivered facts are in none of them.
-_UNHANDLED = text("handled_at IS NULL AND dead_at IS NULL")
-_UNSENT = text("handled_at IS NOT NULL AND sent_at IS NULL AND dead_at IS NULL")
-_DEAD = text("dead_at IS NOT NULL")
+_UNNUMBERED = text("position IS NULL")
+
+
+class StatementTime(ColumnElement[int]):
+    """Microseconds of PostgreSQL's clock when the statement runs. SQLite has one writer, and rows in its order."""
+
+    inherit_cache = True
+    type = BigInteger()
+    POSTGRESQL = "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS BIGINT)"
+    SQLITE = "0"
+
+
+@compiles(StatementTime, "postgresql")
+def _postgresql(_element: StatementTime, _compiler: Any, **_: Any) -> str:
+    return StatementTime.POSTGRESQL
+
+
+@compiles(StatementTime, "sqlite")
+def _sqlite(_element: StatementTime, _compiler: Any, **_: Any) -> str:
+    return StatementTime.SQLITE
 
 
 class OutboxRow(Base):
-    """One fact. Local subscribers handle it first, then it is sent to the broker; without a broker both happen at once.
+    """One fact. The relay gives it its position among the facts of its organisation, and never another.
 
-    Statements that insert rows themselves need only `message_id`, `name`, `organisation_id`, `stream`,
-    `subjects`, `payload`, `created_at` and `due_at`.
+    Statements that insert rows themselves need all columns but the last three.
     """
 
     __tablename__ = "outbox"
 
-    id: Mapped[int] = mapped_column(BigInteger().with_variant(Integer, "sqlite"), primary_key=True, autoincrement=True)
-    message_id: Mapped[str] = mapped_column(String(36), unique=True)
+    organisation_id: Mapped[str] = mapped_column(String(36), primary_key=True)
+    message_id: Mapped[str] = mapped_column(String(36), primary_key=True)
     name: Mapped[str] = mapped_column(String(60))
-    organisation_id: Mapped[str] = mapped_column(String(36))
     stream: Mapped[str] = mapped_column(String(100))
     subjects: Mapped[dict[str, Any]] = mapped_column(JSON)
     payload: Mapped[dict[str, Any]] = mapped_column(JSON)
     created_at: Mapped[Millis] = mapped_column(BigInteger)
-    due_at: Mapped[Millis] = mapped_column(BigInteger)  # not before; while leased, the end of the lease
-    handled_at: Mapped[Millis | None] = mapped_column(BigInteger)
-    sent_at: Mapped[Millis | None] = mapped_column(BigInteger)
-    dead_at: Mapped[Millis | None] = mapped_column(BigInteger)
+    written_at: Mapped[int] = mapped_column(BigInteger, default=StatementTime())  # orders facts without a position
+    position: Mapped[int | None] = mapped_column(BigInteger)
+    relayed_at: Mapped[Millis | None] = mapped_column(BigInteger)  # when it got its position
     unrouted: Mapped[bool] = mapped_column(default=False, server_default=text("false"))  # no queue was bound for it
-    attempts: Mapped[int] = mapped_column(default=0, server_default=text("0"))  # at the stage it waits for
-    last_error: Mapped[str] = mapped_column(String(500), default="", server_default=text("''"))
 
     __table_args__ = (
-        Index("ix_outbox_unhandled", "id", sqlite_where=_UNHANDLED, postgresql_where=_UNHANDLED),
-        Index("ix_outbox_unhandled_due_at", "due_at", sqlite_where=_UNHANDLED, postgresql_where=_UNHANDLED),
-        Index("ix_outbox_unsent", "id", sqlite_where=_UNSENT, postgresql_where=_UNSENT),
-        Index("ix_outbox_unsent_due_at", "due_at", sqlite_where=_UNSENT, postgresql_where=_UNSENT),
-        Index("ix_outbox_dead", "organisation_id", "id", sqlite_where=_DEAD, postgresql_where=_DEAD),
-        Index("ix_outbox_sent_at", "sent_at"),
+        # Stays small: numbered facts are not in it.
+        Index(
+            "ix_outbox_unnumbered",
+            "organisation_id",
+            "written_at",
+            sqlite_where=_UNNUMBERED,
+            postgresql_where=_UNNUMBERED,
+        ),
+        Index("uq_outbox_organisation_id_position", "organisation_id", "position", unique=True),
+    )
+
+
+class CursorRow(Base):
+    """How far a reader has come with the facts of one organisation; the relay's own row counts the positions given."""
+
+    __tablename__ = "outbox_cursors"
+
+    organisation_id: Mapped[str] = mapped_column(String(36), primary_key=True)
+    reader: Mapped[str] = mapped_column(String(30), primary_key=True)  # relay, broker, or a subscriber's name
+    position: Mapped[int] = mapped_column(BigInteger)
+    leased_until: Mapped[Millis] = mapped_column(BigInteger, default=0)  # of relay and broker: nobody else goes on
+
+
+class RetryRow(Base):
+    """A fact that a reader is to get once more, though its cursor has passed it: after a failure, or by request."""
+
+    __tablename__ = "outbox_retries"
+
+    organisation_id: Mapped[str] = mapped_column(String(36), primary_key=True)
+    reader: Mapped[str] = mapped_column(String(30), primary_key=True)
+    message_id: Mapped[str] = mapped_column(String(36), primary_key=True)
+    position: Mapped[int] = mapped_column(BigInteger)
+    stream: Mapped[str] = mapped_column(String(100))
+    attempts: Mapped[int]
+    due_at: Mapped[Millis | None] = mapped_column(BigInteger, index=True)  # null: given up
+    dead_at: Mapped[Millis | None] = mapped_column(BigInteger)
+    last_error: Mapped[str] = mapped_column(String(500))
+
+    __table_args__ = (
+        ForeignKeyConstraint(
+            ["organisation_id", "message_id"], ["outbox.organisation_id", "outbox.message_id"], ondelete="CASCADE"
+        ),
+        Index("ix_outbox_retries_organisation_id_message_id", "organisation_id", "message_id"),
     )
 
 

@@ -1,29 +1,22 @@
-"""Announces facts inside the installation: notifies bus topics and invalidates cached lists of events."""
+"""What the bus is told of a fact, and the cached lists of events that it makes stale."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from sqlalchemy.orm import Session
+
 from sync_server.outbox.catalogue import kind_of
 from sync_server.outbox.fact_kinds import Topic
 from sync_server.plumbing.caching.cache import Cache, organisation_key
-from sync_server.plumbing.jobs import Announcer, Message
-from sync_server.plumbing.messaging.bus import Bus, Notification, event_topic, occupancy_topic, organisation_topic
+from sync_server.plumbing.jobs import Message, Subscriber
+from sync_server.plumbing.messaging.bus import Notification, event_topic, occupancy_topic, organisation_topic
 
 
 def changes_lists(name: str) -> bool:
     """Whether a fact changes what lists of events show: it is about an event itself, or its venue."""
     return Topic.ORGANISATION in kind_of(name).topics
-
-
-def bus_publisher(bus: Bus) -> Announcer:
-    """An announcer that notifies the topics of the event, of its organisation and of its occupancy."""
-
-    def publish(messages: Sequence[Message]) -> None:
-        bus.publish_all([notification for message in messages for notification in bus_notes(message)])
-
-    return publish
 
 
 def bus_notes(message: Message) -> Iterator[Notification]:
@@ -61,15 +54,15 @@ def change_notice(message: Message) -> dict[str, Any]:
     }
 
 
-def cache_invalidator(cache: Cache) -> Announcer:
-    """An announcer that drops cached lists of events once an event or a venue has changed."""
+def list_invalidator(cache: Cache) -> Subscriber:
+    """Drops cached lists of events: for a process that has died between its commit and its own invalidation."""
 
-    def invalidate(messages: Sequence[Message]) -> None:
-        changed = {fact.organisation_id for fact in messages if changes_lists(fact.name)}
-        for organisation_id in changed:
+    def invalidate(_session: Session, facts: Sequence[Message]) -> Iterator[Notification]:
+        for organisation_id in {fact.organisation_id for fact in facts}:
             invalidate_lists(cache, organisation_id)
+        return iter(())
 
-    return invalidate
+    return Subscriber("event_lists", lambda fact: changes_lists(fact.name), invalidate)
 
 
 def invalidate_lists(cache: Cache, organisation_id: str) -> None:

@@ -3,80 +3,121 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 
-from sqlalchemy import ColumnElement, Select, bindparam, func, select
+from sqlalchemy import ColumnElement, bindparam, func, select, tuple_, union_all
 from sqlalchemy.orm import Session
 
+from shared.clock import Millis
 from shared.errors import NotFound
-from sync_server.outbox.leases import BROKER, FACT_COLUMNS, LOCAL, message
-from sync_server.outbox.models import JoinedElsewhere, OutboxRow
+from sync_server.outbox import cursors, retries
+from sync_server.outbox.cursors import FACT_COLUMNS, RELAY, message
+from sync_server.outbox.models import CursorRow, JoinedElsewhere, OutboxRow, RetryRow
 from sync_server.outbox.rules import State
 from sync_server.plumbing.jobs import Message
 
+
+@dataclass(frozen=True, slots=True)
+class StoredFact:
+    """A fact, its state, and what is known of failed deliveries."""
+
+    row: OutboxRow
+    state: State
+    attempts: int = 0
+    last_error: str = ""
+    dead_at: Millis | None = None
+
+
+def _retried(*, dead: bool) -> ColumnElement[bool]:
+    due = RetryRow.due_at
+    keys = select(RetryRow.organisation_id, RetryRow.message_id).where(due.is_(None) if dead else due.is_not(None))
+    return tuple_(OutboxRow.organisation_id, OutboxRow.message_id).in_(keys)
+
+
+_READ = (
+    select(func.min(CursorRow.position))
+    .where(CursorRow.organisation_id == OutboxRow.organisation_id, CursorRow.reader != RELAY)
+    .scalar_subquery()
+)
+_DEAD = _retried(dead=True)
+_WAITING = ~_DEAD & (
+    OutboxRow.position.is_(None)
+    | (OutboxRow.position > func.coalesce(_READ, OutboxRow.position))
+    | _retried(dead=False)
+)
 _STATES: dict[State, ColumnElement[bool]] = {
-    State.WAITING: OutboxRow.sent_at.is_(None) & OutboxRow.dead_at.is_(None),
-    State.DEAD: OutboxRow.dead_at.is_not(None),
-    State.UNROUTED: OutboxRow.sent_at.is_not(None) & OutboxRow.unrouted,
-    State.SENT: OutboxRow.sent_at.is_not(None),
+    State.WAITING: _WAITING,
+    State.DEAD: _DEAD,
+    State.UNROUTED: ~_DEAD & ~_WAITING & OutboxRow.unrouted,
+    State.SENT: ~_DEAD & ~_WAITING,
 }
 
 
-_WAITING = (
-    select(*FACT_COLUMNS)
-    .where(LOCAL.pending(OutboxRow), OutboxRow.subjects["event"].as_string() == bindparam("event"))
-    .order_by(OutboxRow.id)
-)
+def _unread(reader: str) -> tuple[ColumnElement[bool], ...]:
+    """The parts of what a reader has not had yet, each found by an index."""
+    cursor = select(CursorRow.position).where(
+        CursorRow.organisation_id == bindparam("organisation_id"), CursorRow.reader == reader
+    )
+    again = select(RetryRow.message_id).where(
+        RetryRow.organisation_id == bindparam("organisation_id"),
+        RetryRow.reader == reader,
+        RetryRow.due_at.is_not(None),
+    )
+    return OutboxRow.position.is_(None), OutboxRow.position > cursor.scalar_subquery(), OutboxRow.message_id.in_(again)
 
 
-def waiting(session: Session, event_id: str) -> list[Message]:
-    """The facts about an event that subscribers here have not handled yet."""
-    rows = session.execute(_WAITING, {"event": event_id})
+def unread(session: Session, reader: str, organisation_id: str, event_id: str) -> list[Message]:
+    """The facts about an event that a reader has not had yet."""
+    here = (
+        OutboxRow.organisation_id == bindparam("organisation_id"),
+        OutboxRow.subjects["event"].as_string() == bindparam("event_id"),
+    )
+    wanted = union_all(*(select(*FACT_COLUMNS).where(*here, part) for part in _unread(reader)))
+    rows = session.execute(wanted, {"organisation_id": organisation_id, "event_id": event_id})
     return [message(row) for row in rows]
 
 
 def pending_count(session: Session) -> int:
-    """How many facts are not delivered yet; counted by stage, so that the partial indexes answer."""
-    return sum(_count(session, stage.pending(OutboxRow)) for stage in (LOCAL, BROKER))
+    """How many facts are not delivered yet."""
+    new = session.execute(select(func.count()).select_from(OutboxRow).where(OutboxRow.position.is_(None))).scalar_one()
+    behind = sum(each.given - each.delivered for each in cursors.progress(session).values())
+    return int(new + behind + retries.counts(session)[0])
 
 
 def dead_count(session: Session) -> int:
     """How many facts were given up after failing too often."""
-    return _count(session, _STATES[State.DEAD])
-
-
-def _count(session: Session, condition: ColumnElement[bool]) -> int:
-    return session.execute(select(func.count()).select_from(OutboxRow).where(condition)).scalar_one()
+    return retries.counts(session)[1]
 
 
 def list_facts(
-    session: Session, state: State, organisation_id: str | None = None, *, after: int = 0, limit: int = 50
-) -> Sequence[OutboxRow]:
-    """Facts in this state by number, of one organisation or of all, and one more than asked for."""
-    wanted = select(OutboxRow).where(_STATES[state], OutboxRow.id > after).order_by(OutboxRow.id).limit(limit + 1)
-    return session.execute(_of_organisation(wanted, organisation_id)).scalars().all()
+    session: Session, state: State, organisation_id: str | None = None, *, after: str = "", limit: int = 50
+) -> Sequence[StoredFact]:
+    """Facts in this state, the oldest first, of one organisation or of all, and one more than asked for."""
+    wanted = select(OutboxRow).where(_STATES[state], OutboxRow.message_id > after)
+    if organisation_id is not None:
+        wanted = wanted.where(OutboxRow.organisation_id == organisation_id)
+    rows = session.execute(wanted.order_by(OutboxRow.message_id).limit(limit + 1)).scalars()
+    return [_stored(session, row, state) for row in rows]
 
 
-def _of_organisation(wanted: Select[OutboxRow], organisation_id: str | None) -> Select[OutboxRow]:
-    return wanted if organisation_id is None else wanted.where(OutboxRow.organisation_id == organisation_id)
+def _stored(session: Session, row: OutboxRow, state: State) -> StoredFact:
+    here = RetryRow.organisation_id == row.organisation_id, RetryRow.message_id == row.message_id
+    failed = session.execute(select(RetryRow).where(*here).order_by(RetryRow.attempts.desc())).scalars().first()
+    if failed is None:
+        return StoredFact(row, state)
+    return StoredFact(row, state, failed.attempts, failed.last_error, failed.dead_at)
 
 
-def state_of(row: OutboxRow) -> State:
-    """The state that a fact is in."""
-    if row.dead_at is not None:
-        return State.DEAD
-    if row.sent_at is None:
-        return State.WAITING
-    return State.UNROUTED if row.unrouted else State.SENT
-
-
-def fact(session: Session, message_id: str, organisation_id: str | None = None) -> OutboxRow:
+def fact(session: Session, message_id: str, organisation_id: str | None = None) -> StoredFact:
     """One fact, of this organisation where one is given; raises NotFound."""
-    found = session.execute(
-        _of_organisation(select(OutboxRow).where(OutboxRow.message_id == message_id), organisation_id)
-    ).scalar()
-    if found is None:
-        raise NotFound("There is no fact with this message id, or it was delivered more than a week ago.")
-    return found
+    wanted = OutboxRow.message_id == message_id
+    if organisation_id is not None:
+        wanted &= OutboxRow.organisation_id == organisation_id
+    for state in (State.DEAD, State.WAITING, State.UNROUTED, State.SENT):
+        found = session.execute(select(OutboxRow).where(wanted, _STATES[state])).scalar()
+        if found is not None:
+            return _stored(session, found, state)
+    raise NotFound("There is no fact with this message id, or it was delivered more than a week ago.")
 
 
 def joined_elsewhere(session: Session, event_ids: Collection[str]) -> dict[str, int]:

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from functools import partial
 
 from shared.backoff import delays
 from shared.ids import Entropy
 from sync_server.outbox.broker_connection import Batch, BrokerConnection
-from sync_server.outbox.deliveries import Outcome
+from sync_server.outbox.broker_relay import Outcome
 from sync_server.plumbing.jobs import Message
 from sync_server.plumbing.logs import LOG
 
 CONFIRM_TIMEOUT_S = 5.0
-"""How long local delivery stalls when the broker accepts facts and confirms nothing."""
+"""How long the broker may take to confirm a batch."""
 FIRST_PAUSE_MS = 200
 LONGEST_PAUSE_MS = 5_000
 
@@ -40,18 +39,11 @@ class RabbitDelivery:
 
     def deliver(self, messages: Sequence[Message]) -> Outcome:
         """Publish these in order and wait for the broker's confirms."""
-        return self.begin(messages)()
-
-    def begin(self, messages: Sequence[Message]) -> Callable[[], Outcome]:
-        """Publish these in order; the returned function waits for the broker's confirms."""
         connection, batch = self._connection, Batch(messages)
         if connection is None:
             batch.break_off()
-            return lambda: batch.outcome
+            return batch.outcome
         connection.post(batch)
-        return partial(self._confirmed, connection, batch)
-
-    def _confirmed(self, connection: BrokerConnection, batch: Batch) -> Outcome:
         if not batch.done.wait(CONFIRM_TIMEOUT_S):
             # Confirms over this connection would come too late: the facts are sent again over another.
             connection.hang_up()

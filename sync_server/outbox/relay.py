@@ -1,168 +1,113 @@
-"""Delivers facts after the commit: at least once, in order per event, retried after failures, never lost."""
+"""Hands facts to subscribers, then to the bus, after the commit: in order per event, and never lost."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Sequence
 from math import inf
 
-from sqlalchemy import delete
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
-from sync_server.outbox import leases
-from sync_server.outbox.deliveries import AsyncDelivery, Delivery, LocalDelivery, Outcome
-from sync_server.outbox.leases import BROKER, LEASE_MS, LOCAL, Lease, Stage
-from sync_server.outbox.models import OutboxRow, ProcessedMessage
-from sync_server.outbox.rules import OUTAGE_PAUSE_MS, is_dead, pause
-from sync_server.plumbing.jobs import Job, Message, Subscriber
-from sync_server.plumbing.logs import LOG
+from sync_server.outbox import cursors, retries
+from sync_server.outbox.cursors import BROKER, LEASE_MS, RELAY, LeaseLostError
+from sync_server.outbox.delivery import Delivery, LeasedBatch
+from sync_server.outbox.notifications import bus_notes
+from sync_server.plumbing.jobs import Subscriber
 from sync_server.plumbing.parts import Parts
-from sync_server.plumbing.principals import ActionContext
 
-__all__ = ["BATCH", "BURST", "LEASE_MS", "Relay", "broker_relay", "jobs", "local_relay", "purge_sent"]
-
-BATCH = 50
-BURST = 500
-"""The batch size while batches are full: a burst takes one lease instead of ten."""
-RETENTION_MS = 7 * 24 * 3_600_000
+BATCH = 500
+LOOK_EVERY_MS = 5_000
+"""How often a relay looks for what a dead worker has left."""
 
 
 class Relay:
-    """Leases due facts for a quarter of a minute, delivers them, and records the outcome of each."""
+    """Several may share one installation: each leases organisations for a quarter of a minute."""
 
-    def __init__(
-        self,
-        parts: Parts,
-        subscribers: Sequence[Subscriber] = (),
-        *,
-        stage: Stage = LOCAL,
-        delivery: Delivery | None = None,
-        broker: AsyncDelivery | None = None,
-    ) -> None:
-        """Delivers to `subscribers` by default; `broker` gets facts right afterwards if none wait for it."""
+    def __init__(self, parts: Parts, subscribers: Sequence[Subscriber] | None = None) -> None:
+        """Delivers to the subscribers of the parts by default."""
         self._parts = parts
-        self._stage = stage
-        self._delivery = delivery or LocalDelivery(subscribers)
-        self._broker = broker
-        self._is_last_stage = stage is BROKER or parts.config.amqp_url is None
-        self._limit = BATCH
+        self._subscribers = parts.subscribers if subscribers is None else subscribers
+        self.more = False
+        """Whether the last batch was full: then the next one need not be waited for."""
+        self._look_at: Millis = 0
         self._retry_at: Millis | None = None
-        self.broker_pending = False
-        """Whether facts of the last batch still wait for the broker."""
 
     def run_once(self) -> int:
-        """Deliver one batch of due facts; returns how many were taken."""
-        if not self._delivery.ready():
-            return 0
+        """Deliver one batch of due facts; returns how many there were."""
+        now, database, self.more = self._parts.clock(), self._parts.database, False
         if not self.retry_in_s():
             self._retry_at = None
-        lease = self._lease()
-        self._limit = BURST if len(lease.messages) == self._limit else BATCH
-        if lease.messages:
-            outcome = self._delivery.deliver(lease.messages)
-            broker_outcome = self._forward(lease, outcome)
-            outcome.announce()  # notify pages while the broker writes
-            self._settle(lease, outcome, broker_outcome())
-        return len(lease.messages)
+        with database.autocommit_reading() as session:
+            due = cursors.due_for_relay(session, now, look=now >= self._look_at)
+        if now >= self._look_at:
+            self._look_at = now + LOOK_EVERY_MS
+        if not due:
+            return 0
+        with database.writing() as session:
+            batch = self._take(session, due, now)
+        return self._deliver_batch(batch) if batch.before else 0
 
     def retry_in_s(self) -> float:
-        """How long until the first fact that this relay put back is due again."""
-        if self._retry_at is None:
-            return inf
-        return max(0, self._retry_at - self._parts.clock()) / 1000
+        """How long until the first fact that failed here is due again."""
+        return inf if self._retry_at is None else max(0, self._retry_at - self._parts.clock()) / 1000
 
-    def _due_again(self, at: Millis) -> Millis:
-        self._retry_at = at if self._retry_at is None else min(at, self._retry_at)
-        return at
+    def _take(self, session: Session, due: Sequence[str], now: Millis) -> LeasedBatch:
+        cursors.ease_writing(session)
+        batch = LeasedBatch(now + LEASE_MS, cursors.lease(session, RELAY, due, now))
+        share = max(1, BATCH // max(1, len(batch.before)))
+        for organisation_id, before in batch.before.items():
+            batch.facts[organisation_id] = cursors.number(session, organisation_id, before, now, share)
+        batch.cursors = self._cursors(session, batch)
+        batch.retries = retries.waiting(session, batch.before)
+        for subscriber in self._subscribers:
+            self._pass_unwanted(session, subscriber, batch)
+        self.more = any(len(facts) == share for facts in batch.facts.values())
+        return batch
 
-    def _lease(self) -> Lease:
-        # A lease, not a lock held while delivering: a subscriber may write, and a worker may die.
-        now, database = self._parts.clock(), self._parts.database
-        if not self._anything_due(now):
-            return Lease((), now)
-        with database.writing() as session:
-            return leases.take(session, self._stage, now, self._limit)
+    def _cursors(self, session: Session, batch: LeasedBatch) -> dict[tuple[str, str], int]:
+        """Where each subscriber is; one that is new begins with this batch."""
+        found = cursors.positions(session, batch.before)
+        for organisation_id, before in batch.before.items():
+            for reader in self._readers():
+                if (organisation_id, reader) not in found:
+                    cursors.start(session, organisation_id, reader, before)
+                    found[organisation_id, reader] = before
+        return found
 
-    def _anything_due(self, now: Millis) -> bool:
-        with self._parts.database.autocommit_reading() as session:
-            return leases.anything_due(session, self._stage, now)
+    def _readers(self) -> list[str]:
+        names = [subscriber.name for subscriber in self._subscribers]
+        return names if self._parts.config.amqp_url is None else [*names, BROKER]
 
-    def _forward(self, lease: Lease, outcome: Outcome) -> Callable[[], Outcome]:
-        """Publish at once, unless earlier facts wait for the broker: those must come first."""
-        if self._broker is None or not lease.broker_idle or not self._broker.ready():
-            return Outcome
-        delivered = set(outcome.delivered)
-        return self._broker.begin([message for message in lease.messages if message.order in delivered])
+    def _pass_unwanted(self, session: Session, subscriber: Subscriber, batch: LeasedBatch) -> None:
+        """Move a subscriber's cursor past facts that are nothing to it, which then needs no transaction of its own."""
+        for organisation_id, before in batch.before.items():
+            key, facts = (organisation_id, subscriber.name), batch.facts[organisation_id]
+            if facts and batch.cursors[key] == before and not any(map(subscriber.wants, facts)):
+                batch.cursors[key] = batch.given(organisation_id)
+                cursors.move(session, organisation_id, subscriber.name, before, batch.cursors[key])
 
-    def _settle(self, lease: Lease, outcome: Outcome, broker: Outcome) -> None:
-        now, published = self._parts.clock(), {*broker.delivered, *broker.unrouted, *broker.failed}
-        with self._parts.database.writing() as session:
-            leases.lock(session, self._stage)
-            both = {"handled_at": now, "sent_at": now}
-            leases.mark(session, broker.delivered, **both)
-            leases.mark(session, broker.unrouted, **both, unrouted=True)
-            local_only = [order for order in outcome.delivered if order not in published]
-            leases.mark(session, local_only, **self._done(now))
-            leases.mark(session, outcome.unrouted, **self._done(now), unrouted=True)
-            for message in lease.messages:
-                if message.order in outcome.failed:
-                    failure = self._failure(message, message.attempts, outcome.failed[message.order])
-                    leases.put_back(session, self._stage, lease, [message.order], **failure)
-                if message.order in broker.failed:
-                    failure = self._failure(message, 1, broker.failed[message.order])
-                    leases.mark(session, [message.order], handled_at=now, **failure)
-            self._return_untried(session, lease, outcome, now)
-        self.broker_pending = bool(local_only) and not self._is_last_stage
-        self._count(outcome, broker)
+    def _deliver_batch(self, batch: LeasedBatch) -> int:
+        parts, facts = self._parts, list(batch.all_facts())
+        notifications = [note for fact in facts for note in bus_notes(fact)]
+        try:
+            deliveries = [self._deliver(subscriber, batch) for subscriber in self._subscribers]
+        except LeaseLostError:
+            return 0
+        parts.bus.publish_all([*notifications, *(note for delivery in deliveries for note in delivery.notifications)])
+        with parts.database.writing() as session:
+            cursors.ease_writing(session)
+            cursors.release(session, RELAY, batch.before, batch.until)
+        if parts.config.amqp_url is None:
+            parts.metrics.facts_delivered.inc(len(facts))
+        return max([len(facts), *(delivery.count for delivery in deliveries)])
 
-    def _done(self, now: Millis) -> dict[str, object]:
-        done: dict[str, object] = {self._stage.done_column: now}
-        return done | ({"sent_at": now} if self._is_last_stage else {"attempts": 0, "due_at": now})
+    def _deliver(self, subscriber: Subscriber, batch: LeasedBatch) -> Delivery:
+        delivery = Delivery(self._parts, subscriber, batch)
+        delivery.run()
+        self._due_again(delivery.retry_at)
+        self.more |= delivery.more
+        return delivery
 
-    def _failure(self, message: Message, attempts: int, problem: str) -> dict[str, object]:
-        now, jitter = self._parts.clock(), int.from_bytes(self._parts.entropy(2), "big") / 65536
-        failure: dict[str, object] = {"attempts": attempts, "last_error": problem[:500]}
-        if is_dead(attempts):
-            LOG.error("fact_laid_aside", fact=message.name, message_id=message.message_id, attempts=attempts)
-            return failure | {"dead_at": now}
-        return failure | {"due_at": self._due_again(now + pause(attempts, jitter))}
-
-    def _return_untried(self, session: Session, lease: Lease, outcome: Outcome, now: Millis) -> None:
-        tried = {*outcome.delivered, *outcome.unrouted, *outcome.failed}
-        left = [message.order for message in lease.messages if message.order not in tried]
-        due = now + (OUTAGE_PAUSE_MS if outcome.outage else 0)
-        if left:
-            self._due_again(due)
-        leases.put_back(session, self._stage, lease, left, due_at=due, attempts=OutboxRow.attempts - 1)
-
-    def _count(self, outcome: Outcome, broker: Outcome) -> None:
-        metrics = self._parts.metrics
-        metrics.facts_failed.inc(_total(outcome.failed, broker.failed))
-        metrics.facts_unrouted.inc(_total(outcome.unrouted, broker.unrouted))
-        arrived = [outcome.delivered, outcome.unrouted] if self._is_last_stage else [broker.delivered, broker.unrouted]
-        metrics.facts_delivered.inc(_total(*arrived))
-
-
-def _total(*groups: Collection[int]) -> int:
-    return sum(map(len, groups))
-
-
-def local_relay(parts: Parts, broker: AsyncDelivery | None) -> Relay:
-    """The first stage of every fact: subscribers here, and the broker right afterwards where there is one."""
-    return Relay(parts, delivery=LocalDelivery(parts.subscribers, parts.announcers), broker=broker)
-
-
-def broker_relay(parts: Parts, broker: Delivery) -> Relay:
-    """The second stage, for facts that could not be published right away."""
-    return Relay(parts, stage=BROKER, delivery=broker)
-
-
-def purge_sent(session: Session, context: ActionContext) -> None:
-    """Delete facts delivered more than a week ago, and ids of messages processed more than four weeks ago."""
-    old: Millis = context.now - RETENTION_MS
-    session.execute(delete(OutboxRow).where(OutboxRow.sent_at < old))
-    session.execute(delete(ProcessedMessage).where(ProcessedMessage.processed_at < context.now - 4 * RETENTION_MS))
-
-
-def jobs() -> list[Job]:
-    return [Job("outbox.forget_sent", 600_000, purge_sent)]
+    def _due_again(self, at: Millis | None) -> None:
+        if at is not None:
+            self._retry_at = at if self._retry_at is None else min(at, self._retry_at)

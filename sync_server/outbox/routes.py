@@ -19,11 +19,11 @@ bp = APIBlueprint("facts", __name__, url_prefix="/api/facts", tag="Facts")
 @bp.output(schemas.FactsView)
 def listing(query_data: schemas.FactsQuery) -> schemas.FactsView:
     """List the organisation's facts by state; by default those given up after failing too often."""
-    (after,) = decode_cursor(query_data.after, int) or (0,)
+    (after,) = decode_cursor(query_data.after, str) or ("",)
     with parts().database.reading() as session:
-        rows = queries.list_facts(session, query_data.state, organisation(), after=after, limit=query_data.limit)
-    page = paginate(rows, query_data.limit, lambda row: [row.id])
-    return schemas.FactsView(items=[schemas.FactView.of(row) for row in page.items], next=page.next)
+        facts = queries.list_facts(session, query_data.state, organisation(), after=after, limit=query_data.limit)
+    page = paginate(facts, query_data.limit, lambda fact: [fact.row.message_id])
+    return schemas.FactsView(items=[schemas.FactView.of(fact) for fact in page.items], next=page.next)
 
 
 @bp.post("/<message_id>/replay")
@@ -32,7 +32,5 @@ def listing(query_data: schemas.FactsQuery) -> schemas.FactsView:
 def replay(message_id: str) -> schemas.FactView:
     """Deliver a fact again under the same id; consumers that have seen it skip it."""
     with parts().database.writing() as session:
-        row = queries.fact(session, message_id, organisation())
-        service.replay(session, [row.id], context())
-        session.refresh(row)
-        return schemas.FactView.of(row)
+        service.replay(session, [queries.fact(session, message_id, organisation())], context())
+        return schemas.FactView.of(queries.fact(session, message_id, organisation()))

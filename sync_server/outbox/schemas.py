@@ -7,8 +7,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field
 
 from sync_server.outbox.catalogue import routing_key
-from sync_server.outbox.models import OutboxRow
-from sync_server.outbox.queries import state_of
+from sync_server.outbox.queries import StoredFact
 from sync_server.outbox.rules import State
 from sync_server.plumbing.api.schemas import Query, iso, iso_or_none
 
@@ -37,20 +36,21 @@ class FactView(BaseModel):
     dead_at: str | None
 
     @classmethod
-    def of(cls, row: OutboxRow) -> FactView:
+    def of(cls, fact: StoredFact) -> FactView:
         """As API and command line show it; the payload is for consumers only."""
+        row, waits = fact.row, fact.state in {State.WAITING, State.DEAD}
         return cls(
             message_id=row.message_id,
             fact=row.name,
             routing_key=routing_key(row.name),
-            state=state_of(row),
+            state=fact.state,
             at=iso(row.created_at),
             organisation_id=row.organisation_id,
             subjects=row.subjects,
-            attempts=row.attempts,
-            last_error=row.last_error,
-            sent_at=iso_or_none(row.sent_at),
-            dead_at=iso_or_none(row.dead_at),
+            attempts=fact.attempts,
+            last_error=fact.last_error,
+            sent_at=None if waits else iso_or_none(row.relayed_at),
+            dead_at=iso_or_none(fact.dead_at),
         )
 
 

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from sqlalchemy import Table, case, event, insert, update
+from sqlalchemy import Table, event, insert
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
 from shared.ids import Entropy, uuid7
 from sync_server.audit import service as audit
 from sync_server.audit.service import AuditLine
+from sync_server.outbox import cursors, retries
 from sync_server.outbox.catalogue import audit_action
-from sync_server.outbox.leases import BROKER, LOCAL, lock
-from sync_server.outbox.models import OutboxRow
-from sync_server.outbox.rules import stream_of
+from sync_server.outbox.models import OutboxRow, StatementTime
+from sync_server.outbox.queries import StoredFact
+from sync_server.outbox.rules import State, stream_of
 from sync_server.outbox.signals import FactRecorded
 from sync_server.plumbing.database import after_commit, database_of
 from sync_server.plumbing.principals import ActionContext
@@ -84,10 +85,10 @@ def record_change(session: Session, context: ActionContext, subject: Subject, fa
 
 
 def _write(session: Session) -> None:
-    """Insert queued facts, which numbers them, as the last step before the commit.
+    """Insert queued facts, with the time by the database's clock, as the last step before the commit.
 
-    By then the transaction holds all its row locks, so whoever changes the same rows next gets higher numbers: the
-    order of numbers is the order of what happened.
+    By then the transaction holds all its row locks, so the facts of whoever changes the same rows next are later: the
+    relay numbers them in that order.
     """
     queued: list[Fact] = session.info.pop(_QUEUED, [])
     if queued:
@@ -97,6 +98,8 @@ def _write(session: Session) -> None:
 
 OUTBOX_TABLE = cast(Table, OutboxRow.__table__)
 """For modules that insert facts in statements of their own."""
+WRITTEN_AT_POSTGRESQL = {"written_at": StatementTime.POSTGRESQL}
+WRITTEN_AT_SQLITE = {"written_at": StatementTime.SQLITE}
 
 
 def fact_row(fact: Fact, entropy: Entropy) -> dict[str, Any]:
@@ -109,31 +112,28 @@ def fact_row(fact: Fact, entropy: Entropy) -> dict[str, Any]:
         "subjects": dict(fact.subjects),
         "payload": dict(fact.payload),
         "created_at": fact.at,
-        "due_at": fact.at,
     }
 
 
-def replay(session: Session, ids: Collection[int], context: ActionContext) -> int:
-    """Deliver facts again, under the same ids, that were given up or delivered; returns how many.
+def replay(session: Session, facts: Iterable[StoredFact], context: ActionContext) -> int:
+    """Deliver facts again, under the same ids, that were given up or published; returns how many.
 
-    One that failed, or was unrouted, resumes at the stage where it stopped; one that arrived passes every stage again.
+    One that was given up goes to those who failed at it; one that was published goes to the broker once more.
     """
-    for stage in (LOCAL, BROKER):
-        lock(session, stage)
-    finished = OutboxRow.sent_at.is_not(None) | OutboxRow.dead_at.is_not(None)
-    stopped_early = OutboxRow.unrouted | OutboxRow.dead_at.is_not(None)
-    again = {
-        "handled_at": case((stopped_early, OutboxRow.handled_at), else_=None),
-        "sent_at": None,
-        "dead_at": None,
-        "unrouted": False,
-        "attempts": 0,
-        "due_at": context.now,
-    }
-    change = update(OutboxRow).where(OutboxRow.id.in_(ids), finished).values(**again)
-    replayed = change.returning(OutboxRow.message_id, OutboxRow.organisation_id)
-    changed = session.execute(replayed.execution_options(synchronize_session=False)).all()
-    for row in changed:
-        audit.record(session, AuditLine(context.actor, "fact_replayed", "fact", row.message_id, row[1], context.now))
+    replayed = [fact.row for fact in facts if _replay(session, fact, context.now)]
+    for row in replayed:
+        line = AuditLine(context.actor, "fact_replayed", "fact", row.message_id, row.organisation_id, context.now)
+        audit.record(session, line)
     after_commit(session, database_of(session).wake_workers)
-    return len(changed)
+    return len(replayed)
+
+
+def _replay(session: Session, fact: StoredFact, now: Millis) -> bool:
+    row = fact.row
+    if fact.state is State.DEAD:
+        return retries.revive(session, row.organisation_id, row.message_id, now)
+    if fact.state is State.WAITING or not cursors.has_broker(session, row.organisation_id):
+        return False
+    row.unrouted = False
+    retries.add(session, cursors.BROKER, [cursors.message(row)], now)
+    return True

@@ -6,12 +6,7 @@ from functools import partial
 
 from sqlalchemy.orm import Session
 
-from sync_server.outbox.notifications import (
-    bus_publisher,
-    cache_invalidator,
-    changes_lists,
-    invalidate_lists,
-)
+from sync_server.outbox.notifications import changes_lists, invalidate_lists, list_invalidator
 from sync_server.outbox.signals import FactRecorded
 from sync_server.plumbing.database import after_commit
 from sync_server.plumbing.parts import Parts
@@ -20,8 +15,8 @@ COMMITTED = "outbox:committed"
 
 
 def wire(parts: Parts) -> None:
-    """Publish facts on the bus, invalidate caches, and watch the broker where one is configured."""
-    parts.announcers.extend([cache_invalidator(parts.cache), bus_publisher(parts.bus)])
+    """Invalidate caches, wake workers, and watch the broker where one is configured."""
+    parts.subscribers.append(list_invalidator(parts.cache))
     parts.database.signals.on(FactRecorded, partial(_on_fact_recorded, parts))
     if parts.backends.bus_connected is not None:
         if parts.config.redis_url is not None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
+from sync_server.plumbing.messaging.bus import Notification
 from sync_server.plumbing.principals import ActionContext
 
 MORE: Final = object()
@@ -37,12 +38,19 @@ class Message:
     subjects: Mapping[str, Any]
     payload: Mapping[str, Any]
     attempts: int
-    order: int = 0  # rises in the order of the facts
+    order: int = 0  # the position that the relay gave it among the facts of its organisation
     stream: str = ""  # facts of one stream, of an event or a device, arrive in order
 
 
-Announcer = Callable[[Sequence[Message]], None]
-"""Gets facts in batches after all subscribers have had them; must not fail, because nothing is sent twice."""
+@dataclass(frozen=True, slots=True)
+class Subscriber:
+    """Receives facts in batches, those of one event in order, in a transaction in which its cursor moves too.
 
-Subscriber = Callable[[Message], None]
-"""Gets each fact at least once, those of one event in order; raises to get it again later."""
+    So what it writes in the database is written exactly once. What it does elsewhere may happen again. Where it fails,
+    the fact is retried for this subscriber alone.
+    """
+
+    name: str
+    wants: Callable[[Message], bool]
+    handle: Callable[[Session, Sequence[Message]], Iterable[Notification]]
+    """Writes what follows from the facts; returns what the bus is to publish after the commit."""

@@ -57,11 +57,6 @@ class Metrics:
             ["tier", "known"],
             registry=self.registry,
         )
-        self.seatmap_corrections = Counter(
-            "gatehouse_seatmap_corrections",
-            "Seats and places whose change an open seat map had missed",
-            registry=self.registry,
-        )
 
     def count_lookup(self, tier: str, known: bool) -> None:
         """Count a cache lookup: tier near, far, or houses (event seatings)."""

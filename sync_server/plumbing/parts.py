@@ -15,7 +15,7 @@ from sync_server.config import Config
 from sync_server.plumbing.backends import Backends, Loop
 from sync_server.plumbing.caching.cache import Cache
 from sync_server.plumbing.database import Database
-from sync_server.plumbing.jobs import Announcer, Job, Subscriber
+from sync_server.plumbing.jobs import Job, Subscriber
 from sync_server.plumbing.messaging.bus import Bus
 from sync_server.plumbing.metrics import Metrics
 from sync_server.plumbing.principals import Action, Principal
@@ -41,7 +41,6 @@ class Parts:
     jobs: list[Job] = field(default_factory=list)  # packages add theirs when they are wired
     loops: list[Loop] = field(default_factory=list)  # run in threads of each process that serves requests
     subscribers: list[Subscriber] = field(default_factory=list)
-    announcers: list[Announcer] = field(default_factory=list)
     dependencies: dict[str, Callable[[], bool]] = field(default_factory=dict)  # optional ones, and whether they work
     local_state: dict[str, Any] = field(default_factory=dict)  # of packages, by name, in this process
 

@@ -6,10 +6,8 @@ from typing import Final, cast
 
 from sync_server.plumbing.jobs import Job
 from sync_server.plumbing.parts import Parts, parts
-from sync_server.seat_maps import checking, service
-from sync_server.seat_maps.checking import MapChecker
-from sync_server.seat_maps.event_handlers import ChangeRecorder
-from sync_server.seat_maps.map_cache import MapCache
+from sync_server.seat_maps import service
+from sync_server.seat_maps.event_handlers import recorder
 from sync_server.seat_maps.map_responses import MapResponses
 from sync_server.seat_maps.warming import MapWarmer
 
@@ -20,16 +18,8 @@ def wire(parts: Parts) -> None:
     """Give an event's map a new version with every fact about its seats."""
     parts.local_state[RESPONSES] = responses = MapResponses(parts)
     parts.loops.append(MapWarmer(parts, responses).run)
-    recorder = ChangeRecorder(parts)
-    parts.announcers.append(recorder.receive)
-    checker = MapChecker(MapCache(parts.cache), parts.cache, parts.metrics)
-    parts.jobs.extend(
-        [
-            Job("seat_maps.flush_pending", 1_000, recorder.flush_pending, recorder.anything_pending),
-            Job("seat_maps.check", checking.INTERVAL_MS, checker.check),
-            Job("seat_maps.delete_old_changes", 600_000, service.delete_old_changes),
-        ]
-    )
+    parts.subscribers.append(recorder(parts.cache))
+    parts.jobs.append(Job("seat_maps.delete_old_changes", 600_000, service.delete_old_changes))
 
 
 def map_responses() -> MapResponses:

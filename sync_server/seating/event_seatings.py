@@ -100,7 +100,7 @@ class EventSeatings:
             cached.version = None
         ports = ports_of(session, SeatingPorts)
         # First what has changed, then how it is now: what changes in between is reported once more.
-        version, touched = ports.seat_changes(session, event_id, cached.version)
+        version, touched = ports.seat_changes(session, wanted.organisation_id, event_id, cached.version)
         if touched is not None:
             touched = {*touched, *seating.doubtful}
         seats = ports.taken_seats(session, event_id, touched) if touched is None or touched else ()

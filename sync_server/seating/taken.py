@@ -34,7 +34,7 @@ class SeatingPorts:
     taken_seats: Callable[[Session, str, Collection[int] | None], Iterable[tuple[int, Millis]]]
     """The taken seats among some, or all, each with the time until which it is taken (`SOLD`: for good)."""
     taken_places: Callable[[Session, str, Millis], Counter[int]]
-    seat_changes: Callable[[Session, str, int | None], tuple[int, Collection[int] | None]]
+    seat_changes: Callable[[Session, str, str, int | None], tuple[int, Collection[int] | None]]
     """The version of an event's seats, and every seat touched by a commit since another version; None for any seat."""
 
 

@@ -251,64 +251,35 @@ def upgrade() -> None:
     )
     op.create_table(
         "outbox",
-        sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), autoincrement=True, nullable=False),
+        sa.Column("organisation_id", sa.String(length=36), nullable=False),
         sa.Column("message_id", sa.String(length=36), nullable=False),
         sa.Column("name", sa.String(length=60), nullable=False),
-        sa.Column("organisation_id", sa.String(length=36), nullable=False),
         sa.Column("stream", sa.String(length=100), nullable=False),
         sa.Column("subjects", sa.JSON(), nullable=False),
         sa.Column("payload", sa.JSON(), nullable=False),
         sa.Column("created_at", sa.BigInteger(), nullable=False),
-        sa.Column("due_at", sa.BigInteger(), nullable=False),
-        sa.Column("handled_at", sa.BigInteger(), nullable=True),
-        sa.Column("sent_at", sa.BigInteger(), nullable=True),
-        sa.Column("dead_at", sa.BigInteger(), nullable=True),
+        sa.Column("written_at", sa.BigInteger(), nullable=False),
+        sa.Column("position", sa.BigInteger(), nullable=True),
+        sa.Column("relayed_at", sa.BigInteger(), nullable=True),
         sa.Column("unrouted", sa.Boolean(), server_default=sa.text("false"), nullable=False),
-        sa.Column("attempts", sa.Integer(), server_default=sa.text("0"), nullable=False),
-        sa.Column("last_error", sa.String(length=500), server_default=sa.text("''"), nullable=False),
-        sa.PrimaryKeyConstraint("id", name=op.f("pk_outbox")),
-        sa.UniqueConstraint("message_id", name=op.f("uq_outbox_message_id")),
+        sa.PrimaryKeyConstraint("organisation_id", "message_id", name=op.f("pk_outbox")),
     )
     op.create_index(
-        "ix_outbox_dead",
+        "ix_outbox_unnumbered",
         "outbox",
-        ["organisation_id", "id"],
+        ["organisation_id", "written_at"],
         unique=False,
-        sqlite_where=sa.text("dead_at IS NOT NULL"),
-        postgresql_where=sa.text("dead_at IS NOT NULL"),
+        sqlite_where=sa.text("position IS NULL"),
+        postgresql_where=sa.text("position IS NULL"),
     )
-    op.create_index("ix_outbox_sent_at", "outbox", ["sent_at"], unique=False)
-    op.create_index(
-        "ix_outbox_unhandled",
-        "outbox",
-        ["id"],
-        unique=False,
-        sqlite_where=sa.text("handled_at IS NULL AND dead_at IS NULL"),
-        postgresql_where=sa.text("handled_at IS NULL AND dead_at IS NULL"),
-    )
-    op.create_index(
-        "ix_outbox_unhandled_due_at",
-        "outbox",
-        ["due_at"],
-        unique=False,
-        sqlite_where=sa.text("handled_at IS NULL AND dead_at IS NULL"),
-        postgresql_where=sa.text("handled_at IS NULL AND dead_at IS NULL"),
-    )
-    op.create_index(
-        "ix_outbox_unsent",
-        "outbox",
-        ["id"],
-        unique=False,
-        sqlite_where=sa.text("handled_at IS NOT NULL AND sent_at IS NULL AND dead_at IS NULL"),
-        postgresql_where=sa.text("handled_at IS NOT NULL AND sent_at IS NULL AND dead_at IS NULL"),
-    )
-    op.create_index(
-        "ix_outbox_unsent_due_at",
-        "outbox",
-        ["due_at"],
-        unique=False,
-        sqlite_where=sa.text("handled_at IS NOT NULL AND sent_at IS NULL AND dead_at IS NULL"),
-        postgresql_where=sa.text("handled_at IS NOT NULL AND sent_at IS NULL AND dead_at IS NULL"),
+    op.create_index("uq_outbox_organisation_id_position", "outbox", ["organisation_id", "position"], unique=True)
+    op.create_table(
+        "outbox_cursors",
+        sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("reader", sa.String(length=30), nullable=False),
+        sa.Column("position", sa.BigInteger(), nullable=False),
+        sa.Column("leased_until", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("organisation_id", "reader", name=op.f("pk_outbox_cursors")),
     )
     op.create_table(
         "processed_messages",
@@ -644,6 +615,32 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("organisation_id", "user_id", name=op.f("pk_memberships")),
     )
     op.create_index(op.f("ix_memberships_user_id"), "memberships", ["user_id"], unique=False)
+    op.create_table(
+        "outbox_retries",
+        sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("reader", sa.String(length=30), nullable=False),
+        sa.Column("message_id", sa.String(length=36), nullable=False),
+        sa.Column("position", sa.BigInteger(), nullable=False),
+        sa.Column("stream", sa.String(length=100), nullable=False),
+        sa.Column("attempts", sa.Integer(), nullable=False),
+        sa.Column("due_at", sa.BigInteger(), nullable=True),
+        sa.Column("dead_at", sa.BigInteger(), nullable=True),
+        sa.Column("last_error", sa.String(length=500), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["organisation_id", "message_id"],
+            ["outbox.organisation_id", "outbox.message_id"],
+            name=op.f("fk_outbox_retries_organisation_id_outbox"),
+            ondelete="CASCADE",
+        ),
+        sa.PrimaryKeyConstraint("organisation_id", "reader", "message_id", name=op.f("pk_outbox_retries")),
+    )
+    op.create_index(op.f("ix_outbox_retries_due_at"), "outbox_retries", ["due_at"], unique=False)
+    op.create_index(
+        "ix_outbox_retries_organisation_id_message_id",
+        "outbox_retries",
+        ["organisation_id", "message_id"],
+        unique=False,
+    )
     op.create_table(
         "seating_policies",
         sa.Column("organisation_id", sa.String(length=36), nullable=False),

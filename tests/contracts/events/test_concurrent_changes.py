@@ -38,10 +38,11 @@ def history(concert: Concert) -> list[tuple[str, str]]:
 
 
 def recorded(app_server: AppServer, concert: Concert) -> list[tuple[str, str]]:
-    """The same as the facts tell it, in the order of their numbers."""
+    """The same as the facts tell it, in the order in which they are delivered."""
+    app_server.run_worker()
     with app_server.database.reading() as session:
         facts = session.execute(
-            select(OutboxRow).where(OutboxRow.name.in_(TRANSITION_FACTS)).order_by(OutboxRow.id)
+            select(OutboxRow).where(OutboxRow.name.in_(TRANSITION_FACTS)).order_by(OutboxRow.position)
         ).scalars()
         return [
             (fact.payload["before"]["status"], fact.payload["after"]["status"])

@@ -13,6 +13,7 @@ from sync_server.outbox import service
 from sync_server.outbox.queries import State, list_facts
 from tests.contracts.facts.memory import eventually
 from tests.contracts.facts.world import Consumer, Sender, put_up_again
+from tests.subscribers import a_subscriber
 
 
 @pytest.fixture
@@ -53,7 +54,7 @@ def test_a_message_can_be_ordered_skipped_and_survives_a_broker_restart(sender: 
     assert (properties.delivery_mode, properties.content_type) == (2, "application/json")
     assert properties.type == payload["fact"] == "event_published" and payload["version"] == 1
     assert payload["subjects"] == {"event": "e7", "event_number": 7} and payload["payload"] == {"n": 1}
-    assert (payload["organisation_id"], payload["order"]) == ("marquee", sender.column_values("id")[0])
+    assert (payload["organisation_id"], payload["order"]) == ("marquee", sender.column_values("position")[0])
 
 
 def test_an_unrouted_fact_blocks_nothing_and_can_be_replayed(sender: Sender, amqp_url: str) -> None:
@@ -61,9 +62,9 @@ def test_an_unrouted_fact_blocks_nothing_and_can_be_replayed(sender: Sender, amq
     with sender.working():
         eventually(lambda: sender.left() == 0, "it is given to the broker")
         with sender.database.writing() as session:
-            [row] = list_facts(session, State.UNROUTED)
+            unrouted = list_facts(session, State.UNROUTED)
             latecomer = Consumer(amqp_url)
-            assert service.replay(session, [row.id], sender.context()) == 1
+            assert service.replay(session, unrouted, sender.context()) == 1
         read_all(sender, latecomer)
     assert latecomer.numbers(7) == [1] and sender.column_values("unrouted") == [False]
 
@@ -72,14 +73,13 @@ def test_facts_are_delivered_locally_while_the_broker_is_away(
     sender: Sender, partner: Consumer, rabbit_server: RabbitServer
 ) -> None:
     payload: list[str] = []
-    sender.parts.subscribers.append(lambda message: payload.append(message.name))
+    sender.parts.subscribers.append(a_subscriber(lambda message: payload.append(message.name)))
     rabbit_server.kill()
     try:
         with sender.working():
             sender.tell(7, 1, 2)
             eventually(lambda: len(payload) == 2, "the house is told")
-            eventually(lambda: None not in sender.column_values("handled_at"), "and that is written down")
-            assert sender.left() == 2 and sender.column_values("attempts") == [0, 0]
+            assert sender.left() == 2
             rabbit_server.start()
             read_all(sender, partner)
     finally:

@@ -16,6 +16,7 @@ from sync_server.outbox.fact_kinds import Topic
 from sync_server.plumbing.jobs import Message
 from tests.app_server import ApiClient, AppServer, Concert, a_concert
 from tests.builders import DAY, a_gate, a_venue
+from tests.subscribers import a_subscriber
 
 PRODUCT = Path(catalogue.__file__).parents[1]
 
@@ -37,7 +38,7 @@ def concert(app_server: AppServer) -> Concert:
 def received(app_server: AppServer) -> list[Message]:
     """Every fact that local subscribers receive."""
     messages: list[Message] = []
-    app_server.parts.subscribers.append(messages.append)
+    app_server.parts.subscribers.append(a_subscriber(messages.append))
     while app_server.parts.database.work_pending.is_set():
         app_server.parts.database.work_pending.clear()
         app_server.run_worker()

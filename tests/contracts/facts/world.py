@@ -68,7 +68,7 @@ class Sender:
     def column_values(self, column: str) -> list[Any]:
         """One column of the outbox, in order."""
         with self.database.reading() as session:
-            return list(session.execute(text(f"SELECT {column} FROM outbox ORDER BY id")).scalars())
+            return list(session.execute(text(f"SELECT {column} FROM outbox ORDER BY position")).scalars())
 
     def joined(self, event_id: str) -> int:
         with self.database.reading() as session:

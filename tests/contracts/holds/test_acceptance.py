@@ -56,7 +56,9 @@ def test_a_fact_is_emitted_and_an_audit_line_written(sale: SeatedEvent) -> None:
     guest = sale.guest()
     hold = sale.reserve(guest, "A-1", source="scanner")
     guest.post(f"{sale.path}/holds", {"count": 2, "zone_id": sale.zones["Floor"]})
-    facts = rows(sale, "SELECT organisation_id, stream, payload FROM outbox WHERE name = 'seat_held' ORDER BY id")
+    facts = rows(
+        sale, "SELECT organisation_id, stream, payload FROM outbox WHERE name = 'seat_held' ORDER BY message_id"
+    )
     assert [fact[:2] for fact in facts] == [(sale.organisation_id, f"event:{sale.event['number']}")] * 2
     assert sale.seats["A-1"][0] in str(facts[0][2]) and sale.seats["A-1"][0] not in str(facts[1][2])
     trail = sale.api.get(f"/api/audit?subject_kind=hold&subject_id={hold['hold_id']}")["items"]

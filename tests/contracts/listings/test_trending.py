@@ -48,10 +48,8 @@ def test_joins_elsewhere_and_holds_count(town: Town) -> None:
         for n in range(4):
             joins.count(session, joins.Join(f"m{n}", joined["id"], 1), town.app_server.now)
         joins.count(session, joins.Join("m5", joined["id"], -1), town.app_server.now)
-    counter = interest.InterestCounter(town.app_server.parts.cache)
-    counter.receive(seat_held(town, held, 2))
     with town.app_server.database.writing() as session:
-        counter.flush(session, town.app_server.context())
+        interest.count_interest(session, seat_held(town, held, 2))
     town.work()
     assert trending(town) == ["Joined", "Held", "Quiet"]
 

@@ -90,9 +90,9 @@ def mistakes(app_server: AppServer, ours: Concert, theirs: Concert) -> list[Mist
         ("events", "venue_id", "id"): theirs.venue["id"],
         ("gates", "venue_id", "organisation_id"): theirs.venue["id"],
         ("tickets", "event_number", "id"): theirs.number,
-        ("outbox", "subjects", "id"): json.dumps({"event_number": ours.number, "venue": theirs.venue["id"]}),
-        ("outbox", "payload", "id"): json.dumps({"after": {"assignments": [{"event_number": theirs.number}]}}),
-        ("outbox", "stream", "id"): f"event:{theirs.number}",
+        ("outbox", "subjects", "message_id"): json.dumps({"event_number": ours.number, "venue": theirs.venue["id"]}),
+        ("outbox", "payload", "message_id"): json.dumps({"after": {"assignments": [{"event_number": theirs.number}]}}),
+        ("outbox", "stream", "message_id"): f"event:{theirs.number}",
         ("events", "cover_images", "id"): json.dumps(["0" * 40, "f" * 40]),
         ("snapshot_rows", "key", "kind = 5 AND event_number"): a_ticket(app_server, theirs),
     }

@@ -80,17 +80,6 @@ class MappedEvent:
         issued: list[dict[str, Any]] = self.stage.api.post(f"/api/events/{self.id}/tickets", request)["items"]
         return issued
 
-    def free_silently(self, seat: int) -> None:
-        """Free a seat without recording a fact."""
-        with self.app_server.database.writing() as session:
-            session.execute(
-                text(
-                    "UPDATE event_seats SET state = 0, hold_id = NULL, held_until = NULL, ticket_id = NULL "
-                    "WHERE event_id = :event AND seat = :seat"
-                ),
-                {"event": self.id, "seat": seat},
-            )
-
     def page(self, api: ApiClient | None = None) -> Page:
         """Open the map."""
         api = api or self.visitor

@@ -13,7 +13,7 @@ from scripts.private_services.redis import RedisServer
 from tests.app_server import ApiClient, AppServer
 from tests.builders import MINUTE, a_ticket_request
 from tests.contracts.facts.memory import nowhere
-from tests.contracts.seat_maps.mapped_event import FREE, TAKEN, MappedEvent, a_mapped_event, clear_map_cache
+from tests.contracts.seat_maps.mapped_event import TAKEN, MappedEvent, a_mapped_event, clear_map_cache
 from tests.contracts.seating.stage import a_stage
 
 
@@ -81,10 +81,6 @@ def test_map_is_right_while_redis_dies_and_comes_back(
     clear_map_cache(app_server)
     rebuilt = mapped.page()
     assert (rebuilt.plan, rebuilt.seats) == (page.plan, page.seats)
-    for _ in range(3):  # the worker compares the cache with the tables
-        app_server.advance(MINUTE)
-        app_server.run_worker()
-    assert corrections(app_server) == 0
     app_server.close()
 
 
@@ -97,39 +93,6 @@ def test_event_without_a_layout_is_counted_as_a_whole(
     app_server.run_worker()
     counts = occupancy(mapped)
     assert (counts["total"], counts["available"], counts["sold"]) == (150, 147, 3)
-
-
-def corrections(app_server: AppServer) -> float:
-    """The value of the metric."""
-    lines = app_server.parts.metrics.text().decode().splitlines()
-    return float(next(line for line in lines if line.startswith("gatehouse_seatmap_corrections_total")).split()[1])
-
-
-def test_missed_change_is_found_and_corrected(mapped: MappedEvent, app_server: AppServer) -> None:
-    page = mapped.page()
-    mapped.sell("A-3")
-    app_server.run_worker()
-    assert page.follow() == [[3, TAKEN]]
-    app_server.advance(MINUTE)
-    app_server.run_worker()
-    mapped.free_silently(3)
-    assert page.follow() == []
-    app_server.advance(MINUTE)
-    app_server.run_worker()
-    assert page.follow() == []  # it may only be in flight
-    app_server.advance(MINUTE)
-    app_server.run_worker()
-    assert page.follow() == [[3, FREE]]
-    assert corrections(app_server) >= 1
-    assert occupancy(mapped)["sold"] == 0
-
-
-def test_change_in_flight_is_not_a_mistake(mapped: MappedEvent, app_server: AppServer) -> None:
-    for seat in range(1, 5):
-        mapped.hold(seat, minutes=60)
-        app_server.advance(MINUTE)
-        app_server.run_worker()
-    assert corrections(app_server) == 0
 
 
 def test_change_that_could_not_be_recorded_is_recorded_later(mapped: MappedEvent, app_server: AppServer) -> None:

@@ -233,7 +233,7 @@ def test_move_is_audited_and_published(stage: Stage, concert: Concert, app_serve
     planned(stage, layout, fingerprint=planned(stage, layout)["fingerprint"], reason="a pillar")
     with app_server.database.reading() as session:
         recorded = session.execute(text("SELECT action FROM audit_lines ORDER BY id")).scalars().all()
-        published = session.execute(text("SELECT name FROM outbox ORDER BY id")).scalars().all()
+        published = session.execute(text("SELECT name FROM outbox ORDER BY message_id")).scalars().all()
     assert "reseating_planned" in recorded and "event_reseated" in recorded
     assert published.count("event_reseated") == 1
 

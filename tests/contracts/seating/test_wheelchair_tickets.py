@@ -38,7 +38,7 @@ def flags(app_server: AppServer, concert: Concert) -> dict[str, TicketFlags]:
 
 def facts(app_server: AppServer) -> list[str]:
     with app_server.database.reading() as session:
-        return list(session.execute(text("SELECT name FROM outbox ORDER BY id")).scalars())
+        return list(session.execute(text("SELECT name FROM outbox ORDER BY message_id")).scalars())
 
 
 def test_wheelchair_place_sold_alone_reserves_its_companion_seat(concert: Concert, app_server: AppServer) -> None:

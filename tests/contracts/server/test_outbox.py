@@ -1,110 +1,189 @@
-"""Facts are delivered after the commit, at least once, whatever happens to worker and subscriber."""
+"""Facts are delivered after the commit, in order, whatever happens to worker and subscriber."""
 
 from __future__ import annotations
 
+import pytest
 from sqlalchemy import text
 
-from sync_server.outbox.queries import pending_count
-from sync_server.outbox.relay import LEASE_MS, Relay
+from sync_server.outbox import queries
+from sync_server.outbox.cursors import LEASE_MS, RELAY
+from sync_server.outbox.relay import Relay
+from sync_server.outbox.rules import State
 from sync_server.outbox.service import Fact, record
-from sync_server.plumbing.jobs import Message
+from sync_server.plumbing.jobs import Message, Subscriber
+from sync_server.plumbing.messaging.bus import Notification, event_topic
 from tests.app_server import AppServer
 from tests.builders import DAY, MINUTE
+from tests.subscribers import a_failing_subscriber
 
 
 class Listener:
     """A subscriber that fails as often as it is told to."""
 
-    def __init__(self, failures: int = 0) -> None:
+    def __init__(self, failures: int = 0, name: str = "listener") -> None:
         self.received: list[Message] = []
         self.failures = failures
+        self.subscriber: Subscriber = a_failing_subscriber(self.received.append, self.attempt, name=name)
 
-    def __call__(self, message: Message) -> None:
+    def attempt(self, _fact: Message) -> None:
         if self.failures:
             self.failures -= 1
             raise ConnectionError("the connection is lost")
-        self.received.append(message)
 
     @property
     def names(self) -> list[str]:
         return [message.name for message in self.received]
 
 
-def tell(app_server: AppServer, *names: str, event: str = "e") -> None:
+def tell(app_server: AppServer, *names: str, event: str = "e", org: str = "org") -> None:
     with app_server.database.writing() as session:
         for name in names:
-            record(session, Fact(name, "org", app_server.now, {"event": event}, {"n": 1}))
+            record(session, Fact(name, org, app_server.now, {"event": event}, {"n": 1}))
 
 
 def left(app_server: AppServer) -> int:
     with app_server.database.reading() as session:
-        return pending_count(session)
+        return queries.pending_count(session)
 
 
 def test_facts_arrive_in_order_and_once(app_server: AppServer) -> None:
     listener = Listener()
     tell(app_server, "first", "second")
-    relay = Relay(app_server.parts, [listener])
-    assert relay.run_once() == 2 and relay.run_once() == 0
+    relay = Relay(app_server.parts, [listener.subscriber])
+    assert left(app_server) == 2 and relay.run_once() == 2 and relay.run_once() == 0
     assert listener.names == ["first", "second"] and left(app_server) == 0
     assert listener.received[0].subjects == {"event": "e"}
 
 
+def test_each_organisation_counts_its_own_facts(app_server: AppServer) -> None:
+    listener = Listener()
+    relay = Relay(app_server.parts, [listener.subscriber])
+    tell(app_server, "first", "second", org="marquee")
+    tell(app_server, "other", org="rivals")
+    relay.run_once()
+    tell(app_server, "third", org="marquee")
+    relay.run_once()
+    orders = {(fact.organisation_id, fact.name): fact.order for fact in listener.received}
+    mine = [orders["marquee", name] for name in ("first", "second", "third")]
+    assert mine == [1, 2, 3] and orders["rivals", "other"] == 1
+
+
 def test_a_fact_of_a_failed_transaction_is_never_delivered(app_server: AppServer) -> None:
-    try:
-        with app_server.database.writing() as session:
-            record(session, Fact("never", "org", app_server.now))
-            raise RuntimeError
-    except RuntimeError:
-        pass
+    with pytest.raises(RuntimeError), app_server.database.writing() as session:
+        record(session, Fact("never", "org", app_server.now))
+        raise RuntimeError
     assert left(app_server) == 0 and not app_server.database.work_pending.is_set()
 
 
 def test_a_failed_delivery_is_retried_with_the_same_id(app_server: AppServer) -> None:
     listener = Listener(failures=2)
     tell(app_server, "first")
-    relay = Relay(app_server.parts, [listener])
-    attempts = 0
-    while not listener.received and attempts < 20:
-        attempts += relay.run_once()
-        app_server.advance(MINUTE)
-    assert attempts == 3 and listener.received[0].attempts == 3
+    relay = Relay(app_server.parts, [listener.subscriber])
+    relay.run_once()
     with app_server.database.reading() as session:
-        stored = session.execute(text("SELECT message_id, last_error FROM outbox")).one()
-    assert stored.message_id == listener.received[0].message_id and "the connection is lost" in stored.last_error
+        [waiting] = queries.list_facts(session, State.WAITING)
+    assert waiting.attempts == 1 and "the connection is lost" in waiting.last_error
+    for _ in range(2):
+        app_server.advance(MINUTE)
+        assert relay.run_once() == 1
+    assert listener.received[0].message_id == waiting.row.message_id and listener.received[0].attempts == 3
+    assert left(app_server) == 0
 
 
 def test_one_fact_that_fails_holds_back_those_of_its_event_and_no_other(app_server: AppServer) -> None:
-    listener = Listener(failures=1)
-    tell(app_server, "stuck", "behind it")
+    listener = Listener(failures=2)  # the batch, and then the fact alone
+    tell(app_server, "stuck")
     tell(app_server, "free", event="another")
-    relay = Relay(app_server.parts, [listener])
+    tell(app_server, "behind it")
+    relay = Relay(app_server.parts, [listener.subscriber])
     relay.run_once()
     assert listener.names == ["free"] and left(app_server) == 2
     tell(app_server, "later")
-    assert relay.run_once() == 0
+    relay.run_once()
+    assert listener.names == ["free"]
     app_server.advance(MINUTE)
     relay.run_once()
     assert listener.names == ["free", "stuck", "behind it", "later"] and left(app_server) == 0
 
 
+def test_a_subscriber_that_fails_holds_back_no_other(app_server: AppServer) -> None:
+    stuck, well = Listener(failures=99, name="stuck"), Listener(name="well")
+    relay = Relay(app_server.parts, [stuck.subscriber, well.subscriber])
+    with app_server.parts.bus.listen([event_topic("e")]) as page:
+        tell(app_server, "event_updated", "event_published")
+        relay.run_once()
+        assert [note.body["fact"] for note in page.wait(0)] == well.names == ["event_updated", "event_published"]
+    assert stuck.received == [] and left(app_server) == 2
+
+
+def test_what_a_subscriber_writes_is_committed_with_its_cursor_or_not_at_all(app_server: AppServer) -> None:
+    """It fails after it has written: once it succeeds, each fact has counted once."""
+    failures = [True, True, True]
+
+    def handle(session, facts):  # type: ignore[no-untyped-def]
+        for fact in facts:
+            session.execute(text("INSERT INTO processed_messages VALUES (:id, 0)"), {"id": fact.message_id})
+        if failures:
+            raise OSError(failures.pop())
+        return [Notification("counted", {"n": len(facts)})]
+
+    tell(app_server, "first", "second")
+    relay = Relay(app_server.parts, [Subscriber("counter", lambda _fact: True, handle)])
+    with app_server.parts.bus.listen(["counted"]) as page:
+        for _ in range(5):
+            relay.run_once()
+            app_server.advance(MINUTE)
+        assert sum(note.body["n"] for note in page.wait(0)) == 2
+    with app_server.database.reading() as session:
+        assert session.execute(text("SELECT count(*) FROM processed_messages")).scalar_one() == 2
+
+
 def test_facts_leased_by_a_dead_worker_are_taken_over(app_server: AppServer) -> None:
     tell(app_server, "first")
-    dead = Relay(app_server.parts, [])
-    assert len(dead._lease().messages) == 1  # it dies here
     listener = Listener()
-    other = Relay(app_server.parts, [listener])
+    dead, other = (Relay(app_server.parts, [listener.subscriber]) for _ in range(2))
+    with app_server.database.writing() as session:
+        batch = dead._take(session, ["org"], app_server.now)
+    assert len(batch.facts["org"]) == 1  # it dies here
+    tell(app_server, "second")
     assert other.run_once() == 0
     app_server.advance(LEASE_MS)
-    assert other.run_once() == 1 and listener.names == ["first"]
+    assert other.run_once() == 2 and listener.names == ["first", "second"]
+
+
+def test_a_worker_that_comes_back_too_late_changes_nothing(app_server: AppServer) -> None:
+    listener = Listener()
+    slow, other = (Relay(app_server.parts, [listener.subscriber]) for _ in range(2))
+    tell(app_server, "first")
+    with app_server.database.writing() as session:
+        batch = slow._take(session, ["org"], app_server.now)
+    app_server.advance(LEASE_MS)
+    other.run_once()
+    tell(app_server, "second")
+    with app_server.database.writing() as session:
+        third = other._take(session, ["org"], app_server.now)
+    assert slow._deliver_batch(batch) == 0 and listener.names == ["first"]
+    with app_server.database.reading() as session:
+        query = text("SELECT leased_until FROM outbox_cursors WHERE reader = :reader")
+        assert session.execute(query, {"reader": RELAY}).scalar_one() == third.until
+
+
+def test_a_new_subscriber_begins_with_what_happens_next(app_server: AppServer) -> None:
+    tell(app_server, "before it came")
+    Relay(app_server.parts, []).run_once()
+    listener = Listener()
+    tell(app_server, "after it came")
+    Relay(app_server.parts, [listener.subscriber]).run_once()
+    assert listener.names == ["after it came"]
 
 
 def test_delivered_facts_are_dropped_after_a_week_and_waiting_ones_never(app_server: AppServer) -> None:
     tell(app_server, "old")
     app_server.run_worker()
+    stuck = Listener(failures=10**6)
+    app_server.parts.subscribers.append(stuck.subscriber)
     tell(app_server, "waiting")
-    with app_server.database.writing() as session:
-        session.execute(text("UPDATE outbox SET due_at = due_at + 99999999999 WHERE name = 'waiting'"))
+    app_server.run_worker()
     app_server.advance(8 * DAY)
     app_server.run_worker()
     with app_server.database.reading() as session:

@@ -18,14 +18,14 @@ def test_an_empty_batch_is_done_at_once() -> None:
 
 def test_a_batch_is_done_when_all_outcomes_are_known() -> None:
     batch = Batch([a_fact(1), a_fact(2)])
-    batch.settle(lambda outcome: outcome.delivered.append(1))
+    batch.settle(lambda outcome: outcome.delivered.append("m1"))
     assert not batch.done.is_set()
-    batch.settle(lambda outcome: outcome.unrouted.append(2))
-    assert batch.done.is_set() and (batch.outcome.delivered, batch.outcome.unrouted) == ([1], [2])
+    batch.settle(lambda outcome: outcome.unrouted.append("m2"))
+    assert batch.done.is_set() and (batch.outcome.delivered, batch.outcome.unrouted) == (["m1"], ["m2"])
 
 
 def test_a_broken_connection_keeps_known_outcomes() -> None:
     batch = Batch([a_fact(1), a_fact(2)])
-    batch.settle(lambda outcome: outcome.delivered.append(1))
+    batch.settle(lambda outcome: outcome.delivered.append("m1"))
     batch.break_off()
-    assert batch.done.is_set() and batch.outcome.outage and batch.outcome.delivered == [1]
+    assert batch.done.is_set() and batch.outcome.outage and batch.outcome.delivered == ["m1"]

@@ -1,0 +1,219 @@
+"""How far each reader has come with an organisation's facts, and who goes on with them: positions, leases, cursors."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from sqlalchemy import ColumnElement, Row, delete, func, select, text, union, update
+from sqlalchemy.orm import Session, aliased
+
+from shared.clock import Millis
+from sync_server.outbox.models import CursorRow, OutboxRow
+from sync_server.outbox.retries import organisations_due
+from sync_server.plumbing.database import database_of
+from sync_server.plumbing.jobs import Message
+
+RELAY: Final = "relay"
+"""The reader that gives facts their positions and hands them to subscribers and the bus."""
+BROKER: Final = "broker"
+LEASE_MS: Final = 15_000
+"""Longer than anybody waits for the broker. What a dead worker has leased is delivered by nobody until then."""
+
+
+class LeaseLostError(Exception):
+    """Another worker has gone on with these facts."""
+
+
+FACT_COLUMNS = (
+    OutboxRow.message_id,
+    OutboxRow.name,
+    OutboxRow.organisation_id,
+    OutboxRow.created_at,
+    OutboxRow.subjects,
+    OutboxRow.payload,
+    OutboxRow.position,
+    OutboxRow.stream,
+)
+
+
+def message(row: Row[Any] | OutboxRow, attempts: int = 1) -> Message:
+    """The message of a row with these columns."""
+    return Message(
+        row.message_id,
+        row.name,
+        row.organisation_id,
+        row.created_at,
+        row.subjects,
+        row.payload,
+        attempts,
+        row.position or 0,
+        row.stream,
+    )
+
+
+# Without statistics the planner would scan a week's facts to find a few. Losing the lease in a power cut is no harm,
+# and positions are durable with the first subscriber that has written what follows from them.
+_SETTINGS = text("SELECT set_config('synchronous_commit', 'off', true), set_config('enable_seqscan', 'off', true)")
+_START = text(
+    "INSERT INTO outbox_cursors (organisation_id, reader, position, leased_until) "
+    "VALUES (:organisation_id, :reader, :position, 0) ON CONFLICT DO NOTHING RETURNING position"
+)
+_NUMBER: Final = """
+UPDATE outbox SET position = :before + numbered.place, relayed_at = :now
+FROM (
+  SELECT message_id, row_number() OVER (ORDER BY written_at, tie) AS place
+  FROM (
+    SELECT message_id, written_at, {tie} AS tie FROM outbox
+    WHERE organisation_id = :organisation_id AND position IS NULL ORDER BY written_at, {tie} LIMIT :limit
+  ) AS oldest
+) AS numbered
+WHERE outbox.organisation_id = :organisation_id AND outbox.message_id = numbered.message_id
+RETURNING {columns}"""
+_COLUMNS: Final = ", ".join(f"outbox.{column.key}" for column in FACT_COLUMNS)
+_NUMBER_POSTGRESQL = text(_NUMBER.format(tie="message_id", columns=_COLUMNS)).columns(*FACT_COLUMNS)
+_NUMBER_SQLITE = text(_NUMBER.format(tie="rowid", columns=_COLUMNS)).columns(*FACT_COLUMNS)
+
+
+def ease_writing(session: Session) -> None:
+    """Settings for this transaction of a relay."""
+    if not database_of(session).embedded:
+        session.execute(_SETTINGS)
+
+
+def due_for_relay(session: Session, now: Millis, *, look: bool) -> Sequence[str]:
+    """The organisations with new facts or retries that are due; `look`: also those that a dead worker has left."""
+    new = select(OutboxRow.organisation_id).where(OutboxRow.position.is_(None))
+    retries = organisations_due(now, broker=False)
+    parts = [new, retries, _behind(CursorRow.reader.not_in([RELAY, BROKER]))] if look else [new, retries]
+    return session.execute(union(*parts)).scalars().all()
+
+
+def due_for_broker(session: Session, now: Millis) -> Sequence[str]:
+    """The organisations with facts or retries for the broker."""
+    both = union(organisations_due(now, broker=True), _behind(CursorRow.reader == BROKER))
+    return session.execute(both).scalars().all()
+
+
+def _behind(which: ColumnElement[bool]) -> Any:
+    relay = aliased(CursorRow)
+    given = relay.organisation_id == CursorRow.organisation_id, relay.reader == RELAY
+    return (
+        select(CursorRow.organisation_id)
+        .join(relay, given[0] & given[1])
+        .where(which, CursorRow.position < relay.position)
+    )
+
+
+def lease(session: Session, reader: str, organisations: Iterable[str], now: Millis) -> dict[str, int]:
+    """Lease these organisations, but those that another worker has; the position of each."""
+    cursor, wanted = CursorRow, sorted(set(organisations))
+    free = select(cursor.organisation_id, cursor.position).where(
+        cursor.organisation_id.in_(wanted), cursor.reader == reader, cursor.leased_until <= now
+    )
+    rows = session.execute(free.order_by(cursor.organisation_id).with_for_update(skip_locked=True))
+    found = {row.organisation_id: row.position for row in rows}
+    if reader == RELAY:
+        found |= {each: 0 for each in wanted if each not in found and start(session, each, RELAY, 0)}
+    _set_lease(session, reader, found, now + LEASE_MS, now)
+    return found
+
+
+def release(session: Session, reader: str, organisations: Collection[str], until: Millis) -> None:
+    """Give leases back, unless they have run out meanwhile: then they are another worker's."""
+    row = CursorRow
+    ours = row.organisation_id.in_(organisations), row.reader == reader, row.leased_until == until
+    session.execute(update(row).where(*ours).values(leased_until=0))
+
+
+def _set_lease(session: Session, reader: str, organisations: Collection[str], until: Millis, now: Millis) -> None:
+    row = CursorRow
+    free = row.organisation_id.in_(organisations), row.reader == reader, row.leased_until <= now
+    session.execute(update(row).where(*free).values(leased_until=until))
+
+
+def start(session: Session, organisation_id: str, reader: str, position: int) -> bool:
+    """Let a reader begin after this position; False where it has begun before."""
+    values = {"organisation_id": organisation_id, "reader": reader, "position": position}
+    return session.execute(_START, values).first() is not None
+
+
+def number(session: Session, organisation_id: str, before: int, now: Millis, limit: int) -> list[Message]:
+    """Give the oldest facts of an organisation without a position theirs, in the order in which they were written.
+
+    A fact was written after another one had been committed: then it comes after it. For both are visible here, or only
+    the other, and the clock of the database had gone on meanwhile.
+    """
+    statement = _NUMBER_SQLITE if database_of(session).embedded else _NUMBER_POSTGRESQL
+    values = {"organisation_id": organisation_id, "before": before, "now": now, "limit": limit}
+    rows = sorted(session.execute(statement, values).all(), key=lambda row: row.position)
+    if rows:
+        move(session, organisation_id, RELAY, before, rows[-1].position)
+    return [message(row) for row in rows]
+
+
+def positions(session: Session, organisations: Collection[str]) -> dict[tuple[str, str], int]:
+    """Every reader's position, by organisation and reader."""
+    wanted = select(CursorRow).where(CursorRow.organisation_id.in_(organisations))
+    return {(row.organisation_id, row.reader): row.position for row in session.execute(wanted).scalars()}
+
+
+def move(session: Session, organisation_id: str, reader: str, before: int, after: int) -> None:
+    """Move a cursor; raises LeaseLostError where another worker has moved it."""
+    row = CursorRow
+    there = row.organisation_id == organisation_id, row.reader == reader, row.position == before
+    moved = update(row).where(*there).values(position=after).returning(row.position)
+    if session.execute(moved.execution_options(synchronize_session=False)).first() is None:
+        raise LeaseLostError
+
+
+def position(session: Session, organisation_id: str, reader: str) -> int:
+    """How far a reader has come with an organisation's facts."""
+    row = session.get(CursorRow, (organisation_id, reader))
+    return 0 if row is None else row.position
+
+
+def has_broker(session: Session, organisation_id: str) -> bool:
+    """Whether the facts of an organisation go to a broker."""
+    return session.get(CursorRow, (organisation_id, BROKER)) is not None
+
+
+def after(session: Session, organisation_id: str, position: int, limit: int) -> list[Message]:
+    """The next facts of an organisation after a position."""
+    later = OutboxRow.organisation_id == organisation_id, OutboxRow.position > position
+    rows = session.execute(select(*FACT_COLUMNS).where(*later).order_by(OutboxRow.position).limit(limit))
+    return [message(row) for row in rows]
+
+
+def named(session: Session, organisation_id: str, attempts: Mapping[str, int]) -> list[Message]:
+    """Facts by message id, each with the attempts made so far, in order."""
+    row = OutboxRow
+    wanted = select(*FACT_COLUMNS).where(row.organisation_id == organisation_id, row.message_id.in_(attempts))
+    rows = session.execute(wanted.order_by(row.position))
+    return [message(row, attempts[row.message_id] + 1) for row in rows]
+
+
+def forget_others(session: Session, readers: Collection[str]) -> None:
+    """Drop the cursors of readers that no longer exist, for which facts would wait forever."""
+    session.execute(delete(CursorRow).where(CursorRow.reader.not_in([*readers, RELAY])))
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How many positions were given in an organisation, and up to which one every reader has come."""
+
+    given: int
+    delivered: int
+
+
+def progress(session: Session) -> dict[str, Progress]:
+    """The progress of each organisation's facts."""
+    is_relay = CursorRow.reader == RELAY
+    given = func.max(CursorRow.position).filter(is_relay)
+    read = func.min(CursorRow.position).filter(~is_relay)
+    wanted = select(CursorRow.organisation_id, given, read).group_by(CursorRow.organisation_id)
+    return {
+        organisation_id: Progress(given or 0, (given or 0) if delivered is None else delivered)
+        for organisation_id, given, delivered in session.execute(wanted)
+    }
