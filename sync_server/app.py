@@ -42,6 +42,7 @@ from sync_server.plumbing import logs, sealing, web
 from sync_server.plumbing.api import api_docs, health
 from sync_server.plumbing.backends import choose_backends
 from sync_server.plumbing.database import Database, open_engine
+from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.metrics import Metrics
 from sync_server.plumbing.parts import EXTENSION, Parts
 from sync_server.plumbing.sealing import Sealer
@@ -185,7 +186,7 @@ def _connect_ports(database: Database) -> None:
     )
 
 
-def _heads(database: Database, events: Iterable[int]) -> Mapping[int, HeadPosition]:
+def _heads(database: Database, events: Iterable[EventKey]) -> Mapping[EventKey, HeadPosition]:
     with database.reading() as session:
         return queries.heads(session, events)
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from flask.testing import FlaskClient
+from sqlalchemy import select
 from werkzeug.test import TestResponse
 
 from shared.keys import KeyRing, TicketKey
@@ -18,7 +19,9 @@ from sync_server.accounts import service as people
 from sync_server.accounts import signing_in
 from sync_server.app import build_runtime, prepare_database, web_app
 from sync_server.config import check
+from sync_server.events.models import EventRecord
 from sync_server.migrations import schema
+from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.principals import SYSTEM, Action, ActionContext
 from sync_server.revisions import queries as revisions
 from sync_server.waiting.listener import StreamsListener
@@ -172,18 +175,25 @@ class AppServer:
         assert response.status_code == 200, response.get_data(as_text=True)
         return ApiClient(client, {"X-CSRF-Token": response.json["csrf_token"]} if response.json else {})
 
+    def event_key(self, number: int) -> EventKey:
+        """The key of the event with that number."""
+        with self.database.reading() as session:
+            return session.execute(select(EventRecord).where(EventRecord.number == number)).scalar_one().key
+
     def gate_rows(self, event_number: int) -> list[AnyRow]:
         """Everything that gates hold of an event; its digest is checked on the way."""
+        event = self.event_key(event_number)
         with self.database.reading() as session:
-            rows = revisions.frame_rows(session, event_number, 0, 0, 100_000)
-            head = revisions.head(session, event_number)
+            rows = revisions.frame_rows(session, event, 0, 0, 100_000)
+            head = revisions.head(session, event)
         assert head is not None and digest_add(EMPTY_DIGEST, *rows) == head.digest
         return [unpack(row) for row in rows]
 
     def gate_rows_of(self, event_number: int, kind: RowKind) -> list[Any]:
         """The rows of one kind."""
+        event = self.event_key(event_number)
         with self.database.reading() as session:
-            rows = revisions.frame_rows(session, event_number, 0, 0, 100_000)
+            rows = revisions.frame_rows(session, event, 0, 0, 100_000)
         return [unpack(row) for row in rows if row.kind is kind]
 
     def key_ring(self, event_number: int) -> KeyRing:

@@ -107,8 +107,8 @@ def _bodies(gate: MeasuredGate) -> list[bytes]:
 def _require_counted(server: MeasuredServer, at_least: int) -> None:
     """RuntimeError unless everything uploaded is reconciled and counted."""
     with server.runtime() as runtime, runtime.parts.database.reading() as session:
-        counted = sum(row.n for row in queries.counts(session, server.event) if row.reason == "admitted")
-        conflicts = queries.open_conflicts(session, server.demo["organisation"]["id"], server.event)
+        counted = sum(row.n for row in queries.counts(session, server.event_key) if row.reason == "admitted")
+        conflicts = queries.open_conflicts(session, server.event_key)
     if counted < at_least or conflicts:
         raise RuntimeError(f"the server counts {counted} admissions and {len(conflicts)} conflicts")
 

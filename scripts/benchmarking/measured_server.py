@@ -18,6 +18,7 @@ from scripts.processes.child import Child
 from scripts.processes.ports import free_port
 from sync_server.app import ServerRuntime, build_runtime
 from sync_server.config import load
+from sync_server.plumbing.event_key import EventKey
 
 POSTGRES_PROCESSES = 2
 
@@ -54,6 +55,11 @@ class MeasuredServer:
     def event(self) -> int:
         """The number of the demo event."""
         return int(self.demo["event"]["number"])
+
+    @property
+    def event_key(self) -> EventKey:
+        """What names the demo event's rows."""
+        return EventKey(self.demo["organisation"]["id"], self.demo["event"]["id"])
 
     def create(self) -> None:
         """Create the schema and the demo organisation, as an operator does."""

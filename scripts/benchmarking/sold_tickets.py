@@ -28,7 +28,7 @@ def put_tickets(server: MeasuredServer, count: int, *, named: bool = False) -> N
     with server.runtime() as runtime:
         while batch := [row for _, row in zip(range(BATCH), rows, strict=False)]:
             with runtime.parts.database.writing() as session:
-                revisions.put(session, server.event, batch)
+                revisions.put(session, server.event_key, batch)
 
 
 def issue_tickets(server: MeasuredServer, count: int) -> list[str]:

@@ -24,13 +24,13 @@ def conflicts(event_id: str) -> str:
     find = queries.all_conflicts if everything else queries.open_conflicts
     with parts().database.reading() as session:
         event = events.event(session, current_organisation(), event_id)
-        rows = find(session, current_organisation(), event.number)
+        rows = find(session, event.key)
         context = {
             "names": devices.names(session, current_organisation()),
             "gates": {gate.number: gate.code for gate in events.gate_rows(session, event)},
-            "decisions": gate_decisions.of_event(session, current_organisation(), event.number),
+            "decisions": gate_decisions.of_event(session, event.key),
             "supervisors": {row.number: row.name for row in accounts.supervisors(session, current_organisation())},
-            "numbers": ticket_numbers(session, event.number, {row.ticket for row in rows}),
+            "numbers": ticket_numbers(session, event.key, {row.ticket for row in rows}),
         }
     return render_page("conflicts.html", event=event, conflicts=rows, everything=everything, **context)
 
@@ -49,5 +49,5 @@ def resolve(conflict_id: str) -> WerkzeugResponse:
             by=current_principal().name,
             now=parts().clock(),
         )
-        event = events.details_by_number(session, row.event)
-    return redirect(url_for("admin.conflicts", event_id=event.id) if event else url_for("admin.events"))
+        event_id = row.event_id
+    return redirect(url_for("admin.conflicts", event_id=event_id))

@@ -62,7 +62,7 @@ def device(device_id: str) -> str:
         ]
         journal = scans.journal_states(session, current_organisation()).get(view.device.number, EMPTY_JOURNAL)
         lost = gaps.lost(session, current_organisation()).get(view.device.number)
-        code = queries.latest_code(session, device_id)
+        code = queries.latest_code(session, current_organisation(), device_id)
     context = {"journal": journal, "lost": lost, "code": code}
     state = codes.state_of(code, parts().clock())
     return render_page("device.html", view=view, chosen=chosen, choices=choices, code_state=state, **context)
@@ -97,7 +97,7 @@ def enrolment_state(device_id: str) -> str:
     """The state of the latest code: a fragment of the code's page, refreshed every two seconds."""
     with parts().database.reading() as session:
         found = queries.get(session, current_organisation(), device_id)
-        code = queries.latest_code(session, device_id)
+        code = queries.latest_code(session, current_organisation(), device_id)
     return render_page("enrolment.html", device=found, code=code, state=codes.state_of(code, parts().clock()))
 
 
@@ -145,6 +145,9 @@ def _work(session: Session, event_id: str) -> EventAssignment:
 
 
 def _stale(session: Session, views: Iterable[queries.DeviceView]) -> dict[tuple[int, int], int]:
-    """Since when event data on devices has been out of date, by event and revision."""
+    """Since when event data on devices has been out of date, by event number and revision."""
     held = {(row["event"], row["revision"]) for view in views if view.report for row in view.report.rows}
-    return versions.stale_since(session, held)
+    ids = events.ids(session, current_organisation(), {number for number, _ in held})
+    known = {(ids[number], revision): (number, revision) for number, revision in held if number in ids}
+    since = versions.stale_since(session, current_organisation(), known)
+    return {known[named]: at for named, at in since.items()}

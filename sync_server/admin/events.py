@@ -83,8 +83,8 @@ def event_scans(event_id: str) -> str:
     """The latest scans uploaded by gates."""
     with parts().database.reading() as session:
         row = queries.event(session, current_organisation(), event_id)
-        rows = scans.recent(session, current_organisation(), row.number, PAGE_SIZE)
+        rows = scans.recent(session, row.key, PAGE_SIZE)
         names = devices.names(session, current_organisation())
         gates = {gate.number: gate.code for gate in queries.gate_rows(session, row)}
-        numbers = ticket_numbers(session, row.number, {scan.ticket for scan in rows})
+        numbers = ticket_numbers(session, row.key, {scan.ticket for scan in rows})
     return render_page("scans.html", event=row, scans=rows, names=names, gates=gates, numbers=numbers)

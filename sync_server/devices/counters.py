@@ -13,9 +13,9 @@ from sync_server.plumbing.sql.bulk import insert_many
 WINDOW = 64
 
 
-def take(session: Session, device_number: int, channel: str, counter: int) -> None:
+def take(session: Session, organisation_id: str, device_number: int, channel: str, counter: int) -> None:
     """Mark a counter as used; raises Conflict, with the highest one used, where it was used or is too old."""
-    row = _locked(session, device_number, channel)
+    row = _locked(session, organisation_id, device_number, channel)
     before = CounterWindow(WINDOW, row.highest, int.from_bytes(row.seen, "big"))
     after, is_new = before.accept(counter)
     if not is_new:
@@ -29,13 +29,13 @@ def take(session: Session, device_number: int, channel: str, counter: int) -> No
     session.flush()
 
 
-def _locked(session: Session, device_number: int, channel: str) -> RequestCounter:
-    here = RequestCounter.device_number == device_number, RequestCounter.channel == channel
-    locked = select(RequestCounter).where(*here).with_for_update()
+def _locked(session: Session, organisation_id: str, device_number: int, channel: str) -> RequestCounter:
+    key = {"organisation_id": organisation_id, "device_number": device_number, "channel": channel}
+    locked = select(RequestCounter).filter_by(**key).with_for_update()
     row = session.scalars(locked).one_or_none()
     if row is None:
         # Two first requests may come at once: the second waits here for the first one's row.
-        initial = {"device_number": device_number, "channel": channel, "highest": 0, "seen": bytes(WINDOW // 8)}
+        initial = key | {"highest": 0, "seen": bytes(WINDOW // 8)}
         insert_many(session, RequestCounter, [initial], "ON CONFLICT DO NOTHING")
         row = session.scalars(locked).one()
     return row

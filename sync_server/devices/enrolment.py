@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sqlalchemy import update
+from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from shared import enrolment
@@ -122,11 +122,16 @@ def _require_key_is_new(session: Session, public: bytes, device: Device) -> None
 
 
 def _locked(session: Session, code_id: bytes) -> EnrolmentCode | None:
-    return session.get(EnrolmentCode, code_id, with_for_update=True)
+    # A machine sends nothing that tells its organisation: the code does.
+    found = select(EnrolmentCode.organisation_id).where(EnrolmentCode.code_id == code_id)
+    organisation_id = session.scalar(found)
+    named = organisation_id, code_id
+    return session.get(EnrolmentCode, named, with_for_update=True) if organisation_id else None
 
 
 def _withdraw_codes(session: Session, device: Device, now: Millis) -> None:
     still_open = (
+        EnrolmentCode.organisation_id == device.organisation_id,
         EnrolmentCode.device_id == device.id,
         EnrolmentCode.used_at.is_(None),
         EnrolmentCode.withdrawn_at.is_(None),

@@ -4,10 +4,24 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import JSON, BigInteger, ForeignKey, Index, LargeBinary, String, Text, UniqueConstraint
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    ForeignKey,
+    ForeignKeyConstraint,
+    Index,
+    LargeBinary,
+    String,
+    Text,
+    UniqueConstraint,
+)
 from sqlalchemy.orm import Mapped, mapped_column
 
 from sync_server.plumbing.sql.tables import Base
+
+
+def _of_device() -> ForeignKeyConstraint:
+    return ForeignKeyConstraint(["organisation_id", "device_id"], ["devices.organisation_id", "devices.id"])
 
 
 class Device(Base):
@@ -15,9 +29,10 @@ class Device(Base):
 
     __tablename__ = "devices"
 
+    organisation_id: Mapped[str] = mapped_column(ForeignKey("organisations.id"), primary_key=True)
     id: Mapped[str] = mapped_column(String(36), primary_key=True)
+    # A signed request names its device before the organisation is known, so numbers are unique in the installation.
     number: Mapped[int] = mapped_column(BigInteger, unique=True)
-    organisation_id: Mapped[str] = mapped_column(String(36), index=True)
     name: Mapped[str] = mapped_column(String(80))
     profile: Mapped[str] = mapped_column(String(20))
     public_key: Mapped[bytes | None] = mapped_column(LargeBinary(32))
@@ -26,23 +41,27 @@ class Device(Base):
     revoked_at: Mapped[int | None] = mapped_column(BigInteger)
     revoked_why: Mapped[str] = mapped_column(Text, default="")
 
+    __table_args__ = (UniqueConstraint("organisation_id", "number"),)
+
 
 class Assignment(Base):
     """What one device does at one event."""
 
     __tablename__ = "device_assignments"
-    __table_args__ = (UniqueConstraint("device_id", "event_number"),)
 
-    id: Mapped[str] = mapped_column(String(36), primary_key=True)
-    organisation_id: Mapped[str] = mapped_column(String(36), index=True)
-    device_id: Mapped[str] = mapped_column(ForeignKey("devices.id"))
-    event_id: Mapped[str] = mapped_column(String(36), index=True)
-    event_number: Mapped[int] = mapped_column(BigInteger)
+    organisation_id: Mapped[str] = mapped_column(String(36), primary_key=True)
+    device_id: Mapped[str] = mapped_column(String(36), primary_key=True)
+    event_id: Mapped[str] = mapped_column(String(36), primary_key=True)
     gate: Mapped[int | None] = mapped_column()
     gates_allowed: Mapped[list[int]] = mapped_column(JSON)
     zones: Mapped[list[int]] = mapped_column(JSON)
     direction: Mapped[str] = mapped_column(String(8))
     mode: Mapped[str] = mapped_column(String(8))
+
+    __table_args__ = (
+        _of_device(),
+        Index("ix_device_assignments_event", "organisation_id", "event_id"),
+    )
 
 
 class EnrolmentCode(Base):
@@ -50,9 +69,9 @@ class EnrolmentCode(Base):
 
     __tablename__ = "device_enrolment_codes"
 
+    organisation_id: Mapped[str] = mapped_column(String(36), primary_key=True)
     code_id: Mapped[bytes] = mapped_column(LargeBinary(8), primary_key=True)
-    organisation_id: Mapped[str] = mapped_column(String(36))
-    device_id: Mapped[str] = mapped_column(ForeignKey("devices.id"), index=True)
+    device_id: Mapped[str] = mapped_column(String(36))
     sealed: Mapped[bytes] = mapped_column(LargeBinary)
     created_at: Mapped[int] = mapped_column(BigInteger)
     expires_at: Mapped[int] = mapped_column(BigInteger)
@@ -61,16 +80,27 @@ class EnrolmentCode(Base):
     withdrawn_at: Mapped[int | None] = mapped_column(BigInteger)
     check_number: Mapped[str] = mapped_column(String(6), default="")
 
+    __table_args__ = (
+        _of_device(),
+        Index("ix_device_enrolment_codes_device", "organisation_id", "device_id"),
+        Index("ix_device_enrolment_codes_code_id", "code_id"),  # a machine sends nothing else
+    )
+
 
 class RequestCounter(Base):
     """The highest counter seen on one channel of a device, and which of the 64 below it were used."""
 
     __tablename__ = "device_request_counters"
 
+    organisation_id: Mapped[str] = mapped_column(String(36), primary_key=True)
     device_number: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
     channel: Mapped[str] = mapped_column(String(8), primary_key=True)
     highest: Mapped[int] = mapped_column(BigInteger)
     seen: Mapped[bytes] = mapped_column(LargeBinary(8))
+
+    __table_args__ = (
+        ForeignKeyConstraint(["organisation_id", "device_number"], ["devices.organisation_id", "devices.number"]),
+    )
 
 
 class DeviceReport(Base):
@@ -78,8 +108,8 @@ class DeviceReport(Base):
 
     __tablename__ = "device_reports"
 
-    device_id: Mapped[str] = mapped_column(ForeignKey("devices.id"), primary_key=True)
-    organisation_id: Mapped[str] = mapped_column(String(36), index=True)
+    organisation_id: Mapped[str] = mapped_column(String(36), primary_key=True)
+    device_id: Mapped[str] = mapped_column(String(36), primary_key=True)
     last_seen_at: Mapped[int] = mapped_column(BigInteger)
     software: Mapped[str] = mapped_column(String(40), default="")
     branch: Mapped[int] = mapped_column(BigInteger, default=0)
@@ -88,6 +118,11 @@ class DeviceReport(Base):
     clock_offset: Mapped[int | None] = mapped_column(BigInteger)
     clock_uncertainty: Mapped[int | None] = mapped_column(BigInteger)
     rows: Mapped[list[dict[str, Any]]] = mapped_column(JSON, default=list)
+
+    __table_args__ = (
+        _of_device(),
+        Index("ix_device_reports_seen", "organisation_id", "last_seen_at"),
+    )
 
 
 class ServerIdentity(Base):
@@ -99,6 +134,3 @@ class ServerIdentity(Base):
     public_key: Mapped[bytes] = mapped_column(LargeBinary(32))
     sealed: Mapped[bytes] = mapped_column(LargeBinary)
     created_at: Mapped[int] = mapped_column(BigInteger)
-
-
-Index("ix_device_reports_seen", DeviceReport.organisation_id, DeviceReport.last_seen_at)

@@ -1,17 +1,19 @@
-"""Reads of devices, within one organisation except where a signed request names a device by number."""
+"""Reads of devices, within one organisation but for a request that names only the device."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import ColumnElement, and_, select
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
 from shared.errors import NotFound
 from sync_server.devices.models import Assignment, Device, DeviceReport, EnrolmentCode
 from sync_server.devices.rules import DeviceState, EventAssignment, state_of
+from sync_server.events import queries as events
+from sync_server.plumbing.event_key import EventKey
 
 NO_DEVICE = "There is no such device."
 
@@ -45,7 +47,7 @@ class DeviceView:
 
 
 def by_number(session: Session, number: int) -> EnrolledDevice | None:
-    """The enrolled device of that number, revoked or not."""
+    """The enrolled device of that number, revoked or not; its organisation is known from here on."""
     columns = (
         Device.id,
         Device.number,
@@ -61,8 +63,8 @@ def by_number(session: Session, number: int) -> EnrolledDevice | None:
 
 def get(session: Session, organisation_id: str, device_id: str) -> Device:
     """One device; NotFound for another organisation's too."""
-    device = session.get(Device, device_id)
-    if device is None or device.organisation_id != organisation_id:
+    device = session.get(Device, (organisation_id, device_id))
+    if device is None:
         raise NotFound(NO_DEVICE, code="device_not_found")
     return device
 
@@ -70,7 +72,8 @@ def get(session: Session, organisation_id: str, device_id: str) -> Device:
 def view(session: Session, organisation_id: str, device_id: str) -> DeviceView:
     """One device with its last report and its assignments."""
     device = get(session, organisation_id, device_id)
-    return _view(device, session.get(DeviceReport, device.id), assignments(session, device.id))
+    report = session.get(DeviceReport, (organisation_id, device_id))
+    return _view(device, report, assignments(session, organisation_id, device_id))
 
 
 def views(session: Session, organisation_id: str) -> list[DeviceView]:
@@ -85,18 +88,17 @@ def views(session: Session, organisation_id: str) -> list[DeviceView]:
 
 def _assignments_by_device(session: Session, organisation_id: str) -> dict[str, list[EventAssignment]]:
     works: dict[str, list[EventAssignment]] = {}
-    assigned = select(Assignment).where(Assignment.organisation_id == organisation_id)
-    for row in session.scalars(assigned.order_by(Assignment.event_number)):
-        works.setdefault(row.device_id, []).append(_assignment(row))
+    for row, assignment in _assigned(session, Assignment.organisation_id == organisation_id):
+        works.setdefault(row.device_id, []).append(assignment)
     return works
 
 
-def views_of_event(session: Session, organisation_id: str, event_number: int) -> list[DeviceView]:
+def views_of_event(session: Session, event: EventKey) -> list[DeviceView]:
     """The devices assigned to an event."""
     return [
         each
-        for each in views(session, organisation_id)
-        if any(assigned.event_number == event_number for assigned in each.assignments)
+        for each in views(session, event.organisation_id)
+        if any(assigned.event_id == event.event_id for assigned in each.assignments)
     ]
 
 
@@ -104,26 +106,31 @@ def _view(device: Device, report: DeviceReport | None, works: tuple[EventAssignm
     return DeviceView(device, state_of(device.enrolled_at, device.revoked_at), report, works)
 
 
-def assignments(session: Session, device_id: str) -> tuple[EventAssignment, ...]:
-    """The assignments of a device, by event."""
-    found = select(Assignment).where(Assignment.device_id == device_id).order_by(Assignment.event_number)
-    return tuple(_assignment(row) for row in session.scalars(found))
+def assignments(session: Session, organisation_id: str, device_id: str) -> tuple[EventAssignment, ...]:
+    """The assignments of a device, by event number."""
+    return tuple(assignment for _, assignment in _assigned(session, _of(Assignment, organisation_id, device_id)))
 
 
-def _assignment(row: Assignment) -> EventAssignment:
+def _assigned(session: Session, chosen: ColumnElement[bool]) -> list[tuple[Assignment, EventAssignment]]:
+    rows = session.scalars(select(Assignment).where(chosen)).all()
+    numbers = events.numbers(session, rows[0].organisation_id, {row.event_id for row in rows}) if rows else {}
+    in_order = sorted(rows, key=lambda row: numbers[row.event_id])
+    return [(row, _assignment(row, numbers[row.event_id])) for row in in_order]
+
+
+def _assignment(row: Assignment, number: int) -> EventAssignment:
     gates, zones = tuple(row.gates_allowed), tuple(row.zones)
-    return EventAssignment(row.event_id, row.event_number, row.gate, gates, zones, row.direction, row.mode)
+    return EventAssignment(row.event_id, number, row.gate, gates, zones, row.direction, row.mode)
 
 
-def event_numbers(session: Session, device_id: str) -> frozenset[int]:
-    """The events whose rows a device may hold."""
-    return frozenset(session.scalars(select(Assignment.event_number).where(Assignment.device_id == device_id)))
+def assigned_events(session: Session, organisation_id: str, device_id: str) -> dict[int, str]:
+    """The ids of the events whose rows a device may hold, by number."""
+    assigned = select(Assignment.event_id).where(_of(Assignment, organisation_id, device_id))
+    return {number: event_id for event_id, number in events.numbers(session, organisation_id, assigned).items()}
 
 
-def organisation_of(session: Session, device_numbers: set[int]) -> dict[int, str]:
-    """The organisation of each of these devices."""
-    found = select(Device.number, Device.organisation_id).where(Device.number.in_(device_numbers))
-    return dict(session.execute(found).all())
+def _of(table: Any, organisation_id: str, device_id: str) -> ColumnElement[bool]:
+    return and_(table.organisation_id == organisation_id, table.device_id == device_id)
 
 
 def names(session: Session, organisation_id: str) -> dict[int, str]:
@@ -132,24 +139,25 @@ def names(session: Session, organisation_id: str) -> dict[int, str]:
     return dict(session.execute(found).all())
 
 
-def latest_code(session: Session, device_id: str) -> EnrolmentCode | None:
+def latest_code(session: Session, organisation_id: str, device_id: str) -> EnrolmentCode | None:
     """The most recent code of a device, open or not."""
     newest = EnrolmentCode.created_at.desc(), EnrolmentCode.withdrawn_at.is_not(None)
-    found = select(EnrolmentCode).where(EnrolmentCode.device_id == device_id).order_by(*newest)
+    found = select(EnrolmentCode).where(_of(EnrolmentCode, organisation_id, device_id)).order_by(*newest)
     return session.scalars(found.limit(1)).first()
 
 
 def holder_of_key(session: Session, public_key: bytes) -> str | None:
-    """The device that has this key."""
+    """The device of any organisation that has this key: one key is never two devices."""
     return session.scalar(select(Device.id).where(Device.public_key == public_key))
 
 
-def reported_rows(session: Session, device_id: str) -> list[dict[str, Any]]:
+def reported_rows(session: Session, organisation_id: str, device_id: str) -> list[dict[str, Any]]:
     """How current a device's rows were at its last report."""
-    return session.scalar(select(DeviceReport.rows).where(DeviceReport.device_id == device_id)) or []
+    return session.scalar(select(DeviceReport.rows).where(_of(DeviceReport, organisation_id, device_id))) or []
 
 
-def access_state(session: Session, device_id: str) -> tuple[str, bool]:
+def access_state(session: Session, organisation_id: str, device_id: str) -> tuple[str, bool]:
     """A device's profile, and whether it is revoked."""
-    profile, revoked_at = session.execute(select(Device.profile, Device.revoked_at).where(Device.id == device_id)).one()
+    mine = Device.organisation_id == organisation_id, Device.id == device_id
+    profile, revoked_at = session.execute(select(Device.profile, Device.revoked_at).where(*mine)).one()
     return profile, revoked_at is not None

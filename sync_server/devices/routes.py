@@ -113,7 +113,7 @@ def enrolment_state(device_id: str) -> schemas.EnrolmentOut:
     """The state of the latest code, and the check number to compare with the gate's screen."""
     with parts().database.reading() as session:
         found = queries.get(session, organisation(), device_id)
-        code = queries.latest_code(session, found.id)
+        code = queries.latest_code(session, organisation(), found.id)
     return schemas.EnrolmentOut(
         state=codes.state_of(code, parts().clock()),
         check_number=code.check_number if code else "",

@@ -19,6 +19,7 @@ from sync_server.devices.models import Assignment, Device, DeviceReport
 from sync_server.devices.rules import EventAssignment
 from sync_server.outbox import service as outbox
 from sync_server.plumbing.database import database_of
+from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.principals import ActionContext, Actor
 from sync_server.revisions import service as revisions
 
@@ -88,9 +89,10 @@ def assign(
         raise Conflict("This device has been revoked. Create a new device instead.", code="device_revoked")
     if len({each.event_id for each in assignments}) != len(assignments):
         raise InvalidRequest("A device can have one assignment per event.", field="assignments")
-    before = [asdict(each) for each in queries.assignments(session, device.id)]
-    session.execute(delete(Assignment).where(Assignment.device_id == device.id))
-    session.add_all(_assignment(session, device, each, now) for each in assignments)
+    before = [asdict(each) for each in queries.assignments(session, device.organisation_id, device.id)]
+    mine = Assignment.organisation_id == device.organisation_id, Assignment.device_id == device.id
+    session.execute(delete(Assignment).where(*mine))
+    session.add_all(_assignment(device, each) for each in assignments)
     session.flush()
     _put_rows(session, device)
     after = {"assignments": [asdict(each) for each in assignments]}
@@ -128,10 +130,12 @@ def store_report(session: Session, device_id: str, organisation_id: str, report:
     _report(session, device_id, organisation_id, now, asdict(report) | {"rows": [dict(row) for row in report.rows]})
 
 
-def store_reported_rows(session: Session, device_id: str, rows: Sequence[Mapping[str, Any]]) -> None:
+def store_reported_rows(
+    session: Session, organisation_id: str, device_id: str, rows: Sequence[Mapping[str, Any]]
+) -> None:
     """Store how current a device's rows are, as its requests for changes say."""
-    stored = [dict(row) for row in rows]
-    session.execute(update(DeviceReport).where(DeviceReport.device_id == device_id).values(rows=stored))
+    mine = DeviceReport.organisation_id == organisation_id, DeviceReport.device_id == device_id
+    session.execute(update(DeviceReport).where(*mine).values(rows=[dict(row) for row in rows]))
 
 
 def _report(session: Session, device_id: str, organisation_id: str, now: Millis, changes: dict[str, Any]) -> None:
@@ -139,7 +143,8 @@ def _report(session: Session, device_id: str, organisation_id: str, now: Millis,
     initial = {"software": "", "branch": 0, "last_seq": 0, "unsent": 0, "rows": []} | row | changes
     dialect = sqlite if database_of(session).embedded else postgresql
     statement = dialect.insert(DeviceReport).values(initial)
-    session.execute(statement.on_conflict_do_update(index_elements=["device_id"], set_=changes | {"last_seen_at": now}))
+    key = ["organisation_id", "device_id"]
+    session.execute(statement.on_conflict_do_update(index_elements=key, set_=changes | {"last_seen_at": now}))
 
 
 def _checked_name(name: str) -> str:
@@ -156,13 +161,11 @@ def _free_number(session: Session) -> int:
             return number
 
 
-def _assignment(session: Session, device: Device, work: EventAssignment, now: Millis) -> Assignment:
+def _assignment(device: Device, work: EventAssignment) -> Assignment:
     return Assignment(
-        id=uuid7(now, database_of(session).entropy),
         organisation_id=device.organisation_id,
         device_id=device.id,
         event_id=work.event_id,
-        event_number=work.event_number,
         gate=work.gate,
         gates_allowed=list(work.gates_allowed),
         zones=list(work.zones),
@@ -176,8 +179,8 @@ def _put_rows(session: Session, device: Device) -> None:
     if device.public_key is None:
         return
     row = DeviceRow(device.number, device.name, device.public_key, device.revoked_at is not None)
-    for work in queries.assignments(session, device.id):
-        revisions.put(session, work.event_number, [row])
+    for work in queries.assignments(session, device.organisation_id, device.id):
+        revisions.put(session, EventKey(device.organisation_id, work.event_id), [row])
 
 
 def _record(session: Session, device: Device, change: _Change) -> None:

@@ -19,6 +19,7 @@ from sqlalchemy import (
 from sqlalchemy.orm import Mapped, mapped_column
 
 from shared.clock import Millis
+from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.sql.tables import Base
 
 _EMPTY = text("''")
@@ -91,6 +92,11 @@ class EventRecord(Base):
     cover_alts: Mapped[dict[str, Any]] = mapped_column(JSON, default=dict, server_default=text("'{}'"))  # by id
     participants_elsewhere: Mapped[bool] = mapped_column(default=False, server_default=false())
     queue_seq: Mapped[int] = mapped_column(default=0, server_default=text("0"))
+
+    @property
+    def key(self) -> EventKey:
+        """What names the event's rows in other tables."""
+        return EventKey(self.organisation_id, self.id)
 
     __table_args__ = (
         UniqueConstraint("organisation_id", "slug"),

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from sqlalchemy import ColumnElement, and_, func, or_, select
+from sqlalchemy import ColumnElement, Select, and_, func, or_, select
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
@@ -16,6 +16,7 @@ from shared.snapshot import GateRow
 from sync_server.events.models import EventRecord, GateZonesRecord, ZoneRecord
 from sync_server.events.snapshot_rows import days
 from sync_server.plumbing.api.pagination import Page, decode_cursor, paginate
+from sync_server.plumbing.event_key import EventKey
 from sync_server.venues import queries as venues
 
 VISIBLE_STATUSES: Final = tuple(status.value for status in EventStatus if ALLOWS[status].show)
@@ -228,16 +229,27 @@ class EventDetails:
     gates: tuple[int, ...]
     days: int
 
+    @property
+    def key(self) -> EventKey:
+        """What names the event's rows."""
+        return EventKey(self.organisation_id, self.id)
+
 
 def details(session: Session, organisation_id: str, event_id: str) -> EventDetails:
     """The details of an event of this organisation, or NotFound."""
     return _details(session, event(session, organisation_id, event_id))
 
 
-def details_by_number(session: Session, number: int) -> EventDetails | None:
-    """The details by the number in ticket codes; the caller checks the organisation."""
-    row = session.execute(select(EventRecord).where(EventRecord.number == number)).scalar_one_or_none()
-    return None if row is None else _details(session, row)
+def ids(session: Session, organisation_id: str, numbers: Collection[int]) -> dict[int, str]:
+    """The ids of an organisation's events by number, as tickets and gates name them; other numbers are omitted."""
+    here = EventRecord.organisation_id == organisation_id, EventRecord.number.in_(numbers)
+    return dict(session.execute(select(EventRecord.number, EventRecord.id).where(*here)).all())
+
+
+def numbers(session: Session, organisation_id: str, event_ids: Collection[str] | Select[str]) -> dict[str, int]:
+    """The numbers of an organisation's events by id; the ids may be a query."""
+    here = EventRecord.organisation_id == organisation_id, EventRecord.id.in_(event_ids)
+    return dict(session.execute(select(EventRecord.id, EventRecord.number).where(*here)).all())
 
 
 def _details(session: Session, row: EventRecord) -> EventDetails:

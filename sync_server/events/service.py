@@ -103,7 +103,7 @@ def _default_doors_at(row: EventRecord, settings: Mapping[str, Any]) -> Millis |
 
 
 def _publish_first_rows(session: Session, row: EventRecord, context: ActionContext, origin: dict[str, Any]) -> None:
-    revisions.open_head(session, row.number)
+    revisions.open_head(session, row.key)
     put_rows(session, row, own_rows(row))
     put_rows(session, row, queries.gate_rows(session, row))
     put_rows(session, row, accounts.supervisor_rows(session, row.organisation_id))
@@ -304,7 +304,7 @@ def _send_if_sold_out_changed(session: Session, row: Any, more: int) -> None:
 
 def put_rows(session: Session, event: EventRecord, rows: Iterable[AnyRow | Row]) -> None:
     """Add rows to the event's snapshot, from which its gates take them."""
-    revisions.put(session, event.number, rows)
+    revisions.put(session, event.key, rows)
 
 
 def record_change(

@@ -9,10 +9,11 @@ from sqlalchemy.orm import Session
 
 from shared.clock import Millis
 from shared.movements import span_of_today
-from shared.snapshot import EventRow, GateRow, RowKind, unpack
+from shared.snapshot import GateRow, RowKind, unpack
 from sync_server.devices import queries as devices
 from sync_server.devices.rules import DeviceState, is_silent
 from sync_server.events.queries import EventDetails
+from sync_server.plumbing.event_key import EventKey
 from sync_server.revisions import queries as revisions
 from sync_server.scans import queries as scans
 from sync_server.scans.queries import Count
@@ -56,11 +57,11 @@ class EventCounters:
 
 def event_counters(session: Session, facts: EventDetails, now: Millis) -> EventCounters:
     """The counters of an event now; the caller has checked who may see it."""
-    counts = scans.counts(session, facts.number)
-    occupancy = scans.occupancy(session, facts.number, _counts_from(session, facts.number, now))
-    conflicts = scans.open_conflict_counts(session, facts.organisation_id).get(facts.number, 0)
+    counts = scans.counts(session, facts.key)
+    occupancy = scans.occupancy(session, facts.key, _counts_from(session, facts.key, now))
+    conflicts = scans.open_conflict_counts(session, facts.organisation_id).get(facts.id, 0)
     enrolled, silent, since = _silence(session, facts, now)
-    gates = _gates(session, facts.number, counts, occupancy.by_gate)
+    gates = _gates(session, facts.key, counts, occupancy.by_gate)
     entries, exits, refused = _sums(counts)
     numbers = (
         facts.status,
@@ -93,11 +94,10 @@ def _gates_state(gates: tuple[GateCounters, ...]) -> str:
     return "".join("o" if gate.open else "c" for gate in gates)
 
 
-def _counts_from(session: Session, event: int, now: Millis) -> Millis:
+def _counts_from(session: Session, event: EventKey, now: Millis) -> Millis:
     """From when guests count as inside: the start of the event day, if the event empties at cut-over."""
-    row = revisions.row_at_revision(session, event, RowKind.EVENT, event, _NEWEST)
-    event_row = unpack(row) if row else None
-    if not isinstance(event_row, EventRow):
+    event_row = revisions.event_row(session, event)
+    if event_row is None:
         return 0
     day_start = span_of_today(event_row.days, now)[0] if event_row.cutover_empties else 0
     return max(day_start, event_row.counts_from or 0)
@@ -105,7 +105,7 @@ def _counts_from(session: Session, event: int, now: Millis) -> Millis:
 
 def _silence(session: Session, facts: EventDetails, now: Millis) -> tuple[int, int, Millis | None]:
     """How many devices are enrolled, how many of them are silent, and when one of those was last seen."""
-    views = devices.views_of_event(session, facts.organisation_id, facts.number)
+    views = devices.views_of_event(session, facts.key)
     enrolled = [view for view in views if view.state is DeviceState.ENROLLED]
     last_seen = [view.report.last_seen_at if view.report else None for view in enrolled]
     silent = [at for at in last_seen if is_silent(now, at)]
@@ -126,7 +126,7 @@ def _refusals(counts: list[Count]) -> dict[str, int]:
     return dict(refusals.most_common())
 
 
-def _gates(session: Session, event: int, counts: list[Count], inside: dict[int, int]) -> tuple[GateCounters, ...]:
+def _gates(session: Session, event: EventKey, counts: list[Count], inside: dict[int, int]) -> tuple[GateCounters, ...]:
     rows = [unpack(row) for row in revisions.rows_at_revision(session, event, RowKind.GATE, _NEWEST)]
     gates = {row.number: row for row in rows if isinstance(row, GateRow)}
     numbers = sorted({*gates, *(count.gate for count in counts)})

@@ -155,8 +155,8 @@ def table_of(name: str, metadata: MetaData) -> Table | None:
 
 
 def _has_id(table: Table) -> bool:
-    """Whether the primary key is a single id."""
-    return [column.name for column in table.primary_key.columns] == ["id"]
+    """Whether rows are named by an id, alone or within their organisation."""
+    return [column.name for column in table.primary_key.columns if column.name != TENANT_COLUMN] == ["id"]
 
 
 def tenant_column(table: Table) -> Column[Any]:

@@ -7,12 +7,13 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
 from shared.clock import MonotonicClock
+from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.messaging.bus import Bus, Notification
 
 HeadPosition = tuple[int, int]
 """The revision and the arrival number up to which somebody knows an event."""
 
-Heads = Callable[[Iterable[int]], Mapping[int, HeadPosition]]
+Heads = Callable[[Iterable[EventKey]], Mapping[EventKey, HeadPosition]]
 
 HEADS: Final = "revisions:heads"
 LOOK_EVERY_S: Final = 5.0
@@ -27,17 +28,17 @@ class HeadNotifier:
         """`heads` reads the current heads of these events from the database."""
         self._read_heads = heads
         self._monotonic = monotonic
-        self._heads: dict[int, HeadPosition] = {}
-        self._awaited: dict[int, int] = {}  # event number: how many threads wait for it
+        self._heads: dict[EventKey, HeadPosition] = {}
+        self._awaited: dict[EventKey, int] = {}  # how many threads wait for it
         self._look_due_at = 0
         self._look_lock = threading.Lock()
         self._moved = threading.Condition()
         self._bus = bus
         bus.subscribe([HEADS], self._receive)
 
-    def notify(self, event_number: int, *, revision: int = 0, arrivals: int = 0) -> None:
+    def notify(self, event: EventKey, *, revision: int = 0, arrivals: int = 0) -> None:
         """Report the head of an event and wake those who wait for it; older heads are ignored."""
-        self._bus.publish(HEADS, {"event": event_number, "revision": revision, "arrivals": arrivals})
+        self._bus.publish(HEADS, {"event": list(event), "revision": revision, "arrivals": arrivals})
 
     def _receive(self, notification: Notification | None) -> None:
         with self._moved:
@@ -45,7 +46,7 @@ class HeadNotifier:
                 self._look_due_at = 0
             else:
                 head = notification.body
-                self._note(int(head["event"]), (int(head["revision"]), int(head["arrivals"])))
+                self._note(EventKey(*head["event"]), (int(head["revision"]), int(head["arrivals"])))
             self._moved.notify_all()
 
     def wake_all(self) -> None:
@@ -53,7 +54,7 @@ class HeadNotifier:
         with self._moved:
             self._moved.notify_all()
 
-    def wait(self, seen: Mapping[int, HeadPosition], timeout_s: float, stop: threading.Event) -> bool:
+    def wait(self, seen: Mapping[EventKey, HeadPosition], timeout_s: float, stop: threading.Event) -> bool:
         """Wait until one of these events is beyond what was seen; False after the timeout or at a stop."""
         until = self._monotonic() + int(timeout_s * _NANOS)
         self._enter(seen)
@@ -70,35 +71,35 @@ class HeadNotifier:
         finally:
             self._leave(seen)
 
-    def _note(self, event_number: int, head: HeadPosition) -> None:
-        revision, arrivals = self._heads.get(event_number, (0, 0))
-        self._heads[event_number] = max(revision, head[0]), max(arrivals, head[1])
+    def _note(self, event: EventKey, head: HeadPosition) -> None:
+        revision, arrivals = self._heads.get(event, (0, 0))
+        self._heads[event] = max(revision, head[0]), max(arrivals, head[1])
 
-    def _has_moved(self, seen: Mapping[int, HeadPosition]) -> bool:
+    def _has_moved(self, seen: Mapping[EventKey, HeadPosition]) -> bool:
         with self._moved:
-            return any(self._beyond(event_number, position) for event_number, position in seen.items())
+            return any(self._beyond(event, position) for event, position in seen.items())
 
-    def _beyond(self, event_number: int, position: HeadPosition) -> bool:
-        revision, arrivals = self._heads.get(event_number, (0, 0))
+    def _beyond(self, event: EventKey, position: HeadPosition) -> bool:
+        revision, arrivals = self._heads.get(event, (0, 0))
         return revision > position[0] or arrivals > position[1]
 
-    def _pause(self, seen: Mapping[int, HeadPosition], seconds: float) -> None:
+    def _pause(self, seen: Mapping[EventKey, HeadPosition], seconds: float) -> None:
         with self._moved:
-            if not any(self._beyond(event_number, position) for event_number, position in seen.items()):
+            if not any(self._beyond(event, position) for event, position in seen.items()):
                 self._moved.wait(seconds)
 
-    def _enter(self, events: Iterable[int]) -> None:
+    def _enter(self, events: Iterable[EventKey]) -> None:
         with self._moved:
-            for event_number in events:
-                self._awaited[event_number] = self._awaited.get(event_number, 0) + 1
-                self._heads.setdefault(event_number, (0, 0))
+            for event in events:
+                self._awaited[event] = self._awaited.get(event, 0) + 1
+                self._heads.setdefault(event, (0, 0))
 
-    def _leave(self, events: Iterable[int]) -> None:
+    def _leave(self, events: Iterable[EventKey]) -> None:
         with self._moved:
-            for event_number in events:
-                self._awaited[event_number] -= 1
-                if not self._awaited[event_number]:
-                    del self._awaited[event_number]
+            for event in events:
+                self._awaited[event] -= 1
+                if not self._awaited[event]:
+                    del self._awaited[event]
 
     def _look_if_due(self) -> None:
         """Read the heads for all waiting threads, where notifications may be missing: one thread at a time."""
@@ -117,7 +118,7 @@ class HeadNotifier:
         heads = self._read_heads(events)
         with self._moved:
             before = dict(self._heads)
-            for event_number, head in heads.items():
-                self._note(event_number, head)
+            for event, head in heads.items():
+                self._note(event, head)
             if self._heads != before:
                 self._moved.notify_all()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import BigInteger, Index, LargeBinary, SmallInteger
+from sqlalchemy import BigInteger, Index, LargeBinary, SmallInteger, String
 from sqlalchemy.orm import Mapped, mapped_column
 
 from shared.clock import Millis
@@ -24,7 +24,8 @@ class HeadRow(Base):
 
     __tablename__ = "event_heads"
 
-    event_number: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+    organisation_id: Mapped[str] = mapped_column(String(36), primary_key=True)
+    event_id: Mapped[str] = mapped_column(String(36), primary_key=True)
     revision: Mapped[int] = mapped_column(BigInteger)
     digest: Mapped[bytes] = mapped_column(LargeBinary(16))
     arrivals: Mapped[int] = mapped_column(BigInteger)
@@ -38,13 +39,14 @@ class RevisionRow(Base):
 
     __tablename__ = "event_revisions"
 
-    event_number: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+    organisation_id: Mapped[str] = mapped_column(String(36), primary_key=True)
+    event_id: Mapped[str] = mapped_column(String(36), primary_key=True)
     revision: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
     digest: Mapped[bytes] = mapped_column(LargeBinary(16))
     at: Mapped[Millis] = mapped_column(BigInteger)
     changed: Mapped[int]
 
-    __table_args__ = (Index("ix_event_revisions_at", "event_number", "at"),)
+    __table_args__ = (Index("ix_event_revisions_at", "organisation_id", "event_id", "at"),)
 
 
 class SnapshotRow(Base):
@@ -52,13 +54,14 @@ class SnapshotRow(Base):
 
     __tablename__ = "snapshot_rows"
 
-    event_number: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+    organisation_id: Mapped[str] = mapped_column(String(36), primary_key=True)
+    event_id: Mapped[str] = mapped_column(String(36), primary_key=True)
     kind: Mapped[int] = mapped_column(SmallInteger, primary_key=True, autoincrement=False)
     key: Mapped[int] = mapped_column(Unsigned64, primary_key=True, autoincrement=False)
     body: Mapped[bytes | None] = mapped_column(LargeBinary)
     revision: Mapped[int] = mapped_column(BigInteger)
 
-    __table_args__ = (Index("ix_snapshot_rows_revision", "event_number", "revision"),)
+    __table_args__ = (Index("ix_snapshot_rows_revision", "organisation_id", "event_id", "revision"),)
 
 
 class SupersededRow(Base):
@@ -66,11 +69,12 @@ class SupersededRow(Base):
 
     __tablename__ = "snapshot_history"
 
-    event_number: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+    organisation_id: Mapped[str] = mapped_column(String(36), primary_key=True)
+    event_id: Mapped[str] = mapped_column(String(36), primary_key=True)
     kind: Mapped[int] = mapped_column(SmallInteger, primary_key=True, autoincrement=False)
     key: Mapped[int] = mapped_column(Unsigned64, primary_key=True, autoincrement=False)
     revision: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
     until: Mapped[int] = mapped_column(BigInteger)
     body: Mapped[bytes | None] = mapped_column(LargeBinary)
 
-    __table_args__ = (Index("ix_snapshot_history_revision", "event_number", "revision"),)
+    __table_args__ = (Index("ix_snapshot_history_revision", "organisation_id", "event_id", "revision"),)

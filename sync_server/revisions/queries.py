@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import Select, and_, func, or_, select
+from sqlalchemy import Select, and_, func, or_, select, tuple_
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
-from shared.snapshot import Position, Row, RowKind
+from shared.snapshot import EventRow, Position, Row, RowKind, unpack
+from sync_server.plumbing.event_key import EventKey
 from sync_server.revisions.head_notifier import HeadPosition
 from sync_server.revisions.models import HeadRow, LineageRow, RevisionRow, SnapshotRow, SupersededRow
 
@@ -51,52 +52,72 @@ def lineage_since(session: Session) -> Millis:
     return session.execute(select(LineageRow.since)).scalar_one_or_none() or 0
 
 
-def head(session: Session, event_number: int) -> Head | None:
+def head(session: Session, event: EventKey) -> Head | None:
     """The head of this event; None where there is no such event."""
-    row = session.execute(_head_columns().where(HeadRow.event_number == event_number)).first()
+    row = session.execute(_head_columns().where(event.of(HeadRow))).first()
     return None if row is None else Head(lineage(session), row.revision, row.digest, row.arrivals, row.settled_at)
 
 
-def heads(session: Session, event_numbers: Iterable[int]) -> Mapping[int, HeadPosition]:
-    """Revision and arrivals of these events, for the head notifier."""
-    found = session.execute(_head_columns().where(HeadRow.event_number.in_(list(event_numbers))))
-    return {row.event_number: (row.revision, row.arrivals) for row in found}
+def heads(session: Session, events: Iterable[EventKey]) -> Mapping[EventKey, HeadPosition]:
+    """Revision and arrivals of these events, for the head notifier: of all organisations in one question."""
+    named = tuple_(HeadRow.organisation_id, HeadRow.event_id)
+    columns = select(HeadRow.organisation_id, HeadRow.event_id, HeadRow.revision, HeadRow.arrivals)
+    rows = session.execute(columns.where(named.in_(list(events))))
+    return {
+        EventKey(organisation_id, event_id): (revision, arrivals)
+        for organisation_id, event_id, revision, arrivals in rows
+    }
 
 
-def rows_after(session: Session, event_number: int, after: int, limit: int) -> Changes | None:
+def arrivals(session: Session) -> Mapping[EventKey, int]:
+    """The last arrival number of every event with movements: of all organisations in one question."""
+    columns = select(HeadRow.organisation_id, HeadRow.event_id, HeadRow.arrivals)
+    rows = session.execute(columns.where(HeadRow.arrivals > 0))
+    return {EventKey(organisation_id, event_id): arrived for organisation_id, event_id, arrived in rows}
+
+
+def rows_after(session: Session, event: EventKey, after: int, limit: int) -> Changes | None:
     """Whole revisions after this one: about `limit` rows of them, and at least one revision.
 
     None where the event has no such revision.
     """
-    current = head(session, event_number)
+    current = head(session, event)
     if current is None or after > current.revision:
         return None
-    reached = _reached(session, event_number, after, limit)
+    reached = _reached(session, event, after, limit)
     if reached is None:
-        return _nothing_new(session, event_number, current)
-    rows = _changed_between(session, event_number, after, reached.revision)
-    return Changes(after, reached.revision, reached.digest, _settled_by(session, reached), rows)
+        return _nothing_new(session, event, current)
+    rows = _changed_between(session, event, after, reached.revision)
+    return Changes(after, reached.revision, reached.digest, _settled_by(session, event, reached), rows)
 
 
-def frame_rows(session: Session, event_number: int, after_kind: int, after_key: int, limit: int) -> list[Row]:
+def frame_rows(session: Session, event: EventKey, after_kind: int, after_key: int, limit: int) -> list[Row]:
     """The live rows after (kind, key), ordered by them; start with (0, 0)."""
     beyond = or_(SnapshotRow.kind > after_kind, and_(SnapshotRow.kind == after_kind, SnapshotRow.key > after_key))
     wanted = (
         select(SnapshotRow.kind, SnapshotRow.key, SnapshotRow.body)
-        .where(SnapshotRow.event_number == event_number, SnapshotRow.body.is_not(None), beyond)
+        .where(event.of(SnapshotRow), SnapshotRow.body.is_not(None), beyond)
         .order_by(SnapshotRow.kind, SnapshotRow.key)
         .limit(limit)
     )
     return [Row(RowKind(kind), key, body) for kind, key, body in session.execute(wanted)]
 
 
-def row_at_revision(session: Session, event_number: int, kind: RowKind, key: int, revision: int) -> Row | None:
+def event_row(session: Session, event: EventKey) -> EventRow | None:
+    """The event as gates hold it now."""
+    live = _stretch(SnapshotRow, event, RowKind.EVENT).where(SnapshotRow.body.is_not(None))
+    found = session.execute(live).first()
+    row = None if found is None else unpack(Row(RowKind.EVENT, *found))
+    return row if isinstance(row, EventRow) else None
+
+
+def row_at_revision(session: Session, event: EventKey, kind: RowKind, key: int, revision: int) -> Row | None:
     """The row as gates at this revision held it; None where they held none."""
-    live = session.get(SnapshotRow, (event_number, int(kind), key))
+    live = session.get(SnapshotRow, (*event, int(kind), key))
     if live is None or live.revision <= revision:
         return None if live is None or live.body is None else Row(kind, key, live.body)
     past = select(SupersededRow.body).where(
-        SupersededRow.event_number == event_number,
+        event.of(SupersededRow),
         SupersededRow.kind == int(kind),
         SupersededRow.key == key,
         SupersededRow.revision <= revision,
@@ -106,38 +127,36 @@ def row_at_revision(session: Session, event_number: int, kind: RowKind, key: int
     return None if body is None else Row(kind, key, body)
 
 
-def rows_at_revision(session: Session, event_number: int, kind: RowKind, revision: int) -> list[Row]:
+def rows_at_revision(session: Session, event: EventKey, kind: RowKind, revision: int) -> list[Row]:
     """All rows of one kind that gates at this revision held: gates, zones, types; not meant for tickets."""
-    live = _stretch(SnapshotRow, event_number, kind).where(SnapshotRow.revision <= revision)
-    past = _stretch(SupersededRow, event_number, kind).where(
+    live = _stretch(SnapshotRow, event, kind).where(SnapshotRow.revision <= revision)
+    past = _stretch(SupersededRow, event, kind).where(
         SupersededRow.revision <= revision, SupersededRow.until > revision
     )
     found = [*session.execute(live), *session.execute(past)]
     return [Row(kind, key, body) for key, body in found if body is not None]
 
 
-def row_at_time(session: Session, event_number: int, kind: RowKind, key: int, at: Millis) -> Row | None:
+def row_at_time(session: Session, event: EventKey, kind: RowKind, key: int, at: Millis) -> Row | None:
     """The row as it was at this time."""
-    return row_at_revision(session, event_number, kind, key, revision_at(session, event_number, at))
+    return row_at_revision(session, event, kind, key, revision_at(session, event, at))
 
 
-def revision_at(session: Session, event_number: int, at: Millis) -> int:
+def revision_at(session: Session, event: EventKey, at: Millis) -> int:
     """The newest revision at this time; 0 where there was none yet."""
-    newest = select(func.max(RevisionRow.revision)).where(
-        RevisionRow.event_number == event_number, RevisionRow.at <= at
-    )
+    newest = select(func.max(RevisionRow.revision)).where(event.of(RevisionRow), RevisionRow.at <= at)
     return session.execute(newest).scalar_one() or 0
 
 
-def _head_columns() -> Select[int, int, bytes, int, int]:
-    return select(HeadRow.event_number, HeadRow.revision, HeadRow.digest, HeadRow.arrivals, HeadRow.settled_at)
+def _head_columns() -> Select[int, bytes, int, int]:
+    return select(HeadRow.revision, HeadRow.digest, HeadRow.arrivals, HeadRow.settled_at)
 
 
-def _reached(session: Session, event_number: int, after: int, limit: int) -> RevisionRow | None:
+def _reached(session: Session, event: EventKey, after: int, limit: int) -> RevisionRow | None:
     """The last revision of the batch: as far as `limit` rows go, and at least one."""
     following = (
         select(RevisionRow)
-        .where(RevisionRow.event_number == event_number, RevisionRow.revision > after)
+        .where(event.of(RevisionRow), RevisionRow.revision > after)
         .order_by(RevisionRow.revision)
         .limit(limit)
     )
@@ -150,31 +169,31 @@ def _reached(session: Session, event_number: int, after: int, limit: int) -> Rev
     return reached
 
 
-def _settled_by(session: Session, reached: RevisionRow) -> Millis:
+def _settled_by(session: Session, event: EventKey, reached: RevisionRow) -> Millis:
     """The time of a revision; if others of the same time follow it, the time of the revision before them.
 
     A large transaction becomes several revisions. A gate that has only the first of them must not conclude that it has
     every ticket of that time.
     """
-    next_revision = session.get(RevisionRow, (reached.event_number, reached.revision + 1))
+    next_revision = session.get(RevisionRow, (*event, reached.revision + 1))
     if next_revision is None or next_revision.at > reached.at:
         return reached.at
-    earlier = RevisionRow.event_number == reached.event_number, RevisionRow.at < reached.at
+    earlier = event.of(RevisionRow), RevisionRow.at < reached.at
     return session.execute(select(func.max(RevisionRow.at)).where(*earlier)).scalar_one() or 0
 
 
-def _nothing_new(session: Session, event_number: int, current: Head) -> Changes:
-    newest = session.get(RevisionRow, (event_number, current.revision))
+def _nothing_new(session: Session, event: EventKey, current: Head) -> Changes:
+    newest = session.get(RevisionRow, (*event, current.revision))
     return Changes(current.revision, current.revision, current.digest, 0 if newest is None else newest.at, [])
 
 
-def _changed_between(session: Session, event_number: int, after: int, until: int) -> list[Row]:
+def _changed_between(session: Session, event: EventKey, after: int, until: int) -> list[Row]:
     """Rows whose last change up to `until` lies after `after`, as they stood then; gone ones without a body."""
     live = select(SnapshotRow.kind, SnapshotRow.key, SnapshotRow.body).where(
-        SnapshotRow.event_number == event_number, SnapshotRow.revision > after, SnapshotRow.revision <= until
+        event.of(SnapshotRow), SnapshotRow.revision > after, SnapshotRow.revision <= until
     )
     past = select(SupersededRow.kind, SupersededRow.key, SupersededRow.body).where(
-        SupersededRow.event_number == event_number,
+        event.of(SupersededRow),
         SupersededRow.revision > after,
         SupersededRow.revision <= until,
         SupersededRow.until > until,
@@ -183,5 +202,5 @@ def _changed_between(session: Session, event_number: int, after: int, until: int
     return [Row(RowKind(kind), key, body) for kind, key, body in found]
 
 
-def _stretch(table: type[SnapshotRow] | type[SupersededRow], event_number: int, kind: RowKind):  # type: ignore[no-untyped-def]
-    return select(table.key, table.body).where(table.event_number == event_number, table.kind == int(kind))
+def _stretch(table: type[SnapshotRow] | type[SupersededRow], event: EventKey, kind: RowKind):  # type: ignore[no-untyped-def]
+    return select(table.key, table.body).where(event.of(table), table.kind == int(kind))

@@ -23,6 +23,7 @@ from shared.snapshot import (
     pack,
 )
 from sync_server.plumbing.database import Database, after_commit
+from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.signals import send
 from sync_server.revisions.head_notifier import HeadNotifier
 from sync_server.revisions.models import HeadRow, LineageRow, RevisionRow, SnapshotRow, SupersededRow
@@ -36,9 +37,9 @@ _MOVED = "heads_moved"
 _CHUNK = 2_000
 
 
-def put(session: Session, event_number: int, rows: Iterable[AnyRow | Row]) -> None:
+def put(session: Session, event: EventKey, rows: Iterable[AnyRow | Row]) -> None:
     """Queue rows for the gates of this event, effective with this transaction; a Row without a body deletes."""
-    pending: Pending = session.info.setdefault(_QUEUE, {}).setdefault(event_number, {})
+    pending: Pending = session.info.setdefault(_QUEUE, {}).setdefault(event, {})
     for each in rows:
         row = each if isinstance(each, Row) else pack(each)
         pending[int(row.kind), row.key] = row
@@ -48,66 +49,63 @@ def wire(database: Database, head_notifier: HeadNotifier) -> HeadNotifier:
     """Raise revisions before every commit of this database, and notify after it."""
 
     def raise_revisions(session: Session, now: Millis) -> None:
-        queue: dict[int, Pending] = session.info.pop(_QUEUE, {})
+        queue: dict[EventKey, Pending] = session.info.pop(_QUEUE, {})
         moved = session.info.pop(_MOVED, set())
-        for event_number in sorted(queue):  # one lock order for all transactions, so that no two deadlock
-            if _apply(session, event_number, queue[event_number], now):
-                moved.add(event_number)
-        for event_number in moved:
-            _notify_after_commit(session, event_number, head_notifier)
+        for event in sorted(queue):  # one lock order for all transactions, so that no two deadlock
+            if _apply(session, event, queue[event], now):
+                moved.add(event)
+        for event in moved:
+            _notify_after_commit(session, event, head_notifier)
 
     database.before_commit.append(raise_revisions)
     return head_notifier
 
 
-def _notify_after_commit(session: Session, event_number: int, head_notifier: HeadNotifier) -> None:
-    head = session.get_one(HeadRow, event_number, populate_existing=True)
+def _notify_after_commit(session: Session, event: EventKey, head_notifier: HeadNotifier) -> None:
+    head = session.get_one(HeadRow, event, populate_existing=True)
     revision, arrivals = head.revision, head.arrivals
-    after_commit(session, lambda: head_notifier.notify(event_number, revision=revision, arrivals=arrivals))
+    after_commit(session, lambda: head_notifier.notify(event, revision=revision, arrivals=arrivals))
 
 
-def open_head(session: Session, event_number: int) -> None:
+def open_head(session: Session, event: EventKey) -> None:
     """Create the head of a new event."""
-    session.add(HeadRow(event_number=event_number, revision=0, digest=EMPTY_DIGEST, arrivals=0, settled_at=0))
+    session.add(HeadRow(**event._asdict(), revision=0, digest=EMPTY_DIGEST, arrivals=0, settled_at=0))
     session.flush()
 
 
-def forget_event(session: Session, event_number: int) -> None:
+def forget_event(session: Session, event: EventKey) -> None:
     """Delete the history of an event that no gate has fetched, and what this transaction queued for it."""
-    session.info.get(_QUEUE, {}).pop(event_number, None)
+    session.info.get(_QUEUE, {}).pop(event, None)
     for table in (SupersededRow, SnapshotRow, RevisionRow, HeadRow):
-        session.execute(delete(table).where(table.event_number == event_number))
+        session.execute(delete(table).where(event.of(table)))
 
 
-def allot_arrivals(session: Session, event_number: int, count: int) -> range:
+def allot_arrivals(session: Session, event: EventKey, count: int) -> range:
     """Allot arrival numbers to movements, in commit order; waiting gates are notified after the commit.
 
     Locks the event's head: call it late in the transaction, and for several events in ascending order.
     """
     raised = (
-        update(HeadRow)
-        .where(HeadRow.event_number == event_number)
-        .values(arrivals=HeadRow.arrivals + count)
-        .returning(HeadRow.arrivals)
+        update(HeadRow).where(event.of(HeadRow)).values(arrivals=HeadRow.arrivals + count).returning(HeadRow.arrivals)
     )
     last: int = session.execute(raised).scalar_one()
-    session.info.setdefault(_MOVED, set()).add(event_number)
+    session.info.setdefault(_MOVED, set()).add(event)
     return range(last - count + 1, last + 1)
 
 
-def lock_head(session: Session, event_number: int) -> Millis:
+def lock_head(session: Session, event: EventKey) -> Millis:
     """Lock the event's head; no ticket added from now on may be issued before the returned time."""
-    return _locked_head(session, event_number).settled_at
+    return _locked_head(session, event).settled_at
 
 
-def settle(session: Session, event_numbers: Iterable[int], now: Millis) -> None:
+def settle(session: Session, organisation_id: str, event_ids: Iterable[str], now: Millis) -> None:
     """Promise gates that no ticket of these events will be issued before now.
 
     Whoever raises a revision keeps the promise, under the same lock. Locked heads are skipped: their older promise
     stands.
     """
-    here = HeadRow.event_number.in_(list(event_numbers)), HeadRow.settled_at < now
-    free = select(HeadRow).where(*here).order_by(HeadRow.event_number).with_for_update(skip_locked=True)
+    here = HeadRow.organisation_id == organisation_id, HeadRow.event_id.in_(list(event_ids)), HeadRow.settled_at < now
+    free = select(HeadRow).where(*here).order_by(HeadRow.event_id).with_for_update(skip_locked=True)
     for head in session.execute(free, execution_options={"populate_existing": True}).scalars():
         head.settled_at = now
 
@@ -131,12 +129,12 @@ def renew_lineage(session: Session, entropy: Entropy, now: Millis) -> bytes:
     return row.value
 
 
-def _apply(session: Session, event_number: int, pending: Pending, now: Millis) -> bool:
+def _apply(session: Session, event: EventKey, pending: Pending, now: Millis) -> bool:
     """Apply queued rows under the lock of the head, which is held until the commit; returns whether anything changed.
 
     More rows than gates accept at once become several revisions, so that they need not fetch the whole event again.
     """
-    head = _locked_head(session, event_number)
+    head = _locked_head(session, event)
     first = head.revision
     for chunk in _chunks(pending.items(), FRAME_ROWS if len(pending) > MAX_FRAME_ROWS else MAX_FRAME_ROWS):
         _raise(session, head, dict(chunk), now, is_first=head.revision == first)
@@ -145,26 +143,25 @@ def _apply(session: Session, event_number: int, pending: Pending, now: Millis) -
 
 def _raise(session: Session, head: HeadRow, pending: Pending, now: Millis, *, is_first: bool) -> None:
     """Add one revision if these rows differ from what gates hold; `is_first` in this transaction."""
-    event_number = head.event_number
-    before = _current(session, event_number, pending)
+    event = EventKey(head.organisation_id, head.event_id)
+    before = _current(session, event, pending)
     changed = [row for name, row in pending.items() if _differs(row, before.get(name))]
     if not changed:
         return
     old = [before[int(row.kind), row.key] for row in changed if (int(row.kind), row.key) in before]
     if is_first:
-        send(session, RevisionRises(event_number, head.settled_at))
+        send(session, RevisionRises(event, head.settled_at))
         head.settled_at = max(head.settled_at, now)
     head.revision += 1
     head.digest = _digest_after(head.digest, old, changed)
-    _replace(session, event_number, head.revision, old, changed)
-    session.add(
-        RevisionRow(event_number=event_number, revision=head.revision, digest=head.digest, at=now, changed=len(changed))
-    )
+    _replace(session, event, head.revision, old, changed)
+    revision = {"revision": head.revision, "digest": head.digest, "at": now, "changed": len(changed)}
+    session.add(RevisionRow(**event._asdict(), **revision))
     session.flush()
 
 
-def _locked_head(session: Session, event_number: int) -> HeadRow:
-    head = select(HeadRow).where(HeadRow.event_number == event_number).with_for_update()
+def _locked_head(session: Session, event: EventKey) -> HeadRow:
+    head = select(HeadRow).where(event.of(HeadRow)).with_for_update()
     return session.execute(head, execution_options={"populate_existing": True}).scalar_one()
 
 
@@ -177,16 +174,14 @@ def _digest_after(digest: bytes, old: Sequence[SnapshotRow], changed: Sequence[R
     return digest_add(digest_remove(digest, *gone), *(row for row in changed if row.body is not None))
 
 
-def _current(
-    session: Session, event_number: int, names: Iterable[tuple[int, int]]
-) -> dict[tuple[int, int], SnapshotRow]:
+def _current(session: Session, event: EventKey, names: Iterable[tuple[int, int]]) -> dict[tuple[int, int], SnapshotRow]:
     found: dict[tuple[int, int], SnapshotRow] = {}
     by_kind: dict[int, list[int]] = {}
     for kind, key in names:
         by_kind.setdefault(kind, []).append(key)
     for kind, keys in by_kind.items():
         for some in _chunks(keys, _CHUNK):
-            here = SnapshotRow.event_number == event_number, SnapshotRow.kind == kind, SnapshotRow.key.in_(some)
+            here = event.of(SnapshotRow), SnapshotRow.kind == kind, SnapshotRow.key.in_(some)
             for row in session.execute(
                 select(SnapshotRow).where(*here), execution_options={"yield_per": _CHUNK}
             ).scalars():
@@ -195,23 +190,24 @@ def _current(
 
 
 def _replace(
-    session: Session, event_number: int, revision: int, old: Sequence[SnapshotRow], changed: Sequence[Row]
+    session: Session, event: EventKey, revision: int, old: Sequence[SnapshotRow], changed: Sequence[Row]
 ) -> None:
     """Move the old rows to the history and insert the new ones."""
     if old:
         session.execute(insert(SupersededRow), [_as_superseded(row, revision) for row in old])
         for some in _chunks(old, _CHUNK):
-            keys = [(row.event_number, row.kind, row.key) for row in some]
-            named = tuple_(SnapshotRow.event_number, SnapshotRow.kind, SnapshotRow.key).in_(keys)
-            session.execute(delete(SnapshotRow).where(named), execution_options={"synchronize_session": False})
+            named = tuple_(SnapshotRow.kind, SnapshotRow.key).in_([(row.kind, row.key) for row in some])
+            gone = delete(SnapshotRow).where(event.of(SnapshotRow), named)
+            session.execute(gone, execution_options={"synchronize_session": False})
             for row in some:
                 session.expunge(row)
-    session.execute(insert(SnapshotRow), [_as_live(event_number, row, revision) for row in changed])
+    session.execute(insert(SnapshotRow), [_as_live(event, row, revision) for row in changed])
 
 
 def _as_superseded(row: SnapshotRow, until: int) -> dict[str, object]:
     return {
-        "event_number": row.event_number,
+        "organisation_id": row.organisation_id,
+        "event_id": row.event_id,
         "kind": row.kind,
         "key": row.key,
         "revision": row.revision,
@@ -220,8 +216,8 @@ def _as_superseded(row: SnapshotRow, until: int) -> dict[str, object]:
     }
 
 
-def _as_live(event_number: int, row: Row, revision: int) -> dict[str, object]:
-    return {"event_number": event_number, "kind": int(row.kind), "key": row.key, "body": row.body, "revision": revision}
+def _as_live(event: EventKey, row: Row, revision: int) -> dict[str, object]:
+    return event._asdict() | {"kind": int(row.kind), "key": row.key, "body": row.body, "revision": revision}
 
 
 def _chunks(items: Iterable[T], size: int) -> Iterable[list[T]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from shared.clock import Millis
+from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.signals import Signal
 
 
@@ -12,5 +13,5 @@ from sync_server.plumbing.signals import Signal
 class RevisionRises(Signal):
     """An event's snapshot gets its first new revision of this transaction."""
 
-    event_number: int
+    event: EventKey
     settled_at: Millis  # when the revision before it was made

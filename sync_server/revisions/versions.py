@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 
 from shared.clock import Millis
 from shared.snapshot import RowKind
+from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.sql.bulk import among
 from sync_server.revisions.models import RevisionRow, SnapshotRow, SupersededRow
 
@@ -42,41 +43,43 @@ class Timeline:
         return self.revisions[index - 1] if index else self.before
 
 
-def of_rows(session: Session, event_number: int, kind: RowKind, keys: Collection[int]) -> dict[int, list[Version]]:
+def of_rows(session: Session, event: EventKey, kind: RowKind, keys: Collection[int]) -> dict[int, list[Version]]:
     """All versions of these rows, unordered; keys that never existed are omitted."""
     found: dict[int, list[Version]] = {}
     for some in _chunks(keys):
         for table in (SnapshotRow, SupersededRow):
-            wanted = _columns(table, event_number, kind).where(among(session, table.key, some))
+            wanted = _columns(table, event, kind).where(among(session, table.key, some))
             _collect(session, wanted, found)
     return found
 
 
-def of_kind(session: Session, event_number: int, kind: RowKind) -> dict[int, list[Version]]:
+def of_kind(session: Session, event: EventKey, kind: RowKind) -> dict[int, list[Version]]:
     """All versions of all rows of a kind; for gates, zones, types and the event, not for tickets."""
     found: dict[int, list[Version]] = {}
     for table in (SnapshotRow, SupersededRow):
-        _collect(session, _columns(table, event_number, kind), found)
+        _collect(session, _columns(table, event, kind), found)
     return found
 
 
-def timeline(session: Session, event_number: int, first: Millis, last: Millis) -> Timeline:
+def timeline(session: Session, event: EventKey, first: Millis, last: Millis) -> Timeline:
     """The revisions between these two times."""
-    here = RevisionRow.event_number == event_number
+    here = event.of(RevisionRow)
     before = session.scalar(select(func.max(RevisionRow.revision)).where(here, RevisionRow.at <= first))
     within = select(RevisionRow.at, RevisionRow.revision).where(here, RevisionRow.at > first, RevisionRow.at <= last)
     rows = session.execute(within.order_by(RevisionRow.at, RevisionRow.revision)).all()
     return Timeline(before or 0, [row.at for row in rows], [row.revision for row in rows])
 
 
-def stale_since(session: Session, held: Collection[tuple[int, int]]) -> dict[tuple[int, int], Millis]:
-    """Since when a gate at (event, revision) has been out of date; gates that are current are omitted."""
-    found: dict[tuple[int, int], Millis] = {}
-    for event_number, revision in held:
-        following = RevisionRow.event_number == event_number, RevisionRow.revision == revision + 1
+def stale_since(
+    session: Session, organisation_id: str, held: Collection[tuple[str, int]]
+) -> dict[tuple[str, int], Millis]:
+    """Since when a gate at (event id, revision) has been out of date; gates that are current are omitted."""
+    found: dict[tuple[str, int], Millis] = {}
+    for event_id, revision in held:
+        following = EventKey(organisation_id, event_id).of(RevisionRow), RevisionRow.revision == revision + 1
         since = session.scalar(select(RevisionRow.at).where(*following))
         if since is not None:
-            found[event_number, revision] = since
+            found[event_id, revision] = since
     return found
 
 
@@ -88,11 +91,11 @@ def at_revision(versions: Iterable[Version], revision: int) -> bytes | None:
     return None
 
 
-def _columns(table: type[SnapshotRow] | type[SupersededRow], event_number: int, kind: RowKind) -> Select[Any]:
+def _columns(table: type[SnapshotRow] | type[SupersededRow], event: EventKey, kind: RowKind) -> Select[Any]:
     columns: list[Any] = [table.key, table.revision, table.body]
     if table is SupersededRow:
         columns.append(table.until)
-    return select(*columns).where(table.event_number == event_number, table.kind == int(kind))
+    return select(*columns).where(event.of(table), table.kind == int(kind))
 
 
 def _collect(session: Session, wanted: Select[Any], found: dict[int, list[Version]]) -> None:

@@ -13,19 +13,20 @@ from shared.capacity import COUNTED_ZONES
 from shared.clock import Millis
 from shared.reasons import Reason
 from shared.scans import decode
-from shared.snapshot import EventRow, GateRow, MovementKind, RowKind, ZoneRow, unpack
+from shared.snapshot import GateRow, MovementKind, RowKind, ZoneRow, unpack
+from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.principals import ActionContext
 from sync_server.revisions import queries as revisions
 from sync_server.scans import conflicts
 from sync_server.scans.conflicts import FoundConflict, StoredScan
 from sync_server.scans.crowding import Step, by_gate, by_zone, crowd
-from sync_server.scans.event_history import organisations_of
-from sync_server.scans.models import ConflictRow, MovementRow, ScanCount, ScanEntry
+from sync_server.scans.models import ConflictRow, MovementRow, ScanEntry
 from sync_server.scans.reconcile import Conflict, ConflictKind, Judged
 
 _NEWEST = 2**62
 _FULL = {Reason.ZONE_FULL.value, Reason.GATE_FULL.value}
 _SAME_ENTRY = and_(
+    ScanEntry.organisation_id == MovementRow.organisation_id,
     ScanEntry.device == MovementRow.device,
     ScanEntry.branch == MovementRow.branch,
     ScanEntry.seq == MovementRow.seq,
@@ -38,41 +39,36 @@ Identity = tuple[int, int, int]
 class CapacityWatch:
     """Checks the events with movements since the last round."""
 
-    checked: dict[int, int] = field(default_factory=dict)
+    checked: dict[EventKey, int] = field(default_factory=dict)
 
     def run(self, session: Session, context: ActionContext) -> None:
         """Check all events with new movements."""
-        moved = self._moved(session)
-        owners = organisations_of(session, moved)
-        for event, arrivals in sorted(moved.items()):
-            if event in owners:
-                check(session, owners[event], event, context.now)
+        for event, arrivals in sorted(self._moved(session).items()):
+            check(session, event, context.now)
             self.checked[event] = arrivals
 
     def anything_moved(self, session: Session, _now: Millis) -> bool:
         """Whether `run` has anything to check."""
         return bool(self._moved(session))
 
-    def _moved(self, session: Session) -> dict[int, int]:
-        events = session.scalars(select(ScanCount.event).distinct()).all()
-        heads = revisions.heads(session, events) if events else {}
-        return {event: arrivals for event, (_, arrivals) in heads.items() if self.checked.get(event) != arrivals}
+    def _moved(self, session: Session) -> dict[EventKey, int]:
+        arrivals = revisions.arrivals(session)
+        return {event: arrived for event, arrived in arrivals.items() if self.checked.get(event) != arrived}
 
 
-def check(session: Session, organisation_id: str, event: int, now: Millis) -> None:
+def check(session: Session, event: EventKey, now: Millis) -> None:
     """Store over-capacity conflicts of an event; withdraw those that no longer hold."""
     zones, gates = _limits(session, event)
-    previous = ConflictRow.event == event, ConflictRow.kind == ConflictKind.OVER_CAPACITY
+    previous = event.of(ConflictRow), ConflictRow.kind == ConflictKind.OVER_CAPACITY
     found = _overfull(session, event, zones, gates, now) if zones or gates else []
-    conflicts.store_among(session, organisation_id, previous, found, now)
+    conflicts.store_among(session, event.organisation_id, previous, found, now)
 
 
 def _overfull(
-    session: Session, event: int, zones: Mapping[int, int], gates: Mapping[int, int], now: Millis
+    session: Session, event: EventKey, zones: Mapping[int, int], gates: Mapping[int, int], now: Millis
 ) -> list[FoundConflict]:
-    row = revisions.row_at_revision(session, event, RowKind.EVENT, event, _NEWEST)
-    event_row = unpack(row) if row else None
-    if not isinstance(event_row, EventRow):
+    event_row = revisions.event_row(session, event)
+    if event_row is None:
         return []
     steps = _steps(session, event)
     full_zones = crowd(steps, by_zone, zones, event_row, now).too_many
@@ -82,7 +78,7 @@ def _overfull(
     return _conflicts(session, event, reasons)
 
 
-def _limits(session: Session, event: int) -> tuple[dict[int, int], dict[int, int]]:
+def _limits(session: Session, event: EventKey) -> tuple[dict[int, int], dict[int, int]]:
     """Capacities by zone and gate; zones with reserved seats have none."""
     rows = [
         unpack(row)
@@ -97,9 +93,9 @@ def _limits(session: Session, event: int) -> tuple[dict[int, int], dict[int, int
     )
 
 
-def _steps(session: Session, event: int) -> list[Step]:
+def _steps(session: Session, event: EventKey) -> list[Step]:
     """All counted movements at their corrected times, duplicates marked."""
-    columns = select(MovementRow, ScanEntry.at).join(ScanEntry, _SAME_ENTRY).where(MovementRow.event == event)
+    columns = select(MovementRow, ScanEntry.at).join(ScanEntry, _SAME_ENTRY).where(event.of(MovementRow))
     rows = session.execute(columns.where(~ScanEntry.quarantined)).all()
     annulled = {(one.annuls_device, one.annuls_branch, one.annuls_seq) for one, _ in rows}
     duplicates = _duplicates(session, event)
@@ -115,9 +111,9 @@ def _passage(one: MovementRow, at: Millis) -> Passage:
     return Passage(at, one.device, one.branch, one.seq, direction, one.gate, one.zone)
 
 
-def _duplicates(session: Session, event: int) -> set[Identity]:
+def _duplicates(session: Session, event: EventKey) -> set[Identity]:
     conditions = (
-        ConflictRow.event == event,
+        event.of(ConflictRow),
         ConflictRow.kind == ConflictKind.DUPLICATE,
         ConflictRow.withdrawn_at.is_(None),
     )
@@ -129,14 +125,14 @@ def _identity(passage: Passage) -> Identity:
     return passage.device, passage.branch, passage.seq
 
 
-def _conflicts(session: Session, event: int, reasons: Mapping[Identity, Reason]) -> list[FoundConflict]:
+def _conflicts(session: Session, event: EventKey, reasons: Mapping[Identity, Reason]) -> list[FoundConflict]:
     if not reasons:
         return []
     named = tuple_(ScanEntry.device, ScanEntry.branch, ScanEntry.seq).in_(list(reasons))
     found: list[FoundConflict] = []
-    for row in session.scalars(select(ScanEntry).where(ScanEntry.event == event, named)):
+    for row in session.scalars(select(ScanEntry).where(event.of(ScanEntry), named)):
         judged = Judged(decode(row.body), row.at, row.uncertainty)
         if judged.entry.override_denial not in _FULL:  # else a supervisor admitted them knowing that it was full
             conflict = Conflict(ConflictKind.OVER_CAPACITY, judged, reasons[row.device, row.branch, row.seq])
-            found.append(FoundConflict(event, row.ticket, conflict, [StoredScan(judged, row.hash)]))
+            found.append(FoundConflict(event.event_id, row.ticket, conflict, [StoredScan(judged, row.hash)]))
     return found

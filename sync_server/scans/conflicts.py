@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 from shared.clock import Millis
 from shared.ids import uuid7
 from sync_server.plumbing.database import database_of
+from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.sql.bulk import among
 from sync_server.scans.models import ConflictRow
 from sync_server.scans.reconcile import Conflict, ConflictKind, Judged
@@ -41,7 +42,7 @@ class StoredScan:
 class FoundConflict:
     """A conflict of one ticket, with the ticket's entries by their `ref`."""
 
-    event: int
+    event_id: str
     ticket: int
     conflict: Conflict
     entries: Sequence[StoredScan]
@@ -60,8 +61,7 @@ class FoundConflict:
 
 def store(
     session: Session,
-    organisation_id: str,
-    event: int,
+    event: EventKey,
     tickets: Sequence[int],
     *,
     found: Sequence[FoundConflict],
@@ -69,9 +69,9 @@ def store(
 ) -> list[FoundConflict]:
     """Store the conflicts found for these tickets; returns the new ones."""
     # Over-capacity conflicts need the movements of everybody: capacity.py stores them.
-    of_tickets = ConflictRow.event == event, among(session, ConflictRow.ticket, tickets)
+    of_tickets = event.of(ConflictRow), among(session, ConflictRow.ticket, tickets)
     previous = (*of_tickets, ConflictRow.kind != ConflictKind.OVER_CAPACITY)
-    return store_among(session, organisation_id, previous, found, now)
+    return store_among(session, event.organisation_id, previous, found, now)
 
 
 def store_among(
@@ -102,7 +102,7 @@ def _row(session: Session, organisation_id: str, found: FoundConflict, now: Mill
     return ConflictRow(
         id=uuid7(now, database_of(session).entropy),
         organisation_id=organisation_id,
-        event=found.event,
+        event_id=found.event_id,
         ticket=found.ticket,
         kind=conflict.kind,
         subject=found.subject,

@@ -23,6 +23,7 @@ from shared.snapshot import (
     ZoneRow,
     unpack,
 )
+from sync_server.plumbing.event_key import EventKey
 from sync_server.revisions import queries, versions
 from sync_server.revisions.versions import Timeline
 from sync_server.scans.decisions import Decisions
@@ -31,7 +32,6 @@ from sync_server.tickets.keys.issued_codes import IssuedCodes
 
 R = TypeVar("R", bound=AnyRow)
 
-_NEWEST = 2**62  # above every revision
 _EVENT_KINDS = (RowKind.EVENT, RowKind.GATE, RowKind.ZONE, RowKind.TICKET_TYPE, RowKind.POLICY)
 
 
@@ -52,7 +52,7 @@ class EventHistory:
     def __init__(
         self,
         session: Session,
-        event: int,
+        event: EventKey,
         issued_codes: IssuedCodes,
         decisions: Decisions,
         *,
@@ -61,7 +61,6 @@ class EventHistory:
     ) -> None:
         """Read all versions that scans within this span of time may need."""
         head = queries.head(session, event)
-        self._event = event
         self._issued_codes = issued_codes
         self._decisions = decisions
         self._lineage = head.lineage if head else b""
@@ -144,7 +143,7 @@ class EventHistory:
 
     def _build(self, revision: int) -> EventRows:
         return EventRows(
-            event=self._of(RowKind.EVENT, revision, EventRow).get(self._event),
+            event=next(iter(self._of(RowKind.EVENT, revision, EventRow).values()), None),
             gates=self._of(RowKind.GATE, revision, GateRow),
             zones=self._of(RowKind.ZONE, revision, ZoneRow),
             types=self._of(RowKind.TICKET_TYPE, revision, TicketTypeRow),
@@ -173,18 +172,7 @@ def _emptied(event: EventRow | None, at: Millis) -> EventRow | None:
     return event if event is None or (event.counts_from or 0) >= at else replace(event, counts_from=at)
 
 
-def organisations_of(session: Session, events: Collection[int]) -> dict[int, str]:
-    """The organisation of each of these events; unknown numbers are omitted."""
-    owners: dict[int, str] = {}
-    for event in events:
-        row = queries.row_at_revision(session, event, RowKind.EVENT, event, _NEWEST)
-        event_row = unpack(row) if row else None
-        if isinstance(event_row, EventRow):
-            owners[event] = event_row.organisation
-    return owners
-
-
-def ticket_numbers(session: Session, event: int, tickets: Collection[int]) -> dict[int, str]:
+def ticket_numbers(session: Session, event: EventKey, tickets: Collection[int]) -> dict[int, str]:
     """The printed numbers of these tickets."""
     numbers: dict[int, str] = {}
     for key, row_versions in versions.of_rows(session, event, RowKind.TICKET, tickets).items():

@@ -48,7 +48,7 @@ def lost(session: Session, organisation_id: str) -> dict[int, Lost]:
 
 def _declared(session: Session, organisation_id: str) -> list[tuple[int, Stretch]]:
     # A gap belongs to no event and no ticket, so the ticket index finds it among few others.
-    here = ScanEntry.event == 0, ScanEntry.ticket == 0, ScanEntry.organisation_id == organisation_id
+    here = ScanEntry.organisation_id == organisation_id, ScanEntry.event_id.is_(None), ScanEntry.ticket == 0
     gaps = select(ScanEntry).where(*here, ScanEntry.kind == EntryKind.GAP, ~ScanEntry.quarantined)
     rows = session.scalars(gaps.order_by(ScanEntry.device, ScanEntry.branch, ScanEntry.seq)).all()
     return [(row.device, stretch) for row, *span in _without_overlap(rows) for stretch in _missing(session, row, *span)]
@@ -67,6 +67,7 @@ def _without_overlap(rows: Sequence[ScanEntry]) -> Iterable[tuple[ScanEntry, int
 
 def _missing(session: Session, row: ScanEntry, first: int, last: int) -> Iterable[Stretch]:
     """What is still missing: entries that arrived after all, from another card or gate, are not lost."""
-    within = ScanEntry.device == row.device, ScanEntry.branch == row.branch, ScanEntry.seq.between(first, last)
-    found = session.scalar(select(func.count(ScanEntry.seq.distinct())).where(*within)) or 0
+    mine = ScanEntry.organisation_id == row.organisation_id, ScanEntry.device == row.device
+    within = ScanEntry.branch == row.branch, ScanEntry.seq.between(first, last)
+    found = session.scalar(select(func.count(ScanEntry.seq.distinct())).where(*mine, *within)) or 0
     yield Stretch(row.branch, first, last, last - first + 1 - found, row.at)

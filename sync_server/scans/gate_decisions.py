@@ -14,81 +14,82 @@ from sync_server.audit import service as audit
 from sync_server.events import queries as events
 from sync_server.events.lifecycle import emptying
 from sync_server.outbox import service as outbox
+from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.principals import ActionContext
 from sync_server.scans.decisions import Decision, Decisions, is_decision
 from sync_server.scans.models import DECISIONS, ScanEntry
 from sync_server.scans.storage import Stored, Touched
 
-EmptyingKey = tuple[int, int, int, bytes]
-"""Event, branch, seq and hash of an entry that says the venue was emptied."""
+EmptyingKey = tuple[str, int, int, bytes]
+"""Event id, branch, seq and hash of an entry that says the venue was emptied."""
 _KINDS = frozenset({EntryKind.DOORS, EntryKind.COUNT_CORRECTION})
 
 
-def of_event(session: Session, organisation_id: str, event: int) -> list[Decision]:
+def of_event(session: Session, event: EventKey) -> list[Decision]:
     """Every decision that counts, oldest first."""
     columns = select(ScanEntry.body, ScanEntry.hash, ScanEntry.at, ScanEntry.uncertainty)
-    rows = session.execute(columns.where(ScanEntry.event == event, DECISIONS, ~ScanEntry.quarantined)).all()
+    rows = session.execute(columns.where(event.of(ScanEntry), DECISIONS, ~ScanEntry.quarantined)).all()
     if not rows:
         return []
-    supervisors = _supervisors(session, organisation_id)
+    supervisors = _supervisors(session, event.organisation_id)
     decisions = [Decision(decode(row.body), row.hash, row.at, row.uncertainty) for row in rows]
     counted = [one for one in decisions if is_decision(one.entry, supervisors)]
     return sorted(counted, key=lambda one: (one.at, one.entry.device, one.place))
 
 
-def decisions_at(session: Session, organisation_id: str, event: int) -> Decisions:
+def decisions_at(session: Session, event: EventKey) -> Decisions:
     """The decisions of an event, for reconciliation."""
-    return Decisions(of_event(session, organisation_id, event))
+    return Decisions(of_event(session, event))
 
 
-def touched(session: Session, stored: Sequence[Stored]) -> Touched:
+def touched(session: Session, organisation_id: str, stored: Sequence[Stored]) -> Touched:
     """Tickets with earlier entries that new decisions may affect."""
     found: Touched = set()
     for one in stored:
-        if one.entry.kind == EntryKind.DOORS:
-            found |= _after_doors(session, one.entry)
-        elif one.entry.kind == EntryKind.COUNT_CORRECTION:
-            found |= tickets_around(session, one.entry.event, one.at, one.at)
+        if one.event_id and one.entry.kind == EntryKind.DOORS:
+            found |= _after_doors(session, EventKey(organisation_id, one.event_id), one.entry)
+        elif one.event_id and one.entry.kind == EntryKind.COUNT_CORRECTION:
+            found |= tickets_around(session, EventKey(organisation_id, one.event_id), one.at, one.at)
     return found
 
 
-def tickets_around(session: Session, event: int, first: Millis, last: Millis) -> Touched:
+def tickets_around(session: Session, event: EventKey, first: Millis, last: Millis) -> Touched:
     """Tickets scanned both before and after the venue was emptied within this span: no others are affected."""
-    if not event:
-        return set()
-    mine = ScanEntry.event == event, ScanEntry.ticket != 0
-    shown = select(ScanEntry.ticket).where(*mine).group_by(ScanEntry.ticket)
+    shown = select(ScanEntry.ticket).where(event.of(ScanEntry), ScanEntry.ticket != 0).group_by(ScanEntry.ticket)
     both = shown.having(
         func.min(ScanEntry.at - ScanEntry.uncertainty) <= last, func.max(ScanEntry.at + ScanEntry.uncertainty) >= first
     )
-    return {(event, ticket) for ticket in session.scalars(both)}
+    return {(event.event_id, ticket) for ticket in session.scalars(both)}
 
 
-def emptyings_of(session: Session, device: int) -> dict[EmptyingKey, Millis]:
+def emptyings_of(session: Session, organisation_id: str, device: int) -> dict[EmptyingKey, Millis]:
     """When venues were emptied according to one device, by entry."""
-    columns = select(ScanEntry.event, ScanEntry.branch, ScanEntry.seq, ScanEntry.hash, ScanEntry.at)
-    mine = DECISIONS, ScanEntry.device == device, ScanEntry.kind == EntryKind.COUNT_CORRECTION
-    rows = session.execute(columns.where(*mine, ~ScanEntry.quarantined))
-    return {(event, branch, seq, digest): at for event, branch, seq, digest, at in rows}
+    columns = select(ScanEntry.event_id, ScanEntry.branch, ScanEntry.seq, ScanEntry.hash, ScanEntry.at)
+    mine = ScanEntry.organisation_id == organisation_id, ScanEntry.device == device
+    emptyings = DECISIONS, ScanEntry.kind == EntryKind.COUNT_CORRECTION, ~ScanEntry.quarantined
+    rows = session.execute(columns.where(*mine, *emptyings))
+    return {(event_id, branch, seq, digest): at for event_id, branch, seq, digest, at in rows if event_id}
 
 
-def moved(session: Session, before: Mapping[EmptyingKey, Millis], after: Mapping[EmptyingKey, Millis]) -> Touched:
+def moved(
+    session: Session, organisation_id: str, before: Mapping[EmptyingKey, Millis], after: Mapping[EmptyingKey, Millis]
+) -> Touched:
     """Tickets affected because a venue turned out to have been emptied at another time."""
     found: Touched = set()
     for key, at in after.items():
         if before.get(key, at) != at:
-            found |= tickets_around(session, key[0], min(at, before[key]), max(at, before[key]))
+            event, earlier = EventKey(organisation_id, key[0]), before[key]
+            found |= tickets_around(session, event, min(at, earlier), max(at, earlier))
     return found
 
 
 def record(session: Session, organisation_id: str, stored: Sequence[Stored], context: ActionContext) -> None:
     """Record new decisions in the audit log, and opened or closed doors as facts."""
-    decided = [one for one in stored if one.entry.kind in _KINDS]
+    decided = [(one, one.event_id) for one in stored if one.event_id and one.entry.kind in _KINDS]
     supervisors = _supervisors(session, organisation_id) if decided else ()
-    for one in decided:
-        event = events.details_by_number(session, one.entry.event)
-        if event is not None and is_decision(one.entry, supervisors):
-            _record(session, event, one, context)
+    for one, event_id in decided:
+        if is_decision(one.entry, supervisors):
+            _record(session, events.details(session, organisation_id, event_id), one, context)
 
 
 def apply_emptyings(
@@ -105,25 +106,27 @@ def apply_emptyings(
     `moved`: the device has delivered a time anchor, so that the time may be known now. Locks the event: call it after
     everything that locks tickets, and before what locks heads.
     """
-    numbers = {one.entry.event for one in stored if one.entry.kind == EntryKind.COUNT_CORRECTION}
+    event_ids = {one.event_id for one in stored if one.event_id and one.entry.kind == EntryKind.COUNT_CORRECTION}
     if moved:
-        numbers |= {event for event, *_ in emptyings_of(session, device)}
-    for number in sorted(numbers):
-        emptyings = [one for one in of_event(session, organisation_id, number) if one.empties_venue]
+        event_ids |= {event_id for event_id, *_ in emptyings_of(session, organisation_id, device)}
+    for event_id in sorted(event_ids):
+        decided = of_event(session, EventKey(organisation_id, event_id))
+        emptyings = [one for one in decided if one.empties_venue]
         dated = [one for one in emptyings if one.uncertainty < UNKNOWN_MS]
         if dated:
             last = max(dated, key=lambda one: one.at)
             reason = f"by supervisor {last.entry.override_by} at a gate"
             # A clock that runs ahead must not empty the venue at a time still to come.
             at = min(last.at, context.now)
-            emptying.record_emptied(session, organisation_id, number, at, context, reason=reason)
+            emptying.record_emptied(session, organisation_id, event_id, at, context, reason=reason)
 
 
-def _after_doors(session: Session, entry: Entry) -> Touched:
+def _after_doors(session: Session, event: EventKey, entry: Entry) -> Touched:
     later = tuple_(ScanEntry.branch, ScanEntry.seq) > tuple_(entry.branch, entry.seq)
-    mine = ScanEntry.device == entry.device, ScanEntry.event == entry.event, ScanEntry.ticket != 0
-    found = session.execute(select(ScanEntry.event, ScanEntry.ticket).where(*mine, later).distinct())
-    return {(event, ticket) for event, ticket in found}
+    mine = event.of(ScanEntry), ScanEntry.device == entry.device, ScanEntry.ticket != 0
+    return {
+        (event.event_id, ticket) for ticket in session.scalars(select(ScanEntry.ticket).where(*mine, later).distinct())
+    }
 
 
 def _record(session: Session, event: events.EventDetails, one: Stored, context: ActionContext) -> None:

@@ -15,9 +15,9 @@ class Journal(Base):
 
     __tablename__ = "scan_journals"
 
+    organisation_id: Mapped[str] = mapped_column(String(36), primary_key=True)
     device: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
     branch: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
-    organisation_id: Mapped[str] = mapped_column(String(36), index=True)
     mark_seq: Mapped[int] = mapped_column(BigInteger, default=0)
     mark_head: Mapped[bytes] = mapped_column(LargeBinary(32))
     claimed_seq: Mapped[int] = mapped_column(BigInteger, default=0)
@@ -35,18 +35,18 @@ class ScanEntry(Base):
 
     __tablename__ = "scan_entries"
 
+    organisation_id: Mapped[str] = mapped_column(String(36), primary_key=True)
     device: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
     branch: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
     seq: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
     hash: Mapped[bytes] = mapped_column(LargeBinary(32), primary_key=True)
-    organisation_id: Mapped[str] = mapped_column(String(36))
     body: Mapped[bytes] = mapped_column(LargeBinary)
     received_at: Mapped[int] = mapped_column(BigInteger)
     quarantined: Mapped[bool] = mapped_column(Boolean, default=False)
     why: Mapped[str] = mapped_column(String(40), default="")
     forked: Mapped[bool] = mapped_column(Boolean, default=False)  # another entry has the same number
     kind: Mapped[str] = mapped_column(String(20))
-    event: Mapped[int] = mapped_column(BigInteger)
+    event_id: Mapped[str | None] = mapped_column(String(36))  # None: of no event of this organisation
     gate: Mapped[int] = mapped_column(BigInteger)
     ticket: Mapped[int] = mapped_column(Unsigned64)  # 0: none
     admitted: Mapped[bool] = mapped_column(Boolean)
@@ -55,8 +55,8 @@ class ScanEntry(Base):
     uncertainty: Mapped[int] = mapped_column(BigInteger)
 
 
-Index("ix_scan_entries_ticket", ScanEntry.event, ScanEntry.ticket)
-Index("ix_scan_entries_event_at", ScanEntry.event, ScanEntry.at)
+Index("ix_scan_entries_ticket", ScanEntry.organisation_id, ScanEntry.event_id, ScanEntry.ticket)
+Index("ix_scan_entries_event_at", ScanEntry.organisation_id, ScanEntry.event_id, ScanEntry.at)
 Index(
     "ix_scan_entries_quarantined",
     ScanEntry.organisation_id,
@@ -68,7 +68,8 @@ DECISIONS = text("kind IN ('doors', 'count_correction')")
 """Supervisors' decisions; queries use the same text as the index, so that the index serves them."""
 Index(
     "ix_scan_entries_decisions",
-    ScanEntry.event,
+    ScanEntry.organisation_id,
+    ScanEntry.event_id,
     ScanEntry.device,
     postgresql_where=DECISIONS,
     sqlite_where=DECISIONS,
@@ -79,13 +80,14 @@ class MovementRow(Base):
     """An admitted entry, exit or annulment as other gates fetch it, numbered in commit order."""
 
     __tablename__ = "scan_movements"
-    __table_args__ = (UniqueConstraint("event", "arrival"),)
+    __table_args__ = (UniqueConstraint("organisation_id", "event_id", "arrival"),)
 
+    organisation_id: Mapped[str] = mapped_column(String(36), primary_key=True)
     device: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
     branch: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
     seq: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
     hash: Mapped[bytes] = mapped_column(LargeBinary(32), primary_key=True)
-    event: Mapped[int] = mapped_column(BigInteger)
+    event_id: Mapped[str] = mapped_column(String(36))
     arrival: Mapped[int] = mapped_column(BigInteger)
     kind: Mapped[int] = mapped_column()
     ticket: Mapped[int] = mapped_column(Unsigned64)
@@ -104,7 +106,8 @@ class Presence(Base):
 
     __tablename__ = "scan_presence"
 
-    event: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+    organisation_id: Mapped[str] = mapped_column(String(36), primary_key=True)
+    event_id: Mapped[str] = mapped_column(String(36), primary_key=True)
     ticket: Mapped[int] = mapped_column(Unsigned64, primary_key=True, autoincrement=False)
     bodies: Mapped[int] = mapped_column(default=0)  # people inside with this ticket; more than one after a duplicate
     at: Mapped[int] = mapped_column(BigInteger, default=0)
@@ -114,7 +117,8 @@ class Presence(Base):
 
 Index(
     "ix_scan_presence_inside",
-    Presence.event,
+    Presence.organisation_id,
+    Presence.event_id,
     Presence.at,
     postgresql_where=Presence.bodies > 0,
     sqlite_where=Presence.bodies > 0,
@@ -126,7 +130,8 @@ class ScanCount(Base):
 
     __tablename__ = "scan_counts"
 
-    event: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+    organisation_id: Mapped[str] = mapped_column(String(36), primary_key=True)
+    event_id: Mapped[str] = mapped_column(String(36), primary_key=True)
     gate: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
     direction: Mapped[str] = mapped_column(String(8), primary_key=True)
     reason: Mapped[str] = mapped_column(String(24), primary_key=True)
@@ -137,11 +142,11 @@ class ConflictRow(Base):
     """A conflict that reconciliation found; an organiser resolves it with a note, later entries may withdraw it."""
 
     __tablename__ = "scan_conflicts"
-    __table_args__ = (UniqueConstraint("event", "ticket", "kind", "subject"),)
+    __table_args__ = (UniqueConstraint("organisation_id", "event_id", "ticket", "kind", "subject"),)
 
+    organisation_id: Mapped[str] = mapped_column(String(36), primary_key=True)
     id: Mapped[str] = mapped_column(String(36), primary_key=True)
-    organisation_id: Mapped[str] = mapped_column(String(36), index=True)
-    event: Mapped[int] = mapped_column(BigInteger)
+    event_id: Mapped[str] = mapped_column(String(36))
     ticket: Mapped[int] = mapped_column(Unsigned64)
     kind: Mapped[str] = mapped_column(String(30))
     subject: Mapped[str] = mapped_column(String(80))  # the entry that is wrong: device-branch-seq-hash
@@ -156,4 +161,4 @@ class ConflictRow(Base):
     note: Mapped[str] = mapped_column(Text, default="")
 
 
-Index("ix_scan_conflicts_event", ConflictRow.event, ConflictRow.found_at)
+Index("ix_scan_conflicts_event", ConflictRow.organisation_id, ConflictRow.event_id, ConflictRow.found_at)

@@ -10,40 +10,43 @@ from sqlalchemy.orm import Session
 from shared.admission import Direction, Mode
 from shared.scans import Entry, EntryKind, movement_of
 from shared.snapshot import Movement
+from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.sql.bulk import insert_many
 from sync_server.revisions import service as revisions
 from sync_server.scans.models import MovementRow, ScanCount
 from sync_server.scans.storage import Stored
 
-_ADD_UP = "ON CONFLICT (event, gate, direction, reason) DO UPDATE SET n = scan_counts.n + excluded.n"
+_ADD_UP = (
+    "ON CONFLICT (organisation_id, event_id, gate, direction, reason) DO UPDATE SET n = scan_counts.n + excluded.n"
+)
 _DIRECTIONS = frozenset(Direction)
 _PRESENTED = frozenset({EntryKind.PRESENTATION, EntryKind.BY_HAND})
 
 
-def add_counts(session: Session, stored: Sequence[Stored]) -> None:
+def add_counts(session: Session, organisation_id: str, stored: Sequence[Stored]) -> None:
     """Add real presentations to the counts of their gates, in one order everywhere to avoid deadlocks."""
     counted = Counter(
-        (one.entry.event, one.entry.gate, one.entry.direction, one.entry.reason[:24])
+        (organisation_id, one.event_id, one.entry.gate, one.entry.direction, one.entry.reason[:24])
         for one in stored
-        if _is_counted(one.entry)
+        if one.event_id and _is_counted(one.entry)
     )
-    columns = ("event", "gate", "direction", "reason")
+    columns = ("organisation_id", "event_id", "gate", "direction", "reason")
     rows = [dict(zip(columns, key, strict=True)) | {"n": n} for key, n in sorted(counted.items())]
     insert_many(session, ScanCount, rows, _ADD_UP)
 
 
 def _is_counted(entry: Entry) -> bool:
     presented = entry.kind in _PRESENTED and entry.mode == Mode.REAL
-    return presented and entry.event > 0 and entry.direction in _DIRECTIONS
+    return presented and entry.direction in _DIRECTIONS
 
 
-def add_movements(session: Session, stored: Sequence[Stored]) -> None:
+def add_movements(session: Session, organisation_id: str, stored: Sequence[Stored]) -> None:
     """Number movements in commit order. Call it late in the transaction: it locks the heads of the events."""
-    by_event: dict[int, list[tuple[Movement, bytes]]] = defaultdict(list)
+    by_event: dict[EventKey, list[tuple[Movement, bytes]]] = defaultdict(list)
     for one in stored:
         movement = movement_of(one.entry, one.at)
-        if movement is not None and one.entry.event:
-            by_event[one.entry.event].append((movement, one.hash))
+        if movement is not None and one.event_id:
+            by_event[EventKey(organisation_id, one.event_id)].append((movement, one.hash))
     for event in sorted(by_event):
         arrivals = revisions.allot_arrivals(session, event, len(by_event[event]))
         numbered = zip(arrivals, by_event[event], strict=True)
@@ -51,14 +54,13 @@ def add_movements(session: Session, stored: Sequence[Stored]) -> None:
         insert_many(session, MovementRow, rows, "ON CONFLICT DO NOTHING")
 
 
-def _row(event: int, arrival: int, movement: Movement, digest: bytes) -> dict[str, object]:
+def _row(event: EventKey, arrival: int, movement: Movement, digest: bytes) -> dict[str, object]:
     device, branch, seq = movement.annuls or (None, None, None)
-    return {
+    return event._asdict() | {
         "device": movement.device,
         "branch": movement.branch,
         "seq": movement.seq,
         "hash": digest,
-        "event": event,
         "arrival": arrival,
         "kind": int(movement.kind),
         "ticket": movement.ticket_id,

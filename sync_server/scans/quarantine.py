@@ -18,7 +18,7 @@ def accept_late(
 ) -> int:
     """Accept the device's quarantined entries; returns how many. Raises Conflict where there are none."""
     device = devices.get(session, organisation_id, device_id)
-    released = revoked.release_late(session, device.number)
+    released = revoked.release_late(session, organisation_id, device.number)
     if not released:
         raise Conflict("This device has no entries waiting to be accepted.", code="nothing_quarantined")
     line = audit.AuditLine(

@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 from shared.clock import Millis
 from shared.errors import NotFound
 from shared.snapshot import Movement, MovementKind
+from sync_server.plumbing.event_key import EventKey
 from sync_server.scans.models import ConflictRow, Journal, MovementRow, Presence, ScanCount, ScanEntry
 
 _COLUMNS = (
@@ -70,23 +71,23 @@ EMPTY_JOURNAL = JournalState(0, 0, 0, "")
 """The state of a device that has delivered nothing."""
 
 
-def movements_after(session: Session, event: int, after: int, limit: int) -> tuple[int, list[Movement]]:
+def movements_after(session: Session, event: EventKey, after: int, limit: int) -> tuple[int, list[Movement]]:
     """Movements in order of arrival, including a gate's own (a new card has lost them), and the last arrival number."""
-    later = select(*_COLUMNS).where(MovementRow.event == event, MovementRow.arrival > after)
+    later = select(*_COLUMNS).where(event.of(MovementRow), MovementRow.arrival > after)
     rows = session.execute(later.order_by(MovementRow.arrival).limit(limit)).all()
     return (rows[-1].arrival if rows else after), [_movement(tuple(row)) for row in rows]
 
 
-def counts(session: Session, event: int) -> list[Count]:
+def counts(session: Session, event: EventKey) -> list[Count]:
     """How often each gate gave each answer at an event."""
     columns = select(ScanCount.gate, ScanCount.direction, ScanCount.reason, ScanCount.n)
-    rows = session.execute(columns.where(ScanCount.event == event).order_by(ScanCount.gate, ScanCount.reason))
+    rows = session.execute(columns.where(event.of(ScanCount)).order_by(ScanCount.gate, ScanCount.reason))
     return [Count(*row) for row in rows]
 
 
-def occupancy(session: Session, event: int, since: Millis) -> Occupancy:
+def occupancy(session: Session, event: EventKey, since: Millis) -> Occupancy:
     """People inside, by tickets whose latest movement is not before `since`, the beginning of the event day."""
-    here = Presence.event == event, Presence.bodies > 0, Presence.at >= since
+    here = event.of(Presence), Presence.bodies > 0, Presence.at >= since
     columns = select(Presence.gate, Presence.zone, func.sum(Presence.bodies)).where(*here)
     by_gate: dict[int, int] = {}
     by_zone: dict[int, int] = {}
@@ -96,43 +97,43 @@ def occupancy(session: Session, event: int, since: Millis) -> Occupancy:
     return Occupancy(sum(by_gate.values()), by_gate, by_zone)
 
 
-def open_conflicts(
-    session: Session, organisation_id: str, event: int | None, limit: int = 500
-) -> Sequence[ConflictRow]:
+def open_conflicts(session: Session, event: EventKey, limit: int = 500) -> Sequence[ConflictRow]:
     """Conflicts that are neither resolved nor withdrawn, gravest first."""
     unresolved = ConflictRow.resolved_at.is_(None), ConflictRow.withdrawn_at.is_(None)
-    return _conflicts(session, organisation_id, event, limit, *unresolved)
+    return _conflicts(session, event, limit, *unresolved)
 
 
-def all_conflicts(session: Session, organisation_id: str, event: int | None, limit: int = 500) -> Sequence[ConflictRow]:
+def all_conflicts(session: Session, event: EventKey, limit: int = 500) -> Sequence[ConflictRow]:
     """All conflicts, resolved and withdrawn ones included, gravest first."""
-    return _conflicts(session, organisation_id, event, limit)
+    return _conflicts(session, event, limit)
 
 
 def conflict(session: Session, organisation_id: str, conflict_id: str, *, lock: bool = False) -> ConflictRow:
     """One conflict; NotFound for another organisation's too."""
-    row = session.get(ConflictRow, conflict_id, with_for_update=lock or None, populate_existing=lock)
-    if row is None or row.organisation_id != organisation_id:
+    named = organisation_id, conflict_id
+    row = session.get(ConflictRow, named, with_for_update=lock or None, populate_existing=lock)
+    if row is None:
         raise NotFound("There is no such conflict.", code="conflict_not_found")
     return row
 
 
-def open_conflict_counts(session: Session, organisation_id: str) -> dict[int, int]:
+def open_conflict_counts(session: Session, organisation_id: str) -> dict[str, int]:
     """How many conflicts are open, by event, without those for information."""
-    unresolved = select(ConflictRow.event, func.count()).where(
+    unresolved = select(ConflictRow.event_id, func.count()).where(
         ConflictRow.organisation_id == organisation_id,
         ConflictRow.resolved_at.is_(None),
         ConflictRow.withdrawn_at.is_(None),
         ConflictRow.severity > 0,
     )
-    return dict(session.execute(unresolved.group_by(ConflictRow.event)).all())
+    return dict(session.execute(unresolved.group_by(ConflictRow.event_id)).all())
 
 
-def recent(session: Session, organisation_id: str, event: int, limit: int) -> Sequence[ScanEntry]:
+def recent(session: Session, event: EventKey, limit: int) -> Sequence[ScanEntry]:
     """The latest ticket scans of an event, by corrected time."""
-    here = ScanEntry.event == event, ScanEntry.organisation_id == organisation_id, ~ScanEntry.quarantined
-    shown = ScanEntry.kind.in_(("presentation", "by_hand"))
-    return session.scalars(select(ScanEntry).where(*here, shown).order_by(ScanEntry.at.desc()).limit(limit)).all()
+    shown = ~ScanEntry.quarantined, ScanEntry.kind.in_(("presentation", "by_hand"))
+    return session.scalars(
+        select(ScanEntry).where(event.of(ScanEntry), *shown).order_by(ScanEntry.at.desc()).limit(limit)
+    ).all()
 
 
 def journal_states(session: Session, organisation_id: str) -> dict[int, JournalState]:
@@ -155,13 +156,8 @@ def _quarantined(session: Session, organisation_id: str) -> dict[int, int]:
     return dict(session.execute(by_device.group_by(ScanEntry.device)).all())
 
 
-def _conflicts(
-    session: Session, organisation_id: str, event: int | None, limit: int, *more: Any
-) -> Sequence[ConflictRow]:
-    here = [ConflictRow.organisation_id == organisation_id, *more]
-    if event is not None:
-        here.append(ConflictRow.event == event)
-    wanted = select(ConflictRow).where(*here)
+def _conflicts(session: Session, event: EventKey, limit: int, *more: Any) -> Sequence[ConflictRow]:
+    wanted = select(ConflictRow).where(event.of(ConflictRow), *more)
     ordered = wanted.order_by(ConflictRow.severity.desc(), ConflictRow.found_at.desc(), ConflictRow.id.desc())
     return session.scalars(ordered.limit(limit)).all()
 

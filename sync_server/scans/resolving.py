@@ -6,6 +6,7 @@ from sqlalchemy.orm import Session
 
 from shared.clock import Millis
 from shared.errors import Conflict, InvalidRequest
+from sync_server.events import queries as events
 from sync_server.outbox import service as outbox
 from sync_server.plumbing.database import database_of
 from sync_server.plumbing.principals import ActionContext, Actor
@@ -24,7 +25,11 @@ def resolve(
     if row.resolved_at is not None:
         raise Conflict(f"{row.resolved_by or 'Somebody'} has already resolved this conflict.", code="already_resolved")
     row.resolved_at, row.resolved_by, row.note = now, by[:120], text
-    fact = outbox.Fact("conflict_resolved", organisation_id, now, {"conflict": row.id, "event_number": row.event})
+    subjects = {
+        "conflict": row.id,
+        "event_number": events.numbers(session, organisation_id, [row.event_id])[row.event_id],
+    }
+    fact = outbox.Fact("conflict_resolved", organisation_id, now, subjects)
     context = ActionContext(actor, now, database_of(session).entropy)
     outbox.record_change(session, context, outbox.Subject("conflict", row.id, None, {"kind": row.kind}, text), fact)
     session.flush()

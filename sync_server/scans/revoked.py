@@ -12,7 +12,7 @@ from shared.scans import decode
 from sync_server.scans import boots
 from sync_server.scans.models import Journal, ScanEntry
 from sync_server.scans.rules import Line, QuarantineReason
-from sync_server.scans.storage import Stored
+from sync_server.scans.storage import Stored, of
 
 
 def quarantine_late(session: Session, journal: Journal, lines: Sequence[Line]) -> list[Line]:
@@ -35,8 +35,9 @@ def release(session: Session, journal: Journal, hashes: Sequence[bytes], *, clea
     """Let quarantined entries count; `clear` removes the mark that a revoked device wrote them."""
     if not hashes:
         return []
-    here = ScanEntry.device == journal.device, ScanEntry.branch == journal.branch, ScanEntry.hash.in_(hashes)
-    rows = session.execute(select(ScanEntry.seq, ScanEntry.hash, ScanEntry.body).where(*here)).all()
+    here = *of(journal), ScanEntry.hash.in_(hashes)
+    columns = ScanEntry.seq, ScanEntry.hash, ScanEntry.body, ScanEntry.event_id
+    rows = session.execute(select(*columns).where(*here)).all()
     entries = [decode(row.body) for row in rows]
     known = boots.read(journal.boots)
     boots.note(known, entries)
@@ -49,16 +50,18 @@ def release(session: Session, journal: Journal, hashes: Sequence[bytes], *, clea
         session.execute(
             update(ScanEntry).where(*here, ScanEntry.seq == row.seq, ScanEntry.hash == row.hash).values(freed)
         )
-        stored.append(Stored(entry, row.hash, at))
+        stored.append(Stored(entry, row.hash, at, row.event_id))
     return stored
 
 
-def release_late(session: Session, device: int) -> list[Stored]:
+def release_late(session: Session, organisation_id: str, device: int) -> list[Stored]:
     """Release all quarantined entries of a device, on every branch."""
+    mine = ScanEntry.organisation_id == organisation_id, ScanEntry.device == device
     branches = select(ScanEntry.branch).where(
-        ScanEntry.device == device, ScanEntry.quarantined, ScanEntry.why == QuarantineReason.REVOKED_DEVICE
+        *mine, ScanEntry.quarantined, ScanEntry.why == QuarantineReason.REVOKED_DEVICE
     )
-    journals = select(Journal).where(Journal.device == device, Journal.branch.in_(branches))
+    own = Journal.organisation_id == organisation_id, Journal.device == device
+    journals = select(Journal).where(*own, Journal.branch.in_(branches))
     locked = session.scalars(journals.order_by(Journal.branch).with_for_update()).all()
     return [
         one for journal in locked for one in release(session, journal, _waiting_hashes(session, journal), clear=False)
@@ -71,9 +74,8 @@ def _waiting_hashes(session: Session, journal: Journal) -> list[bytes]:
 
 def _waiting(session: Session, journal: Journal) -> list[tuple[int, bytes, bytes]]:
     """(seq, hash, previous) of entries quarantined because the device is revoked."""
-    here = ScanEntry.device == journal.device, ScanEntry.branch == journal.branch
     waiting = select(ScanEntry.seq, ScanEntry.hash, ScanEntry.body).where(
-        *here, ScanEntry.quarantined, ScanEntry.why == QuarantineReason.REVOKED_DEVICE
+        *of(journal), ScanEntry.quarantined, ScanEntry.why == QuarantineReason.REVOKED_DEVICE
     )
     return [(seq, digest, decode(body).previous) for seq, digest, body in session.execute(waiting)]
 

@@ -22,7 +22,7 @@ def scans(event_id: str, query_data: schemas.ScansQuery) -> schemas.ScansOut:
     """List the latest scans of an event, newest first."""
     with parts().database.reading() as session:
         event = events.details(session, organisation(), event_id)
-        rows = queries.recent(session, organisation(), event.number, query_data.limit)
+        rows = queries.recent(session, event.key, query_data.limit)
     return schemas.ScansOut(items=[schemas.ScanOut.of(row) for row in rows])
 
 
@@ -35,8 +35,8 @@ def conflicts(event_id: str, query_data: schemas.ConflictsQuery) -> schemas.Conf
     find = queries.all_conflicts if query_data.all else queries.open_conflicts
     with parts().database.reading() as session:
         event = events.details(session, organisation(), event_id)
-        rows = find(session, organisation(), event.number)
-    return schemas.ConflictsOut(items=[schemas.ConflictOut.of(row) for row in rows])
+        rows = find(session, event.key)
+    return schemas.ConflictsOut(items=[schemas.ConflictOut.of(row, event.number) for row in rows])
 
 
 @bp.get("/events/<event_id>/decisions")
@@ -46,7 +46,7 @@ def decisions(event_id: str) -> schemas.DecisionsOut:
     """List supervisors' decisions at gates: doors opened or closed on a device, the venue emptied."""
     with parts().database.reading() as session:
         event = events.details(session, organisation(), event_id)
-        decided = gate_decisions.of_event(session, organisation(), event.number)
+        decided = gate_decisions.of_event(session, event.key)
     return schemas.DecisionsOut(items=[schemas.DecisionOut.of(one) for one in reversed(decided)])
 
 
@@ -66,7 +66,8 @@ def resolve(conflict_id: str, json_data: schemas.WithNote) -> schemas.ConflictOu
             by=current_principal().name,
             now=parts().clock(),
         )
-        return schemas.ConflictOut.of(row)
+        number = events.numbers(session, organisation(), [row.event_id])[row.event_id]
+        return schemas.ConflictOut.of(row, number)
 
 
 @bp.get("/devices/<device_id>/journal")

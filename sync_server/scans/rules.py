@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -41,6 +41,7 @@ class Line:
     body: bytes
     entry: Entry | None
     why: str = ""
+    event_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,14 +89,17 @@ def _read(device: int, branch: int, body: bytes, expected: int) -> Line:
     return Line(entry.seq, digest, body, entry)
 
 
-def without_foreign(lines: Iterable[Line], own_events: Collection[int]) -> list[Line]:
-    """Quarantine entries of unknown events and of other organisations' events."""
-    return [
-        replace(line, why=QuarantineReason.FOREIGN_EVENT)
-        if line.entry is not None and not line.why and line.entry.event and line.entry.event not in own_events
-        else line
-        for line in lines
-    ]
+def with_events(lines: Iterable[Line], own_events: Mapping[int, str]) -> list[Line]:
+    """Name the events by their ids; quarantine entries of unknown events and of other organisations' events."""
+    return [_with_event(line, own_events) for line in lines]
+
+
+def _with_event(line: Line, own_events: Mapping[int, str]) -> Line:
+    if line.entry is None or not line.entry.event:
+        return line
+    event_id = own_events.get(line.entry.event)
+    foreign = QuarantineReason.FOREIGN_EVENT if event_id is None else ""
+    return replace(line, event_id=event_id, why=line.why or foreign)
 
 
 def with_head_checked(lines: Sequence[Line], seq: int, head: bytes) -> list[Line]:

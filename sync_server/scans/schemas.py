@@ -104,10 +104,10 @@ class ConflictOut(BaseModel):
     note: str
 
     @classmethod
-    def of(cls, row: ConflictRow) -> ConflictOut:
+    def of(cls, row: ConflictRow, event_number: int) -> ConflictOut:
         return cls(
             id=row.id,
-            event_number=row.event,
+            event_number=event_number,
             ticket_id=public_id(row.ticket),
             kind=row.kind,
             severity=row.severity,

@@ -12,13 +12,13 @@ from shared.clock import Millis
 from shared.errors import Untrusted
 from shared.scans import verify_head
 from sync_server.devices.queries import EnrolledDevice
+from sync_server.events import queries as events
 from sync_server.outbox import service as outbox
 from sync_server.plumbing.database import database_of
 from sync_server.plumbing.principals import ActionContext, Actor
 from sync_server.plumbing.sealing import Sealer
 from sync_server.scans import gate_decisions, movements, revoked, rules, storage, ticket_reconciliation
 from sync_server.scans.conflicts import FoundConflict
-from sync_server.scans.event_history import organisations_of
 from sync_server.scans.models import Journal
 from sync_server.scans.rules import HeldEntry, Line, Mark, Status
 from sync_server.scans.storage import Stored
@@ -112,19 +112,19 @@ def accept(
 
 def apply_entries(session: Session, delivery: Delivery, stored: Sequence[Stored], touched: storage.Touched) -> None:
     """Process entries that count from now on: conflicts, counts, movements, decisions, facts."""
-    scanned = {(one.entry.event, one.entry.ticket_id) for one in stored if one.entry.event and one.entry.ticket_id}
+    scanned = {(one.event_id, one.entry.ticket_id) for one in stored if one.event_id and one.entry.ticket_id}
     organisation_id, now = delivery.organisation_id, delivery.now
-    affected = gate_decisions.touched(session, stored)
+    affected = gate_decisions.touched(session, organisation_id, stored)
     found = ticket_reconciliation.reconcile_tickets(
         session, organisation_id, touched | scanned | affected, delivery.sealer, now
     )
-    movements.add_counts(session, stored)
+    movements.add_counts(session, organisation_id, stored)
     _record_arrival(session, organisation_id, stored, found, now)
     gate_decisions.record(session, organisation_id, stored, delivery.context(session))
     gate_decisions.apply_emptyings(
         session, organisation_id, delivery.device, stored, delivery.context(session), moved=delivery.moved
     )
-    movements.add_movements(session, stored)
+    movements.add_movements(session, organisation_id, stored)
 
 
 def _require_own_head(device: EnrolledDevice, claim: Claim) -> None:
@@ -137,10 +137,10 @@ def _checked_lines(
     session: Session, journal: Journal, device: EnrolledDevice, claim: Claim, bodies: Sequence[bytes]
 ) -> tuple[list[Line], dict[int, list[HeldEntry]]]:
     lines = rules.read_batch(device.number, journal.branch, bodies, journal.mark_seq + 1)
-    owners = organisations_of(session, {line.entry.event for line in lines if line.entry and line.entry.event})
-    own = {event for event, owner in owners.items() if owner == device.organisation_id}
+    numbers = {line.entry.event for line in lines if line.entry and line.entry.event}
+    own_events = events.ids(session, device.organisation_id, numbers)
     held = storage.held_around(session, journal, lines)
-    own_lines = rules.with_head_checked(rules.without_foreign(lines, own), claim.seq, claim.head)
+    own_lines = rules.with_head_checked(rules.with_events(lines, own_events), claim.seq, claim.head)
     checked = rules.with_chain_checked(own_lines, held)
     return (revoked.quarantine_late(session, journal, checked) if device.revoked else checked), held
 
@@ -156,18 +156,19 @@ def _store(
     touched = storage.mark_forks(session, journal, forked) | _waiting_tickets(new)
     moves = storage.times_move_from(journal, new, last_held)
     if moves is not None:
-        before = gate_decisions.emptyings_of(session, journal.device)
+        organisation_id = journal.organisation_id
+        before = gate_decisions.emptyings_of(session, organisation_id, journal.device)
         touched |= storage.move_times(session, journal, moves)
-        touched |= gate_decisions.moved(session, before, gate_decisions.emptyings_of(session, journal.device))
+        after = gate_decisions.emptyings_of(session, organisation_id, journal.device)
+        touched |= gate_decisions.moved(session, organisation_id, before, after)
     return stored, touched, moves is not None
 
 
 def _waiting_tickets(lines: Sequence[Line]) -> storage.Touched:
     """Tickets in quarantined entries of a revoked device: they show as conflicts, but refuse nobody."""
-    waiting = [
-        line.entry for line in lines if line.entry is not None and line.why == rules.QuarantineReason.REVOKED_DEVICE
-    ]
-    return {(entry.event, entry.ticket_id) for entry in waiting if entry.event and entry.ticket_id}
+    waiting = (line for line in lines if line.why == rules.QuarantineReason.REVOKED_DEVICE)
+    named = ((line.event_id, line.entry.ticket_id) for line in waiting if line.entry is not None)
+    return {(event_id, ticket) for event_id, ticket in named if event_id and ticket}
 
 
 def _duplicate_seqs(lines: Sequence[Line]) -> set[int]:
@@ -206,9 +207,10 @@ def _raise_alarm(session: Session, journal: Journal, device: EnrolledDevice, now
 def _record_arrival(
     session: Session, organisation_id: str, stored: Sequence[Stored], found: Sequence[FoundConflict], now: Millis
 ) -> None:
-    for event in sorted({one.entry.event for one in stored if one.entry.event} | {one.event for one in found}):
-        here = [one for one in stored if one.entry.event == event]
-        kinds = sorted(one.conflict.kind.value for one in found if one.event == event)
+    event_ids = {one.event_id for one in stored if one.event_id} | {one.event_id for one in found}
+    for event_id, number in sorted(events.numbers(session, organisation_id, event_ids).items()):
+        here = [one for one in stored if one.event_id == event_id]
+        kinds = sorted(one.conflict.kind.value for one in found if one.event_id == event_id)
         # No audit line: the journals are the record of scans, chained and signed by the gates.
         payload = {"scans": len(here), "admitted": sum(one.entry.admitted for one in here), "conflicts": kinds}
-        outbox.record(session, outbox.Fact("scans_arrived", organisation_id, now, {"event_number": event}, payload))
+        outbox.record(session, outbox.Fact("scans_arrived", organisation_id, now, {"event_number": number}, payload))

@@ -19,8 +19,8 @@ from sync_server.scans.models import Journal, ScanEntry
 from sync_server.scans.rules import HeldEntry, Line, Mark, advance, declared_gap, last_before
 
 _WALK = 2_000
-Touched = set[tuple[int, int]]
-"""(event, ticket) pairs that must be reconciled."""
+Touched = set[tuple[str, int]]
+"""(event id, ticket) pairs that must be reconciled."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +30,7 @@ class Stored:
     entry: Entry
     hash: bytes
     at: Millis
+    event_id: str | None
 
 
 def locked_journal(session: Session, device: int, branch: int, organisation_id: str) -> Journal:
@@ -49,7 +50,8 @@ def locked_journal(session: Session, device: int, branch: int, organisation_id: 
         "alarm": "",
     }
     session.execute(dialect.insert(Journal).values(initial).on_conflict_do_nothing())
-    here = select(Journal).where(Journal.device == device, Journal.branch == branch).with_for_update()
+    mine = Journal.organisation_id == organisation_id, Journal.device == device, Journal.branch == branch
+    here = select(Journal).where(*mine).with_for_update()
     return session.execute(here, execution_options={"populate_existing": True}).scalar_one()
 
 
@@ -59,7 +61,7 @@ def held_around(session: Session, journal: Journal, lines: Sequence[Line]) -> di
         return {}
     seqs = [line.seq for line in lines]
     named = [last_before(line.entry) for line in lines if line.entry is not None]
-    columns = select(ScanEntry.seq, ScanEntry.hash, ScanEntry.quarantined, ScanEntry.why).where(*_of(journal))
+    columns = select(ScanEntry.seq, ScanEntry.hash, ScanEntry.quarantined, ScanEntry.why).where(*of(journal))
     around = ScanEntry.seq.between(min(seqs) - 1, max(seqs)) | ScanEntry.seq.in_({min(named, default=0)})
     held: dict[int, list[HeldEntry]] = {}
     for seq, digest, quarantined, why in session.execute(columns.where(around)):
@@ -80,7 +82,9 @@ def add(
     insert_many(session, ScanEntry, rows, "ON CONFLICT DO NOTHING")
     counted = zip(lines, rows, strict=True)
     return [
-        Stored(line.entry, line.hash, row["at"]) for line, row in counted if line.entry is not None and not line.why
+        Stored(line.entry, line.hash, row["at"], line.event_id)
+        for line, row in counted
+        if line.entry is not None and not line.why
     ]
 
 
@@ -88,14 +92,15 @@ def mark_forks(session: Session, journal: Journal, seqs: Collection[int]) -> Tou
     """Flag stored entries with these numbers as forked; returns their tickets."""
     if not seqs:
         return set()
-    forked = update(ScanEntry).where(*_of(journal), ScanEntry.seq.in_(seqs)).values(forked=True)
-    return _tickets(session.execute(forked.returning(ScanEntry.event, ScanEntry.ticket)))
+    forked = update(ScanEntry).where(*of(journal), ScanEntry.seq.in_(seqs)).values(forked=True)
+    return _tickets(session.execute(forked.returning(ScanEntry.event_id, ScanEntry.ticket)))
 
 
 def move_times(session: Session, journal: Journal, from_seq: int) -> Touched:
     """Correct the times of stored entries after a new time anchor; returns the affected tickets."""
-    columns = select(ScanEntry.seq, ScanEntry.hash, ScanEntry.body, ScanEntry.at, ScanEntry.uncertainty)
-    rows = session.execute(columns.where(*_of(journal), ScanEntry.seq >= from_seq, ~ScanEntry.quarantined)).all()
+    named = ScanEntry.event_id, ScanEntry.ticket
+    columns = select(ScanEntry.seq, ScanEntry.hash, ScanEntry.body, ScanEntry.at, ScanEntry.uncertainty, *named)
+    rows = session.execute(columns.where(*of(journal), ScanEntry.seq >= from_seq, ~ScanEntry.quarantined)).all()
     entries = [decode(row.body) for row in rows]
     times = boots.timeline(boots.read(journal.boots), entries)
     moved: list[dict[str, Any]] = []
@@ -104,7 +109,7 @@ def move_times(session: Session, journal: Journal, from_seq: int) -> Touched:
         at, uncertainty = times.at(entry)
         if (at, uncertainty) != (row.at, row.uncertainty):
             moved.append({"s": row.seq, "h": row.hash, "new_at": at, "new_uncertainty": uncertainty})
-            touched |= _named(entry)
+            touched |= _tickets([(row.event_id, row.ticket)])
     _write_times(session, journal, moved)
     return touched
 
@@ -132,11 +137,13 @@ def new_mark(session: Session, journal: Journal) -> Mark:
 
 def last_seq(session: Session, journal: Journal) -> int:
     """The highest number stored."""
-    return session.scalar(select(func.max(ScanEntry.seq)).where(*_of(journal))) or 0
+    return session.scalar(select(func.max(ScanEntry.seq)).where(*of(journal))) or 0
 
 
-def _of(journal: Journal) -> tuple[Any, ...]:
-    return ScanEntry.device == journal.device, ScanEntry.branch == journal.branch
+def of(journal: Journal) -> tuple[Any, ...]:
+    """The conditions for the entries of a journal."""
+    mine = ScanEntry.organisation_id == journal.organisation_id, ScanEntry.device == journal.device
+    return *mine, ScanEntry.branch == journal.branch
 
 
 def _row(journal: Journal, line: Line, times: Timeline, forked: bool, now: Millis) -> dict[str, Any]:
@@ -155,7 +162,7 @@ def _row(journal: Journal, line: Line, times: Timeline, forked: bool, now: Milli
         "why": line.why,
         "forked": forked,
         "kind": entry.kind[:20] if entry else "",
-        "event": entry.event if entry else 0,
+        "event_id": line.event_id,
         "gate": entry.gate if entry else 0,
         "ticket": entry.ticket_id if entry and fits else 0,
         "admitted": entry.admitted if entry else False,
@@ -166,14 +173,14 @@ def _row(journal: Journal, line: Line, times: Timeline, forked: bool, now: Milli
 
 
 def _beyond(session: Session, journal: Journal, seq: int) -> Sequence[tuple[int, bytes]]:
-    found = select(ScanEntry.seq, ScanEntry.hash).where(*_of(journal), ScanEntry.seq > seq)
+    found = select(ScanEntry.seq, ScanEntry.hash).where(*of(journal), ScanEntry.seq > seq)
     in_order = found.order_by(ScanEntry.seq, ScanEntry.received_at, ScanEntry.hash).limit(_WALK)
     return session.execute(in_order).all()
 
 
 def _gaps(session: Session, journal: Journal, seq: int) -> Iterable[tuple[int, int]]:
     declared = select(ScanEntry.body).where(
-        *_of(journal), ScanEntry.seq > seq, ScanEntry.kind == EntryKind.GAP, ~ScanEntry.quarantined
+        *of(journal), ScanEntry.seq > seq, ScanEntry.kind == EntryKind.GAP, ~ScanEntry.quarantined
     )
     gaps = (declared_gap(decode(body)) for body in session.scalars(declared))
     return [gap for gap in gaps if gap is not None]
@@ -185,13 +192,14 @@ def _write_times(session: Session, journal: Journal, moved: Sequence[dict[str, A
     if database_of(session).embedded:
         statement = (
             update(cast(Table, ScanEntry.__table__))
-            .where(*_of(journal), ScanEntry.seq == bindparam("s"), ScanEntry.hash == bindparam("h"))
+            .where(*of(journal), ScanEntry.seq == bindparam("s"), ScanEntry.hash == bindparam("h"))
             .values(at=bindparam("new_at"), uncertainty=bindparam("new_uncertainty"))
         )
         session.connection().execute(statement, list(moved))
         return
     columns = {name: [row[name] for row in moved] for name in moved[0]}
-    session.execute(_MOVE_MANY, columns | {"device": journal.device, "branch": journal.branch})
+    names = {"organisation": journal.organisation_id, "device": journal.device, "branch": journal.branch}
+    session.execute(_MOVE_MANY, columns | names)
 
 
 _MOVE_MANY = text(
@@ -199,13 +207,10 @@ _MOVE_MANY = text(
     "FROM unnest(CAST(:s AS bigint[]), CAST(:h AS bytea[]), CAST(:new_at AS bigint[]), "
     "CAST(:new_uncertainty AS bigint[])) "
     "AS moved(seq, hash, at, uncertainty) "
-    "WHERE device = :device AND branch = :branch AND scan_entries.seq = moved.seq AND scan_entries.hash = moved.hash"
+    "WHERE organisation_id = :organisation AND device = :device AND branch = :branch "
+    "AND scan_entries.seq = moved.seq AND scan_entries.hash = moved.hash"
 )
 
 
 def _tickets(rows: Iterable[Any]) -> Touched:
-    return {(event, ticket) for event, ticket in rows if event and ticket}
-
-
-def _named(entry: Entry) -> Touched:
-    return {(entry.event, entry.ticket_id)} if entry.event and entry.ticket_id else set()
+    return {(event_id, ticket) for event_id, ticket in rows if event_id and ticket}

@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 from shared.admission import Direction
 from shared.clock import Millis
 from shared.scans import decode
+from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.sealing import Sealer
 from sync_server.plumbing.sql.bulk import among, insert_many
 from sync_server.scans import conflicts, gate_decisions
@@ -25,29 +26,29 @@ from sync_server.tickets.keys.issued_codes import IssuedCodes
 
 _CHUNK = 1_000
 _NEW_STATE = (
-    "ON CONFLICT (event, ticket) DO UPDATE SET "
+    "ON CONFLICT (organisation_id, event_id, ticket) DO UPDATE SET "
     "bodies = excluded.bodies, at = excluded.at, gate = excluded.gate, zone = excluded.zone"
 )
 
 
 def reconcile_tickets(
-    session: Session, organisation_id: str, touched: Collection[tuple[int, int]], sealer: Sealer, now: Millis
+    session: Session, organisation_id: str, touched: Collection[tuple[str, int]], sealer: Sealer, now: Millis
 ) -> list[FoundConflict]:
     """Reconcile these tickets; returns the new conflicts."""
     new: list[FoundConflict] = []
-    for event in sorted({event for event, _ in touched}):
-        tickets = sorted(ticket for one, ticket in touched if one == event)
+    for event_id in sorted({event_id for event_id, _ in touched}):
+        event = EventKey(organisation_id, event_id)
+        tickets = sorted(ticket for one, ticket in touched if one == event_id)
         for start in range(0, len(tickets), _CHUNK):
             chunk = tickets[start : start + _CHUNK]
             issued_codes = IssuedCodes(session, organisation_id, sealer, chunk)
-            new += _reconcile_event(session, organisation_id, event, chunk, issued_codes=issued_codes, now=now)
+            new += _reconcile_event(session, event, chunk, issued_codes=issued_codes, now=now)
     return new
 
 
 def _reconcile_event(
     session: Session,
-    organisation_id: str,
-    event: int,
+    event: EventKey,
     tickets: Sequence[int],
     *,
     issued_codes: IssuedCodes,
@@ -55,27 +56,28 @@ def _reconcile_event(
 ) -> list[FoundConflict]:
     _lock(session, event, tickets)
     entries = _entries(session, event, tickets)
-    decisions = gate_decisions.decisions_at(session, organisation_id, event)
+    decisions = gate_decisions.decisions_at(session, event)
     history = EventHistory(session, event, issued_codes, decisions, tickets=tickets, span=_span(entries.values()))
     results = {ticket: reconcile([one.judged for one in some], history) for ticket, some in entries.items()}
     _store_presence(session, event, results, history)
     found = [
-        FoundConflict(event, ticket, conflict, entries[ticket])
+        FoundConflict(event.event_id, ticket, conflict, entries[ticket])
         for ticket, result in results.items()
         for conflict in result.conflicts
     ]
-    return conflicts.store(session, organisation_id, event, tickets, found=found, now=now)
+    return conflicts.store(session, event, tickets, found=found, now=now)
 
 
-def _lock(session: Session, event: int, tickets: Sequence[int]) -> None:
+def _lock(session: Session, event: EventKey, tickets: Sequence[int]) -> None:
     """Lock the tickets in ascending order: the second transaction then sees the entries of the first."""
-    rows = [{"event": event, "ticket": ticket, "bodies": 0, "at": 0, "gate": 0, "zone": 0} for ticket in tickets]
+    nobody = event._asdict() | {"bodies": 0, "at": 0, "gate": 0, "zone": 0}
+    rows = [nobody | {"ticket": ticket} for ticket in tickets]
     insert_many(session, Presence, rows, "ON CONFLICT DO NOTHING")
-    locked = select(Presence.ticket).where(Presence.event == event, among(session, Presence.ticket, tickets))
+    locked = select(Presence.ticket).where(event.of(Presence), among(session, Presence.ticket, tickets))
     session.execute(locked.order_by(Presence.ticket).with_for_update()).all()
 
 
-def _entries(session: Session, event: int, tickets: Sequence[int]) -> dict[int, list[StoredScan]]:
+def _entries(session: Session, event: EventKey, tickets: Sequence[int]) -> dict[int, list[StoredScan]]:
     columns = select(
         ScanEntry.ticket,
         ScanEntry.hash,
@@ -88,7 +90,7 @@ def _entries(session: Session, event: int, tickets: Sequence[int]) -> dict[int, 
     )
     # Of quarantined entries only those of a revoked device are reconciled; damaged or foreign ones say nothing.
     usable = ~ScanEntry.quarantined | (ScanEntry.why == QuarantineReason.REVOKED_DEVICE)
-    rows = session.execute(columns.where(ScanEntry.event == event, among(session, ScanEntry.ticket, tickets), usable))
+    rows = session.execute(columns.where(event.of(ScanEntry), among(session, ScanEntry.ticket, tickets), usable))
     entries: dict[int, list[StoredScan]] = defaultdict(list)
     for ticket, digest, body, at, uncertainty, forked, quarantined, why in rows:
         revoked = not quarantined and why == QuarantineReason.REVOKED_DEVICE
@@ -104,8 +106,10 @@ def _span(entries: Iterable[Sequence[StoredScan]]) -> tuple[Millis, Millis]:
     return first, last
 
 
-def _store_presence(session: Session, event: int, results: dict[int, Reconciliation], history: EventHistory) -> None:
-    rows = [{"event": event, "ticket": ticket} | _whereabouts(result, history) for ticket, result in results.items()]
+def _store_presence(
+    session: Session, event: EventKey, results: dict[int, Reconciliation], history: EventHistory
+) -> None:
+    rows = [event._asdict() | {"ticket": ticket} | _whereabouts(result, history) for ticket, result in results.items()]
     insert_many(session, Presence, sorted(rows, key=lambda row: row["ticket"]), _NEW_STATE)
 
 

@@ -12,13 +12,13 @@ from sqlalchemy.orm import Session
 from shared.clock import Millis
 from shared.errors import NotFound
 from shared.movements import attendance, passages
-from shared.snapshot import EventDay, EventRow, Movement, RowKind, unpack
+from shared.snapshot import EventDay, EventRow, Movement
 from sync_server.events import queries as events
+from sync_server.plumbing.event_key import EventKey
 from sync_server.revisions import queries as revisions
 from sync_server.scans import queries as scans
 from sync_server.tickets import queries as tickets
 
-_NEWEST: Final = 2**62
 _BATCH_SIZE: Final = 20_000
 
 
@@ -35,8 +35,10 @@ class DaySeats:
 
 def seats_of_day(session: Session, organisation_id: str, event_id: str, date: str, now: Millis) -> DaySeats:
     """Who came on that day; NotFound if the event is another organisation's, or has no such day."""
-    number = events.details(session, organisation_id, event_id).number
-    row = _event_row(session, number)
+    event = events.details(session, organisation_id, event_id).key
+    row = revisions.event_row(session, event)
+    if row is None:
+        raise NotFound("There is no such event.", code="event_not_found")
     day = next((day for day in row.days if day.date == date), None)
     if day is None:
         dates = ", ".join(day.date for day in row.days)
@@ -45,31 +47,23 @@ def seats_of_day(session: Session, organisation_id: str, event_id: str, date: st
         return DaySeats(day)
     seats = {ticket.id: ticket.seat for ticket in tickets.seated_tickets(session, event_id)}
     found, at = DaySeats(day), min(now, day.until - 1)
-    for ticket, movements in _by_ticket(session, number).items():
+    for ticket, movements in _by_ticket(session, event).items():
         _count(found, seats.get(ticket, 0), movements, row, at)
     return found
 
 
-def _event_row(session: Session, number: int) -> EventRow:
-    packed = revisions.row_at_revision(session, number, RowKind.EVENT, number, _NEWEST)
-    row = unpack(packed) if packed else None
-    if not isinstance(row, EventRow):
-        raise NotFound("There is no such event.", code="event_not_found")
-    return row
-
-
-def _by_ticket(session: Session, number: int) -> dict[int, list[Movement]]:
+def _by_ticket(session: Session, event: EventKey) -> dict[int, list[Movement]]:
     found: dict[int, list[Movement]] = defaultdict(list)
-    for movement in _movements(session, number):
+    for movement in _movements(session, event):
         found[movement.ticket_id].append(movement)
     return found
 
 
-def _movements(session: Session, number: int) -> Iterator[Movement]:
-    last, batch = scans.movements_after(session, number, 0, _BATCH_SIZE)
+def _movements(session: Session, event: EventKey) -> Iterator[Movement]:
+    last, batch = scans.movements_after(session, event, 0, _BATCH_SIZE)
     while batch:
         yield from batch
-        last, batch = scans.movements_after(session, number, last, _BATCH_SIZE)
+        last, batch = scans.movements_after(session, event, last, _BATCH_SIZE)
 
 
 def _count(found: DaySeats, seat: int, movements: list[Movement], event: EventRow, at: Millis) -> None:

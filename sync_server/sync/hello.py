@@ -35,7 +35,7 @@ def enrol(
     if isinstance(result, GatehouseError):
         return result
     device = result.device
-    events = assignments.of_device(session, device.id)
+    events = assignments.of_device(session, device.organisation_id, device.id)
     return protocol.EnrolAnswer(
         device_number=device.number,
         device_id=device.id,
@@ -62,7 +62,7 @@ def hello(
     return protocol.HelloAnswer(
         server_time=now,
         mark=protocol.Mark(branch=request.branch, seq=journal.mark.seq, head=journal.mark.head),
-        assignments=[] if device.revoked else assignments.of_device(session, device.id),
+        assignments=[] if device.revoked else assignments.of_device(session, device.organisation_id, device.id),
         profile=device.profile,
         revoked=device.revoked,
         words=message,

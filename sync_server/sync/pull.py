@@ -17,10 +17,12 @@ from shared.protocol import Batch, EventAt
 from shared.snapshot import movements_to_bytes, to_frame
 from sync_server.devices import queries as devices
 from sync_server.devices import rules
+from sync_server.devices.queries import EnrolledDevice
 from sync_server.plumbing.database import Database
+from sync_server.plumbing.event_key import EventKey
 from sync_server.revisions import queries as revisions
 from sync_server.revisions import service as revisions_service
-from sync_server.revisions.head_notifier import HeadNotifier
+from sync_server.revisions.head_notifier import HeadNotifier, HeadPosition
 from sync_server.revisions.queries import Head
 from sync_server.scans import queries as scans
 
@@ -48,9 +50,9 @@ class _Changes:
     """What one read of the database found, for every requested event."""
 
     batches: list[Batch]
-    seen: Mapping[int, tuple[int, int]]
+    seen: Mapping[EventKey, HeadPosition]
     assignments_changed: bool
-    stale: Sequence[int]  # events whose last promise to gates is too old
+    stale: Sequence[str]  # ids of events whose last promise to gates is too old
 
     @property
     def new_batches(self) -> list[Batch]:
@@ -59,14 +61,17 @@ class _Changes:
 
 
 def frame(
-    session: Session, device_id: str, event: int, *, after: str, limit: int, now: Millis
+    session: Session, device: EnrolledDevice, number: int, *, after: str, limit: int, now: Millis
 ) -> protocol.SnapshotAnswer:
     """The next rows of an event by kind and key, and the revision from which to request changes afterwards."""
     kind, key = protocol.read_row_mark(after)
-    head = _head_for(session, device_id, event)
+    event = _allowed(session, device).get(number)
+    head = revisions.head(session, event) if event else None
+    if event is None or head is None:
+        raise NotFound("This device is not assigned to that event.", code="not_assigned")
     rows = revisions.frame_rows(session, event, int(kind), key, limit)
     return protocol.SnapshotAnswer(
-        event=event,
+        event=number,
         lineage=head.lineage,
         base_revision=head.revision,
         frame=to_frame(rows),
@@ -75,14 +80,14 @@ def frame(
     )
 
 
-def changes(poll: LongPoll, device_id: str, request: protocol.ChangesRequest) -> protocol.ChangesAnswer:
+def changes(poll: LongPoll, device: EnrolledDevice, request: protocol.ChangesRequest) -> protocol.ChangesAnswer:
     """What is new at these events; with `wait`, waits until something is."""
-    found = _read(poll.database, device_id, request.events)
+    found = _read(poll.database, device, request.events)
     if request.wait and not found.new_batches and not found.assignments_changed:
-        found = _wait(poll, device_id, request, found)
+        found = _wait(poll, device, request, found)
     if found.stale:
-        _settle(poll.database, found.stale)
-        found = _read(poll.database, device_id, request.events)
+        _settle(poll.database, device, found.stale)
+        found = _read(poll.database, device, request.events)
     # Without changes, empty batches are still worth sending: they say how fresh the rows are.
     batches = found.new_batches or found.batches
     return protocol.ChangesAnswer(
@@ -92,45 +97,52 @@ def changes(poll: LongPoll, device_id: str, request: protocol.ChangesRequest) ->
     )
 
 
-def _wait(poll: LongPoll, device_id: str, request: protocol.ChangesRequest, found: _Changes) -> _Changes:
+def _wait(poll: LongPoll, device: EnrolledDevice, request: protocol.ChangesRequest, found: _Changes) -> _Changes:
     left = request.wait
     while left > 0 and not poll.stop.is_set():
         slice_s = min(left, CHECK_ASSIGNMENTS_EVERY_S)
         left -= slice_s
         if poll.head_notifier.wait(found.seen, slice_s, poll.stop) or _assignments_changed(
-            poll.database, device_id, request
+            poll.database, device, request
         ):
             break
-    return _read(poll.database, device_id, request.events)
+    return _read(poll.database, device, request.events)
 
 
-def _read(database: Database, device_id: str, events: Sequence[EventAt]) -> _Changes:
+def _read(database: Database, device: EnrolledDevice, events: Sequence[EventAt]) -> _Changes:
     now = database.clock()
     with database.reading() as session:
-        _require_access(session, device_id)
-        allowed = devices.event_numbers(session, device_id)
-        heads = {at.event: revisions.head(session, at.event) for at in events if at.event in allowed}
-        batches = [_batch(session, at, head, now) for at in events if (head := heads.get(at.event)) is not None]
-    seen = {event: (head.revision, head.arrivals) for event, head in heads.items() if head is not None}
-    stale = [event for event, head in heads.items() if head is not None and now - head.settled_at > SETTLE_EVERY_MS]
-    return _Changes(batches, seen, allowed != {at.event for at in events}, stale)
+        _require_access(session, device)
+        allowed = _allowed(session, device)
+        asked = [(at, allowed[at.event]) for at in events if at.event in allowed]
+        heads = {event: head for _, event in asked if (head := revisions.head(session, event)) is not None}
+        batches = [_batch(session, at, event, heads[event], now) for at, event in asked if event in heads]
+    seen = {event: (head.revision, head.arrivals) for event, head in heads.items()}
+    stale = [event.event_id for event, head in heads.items() if now - head.settled_at > SETTLE_EVERY_MS]
+    return _Changes(batches, seen, allowed.keys() != {at.event for at in events}, stale)
 
 
-def _settle(database: Database, events: Sequence[int]) -> None:
+def _settle(database: Database, device: EnrolledDevice, event_ids: Sequence[str]) -> None:
     now = database.clock()
     with database.writing() as session:
-        revisions_service.settle(session, events, now)
+        revisions_service.settle(session, device.organisation_id, event_ids, now)
 
 
-def _assignments_changed(database: Database, device_id: str, request: protocol.ChangesRequest) -> bool:
+def _assignments_changed(database: Database, device: EnrolledDevice, request: protocol.ChangesRequest) -> bool:
     with database.reading() as session:
-        _require_access(session, device_id)
-        return devices.event_numbers(session, device_id) != {at.event for at in request.events}
+        _require_access(session, device)
+        return _allowed(session, device).keys() != {at.event for at in request.events}
 
 
-def _require_access(session: Session, device_id: str) -> None:
+def _allowed(session: Session, device: EnrolledDevice) -> dict[int, EventKey]:
+    """The events whose rows the device may hold, by the number that stands on the wire."""
+    assigned = devices.assigned_events(session, device.organisation_id, device.id)
+    return {number: EventKey(device.organisation_id, event_id) for number, event_id in assigned.items()}
+
+
+def _require_access(session: Session, device: EnrolledDevice) -> None:
     """Refuse a device that was revoked while it waited."""
-    profile, revoked = devices.access_state(session, device_id)
+    profile, revoked = devices.access_state(session, device.organisation_id, device.id)
     rules.require(profile, revoked, rules.DeviceAction.PULL)
 
 
@@ -138,9 +150,9 @@ def _is_new(batch: Batch) -> bool:
     return batch.resync or batch.to_revision > batch.from_revision or bool(batch.movements)
 
 
-def _batch(session: Session, at: EventAt, head: Head, now: Millis) -> Batch:
+def _batch(session: Session, at: EventAt, event: EventKey, head: Head, now: Millis) -> Batch:
     """What is new since the gate's position; `resync` where that position is unknown here."""
-    changed = revisions.rows_after(session, at.event, at.revision, BATCH_ROWS) if at.lineage == head.lineage else None
+    changed = revisions.rows_after(session, event, at.revision, BATCH_ROWS) if at.lineage == head.lineage else None
     if changed is None or len(changed.rows) > MAX_FRAME_ROWS or at.heard > head.arrivals:
         return Batch(
             event=at.event,
@@ -151,7 +163,7 @@ def _batch(session: Session, at: EventAt, head: Head, now: Millis) -> Batch:
             as_of=_as_of(head, now),
             resync=True,
         )
-    heard, movements = scans.movements_after(session, at.event, at.heard, BATCH_MOVEMENTS)
+    heard, movements = scans.movements_after(session, event, at.heard, BATCH_MOVEMENTS)
     return Batch(
         event=at.event,
         lineage=head.lineage,
@@ -168,10 +180,3 @@ def _batch(session: Session, at: EventAt, head: Head, now: Millis) -> Batch:
 def _as_of(head: Head, now: Millis) -> Millis:
     """How fresh rows are: sales in progress may be of any second after the one that was settled."""
     return min(head.settled_at, now)
-
-
-def _head_for(session: Session, device_id: str, event: int) -> Head:
-    head = revisions.head(session, event) if event in devices.event_numbers(session, device_id) else None
-    if head is None:
-        raise NotFound("This device is not assigned to that event.", code="not_assigned")
-    return head

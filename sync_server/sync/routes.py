@@ -59,7 +59,7 @@ def snapshot() -> Response:
     now = parts().clock()
     with parts().database.reading() as session:
         response = pull.frame(
-            session, signing_device().device.id, event, after=request.args.get("after", ""), limit=limit, now=now
+            session, signing_device().device, event, after=request.args.get("after", ""), limit=limit, now=now
         )
     return answer(response, position=f"{event}:{response.lineage.hex()}:{response.base_revision}")
 
@@ -101,18 +101,18 @@ def _waiting_room() -> threading.BoundedSemaphore:
 
 
 def _changes(poll: pull.LongPoll, wanted: protocol.ChangesRequest) -> Response:
-    response = pull.changes(poll, signing_device().device.id, wanted)
+    response = pull.changes(poll, signing_device().device, wanted)
     position = ";".join(f"{batch.event}:{batch.lineage.hex()}:{batch.to_revision}" for batch in response.events)
     return answer(response, position=position)
 
 
 def _store_rows(events: Sequence[protocol.EventAt]) -> None:
-    device_id, rows = signing_device().device.id, hello.rows_held(events)
+    device, rows = signing_device().device, hello.rows_held(events)
     with parts().database.reading() as session:
-        stored = devices.reported_rows(session, device_id)
+        stored = devices.reported_rows(session, device.organisation_id, device.id)
     if rows != stored:
         with parts().database.writing() as session:
-            device_service.store_reported_rows(session, device_id, rows)
+            device_service.store_reported_rows(session, device.organisation_id, device.id, rows)
 
 
 def _number(name: str, low: int, high: int, default: int | None = None) -> int:

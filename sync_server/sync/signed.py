@@ -125,8 +125,9 @@ def _public(key: bytes) -> Ed25519PublicKey:
 
 def _use_up_counter(signer: SigningDevice) -> None:
     with parts().database.writing() as session:
-        counters.take(session, signer.device.number, signer.request.channel, signer.request.counter)
-        service.note_contact(session, signer.device.id, signer.device.organisation_id, parts().clock())
+        device, sent = signer.device, signer.request
+        counters.take(session, device.organisation_id, device.number, sent.channel, sent.counter)
+        service.note_contact(session, device.id, device.organisation_id, parts().clock())
 
 
 def _signature_of_request() -> bytes:

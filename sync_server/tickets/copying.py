@@ -10,6 +10,7 @@ from shared.clock import Millis
 from shared.snapshot import TicketTypeRow
 from sync_server.audit.service import AuditLine, record
 from sync_server.events.signals import EventCopied
+from sync_server.plumbing.event_key import EventKey
 from sync_server.revisions import service as revisions
 from sync_server.tickets import queries
 from sync_server.tickets.models import TicketTypeRecord
@@ -26,9 +27,8 @@ def copy_types(session: Session, copied: EventCopied) -> None:
     ticket_types = [_copy(source, copied, now) for source in queries.ticket_types(session, copied.source_id)]
     session.add_all(ticket_types)
     session.flush()
-    revisions.put(
-        session, copied.copy_number, [TicketTypeRow(row.number, row.name, row.check_words) for row in ticket_types]
-    )
+    rows = [TicketTypeRow(row.number, row.name, row.check_words) for row in ticket_types]
+    revisions.put(session, EventKey(copied.organisation_id, copied.copy_id), rows)
     for row in ticket_types:
         subject, after = f"{row.event_id}/{row.number}", {"name": row.name, "price_cents": row.price_cents}
         where = copied.organisation_id

@@ -64,9 +64,7 @@ def _change(
                 session.execute(select(TicketRecord).where(*owned, TicketRecord.event_id == event_id)).scalars().all()
             )
             _update_tickets(rows, after, context)
-            revisions.put(
-                session, event.number, [queries.ticket_row(row, name_checks=event.name_checks) for row in rows]
-            )
+            revisions.put(session, event.key, [queries.ticket_row(row, name_checks=event.name_checks) for row in rows])
             count += len(rows)
     _record(session, organisation_id, before, after, count, context=context, reason=reason)
     return count

@@ -68,7 +68,7 @@ def apply_moves(
     rows = session.execute(select(TicketRecord).where(*conditions).execution_options(populate_existing=True)).scalars()
     moved = [_move(session, row, seats[row.id], key_id, context) for row in rows]
     session.flush()
-    revisions.put(session, event.number, [queries.ticket_row(row, name_checks=event.name_checks) for row in moved])
+    revisions.put(session, event.key, [queries.ticket_row(row, name_checks=event.name_checks) for row in moved])
 
 
 def _move(session: Session, row: TicketRecord, to: NewSeat, key_id: int, context: ActionContext) -> TicketRecord:

@@ -13,6 +13,7 @@ from shared.snapshot import TicketState
 from sync_server.events import queries as events
 from sync_server.events import service as event_service
 from sync_server.outbox.service import Fact, Subject, record_change
+from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.principals import ActionContext
 from sync_server.revisions import service as revisions
 from sync_server.seating import event_layouts
@@ -193,4 +194,6 @@ def _record(session: Session, row: TicketRecord, name: str, context: ActionConte
 
 
 def _put_row(session: Session, row: TicketRecord, *, name_checks: bool) -> None:
-    revisions.put(session, row.event_number, [queries.ticket_row(row, name_checks=name_checks)])
+    revisions.put(
+        session, EventKey(row.organisation_id, row.event_id), [queries.ticket_row(row, name_checks=name_checks)]
+    )

@@ -16,6 +16,7 @@ from sync_server.accounts import queries as accounts
 from sync_server.audit.service import AuditLine, record
 from sync_server.events import queries as events
 from sync_server.events.rules import effective_capacity
+from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.principals import ActionContext
 from sync_server.revisions import service as revisions
 from sync_server.tickets import queries, rules
@@ -46,7 +47,7 @@ def create_type(
     _flush_or_conflict(session)
     _check_capacity(session, effective_capacity(event.capacity, event.venue_capacity), event_id)
     after = {"name": row.name, "price_cents": row.price_cents}
-    _record(session, details.number, row, "ticket_type.created", context, before=None, after=after)
+    _record(session, row, "ticket_type.created", context, before=None, after=after)
     return row
 
 
@@ -74,7 +75,7 @@ def change_type(
     _check(session, row, details)
     _flush_or_conflict(session)
     _check_capacity(session, effective_capacity(event.capacity, event.venue_capacity), event_id)
-    _record(session, details.number, row, "ticket_type.changed", context, before=before, after=dict(changes))
+    _record(session, row, "ticket_type.changed", context, before=before, after=dict(changes))
     return row
 
 
@@ -137,7 +138,6 @@ def _flush_or_conflict(session: Session) -> None:
 
 def _record(
     session: Session,
-    number: int,
     row: TicketTypeRecord,
     action: str,
     context: ActionContext,
@@ -150,4 +150,6 @@ def _record(
         session,
         AuditLine(context.actor, action, "ticket_type", subject, row.organisation_id, context.now, before, after),
     )
-    revisions.put(session, number, [TicketTypeRow(row.number, row.name, row.check_words)])
+    revisions.put(
+        session, EventKey(row.organisation_id, row.event_id), [TicketTypeRow(row.number, row.name, row.check_words)]
+    )

@@ -6,6 +6,7 @@ from sqlalchemy.orm import Session
 
 from sync_server.accounts.signals import OrganisationCreated
 from sync_server.events.signals import EventCopied, EventCreated, EventTimesMoved, NameChecksChanged
+from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.parts import Parts
 from sync_server.revisions import service as revisions
 from sync_server.revisions.signals import RevisionRises
@@ -29,12 +30,13 @@ def wire(parts: Parts) -> None:
     signals.on(NameChecksChanged, _publish_names)
 
 
-def _fix_issue_times(session: Session, event: RevisionRises) -> None:
-    issues.raise_issue_times(session, event.event_number, event.settled_at)
+def _fix_issue_times(session: Session, rises: RevisionRises) -> None:
+    issues.raise_issue_times(session, rises.event, rises.settled_at)
 
 
 def _publish_keys(session: Session, event: EventCreated) -> None:
-    revisions.put(session, event.number, signing_keys.key_rows(session, event.organisation_id))
+    key = EventKey(event.organisation_id, event.event_id)
+    revisions.put(session, key, signing_keys.key_rows(session, event.organisation_id))
 
 
 def _shift_times(session: Session, event: EventTimesMoved) -> None:

@@ -83,9 +83,9 @@ def test_every_admission_arrives_once_however_often_gate_and_server_are_killed(s
 def server_totals(server: MeasuredServer) -> dict[str, Any]:
     """The server's totals of admissions, duplicates, conflicts and entries."""
     with server.runtime() as runtime, runtime.parts.database.reading() as session:
-        counts = {row.reason: row.n for row in queries.counts(session, server.event)}
+        counts = {row.reason: row.n for row in queries.counts(session, server.event_key)}
         rows = session.connection().exec_driver_sql("SELECT body FROM scan_entries").scalars().all()
-        conflicts = queries.open_conflicts(session, server.demo["organisation"]["id"], server.event)
+        conflicts = queries.open_conflicts(session, server.event_key)
     tickets = Counter(entry.ticket_id for entry in map(decode, rows) if entry.admitted)
     twice = sum(1 for times in tickets.values() if times > 1)
     return {"admitted": counts["admitted"], "twice": twice, "conflicts": len(conflicts), "entries": len(rows)}

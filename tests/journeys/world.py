@@ -19,6 +19,7 @@ from sync_server.app import ServerRuntime, build_runtime, prepare_database, web_
 from sync_server.commands import backups
 from sync_server.config import check
 from sync_server.migrations import schema
+from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.principals import SYSTEM, Action
 from sync_server.scans import queries
 from sync_server.workers import Worker
@@ -237,20 +238,23 @@ class World:
     def conflict_rows(self, event: EventRef | None = None) -> list[Any]:
         """The rows of the open conflicts."""
         with self.parts.database.reading() as session:
-            return list(queries.open_conflicts(session, self.organisation, (event or self.event).number))
+            return list(queries.open_conflicts(session, self._key(event)))
 
     def counts(self, event: EventRef | None = None) -> dict[str, int]:
         """The number of presentations in real mode by reason."""
         counts: dict[str, int] = {}
         with self.parts.database.reading() as session:
-            for one in queries.counts(session, (event or self.event).number):
+            for one in queries.counts(session, self._key(event)):
                 counts[one.reason] = counts.get(one.reason, 0) + one.n
         return counts
 
     def inside(self, event: EventRef | None = None) -> int:
         """The occupancy by the server's count."""
         with self.parts.database.reading() as session:
-            return queries.occupancy(session, (event or self.event).number, 0).inside
+            return queries.occupancy(session, self._key(event), 0).inside
+
+    def _key(self, event: EventRef | None) -> EventKey:
+        return EventKey(self.organisation, (event or self.event).id)
 
     def journal_of(self, gate: SimulatedGate) -> queries.JournalState:
         """The server's state of a gate's journal."""

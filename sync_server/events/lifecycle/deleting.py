@@ -72,6 +72,6 @@ def _deleted(session: Session, row: EventRecord, context: ActionContext, reason:
     except IntegrityError:
         return False
     covers.release_unused_images(session, row.organisation_id, row.cover_images)
-    revisions.forget_event(session, row.number)
+    revisions.forget_event(session, row.key)
     record_without_announcing(session, row, "event_deleted", context, before=before, reason=reason)
     return True

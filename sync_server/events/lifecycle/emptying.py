@@ -13,13 +13,13 @@ from sync_server.plumbing.principals import ActionContext
 
 
 def record_emptied(
-    session: Session, organisation_id: str, event_number: int, at: Millis, context: ActionContext, *, reason: str
+    session: Session, organisation_id: str, event_id: str, at: Millis, context: ActionContext, *, reason: str
 ) -> bool:
     """Discard all admissions before that moment; False where the venue was emptied later than that.
 
     Whatever the status of the event is now: journals arrive late.
     """
-    matches = EventRecord.number == event_number, EventRecord.organisation_id == organisation_id
+    matches = EventRecord.organisation_id == organisation_id, EventRecord.id == event_id
     statement = select(EventRecord).where(*matches).with_for_update(key_share=True)
     row = session.execute(statement, execution_options={"populate_existing": True}).scalar_one_or_none()
     if row is None or (row.counts_from or 0) >= at:

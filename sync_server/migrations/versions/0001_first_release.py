@@ -145,37 +145,14 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("name", name=op.f("pk_check_runs")),
     )
     op.create_table(
-        "device_request_counters",
-        sa.Column("device_number", sa.BigInteger(), autoincrement=False, nullable=False),
-        sa.Column("channel", sa.String(length=8), nullable=False),
-        sa.Column("highest", sa.BigInteger(), nullable=False),
-        sa.Column("seen", sa.LargeBinary(length=8), nullable=False),
-        sa.PrimaryKeyConstraint("device_number", "channel", name=op.f("pk_device_request_counters")),
-    )
-    op.create_table(
-        "devices",
-        sa.Column("id", sa.String(length=36), nullable=False),
-        sa.Column("number", sa.BigInteger(), nullable=False),
-        sa.Column("organisation_id", sa.String(length=36), nullable=False),
-        sa.Column("name", sa.String(length=80), nullable=False),
-        sa.Column("profile", sa.String(length=20), nullable=False),
-        sa.Column("public_key", sa.LargeBinary(length=32), nullable=True),
-        sa.Column("created_at", sa.BigInteger(), nullable=False),
-        sa.Column("enrolled_at", sa.BigInteger(), nullable=True),
-        sa.Column("revoked_at", sa.BigInteger(), nullable=True),
-        sa.Column("revoked_why", sa.Text(), nullable=False),
-        sa.PrimaryKeyConstraint("id", name=op.f("pk_devices")),
-        sa.UniqueConstraint("number", name=op.f("uq_devices_number")),
-    )
-    op.create_index(op.f("ix_devices_organisation_id"), "devices", ["organisation_id"], unique=False)
-    op.create_table(
         "event_heads",
-        sa.Column("event_number", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("event_id", sa.String(length=36), nullable=False),
         sa.Column("revision", sa.BigInteger(), nullable=False),
         sa.Column("digest", sa.LargeBinary(length=16), nullable=False),
         sa.Column("arrivals", sa.BigInteger(), nullable=False),
         sa.Column("settled_at", sa.BigInteger(), nullable=False),
-        sa.PrimaryKeyConstraint("event_number", name=op.f("pk_event_heads")),
+        sa.PrimaryKeyConstraint("organisation_id", "event_id", name=op.f("pk_event_heads")),
     )
     op.create_table(
         "event_interest",
@@ -187,14 +164,15 @@ def upgrade() -> None:
     op.create_index("ix_event_interest_hour", "event_interest", ["hour"], unique=False)
     op.create_table(
         "event_revisions",
-        sa.Column("event_number", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("event_id", sa.String(length=36), nullable=False),
         sa.Column("revision", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("digest", sa.LargeBinary(length=16), nullable=False),
         sa.Column("at", sa.BigInteger(), nullable=False),
         sa.Column("changed", sa.Integer(), nullable=False),
-        sa.PrimaryKeyConstraint("event_number", "revision", name=op.f("pk_event_revisions")),
+        sa.PrimaryKeyConstraint("organisation_id", "event_id", "revision", name=op.f("pk_event_revisions")),
     )
-    op.create_index("ix_event_revisions_at", "event_revisions", ["event_number", "at"], unique=False)
+    op.create_index("ix_event_revisions_at", "event_revisions", ["organisation_id", "event_id", "at"], unique=False)
     op.create_table(
         "hold_counters",
         sa.Column("bearer_id", sa.String(length=36), nullable=False),
@@ -297,9 +275,9 @@ def upgrade() -> None:
     )
     op.create_table(
         "scan_conflicts",
-        sa.Column("id", sa.String(length=36), nullable=False),
         sa.Column("organisation_id", sa.String(length=36), nullable=False),
-        sa.Column("event", sa.BigInteger(), nullable=False),
+        sa.Column("id", sa.String(length=36), nullable=False),
+        sa.Column("event_id", sa.String(length=36), nullable=False),
         sa.Column("ticket", sa.BigInteger(), nullable=False),
         sa.Column("kind", sa.String(length=30), nullable=False),
         sa.Column("subject", sa.String(length=80), nullable=False),
@@ -312,53 +290,62 @@ def upgrade() -> None:
         sa.Column("resolved_at", sa.BigInteger(), nullable=True),
         sa.Column("resolved_by", sa.String(length=120), nullable=False),
         sa.Column("note", sa.Text(), nullable=False),
-        sa.PrimaryKeyConstraint("id", name=op.f("pk_scan_conflicts")),
+        sa.PrimaryKeyConstraint("organisation_id", "id", name=op.f("pk_scan_conflicts")),
         sa.UniqueConstraint(
-            "event", "ticket", "kind", "subject", name=op.f("uq_scan_conflicts_event_ticket_kind_subject")
+            "organisation_id",
+            "event_id",
+            "ticket",
+            "kind",
+            "subject",
+            name=op.f("uq_scan_conflicts_organisation_id_event_id_ticket_kind_subject"),
         ),
     )
-    op.create_index("ix_scan_conflicts_event", "scan_conflicts", ["event", "found_at"], unique=False)
-    op.create_index(op.f("ix_scan_conflicts_organisation_id"), "scan_conflicts", ["organisation_id"], unique=False)
+    op.create_index(
+        "ix_scan_conflicts_event", "scan_conflicts", ["organisation_id", "event_id", "found_at"], unique=False
+    )
     op.create_table(
         "scan_counts",
-        sa.Column("event", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("event_id", sa.String(length=36), nullable=False),
         sa.Column("gate", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("direction", sa.String(length=8), nullable=False),
         sa.Column("reason", sa.String(length=24), nullable=False),
         sa.Column("n", sa.BigInteger(), nullable=False),
-        sa.PrimaryKeyConstraint("event", "gate", "direction", "reason", name=op.f("pk_scan_counts")),
+        sa.PrimaryKeyConstraint(
+            "organisation_id", "event_id", "gate", "direction", "reason", name=op.f("pk_scan_counts")
+        ),
     )
     op.create_table(
         "scan_entries",
+        sa.Column("organisation_id", sa.String(length=36), nullable=False),
         sa.Column("device", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("branch", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("seq", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("hash", sa.LargeBinary(length=32), nullable=False),
-        sa.Column("organisation_id", sa.String(length=36), nullable=False),
         sa.Column("body", sa.LargeBinary(), nullable=False),
         sa.Column("received_at", sa.BigInteger(), nullable=False),
         sa.Column("quarantined", sa.Boolean(), nullable=False),
         sa.Column("why", sa.String(length=40), nullable=False),
         sa.Column("forked", sa.Boolean(), nullable=False),
         sa.Column("kind", sa.String(length=20), nullable=False),
-        sa.Column("event", sa.BigInteger(), nullable=False),
+        sa.Column("event_id", sa.String(length=36), nullable=True),
         sa.Column("gate", sa.BigInteger(), nullable=False),
         sa.Column("ticket", sa.BigInteger(), nullable=False),
         sa.Column("admitted", sa.Boolean(), nullable=False),
         sa.Column("reason", sa.String(length=24), nullable=False),
         sa.Column("at", sa.BigInteger(), nullable=False),
         sa.Column("uncertainty", sa.BigInteger(), nullable=False),
-        sa.PrimaryKeyConstraint("device", "branch", "seq", "hash", name=op.f("pk_scan_entries")),
+        sa.PrimaryKeyConstraint("organisation_id", "device", "branch", "seq", "hash", name=op.f("pk_scan_entries")),
     )
     op.create_index(
         "ix_scan_entries_decisions",
         "scan_entries",
-        ["event", "device"],
+        ["organisation_id", "event_id", "device"],
         unique=False,
         postgresql_where=sa.text("kind IN ('doors', 'count_correction')"),
         sqlite_where=sa.text("kind IN ('doors', 'count_correction')"),
     )
-    op.create_index("ix_scan_entries_event_at", "scan_entries", ["event", "at"], unique=False)
+    op.create_index("ix_scan_entries_event_at", "scan_entries", ["organisation_id", "event_id", "at"], unique=False)
     op.create_index(
         "ix_scan_entries_quarantined",
         "scan_entries",
@@ -367,12 +354,12 @@ def upgrade() -> None:
         postgresql_where=sa.text("quarantined"),
         sqlite_where=sa.text("quarantined"),
     )
-    op.create_index("ix_scan_entries_ticket", "scan_entries", ["event", "ticket"], unique=False)
+    op.create_index("ix_scan_entries_ticket", "scan_entries", ["organisation_id", "event_id", "ticket"], unique=False)
     op.create_table(
         "scan_journals",
+        sa.Column("organisation_id", sa.String(length=36), nullable=False),
         sa.Column("device", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("branch", sa.BigInteger(), autoincrement=False, nullable=False),
-        sa.Column("organisation_id", sa.String(length=36), nullable=False),
         sa.Column("mark_seq", sa.BigInteger(), nullable=False),
         sa.Column("mark_head", sa.LargeBinary(length=32), nullable=False),
         sa.Column("claimed_seq", sa.BigInteger(), nullable=False),
@@ -383,16 +370,16 @@ def upgrade() -> None:
         sa.Column("alarm", sa.String(length=20), nullable=False),
         sa.Column("alarm_at", sa.BigInteger(), nullable=True),
         sa.Column("received_at", sa.BigInteger(), nullable=True),
-        sa.PrimaryKeyConstraint("device", "branch", name=op.f("pk_scan_journals")),
+        sa.PrimaryKeyConstraint("organisation_id", "device", "branch", name=op.f("pk_scan_journals")),
     )
-    op.create_index(op.f("ix_scan_journals_organisation_id"), "scan_journals", ["organisation_id"], unique=False)
     op.create_table(
         "scan_movements",
+        sa.Column("organisation_id", sa.String(length=36), nullable=False),
         sa.Column("device", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("branch", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("seq", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("hash", sa.LargeBinary(length=32), nullable=False),
-        sa.Column("event", sa.BigInteger(), nullable=False),
+        sa.Column("event_id", sa.String(length=36), nullable=False),
         sa.Column("arrival", sa.BigInteger(), nullable=False),
         sa.Column("kind", sa.Integer(), nullable=False),
         sa.Column("ticket", sa.BigInteger(), nullable=False),
@@ -404,23 +391,26 @@ def upgrade() -> None:
         sa.Column("annuls_device", sa.BigInteger(), nullable=True),
         sa.Column("annuls_branch", sa.BigInteger(), nullable=True),
         sa.Column("annuls_seq", sa.BigInteger(), nullable=True),
-        sa.PrimaryKeyConstraint("device", "branch", "seq", "hash", name=op.f("pk_scan_movements")),
-        sa.UniqueConstraint("event", "arrival", name=op.f("uq_scan_movements_event_arrival")),
+        sa.PrimaryKeyConstraint("organisation_id", "device", "branch", "seq", "hash", name=op.f("pk_scan_movements")),
+        sa.UniqueConstraint(
+            "organisation_id", "event_id", "arrival", name=op.f("uq_scan_movements_organisation_id_event_id_arrival")
+        ),
     )
     op.create_table(
         "scan_presence",
-        sa.Column("event", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("event_id", sa.String(length=36), nullable=False),
         sa.Column("ticket", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("bodies", sa.Integer(), nullable=False),
         sa.Column("at", sa.BigInteger(), nullable=False),
         sa.Column("gate", sa.BigInteger(), nullable=False),
         sa.Column("zone", sa.BigInteger(), nullable=False),
-        sa.PrimaryKeyConstraint("event", "ticket", name=op.f("pk_scan_presence")),
+        sa.PrimaryKeyConstraint("organisation_id", "event_id", "ticket", name=op.f("pk_scan_presence")),
     )
     op.create_index(
         "ix_scan_presence_inside",
         "scan_presence",
-        ["event", "at"],
+        ["organisation_id", "event_id", "at"],
         unique=False,
         postgresql_where=sa.text("bodies > 0"),
         sqlite_where=sa.text("bodies > 0"),
@@ -464,25 +454,33 @@ def upgrade() -> None:
     )
     op.create_table(
         "snapshot_history",
-        sa.Column("event_number", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("event_id", sa.String(length=36), nullable=False),
         sa.Column("kind", sa.SmallInteger(), autoincrement=False, nullable=False),
         sa.Column("key", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("revision", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("until", sa.BigInteger(), nullable=False),
         sa.Column("body", sa.LargeBinary(), nullable=True),
-        sa.PrimaryKeyConstraint("event_number", "kind", "key", "revision", name=op.f("pk_snapshot_history")),
+        sa.PrimaryKeyConstraint(
+            "organisation_id", "event_id", "kind", "key", "revision", name=op.f("pk_snapshot_history")
+        ),
     )
-    op.create_index("ix_snapshot_history_revision", "snapshot_history", ["event_number", "revision"], unique=False)
+    op.create_index(
+        "ix_snapshot_history_revision", "snapshot_history", ["organisation_id", "event_id", "revision"], unique=False
+    )
     op.create_table(
         "snapshot_rows",
-        sa.Column("event_number", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("event_id", sa.String(length=36), nullable=False),
         sa.Column("kind", sa.SmallInteger(), autoincrement=False, nullable=False),
         sa.Column("key", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("body", sa.LargeBinary(), nullable=True),
         sa.Column("revision", sa.BigInteger(), nullable=False),
-        sa.PrimaryKeyConstraint("event_number", "kind", "key", name=op.f("pk_snapshot_rows")),
+        sa.PrimaryKeyConstraint("organisation_id", "event_id", "kind", "key", name=op.f("pk_snapshot_rows")),
     )
-    op.create_index("ix_snapshot_rows_revision", "snapshot_rows", ["event_number", "revision"], unique=False)
+    op.create_index(
+        "ix_snapshot_rows_revision", "snapshot_rows", ["organisation_id", "event_id", "revision"], unique=False
+    )
     op.create_table(
         "trending_generations",
         sa.Column("number", sa.Integer(), autoincrement=False, nullable=False),
@@ -521,60 +519,24 @@ def upgrade() -> None:
     )
     op.create_index(op.f("ix_api_tokens_organisation_id"), "api_tokens", ["organisation_id"], unique=False)
     op.create_table(
-        "device_assignments",
+        "devices",
+        sa.Column("organisation_id", sa.String(length=36), nullable=False),
         sa.Column("id", sa.String(length=36), nullable=False),
-        sa.Column("organisation_id", sa.String(length=36), nullable=False),
-        sa.Column("device_id", sa.String(length=36), nullable=False),
-        sa.Column("event_id", sa.String(length=36), nullable=False),
-        sa.Column("event_number", sa.BigInteger(), nullable=False),
-        sa.Column("gate", sa.Integer(), nullable=True),
-        sa.Column("gates_allowed", sa.JSON(), nullable=False),
-        sa.Column("zones", sa.JSON(), nullable=False),
-        sa.Column("direction", sa.String(length=8), nullable=False),
-        sa.Column("mode", sa.String(length=8), nullable=False),
-        sa.ForeignKeyConstraint(["device_id"], ["devices.id"], name=op.f("fk_device_assignments_device_id_devices")),
-        sa.PrimaryKeyConstraint("id", name=op.f("pk_device_assignments")),
-        sa.UniqueConstraint("device_id", "event_number", name=op.f("uq_device_assignments_device_id_event_number")),
-    )
-    op.create_index(op.f("ix_device_assignments_event_id"), "device_assignments", ["event_id"], unique=False)
-    op.create_index(
-        op.f("ix_device_assignments_organisation_id"), "device_assignments", ["organisation_id"], unique=False
-    )
-    op.create_table(
-        "device_enrolment_codes",
-        sa.Column("code_id", sa.LargeBinary(length=8), nullable=False),
-        sa.Column("organisation_id", sa.String(length=36), nullable=False),
-        sa.Column("device_id", sa.String(length=36), nullable=False),
-        sa.Column("sealed", sa.LargeBinary(), nullable=False),
+        sa.Column("number", sa.BigInteger(), nullable=False),
+        sa.Column("name", sa.String(length=80), nullable=False),
+        sa.Column("profile", sa.String(length=20), nullable=False),
+        sa.Column("public_key", sa.LargeBinary(length=32), nullable=True),
         sa.Column("created_at", sa.BigInteger(), nullable=False),
-        sa.Column("expires_at", sa.BigInteger(), nullable=False),
-        sa.Column("tries_left", sa.Integer(), nullable=False),
-        sa.Column("used_at", sa.BigInteger(), nullable=True),
-        sa.Column("withdrawn_at", sa.BigInteger(), nullable=True),
-        sa.Column("check_number", sa.String(length=6), nullable=False),
+        sa.Column("enrolled_at", sa.BigInteger(), nullable=True),
+        sa.Column("revoked_at", sa.BigInteger(), nullable=True),
+        sa.Column("revoked_why", sa.Text(), nullable=False),
         sa.ForeignKeyConstraint(
-            ["device_id"], ["devices.id"], name=op.f("fk_device_enrolment_codes_device_id_devices")
+            ["organisation_id"], ["organisations.id"], name=op.f("fk_devices_organisation_id_organisations")
         ),
-        sa.PrimaryKeyConstraint("code_id", name=op.f("pk_device_enrolment_codes")),
+        sa.PrimaryKeyConstraint("organisation_id", "id", name=op.f("pk_devices")),
+        sa.UniqueConstraint("number", name=op.f("uq_devices_number")),
+        sa.UniqueConstraint("organisation_id", "number", name=op.f("uq_devices_organisation_id_number")),
     )
-    op.create_index(op.f("ix_device_enrolment_codes_device_id"), "device_enrolment_codes", ["device_id"], unique=False)
-    op.create_table(
-        "device_reports",
-        sa.Column("device_id", sa.String(length=36), nullable=False),
-        sa.Column("organisation_id", sa.String(length=36), nullable=False),
-        sa.Column("last_seen_at", sa.BigInteger(), nullable=False),
-        sa.Column("software", sa.String(length=40), nullable=False),
-        sa.Column("branch", sa.BigInteger(), nullable=False),
-        sa.Column("last_seq", sa.BigInteger(), nullable=False),
-        sa.Column("unsent", sa.BigInteger(), nullable=False),
-        sa.Column("clock_offset", sa.BigInteger(), nullable=True),
-        sa.Column("clock_uncertainty", sa.BigInteger(), nullable=True),
-        sa.Column("rows", sa.JSON(), nullable=False),
-        sa.ForeignKeyConstraint(["device_id"], ["devices.id"], name=op.f("fk_device_reports_device_id_devices")),
-        sa.PrimaryKeyConstraint("device_id", name=op.f("pk_device_reports")),
-    )
-    op.create_index(op.f("ix_device_reports_organisation_id"), "device_reports", ["organisation_id"], unique=False)
-    op.create_index("ix_device_reports_seen", "device_reports", ["organisation_id", "last_seen_at"], unique=False)
     op.create_table(
         "guests",
         sa.Column("id", sa.String(length=36), nullable=False),
@@ -786,6 +748,81 @@ def upgrade() -> None:
     )
     op.create_index("ix_venues_organisation_id_id", "venues", ["organisation_id", "id"], unique=False)
     op.create_index("ix_venues_organisation_id_timezone", "venues", ["organisation_id", "timezone", "id"], unique=False)
+    op.create_table(
+        "device_assignments",
+        sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("device_id", sa.String(length=36), nullable=False),
+        sa.Column("event_id", sa.String(length=36), nullable=False),
+        sa.Column("gate", sa.Integer(), nullable=True),
+        sa.Column("gates_allowed", sa.JSON(), nullable=False),
+        sa.Column("zones", sa.JSON(), nullable=False),
+        sa.Column("direction", sa.String(length=8), nullable=False),
+        sa.Column("mode", sa.String(length=8), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["organisation_id", "device_id"],
+            ["devices.organisation_id", "devices.id"],
+            name=op.f("fk_device_assignments_organisation_id_devices"),
+        ),
+        sa.PrimaryKeyConstraint("organisation_id", "device_id", "event_id", name=op.f("pk_device_assignments")),
+    )
+    op.create_index("ix_device_assignments_event", "device_assignments", ["organisation_id", "event_id"], unique=False)
+    op.create_table(
+        "device_enrolment_codes",
+        sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("code_id", sa.LargeBinary(length=8), nullable=False),
+        sa.Column("device_id", sa.String(length=36), nullable=False),
+        sa.Column("sealed", sa.LargeBinary(), nullable=False),
+        sa.Column("created_at", sa.BigInteger(), nullable=False),
+        sa.Column("expires_at", sa.BigInteger(), nullable=False),
+        sa.Column("tries_left", sa.Integer(), nullable=False),
+        sa.Column("used_at", sa.BigInteger(), nullable=True),
+        sa.Column("withdrawn_at", sa.BigInteger(), nullable=True),
+        sa.Column("check_number", sa.String(length=6), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["organisation_id", "device_id"],
+            ["devices.organisation_id", "devices.id"],
+            name=op.f("fk_device_enrolment_codes_organisation_id_devices"),
+        ),
+        sa.PrimaryKeyConstraint("organisation_id", "code_id", name=op.f("pk_device_enrolment_codes")),
+    )
+    op.create_index("ix_device_enrolment_codes_code_id", "device_enrolment_codes", ["code_id"], unique=False)
+    op.create_index(
+        "ix_device_enrolment_codes_device", "device_enrolment_codes", ["organisation_id", "device_id"], unique=False
+    )
+    op.create_table(
+        "device_reports",
+        sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("device_id", sa.String(length=36), nullable=False),
+        sa.Column("last_seen_at", sa.BigInteger(), nullable=False),
+        sa.Column("software", sa.String(length=40), nullable=False),
+        sa.Column("branch", sa.BigInteger(), nullable=False),
+        sa.Column("last_seq", sa.BigInteger(), nullable=False),
+        sa.Column("unsent", sa.BigInteger(), nullable=False),
+        sa.Column("clock_offset", sa.BigInteger(), nullable=True),
+        sa.Column("clock_uncertainty", sa.BigInteger(), nullable=True),
+        sa.Column("rows", sa.JSON(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["organisation_id", "device_id"],
+            ["devices.organisation_id", "devices.id"],
+            name=op.f("fk_device_reports_organisation_id_devices"),
+        ),
+        sa.PrimaryKeyConstraint("organisation_id", "device_id", name=op.f("pk_device_reports")),
+    )
+    op.create_index("ix_device_reports_seen", "device_reports", ["organisation_id", "last_seen_at"], unique=False)
+    op.create_table(
+        "device_request_counters",
+        sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("device_number", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("channel", sa.String(length=8), nullable=False),
+        sa.Column("highest", sa.BigInteger(), nullable=False),
+        sa.Column("seen", sa.LargeBinary(length=8), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["organisation_id", "device_number"],
+            ["devices.organisation_id", "devices.number"],
+            name=op.f("fk_device_request_counters_organisation_id_devices"),
+        ),
+        sa.PrimaryKeyConstraint("organisation_id", "device_number", "channel", name=op.f("pk_device_request_counters")),
+    )
     op.create_table(
         "events",
         sa.Column("id", sa.String(length=36), nullable=False),

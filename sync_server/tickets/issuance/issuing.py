@@ -69,7 +69,7 @@ def issue(
         inventory.use_holds(session, organisation_id, event_id, request.total, context, holds=request.holds)
     inventory.require_capacity(session, organisation_id, event_id, context.now)
     _insert(session, tickets)
-    revisions.put(session, event.number, [queries.ticket_row(row, name_checks=event.name_checks) for row in tickets])
+    revisions.put(session, event.key, [queries.ticket_row(row, name_checks=event.name_checks) for row in tickets])
     return tickets
 
 

@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 from shared import claims
 from shared.clock import Millis
 from shared.tickets import Entitlement, Ticket, TicketFlags
+from sync_server.plumbing.event_key import EventKey
 from sync_server.revisions import service as revisions
 from sync_server.tickets.models import TicketIssueRecord, TicketRecord
 
@@ -23,22 +24,24 @@ def freeze_claims(session: Session, row: TicketRecord, key_id: int, now: Millis)
         _store_replaced(session, row)
     row.key_id, row.issued_at = key_id, now // 1000
     row.claims = _claims(row)
-    session.info.setdefault(_FROZEN, {}).setdefault(row.event_number, {})[row.id] = row
+    session.info.setdefault(_FROZEN, {}).setdefault(EventKey(row.organisation_id, row.event_id), {})[row.id] = row
 
 
-def raise_issue_times(session: Session, event_number: int, settled_at: Millis) -> None:
+def raise_issue_times(session: Session, event: EventKey, settled_at: Millis) -> None:
     """Make the tickets of this transaction newer than every snapshot without them.
 
     Called under the lock on the event's head, with the time up to which gates may have a settled snapshot. Without it,
     a slow sale could print an issue time before that, and gates would refuse the tickets as unknown.
     """
-    for row in session.info.get(_FROZEN, {}).pop(event_number, {}).values():
+    for row in session.info.get(_FROZEN, {}).pop(event, {}).values():
         if (row.issued_at + 1) * 1000 <= settled_at:
             row.issued_at = settled_at // 1000
             row.claims = _claims(row)
-            statement = update(TicketRecord).where(TicketRecord.id == row.id, TicketRecord.issue == row.issue)
+            mine = event.of(TicketRecord), TicketRecord.id == row.id, TicketRecord.issue == row.issue
             values: dict[str, Any] = {"issued_at": row.issued_at, "claims": row.claims}
-            session.execute(statement.values(values).execution_options(synchronize_session=False))
+            session.execute(
+                update(TicketRecord).where(*mine).values(values).execution_options(synchronize_session=False)
+            )
 
 
 def finalise_claims(session: Session, rows: Iterable[TicketRecord]) -> None:
@@ -47,9 +50,9 @@ def finalise_claims(session: Session, rows: Iterable[TicketRecord]) -> None:
     Locks the event's head until the commit, which blocks all other sales: prefer to request codes afterwards.
     """
     frozen = session.info.get(_FROZEN, {})
-    event_numbers = {row.event_number for row in rows if row.id in frozen.get(row.event_number, {})}
-    for event_number in sorted(event_numbers):
-        raise_issue_times(session, event_number, revisions.lock_head(session, event_number))
+    named = {(EventKey(row.organisation_id, row.event_id), row.id) for row in rows}
+    for event in sorted({event for event, ticket_id in named if ticket_id in frozen.get(event, {})}):
+        raise_issue_times(session, event, revisions.lock_head(session, event))
 
 
 def _store_replaced(session: Session, row: TicketRecord) -> None:

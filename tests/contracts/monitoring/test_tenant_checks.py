@@ -94,7 +94,7 @@ def mistakes(app_server: AppServer, ours: Concert, theirs: Concert) -> list[Mist
         ("outbox", "payload", "message_id"): json.dumps({"after": {"assignments": [{"event_number": theirs.number}]}}),
         ("outbox", "stream", "message_id"): f"event:{theirs.number}",
         ("events", "cover_images", "id"): json.dumps(["0" * 40, "f" * 40]),
-        ("snapshot_rows", "key", "kind = 5 AND event_number"): a_ticket(app_server, theirs),
+        ("snapshot_rows", "key", "kind = 5 AND event_id"): a_ticket(app_server, theirs),
     }
     with app_server.database.engine.begin() as connection:
         insert = "INSERT INTO images (id, organisation_id, width, height, created_at) VALUES (:id, :whose, 1, 1, 1)"
@@ -102,13 +102,13 @@ def mistakes(app_server: AppServer, ours: Concert, theirs: Concert) -> list[Mist
     found = []
     with app_server.database.engine.connect() as connection:
         for (table, column, key), wrong in wanted.items():
-            condition = "event_number = :number" if table == "snapshot_rows" else "organisation_id = :whose"
+            condition = "event_id = :event" if table == "snapshot_rows" else "organisation_id = :whose"
             kind = " AND kind = 5" if table == "snapshot_rows" else ""
             one = (
                 f"SELECT {key.rpartition(' ')[2]}, CAST({column} AS VARCHAR(2000)) FROM {table} WHERE {condition}{kind}"
             )
             row, was = connection.execute(
-                text(f"{one} LIMIT 1"), {"whose": organisation_id(ours), "number": ours.number}
+                text(f"{one} LIMIT 1"), {"whose": organisation_id(ours), "event": ours.event["id"]}
             ).one()
             found.append(Mistake(table, column, key, row, wrong, type(wrong)(was)))
     return found
@@ -181,7 +181,7 @@ def test_every_table_and_reference_is_declared() -> None:
     assert declared <= columns, "a declared column no longer exists"
     places = {reference.place for reference in tenant_checks.tenant_references(metadata())}
     assert len(places) > 50
-    assert {"scan_entries.device", "scan_movements.event", "event_seats.hold_id", "snapshot_rows.key"} <= places
+    assert {"scan_entries.device", "scan_movements.event_id", "event_seats.hold_id", "snapshot_rows.key"} <= places
 
 
 def test_undeclared_table_is_noticed() -> None:

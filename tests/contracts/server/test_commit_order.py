@@ -7,16 +7,14 @@ from pathlib import Path
 
 from sqlalchemy import text
 
-from sync_server.revisions import service
 from tests.app_server import AppServer
-from tests.contracts.server.revision_follower import EVENT, Follower, put, zone
+from tests.contracts.server.revision_follower import Follower, open_event, put, zone
 
 
 def test_the_first_to_raise_the_revision_commits_first(postgres_url: str, tmp_path: Path) -> None:
     """The second transaction waits for the first, and readers see neither meanwhile."""
     app_server = AppServer(postgres_url, tmp_path)
-    with app_server.database.writing() as session:
-        service.open_head(session, EVENT)
+    open_event(app_server)
     raised, go_on = threading.Event(), threading.Event()
 
     def hold_before_commit(_session: object, _now: int) -> None:

@@ -7,15 +7,15 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from shared.snapshot import Row, RowKind, pack
+from sync_server.plumbing.event_key import EventKey
 from sync_server.revisions import queries, service
 from tests.app_server import AppServer
-from tests.contracts.server.revision_follower import EVENT, Follower, put, zone
+from tests.contracts.server.revision_follower import Follower, open_event, put, the_event, zone
 
 
 @pytest.fixture(autouse=True)
 def _an_event(app_server: AppServer) -> None:
-    with app_server.database.writing() as session:
-        service.open_head(session, EVENT)
+    open_event(app_server)
 
 
 def gone(number: int) -> Row:
@@ -23,16 +23,18 @@ def gone(number: int) -> Row:
 
 
 def test_a_transaction_raises_the_revision_once_however_much_it_changes(app_server: AppServer) -> None:
+    event = the_event(app_server)
     put(app_server, zone(1, "Floor"), zone(2, "Balcony"))
     put(app_server, zone(1, "Floor"))  # nothing new
     with app_server.database.reading() as session:
-        head = queries.head(session, EVENT)
+        head = queries.head(session, event)
     assert head is not None and head.revision == 1
 
 
 def test_a_transaction_that_fails_leaves_nothing(app_server: AppServer) -> None:
+    event = the_event(app_server)
     with pytest.raises(RuntimeError), app_server.database.writing() as session:
-        service.put(session, EVENT, [zone(1, "Floor")])
+        service.put(session, event, [zone(1, "Floor")])
         raise RuntimeError
     put(app_server, zone(2, "Balcony"))
     follower = Follower(app_server)
@@ -55,6 +57,7 @@ def test_a_gate_that_follows_in_small_steps_sees_complete_states(app_server: App
 
 def test_a_change_of_more_rows_than_gates_take_at_once_comes_in_parts(app_server: AppServer) -> None:
     """A gate that has some of them must not conclude that it has every ticket of that time."""
+    event = the_event(app_server)
     put(app_server, zone(1, "Floor"))
     before = app_server.now
     app_server.now += 60_000
@@ -63,11 +66,12 @@ def test_a_change_of_more_rows_than_gates_take_at_once_comes_in_parts(app_server
     follower.catch_up()
     assert (follower.revision, len(follower.rows)) == (6, 20_001)
     with app_server.database.reading() as session:
-        parts = [queries.rows_after(session, EVENT, known, 5_000) for known in range(1, 6)]
+        parts = [queries.rows_after(session, event, known, 5_000) for known in range(1, 6)]
     assert [(len(part.rows), part.at) for part in parts if part] == [*[(5_000, before)] * 4, (1, app_server.now)]
 
 
 def test_a_row_can_be_looked_up_as_it_was_at_a_revision_and_at_a_time(app_server: AppServer) -> None:
+    event = the_event(app_server)
     times = {}
     for name in ("first", "second"):
         put(app_server, zone(1, name))
@@ -75,29 +79,32 @@ def test_a_row_can_be_looked_up_as_it_was_at_a_revision_and_at_a_time(app_server
         app_server.advance(1_000)
     put(app_server, gone(1))
     with app_server.database.reading() as session:
-        at = [queries.row_at_revision(session, EVENT, RowKind.ZONE, 1, revision) for revision in range(4)]
-        then = queries.row_at_time(session, EVENT, RowKind.ZONE, 1, times["second"] - 1)
-        kind = queries.rows_at_revision(session, EVENT, RowKind.ZONE, 2)
+        at = [queries.row_at_revision(session, event, RowKind.ZONE, 1, revision) for revision in range(4)]
+        then = queries.row_at_time(session, event, RowKind.ZONE, 1, times["second"] - 1)
+        kind = queries.rows_at_revision(session, event, RowKind.ZONE, 2)
     assert at == [None, pack(zone(1, "first")), pack(zone(1, "second")), None]
     assert then == pack(zone(1, "first")) and kind == [pack(zone(1, "second"))]
 
 
 def test_ticket_ids_above_the_signed_range_are_found_again(app_server: AppServer) -> None:
+    event = the_event(app_server)
     high = Row(RowKind.TICKET, 2**64 - 3, b"x")
     put(app_server, high, Row(RowKind.TICKET, 5, b"y"))
     put(app_server, Row(RowKind.TICKET, 2**64 - 3, b"z"))
     with app_server.database.reading() as session:
-        rows = queries.frame_rows(session, EVENT, 0, 0, 1)
-        rest = queries.frame_rows(session, EVENT, rows[0].kind, rows[0].key, 5)
-        old = queries.row_at_revision(session, EVENT, RowKind.TICKET, 2**64 - 3, 1)
+        rows = queries.frame_rows(session, event, 0, 0, 1)
+        rest = queries.frame_rows(session, event, rows[0].kind, rows[0].key, 5)
+        old = queries.row_at_revision(session, event, RowKind.TICKET, 2**64 - 3, 1)
     assert {row.key for row in rows + rest} == {5, 2**64 - 3} and old == high
 
 
 def test_a_position_beyond_the_head_cannot_be_continued_from(app_server: AppServer) -> None:
+    event = the_event(app_server)
     put(app_server, zone(1, "Floor"))
     with app_server.database.reading() as session:
-        assert queries.rows_after(session, EVENT, 5, 10) is None
-        assert queries.rows_after(session, 999, 0, 10) is None
+        assert queries.rows_after(session, event, 5, 10) is None
+        unknown = EventKey(event.organisation_id, event.organisation_id)
+        assert queries.rows_after(session, unknown, 0, 10) is None
 
 
 def test_a_renewed_lineage_is_another_one(app_server: AppServer) -> None:
@@ -108,9 +115,11 @@ def test_a_renewed_lineage_is_another_one(app_server: AppServer) -> None:
 
 
 def test_arrival_numbers_never_repeat_and_never_skip(app_server: AppServer) -> None:
+    event = the_event(app_server)
+
     def take(count: int) -> range:
         with app_server.database.writing() as session:
-            return service.allot_arrivals(session, EVENT, count)
+            return service.allot_arrivals(session, event, count)
 
     with ThreadPoolExecutor(4) as pool:
         taken = [number for numbers in pool.map(take, [1, 5, 3, 2, 4, 1]) for number in numbers]
@@ -118,6 +127,8 @@ def test_arrival_numbers_never_repeat_and_never_skip(app_server: AppServer) -> N
 
 
 def test_a_reader_following_many_writers_never_steps_over_a_revision(app_server: AppServer) -> None:
+    event = the_event(app_server)
+
     def write(writer: int) -> None:
         for batch in range(12):
             put(app_server, zone(writer * 100 + batch % 5, f"{writer} {batch}"), zone(999, f"{writer} {batch}"))
@@ -131,5 +142,5 @@ def test_a_reader_following_many_writers_never_steps_over_a_revision(app_server:
             task.result()
     follower.catch_up()
     with app_server.database.reading() as session:
-        assert queries.head(session, EVENT).revision == 48  # type: ignore[union-attr]
-        assert set(queries.frame_rows(session, EVENT, 0, 0, 1_000)) == set(follower.rows.values())
+        assert queries.head(session, event).revision == 48  # type: ignore[union-attr]
+        assert set(queries.frame_rows(session, event, 0, 0, 1_000)) == set(follower.rows.values())

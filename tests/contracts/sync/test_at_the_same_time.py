@@ -60,8 +60,8 @@ def test_two_gates_deliver_the_same_tickets_at_once_and_each_duplicate_is_found(
         gate.anchor()
     all_at_once([gate.upload for gate in gates])
     with world.parts.database.reading() as session:
-        found = queries.open_conflicts(session, world.organisation, 7)
-        heard, moves = queries.movements_after(session, 7, 0, 1_000)
+        found = queries.open_conflicts(session, world.event.key)
+        heard, moves = queries.movements_after(session, world.event.key, 0, 1_000)
     assert sorted(row.ticket for row in found) == sorted([*tickets] * 3)
     assert {row.kind for row in found} == {"duplicate"}
     assert {row.scans[1]["device"] for row in found} == {gates[0].number}
@@ -83,8 +83,8 @@ def test_one_journal_sent_twice_at_once_is_kept_once(world: World) -> None:
         ]
     )
     with world.parts.database.reading() as session:
-        assert [count.n for count in queries.counts(session, 7)] == [20]
-        assert len(queries.movements_after(session, 7, 0, 1_000)[1]) == 20
+        assert [count.n for count in queries.counts(session, world.event.key)] == [20]
+        assert len(queries.movements_after(session, world.event.key, 0, 1_000)[1]) == 20
 
 
 def test_the_very_first_requests_of_a_device_may_come_at_once(postgres_url: str, tmp_path: Path) -> None:
@@ -95,14 +95,14 @@ def test_the_very_first_requests_of_a_device_may_come_at_once(postgres_url: str,
 
     def first() -> None:
         with world.parts.database.writing() as session:
-            counters.take(session, gate.number, "pull", 1)
+            counters.take(session, world.organisation, gate.number, "pull", 1)
             taken.set()
             assert go_on.wait(30)
 
     def second() -> None:
         assert taken.wait(30)
         with world.parts.database.writing() as session:
-            counters.take(session, gate.number, "pull", 2)
+            counters.take(session, world.organisation, gate.number, "pull", 2)
 
     def referee() -> None:
         assert taken.wait(30)

@@ -23,7 +23,7 @@ def full(world: World, watch: CapacityWatch) -> list[tuple[int, str]]:
     with world.parts.database.writing() as session:
         watch.run(session, ActionContext(SYSTEM, world.now, world.dice))
     with world.parts.database.reading() as session:
-        found = queries.open_conflicts(session, world.organisation, 7)
+        found = queries.open_conflicts(session, world.event.key)
     return sorted((row.ticket, row.reason) for row in found if row.kind == "over_capacity")
 
 
@@ -91,5 +91,5 @@ def test_the_worker_looks_for_crowds_by_itself(world: World) -> None:
     west.upload()
     Worker(world.parts).run_once()
     with world.parts.database.reading() as session:
-        found = queries.open_conflicts(session, world.organisation, 7)
+        found = queries.open_conflicts(session, world.event.key)
     assert [(row.kind, row.ticket) for row in found] == [("over_capacity", 2)]

@@ -28,7 +28,7 @@ def test_both_screens_show_the_same_check_number(world: World) -> None:
     device = world.a_device()
     answer = a_stranger(world).enrol(world.a_code(device))
     with world.parts.database.reading() as session:
-        code = queries.latest_code(session, device)
+        code = queries.latest_code(session, world.organisation, device)
     assert code is not None
     assert code.check_number == answer.check
 
@@ -79,7 +79,7 @@ def test_no_dump_of_the_database_contains_a_code(world: World) -> None:
     device = world.a_device()
     code = world.a_code(device)
     with world.parts.database.reading() as session:
-        row = queries.latest_code(session, device)
+        row = queries.latest_code(session, world.organisation, device)
     assert row is not None
     assert code.secret not in row.sealed
     assert code.text.encode() not in row.sealed

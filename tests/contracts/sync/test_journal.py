@@ -21,17 +21,17 @@ def statuses(answer: protocol.JournalAnswer) -> list[str]:
     return [status for _, status, _ in answer.answers]
 
 
-def conflicts(world: World, event: int = 7) -> list[tuple[str, int]]:
+def conflicts(world: World) -> list[tuple[str, int]]:
     """Kind and ticket of unresolved conflicts."""
     with world.parts.database.reading() as session:
-        found = queries.open_conflicts(session, world.organisation, event)
+        found = queries.open_conflicts(session, world.event.key)
     return sorted((row.kind, row.ticket) for row in found)
 
 
 def inside(world: World) -> int:
     """How many people are inside."""
     with world.parts.database.reading() as session:
-        return queries.occupancy(session, 7, 0).inside
+        return queries.occupancy(session, world.event.key, 0).inside
 
 
 def test_a_journal_is_kept_and_its_movements_reach_the_other_gate(world: World) -> None:
@@ -56,7 +56,7 @@ def test_sending_twice_changes_nothing(world: World) -> None:
     assert again.mark == first.mark
     assert len(door.movements()) == 1
     with world.parts.database.reading() as session:
-        assert [count.n for count in queries.counts(session, 7)] == [1]
+        assert [count.n for count in queries.counts(session, world.event.key)] == [1]
 
 
 def test_batches_that_overtake_each_other_leave_no_hole(world: World) -> None:
@@ -218,7 +218,7 @@ def test_two_gates_admit_the_same_ticket_offline(world: World, order: tuple[int,
     for which in order:
         gates[which].upload()
     with world.parts.database.reading() as session:
-        found = queries.open_conflicts(session, world.organisation, 7)
+        found = queries.open_conflicts(session, world.event.key)
     assert sorted((row.kind, row.subject.split("-")[0]) for row in found) == sorted(
         ("duplicate", str(gate.number)) for gate in gates[1:]
     )
@@ -263,7 +263,7 @@ def test_a_good_signature_on_a_ticket_that_never_was_is_the_gravest_alarm(world:
     door.admit(666)
     door.upload()
     with world.parts.database.reading() as session:
-        (row,) = queries.open_conflicts(session, world.organisation, 7)
+        (row,) = queries.open_conflicts(session, world.event.key)
     assert (row.kind, row.severity) == ("never_issued", 4)
 
 
@@ -273,7 +273,7 @@ def test_nothing_crosses_organisations(world: World) -> None:
     door.admit(1, event=rivals.number)
     assert door.upload().answers == [(1, "quarantined", "foreign_event")]
     with world.parts.database.reading() as session:
-        assert queries.counts(session, rivals.number) == []
+        assert queries.counts(session, rivals.key) == []
 
 
 def test_times_follow_the_anchors_that_come_later(world: World) -> None:
@@ -289,7 +289,7 @@ def test_times_follow_the_anchors_that_come_later(world: World) -> None:
     early.anchor()
     early.upload(early.bodies[1:])
     with world.parts.database.reading() as session:
-        (row,) = queries.open_conflicts(session, world.organisation, 7)
+        (row,) = queries.open_conflicts(session, world.event.key)
     assert row.subject.startswith(f"{late.number}-")
 
 

@@ -16,7 +16,6 @@ from shared.reasons import Reason
 from shared.rows import GateRow
 from shared.scene import type_of, zone_of
 from shared.tickets import ReadTicket
-from sync_server.events import queries as events
 from sync_server.plumbing.principals import SYSTEM, ActionContext
 from sync_server.tickets import service as tickets
 from sync_server.tickets.keys import codes as printing
@@ -61,9 +60,7 @@ def answered(app_server: AppServer, concert: Concert, row: TicketRecord, as_of: 
 def sold(app_server: AppServer, concert: Concert, context: ActionContext) -> TicketRecord:
     """Issue one ticket, in a transaction that began at the context's time."""
     with app_server.database.writing() as session:
-        event = events.details_by_number(session, concert.number)
-        assert event is not None
-        (row,) = tickets.issue(session, event.organisation_id, event.id, IssueRequest(1, count=1), context)
+        (row,) = tickets.issue(session, *app_server.event_key(concert.number), IssueRequest(1, count=1), context)
     return row
 
 
@@ -97,9 +94,7 @@ def test_a_code_that_was_made_before_the_commit_is_the_one_that_was_handed_out(
     _, gate = a_gate(app_server, concert)
     as_of = synced(gate, concert)
     with app_server.database.writing() as session:
-        event = events.details_by_number(session, concert.number)
-        assert event is not None
-        (row,) = tickets.issue(session, event.organisation_id, event.id, IssueRequest(1, count=1), began)
+        (row,) = tickets.issue(session, *app_server.event_key(concert.number), IssueRequest(1, count=1), began)
         early = printing.code_text(session, row, app_server.parts.sealer)
     with app_server.database.reading() as session:
         assert printing.code_text(session, session.get_one(TicketRecord, row.id), app_server.parts.sealer) == early

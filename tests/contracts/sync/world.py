@@ -24,6 +24,7 @@ from sync_server.devices.identity import ServerKey
 from sync_server.events.models import EventRecord
 from sync_server.events.snapshot_rows import own_rows
 from sync_server.migrations import schema
+from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.parts import Parts
 from sync_server.plumbing.principals import SYSTEM
 from sync_server.revisions import service as revisions
@@ -124,16 +125,16 @@ class World:
             )
             session.add(event)
             session.flush()
-            revisions.open_head(session, number)
-            revisions.put(session, number, own_rows(event))
+            revisions.open_head(session, event.key)
+            revisions.put(session, event.key, own_rows(event))
             from sync_server.events import queries as events
 
-            revisions.put(session, number, events.gate_rows(session, event))
+            revisions.put(session, event.key, events.gate_rows(session, event))
         return EventAtVenue(event.id, number, organisation)
 
-    def put(self, rows: Iterable[AnyRow | Row], event: int = 7) -> None:
+    def put(self, rows: Iterable[AnyRow | Row]) -> None:
         with self.parts.database.writing() as session:
-            revisions.put(session, event, list(rows))
+            revisions.put(session, self.event.key, list(rows))
 
     def tickets(self, *ids: int, state: TicketState = TicketState.VALID, issue: int = 1) -> None:
         self.put([a_ticket_row(id, state=state, issue=issue) for id in ids])
@@ -174,6 +175,10 @@ class EventAtVenue:
     id: str
     number: int
     organisation: str
+
+    @property
+    def key(self) -> EventKey:
+        return EventKey(self.organisation, self.id)
 
 
 def a_ticket_row(id: int, *, state: TicketState = TicketState.VALID, issue: int = 1) -> TicketRow:

@@ -17,8 +17,8 @@ from sync_server.scans.rules import (
     advance,
     read_batch,
     with_chain_checked,
+    with_events,
     with_head_checked,
-    without_foreign,
 )
 
 DEVICE, BRANCH = 5, 1
@@ -114,8 +114,9 @@ def test_a_gap_names_the_last_entry_before_the_hole() -> None:
 
 def test_entries_of_foreign_events_are_quarantined() -> None:
     bodies = [scans.encode(an_entry(seq, event=event)) for seq, event in ((1, 0), (2, 7), (3, 8))]
-    lines = without_foreign(read_batch(DEVICE, BRANCH, bodies, 1), {7})
+    lines = with_events(read_batch(DEVICE, BRANCH, bodies, 1), {7: "event-7"})
     assert reasons(lines) == ["", "", QuarantineReason.FOREIGN_EVENT]
+    assert [line.event_id for line in lines] == [None, "event-7", None]
 
 
 def test_an_entry_that_its_device_did_not_sign_is_quarantined() -> None:
