@@ -46,6 +46,7 @@ from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.metrics import Metrics
 from sync_server.plumbing.parts import EXTENSION, Parts
 from sync_server.plumbing.sealing import Sealer
+from sync_server.plumbing.sql.autocommit import Pooler
 from sync_server.reseating import routes as reseating_routes
 from sync_server.reseating import wiring as reseating_wiring
 from sync_server.revisions import access, queries, service
@@ -135,8 +136,9 @@ def build_runtime(
     """Everything except the web application: shared by the server, the worker and the command line."""
     logs.set_up(config.log_level)
     key = sealing.load_or_make(config.key_file, entropy, may_make=config.is_new_installation)
-    engine = open_engine(config.database_url, connections=config.database_connections)
-    database = Database(engine, clock=clock, entropy=entropy)
+    pooler = Pooler(config.database_pooler)
+    engine = open_engine(config.database_url, connections=config.database_connections, pooler=pooler)
+    database = Database(engine, clock=clock, entropy=entropy, pooler=pooler)
     metrics = Metrics()
     backends = choose_backends(
         config.redis_url,

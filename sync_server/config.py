@@ -7,10 +7,10 @@ import tomllib
 from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from shared.errors import SettingsError
 
@@ -67,6 +67,7 @@ class Config(BaseModel):
     database_url: Annotated[str, _scheme("sqlite", "postgresql"), AfterValidator(_file_or_server)] = (
         "sqlite:///var/gatehouse.db"
     )
+    database_pooler: Literal["none", "transaction", "transaction_unprepared"] = "none"
     listen_database_url: Annotated[str, _scheme("postgresql"), AfterValidator(_url)] | None = None
     redis_url: Annotated[str, _scheme("redis", "rediss", "unix"), AfterValidator(_url)] | None = None
     redis_prefix: Annotated[str, Field(pattern="^[a-z0-9_.-]{1,40}$")] = "gatehouse"
@@ -95,8 +96,17 @@ class Config(BaseModel):
 
     @property
     def listen_url(self) -> str | None:
-        """Where PostgreSQL is listened to; None on SQLite."""
+        """PostgreSQL itself, where it is listened to, backed up and restored; None on SQLite."""
         return None if self.embedded else self.listen_database_url or self.database_url
+
+    @model_validator(mode="after")
+    def _hears_past_the_pooler(self) -> Self:
+        if self.database_pooler != "none" and self.listen_database_url is None and self.redis_url is None:
+            raise ValueError(
+                f"listening does not pass a pooler: set {PREFIX}LISTEN_DATABASE_URL to PostgreSQL itself, "
+                f"or {PREFIX}REDIS_URL"
+            )
+        return self
 
     @property
     def is_new_installation(self) -> bool:
@@ -165,7 +175,7 @@ def check(settings: Mapping[str, Any]) -> Config:
     try:
         return Config.model_validate(dict(settings))
     except ValidationError as error:
-        lines = [_problem_line(mistake["loc"], mistake["msg"]) for mistake in error.errors()]
+        lines = [_problem_line(mistake["loc"] or ("database_pooler",), mistake["msg"]) for mistake in error.errors()]
         raise SettingsError("The settings are not valid:\n" + "\n".join(lines), mistakes=lines) from None
 
 

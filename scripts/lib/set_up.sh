@@ -186,6 +186,7 @@ prepare_to_test() {
   need git has_program git
   need libzbar0 has_library libzbar.so.0
   is_excluded postgresql || need postgresql has_postgres
+  is_excluded postgresql || need pgbouncer has_pgbouncer
   is_excluded redis || need redis-server has_program redis-server
   is_excluded rabbitmq || need rabbitmq-server has_file '/usr/lib/rabbitmq/lib/rabbitmq_server-*/sbin/rabbitmq-server'
   is_excluded browser || need chromium has_browser
@@ -194,5 +195,7 @@ prepare_to_test() {
 }
 
 has_postgres() { has_file '/usr/lib/postgresql/*/bin/initdb' || has_program initdb; }
+
+has_pgbouncer() { has_file /usr/sbin/pgbouncer || has_program pgbouncer; }
 
 has_browser() { has_program chromium || has_program chromium-browser || has_program google-chrome; }

@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import psycopg
 from sqlalchemy import text
 from sqlalchemy.exc import SQLAlchemyError
 
@@ -59,7 +60,15 @@ def _database(runtime: ServerRuntime) -> list[Finding]:
     except GatehouseError as error:
         return [_finding("database", None), _finding("schema", error.message)]
     findings = [_finding("database", None), _finding("schema", None)]
-    return [*findings, _key(runtime), _outbox(database), *_bus(runtime.parts.config), _tenant_mismatches(database)]
+    config = runtime.parts.config
+    return [
+        *findings,
+        _key(runtime),
+        _outbox(database),
+        *_pooler(database),
+        *_bus(config),
+        _tenant_mismatches(database),
+    ]
 
 
 def _key(runtime: ServerRuntime) -> Finding:
@@ -79,6 +88,26 @@ def _tenant_mismatches(database: Database) -> Finding:
     rows = "; ".join(f"{one.place} of {one.row}" for one in found[:5])
     problem = f"{len(found)} rows refer to another organisation ({rows}). Find what writes them, and report the bug."
     return _finding("organisations apart", problem if found else None)
+
+
+def _pooler(database: Database) -> list[Finding]:
+    """Whether the settings say truly what stands between this server and PostgreSQL."""
+    if database.autocommit is None:
+        return []
+    try:
+        database.autocommit.probe()
+    except (psycopg.errors.DuplicatePreparedStatement, psycopg.errors.InvalidSqlStatementName):
+        problem = (
+            "The pooler loses prepared statements. Use PgBouncer 1.21 or later and set its max_prepared_statements, "
+            "or set GATEHOUSE_DATABASE_POOLER=transaction_unprepared, which is slower."
+        )
+    except psycopg.OperationalError as error:
+        if "startup parameter" not in str(error):
+            return [_finding("pooler", describe_unreachable(error))]
+        problem = "The database is reached through a pooler. Set GATEHOUSE_DATABASE_POOLER=transaction."
+    else:
+        return [_finding("pooler", None)]
+    return [_finding("pooler", problem)]
 
 
 def _bus(config: Config) -> list[Finding]:

@@ -71,7 +71,7 @@ def _require_backup(file: Path, config: Config) -> None:
 
 def _require_stopped(config: Config) -> None:
     """Conflict if the database is in use, because servers would keep answering from their caches, or not ours."""
-    engine = open_engine(config.database_url, connections=2)
+    engine = open_engine(_direct_url(config), connections=2)
     try:
         with engine.connect() as connection:
             others = connection.execute(text(_OTHER_CONNECTIONS)).scalar_one()
@@ -151,13 +151,22 @@ def _installed(program: str) -> str:
     return found
 
 
+def _direct_url(config: Config) -> str:
+    """PostgreSQL itself: a pooler would spread one dump over several connections."""
+    if config.database_pooler != "none" and config.listen_database_url is None:
+        raise Conflict(
+            "Backups do not pass a pooler. Set GATEHOUSE_LISTEN_DATABASE_URL to PostgreSQL itself. Nothing was changed."
+        )
+    return config.listen_url or config.database_url
+
+
 def _url_without_password(config: Config) -> str:
     """The database URL without its password, because process lists show arguments."""
-    return make_url(config.database_url).set(drivername="postgresql", password=None).render_as_string()
+    return make_url(_direct_url(config)).set(drivername="postgresql", password=None).render_as_string()
 
 
 def _environment(config: Config) -> dict[str, str]:
-    password = make_url(config.database_url).password
+    password = make_url(_direct_url(config)).password
     return {**os.environ, "PGPASSWORD": str(password)} if password else dict(os.environ)
 
 

@@ -15,7 +15,7 @@ from shared.clock import Clock, Millis
 from shared.ids import Entropy
 from sync_server.plumbing.ports import Ports
 from sync_server.plumbing.signals import Signals
-from sync_server.plumbing.sql.autocommit import AutocommitPool
+from sync_server.plumbing.sql.autocommit import AutocommitPool, Pooler
 from sync_server.plumbing.sql.group_commit import GroupCommit
 
 BeforeCommit = Callable[[Session, Millis], None]
@@ -24,7 +24,7 @@ BeforeCommit = Callable[[Session, Millis], None]
 class Database:
     """Hands out sessions, for reading and for writing."""
 
-    def __init__(self, engine: Engine, *, clock: Clock, entropy: Entropy) -> None:
+    def __init__(self, engine: Engine, *, clock: Clock, entropy: Entropy, pooler: Pooler = Pooler.NONE) -> None:
         """`clock` and `entropy` serve what runs before each commit."""
         self.engine = engine
         self.clock = clock
@@ -44,7 +44,8 @@ class Database:
         )
         self._autocommit = engine if self.embedded else engine.execution_options(isolation_level="AUTOCOMMIT")
         self._writer_lock = threading.RLock()
-        self.autocommit = None if self.embedded else AutocommitPool(engine.url.render_as_string(hide_password=False))
+        url = engine.url.render_as_string(hide_password=False)
+        self.autocommit = None if self.embedded else AutocommitPool(url, pooler)
         self.group_commit = GroupCommit(engine, self._writer_lock) if self.embedded else None
 
     @contextmanager
@@ -107,12 +108,18 @@ def after_commit(session: Session, wake_up: Callable[[], None]) -> None:
     session.info["after_commit"].append(wake_up)
 
 
-def open_engine(url: str, *, connections: int = 40) -> Engine:
+def open_engine(url: str, *, connections: int = 40, pooler: Pooler = Pooler.NONE) -> Engine:
     """An engine for this URL, with the pool and the pragmas that the server needs."""
     if make_url(url).get_backend_name() == "sqlite":
         return _embedded(url)
     engine = create_engine(
-        url, pool_size=connections, max_overflow=0, pool_timeout=15, pool_pre_ping=True, hide_parameters=True
+        url,
+        pool_size=connections,
+        max_overflow=0,
+        pool_timeout=15,
+        pool_pre_ping=True,
+        hide_parameters=True,
+        connect_args={} if pooler.prepares else {"prepare_threshold": None},
     )
     event.listen(engine, "handle_error", _leave_values_out)
     return engine

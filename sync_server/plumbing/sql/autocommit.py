@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from functools import cached_property
 from typing import Any, Final
 
@@ -24,7 +25,22 @@ _TIMEOUT_S: Final = 4.0
 _NAMED: Final = re.compile(r"(?<![:\w]):(\w+)")
 # A generic plan: planning so long a statement costs more than running it. No sequential scans, because the plan may
 # be made while tables are empty.
-_OPTIONS: Final = "-c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c jit=off"
+_SETTINGS: Final = {"plan_cache_mode": "force_generic_plan", "enable_seqscan": "off", "jit": "off"}
+_OPTIONS: Final = " ".join(f"-c {name}={value}" for name, value in _SETTINGS.items())
+_SET_LOCAL: Final = "SELECT " + ", ".join(f"set_config('{name}', '{value}', true)" for name, value in _SETTINGS.items())
+
+
+class Pooler(Enum):
+    """What stands between the server and PostgreSQL, and gives each transaction another connection."""
+
+    NONE = "none"
+    TRANSACTION = "transaction"
+    TRANSACTION_UNPREPARED = "transaction_unprepared"
+
+    @property
+    def prepares(self) -> bool:
+        """Whether prepared statements are found again."""
+        return self is not Pooler.TRANSACTION_UNPREPARED
 
 
 class WriteConflict(Exception):
@@ -43,8 +59,11 @@ class _Connection(psycopg.Connection[tuple[Any, ...]]):
 class AutocommitPool:
     """A pool of autocommit connections, opened at first use."""
 
-    def __init__(self, url: str, connections: int = CONNECTIONS) -> None:
-        self._url, self._connections = url, connections
+    def __init__(self, url: str, pooler: Pooler = Pooler.NONE, connections: int = CONNECTIONS) -> None:
+        self._url, self._pooler, self._connections = url, pooler, connections
+        # A pooler refuses options, and settings of a session would reach whoever has the connection next.
+        options = {"options": _OPTIONS} if pooler is Pooler.NONE else {}
+        self._arguments: dict[str, Any] = {"autocommit": True, "cursor_factory": psycopg.RawCursor, **options}
         self._pool: ConnectionPool[_Connection] | None = None
         self._lock = threading.Lock()
 
@@ -73,10 +92,30 @@ class AutocommitPool:
         # Not `pool.connection()`: it would commit what is committed already. The pool repairs failed connections.
         connection = pool.getconn(timeout=_TIMEOUT_S)
         try:
-            parameters = [values[name] for name in statement.names]
-            return connection.only_cursor.execute(statement.text, parameters, prepare=True).fetchone()
+            return self._run(connection, statement, [values[name] for name in statement.names])
         finally:
             pool.putconn(connection)
+
+    def _run(
+        self, connection: _Connection, statement: NumberedStatement, parameters: Sequence[Any]
+    ) -> tuple[Any, ...] | None:
+        cursor, prepare = connection.only_cursor, self._pooler.prepares
+        if self._pooler is Pooler.NONE:
+            return cursor.execute(statement.text, parameters, prepare=prepare).fetchone()
+        with connection.pipeline():  # one round trip, and one transaction
+            connection.execute(_SET_LOCAL, prepare=prepare)
+            cursor.execute(statement.text, parameters, prepare=prepare)
+        return cursor.fetchone()
+
+    def probe(self) -> None:
+        """Run one statement on two connections, which a pooler may serve by one; the driver's error where it fails."""
+        statement = numbered("SELECT 1")
+        with self._connect() as one, self._connect() as other:
+            for connection in (one, other):
+                self._run(connection, statement, [])
+
+    def _connect(self) -> _Connection:
+        return _Connection.connect(self._url, **self._arguments)
 
     def _open_pool(self) -> ConnectionPool[_Connection]:
         if self._pool is None:
@@ -93,7 +132,7 @@ class AutocommitPool:
             max_size=self._connections,
             open=True,
             name="autocommit",
-            kwargs={"autocommit": True, "options": _OPTIONS, "cursor_factory": psycopg.RawCursor},
+            kwargs=self._arguments,
         )
 
     def close(self) -> None:
