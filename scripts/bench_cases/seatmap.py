@@ -279,7 +279,7 @@ def _block(runtime: ServerRuntime, stadium: StadiumEvent, seat: int) -> None:
     organisation = stadium.server.demo["organisation"]["id"]
     with runtime.parts.database.writing() as session:
         row = queries.event_layout(session, organisation, stadium.event_id)
-        name = layout_seats(session, row.layout_id).name(seat)
+        name = layout_seats(session, organisation, row.layout_id).name(seat)
         chosen = LayoutChoice(row.layout_id, blocked_seats=(name,))
         event_layouts.choose(
             session, organisation, stadium.event_id, chosen, ActionContext(SYSTEM, wall_clock(), os.urandom)

@@ -8,7 +8,7 @@ from sqlalchemy import JSON, BigInteger, ForeignKey, Index, LargeBinary, String,
 from sqlalchemy.orm import Mapped, mapped_column
 
 from shared.clock import Millis
-from sync_server.plumbing.sql.tables import Base
+from sync_server.plumbing.sql.tables import Base, Uuid
 
 
 class OrganisationRow(Base):
@@ -16,7 +16,7 @@ class OrganisationRow(Base):
 
     __tablename__ = "organisations"
 
-    id: Mapped[str] = mapped_column(String(36), primary_key=True)
+    id: Mapped[Uuid] = mapped_column(primary_key=True)
     slug: Mapped[str] = mapped_column(String(60), unique=True)
     name: Mapped[str] = mapped_column(String(100))
     currency: Mapped[str] = mapped_column(String(3), default="EUR")
@@ -28,7 +28,7 @@ class UserRow(Base):
 
     __tablename__ = "users"
 
-    id: Mapped[str] = mapped_column(String(36), primary_key=True)
+    id: Mapped[Uuid] = mapped_column(primary_key=True)
     email: Mapped[str] = mapped_column(String(254), unique=True)
     name: Mapped[str] = mapped_column(String(100))
     password_hash: Mapped[str] = mapped_column(String(200))
@@ -42,8 +42,8 @@ class MembershipRow(Base):
 
     __tablename__ = "memberships"
 
-    organisation_id: Mapped[str] = mapped_column(ForeignKey("organisations.id"), primary_key=True)
-    user_id: Mapped[str] = mapped_column(ForeignKey("users.id"), primary_key=True, index=True)
+    organisation_id: Mapped[Uuid] = mapped_column(ForeignKey("organisations.id"), primary_key=True)
+    user_id: Mapped[Uuid] = mapped_column(ForeignKey("users.id"), primary_key=True, index=True)
     role: Mapped[str] = mapped_column(String(10))
 
 
@@ -52,9 +52,9 @@ class SessionRow(Base):
 
     __tablename__ = "sessions"
 
-    id: Mapped[str] = mapped_column(String(36), primary_key=True)
+    id: Mapped[Uuid] = mapped_column(primary_key=True)
     token_hash: Mapped[bytes] = mapped_column(LargeBinary(32), unique=True)
-    user_id: Mapped[str] = mapped_column(ForeignKey("users.id"), index=True)
+    user_id: Mapped[Uuid] = mapped_column(ForeignKey("users.id"), index=True)
     organisation_id: Mapped[str] = mapped_column(String(36), default="")
     csrf: Mapped[str] = mapped_column(String(64))
     created_at: Mapped[Millis] = mapped_column(BigInteger)
@@ -67,13 +67,13 @@ class TokenRow(Base):
 
     __tablename__ = "api_tokens"
 
-    id: Mapped[str] = mapped_column(String(36), primary_key=True)
-    organisation_id: Mapped[str] = mapped_column(ForeignKey("organisations.id"), index=True)
+    organisation_id: Mapped[Uuid] = mapped_column(ForeignKey("organisations.id"), primary_key=True)
+    id: Mapped[Uuid] = mapped_column(primary_key=True)
     name: Mapped[str] = mapped_column(String(100))
     token_hash: Mapped[bytes] = mapped_column(LargeBinary(32), unique=True)
     scopes: Mapped[list[Any]] = mapped_column(JSON)
     created_at: Mapped[Millis] = mapped_column(BigInteger)
-    created_by: Mapped[str] = mapped_column(String(36))
+    created_by: Mapped[Uuid]
     ends_at: Mapped[Millis | None] = mapped_column(BigInteger)
     used_at: Mapped[Millis | None] = mapped_column(BigInteger)
     revoked_at: Mapped[Millis | None] = mapped_column(BigInteger)
@@ -84,7 +84,7 @@ class SupervisorRecord(Base):
 
     __tablename__ = "supervisors"
 
-    organisation_id: Mapped[str] = mapped_column(ForeignKey("organisations.id"), primary_key=True)
+    organisation_id: Mapped[Uuid] = mapped_column(ForeignKey("organisations.id"), primary_key=True)
     number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
     name: Mapped[str] = mapped_column(String(100))
     verifier: Mapped[str] = mapped_column(String(200))
@@ -99,7 +99,7 @@ class LoginFailureRow(Base):
 
     __tablename__ = "login_failures"
 
-    id: Mapped[str] = mapped_column(String(36), primary_key=True)
+    id: Mapped[Uuid] = mapped_column(primary_key=True)
     key: Mapped[bytes] = mapped_column(LargeBinary(32))
     at: Mapped[Millis] = mapped_column(BigInteger, index=True)
 

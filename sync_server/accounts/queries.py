@@ -154,7 +154,7 @@ def token_principal(session: Session, token_hash: bytes, now: Millis) -> tuple[P
 def refreshed_principal(session: Session, principal: Principal, now: Millis) -> Principal | None:
     """The principal with its present rights; None once its session or token has ended, or its user is inactive."""
     if principal.kind == "token":
-        token = session.get(TokenRow, principal.id)
+        token = session.get(TokenRow, (principal.organisation_id, principal.id))
         return None if token is None or _has_ended(token, now) else _bearer(token)[0]
     row = session.get(SessionRow, principal.session_id)
     user = None if row is None else session.get(UserRow, row.user_id)

@@ -142,7 +142,11 @@ def authenticate_token(database: Database, token: str, now: Millis) -> Principal
     principal, used_at = found
     if now - used_at > rules.LAST_SEEN_INTERVAL_MS:
         with database.writing() as session:
-            session.execute(update(TokenRow).where(TokenRow.id == principal.id).values(used_at=now))
+            session.execute(
+                update(TokenRow)
+                .where(TokenRow.organisation_id == principal.organisation_id, TokenRow.id == principal.id)
+                .values(used_at=now)
+            )
     return principal
 
 
@@ -194,7 +198,11 @@ def _checked_end(session: Session, maker: Principal | None, requested: Millis | 
     """When a new token expires: no later than the token that created it."""
     if requested is not None and requested <= now:
         raise InvalidRequest("ends_at is in the past. Leave it out for a token that does not expire.", field="ends_at")
-    row = session.get(TokenRow, maker.id) if maker is not None and maker.kind == "token" else None
+    row = (
+        session.get(TokenRow, (maker.organisation_id, maker.id))
+        if maker is not None and maker.kind == "token"
+        else None
+    )
     if row is None or row.ends_at is None:
         return requested
     if requested is not None and requested > row.ends_at:
@@ -204,8 +212,8 @@ def _checked_end(session: Session, maker: Principal | None, requested: Millis | 
 
 def revoke_token(session: Session, organisation_id: str, token_id: str, *, actor: Actor, now: Millis) -> None:
     """Revoke a token; NotFound unless it belongs to this organisation."""
-    row = session.get(TokenRow, token_id)
-    if row is None or row.organisation_id != organisation_id:
+    row = session.get(TokenRow, (organisation_id, token_id))
+    if row is None:
         raise NotFound
     row.revoked_at = row.revoked_at or now
     record(session, AuditLine(actor, "token.revoked", "token", token_id, organisation_id, now))

@@ -54,8 +54,8 @@ def event(event_id: str) -> str:
         context = {
             "event": row,
             "days": days(row),
-            "tickets": tickets.counts(session, event_id),
-            "types": tickets.ticket_types(session, event_id),
+            "tickets": tickets.counts(session, current_organisation(), event_id),
+            "types": tickets.ticket_types(session, current_organisation(), event_id),
             "board": event_counters(session, facts, parts().clock()),
         }
     next_statuses = [step for step in EventStatus if step in TRANSITIONS[EventStatus(row.status)]]

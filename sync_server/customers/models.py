@@ -6,7 +6,7 @@ from sqlalchemy import BigInteger, ForeignKey, Index, String
 from sqlalchemy.orm import Mapped, mapped_column
 
 from shared.clock import Millis
-from sync_server.plumbing.sql.tables import Base
+from sync_server.plumbing.sql.tables import Base, Uuid
 
 
 class GuestRow(Base):
@@ -14,8 +14,8 @@ class GuestRow(Base):
 
     __tablename__ = "guests"
 
-    id: Mapped[str] = mapped_column(String(36), primary_key=True)
-    organisation_id: Mapped[str] = mapped_column(ForeignKey("organisations.id"), index=True)
+    organisation_id: Mapped[Uuid] = mapped_column(ForeignKey("organisations.id"), primary_key=True)
+    id: Mapped[Uuid] = mapped_column(primary_key=True)
     origin: Mapped[str | None] = mapped_column(String(32))  # a hash of the client address, deleted after some minutes
     created_at: Mapped[Millis] = mapped_column(BigInteger)
     ends_at: Mapped[Millis] = mapped_column(BigInteger, index=True)

@@ -15,6 +15,7 @@ def guests_from_address(session: Session, origin: str, since: Millis) -> int:
     return session.execute(query).scalar_one()
 
 
-def is_active(session: Session, guest_id: str, now: Millis) -> bool:
+def is_active(session: Session, organisation_id: str, guest_id: str, now: Millis) -> bool:
     """Whether a guest's session is still open; the cookie alone does not show whether the guest ended it."""
-    return session.scalar(select(GuestRow.ends_at).where(GuestRow.id == guest_id, GuestRow.ends_at > now)) is not None
+    here = GuestRow.organisation_id == organisation_id, GuestRow.id == guest_id, GuestRow.ends_at > now
+    return session.scalar(select(GuestRow.ends_at).where(*here)) is not None

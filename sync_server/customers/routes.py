@@ -95,7 +95,7 @@ def end_session(slug: str) -> tuple[str, int, dict[str, str]]:
     if not hmac.compare_digest(guest.csrf.encode(), request.headers.get("X-CSRF-Token", "").encode()):
         raise Forbidden("Send the session's X-CSRF-Token to end it.", code="bad_csrf")
     with parts().database.writing() as session:
-        service.end_session(session, guest.guest_id, context())
+        service.end_session(session, guest.organisation_id, guest.guest_id, context())
     response = Response()
     response.delete_cookie(rules.cookie_name(slug), httponly=True, samesite="Lax", secure=parts().config.secure_cookies)
     return "", 204, {"Set-Cookie": response.headers["Set-Cookie"]}
@@ -130,7 +130,7 @@ def _current_guest(session: Any, slug: str, organisation_id: str) -> GuestSessio
     guest = cookies.decode(text, parts().sealer, now) if text else None
     if guest is None or guest.organisation_id != organisation_id:
         return None
-    return guest if queries.is_active(session, guest.guest_id, now) else None
+    return guest if queries.is_active(session, guest.organisation_id, guest.guest_id, now) else None
 
 
 def _view(guest: GuestSession, shop: schemas.Shop) -> schemas.GuestView:

@@ -52,7 +52,8 @@ def delete_expired(session: Session, now: Millis) -> None:
     session.execute(update(GuestRow).where(GuestRow.origin.is_not(None), ~still_counted).values(origin=None))
 
 
-def end_session(session: Session, guest_id: str, context: ActionContext) -> None:
+def end_session(session: Session, organisation_id: str, guest_id: str, context: ActionContext) -> None:
     """End a guest's session, so that the cookie is no longer valid."""
-    session.execute(update(GuestRow).where(GuestRow.id == guest_id).values(ends_at=context.now))
-    send(session, GuestRemoved(guest_id, context))
+    guest = GuestRow.organisation_id == organisation_id, GuestRow.id == guest_id
+    session.execute(update(GuestRow).where(*guest).values(ends_at=context.now))
+    send(session, GuestRemoved(organisation_id, guest_id, context))

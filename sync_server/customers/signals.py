@@ -21,5 +21,6 @@ class GuestCreated(Signal):
 class GuestRemoved(Signal):
     """A guest's session has ended before its time."""
 
+    organisation_id: str
     guest_id: str
     context: ActionContext

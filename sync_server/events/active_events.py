@@ -5,39 +5,39 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from sqlalchemy import select
+from sqlalchemy import select, tuple_
 from sqlalchemy.orm import Session
 
 from shared.lifecycle import EventStatus
 from sync_server.events.models import EventRecord
+from sync_server.plumbing.event_key import EventKey
 
 _ACTIVE_STATUSES: Final = tuple(
     status.value for status in (EventStatus.PUBLISHED, EventStatus.LIVE, EventStatus.POSTPONED)
 )
 _BATCH_SIZE: Final = 500
+_KEY: Final = tuple_(EventRecord.organisation_id, EventRecord.id)
 
 
-def active_event_ids(session: Session, among: Sequence[str]) -> set[str]:
+def active_event_ids(session: Session, among: Sequence[EventKey]) -> set[str]:
     """Those of these events that are published, live or postponed."""
     return set(active_event_labels(session, among))
 
 
-def active_event_labels(session: Session, among: Sequence[str]) -> dict[str, tuple[str, str, str]]:
+def active_event_labels(session: Session, among: Sequence[EventKey]) -> dict[str, tuple[str, str, str]]:
     """The active ones of these events, each with venue id, event id and name."""
     found: dict[str, tuple[str, str, str]] = {}
     for start in range(0, len(among), _BATCH_SIZE):
-        active = EventRecord.id.in_(among[start : start + _BATCH_SIZE]), EventRecord.status.in_(_ACTIVE_STATUSES)
+        active = _KEY.in_(among[start : start + _BATCH_SIZE]), EventRecord.status.in_(_ACTIVE_STATUSES)
         statement = select(EventRecord.id, EventRecord.venue_id, EventRecord.name).where(*active)
         found |= {row.id: (row.venue_id, row.id, row.name) for row in session.execute(statement)}
     return found
 
 
-def venue_ids_by_event(session: Session, among: Sequence[str]) -> dict[str, str]:
+def venue_ids_by_event(session: Session, among: Sequence[EventKey]) -> dict[str, str]:
     """The venue of each of these events, whatever its status; deleted events are left out."""
     found: dict[str, str] = {}
     for start in range(0, len(among), _BATCH_SIZE):
-        statement = select(EventRecord.id, EventRecord.venue_id).where(
-            EventRecord.id.in_(among[start : start + _BATCH_SIZE])
-        )
+        statement = select(EventRecord.id, EventRecord.venue_id).where(_KEY.in_(among[start : start + _BATCH_SIZE]))
         found |= {row.id: row.venue_id for row in session.execute(statement)}
     return found

@@ -19,8 +19,8 @@ class EventPorts:
 
     dependents: Mapping[str, Callable[[Session, str, str], int]]
     """How many there are, by a name that people read: functions of the event's organisation and id."""
-    count_taken: Callable[[Session, str, Millis], int]
-    """How many seats and places are sold or held: a function of the event's id and the time."""
+    count_taken: Callable[[Session, str, str, Millis], int]
+    """How many seats and places are sold or held: a function of organisation, event and time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +38,10 @@ class EventDependents:
 def count_dependents(session: Session, event: EventRecord, now: Millis) -> EventDependents:
     """Everything that depends on this event, apart from its own zones and gates."""
     ports = ports_of(session, EventPorts)
-    taken = ports.count_taken(session, event.id, now)
+    taken = ports.count_taken(session, event.organisation_id, event.id, now)
     uses = {
         "tickets": event.ticket_sequence,
-        "events that it replaces": queries.count_replaced_by(session, event.id),
+        "events that it replaces": queries.count_replaced_by(session, event.organisation_id, event.id),
         "seats and places sold or held": taken,
     }
     above = {what: count(session, event.organisation_id, event.id) for what, count in ports.dependents.items()}

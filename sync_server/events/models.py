@@ -4,23 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import (
-    JSON,
-    BigInteger,
-    CheckConstraint,
-    ForeignKey,
-    Index,
-    String,
-    Text,
-    UniqueConstraint,
-    false,
-    text,
-)
+from sqlalchemy import JSON, BigInteger, CheckConstraint, ForeignKey, Index, String, Text, UniqueConstraint, false, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from shared.clock import Millis
 from sync_server.plumbing.event_key import EventKey
-from sync_server.plumbing.sql.tables import Base
+from sync_server.plumbing.sql.tables import Base, Uuid, references
 
 _EMPTY = text("''")
 NOT_CALLED_OFF = text("status NOT IN ('cancelled', 'archived')")
@@ -33,10 +22,10 @@ class EventRecord(Base):
 
     __tablename__ = "events"
 
-    id: Mapped[str] = mapped_column(String(36), primary_key=True)
-    organisation_id: Mapped[str] = mapped_column(ForeignKey("organisations.id"))
-    venue_id: Mapped[str] = mapped_column(ForeignKey("venues.id"), index=True)
-    number: Mapped[int] = mapped_column(BigInteger, unique=True)
+    organisation_id: Mapped[Uuid] = mapped_column(ForeignKey("organisations.id"), primary_key=True)
+    id: Mapped[Uuid] = mapped_column(primary_key=True)
+    venue_id: Mapped[Uuid]
+    number: Mapped[int] = mapped_column(BigInteger, unique=True)  # of the installation: gates know events by it
     code: Mapped[str] = mapped_column(String(12))
     slug: Mapped[str] = mapped_column(String(60))
     name: Mapped[str] = mapped_column(String(200))
@@ -53,8 +42,8 @@ class EventRecord(Base):
     counts_from: Mapped[Millis | None] = mapped_column(BigInteger)
     rescheduled_at: Mapped[Millis | None] = mapped_column(BigInteger)
     postponement_reason: Mapped[str] = mapped_column(String(1000), default="")
-    replaced_by_event_id: Mapped[str | None] = mapped_column(ForeignKey("events.id"))
-    recurrence_group_id: Mapped[str | None] = mapped_column(String(36))
+    replaced_by_event_id: Mapped[Uuid | None]
+    recurrence_group_id: Mapped[Uuid | None]
     # Copied from the venue when the event is created, so that later changes of the venue do not alter the event.
     timezone: Mapped[str] = mapped_column(String(64))
     venue_name: Mapped[str] = mapped_column(String(100))
@@ -99,19 +88,21 @@ class EventRecord(Base):
         return EventKey(self.organisation_id, self.id)
 
     __table_args__ = (
+        references("venues", "venue_id"),
+        references("events", "replaced_by_event_id"),
         UniqueConstraint("organisation_id", "slug"),
         UniqueConstraint("organisation_id", "code"),
         CheckConstraint("start_at < end_at", name="ends_after_start"),
         CheckConstraint("capacity = 0 OR tickets_issued <= capacity", name="within_capacity"),
-        Index("ix_events_organisation_id_id", "organisation_id", "id"),
+        Index("ix_events_organisation_id_venue_id", "organisation_id", "venue_id"),
         Index("ix_events_organisation_id_status", "organisation_id", "status"),
         Index("ix_events_organisation_id_start_at", "organisation_id", "start_at"),
         Index("ix_events_status_start_at", "status", "start_at", "id"),
-        Index("ix_events_city_norm_status_start_at", "city_norm", "status", "start_at", "id"),
-        Index("ix_events_category_status_start_at", "category", "status", "start_at", "id"),
-        Index("ix_events_owner_id_created_at", "owner_id", "created_at", "id"),
-        Index("ix_events_recurrence_group_id", "recurrence_group_id", "start_at"),
-        Index("ix_events_replaced_by_event_id", "replaced_by_event_id"),
+        Index("ix_events_organisation_id_owner_id", "organisation_id", "owner_id", "created_at", "id"),
+        Index("ix_events_organisation_id_recurrence_group_id", "organisation_id", "recurrence_group_id", "start_at"),
+        Index("ix_events_organisation_id_replaced_by_event_id", "organisation_id", "replaced_by_event_id"),
+        # Public addresses name events by id or slug alone.
+        Index("ix_events_public_id", "id"),
         Index("ix_events_slug", "slug"),
         # Planned changes are queried every second; partial indexes keep that cheap among a million events.
         Index(
@@ -144,15 +135,15 @@ class ZoneRecord(Base):
 
     __tablename__ = "event_zones"
 
-    event_id: Mapped[str] = mapped_column(ForeignKey("events.id"), primary_key=True)
+    organisation_id: Mapped[Uuid] = mapped_column(primary_key=True)
+    event_id: Mapped[Uuid] = mapped_column(primary_key=True)
     number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
-    organisation_id: Mapped[str] = mapped_column(String(36))
     name: Mapped[str] = mapped_column(String(100))
     kind: Mapped[str] = mapped_column(String(20))
     capacity: Mapped[int | None]
     membership_tier: Mapped[str | None] = mapped_column(String(40))
 
-    __table_args__ = (UniqueConstraint("event_id", "name"),)
+    __table_args__ = (references("events", "event_id"), UniqueConstraint("organisation_id", "event_id", "name"))
 
 
 class GateZonesRecord(Base):
@@ -160,7 +151,9 @@ class GateZonesRecord(Base):
 
     __tablename__ = "event_gate_zones"
 
-    event_id: Mapped[str] = mapped_column(ForeignKey("events.id"), primary_key=True)
+    organisation_id: Mapped[Uuid] = mapped_column(primary_key=True)
+    event_id: Mapped[Uuid] = mapped_column(primary_key=True)
     gate_number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
-    organisation_id: Mapped[str] = mapped_column(String(36))
     zones: Mapped[list[Any]] = mapped_column(JSON)
+
+    __table_args__ = (references("events", "event_id"),)

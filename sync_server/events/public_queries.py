@@ -75,9 +75,12 @@ class ListingFields:
     search_text: str
 
 
-def listing_fields(session: Session, event_id: str) -> ListingFields | None:
-    """Those of one event, of any organisation and status."""
-    row = session.get(EventRecord, event_id)
+def listing_fields(session: Session, event_id: str, organisation_id: str | None = None) -> ListingFields | None:
+    """Those of one event, whatever its status; of any organisation where none is given."""
+    statement = select(EventRecord).where(EventRecord.id == event_id)
+    if organisation_id is not None:
+        statement = statement.where(EventRecord.organisation_id == organisation_id)
+    row = session.execute(statement).scalar_one_or_none()
     if row is None:
         return None
     return ListingFields(

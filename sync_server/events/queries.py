@@ -19,6 +19,8 @@ from sync_server.plumbing.api.pagination import Page, decode_cursor, paginate
 from sync_server.plumbing.event_key import EventKey
 from sync_server.venues import queries as venues
 
+Event = EventRecord
+"""An event row, as other domains may use it within their transaction."""
 VISIBLE_STATUSES: Final = tuple(status.value for status in EventStatus if ALLOWS[status].show)
 
 
@@ -45,7 +47,7 @@ class EventFilter:
 
 def event(session: Session, organisation_id: str, event_id: str, *, lock: bool = False) -> EventRecord:
     """That event of this organisation, or NotFound."""
-    statement = select(EventRecord).where(EventRecord.id == event_id, EventRecord.organisation_id == organisation_id)
+    statement = select(EventRecord).where(EventRecord.organisation_id == organisation_id, EventRecord.id == event_id)
     if lock:
         statement = statement.with_for_update(key_share=True).execution_options(populate_existing=True)
     row = session.execute(statement).scalar_one_or_none()
@@ -106,20 +108,23 @@ def unarchived_events(session: Session, organisation_id: str) -> Sequence[EventR
     return session.execute(select(EventRecord).where(*conditions).order_by(EventRecord.number)).scalars().all()
 
 
-def unarchived_events_at(session: Session, venue_id: str) -> Sequence[EventRecord]:
+def unarchived_events_at(session: Session, organisation_id: str, venue_id: str) -> Sequence[EventRecord]:
     """All events at a venue but the archived."""
-    conditions = EventRecord.venue_id == venue_id, EventRecord.status != EventStatus.ARCHIVED.value
-    return session.execute(select(EventRecord).where(*conditions).order_by(EventRecord.number)).scalars().all()
+    here = EventRecord.organisation_id == organisation_id, EventRecord.venue_id == venue_id
+    unarchived = EventRecord.status != EventStatus.ARCHIVED.value
+    return session.execute(select(EventRecord).where(*here, unarchived).order_by(EventRecord.number)).scalars().all()
 
 
-def count_at_venue(session: Session, venue_id: str) -> int:
+def count_at_venue(session: Session, organisation_id: str, venue_id: str) -> int:
     """How many events there are at a venue, past and future."""
-    return session.execute(select(func.count()).where(EventRecord.venue_id == venue_id)).scalar_one()
+    here = EventRecord.organisation_id == organisation_id, EventRecord.venue_id == venue_id
+    return session.execute(select(func.count()).where(*here)).scalar_one()
 
 
-def count_replaced_by(session: Session, event_id: str) -> int:
+def count_replaced_by(session: Session, organisation_id: str, event_id: str) -> int:
     """How many events name this one as their replacement."""
-    return session.execute(select(func.count()).where(EventRecord.replaced_by_event_id == event_id)).scalar_one()
+    replaced = EventRecord.organisation_id == organisation_id, EventRecord.replaced_by_event_id == event_id
+    return session.execute(select(func.count()).where(*replaced)).scalar_one()
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,29 +190,31 @@ def number_taken(session: Session, number: int) -> bool:
     return session.execute(select(EventRecord.id).where(EventRecord.number == number)).first() is not None
 
 
-def zones(session: Session, event_id: str) -> Sequence[ZoneRecord]:
-    """The zones of an event; the caller has checked its organisation."""
-    statement = select(ZoneRecord).where(ZoneRecord.event_id == event_id).order_by(ZoneRecord.number)
-    return session.execute(statement).scalars().all()
+def zones(session: Session, organisation_id: str, event_id: str) -> Sequence[ZoneRecord]:
+    """The zones of an event."""
+    here = ZoneRecord.organisation_id == organisation_id, ZoneRecord.event_id == event_id
+    return session.execute(select(ZoneRecord).where(*here).order_by(ZoneRecord.number)).scalars().all()
 
 
-def zone(session: Session, event_id: str, number: int) -> ZoneRecord:
-    """One zone of an event, or NotFound; the caller has checked its organisation."""
-    row = session.get(ZoneRecord, (event_id, number))
+def zone(session: Session, organisation_id: str, event_id: str, number: int) -> ZoneRecord:
+    """One zone of an event, or NotFound."""
+    row = session.get(ZoneRecord, (organisation_id, event_id, number))
     if row is None:
         raise NotFound(f"The event has no zone {number}.", code="zone_not_found")
     return row
 
 
-def zones_served(session: Session, event_id: str) -> dict[int, list[int]]:
+def zones_served(session: Session, organisation_id: str, event_id: str) -> dict[int, list[int]]:
     """The zones that each gate serves, by gate number, where that is restricted."""
-    rows = session.execute(select(GateZonesRecord).where(GateZonesRecord.event_id == event_id)).scalars()
+    here = GateZonesRecord.organisation_id == organisation_id, GateZonesRecord.event_id == event_id
+    rows = session.execute(select(GateZonesRecord).where(*here)).scalars()
     return {row.gate_number: list(row.zones) for row in rows}
 
 
 def gate_rows(session: Session, event: EventRecord) -> list[GateRow]:
     """The snapshot rows of an event's entrances."""
-    return venues.gate_rows(session, event.venue_id, zones_served(session, event.id))
+    served = zones_served(session, event.organisation_id, event.id)
+    return venues.gate_rows(session, event.organisation_id, event.venue_id, served)
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,7 +272,7 @@ def _details(session: Session, row: EventRecord) -> EventDetails:
         end_at=row.end_at,
         timezone=row.timezone,
         name_checks=row.name_checks,
-        zones=tuple(zone.number for zone in zones(session, row.id)),
+        zones=tuple(zone.number for zone in zones(session, row.organisation_id, row.id)),
         gates=tuple(gate.number for gate in gate_rows(session, row)),
         days=len(days(row)),
     )

@@ -200,7 +200,9 @@ def zones(event_id: str) -> schemas.ZonesView:
     """List the zones of an event."""
     with parts().database.reading() as session:
         queries.event(session, organisation(), event_id)
-        return schemas.ZonesView(items=[schemas.ZoneView.of(row) for row in queries.zones(session, event_id)])
+        return schemas.ZonesView(
+            items=[schemas.ZoneView.of(row) for row in queries.zones(session, organisation(), event_id)]
+        )
 
 
 @bp.post("/events/<event_id>/zones")

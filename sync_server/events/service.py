@@ -38,6 +38,7 @@ _EVENT_TIMES: Final = ("end_at", "doors_at", "go_live_at", "end_at_auto")
 _SALE_TIMES: Final = ("sale_start_at", "sale_end_at")
 _TEXT_COLUMNS: Final = frozenset({"description", "category"})
 _COUNTER_COLUMNS: Final = (
+    EventRecord.organisation_id,
     EventRecord.id,
     EventRecord.ticket_sequence,
     EventRecord.tickets_issued,
@@ -154,7 +155,7 @@ def change_event(
     record_change(session, row, "event_updated", context, before=before, after=values)
     record_short_notice(session, row, old_times, context, short_notice_ms=short_notice_ms)
     if before.get("name_checks", row.name_checks) != row.name_checks:
-        send(session, NameChecksChanged(row.id, row.name_checks))
+        send(session, NameChecksChanged(row.organisation_id, row.id, row.name_checks))
     return row
 
 
@@ -195,7 +196,7 @@ def add_zone(
     """A new zone of the event."""
     event = queries.event(session, organisation_id, event_id, lock=True)
     rules.check_changeable(EventStatus(event.status))
-    number = max((zone.number for zone in queries.zones(session, event_id)), default=0) + 1
+    number = max((zone.number for zone in queries.zones(session, organisation_id, event_id)), default=0) + 1
     row = ZoneRecord(**fields, event_id=event_id, number=number, organisation_id=organisation_id)
     session.add(row)
     _flush_zone(session)
@@ -216,7 +217,7 @@ def change_zone(
     """Rename a zone, or change its kind, capacity or tier."""
     event = queries.event(session, organisation_id, event_id, lock=True)
     rules.check_changeable(EventStatus(event.status))
-    row = queries.zone(session, event_id, number)
+    row = queries.zone(session, organisation_id, event_id, number)
     before = {name: getattr(row, name) for name in changes}
     for name, value in changes.items():
         setattr(row, name, value)
@@ -238,8 +239,8 @@ def set_gate_zones(
     """Let a gate serve only these zones at this event; an empty list means all."""
     event = queries.event(session, organisation_id, event_id, lock=True)
     rules.check_changeable(EventStatus(event.status))
-    venues.gate(session, event.venue_id, gate_number)
-    numbers = sorted({queries.zone(session, event_id, number).number for number in zones})
+    venues.gate(session, organisation_id, event.venue_id, gate_number)
+    numbers = sorted({queries.zone(session, organisation_id, event_id, number).number for number in zones})
     session.merge(
         GateZonesRecord(
             event_id=event_id, gate_number=gate_number, organisation_id=organisation_id, zones=list(numbers)
@@ -261,7 +262,7 @@ def lock_event(session: Session, organisation_id: str, event_id: str) -> None:
     queries.event(session, organisation_id, event_id, lock=True)
 
 
-def allocate_ticket_numbers(session: Session, event_id: str, count: int) -> int:
+def allocate_ticket_numbers(session: Session, organisation_id: str, event_id: str, count: int) -> int:
     """The first of `count` consecutive ticket numbers, counted against the capacity; Conflict when that is exceeded.
 
     A single conditional update: a concurrent caller waits for the row lock, then sees what is left.
@@ -270,7 +271,7 @@ def allocate_ticket_numbers(session: Session, event_id: str, count: int) -> int:
     within_capacity = limit.is_(None) | (EventRecord.tickets_issued + count <= limit)
     statement = (
         update(EventRecord)
-        .where(EventRecord.id == event_id, within_capacity)
+        .where(EventRecord.organisation_id == organisation_id, EventRecord.id == event_id, within_capacity)
         .values(tickets_issued=EventRecord.tickets_issued + count, ticket_sequence=EventRecord.ticket_sequence + count)
         .returning(*_COUNTER_COLUMNS)
         .execution_options(synchronize_session=False)
@@ -282,11 +283,11 @@ def allocate_ticket_numbers(session: Session, event_id: str, count: int) -> int:
     return int(row.ticket_sequence) - count + 1
 
 
-def release_capacity(session: Session, event_id: str, count: int = 1) -> None:
+def release_capacity(session: Session, organisation_id: str, event_id: str, count: int = 1) -> None:
     """Take cancelled tickets off the event's count."""
     statement = (
         update(EventRecord)
-        .where(EventRecord.id == event_id)
+        .where(EventRecord.organisation_id == organisation_id, EventRecord.id == event_id)
         .values(tickets_issued=EventRecord.tickets_issued - count)
         .returning(*_COUNTER_COLUMNS)
         .execution_options(synchronize_session=False)
@@ -299,7 +300,7 @@ def _send_if_sold_out_changed(session: Session, row: Any, more: int) -> None:
     """Public listings need to know; only at the change, because sales are frequent."""
     limit = rules.effective_capacity(row.capacity, row.venue_capacity, row.layout_capacity)
     if limit and (row.tickets_issued >= limit) != (row.tickets_issued - more >= limit):
-        send(session, SoldOutChanged(row.id))
+        send(session, SoldOutChanged(row.organisation_id, row.id))
 
 
 def put_rows(session: Session, event: EventRecord, rows: Iterable[AnyRow | Row]) -> None:

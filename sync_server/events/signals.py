@@ -76,6 +76,7 @@ class EventMoved(Signal):
 class NameChecksChanged(Signal):
     """Gates check the names on an event's tickets from now on, or no longer."""
 
+    organisation_id: str
     event_id: str
     name_checks: bool
 
@@ -84,4 +85,5 @@ class NameChecksChanged(Signal):
 class SoldOutChanged(Signal):
     """An event's last ticket is gone, or one is available again."""
 
+    organisation_id: str
     event_id: str

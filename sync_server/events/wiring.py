@@ -18,7 +18,7 @@ def wire(parts: Parts) -> None:
 
 
 def _gates_changed(session: Session, venue: GatesChanged) -> None:
-    for event in queries.unarchived_events_at(session, venue.venue_id):
+    for event in queries.unarchived_events_at(session, venue.organisation_id, venue.venue_id):
         put_rows(session, event, queries.gate_rows(session, event))
 
 

@@ -22,11 +22,12 @@ FACTS: Final = {
 _OPEN: Final = (HoldStatus.ACTIVE.value, HoldStatus.SUSPENDED.value)
 
 
-def open_holds(session: Session, ids: Collection[str]) -> list[HoldRow]:
+def open_holds(session: Session, organisation_id: str, ids: Collection[str]) -> list[HoldRow]:
     """Those of these holds that have not ended, locked. The caller has locked their seats and places first."""
     if not ids:
         return []
-    wanted = select(HoldRow).where(HoldRow.id.in_(sorted(ids)), HoldRow.status.in_(_OPEN)).order_by(HoldRow.id)
+    these = HoldRow.organisation_id == organisation_id, HoldRow.id.in_(sorted(ids))
+    wanted = select(HoldRow).where(*these, HoldRow.status.in_(_OPEN)).order_by(HoldRow.id)
     rows = session.execute(wanted.with_for_update().execution_options(populate_existing=True)).scalars()
     return list(rows)
 

@@ -32,7 +32,11 @@ def bump_sale_version(session: Session, organisation_id: str, event_id: str) -> 
     dialect = sqlite if database_of(session).embedded else postgresql
     row = {"event_id": event_id, "organisation_id": organisation_id, "version": 1}
     new = dialect.insert(SaleLockRow).values(row)
-    session.execute(new.on_conflict_do_update(index_elements=["event_id"], set_={"version": SaleLockRow.version + 1}))
+    session.execute(
+        new.on_conflict_do_update(
+            index_elements=["organisation_id", "event_id"], set_={"version": SaleLockRow.version + 1}
+        )
+    )
 
 
 def on_status_changed(session: Session, event: EventStatusChanged) -> None:
@@ -43,12 +47,17 @@ def on_status_changed(session: Session, event: EventStatusChanged) -> None:
 
 def _cancelled(session: Session, event: _Event) -> None:
     """End all holds of an event that is cancelled or over."""
-    _end(session, event, inventory.open_holds(session, event.event_id), "the event was cancelled or is over")
+    _end(
+        session,
+        event,
+        inventory.open_holds(session, event.organisation_id, event.event_id),
+        "the event was cancelled or is over",
+    )
 
 
 def _back_to_draft(session: Session, event: _Event) -> None:
     """Conflict while seats or places are held."""
-    held = queries.occupancy(session, event.event_id, event.context.now).held
+    held = queries.occupancy(session, event.organisation_id, event.event_id, event.context.now).held
     if held:
         raise Conflict(
             f"{held} seats or places are held. An event goes back to draft only while nothing is sold or held: wait "
@@ -61,7 +70,7 @@ def _back_to_draft(session: Session, event: _Event) -> None:
 def _postponed(session: Session, event: _Event) -> None:
     """Postponed without a date: suspend holds, which keep their seats."""
     now = event.context.now
-    open_holds = inventory.open_holds(session, event.event_id)
+    open_holds = inventory.open_holds(session, event.organisation_id, event.event_id)
     active = [hold for hold in open_holds if hold.status == HoldStatus.ACTIVE.value and hold.held_until > now]
     for hold in active:
         hold.remaining_ms, hold.held_until = hold.held_until - now, NEVER
@@ -72,7 +81,7 @@ def _postponed(session: Session, event: _Event) -> None:
 
 def _dated(session: Session, event: _Event) -> None:
     """A date is set again: resume suspended holds with the time they had left."""
-    now, open_holds = event.context.now, inventory.open_holds(session, event.event_id)
+    now, open_holds = event.context.now, inventory.open_holds(session, event.organisation_id, event.event_id)
     suspended = [hold for hold in open_holds if hold.status == HoldStatus.SUSPENDED.value]
     for hold in suspended:
         hold.held_until = now + max(hold.remaining_ms or 0, MIN_REMAINING_MS)
@@ -106,7 +115,11 @@ def on_changed(session: Session, event: EventChanged) -> None:
     if not on_sale_at(event.context.now):
         bump_sale_version(session, event.organisation_id, event.event_id)
         # A hold made while the event was on sale, by its new times, may still be bought.
-        ended = [hold for hold in inventory.open_holds(session, event.event_id) if not on_sale_at(hold.created_at)]
+        ended = [
+            hold
+            for hold in inventory.open_holds(session, event.organisation_id, event.event_id)
+            if not on_sale_at(hold.created_at)
+        ]
         _end(session, event, ended, "the sale window has moved")
     if rescheduled:
         bump_sale_version(session, event.organisation_id, event.event_id)
@@ -115,7 +128,7 @@ def on_changed(session: Session, event: EventChanged) -> None:
 
 def on_guest_removed(session: Session, guest: GuestRemoved) -> None:
     """Release all holds of a guest who is removed."""
-    for hold in queries.of_bearer(session, guest.guest_id, guest.context.now):
+    for hold in queries.of_bearer(session, guest.organisation_id, guest.guest_id, guest.context.now):
         service.release(session, hold.organisation_id, hold.id, guest.guest_id, guest.context.by_system())
 
 
@@ -123,7 +136,7 @@ def _store_ends(session: Session, event: _Event, holds: Sequence[HoldRow]) -> No
     session.flush()
     for hold in holds:
         if hold.seat is not None:
-            seats.extend(session, event.event_id, hold.seat, hold.id, hold.held_until)
+            seats.extend(session, event.organisation_id, event.event_id, hold.seat, hold.id, until=hold.held_until)
     if holds:
         send(session, HoldsMade(holds, event.context.now))
 

@@ -97,18 +97,18 @@ def gather(session: Session, sale_state: SaleState, request: HoldRequest, items:
         event_service.lock_event(session, sale_state.organisation_id, sale_state.id)
     fresh = _is_current(session, sale_state)
     _count(session, request)
-    rows = seats.locked(session, sale_state.id, (seat.number for seat in items.seats))
+    rows = seats.locked(session, sale_state.organisation_id, sale_state.id, (seat.number for seat in items.seats))
     mine = queries.mine(session, request.organisation_id, request.id, now, sale_state.id)
     here = {row.seat: row for row in mine if row.seat is not None}
     new = [seat for seat in items.seats if seat.number not in here]
     states = ((seat, rows[seat.number]) for seat in new if seat.number in rows)
     taken = (taken_seat(seat, row.state, row.held_until, now) for seat, row in states)
-    recent, oldest = queries.count_recent(session, request.id, now - rules.RATE_MS)
+    recent, oldest = queries.count_recent(session, request.organisation_id, request.id, now - rules.RATE_MS)
     evidence = Evidence(
         fresh=fresh,
         more=len(new) + items.count,
         taken=[each for each in taken if each is not None],
-        guest_active=request.kind != "guest" or customers.is_active(session, request.id, now),
+        guest_active=request.kind != "guest" or customers.is_active(session, request.organisation_id, request.id, now),
         recent=recent,
         oldest=oldest,
         mine=sum(row.quantity for row in mine),
@@ -121,8 +121,8 @@ def gather(session: Session, sale_state: SaleState, request: HoldRequest, items:
 
 def _is_current(session: Session, sale_state: SaleState) -> bool:
     """Share the sale lock, so that nobody closes the sale meanwhile; whether the sale state is current."""
-    lock = select(SaleLockRow.version).where(SaleLockRow.event_id == sale_state.id).with_for_update(read=True)
-    version = session.execute(lock).scalar_one_or_none()
+    here = SaleLockRow.organisation_id == sale_state.organisation_id, SaleLockRow.event_id == sale_state.id
+    version = session.execute(select(SaleLockRow.version).where(*here).with_for_update(read=True)).scalar_one_or_none()
     if version is None:
         return False
     current = load_sale_state(session, sale_state.organisation_id, sale_state.id, version)
@@ -138,24 +138,29 @@ def create_counter(session: Session, bearer_id: str, organisation_id: str, now: 
 
 def _count(session: Session, request: HoldRequest) -> None:
     create_counter(session, request.id, request.organisation_id, request.now)
-    change = update(HoldCounterRow).where(HoldCounterRow.bearer_id == request.id)
+    mine = HoldCounterRow.organisation_id == request.organisation_id, HoldCounterRow.bearer_id == request.id
+    change = update(HoldCounterRow).where(*mine)
     session.execute(change.values(version=HoldCounterRow.version + 1, updated_at=request.now))
 
 
 def _from_address(session: Session, sale_state: SaleState, request: HoldRequest) -> int:
     if sale_state.policy.max_holds_per_ip is None:
         return 0
-    return queries.count_from_address(session, sale_state.id, request.origin, request.now)
+    return queries.count_from_address(session, sale_state.organisation_id, sale_state.id, request.origin, request.now)
 
 
 def _room(session: Session, sale_state: SaleState, items: RequestedItems, now: Millis) -> int | None:
     """What is left in the zone, and at an event that sells less than its zones hold."""
     room = None
     if items.count:
-        places.locked(session, sale_state.id, items.zone)
-        room = items.capacity - places.taken(session, sale_state.id, now)[items.zone]
+        places.locked(session, sale_state.organisation_id, sale_state.id, items.zone)
+        room = items.capacity - places.taken(session, sale_state.organisation_id, sale_state.id, now)[items.zone]
     if sale_state.event_limit is None:
         return room
     issued = events.event(session, sale_state.organisation_id, sale_state.id).tickets_issued
-    left = sale_state.event_limit - issued - queries.occupancy(session, sale_state.id, now).held
+    left = (
+        sale_state.event_limit
+        - issued
+        - queries.occupancy(session, sale_state.organisation_id, sale_state.id, now).held
+    )
     return left if room is None else min(room, left)

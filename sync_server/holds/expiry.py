@@ -21,8 +21,8 @@ COUNTER_RETENTION_MS = 2 * 24 * 3_600_000
 def sweep(session: Session, context: ActionContext) -> object:
     """End holds that ran out ten seconds ago. Until then a buyer of the seat ends the hold."""
     overdue = _overdue(session, context.now)
-    for event_id in sorted({hold.event_id for hold in overdue}):
-        _sweep_event(session, [hold for hold in overdue if hold.event_id == event_id], context)
+    for event in sorted({(hold.organisation_id, hold.event_id) for hold in overdue}):
+        _sweep_event(session, [hold for hold in overdue if (hold.organisation_id, hold.event_id) == event], context)
     return MORE if len(overdue) == BATCH_SIZE else None
 
 
@@ -40,19 +40,19 @@ def _overdue(session: Session, now: Millis) -> Sequence[HoldRow]:
 
 
 def _sweep_event(session: Session, overdue: Sequence[HoldRow], context: ActionContext) -> None:
-    first = overdue[0]
-    number = events.event(session, first.organisation_id, first.event_id).number
+    key = overdue[0].organisation_id, overdue[0].event_id
+    event = events.event(session, *key)
     # Lock order: the seat's row, then the hold's. A seat locked by someone else is theirs to end.
-    locked = seats.locked_free_of_others(
-        session, first.event_id, [hold.seat for hold in overdue if hold.seat is not None]
-    )
+    locked = seats.locked_free_of_others(session, *key, [hold.seat for hold in overdue if hold.seat is not None])
     ids = [hold.id for hold in overdue if hold.seat is not None and hold.seat in locked]
-    open_holds = [hold for hold in ending.open_holds(session, ids) if hold.held_until <= context.now]
+    open_holds = [
+        hold for hold in ending.open_holds(session, event.organisation_id, ids) if hold.held_until <= context.now
+    ]
     service.release_all(session, open_holds)
-    ending.end(session, number, open_holds, HoldStatus.EXPIRED, context)
+    ending.end(session, event.number, open_holds, HoldStatus.EXPIRED, context)
     for zone in sorted({hold.zone for hold in overdue if hold.seat is None}):
-        if places.locked_free_of_others(session, first.event_id, zone):
-            inventory.end_overdue_places(session, first.event_id, number, zone, context, for_ms=rules.SWEPT_AFTER_MS)
+        if places.locked_free_of_others(session, *key, zone):
+            inventory.end_overdue_places(session, event, zone, context, for_ms=rules.SWEPT_AFTER_MS)
 
 
 def delete_old_counters(session: Session, now: Millis) -> None:

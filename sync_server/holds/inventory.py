@@ -16,6 +16,7 @@ from shared.errors import Conflict, InvalidRequest
 from sync_server.events import queries as events
 from sync_server.holds import ending, places, queries, seats
 from sync_server.holds.models import WHOLE_EVENT, EventSeatRow, HoldRow, HoldStatus, SeatState
+from sync_server.holds.sale_state import SaleState
 from sync_server.plumbing.principals import ActionContext
 from sync_server.seating.layouts.overlay import EventZone
 from sync_server.seating.plans.seat_plans import event_plan, find_event_plan
@@ -37,12 +38,12 @@ def sell(
     Conflict `seat_taken` names the seats that are taken, `hold_expired` the holds that ran out; then nothing is sold.
     """
     event = events.event(session, organisation_id, event_id)
-    present = seats.locked(session, event_id, tickets)
+    present = seats.locked(session, organisation_id, event_id, tickets)
     mine = _mine(session, organisation_id, event_id, holds, context.now)
     used_holds = {id: hold for id, hold in mine.items() if hold.seat in tickets}
     if taken := {seat for seat in tickets if not seats.is_available(present.get(seat), context.now, used_holds)}:
         raise _taken(session, organisation_id, event_id, taken)
-    _end_overdue(session, event.number, present.values(), used_holds, context)
+    _end_overdue(session, event, present.values(), used_holds, context)
     sold = seats.sell(session, organisation_id, event_id, tickets, now=context.now, mine=list(used_holds))
     if len(sold) < len(tickets):
         raise _taken(session, organisation_id, event_id, set(tickets) - sold)
@@ -53,11 +54,7 @@ def _mine(
     session: Session, organisation_id: str, event_id: str, ids: Collection[str], now: Millis
 ) -> dict[str, HoldRow]:
     wanted = set(ids)
-    mine = {
-        hold.id: hold
-        for hold in ending.open_holds(session, wanted)
-        if hold.organisation_id == organisation_id and hold.event_id == event_id
-    }
+    mine = {hold.id: hold for hold in ending.open_holds(session, organisation_id, wanted) if hold.event_id == event_id}
     stale = sorted(id for id in wanted if id not in mine or mine[id].held_until <= now)
     if stale:
         raise Conflict("A hold has run out or was released. Choose the seats again.", code="hold_expired", holds=stale)
@@ -65,11 +62,16 @@ def _mine(
 
 
 def _end_overdue(
-    session: Session, event_number: int, rows: Iterable[EventSeatRow], mine: Collection[str], context: ActionContext
+    session: Session,
+    event: events.Event,
+    rows: Iterable[EventSeatRow],
+    mine: Collection[str],
+    context: ActionContext,
 ) -> None:
     """End the overdue holds of these seats: the sweep may not have run yet."""
     overdue = {row.hold_id for row in rows if row.state == SeatState.HELD and row.hold_id and row.hold_id not in mine}
-    ending.end(session, event_number, ending.open_holds(session, overdue), HoldStatus.EXPIRED, context)
+    open_holds = ending.open_holds(session, event.organisation_id, overdue)
+    ending.end(session, event.number, open_holds, HoldStatus.EXPIRED, context)
 
 
 def _taken(session: Session, organisation_id: str, event_id: str, numbers: Collection[int]) -> Conflict:
@@ -78,9 +80,9 @@ def _taken(session: Session, organisation_id: str, event_id: str, numbers: Colle
     return Conflict(f"Already taken: {', '.join(names[:20])}. Nothing was sold.", code="seat_taken", seats=names[:500])
 
 
-def free(session: Session, event_id: str, tickets: Collection[int], _now: Millis) -> list[int]:
+def free(session: Session, organisation_id: str, event_id: str, tickets: Collection[int]) -> list[int]:
     """Free the seats of these tickets; returns the seats."""
-    return seats.free_sold(session, event_id, tickets)
+    return seats.free_sold(session, organisation_id, event_id, tickets)
 
 
 def move(
@@ -94,10 +96,10 @@ def move(
     new = {to: ticket for ticket, (_, to) in moves.items()}
     if len(new) < len(moves):
         raise InvalidRequest("Two tickets cannot move to the same seat.", code="seat_named_twice")
-    locked = seats.lock(session, event_id, {*new, *(old for old, _ in moves.values())})
-    _end_overdue(session, event.number, [row for row in locked if _is_overdue(row, context.now)], (), context)
+    locked = seats.lock(session, organisation_id, event_id, {*new, *(old for old, _ in moves.values())})
+    _end_overdue(session, event, [row for row in locked if _is_overdue(row, context.now)], (), context)
     owners = {old: ticket for ticket, (old, _) in moves.items()}
-    if mismatched := owners.keys() ^ seats.vacate(session, event_id, list(moves)):
+    if mismatched := owners.keys() ^ seats.vacate(session, organisation_id, event_id, list(moves)):
         raise _taken(session, organisation_id, event_id, mismatched)
     for batch in _batches(sorted(new)):
         sold = seats.sell(session, organisation_id, event_id, {seat: new[seat] for seat in batch}, now=context.now)
@@ -125,7 +127,7 @@ def sell_places(  # noqa: PLR0917 - the same parameters in the same order as sel
     """
     event = events.event(session, organisation_id, event_id)
     capacity = _zone(session, organisation_id, event_id, zone).capacity
-    places.locked(session, event_id, zone)
+    places.locked(session, organisation_id, event_id, zone)
     mine = _mine(session, organisation_id, event_id, holds, context.now)
     used_holds = [hold for hold in mine.values() if hold.kind == "places" and hold.zone == zone]
     held = sum(hold.quantity for hold in used_holds)
@@ -134,7 +136,7 @@ def sell_places(  # noqa: PLR0917 - the same parameters in the same order as sel
     def try_to_sell() -> bool:
         return places.sell(session, organisation_id, event_id, zone, count, held=held, capacity=capacity)
 
-    if not try_to_sell() and not (end_overdue_places(session, event_id, event.number, zone, context) and try_to_sell()):
+    if not try_to_sell() and not (end_overdue_places(session, event, zone, context) and try_to_sell()):
         raise Conflict(f"The zone has fewer than {count} places left.", code="zone_full", zone=zone)
     ending.end(session, event.number, used_holds, HoldStatus.CONVERTED, context)
 
@@ -147,11 +149,11 @@ def use_holds(
     Conflict `hold_expired` for a hold that ran out.
     """
     event = events.event(session, organisation_id, event_id)
-    places.locked(session, event_id, WHOLE_EVENT)
+    places.locked(session, organisation_id, event_id, WHOLE_EVENT)
     mine = list(_mine(session, organisation_id, event_id, holds, context.now).values())
     held = sum(hold.quantity for hold in mine)
     _require_no_more_held(held, count)
-    places.release(session, event_id, WHOLE_EVENT, held)
+    places.release(session, organisation_id, event_id, WHOLE_EVENT, held)
     ending.end(session, event.number, mine, HoldStatus.CONVERTED, context)
 
 
@@ -162,25 +164,33 @@ def _require_no_more_held(held: int, count: int) -> None:
         )
 
 
-def free_places(session: Session, event_id: str, zone: int, count: int, _now: Millis) -> None:
+def free_places(session: Session, organisation_id: str, event_id: str, zone: int, count: int) -> None:
     """Free sold places."""
-    if not places.free_sold(session, event_id, zone, count):
+    if not places.free_sold(session, organisation_id, event_id, zone, count):
         raise Conflict(f"The zone has sold fewer than {count} places.", code="places_not_sold", zone=zone)
 
 
 def end_overdue_places(
-    session: Session, event_id: str, event_number: int, zone: int, context: ActionContext, *, for_ms: Millis = 0
+    session: Session,
+    event: events.Event | SaleState,
+    zone: int,
+    context: ActionContext,
+    *,
+    for_ms: Millis = 0,
 ) -> int:
     """End holds of places that have been overdue for `for_ms`; returns how many places that freed."""
-    places.locked(session, event_id, zone)
+    organisation_id, event_id = event.organisation_id, event.id
+    places.locked(session, organisation_id, event_id, zone)
     overdue = ending.open_holds(
-        session, [hold.id for hold in places.overdue(session, event_id, zone, context.now - for_ms)]
+        session,
+        organisation_id,
+        [hold.id for hold in places.overdue(session, organisation_id, event_id, zone, context.now - for_ms)],
     )
     overdue = [hold for hold in overdue if hold.held_until <= context.now - for_ms]
     count = sum(hold.quantity for hold in overdue)
     if count:
-        places.release(session, event_id, zone, count)
-        ending.end(session, event_number, overdue, HoldStatus.EXPIRED, context)
+        places.release(session, organisation_id, event_id, zone, count)
+        ending.end(session, event.number, overdue, HoldStatus.EXPIRED, context)
     return count
 
 
@@ -194,7 +204,7 @@ def require_capacity(session: Session, organisation_id: str, event_id: str, now:
     limit = event.capacity or (0 if event.layout_capacity else event.venue_capacity)
     if not limit or (event.layout_capacity and limit >= event.layout_capacity):
         return
-    held = queries.occupancy(session, event_id, now).held
+    held = queries.occupancy(session, organisation_id, event_id, now).held
     if held and held + event.tickets_issued > limit:
         raise Conflict(
             f"{held} of the last places are on hold for some minutes. Ask for fewer, or try again later.",
@@ -212,14 +222,19 @@ def _zone(session: Session, organisation_id: str, event_id: str, number: int) ->
     )
 
 
-def open_holds(session: Session, event_id: str) -> list[HoldRow]:
+def open_holds(session: Session, organisation_id: str, event_id: str) -> list[HoldRow]:
     """All holds of an event that have not ended, locked, as are their seats and places."""
-    here = HoldRow.event_id == event_id, HoldRow.status.in_([HoldStatus.ACTIVE.value, HoldStatus.SUSPENDED.value])
-    found = session.execute(select(HoldRow.id, HoldRow.seat, HoldRow.zone).where(*here)).all()
-    seats.locked(session, event_id, [seat for _, seat, _ in found if seat is not None])
+    here = HoldRow.organisation_id == organisation_id, HoldRow.event_id == event_id
+    is_open = HoldRow.status.in_([HoldStatus.ACTIVE.value, HoldStatus.SUSPENDED.value])
+    found = session.execute(select(HoldRow.id, HoldRow.seat, HoldRow.zone).where(*here, is_open)).all()
+    seats.locked(session, organisation_id, event_id, [seat for _, seat, _ in found if seat is not None])
     for zone in sorted({zone for _, seat, zone in found if seat is None}):
-        places.locked(session, event_id, zone)
-    return [hold for batch in _batches([row[0] for row in found]) for hold in ending.open_holds(session, batch)]
+        places.locked(session, organisation_id, event_id, zone)
+    return [
+        hold
+        for batch in _batches([row[0] for row in found])
+        for hold in ending.open_holds(session, organisation_id, batch)
+    ]
 
 
 def _batches(ids: Sequence[T]) -> Iterable[Sequence[T]]:

@@ -12,14 +12,14 @@ from sync_server.outbox.service import Fact, Subject, record_change
 from sync_server.plumbing.principals import ActionContext
 
 
-def count_active(session: Session, event_id: str, now: Millis) -> int:
+def count_active(session: Session, organisation_id: str, event_id: str, now: Millis) -> int:
     """How many holds of the event have not run out."""
-    return sum(hold.held_until > now for hold in inventory.open_holds(session, event_id))
+    return sum(hold.held_until > now for hold in inventory.open_holds(session, organisation_id, event_id))
 
 
 def end_all(session: Session, organisation_id: str, event_id: str, context: ActionContext, *, reason: str) -> None:
     """End all holds of an event, with one audit line and one fact for all of them."""
-    open_holds = inventory.open_holds(session, event_id)
+    open_holds = inventory.open_holds(session, organisation_id, event_id)
     if not open_holds:
         return
     service.release_all(session, open_holds)

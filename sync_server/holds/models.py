@@ -5,11 +5,11 @@ from __future__ import annotations
 from enum import IntEnum, StrEnum
 from typing import Final
 
-from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, Index, SmallInteger, String, text
+from sqlalchemy import BigInteger, CheckConstraint, Index, SmallInteger, String, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from shared.clock import Millis
-from sync_server.plumbing.sql.tables import Base, Unsigned64
+from sync_server.plumbing.sql.tables import Base, Unsigned64, Uuid, references
 
 
 class SeatState(IntEnum):
@@ -36,6 +36,9 @@ NEVER: Final[Millis] = 253_402_300_799_000
 WHOLE_EVENT: Final = 0
 """The zone number of places at an event without a layout."""
 
+ALL_DAYS: Final = 0
+"""The event day of seats and places that are taken for the whole event."""
+
 _KEEPS_SEAT = text("seat IS NOT NULL AND status IN ('active', 'suspended')")
 _OPEN = text("status IN ('active', 'suspended')")
 _ACTIVE = text("status = 'active'")
@@ -44,28 +47,38 @@ _SOLD = text("ticket_id IS NOT NULL")
 
 
 class EventSeatRow(Base):
-    """A seat of an event that was ever taken. One row a seat: the final guard against double holds and sales."""
+    """A seat of an event day that was ever taken. One row a seat: the final guard against double holds and sales."""
 
     __tablename__ = "event_seats"
 
-    event_id: Mapped[str] = mapped_column(ForeignKey("events.id"), primary_key=True)
+    organisation_id: Mapped[Uuid] = mapped_column(primary_key=True)
+    event_id: Mapped[Uuid] = mapped_column(primary_key=True)
+    day: Mapped[int] = mapped_column(SmallInteger, primary_key=True, autoincrement=False)
     seat: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)  # number in the event's layout
-    organisation_id: Mapped[str] = mapped_column(String(36))
     state: Mapped[int] = mapped_column(SmallInteger)
-    hold_id: Mapped[str | None] = mapped_column(String(36))
+    hold_id: Mapped[Uuid | None]
     held_until: Mapped[Millis | None] = mapped_column(BigInteger)
     ticket_id: Mapped[int | None] = mapped_column(Unsigned64)
     version: Mapped[int]
     locked_at: Mapped[Millis | None] = mapped_column(BigInteger)
 
     __table_args__ = (
+        references("events", "event_id"),
         CheckConstraint(
             "(state = 0 AND hold_id IS NULL AND held_until IS NULL AND ticket_id IS NULL) OR "
             "(state = 1 AND hold_id IS NOT NULL AND held_until IS NOT NULL AND ticket_id IS NULL) OR "
             "(state = 2 AND hold_id IS NULL AND held_until IS NULL AND ticket_id IS NOT NULL)",
             name="state_fits",
         ),
-        Index("uq_event_seats_ticket_id", "ticket_id", unique=True, sqlite_where=_SOLD, postgresql_where=_SOLD),
+        Index(
+            "uq_event_seats_ticket_id",
+            "organisation_id",
+            "ticket_id",
+            "day",
+            unique=True,
+            sqlite_where=_SOLD,
+            postgresql_where=_SOLD,
+        ),
     )
 
 
@@ -78,13 +91,14 @@ class ZonePlacesRow(Base):
 
     __tablename__ = "event_places"
 
-    event_id: Mapped[str] = mapped_column(ForeignKey("events.id"), primary_key=True)
+    organisation_id: Mapped[Uuid] = mapped_column(primary_key=True)
+    event_id: Mapped[Uuid] = mapped_column(primary_key=True)
+    day: Mapped[int] = mapped_column(SmallInteger, primary_key=True, autoincrement=False)
     zone: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)  # number in the event's layout
-    organisation_id: Mapped[str] = mapped_column(String(36))
     held: Mapped[int]
     sold: Mapped[int]
 
-    __table_args__ = (CheckConstraint("held >= 0 AND sold >= 0", name="not_negative"),)
+    __table_args__ = (references("events", "event_id"), CheckConstraint("held >= 0 AND sold >= 0", name="not_negative"))
 
 
 class HoldRow(Base):
@@ -92,16 +106,17 @@ class HoldRow(Base):
 
     __tablename__ = "holds"
 
-    id: Mapped[str] = mapped_column(String(36), primary_key=True)
-    organisation_id: Mapped[str] = mapped_column(String(36), index=True)
-    event_id: Mapped[str] = mapped_column(ForeignKey("events.id"))
+    organisation_id: Mapped[Uuid] = mapped_column(primary_key=True)
+    id: Mapped[Uuid] = mapped_column(primary_key=True)
+    event_id: Mapped[Uuid]
+    day: Mapped[int] = mapped_column(SmallInteger, default=ALL_DAYS)
     kind: Mapped[str] = mapped_column(String(6))  # seat, places
     seat: Mapped[int | None]
     zone: Mapped[int]
     quantity: Mapped[int]
     bearer_kind: Mapped[str] = mapped_column(String(8))  # guest, user, token
-    bearer_id: Mapped[str] = mapped_column(String(36))
-    group_id: Mapped[str | None] = mapped_column(String(36))  # shared by holds made in one request
+    bearer_id: Mapped[Uuid]
+    group_id: Mapped[Uuid | None]  # shared by holds made in one request
     status: Mapped[str] = mapped_column(String(10))
     held_until: Mapped[Millis] = mapped_column(BigInteger)
     remaining_ms: Mapped[int | None] = mapped_column(BigInteger)  # of a suspended hold
@@ -113,6 +128,7 @@ class HoldRow(Base):
     updated_at: Mapped[Millis] = mapped_column(BigInteger)
 
     __table_args__ = (
+        references("events", "event_id"),
         CheckConstraint("status IN ('active', 'converted', 'expired', 'cancelled', 'suspended')", name="status_known"),
         CheckConstraint("source IN ('web', 'scanner')", name="source_known"),
         CheckConstraint(
@@ -122,11 +138,29 @@ class HoldRow(Base):
         ),
         CheckConstraint("(status = 'suspended') = (remaining_ms IS NOT NULL)", name="suspended_keeps_time"),
         # The second guard: even with a wrong row in event_seats, two holds never keep one seat.
-        Index("uq_holds_seat", "event_id", "seat", unique=True, sqlite_where=_KEEPS_SEAT, postgresql_where=_KEEPS_SEAT),
-        Index("ix_holds_event_id_seat_status", "event_id", "seat", "status"),
-        Index("ix_holds_living", "bearer_id", "event_id", sqlite_where=_OPEN, postgresql_where=_OPEN),
-        Index("ix_holds_bearer_id_created_at", "bearer_id", "created_at"),
-        Index("ix_holds_event_id_origin", "event_id", "origin", sqlite_where=_COUNTED, postgresql_where=_COUNTED),
+        Index(
+            "uq_holds_seat",
+            "organisation_id",
+            "event_id",
+            "day",
+            "seat",
+            unique=True,
+            sqlite_where=_KEEPS_SEAT,
+            postgresql_where=_KEEPS_SEAT,
+        ),
+        Index("ix_holds_organisation_id_event_id", "organisation_id", "event_id", "seat", "status"),
+        Index(
+            "ix_holds_living", "organisation_id", "bearer_id", "event_id", sqlite_where=_OPEN, postgresql_where=_OPEN
+        ),
+        Index("ix_holds_organisation_id_bearer_id", "organisation_id", "bearer_id", "created_at"),
+        Index(
+            "ix_holds_organisation_id_origin",
+            "organisation_id",
+            "event_id",
+            "origin",
+            sqlite_where=_COUNTED,
+            postgresql_where=_COUNTED,
+        ),
         Index("ix_holds_held_until", "held_until", sqlite_where=_ACTIVE, postgresql_where=_ACTIVE),
     )
 
@@ -139,8 +173,8 @@ class SaleLockRow(Base):
 
     __tablename__ = "sale_locks"
 
-    event_id: Mapped[str] = mapped_column(String(36), primary_key=True)  # stays behind when a draft is deleted
-    organisation_id: Mapped[str] = mapped_column(String(36))
+    organisation_id: Mapped[Uuid] = mapped_column(primary_key=True)
+    event_id: Mapped[Uuid] = mapped_column(primary_key=True)  # stays behind when a draft is deleted
     version: Mapped[int]
 
 
@@ -149,7 +183,7 @@ class HoldCounterRow(Base):
 
     __tablename__ = "hold_counters"
 
-    bearer_id: Mapped[str] = mapped_column(String(36), primary_key=True)
-    organisation_id: Mapped[str] = mapped_column(String(36))
+    organisation_id: Mapped[Uuid] = mapped_column(primary_key=True)
+    bearer_id: Mapped[Uuid] = mapped_column(primary_key=True)
     version: Mapped[int]
     updated_at: Mapped[Millis] = mapped_column(BigInteger, index=True)

@@ -132,7 +132,10 @@ def shares(total: int, occupancy: Occupancy) -> dict[str, Any]:
 
 def _read(session: Session, organisation_id: str, event_id: str, now: Millis) -> tuple[int, Occupancy]:
     """The capacity of an event (0 where none is set), and how much of it is taken."""
-    event, taken = events.event(session, organisation_id, event_id), queries.occupancy(session, event_id, now)
+    event, taken = (
+        events.event(session, organisation_id, event_id),
+        queries.occupancy(session, organisation_id, event_id, now),
+    )
     limit = rules.effective_capacity(event.capacity, event.venue_capacity)
     plan = find_event_plan(session, organisation_id, event_id)
     if plan is None:

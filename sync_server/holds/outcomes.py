@@ -10,7 +10,8 @@ from sqlalchemy.orm import Session
 from sync_server.holds.models import HoldRow
 
 
-def outcomes(session: Session, event_id: str) -> Mapping[str, int]:
+def outcomes(session: Session, organisation_id: str, event_id: str) -> Mapping[str, int]:
     """Holds of an event by status."""
-    counted = select(HoldRow.status, func.count().label("n")).where(HoldRow.event_id == event_id)
+    here = HoldRow.organisation_id == organisation_id, HoldRow.event_id == event_id
+    counted = select(HoldRow.status, func.count().label("n")).where(*here)
     return {row.status: row.n for row in session.execute(counted.group_by(HoldRow.status))}

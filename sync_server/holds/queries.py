@@ -5,24 +5,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import and_, func, or_, select, text
+from sqlalchemy import ColumnElement, and_, func, or_, select, text
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
 from shared.errors import NotFound
 from sync_server.holds import places, seats
-from sync_server.holds.models import EventSeatRow, HoldRow, HoldStatus, SeatState
+from sync_server.holds.models import ALL_DAYS, EventSeatRow, HoldRow, HoldStatus, SeatState
 from sync_server.seating.taken import Taken
 
 
-def taken(session: Session, event_id: str, now: Millis) -> Taken:
+def taken(session: Session, organisation_id: str, event_id: str, now: Millis) -> Taken:
     """The seats and places that are sold, or held and not overdue."""
     seat = EventSeatRow
     held = and_(seat.state == SeatState.HELD, seat.held_until > now)
-    here = select(seat.seat, seat.state).where(seat.event_id == event_id, or_(seat.state == SeatState.SOLD, held))
+    here = select(seat.seat, seat.state).where(
+        *seats.at_event(organisation_id, event_id), or_(seat.state == SeatState.SOLD, held)
+    )
     rows = session.execute(here).all()
     sold = any(state == SeatState.SOLD for _, state in rows)
-    return Taken(event_id, {number for number, _ in rows}, places.taken(session, event_id, now), sold)
+    return Taken(event_id, {number for number, _ in rows}, places.taken(session, organisation_id, event_id, now), sold)
 
 
 def mine(
@@ -47,41 +49,48 @@ def count_ever(session: Session, organisation_id: str, event_id: str) -> int:
     return session.execute(select(func.count()).where(*here)).scalar_one()
 
 
-def of_bearer(session: Session, bearer_id: str, now: Millis) -> Sequence[HoldRow]:
+def of_bearer(session: Session, organisation_id: str, bearer_id: str, now: Millis) -> Sequence[HoldRow]:
     """All holds of a bearer."""
     is_open = HoldRow.status.in_([HoldStatus.ACTIVE.value, HoldStatus.SUSPENDED.value])
-    wanted = select(HoldRow).where(HoldRow.bearer_id == bearer_id, HoldRow.held_until > now, is_open)
+    wanted = select(HoldRow).where(*_of_bearer(organisation_id, bearer_id), HoldRow.held_until > now, is_open)
     return session.execute(wanted.order_by(HoldRow.event_id, HoldRow.seat)).scalars().all()
 
 
 def hold(session: Session, organisation_id: str, bearer_id: str | None, hold_id: str) -> HoldRow:
     """A hold of this bearer (None: of anybody, for the box office), or NotFound."""
-    row = session.get(HoldRow, hold_id)
-    if row is None or row.organisation_id != organisation_id or bearer_id not in {None, row.bearer_id}:
+    row = session.get(HoldRow, (organisation_id, hold_id))
+    if row is None or bearer_id not in {None, row.bearer_id}:
         raise NotFound("You have no such hold.", code="hold_not_found")
     return row
 
 
 def hold_on(session: Session, organisation_id: str, event_id: str, seat: int, now: Millis) -> HoldRow:
     """The hold of a seat now, or NotFound."""
-    row = session.get(EventSeatRow, (event_id, seat))
+    row = session.get(EventSeatRow, (organisation_id, event_id, ALL_DAYS, seat))
     held = row is not None and row.state == SeatState.HELD and row.held_until is not None and row.held_until > now
-    if row is None or not held or row.organisation_id != organisation_id or row.hold_id is None:
+    if row is None or not held or row.hold_id is None:
         raise NotFound("Nobody holds this seat.", code="hold_not_found")
     return hold(session, organisation_id, None, row.hold_id)
 
 
-def count_recent(session: Session, bearer_id: str, since: Millis) -> tuple[int, Millis | None]:
+def _of_bearer(organisation_id: str, bearer_id: str) -> tuple[ColumnElement[bool], ...]:
+    return HoldRow.organisation_id == organisation_id, HoldRow.bearer_id == bearer_id
+
+
+def count_recent(session: Session, organisation_id: str, bearer_id: str, since: Millis) -> tuple[int, Millis | None]:
     """How many seats and places a bearer took since then, and when the first of them was taken."""
     taken = func.coalesce(func.sum(HoldRow.quantity), 0), func.min(HoldRow.created_at)
-    row = session.execute(select(*taken).where(HoldRow.bearer_id == bearer_id, HoldRow.created_at > since)).one()
+    row = session.execute(
+        select(*taken).where(*_of_bearer(organisation_id, bearer_id), HoldRow.created_at > since)
+    ).one()
     return int(row[0]), row[1]
 
 
-def count_from_address(session: Session, event_id: str, origin: str, now: Millis) -> int:
+def count_from_address(session: Session, organisation_id: str, event_id: str, origin: str, now: Millis) -> int:
     """How many seats and places of an event are held from one address."""
-    here = HoldRow.event_id == event_id, HoldRow.origin == origin, HoldRow.status == "active", HoldRow.held_until > now
-    return int(session.execute(select(func.coalesce(func.sum(HoldRow.quantity), 0)).where(*here)).scalar_one())
+    here = HoldRow.organisation_id == organisation_id, HoldRow.event_id == event_id, HoldRow.origin == origin
+    active = HoldRow.status == "active", HoldRow.held_until > now
+    return int(session.execute(select(func.coalesce(func.sum(HoldRow.quantity), 0)).where(*here, *active)).scalar_one())
 
 
 def count_active_and_overdue(session: Session, now: Millis) -> tuple[int, int]:
@@ -106,8 +115,10 @@ class Occupancy:
         return self.held + self.sold
 
 
-def occupancy(session: Session, event_id: str, now: Millis) -> Occupancy:
+def occupancy(session: Session, organisation_id: str, event_id: str, now: Millis) -> Occupancy:
     """How many seats and places of an event are held and sold now."""
-    held, sold = seats.count_taken(session, event_id, now)
-    places_held = places.held(session, event_id, now)
-    return Occupancy(held + places_held.total(), sold + (places.taken(session, event_id, now) - places_held).total())
+    held, sold = seats.count_taken(session, organisation_id, event_id, now)
+    places_held = places.held(session, organisation_id, event_id, now)
+    return Occupancy(
+        held + places_held.total(), sold + (places.taken(session, organisation_id, event_id, now) - places_held).total()
+    )

@@ -67,7 +67,8 @@ def _next_batch(session: Session, after: tuple[Millis, str]) -> Sequence[HoldRow
 
 
 def _ended_meanwhile(session: Session, written: Sequence[CachedHold]) -> list[CachedHold]:
-    ids = [hold.hold_id for hold in written]
-    here = select(HoldRow.id).where(HoldRow.id.in_(ids), HoldRow.status == "active")
+    ids = [(hold.organisation_id, hold.hold_id) for hold in written]
+    key = tuple_(HoldRow.organisation_id, HoldRow.id)
+    here = select(HoldRow.id).where(key.in_(ids), HoldRow.status == "active")
     active = set(session.execute(here).scalars())
     return [hold for hold in written if hold.hold_id not in active]

@@ -19,7 +19,7 @@ from sync_server.holds.attempts import Lost, StaleSaleState, repeatedly
 from sync_server.holds.evidence import RequestedItems, create_counter, taken_seat
 from sync_server.holds.hold_cache import CachedHold, Key
 from sync_server.holds.hold_request import HoldRequest, HoldResult
-from sync_server.holds.models import HoldStatus
+from sync_server.holds.models import ALL_DAYS, HoldStatus
 from sync_server.holds.rules import Asked, Evidence, Limits, Outcome
 from sync_server.holds.runtime import HoldRuntime
 from sync_server.holds.sale_state import SaleState
@@ -182,8 +182,9 @@ def _read_values(sale_state: SaleState, seat: Seat, request: HoldRequest, limits
     sale, now = sale_state.sale, request.now
     left_far, left, right, right_far = beside = sale_state.plan.beside(seat.number)
     return {
-        "event": sale_state.id,
         "organisation": sale_state.organisation_id,
+        "event": sale_state.id,
+        "day": ALL_DAYS,
         "version": sale.version,
         "status": sale.status.value,
         "rescheduled_at": _or_minus_one(sale.rescheduled_at),

@@ -15,6 +15,7 @@ from sync_server.holds.failures import FailureLog
 from sync_server.holds.hold_cache import HoldCache, Key, RedisHolds
 from sync_server.holds.hold_request import HoldRequest
 from sync_server.holds.metrics import HoldMetrics
+from sync_server.holds.models import ALL_DAYS
 from sync_server.holds.sale_state import SaleState, SaleStates
 from sync_server.plumbing.database import Database
 from sync_server.plumbing.parts import Parts
@@ -59,7 +60,9 @@ class HoldRuntime:
             return cached.bearer_id, cached.until
         if autocommit is None or not self.hold_cache.local.expects(key, now):
             return None
-        row: Any = autocommit.row(statement.HELD_BY, {"event": key[1], "seat": key[2], "now": now})
+        row: Any = autocommit.row(
+            statement.HELD_BY, {"organisation": key[0], "event": key[1], "day": ALL_DAYS, "seat": key[2], "now": now}
+        )
         if row is None:
             self.hold_cache.local.forget([key])
             return None

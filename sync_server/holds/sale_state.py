@@ -65,9 +65,7 @@ class SaleStates:
 
     def _load(self, organisation_id: str, event_id: str) -> SaleState:
         with self._database.reading() as session:
-            version = session.execute(
-                select(SaleLockRow.version).where(SaleLockRow.event_id == event_id)
-            ).scalar_one_or_none()
+            version = _version(session, organisation_id, event_id)
             if version is not None:
                 return load_sale_state(session, organisation_id, event_id, version)
         with self._database.writing() as session:
@@ -82,7 +80,14 @@ def create_sale_lock(session: Session, organisation_id: str, event_id: str) -> i
     dialect = sqlite if database_of(session).embedded else postgresql
     row = {"event_id": event_id, "organisation_id": organisation_id, "version": 1}
     session.execute(dialect.insert(SaleLockRow).values(row).on_conflict_do_nothing())
-    return session.execute(select(SaleLockRow.version).where(SaleLockRow.event_id == event_id)).scalar_one()
+    version = _version(session, organisation_id, event_id)
+    assert version is not None  # noqa: S101 - the row exists now
+    return version
+
+
+def _version(session: Session, organisation_id: str, event_id: str) -> int | None:
+    here = SaleLockRow.organisation_id == organisation_id, SaleLockRow.event_id == event_id
+    return session.execute(select(SaleLockRow.version).where(*here)).scalar_one_or_none()
 
 
 def load_sale_state(session: Session, organisation_id: str, event_id: str, version: int) -> SaleState:

@@ -17,12 +17,13 @@ _TABLE: Final = cast(Table, EventSeatRow.__table__)
 _SQLITE: Final = sqlite.dialect()
 _STATEMENT: Final = """
 INSERT INTO event_seats
-  (event_id, seat, organisation_id, state, hold_id, held_until, ticket_id, version, locked_at)
-SELECT CAST(:event_id AS varchar), new.seat, CAST(:organisation_id AS varchar), CAST(:state AS smallint), new.hold_id,
+  (organisation_id, event_id, day, seat, state, hold_id, held_until, ticket_id, version, locked_at)
+SELECT CAST(:organisation_id AS varchar), CAST(:event_id AS varchar), CAST(:day AS smallint), new.seat,
+  CAST(:state AS smallint), new.hold_id,
   CAST(:held_until AS bigint), new.ticket_id, 1, CAST(:now AS bigint)
 FROM {rows}
 WHERE true
-ON CONFLICT (event_id, seat) DO UPDATE SET
+ON CONFLICT (organisation_id, event_id, day, seat) DO UPDATE SET
   state = excluded.state, hold_id = excluded.hold_id, held_until = excluded.held_until,
   ticket_id = excluded.ticket_id, locked_at = excluded.locked_at, version = event_seats.version + 1
 WHERE event_seats.state = 0
@@ -54,7 +55,7 @@ def claim(
 ) -> set[int]:
     """Take these seats, given as (seat, hold, ticket) in ascending order; returns those that could be taken.
 
-    `shared` is the same for all rows: event_id, organisation_id, state, held_until and now.
+    `shared` is the same for all rows: organisation_id, event_id, day, state, held_until and now.
     """
     session.flush()  # the statements below bypass the session
     connection = session.connection()

@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, and_, func, select, update
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
-from sync_server.holds.models import EventSeatRow, SeatState
+from sync_server.holds.models import ALL_DAYS, EventSeatRow, SeatState
 from sync_server.holds.seat_claims import claim
 
 BATCH_SIZE: Final = 500
@@ -22,31 +22,37 @@ _FREED: Final[Mapping[str, Any]] = {
 }
 
 
-def locked(session: Session, event_id: str, seats: Iterable[int]) -> dict[int, EventSeatRow]:
+def at_event(organisation_id: str, event_id: str, day: int = ALL_DAYS) -> tuple[ColumnElement[bool], ...]:
+    """The condition for the seats of an event day."""
+    row = EventSeatRow
+    return row.organisation_id == organisation_id, row.event_id == event_id, row.day == day
+
+
+def locked(session: Session, organisation_id: str, event_id: str, seats: Iterable[int]) -> dict[int, EventSeatRow]:
     """The rows of these seats, where they have one; locked in ascending order, so that nobody deadlocks."""
     wanted = sorted(seats)
     found: dict[int, EventSeatRow] = {}
     for batch in _batches(wanted):
-        here = EventSeatRow.event_id == event_id, EventSeatRow.seat.in_(batch)
+        here = *at_event(organisation_id, event_id), EventSeatRow.seat.in_(batch)
         chosen = select(EventSeatRow).where(*here).order_by(EventSeatRow.seat).with_for_update()
         rows = session.execute(chosen.execution_options(populate_existing=True)).scalars()
         found.update((row.seat, row) for row in rows)
     return found
 
 
-def lock(session: Session, event_id: str, seats: Iterable[int]) -> Iterator[Any]:
+def lock(session: Session, organisation_id: str, event_id: str, seats: Iterable[int]) -> Iterator[Any]:
     """Lock the rows of very many seats in the same order; yields seat, state, hold_id and held_until of each."""
     row = EventSeatRow
     for batch in _batches(sorted(seats)):
-        wanted = select(row.seat, row.state, row.hold_id, row.held_until).where(row.event_id == event_id)
+        wanted = select(row.seat, row.state, row.hold_id, row.held_until).where(*at_event(organisation_id, event_id))
         yield from session.execute(wanted.where(row.seat.in_(batch)).order_by(row.seat).with_for_update()).all()
 
 
-def locked_free_of_others(session: Session, event_id: str, seats: Iterable[int]) -> set[int]:
+def locked_free_of_others(session: Session, organisation_id: str, event_id: str, seats: Iterable[int]) -> set[int]:
     """Lock these seats, except those that another transaction has locked; returns those locked."""
     found: set[int] = set()
     for batch in _batches(sorted(seats)):
-        here = EventSeatRow.event_id == event_id, EventSeatRow.seat.in_(batch)
+        here = *at_event(organisation_id, event_id), EventSeatRow.seat.in_(batch)
         chosen = select(EventSeatRow.seat).where(*here).order_by(EventSeatRow.seat)
         found.update(session.execute(chosen.with_for_update(skip_locked=True)).scalars())
     return found
@@ -64,8 +70,9 @@ def hold(
 ) -> set[int]:
     """Take seats for these holds; returns those that could be taken."""
     shared = {
-        "event_id": event_id,
         "organisation_id": organisation_id,
+        "event_id": event_id,
+        "day": ALL_DAYS,
         "state": SeatState.HELD.value,
         "held_until": until,
         "now": now,
@@ -84,8 +91,9 @@ def sell(
 ) -> set[int]:
     """Take seats for these tickets, free or held by `mine`; returns those that could be taken."""
     shared = {
-        "event_id": event_id,
         "organisation_id": organisation_id,
+        "event_id": event_id,
+        "day": ALL_DAYS,
         "state": SeatState.SOLD.value,
         "held_until": None,
         "now": now,
@@ -93,32 +101,32 @@ def sell(
     return claim(session, shared, [(seat, None, tickets[seat]) for seat in sorted(tickets)], mine)
 
 
-def release(session: Session, event_id: str, holds: Mapping[int, str]) -> int:
+def release(session: Session, organisation_id: str, event_id: str, holds: Mapping[int, str]) -> int:
     """Free the seats these holds still have; returns how many."""
     freed = 0
     for batch in _batches(sorted(holds)):
-        there = EventSeatRow.event_id == event_id, EventSeatRow.seat.in_(batch)
+        there = *at_event(organisation_id, event_id), EventSeatRow.seat.in_(batch)
         ids = [holds[seat] for seat in batch]
         freed += len(_freed(session, *there, EventSeatRow.hold_id.in_(ids)))
     return freed
 
 
-def free_sold(session: Session, event_id: str, tickets: Collection[int]) -> list[int]:
+def free_sold(session: Session, organisation_id: str, event_id: str, tickets: Collection[int]) -> list[int]:
     """Free the seats of these tickets; returns the seats."""
     seats: list[int] = []
     for batch in _batches(sorted(tickets)):
-        mine = EventSeatRow.event_id == event_id, EventSeatRow.ticket_id.in_(batch)
+        mine = *at_event(organisation_id, event_id), EventSeatRow.ticket_id.in_(batch)
         seats += session.execute(select(EventSeatRow.seat).where(*mine)).scalars()
-    for _ in lock(session, event_id, seats):
+    for _ in lock(session, organisation_id, event_id, seats):
         pass
-    return sorted(vacate(session, event_id, tickets))
+    return sorted(vacate(session, organisation_id, event_id, tickets))
 
 
-def vacate(session: Session, event_id: str, tickets: Collection[int]) -> set[int]:
+def vacate(session: Session, organisation_id: str, event_id: str, tickets: Collection[int]) -> set[int]:
     """Free the seats of these tickets, which the caller has locked; returns the seats."""
     seats: set[int] = set()
     for batch in _batches(sorted(tickets)):
-        seats |= _freed(session, EventSeatRow.event_id == event_id, EventSeatRow.ticket_id.in_(batch))
+        seats |= _freed(session, *at_event(organisation_id, event_id), EventSeatRow.ticket_id.in_(batch))
     return seats
 
 
@@ -128,19 +136,19 @@ def _freed(session: Session, *where: ColumnElement[bool]) -> set[int]:
     return set(freed.scalars())
 
 
-def extend(session: Session, event_id: str, seat: int, hold_id: str, until: Millis) -> bool:
+def extend(session: Session, organisation_id: str, event_id: str, seat: int, hold_id: str, *, until: Millis) -> bool:
     """Let a hold keep its seat for longer; False where it no longer has it."""
-    mine = EventSeatRow.event_id == event_id, EventSeatRow.seat == seat, EventSeatRow.hold_id == hold_id
+    mine = *at_event(organisation_id, event_id), EventSeatRow.seat == seat, EventSeatRow.hold_id == hold_id
     change = update(EventSeatRow).where(*mine).values(held_until=until, version=EventSeatRow.version + 1)
     extended = session.execute(change.returning(EventSeatRow.seat).execution_options(synchronize_session=False))
     return extended.first() is not None
 
 
-def count_taken(session: Session, event_id: str, now: Millis) -> tuple[int, int]:
+def count_taken(session: Session, organisation_id: str, event_id: str, now: Millis) -> tuple[int, int]:
     """How many seats of an event are held, and how many are sold."""
     held = and_(EventSeatRow.state == SeatState.HELD, EventSeatRow.held_until > now)
     sold = EventSeatRow.state == SeatState.SOLD
-    counts = select(func.count().filter(held), func.count().filter(sold)).where(EventSeatRow.event_id == event_id)
+    counts = select(func.count().filter(held), func.count().filter(sold)).where(*at_event(organisation_id, event_id))
     row = session.execute(counts).one()
     return row[0], row[1]
 

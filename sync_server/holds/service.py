@@ -17,7 +17,7 @@ from sync_server.holds import ending, inventory, places, queries, rules, seats
 from sync_server.holds.attempts import Lost, StaleSaleState
 from sync_server.holds.evidence import Gathered, RequestedItems, gather
 from sync_server.holds.hold_request import HoldRequest, HoldResult
-from sync_server.holds.models import HoldRow, HoldStatus
+from sync_server.holds.models import ALL_DAYS, HoldRow, HoldStatus
 from sync_server.holds.rules import Asked, Outcome
 from sync_server.holds.sale_state import SaleState
 from sync_server.holds.signals import HoldsMade
@@ -71,7 +71,9 @@ def hold(session: Session, sale_state: SaleState, request: HoldRequest, items: R
 
 def _end_overdue(session: Session, sale_state: SaleState, gathered: Gathered, context: ActionContext) -> None:
     present = [gathered.rows[seat.number] for seat in gathered.new if seat.number in gathered.rows]
-    overdue = ending.open_holds(session, {row.hold_id for row in present if row.hold_id is not None})
+    overdue = ending.open_holds(
+        session, sale_state.organisation_id, {row.hold_id for row in present if row.hold_id is not None}
+    )
     ending.end(session, sale_state.number, overdue, HoldStatus.EXPIRED, context)
 
 
@@ -85,6 +87,7 @@ def _new_rows(sale_state: SaleState, request: HoldRequest, new: Sequence[Seat], 
             id=uuid7(context.now, context.entropy),
             organisation_id=sale_state.organisation_id,
             event_id=sale_state.id,
+            day=ALL_DAYS,
             kind=kind,
             seat=seat,
             zone=zone,
@@ -143,7 +146,7 @@ def _take_places(session: Session, sale_state: SaleState, context: ActionContext
 
     if try_to_hold():
         return
-    freed = inventory.end_overdue_places(session, sale_state.id, sale_state.number, items.zone, context)
+    freed = inventory.end_overdue_places(session, sale_state, items.zone, context)
     if not freed or not try_to_hold():
         raise Lost
 
@@ -196,22 +199,22 @@ def release(
 def _locked(session: Session, row: HoldRow) -> HoldRow | None:
     """The hold if it has not ended, locked after its seat or places."""
     if row.seat is not None:
-        seats.locked(session, row.event_id, [row.seat])
+        seats.locked(session, row.organisation_id, row.event_id, [row.seat])
     else:
-        places.locked(session, row.event_id, row.zone)
-    return next(iter(ending.open_holds(session, [row.id])), None)
+        places.locked(session, row.organisation_id, row.event_id, row.zone)
+    return next(iter(ending.open_holds(session, row.organisation_id, [row.id])), None)
 
 
 def release_all(session: Session, holds: Sequence[HoldRow]) -> None:
     """Free the seats and places of these open holds, which the caller ends in the same transaction."""
-    by_event: dict[str, dict[int, str]] = {}
+    by_event: dict[tuple[str, str], dict[int, str]] = {}
     for row in holds:
         if row.seat is not None:
-            by_event.setdefault(row.event_id, {})[row.seat] = row.id
+            by_event.setdefault((row.organisation_id, row.event_id), {})[row.seat] = row.id
         else:
-            places.release(session, row.event_id, row.zone, row.quantity)
-    for event_id, numbers in by_event.items():
-        seats.release(session, event_id, numbers)
+            places.release(session, row.organisation_id, row.event_id, row.zone, row.quantity)
+    for event, numbers in by_event.items():
+        seats.release(session, *event, numbers)
 
 
 def extend(session: Session, sale_state: SaleState, hold_id: str, request: HoldRequest) -> HoldRow:
@@ -228,7 +231,8 @@ def extend(session: Session, sale_state: SaleState, hold_id: str, request: HoldR
     open_hold.held_until = max(open_hold.held_until, expires_at(sale_state, request.now))
     open_hold.extended, open_hold.updated_at = open_hold.extended + 1, request.now
     if open_hold.seat is not None:
-        seats.extend(session, open_hold.event_id, open_hold.seat, open_hold.id, open_hold.held_until)
+        here = open_hold.organisation_id, open_hold.event_id
+        seats.extend(session, *here, open_hold.seat, open_hold.id, until=open_hold.held_until)
     session.flush()
     _record(session, sale_state.number, open_hold, request.context, "seat_hold_extended")
     send(session, HoldsMade([open_hold], request.now))

@@ -22,50 +22,59 @@ from sync_server.plumbing.sql.autocommit import numbered
 
 _DIALECT = postgresql.dialect()  # type: ignore[no-untyped-call]  # SQLAlchemy leaves dialect classes untyped
 
-# The query plan is made once, perhaps while tables are empty and all indexes look alike. So each query leaves one
-# index to choose: a column with an empty string appended to it cannot use one.
+# The query plan is made once, perhaps while tables are empty and all indexes look alike. So the status, which begins an
+# index that would find thousands, cannot use one with an empty string appended to it, and recent holds are wanted in
+# order, which only their own index gives. The organisation stands plain everywhere: it says where the rows are.
 #
 # The share lock on the sale lock keeps the event on sale meanwhile; the lock on the bearer's counter serialises
 # requests of one bearer. Everybody takes these two locks first, and in this order.
 _READ: Final = """
 sale_lock AS MATERIALIZED (
-  SELECT version FROM sale_locks WHERE event_id = :event AND version = :version {share}
+  SELECT version FROM sale_locks
+  WHERE organisation_id = :organisation AND event_id = :event AND version = :version {share}
 ), same AS (
   SELECT 1 FROM events e
-  LEFT JOIN event_layouts l ON l.event_id = e.id
+  LEFT JOIN event_layouts l ON l.organisation_id = e.organisation_id AND l.event_id = e.id
   LEFT JOIN seating_policies p ON p.organisation_id = e.organisation_id
-  WHERE e.id = :event AND e.organisation_id || '' = :organisation AND e.status || '' = :status
+  WHERE e.organisation_id = :organisation AND e.id = :event AND e.status || '' = :status
     AND COALESCE(e.rescheduled_at, -1) = :rescheduled_at AND COALESCE(e.sale_start_at, -1) = :sale_start_at
     AND e.sale_end_at = :sale_end_at AND e.capacity = :capacity
     AND COALESCE(l.revision, 0) = :revision AND COALESCE(p.updated_at, -1) = :policy_at
 ), counter AS MATERIALIZED (
-  SELECT version FROM hold_counters WHERE bearer_id = :bearer AND EXISTS (SELECT 1 FROM sale_lock) {lock}
+  SELECT version FROM hold_counters
+  WHERE organisation_id = :organisation AND bearer_id = :bearer AND EXISTS (SELECT 1 FROM sale_lock) {lock}
 ), recent_holds AS (
   SELECT COALESCE(SUM(quantity), 0) AS recent, MIN(created_at) AS oldest
-  FROM holds WHERE bearer_id = :bearer AND created_at > :since
+  FROM (SELECT quantity, created_at FROM holds
+    WHERE organisation_id = :organisation AND bearer_id = :bearer AND created_at > :since
+    ORDER BY created_at LIMIT 1000) AS latest
 ), mine AS (
   SELECT COALESCE(SUM(quantity), 0) AS count, MAX(CASE WHEN seat = :seat THEN id END) AS hold,
     MAX(CASE WHEN seat = :seat THEN held_until END) AS until
   FROM holds
-  WHERE bearer_id = :bearer AND event_id = :event AND status IN ('active', 'suspended') AND held_until > :now
+  WHERE organisation_id = :organisation AND bearer_id = :bearer AND event_id = :event
+    AND status IN ('active', 'suspended') AND held_until > :now
 ), here AS (
   SELECT COALESCE(SUM(quantity), 0) AS count FROM holds
-  WHERE :per_address >= 0 AND event_id = :event AND origin = :origin AND status = 'active' AND held_until > :now
+  WHERE :per_address >= 0 AND organisation_id = :organisation AND event_id = :event AND origin = :origin
+    AND status = 'active' AND held_until > :now
 ), place AS MATERIALIZED (
   SELECT MAX(CASE WHEN seat = :seat THEN state END) AS state,
     MAX(CASE WHEN seat = :seat THEN held_until END) AS until,
     MAX(CASE WHEN seat = :seat THEN version END) AS version,
     :walls + COALESCE(SUM(
       CASE WHEN state = 2 OR (state = 1 AND held_until > :now) THEN {beside} ELSE 0 END), 0) AS taken
-  FROM event_seats {by} WHERE event_id = :event AND seat IN (:seat, :left_far, :left, :right, :right_far)
+  FROM event_seats {by}
+  WHERE organisation_id = :organisation AND event_id = :event AND day = :day
+    AND seat IN (:seat, :left_far, :left, :right, :right_far)
 ), seen AS MATERIALIZED (
   SELECT
     EXISTS (SELECT 1 FROM sale_lock) AND EXISTS (SELECT 1 FROM same) AS fresh,
     :kind <> 'guest' OR EXISTS (
-      SELECT 1 FROM guests WHERE id = :bearer AND organisation_id || '' = :organisation AND ends_at > :now
+      SELECT 1 FROM guests WHERE organisation_id = :organisation AND id = :bearer AND ends_at > :now
     ) AS guest_active,
     (SELECT version FROM counter) AS counter,
-    (SELECT version FROM hold_counters WHERE bearer_id = :bearer) AS counter_before,
+    (SELECT version FROM hold_counters WHERE organisation_id = :organisation AND bearer_id = :bearer) AS counter_before,
     recent_holds.recent, recent_holds.oldest, mine.count AS mine, mine.hold AS my_hold, mine.until AS my_until,
     COALESCE(place.state, 0) AS state, place.until AS held_until, here.count AS from_address,
     (:tidy >> CAST(place.taken AS INTEGER)) & 1 = 1 AS tidy, COALESCE(place.version, 0) AS version
@@ -92,6 +101,7 @@ def _columns(table: Table, left_out: Iterable[str] = ()) -> list[str]:
 _SAME: Final = {
     "hold_organisation_id": "organisation",
     "hold_event_id": "event",
+    "hold_day": "day",
     "hold_seat": "seat",
     "hold_bearer_kind": "kind",
     "hold_bearer_id": "bearer",
@@ -136,18 +146,22 @@ PERSONAL_COLUMNS: Final = _columns(PERSONAL_TABLE, ("erased_at",))
 FACT_COLUMNS: Final = ["message_id", "name", "organisation_id", "stream", "subjects", "payload", "created_at"]
 
 _TAKE: Final = """
-  INSERT INTO event_seats (event_id, seat, organisation_id, state, hold_id, held_until, ticket_id, version, locked_at)
+  INSERT INTO event_seats
+    (organisation_id, event_id, day, seat, state, hold_id, held_until, ticket_id, version, locked_at)
   {new}
-  ON CONFLICT (event_id, seat) DO UPDATE
+  ON CONFLICT (organisation_id, event_id, day, seat) DO UPDATE
   SET state = 1, hold_id = excluded.hold_id, held_until = excluded.held_until, ticket_id = NULL,
       version = event_seats.version + 1, locked_at = excluded.locked_at
   WHERE event_seats.state = 0 AND event_seats.version = {version}
   RETURNING seat"""
 _NEW_SEAT: Final = (
-    "CAST(:event AS VARCHAR), CAST(:seat AS INTEGER), CAST(:organisation AS VARCHAR), 1, CAST(:hold_id AS VARCHAR), "
-    "CAST(:until AS BIGINT), CAST(NULL AS BIGINT), 1, CAST(:now AS BIGINT)"
+    "CAST(:organisation AS VARCHAR), CAST(:event AS VARCHAR), CAST(:day AS SMALLINT), CAST(:seat AS INTEGER), 1, "
+    "CAST(:hold_id AS VARCHAR), CAST(:until AS BIGINT), CAST(NULL AS BIGINT), 1, CAST(:now AS BIGINT)"
 )
-_COUNT: Final = "UPDATE hold_counters SET version = version + 1, updated_at = :now WHERE bearer_id = :bearer"
+_COUNT: Final = (
+    "UPDATE hold_counters SET version = version + 1, updated_at = :now "
+    "WHERE organisation_id = :organisation AND bearer_id = :bearer"
+)
 
 
 def _read_and_write() -> str:
@@ -167,8 +181,11 @@ def _read_and_write() -> str:
 
 READ_AND_WRITE: Final = numbered(_read_and_write())
 HELD_BY: Final = numbered(
-    "SELECT h.bearer_id, s.held_until FROM event_seats s JOIN holds h ON h.id = s.hold_id "
-    "WHERE s.event_id = :event AND s.seat = :seat AND s.state = 1 AND s.held_until > :now"
+    "SELECT h.bearer_id, s.held_until FROM event_seats s "
+    "JOIN holds h ON h.organisation_id = s.organisation_id AND h.event_id = s.event_id AND h.day = s.day "
+    "AND h.seat = s.seat AND h.status IN ('active', 'suspended') "
+    "WHERE s.organisation_id = :organisation AND s.event_id = :event AND s.day = :day AND s.seat = :seat "
+    "AND s.state = 1 AND s.held_until > :now"
 )
 """Who holds a seat now: the short query for those who come too late."""
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from sqlalchemy import BigInteger, ForeignKey, LargeBinary, String
+from sqlalchemy import BigInteger, ForeignKey, Index, LargeBinary, String
 from sqlalchemy.orm import Mapped, mapped_column
 
 from shared.clock import Millis
-from sync_server.plumbing.sql.tables import Base
+from sync_server.plumbing.sql.tables import Base, Uuid, references
 
 
 class ImageRecord(Base):
@@ -14,8 +14,8 @@ class ImageRecord(Base):
 
     __tablename__ = "images"
 
+    organisation_id: Mapped[Uuid] = mapped_column(ForeignKey("organisations.id"), primary_key=True)
     id: Mapped[str] = mapped_column(String(40), primary_key=True)
-    organisation_id: Mapped[str] = mapped_column(ForeignKey("organisations.id"), index=True)
     width: Mapped[int]
     height: Mapped[int]
     created_at: Mapped[Millis] = mapped_column(BigInteger)
@@ -26,9 +26,15 @@ class ImageVariantRecord(Base):
 
     __tablename__ = "image_variants"
 
-    image_id: Mapped[str] = mapped_column(ForeignKey("images.id", ondelete="CASCADE"), primary_key=True)
+    organisation_id: Mapped[Uuid] = mapped_column(primary_key=True)
+    image_id: Mapped[str] = mapped_column(String(40), primary_key=True)
     name: Mapped[str] = mapped_column(String(20), primary_key=True)  # 800.webp
     content_type: Mapped[str] = mapped_column(String(20))
     width: Mapped[int]
     height: Mapped[int]
     content: Mapped[bytes] = mapped_column(LargeBinary)
+
+    __table_args__ = (
+        references("images", "image_id", ondelete="CASCADE"),
+        Index("ix_image_variants_image_id", "image_id", "name"),  # public addresses do not say whose an image is
+    )

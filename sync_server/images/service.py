@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable
 
-from sqlalchemy import delete, insert, select
+from sqlalchemy import ColumnElement, delete, insert, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
@@ -26,11 +26,16 @@ def store_image(session: Session, organisation_id: str, image: RenderedImage, no
     row = {"id": id, "organisation_id": organisation_id, **size, "created_at": now}
     dialect = sqlite if session.get_bind().dialect.name == "sqlite" else postgresql
     # Written even if it exists: that locks the row against a concurrent deletion.
-    session.execute(dialect.insert(ImageRecord).values(row).on_conflict_do_update(index_elements=["id"], set_=size))
-    stored = select(ImageVariantRecord.name).where(ImageVariantRecord.image_id == id).limit(1)
+    session.execute(
+        dialect.insert(ImageRecord)
+        .values(row)
+        .on_conflict_do_update(index_elements=["organisation_id", "id"], set_=size)
+    )
+    stored = select(ImageVariantRecord.name).where(*_variants(organisation_id, id)).limit(1)
     if session.execute(stored).first() is None:
         variants = [
             {
+                "organisation_id": organisation_id,
                 "image_id": id,
                 "name": each.name,
                 "content_type": each.content_type,
@@ -61,6 +66,10 @@ def lock_image(session: Session, organisation_id: str, id: str) -> None:
 
 def delete_image(session: Session, organisation_id: str, id: str) -> None:
     """Delete an image that is no longer used, with all its variants."""
-    session.execute(delete(ImageVariantRecord).where(ImageVariantRecord.image_id == id))
+    session.execute(delete(ImageVariantRecord).where(*_variants(organisation_id, id)))
     where = ImageRecord.organisation_id == organisation_id, ImageRecord.id == id
     session.execute(delete(ImageRecord).where(*where))
+
+
+def _variants(organisation_id: str, id: str) -> tuple[ColumnElement[bool], ...]:
+    return ImageVariantRecord.organisation_id == organisation_id, ImageVariantRecord.image_id == id

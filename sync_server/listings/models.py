@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from sqlalchemy import BigInteger, ForeignKey, Index, Integer, String, Table, Text
+from sqlalchemy import BigInteger, ForeignKey, Index, Integer, Table, Text, UniqueConstraint
 from sqlalchemy.dialects.postgresql import TSVECTOR
 from sqlalchemy.orm import Mapped, mapped_column
 
 from shared.clock import Millis
 from sync_server.listings import search_index
-from sync_server.plumbing.sql.tables import Base
+from sync_server.plumbing.sql.tables import Base, Uuid, references
 
 #: On SQLite the number must be the rowid, because the search index refers to rows by it.
 _NUMBER = BigInteger().with_variant(Integer(), "sqlite")
@@ -27,8 +27,8 @@ class Listing(Base):
     __tablename__ = "listings"
 
     number: Mapped[int] = mapped_column(_NUMBER, primary_key=True, autoincrement=False)
-    event_id: Mapped[str] = mapped_column(ForeignKey("events.id", ondelete="CASCADE"), unique=True)
-    organisation_id: Mapped[str] = mapped_column(String(36))
+    organisation_id: Mapped[Uuid]
+    event_id: Mapped[Uuid]
     starts_at: Mapped[Millis] = mapped_column(BigInteger)
     listed_until: Mapped[Millis] = mapped_column(BigInteger)
     city: Mapped[str] = mapped_column(Text)  # as the organiser writes it
@@ -39,6 +39,8 @@ class Listing(Base):
     moved_from: Mapped[Millis] = mapped_column(BigInteger, default=0)
 
     __table_args__ = (
+        references("events", "event_id", ondelete="CASCADE"),
+        UniqueConstraint("organisation_id", "event_id"),
         # Covers a page of the whole feed: fetching each row would be another read from disk.
         Index("ix_listings_starts_at", "starts_at", "number", "listed_until", "moved_at", "moved_from"),
         Index("ix_listings_city_norm", "city_norm", "starts_at", "number"),
@@ -77,11 +79,11 @@ class Place(Base):
 
 
 class Interest(Base):
-    """The interest in an event in one hour."""
+    """The interest in an event in one hour; messages of other services name only the event."""
 
     __tablename__ = "event_interest"
 
-    event_id: Mapped[str] = mapped_column(String(36), primary_key=True)
+    event_id: Mapped[Uuid] = mapped_column(primary_key=True)
     hour: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
     weight: Mapped[int]
 

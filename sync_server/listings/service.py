@@ -22,9 +22,9 @@ MOVE_MEMORY_MS: Final = rules.HOUR
 BATCH_SIZE: Final = 500
 
 
-def refresh_listing(session: Session, event_id: str, now: Millis) -> bool:
+def refresh_listing(session: Session, organisation_id: str, event_id: str, now: Millis) -> bool:
     """Update the listing of an event; whether that may change the feed."""
-    fields = events.listing_fields(session, event_id)
+    fields = events.listing_fields(session, event_id, organisation_id)
     if fields is None:
         return False
     until = rules.listed_until(_times(fields))

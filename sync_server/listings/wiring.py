@@ -37,7 +37,7 @@ def wire(parts: Parts) -> None:
 
 
 def _event_changed(cache: Cache, session: Session, event: EventChanged) -> None:
-    if service.refresh_listing(session, event.event_id, event.context.now):
+    if service.refresh_listing(session, event.organisation_id, event.event_id, event.context.now):
         after_commit(session, partial(_invalidate_lists, cache))
     after_commit(session, lambda: cache.invalidate(public_key("event", event.event_id)))
 

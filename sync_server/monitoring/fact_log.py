@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 
 from sync_server.events.active_events import venue_ids_by_event
 from sync_server.outbox.catalogue import kind_of
+from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.jobs import Message, Subscriber
 from sync_server.plumbing.logs import LOG
 from sync_server.plumbing.messaging.bus import Notification
@@ -57,7 +58,8 @@ class FactLog:
             if {"event", "venue"} <= set(fact.subjects):
                 self._venues[str(fact.subjects["event"])] = str(fact.subjects["venue"])
         logged = [fact for fact in facts if kind_of(fact.name).logged is not None]
-        self._load_venues(session, {str(fact.subjects["event"]) for fact in logged if "event" in fact.subjects})
+        named = {(fact.organisation_id, fact.subjects["event"]) for fact in logged if "event" in fact.subjects}
+        self._load_venues(session, [EventKey(*event) for event in named])
         for fact in logged:
             LOG.info(fact.name, **self._fields(fact))
         return ()
@@ -71,8 +73,8 @@ class FactLog:
         }
         return {"organisation_id": message.organisation_id, **ids, "message_id": message.message_id, **payload}
 
-    def _load_venues(self, session: Session, event_ids: Collection[str]) -> None:
-        unknown = sorted(event_id for event_id in event_ids if event_id not in self._venues)
+    def _load_venues(self, session: Session, events: Collection[EventKey]) -> None:
+        unknown = sorted(event for event in events if event[1] not in self._venues)
         self._venues.update(venue_ids_by_event(session, unknown) if unknown else {})
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import Column, MetaData, Row, Table, select, tuple_
+from sqlalchemy import Column, ColumnElement, MetaData, Row, Table, select, tuple_
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
@@ -69,7 +69,13 @@ class TableScan:
 
     def _findings(self, session: Session, rows: Sequence[Row[Any]], key: Sequence[str]) -> Iterator[Finding]:
         found = [(row, column, set(self._references(row, column))) for row in rows if row[0] for column in self.columns]
-        owners = _owners(session, {reference for _, _, references in found for reference in references})
+        wanted: dict[str, set[RowReference]] = defaultdict(set)
+        for row, _, references in found:
+            wanted[row[0]] |= references
+        # By the key first: what an organisation has itself, nearly all, is not looked for in the whole table.
+        owners = _owners(
+            session, {one for owner in wanted for one in wanted[owner] - _own(session, owner, wanted[owner])}
+        )
         for row, column, references in found:
             others = sorted({owners[reference] for reference in references if reference in owners} - {row[0]})
             if others:
@@ -131,15 +137,29 @@ def _number(value: str | int) -> int | None:
     return int(value) if value.isdecimal() and len(value) < 19 else None
 
 
+def _own(session: Session, organisation_id: str, references: set[RowReference]) -> set[RowReference]:
+    """Those of the referenced rows that belong to this organisation."""
+    return {
+        (column, value)
+        for column, some in _by_column(references)
+        for value in session.scalars(select(column).where(tenant_column(column.table) == organisation_id, some))
+    }
+
+
 def _owners(session: Session, references: set[RowReference]) -> Mapping[RowReference, str]:
     """The organisation of each referenced row that exists."""
+    return {
+        (column, row[0]): row[1]
+        for column, some in _by_column(references)
+        for row in session.execute(select(column, tenant_column(column.table)).where(some))
+    }
+
+
+def _by_column(references: set[RowReference]) -> Iterator[tuple[Column[Any], ColumnElement[bool]]]:
+    """For each column that references use, conditions for some hundred values each."""
     by_column = defaultdict(list)
     for column, value in references:
         by_column[column].append(value)
-    found: dict[RowReference, str] = {}
     for column, values in by_column.items():
-        owner = tenant_column(column.table)
         for start in range(0, len(values), BATCH_ROWS):
-            some = column.in_(values[start : start + BATCH_ROWS])
-            found |= {(column, row[0]): row[1] for row in session.execute(select(column, owner).where(some))}
-    return found
+            yield column, column.in_(values[start : start + BATCH_ROWS])

@@ -6,7 +6,7 @@ from sqlalchemy import BigInteger, Float, String
 from sqlalchemy.orm import Mapped, mapped_column
 
 from shared.clock import Millis
-from sync_server.plumbing.sql.tables import Base
+from sync_server.plumbing.sql.tables import Base, Uuid
 
 
 class CheckRow(Base):
@@ -24,10 +24,10 @@ class FindingRow(Base):
 
     __tablename__ = "check_findings"
 
+    organisation_id: Mapped[Uuid] = mapped_column(primary_key=True)
     place: Mapped[str] = mapped_column(String(120), primary_key=True)  # table.column
     row: Mapped[str] = mapped_column(String(200), primary_key=True)  # its primary key
-    organisation_id: Mapped[str] = mapped_column(String(36))
-    points_to: Mapped[str] = mapped_column(String(36))  # the other organisation
+    points_to: Mapped[Uuid]  # the other organisation
     found_at: Mapped[Millis] = mapped_column(BigInteger)
 
 
@@ -36,10 +36,10 @@ class ActiveAlertRow(Base):
 
     __tablename__ = "active_alerts"
 
+    organisation_id: Mapped[Uuid] = mapped_column(primary_key=True)
     kind: Mapped[str] = mapped_column(String(40), primary_key=True)
-    event_id: Mapped[str] = mapped_column(String(36), primary_key=True)  # empty: about the installation
-    organisation_id: Mapped[str] = mapped_column(String(36))
-    venue_id: Mapped[str] = mapped_column(String(36))
+    event_id: Mapped[Uuid] = mapped_column(primary_key=True)  # empty: about the installation
+    venue_id: Mapped[Uuid]
     since: Mapped[Millis] = mapped_column(BigInteger)
     count: Mapped[int]
 
@@ -49,10 +49,10 @@ class FigureRow(Base):
 
     __tablename__ = "seating_figures"
 
-    event_id: Mapped[str] = mapped_column(
-        String(36), primary_key=True
+    organisation_id: Mapped[Uuid] = mapped_column(primary_key=True)
+    event_id: Mapped[Uuid] = mapped_column(
+        primary_key=True
     )  # no foreign key: deleting an event must not wait for this table
     name: Mapped[str] = mapped_column(String(40), primary_key=True)
-    organisation_id: Mapped[str] = mapped_column(String(36), index=True)
     percent: Mapped[float] = mapped_column(Float)
     since: Mapped[Millis] = mapped_column(BigInteger)

@@ -19,6 +19,7 @@ from sync_server.monitoring.rules import PLATFORM_KINDS, Alert, AlertKind, Event
 from sync_server.outbox import queries as outbox
 from sync_server.outbox.rules import State
 from sync_server.plumbing.api.pagination import Page, decode_cursor, paginate
+from sync_server.plumbing.event_key import EventKey
 from sync_server.tickets.ticket_counts import active_ticket_counts
 
 CALLED_OFF = (EventStatus.CANCELLED, EventStatus.POSTPONED)
@@ -78,7 +79,7 @@ def seating_alerts(session: Session, organisation_id: str | None = None) -> list
     if organisation_id is not None:
         wanted = wanted.where(FigureRow.organisation_id == organisation_id)
     rows = session.execute(wanted.group_by(FigureRow.organisation_id, FigureRow.event_id)).all()
-    named = active_event_labels(session, [row.event_id for row in rows])
+    named = active_event_labels(session, [EventKey(row.organisation_id, row.event_id) for row in rows])
     return [
         Alert(AlertKind.SEATING_OUT_OF_BOUNDS, row.since, row.n, row.organisation_id, *named[row.event_id])
         for row in rows
@@ -87,7 +88,7 @@ def seating_alerts(session: Session, organisation_id: str | None = None) -> list
 
 
 def _of_suspects(session: Session, found: Sequence[AlertCandidate], now: Millis) -> Iterator[Alert]:
-    called_off = [one.id for one in found if one.status in CALLED_OFF]
+    called_off = [EventKey(one.organisation_id, one.id) for one in found if one.status in CALLED_OFF]
     tickets, holds = active_ticket_counts(session, called_off), count_open(session, called_off, now)
     for one in found:
         counts = tickets.get(one.id, 0), holds.get(one.id, 0)

@@ -15,6 +15,7 @@ from sync_server.events.active_events import active_event_ids
 from sync_server.holds.outcomes import outcomes
 from sync_server.monitoring import service
 from sync_server.monitoring.models import FigureRow
+from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.jobs import MORE
 from sync_server.plumbing.principals import ActionContext
 from sync_server.seating.event_seating import EventSeating
@@ -29,9 +30,6 @@ MIN_SAMPLE: Final = 20
 MIN_TAKEN: Final = 10
 """Figures mean nothing before one in so many places is taken."""
 OUTCOMES: Final = ("converted", "expired", "cancelled")
-
-EventKey = tuple[str, str]
-"""Organisation and event."""
 
 
 class SeatingCheck:
@@ -48,7 +46,7 @@ class SeatingCheck:
             if not service.claim(session, context.now, SEATING, INTERVAL_MS):
                 return None
             self._remaining, self._running = _events_on_sale(session), True
-            _delete_others(session, [event_id for _, event_id in self._remaining])
+            _delete_others(session, self._remaining)
         if not self._remaining:
             self._running = False
             return None
@@ -57,14 +55,14 @@ class SeatingCheck:
             suppress(NotFound),
             self._seatings.current(organisation_id, event_id, context.now) as seating,
         ):
-            figures = [*_seating_figures(seating), *_hold_figures(outcomes(session, event_id))]
+            figures = [*_seating_figures(seating), *_hold_figures(outcomes(session, organisation_id, event_id))]
             alerts = [figure for figure in figures if figure.state == "alert"]
             _record(session, organisation_id, event_id, alerts, context.now)
         return MORE
 
 
 def _seating_figures(seating: EventSeating) -> list[Figure]:
-    taken = len(seating.taken()) + seating.live.places.total()
+    taken = len(seating.taken) + seating.places_taken.total()
     capacity = seating.plan.capacity
     return seating_figures(seating) if taken >= MIN_SAMPLE and taken * MIN_TAKEN >= capacity else []
 
@@ -75,18 +73,19 @@ def _hold_figures(counts: Mapping[str, int]) -> list[Figure]:
 
 def _events_on_sale(session: Session) -> list[EventKey]:
     events = events_with_layout(session)
-    active = active_event_ids(session, [event_id for _, event_id in events])
-    return [key for key in events if key[1] in active]
+    active = active_event_ids(session, events)
+    return [key for key in events if key.event_id in active]
 
 
-def _delete_others(session: Session, event_ids: Sequence[str]) -> None:
-    recorded = set(session.execute(select(FigureRow.event_id).distinct()).scalars())
-    for event_id in recorded.difference(event_ids):
-        session.execute(delete(FigureRow).where(FigureRow.event_id == event_id))
+def _delete_others(session: Session, events: Sequence[EventKey]) -> None:
+    recorded = session.execute(select(FigureRow.organisation_id, FigureRow.event_id).distinct())
+    for event in {EventKey(*row) for row in recorded}.difference(events):
+        session.execute(delete(FigureRow).where(event.of(FigureRow)))
 
 
 def _record(session: Session, organisation_id: str, event_id: str, figures: Sequence[Figure], now: Millis) -> None:
-    rows = {row.name: row for row in session.execute(select(FigureRow).where(FigureRow.event_id == event_id)).scalars()}
+    here = select(FigureRow).where(EventKey(organisation_id, event_id).of(FigureRow))
+    rows = {row.name: row for row in session.execute(here).scalars()}
     for figure in figures:
         row = rows.pop(figure.name, None)
         if row is None:

@@ -41,7 +41,7 @@ def claim(session: Session, now: Millis, name: str = NIGHTLY, every_ms: Millis =
 
 
 def all_references() -> Iterator[TenantReference]:
-    """All references between tables."""
+    """All references between tables that have no foreign key."""
     return tenant_references(Base.metadata)
 
 
@@ -65,7 +65,7 @@ def find_all(session: Session, now: Millis) -> Iterator[Finding]:
 def record_findings(session: Session, findings: Sequence[Finding], now: Millis) -> None:
     """Store and log the findings that are new."""
     for finding in findings:
-        if session.get(FindingRow, (finding.place, finding.row)) is None:
+        if session.get(FindingRow, (finding.organisation_id, finding.place, finding.row)) is None:
             LOG.error(
                 "row_points_abroad", place=finding.place, row=finding.row, organisation_id=finding.organisation_id
             )

@@ -1,4 +1,4 @@
-"""Finds rows that reference another organisation's rows, in every table, from the declared schema alone."""
+"""Finds rows that name another organisation's rows where no foreign key forbids it, from the declared schema alone."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class _Join:
 
 
 def tenant_references(metadata: MetaData) -> Iterator[TenantReference]:
-    """Every reference between tables whose rows belong to organisations."""
+    """Every reference without a foreign key between tables whose rows belong to organisations."""
     for table in metadata.sorted_tables:
         if table.name not in SHARED_TABLES:
             yield from _references_of(table, metadata)
@@ -72,12 +72,6 @@ def _references_of(table: Table, metadata: MetaData) -> Iterator[TenantReference
 
 
 def _joins(table: Table, metadata: MetaData) -> Iterator[_Join]:
-    for key in sorted(table.foreign_key_constraints, key=lambda key: str(key.name)):
-        if TENANT_COLUMN in key.referred_table.c:
-            target = key.referred_table.alias()
-            names = ",".join(column.name for column in key.columns)
-            condition = and_(*(pair.parent == target.c[pair.column.name] for pair in key.elements))
-            yield _Join(f"{table.name}.{names}", target, condition)
     for column in table.c:
         place = f"{table.name}.{column.name}"
         for referenced in () if column.foreign_keys else referenced_columns(table, column, metadata):

@@ -50,7 +50,7 @@ def move_next_batch(session: Session, row: ReseatingRecord, context: ActionConte
 
 
 def _finish(session: Session, row: ReseatingRecord, context: ActionContext) -> None:
-    seat_moves.finish_moves(session, row.event_id)
+    seat_moves.finish_moves(session, row.organisation_id, row.event_id)
     event_layouts.reopen(session, row.organisation_id, row.event_id)
     row.state, row.done_at = "done", context.now
     session.flush()

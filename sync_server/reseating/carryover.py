@@ -57,7 +57,7 @@ def carry_over(
     queries.layout(session, organisation_id, chosen.layout_id)
     current = queries.event_layout(session, organisation_id, event_id)
     deltas = queries.deltas(current)
-    old, new = layout_seats(session, current.layout_id), layout_seats(session, chosen.layout_id)
+    old, new = (layout_seats(session, organisation_id, id) for id in (current.layout_id, chosen.layout_id))
     zones = _Zones({zone.number: zone for zone in old.zones}, {zone.id: zone for zone in new.zones})
     seats, no_seats = _seats(old, new, deltas.blocked)
     closed, not_closed = zones.part("disabled_zones", sorted(deltas.disabled))

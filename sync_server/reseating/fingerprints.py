@@ -29,7 +29,7 @@ def fingerprint(session: Session, move: ResolvedMove, guests: Iterable[SeatedTic
     """A hash of everything that the plan depends on: the same fingerprint means the same plan."""
     current = queries.event_layout(session, move.organisation_id, move.event_id)
     policy = rules.effective(queries.policy(session, move.organisation_id), move.chosen.seating_overrides)
-    types = [(kind.number, kind.flags) for kind in tickets.ticket_types(session, move.event_id)]
+    types = [(kind.number, kind.flags) for kind in tickets.ticket_types(session, move.organisation_id, move.event_id)]
     inputs = [
         current.revision,
         current.layout_id,
@@ -37,7 +37,7 @@ def fingerprint(session: Session, move: ResolvedMove, guests: Iterable[SeatedTic
         move.any_price,
         asdict(policy.accessibility()),
         types,
-        sorted(tickets.count_seatless(session, move.event_id).items()),
+        sorted(tickets.count_seatless(session, move.organisation_id, move.event_id).items()),
     ]
     digest = hashlib.sha256(orjson.dumps(inputs, option=orjson.OPT_SORT_KEYS))
     for guest in guests:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import JSON, BigInteger, CheckConstraint, ForeignKey, Index, SmallInteger, String, text
+from sqlalchemy import JSON, BigInteger, CheckConstraint, Index, SmallInteger, String, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from shared.clock import Millis
-from sync_server.plumbing.sql.tables import Base, Unsigned64
+from sync_server.plumbing.sql.tables import Base, Unsigned64, Uuid, references
 
 _MOVING = text("state IN ('closed', 'moving')")
 
@@ -18,11 +18,11 @@ class ReseatingRecord(Base):
 
     __tablename__ = "reseatings"
 
-    id: Mapped[str] = mapped_column(String(36), primary_key=True)
-    organisation_id: Mapped[str] = mapped_column(String(36))
-    event_id: Mapped[str] = mapped_column(ForeignKey("events.id"))
-    from_layout_id: Mapped[str] = mapped_column(ForeignKey("layouts.id"))
-    to_layout_id: Mapped[str] = mapped_column(ForeignKey("layouts.id"))
+    organisation_id: Mapped[Uuid] = mapped_column(primary_key=True)
+    id: Mapped[Uuid] = mapped_column(primary_key=True)
+    event_id: Mapped[Uuid]
+    from_layout_id: Mapped[Uuid]
+    to_layout_id: Mapped[Uuid]
     fingerprint: Mapped[str] = mapped_column(String(64))
     state: Mapped[str] = mapped_column(String(10), default="planned")
     report: Mapped[dict[str, Any]] = mapped_column(JSON)
@@ -35,8 +35,11 @@ class ReseatingRecord(Base):
     touched_at: Mapped[Millis] = mapped_column(BigInteger, default=0)  # when the last batch was done
 
     __table_args__ = (
+        references("events", "event_id"),
+        references("layouts", "from_layout_id"),
+        references("layouts", "to_layout_id"),
         CheckConstraint("state IN ('planned', 'closed', 'moving', 'done')", name="state_known"),
-        Index("ix_reseatings_event_id_id", "event_id", "id"),
+        Index("ix_reseatings_organisation_id_event_id", "organisation_id", "event_id", "id"),
         Index("ix_reseatings_moving", "touched_at", sqlite_where=_MOVING, postgresql_where=_MOVING),
     )
 
@@ -46,7 +49,8 @@ class ReseatingStepRecord(Base):
 
     __tablename__ = "reseating_steps"
 
-    reseating_id: Mapped[str] = mapped_column(ForeignKey("reseatings.id"), primary_key=True)
+    organisation_id: Mapped[Uuid] = mapped_column(primary_key=True)
+    reseating_id: Mapped[Uuid] = mapped_column(primary_key=True)
     place: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)  # in the order of issuing, from 1
     ticket_id: Mapped[int] = mapped_column(Unsigned64)
     old_seat: Mapped[int]
@@ -55,3 +59,5 @@ class ReseatingStepRecord(Base):
     new_code: Mapped[bool]  # the code of the ticket is replaced
     flags: Mapped[int] = mapped_column(SmallInteger)  # the flags of the ticket from then on
     why: Mapped[str] = mapped_column(String(60), default="")  # why there is no seat
+
+    __table_args__ = (references("reseatings", "reseating_id"),)

@@ -20,10 +20,10 @@ _BATCH_SIZE: Final = 500
 
 def page(session: Session, row: ReseatingRecord, *, after: int, limit: int) -> MovesPage:
     """The next moves after a step, and everybody without a seat."""
-    steps, last = queries.moves(session, row.id, limit=limit, after=after)
-    lost = queries.without_seats(session, row.id)
-    numbers = _numbers(session, [*steps, *lost])
-    old, new = layout_seats(session, row.from_layout_id), layout_seats(session, row.to_layout_id)
+    steps, last = queries.moves(session, row, limit=limit, after=after)
+    lost = queries.without_seats(session, row)
+    numbers = _numbers(session, row.organisation_id, [*steps, *lost])
+    old, new = (layout_seats(session, row.organisation_id, id) for id in (row.from_layout_id, row.to_layout_id))
     zones = {zone.number: zone.name for zone in new.zones}
     moves = [
         GuestMove(
@@ -48,8 +48,9 @@ def page(session: Session, row: ReseatingRecord, *, after: int, limit: int) -> M
     return MovesPage(moves, None if last is None else encode_cursor([last]), unplaced)
 
 
-def _numbers(session: Session, steps: Sequence[ReseatingStepRecord]) -> dict[int, str]:
+def _numbers(session: Session, organisation_id: str, steps: Sequence[ReseatingStepRecord]) -> dict[int, str]:
     found: dict[int, str] = {}
     for start in range(0, len(steps), _BATCH_SIZE):
-        found |= tickets.numbers(session, [step.ticket_id for step in steps[start : start + _BATCH_SIZE]])
+        some = [step.ticket_id for step in steps[start : start + _BATCH_SIZE]]
+        found |= tickets.numbers(session, organisation_id, some)
     return found

@@ -64,9 +64,10 @@ def propose(
     current = queries.event_layout(session, organisation_id, event_id)
     chosen, carried = carry_over(session, organisation_id, event_id, requested, given)
     checked = event_layouts.examine(session, organisation_id, event_id, chosen, context)
-    before = _before(layout_seats(session, current.layout_id), current.layout_version, queries.deltas(current))
-    after = Side(layout_seats(session, checked.layout_id), checked.version, checked.deltas, checked.zones)
-    guests = list(tickets.seated_tickets(session, event_id))
+    old_seats, new_seats = (layout_seats(session, organisation_id, id) for id in (current.layout_id, checked.layout_id))
+    before = _before(old_seats, current.layout_version, queries.deltas(current))
+    after = Side(new_seats, checked.version, checked.deltas, checked.zones)
+    guests = list(tickets.seated_tickets(session, organisation_id, event_id))
     # Seats blocked in the old layout count too: their guests still have to be moved.
     old = {seat.number: seat for seat in _layout_seats(replace(before, deltas=Deltas()), any_price=any_price)}
     seating_plan = plan(
@@ -75,9 +76,11 @@ def propose(
         _layout_seats(after, any_price=any_price),
     )
     event_zone_numbers = {int(number): int(event_zone) for number, event_zone in current.event_zones.items()}
-    places = zone_moves(event_zone_numbers, before.zones, after.zones, tickets.count_seatless(session, event_id))
+    places = zone_moves(
+        event_zone_numbers, before.zones, after.zones, tickets.count_seatless(session, organisation_id, event_id)
+    )
     policy = rules.effective(queries.policy(session, organisation_id), chosen.seating_overrides)
-    of_type = {kind.number: kind.flags for kind in tickets.ticket_types(session, event_id)}
+    of_type = {kind.number: kind.flags for kind in tickets.ticket_types(session, organisation_id, event_id)}
     flags = FlagResolver(before, after, policy, of_type).flags(guests, seating_plan)
     digest = fingerprint(session, ResolvedMove(organisation_id, event_id, chosen, any_price), guests)
     return Proposal(organisation_id, event_id, before, after, guests, seating_plan, places, flags, carried, digest)

@@ -44,6 +44,7 @@ def steps(proposal: Proposal, reseating_id: str) -> Iterator[Row]:
         seat = None if why else proposal.plan.seat(guest.id)
         if seat is None or _changes(proposal, guest, seat):
             yield {
+                "organisation_id": proposal.organisation_id,
                 "reseating_id": reseating_id,
                 "place": next(place),
                 "ticket_id": guest.id,

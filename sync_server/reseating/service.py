@@ -53,7 +53,7 @@ def prepare(
 
 def keep(session: Session, proposal: Proposal, move: MoveRequest, context: ActionContext) -> ReseatingRecord:
     """First step, the rest: store the report. It becomes outdated with any change since it was worked out."""
-    active = layout_change.count_active(session, proposal.event_id, context.now)
+    active = layout_change.count_active(session, proposal.organisation_id, proposal.event_id, context.now)
     row = ReseatingRecord(
         id=uuid7(context.now, context.entropy),
         organisation_id=proposal.organisation_id,
@@ -133,7 +133,7 @@ def begin(
         raise seating_rules.guests_being_moved()
     chosen, _ = carry_over(session, organisation_id, event_id, move.chosen, move.given)
     resolved = ResolvedMove(organisation_id, event_id, chosen, move.any_price)
-    _require_current(row, fingerprint(session, resolved, tickets.seated_tickets(session, event_id)))
+    _require_current(row, fingerprint(session, resolved, tickets.seated_tickets(session, organisation_id, event_id)))
     _end_holds(session, row, move, context)
     _change_layout(session, row, chosen, context)
     _move_seats(session, row, context)
@@ -162,7 +162,7 @@ def _require_current(row: ReseatingRecord, current: str) -> None:
 
 
 def _end_holds(session: Session, row: ReseatingRecord, move: MoveRequest, context: ActionContext) -> None:
-    count = layout_change.count_active(session, row.event_id, context.now)
+    count = layout_change.count_active(session, row.organisation_id, row.event_id, context.now)
     if count and move.holds == "refuse":
         raise Conflict(
             f"{count} holds are active. Wait until they end, or send holds: release.",
@@ -177,9 +177,10 @@ def _end_holds(session: Session, row: ReseatingRecord, move: MoveRequest, contex
 def _change_layout(session: Session, row: ReseatingRecord, chosen: LayoutChoice, context: ActionContext) -> None:
     """Change the layout, freeing places without seats under the old zone numbers and selling them under the new."""
     organisation_id, event_id = row.organisation_id, row.event_id
-    old, sold = event_plan(session, organisation_id, event_id), tickets.count_seatless(session, event_id)
+    old = event_plan(session, organisation_id, event_id)
+    sold = tickets.count_seatless(session, organisation_id, event_id)
     for zone in zone_moves(old.event_zones, old.zones, {}, sold):
-        inventory.free_places(session, event_id, zone.before, zone.sold, context.now)
+        inventory.free_places(session, organisation_id, event_id, zone.before, zone.sold)
     event_layouts.move(session, organisation_id, event_id, chosen, context)
     new = event_plan(session, organisation_id, event_id)
     for zone in zone_moves(old.event_zones, old.zones, new.zones, sold):
@@ -188,7 +189,7 @@ def _change_layout(session: Session, row: ReseatingRecord, chosen: LayoutChoice,
 
 
 def _move_seats(session: Session, row: ReseatingRecord, context: ActionContext) -> None:
-    seats = queries.seats_of_steps(session, row.id)
+    seats = queries.seats_of_steps(session, row)
     changed = {ticket: (old, new) for ticket, (old, new) in seats.items() if old != new}
     inventory.move(session, row.organisation_id, row.event_id, changed, context)
-    seat_moves.begin_moves(session, row.event_id, queries.tickets_with_new_codes(session, row.id))
+    seat_moves.begin_moves(session, row.organisation_id, row.event_id, queries.tickets_with_new_codes(session, row))

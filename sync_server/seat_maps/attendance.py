@@ -45,7 +45,7 @@ def seats_of_day(session: Session, organisation_id: str, event_id: str, date: st
         raise NotFound(f"The event does not take place on that day. Its days are: {dates}.", code="day_not_found")
     if now < day.start:
         return DaySeats(day)
-    seats = {ticket.id: ticket.seat for ticket in tickets.seated_tickets(session, event_id)}
+    seats = {ticket.id: ticket.seat for ticket in tickets.seated_tickets(session, organisation_id, event_id)}
     found, at = DaySeats(day), min(now, day.until - 1)
     for ticket, movements in _by_ticket(session, event).items():
         _count(found, seats.get(ticket, 0), movements, row, at)

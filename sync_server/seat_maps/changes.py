@@ -11,6 +11,7 @@ from shared.clock import Millis
 from sync_server.plumbing.api.schemas import iso_or_none
 from sync_server.seat_maps import map_json, queries
 from sync_server.seat_maps.map_cache import MapSnapshot
+from sync_server.seat_maps.map_inputs import MapInputs
 from sync_server.seat_maps.map_json import MapVersion
 
 MAX_SEATS: Final = 5_000
@@ -46,7 +47,7 @@ class Changes:
 
 
 def changes(
-    session: Session, event_id: str, snapshot: MapSnapshot, since: str, now: Millis, *, organiser: bool
+    session: Session, inputs: MapInputs, snapshot: MapSnapshot, since: str, now: Millis, *, organiser: bool
 ) -> Changes:
     """What has changed since the version `since`."""
     current = str(snapshot.version)
@@ -56,7 +57,7 @@ def changes(
     if version is None or (reset := _reset_reason(version, snapshot)):
         return Changes(current, reset="unknown_version" if version is None else reset)
     newer = version.version < snapshot.head.version
-    touched = queries.touched(session, event_id, version.version) if newer else set()
+    touched = queries.touched(session, inputs.organisation_id, inputs.event_id, version.version) if newer else set()
     if touched is None:
         return Changes(current, reset="all_changed")
     touched |= snapshot.state.expired_between(version.as_of - SKEW_MS, max(now, snapshot.state.as_of))

@@ -24,9 +24,9 @@ SELECT e.organisation_id, e.status, l.layout_id, l.revision, l.updated_at, p.upd
   COALESCE(h.version, 0), COALESCE(h.oldest, 0)
 FROM events e
 CROSS JOIN lineage n
-LEFT JOIN event_layouts l ON l.event_id = e.id
+LEFT JOIN event_layouts l ON l.organisation_id = e.organisation_id AND l.event_id = e.id
 LEFT JOIN seating_policies p ON p.organisation_id = e.organisation_id
-LEFT JOIN seat_map_heads h ON h.event_id = e.id
+LEFT JOIN seat_map_heads h ON h.organisation_id = e.organisation_id AND h.event_id = e.id
 WHERE e.id = :event
 """
 _AUTOCOMMIT: Final = numbered(_STATEMENT)

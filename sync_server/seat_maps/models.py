@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import JSON, BigInteger, Index, String
+from sqlalchemy import JSON, BigInteger, Index
 from sqlalchemy.orm import Mapped, mapped_column
 
 from shared.clock import Millis
-from sync_server.plumbing.sql.tables import Base
+from sync_server.plumbing.sql.tables import Base, Uuid
 
 
 class SeatMapHead(Base):
@@ -19,8 +19,8 @@ class SeatMapHead(Base):
 
     __tablename__ = "seat_map_heads"
 
-    event_id: Mapped[str] = mapped_column(String(36), primary_key=True)
-    organisation_id: Mapped[str] = mapped_column(String(36))
+    organisation_id: Mapped[Uuid] = mapped_column(primary_key=True)
+    event_id: Mapped[Uuid] = mapped_column(primary_key=True)
     version: Mapped[int] = mapped_column(BigInteger)
     oldest: Mapped[int] = mapped_column(BigInteger)  # the log has every change after this version
     changed_at: Mapped[Millis] = mapped_column(BigInteger, index=True)
@@ -31,7 +31,8 @@ class SeatMapChange(Base):
 
     __tablename__ = "seat_map_changes"
 
-    event_id: Mapped[str] = mapped_column(String(36), primary_key=True)
+    organisation_id: Mapped[Uuid] = mapped_column(primary_key=True)
+    event_id: Mapped[Uuid] = mapped_column(primary_key=True)
     version: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
     at: Mapped[Millis] = mapped_column(BigInteger)
     seats: Mapped[list[Any] | None] = mapped_column(JSON(none_as_null=True))  # seat numbers; null: any seat

@@ -20,17 +20,18 @@ class Head:
     oldest: int = 0
 
 
-def head(session: Session, event_id: str) -> Head:
+def head(session: Session, organisation_id: str, event_id: str) -> Head:
     """The head of an event's map; zero if nothing was ever recorded. Does not check who may see the event."""
-    wanted = select(SeatMapHead.version, SeatMapHead.oldest).where(SeatMapHead.event_id == event_id)
-    row = session.execute(wanted).first()
+    here = SeatMapHead.organisation_id == organisation_id, SeatMapHead.event_id == event_id
+    row = session.execute(select(SeatMapHead.version, SeatMapHead.oldest).where(*here)).first()
     return Head() if row is None else Head(row.version, row.oldest)
 
 
-def touched(session: Session, event_id: str, after: int) -> set[int] | None:
+def touched(session: Session, organisation_id: str, event_id: str, after: int) -> set[int] | None:
     """The seats touched after a version; None if any may have been, or the log does not reach back that far."""
     change = SeatMapChange
-    later = select(change.version, change.seats).where(change.event_id == event_id, change.version > after)
+    here = change.organisation_id == organisation_id, change.event_id == event_id
+    later = select(change.version, change.seats).where(*here, change.version > after)
     found: set[int] = set()
     for count, (version, seats) in enumerate(session.execute(later.order_by(change.version)), start=1):
         if seats is None or version != after + count:

@@ -44,9 +44,9 @@ def plan(event_id: str, query_data: schemas.PlanQuery) -> Response:
 
     Requested by its name (`v`), it may be cached for ever.
     """
-    inputs = map_responses().inputs.load(event_id)
-    who = viewer(inputs)
-    found = map_responses().maps.drawing(inputs, who.organisation_id)
+    who = viewer(map_responses().inputs.load(event_id))
+    with parts().database.reading() as session:
+        found = map_responses().maps.drawing(session, who.organisation_id, event_id)
     return _encoded(found, who, IMMUTABLE if query_data.v == found.name else "")
 
 
@@ -120,8 +120,9 @@ def release_hold(event_id: str, seat: int) -> tuple[str, int]:
 def occupancy(event_id: str) -> dict[str, object]:
     """How full an event is, zone by zone: available, held and sold, in numbers and percentages."""
     who = viewer(map_responses().inputs.load(event_id))
-    counter = counters.OccupancyCounter(parts().database, parts().cache, map_responses().maps)
-    counts = counter.counts(who.organisation_id, event_id, parts().clock())
+    with parts().database.reading() as session:
+        counter = counters.OccupancyCounter(parts().cache, map_responses().maps)
+        counts = counter.counts(session, who.organisation_id, event_id, parts().clock())
     return counters.payload(counts, organiser=who.organiser)
 
 
@@ -143,9 +144,11 @@ def _map_response(event_id: str, kind: ResponseKind) -> Response:
 
 @contextmanager
 def _snapshot(event_id: str) -> Iterator[tuple[Viewer, MapSnapshot]]:
-    inputs = map_responses().inputs.load(event_id)
-    who = viewer(inputs)
-    with map_responses().maps.snapshot(inputs, who.organisation_id, parts().clock()) as snapshot:
+    who = viewer(map_responses().inputs.load(event_id))
+    with (
+        parts().database.reading() as session,
+        map_responses().maps.snapshot(session, who.organisation_id, event_id, parts().clock()) as snapshot,
+    ):
         yield who, snapshot
 
 

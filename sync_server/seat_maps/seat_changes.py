@@ -20,10 +20,10 @@ def seat_changes(
     it has a version.
     """
     unread = [seats_touched(session, fact) for fact in outbox.unread(session, READER, organisation_id, event_id)]
-    head = queries.head(session, event_id)
+    head = queries.head(session, organisation_id, event_id)
     if since is None or since < head.oldest or since > head.version:
         return head.version, None
-    touched = [*unread, queries.touched(session, event_id, since) if since < head.version else False]
+    touched = [*unread, queries.touched(session, organisation_id, event_id, since) if since < head.version else False]
     if any(seats is None for seats in touched):
         return head.version, None
     return head.version, {seat for seats in touched if isinstance(seats, set) for seat in seats}

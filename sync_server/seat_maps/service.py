@@ -17,6 +17,7 @@ from sync_server.seat_maps.models import SeatMapChange, SeatMapHead
 RETENTION_MS: Final = 30 * 60_000
 """Readers who were away for longer fetch the whole state again: a few kilobytes."""
 HEADS_RETENTION_MS: Final = 90 * 24 * 3_600_000
+_EVENT: Final = (SeatMapChange.organisation_id, SeatMapChange.event_id)
 _HEADS, _CHANGES = cast(Table, SeatMapHead.__table__), cast(Table, SeatMapChange.__table__)
 
 
@@ -44,17 +45,18 @@ def record_changes(
     dialect = sqlite if database_of(session).embedded else postgresql
     added = dialect.insert(_HEADS)
     increment = {"version": _HEADS.c.version + 1, "changed_at": added.excluded.changed_at}
-    upsert = added.on_conflict_do_update(index_elements=["event_id"], set_=increment)
+    upsert = added.on_conflict_do_update(index_elements=["organisation_id", "event_id"], set_=increment)
     rows = session.connection().execute(upsert.returning(_HEADS.c.event_id, _HEADS.c.version), heads)
     versions = {row.event_id: row.version for row in rows}
     changes = [
         {
+            "organisation_id": organisation_id,
             "event_id": event_id,
             "version": versions[event_id],
             "at": now,
             "seats": None if seats is None else sorted(seats),
         }
-        for (event_id, _), seats in ((key, touched[key]) for key in keys)
+        for (event_id, organisation_id), seats in ((key, touched[key]) for key in keys)
     ]
     session.connection().execute(insert(_CHANGES), changes)
     return versions
@@ -63,14 +65,11 @@ def record_changes(
 def delete_old_changes(session: Session, context: ActionContext) -> int:
     """Job: delete old entries of the log; the number of events that had any."""
     old = SeatMapChange.at < context.now - RETENTION_MS
-    newest = session.execute(
-        select(SeatMapChange.event_id, func.max(SeatMapChange.version)).where(old).group_by(SeatMapChange.event_id)
-    ).all()
-    for event_id, version in sorted(newest):
-        head = SeatMapHead.event_id == event_id
-        session.execute(update(SeatMapHead).where(head, SeatMapHead.oldest < version).values(oldest=version))
-        session.execute(
-            delete(SeatMapChange).where(SeatMapChange.event_id == event_id, SeatMapChange.version <= version)
-        )
+    newest = session.execute(select(*_EVENT, func.max(SeatMapChange.version)).where(old).group_by(*_EVENT)).all()
+    for organisation_id, event_id, version in sorted(newest):
+        head = SeatMapHead.organisation_id == organisation_id, SeatMapHead.event_id == event_id
+        session.execute(update(SeatMapHead).where(*head, SeatMapHead.oldest < version).values(oldest=version))
+        changes = SeatMapChange.organisation_id == organisation_id, SeatMapChange.event_id == event_id
+        session.execute(delete(SeatMapChange).where(*changes, SeatMapChange.version <= version))
     session.execute(delete(SeatMapHead).where(SeatMapHead.changed_at < context.now - HEADS_RETENTION_MS))
     return len(newest)

@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 
 from sync_server.events.active_events import active_event_ids
 from sync_server.outbox.service import Fact, Subject, record_change
+from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.principals import ActionContext
 from sync_server.seating.layouts.overlay import EventZone
 from sync_server.seating.models import CompanionReleaseRecord, EventLayoutRecord
@@ -23,7 +24,7 @@ from sync_server.seating.taken import taken
 def note_releases(session: Session, context: ActionContext) -> int:
     """Check all events on sale or taking place; returns how many zones changed."""
     rows = session.execute(select(EventLayoutRecord).order_by(EventLayoutRecord.event_id)).scalars().all()
-    active = active_event_ids(session, [row.event_id for row in rows])
+    active = active_event_ids(session, [EventKey(row.organisation_id, row.event_id) for row in rows])
     return sum(_check_event(session, row, context) for row in rows if row.event_id in active)
 
 
@@ -32,8 +33,8 @@ def _check_event(session: Session, row: EventLayoutRecord, context: ActionContex
     checked = {pairing.zone for pairing in plan.places.pairings if pairing.companions}
     if not checked or not plan.policy.enforce_accessibility_rules:
         return 0
-    occupied = taken(session, row.event_id, context.now).seats
-    used, released = plan.layout.count_by_zone(occupied), _released(session, row.event_id)
+    occupied = taken(session, row.organisation_id, row.event_id, context.now).seats
+    used, released = plan.layout.count_by_zone(occupied), _released(session, row)
     changed = 0
     for number in sorted(checked):
         zone = plan.zones[number]
@@ -45,8 +46,9 @@ def _check_event(session: Session, row: EventLayoutRecord, context: ActionContex
     return changed
 
 
-def _released(session: Session, event_id: str) -> dict[str, CompanionReleaseRecord]:
-    statement = select(CompanionReleaseRecord).where(CompanionReleaseRecord.event_id == event_id)
+def _released(session: Session, event: EventLayoutRecord) -> dict[str, CompanionReleaseRecord]:
+    row = CompanionReleaseRecord
+    statement = select(row).where(row.organisation_id == event.organisation_id, row.event_id == event.event_id)
     return {row.zone_id: row for row in session.execute(statement).scalars()}
 
 

@@ -26,15 +26,18 @@ _COPIED_COLUMNS: Final = (
 )
 
 
-def count_layouts(session: Session, venue_id: str) -> int:
+def count_layouts(session: Session, organisation_id: str, venue_id: str) -> int:
     """How many layout versions a venue has."""
-    return session.execute(select(func.count()).where(LayoutRecord.venue_id == venue_id)).scalar_one()
+    here = LayoutRecord.organisation_id == organisation_id, LayoutRecord.venue_id == venue_id
+    return session.execute(select(func.count()).where(*here)).scalar_one()
 
 
-def planned_capacity(session: Session, venue_id: str) -> dict[str, int]:
+def planned_capacity(session: Session, organisation_id: str, venue_id: str) -> dict[str, int]:
     """The capacity of each layout of a venue that events can still choose, by name."""
-    usable = LayoutRecord.venue_id == venue_id, LayoutRecord.status != "archived"
-    largest = select(LayoutRecord.name, func.max(LayoutRecord.total_capacity)).where(*usable)
+    here = LayoutRecord.organisation_id == organisation_id, LayoutRecord.venue_id == venue_id
+    largest = select(LayoutRecord.name, func.max(LayoutRecord.total_capacity)).where(
+        *here, LayoutRecord.status != "archived"
+    )
     return {name: int(capacity) for name, capacity in session.execute(largest.group_by(LayoutRecord.name))}
 
 

@@ -156,7 +156,7 @@ def drop(session: Session, organisation_id: str, event_id: str, context: ActionC
     """Remove the layout of an event while nothing of it is sold or held."""
     event = _locked(session, organisation_id, event_id)
     row = queries.event_layout(session, organisation_id, event_id)
-    if _has_sales(event, taken(session, event_id, context.now)):
+    if _has_sales(event, taken(session, organisation_id, event_id, context.now)):
         raise _frozen()
     session.delete(row)
     session.flush()
@@ -189,8 +189,15 @@ def _choice(
     if not closed:
         require_not_moving(session, event.organisation_id, event.id)
     layout = _usable(session, event, chosen, present, lock=lock)
-    seats = layout_seats(session, layout.id)
-    return _Choice(event, layout, seats, _deltas(seats, chosen), present, taken(session, event.id, context.now))
+    seats = layout_seats(session, event.organisation_id, layout.id)
+    return _Choice(
+        event,
+        layout,
+        seats,
+        _deltas(seats, chosen),
+        present,
+        taken(session, event.organisation_id, event.id, context.now),
+    )
 
 
 def _usable(
@@ -233,7 +240,7 @@ def _require_known(kind: str, names: Iterable[str], numbers: Mapping[str, int]) 
 def frozen(session: Session, organisation_id: str, event_id: str, now: Millis) -> bool:
     """Whether the layout version cannot be changed because something is sold or held."""
     row = events.event(session, organisation_id, event_id)
-    occupied = taken(session, event_id, now)
+    occupied = taken(session, organisation_id, event_id, now)
     return row.ticket_sequence > 0 or occupied.sold or bool(occupied.seats) or bool(+occupied.places)
 
 
@@ -315,7 +322,7 @@ def _sync_event_zones(
     session: Session, choice: _Choice, zones: Iterable[EventZone], context: ActionContext
 ) -> dict[str, Any]:
     """Create or update the event's zone for each layout zone; an existing one of the same name is reused."""
-    existing = {zone.name: zone.number for zone in events.zones(session, choice.event.id)}
+    existing = {zone.name: zone.number for zone in events.zones(session, choice.event.organisation_id, choice.event.id)}
     present = choice.present
     numbers: dict[str, Any] = dict(present.event_zones) if present is not None else {}
     for zone in zones:
@@ -335,7 +342,7 @@ def _sync_event_zone(
     }
     if number is None:
         return event_service.add_zone(session, event.organisation_id, event.id, columns, context).number
-    present = events.zone(session, event.id, number)
+    present = events.zone(session, event.organisation_id, event.id, number)
     changes = {name: value for name, value in columns.items() if getattr(present, name) != value}
     if changes:
         event_service.change_zone(session, event.organisation_id, event.id, number, changes=changes, context=context)

@@ -8,7 +8,7 @@ from sqlalchemy import JSON, BigInteger, CheckConstraint, Float, ForeignKey, Ind
 from sqlalchemy.orm import Mapped, mapped_column
 
 from shared.clock import Millis
-from sync_server.plumbing.sql.tables import Base
+from sync_server.plumbing.sql.tables import Base, Uuid, references
 
 
 class LayoutRecord(Base):
@@ -16,10 +16,10 @@ class LayoutRecord(Base):
 
     __tablename__ = "layouts"
 
-    id: Mapped[str] = mapped_column(String(36), primary_key=True)
-    organisation_id: Mapped[str] = mapped_column(ForeignKey("organisations.id"))
-    venue_id: Mapped[str] = mapped_column(ForeignKey("venues.id"))
-    family_id: Mapped[str] = mapped_column(String(36))  # the id of its first version
+    organisation_id: Mapped[Uuid] = mapped_column(ForeignKey("organisations.id"), primary_key=True)
+    id: Mapped[Uuid] = mapped_column(primary_key=True)
+    venue_id: Mapped[Uuid]
+    family_id: Mapped[Uuid]  # the id of its first version
     version: Mapped[int]
     name: Mapped[str] = mapped_column(String(100))
     description: Mapped[str] = mapped_column(String(2000), default="")
@@ -30,7 +30,8 @@ class LayoutRecord(Base):
     updated_at: Mapped[Millis] = mapped_column(BigInteger)
 
     __table_args__ = (
-        UniqueConstraint("family_id", "version"),
+        references("venues", "venue_id"),
+        UniqueConstraint("organisation_id", "family_id", "version"),
         CheckConstraint("status IN ('draft', 'active', 'archived')", name="status_known"),
         Index("ix_layouts_organisation_id_venue_id", "organisation_id", "venue_id", "id"),
     )
@@ -41,10 +42,10 @@ class LayoutZoneRecord(Base):
 
     __tablename__ = "layout_zones"
 
-    layout_id: Mapped[str] = mapped_column(ForeignKey("layouts.id"), primary_key=True)
+    organisation_id: Mapped[Uuid] = mapped_column(primary_key=True)
+    layout_id: Mapped[Uuid] = mapped_column(primary_key=True)
     number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
-    id: Mapped[str] = mapped_column(String(36))
-    organisation_id: Mapped[str] = mapped_column(String(36))
+    id: Mapped[Uuid]
     name: Mapped[str] = mapped_column(String(100))
     zone_type: Mapped[str] = mapped_column(String(20))
     capacity: Mapped[int]
@@ -57,8 +58,9 @@ class LayoutZoneRecord(Base):
     details: Mapped[dict[str, Any]] = mapped_column("metadata", JSON, default=dict)
 
     __table_args__ = (
-        UniqueConstraint("layout_id", "name"),
-        UniqueConstraint("layout_id", "id"),
+        references("layouts", "layout_id"),
+        UniqueConstraint("organisation_id", "layout_id", "name"),
+        UniqueConstraint("organisation_id", "layout_id", "id"),
         CheckConstraint("capacity > 0", name="holds_somebody"),
     )
 
@@ -68,10 +70,10 @@ class SeatRecord(Base):
 
     __tablename__ = "layout_seats"
 
-    layout_id: Mapped[str] = mapped_column(ForeignKey("layouts.id"), primary_key=True)
+    organisation_id: Mapped[Uuid] = mapped_column(primary_key=True)
+    layout_id: Mapped[Uuid] = mapped_column(primary_key=True)
     number: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=False)
-    id: Mapped[str] = mapped_column(String(36))
-    organisation_id: Mapped[str] = mapped_column(String(36))
+    id: Mapped[Uuid]
     seat_id: Mapped[str] = mapped_column(String(80))
     zone_number: Mapped[int]
     section: Mapped[str] = mapped_column(String(60), default="")
@@ -87,7 +89,11 @@ class SeatRecord(Base):
     price_category: Mapped[str] = mapped_column(String(60), default="")
     aisle_after: Mapped[bool] = mapped_column(default=False)
 
-    __table_args__ = (UniqueConstraint("layout_id", "seat_id"), UniqueConstraint("layout_id", "id"))
+    __table_args__ = (
+        references("layouts", "layout_id"),
+        UniqueConstraint("organisation_id", "layout_id", "seat_id"),
+        UniqueConstraint("organisation_id", "layout_id", "id"),
+    )
 
 
 class SeatGroupRecord(Base):
@@ -95,12 +101,14 @@ class SeatGroupRecord(Base):
 
     __tablename__ = "seat_groups"
 
-    layout_id: Mapped[str] = mapped_column(ForeignKey("layouts.id"), primary_key=True)
+    organisation_id: Mapped[Uuid] = mapped_column(primary_key=True)
+    layout_id: Mapped[Uuid] = mapped_column(primary_key=True)
     number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
-    organisation_id: Mapped[str] = mapped_column(String(36))
     group_type: Mapped[str] = mapped_column(String(20))
     seats: Mapped[list[Any]] = mapped_column(JSON)  # seat_ids
     details: Mapped[dict[str, Any]] = mapped_column("metadata", JSON, default=dict)
+
+    __table_args__ = (references("layouts", "layout_id"),)
 
 
 class EventLayoutRecord(Base):
@@ -108,9 +116,9 @@ class EventLayoutRecord(Base):
 
     __tablename__ = "event_layouts"
 
-    event_id: Mapped[str] = mapped_column(ForeignKey("events.id"), primary_key=True)
-    organisation_id: Mapped[str] = mapped_column(String(36), index=True)
-    layout_id: Mapped[str] = mapped_column(ForeignKey("layouts.id"), index=True)
+    organisation_id: Mapped[Uuid] = mapped_column(primary_key=True)
+    event_id: Mapped[Uuid] = mapped_column(primary_key=True)
+    layout_id: Mapped[Uuid]
     layout_version: Mapped[int]
     revision: Mapped[int] = mapped_column(default=1)
     blocked_seats: Mapped[list[Any]] = mapped_column(JSON)  # numbers in the layout
@@ -123,13 +131,19 @@ class EventLayoutRecord(Base):
     created_at: Mapped[Millis] = mapped_column(BigInteger)
     updated_at: Mapped[Millis] = mapped_column(BigInteger)
 
+    __table_args__ = (
+        references("events", "event_id"),
+        references("layouts", "layout_id"),
+        Index("ix_event_layouts_organisation_id_layout_id", "organisation_id", "layout_id"),
+    )
+
 
 class PolicyRecord(Base):
     """An organisation's seating policy; without a row the defaults apply."""
 
     __tablename__ = "seating_policies"
 
-    organisation_id: Mapped[str] = mapped_column(ForeignKey("organisations.id"), primary_key=True)
+    organisation_id: Mapped[Uuid] = mapped_column(ForeignKey("organisations.id"), primary_key=True)
     allow_reserved_seating: Mapped[bool]
     allow_ga_seating: Mapped[bool]
     allow_hybrid_ga_reserved: Mapped[bool]
@@ -160,16 +174,17 @@ class ZoneGuestRecord(Base):
 
     __tablename__ = "zone_guests"
 
-    event_id: Mapped[str] = mapped_column(ForeignKey("events.id"), primary_key=True)
-    zone_id: Mapped[str] = mapped_column(String(36), primary_key=True)  # the same in all versions of a layout
+    organisation_id: Mapped[Uuid] = mapped_column(primary_key=True)
+    event_id: Mapped[Uuid] = mapped_column(primary_key=True)
+    zone_id: Mapped[Uuid] = mapped_column(primary_key=True)  # the same in all versions of a layout
     named: Mapped[str] = mapped_column(String(10), primary_key=True)
     key: Mapped[str] = mapped_column(String(64), primary_key=True)
-    organisation_id: Mapped[str] = mapped_column(String(36))
     added_at: Mapped[Millis] = mapped_column(BigInteger)
 
     __table_args__ = (
+        references("events", "event_id"),
         CheckConstraint("named IN ('email', 'customer', 'code')", name="named_known"),
-        Index("ix_zone_guests_event_id_named_key", "event_id", "named", "key"),
+        Index("ix_zone_guests_organisation_id_event_id", "organisation_id", "event_id", "named", "key"),
     )
 
 
@@ -178,7 +193,7 @@ class TierMembershipRecord(Base):
 
     __tablename__ = "tier_memberships"
 
-    organisation_id: Mapped[str] = mapped_column(ForeignKey("organisations.id"), primary_key=True)
+    organisation_id: Mapped[Uuid] = mapped_column(ForeignKey("organisations.id"), primary_key=True)
     id: Mapped[str] = mapped_column(String(36), primary_key=True)
     tier: Mapped[str] = mapped_column(String(40))
     until: Mapped[Millis | None] = mapped_column(BigInteger)  # exclusive; None: open-ended
@@ -198,8 +213,10 @@ class CompanionReleaseRecord(Base):
 
     __tablename__ = "companion_releases"
 
-    event_id: Mapped[str] = mapped_column(ForeignKey("events.id"), primary_key=True)
-    zone_id: Mapped[str] = mapped_column(String(36), primary_key=True)
-    organisation_id: Mapped[str] = mapped_column(String(36))
+    organisation_id: Mapped[Uuid] = mapped_column(primary_key=True)
+    event_id: Mapped[Uuid] = mapped_column(primary_key=True)
+    zone_id: Mapped[Uuid] = mapped_column(primary_key=True)
     seats: Mapped[list[Any]] = mapped_column(JSON)  # seat_ids that were free at that moment
     released_at: Mapped[Millis] = mapped_column(BigInteger)
+
+    __table_args__ = (references("events", "event_id"),)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Final, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 from shared.clock import Millis
 from shared.errors import NotFound
 from sync_server.plumbing.api.pagination import Page, decode_cursor, paginate
+from sync_server.plumbing.event_key import EventKey
 from sync_server.seating.layouts.overlay import Deltas, LayoutZone
 from sync_server.seating.layouts.plan import (
     AccessMode,
@@ -21,7 +22,6 @@ from sync_server.seating.layouts.plan import (
     PlannedSeat,
     ZonePlan,
     ZoneType,
-    same_fields,
 )
 from sync_server.seating.models import (
     EventLayoutRecord,
@@ -33,14 +33,12 @@ from sync_server.seating.models import (
 )
 from sync_server.seating.rules import FIELDS, Policy, effective
 
-_BATCH_SIZE: Final = 10_000
-
 
 def layout(
     session: Session, organisation_id: str, layout_id: str, *, venue_id: str | None = None, lock: bool = False
 ) -> LayoutRecord:
     """A layout of this organisation, at this venue if one is given; else NotFound."""
-    wanted = select(LayoutRecord).where(LayoutRecord.id == layout_id, LayoutRecord.organisation_id == organisation_id)
+    wanted = select(LayoutRecord).where(LayoutRecord.organisation_id == organisation_id, LayoutRecord.id == layout_id)
     row = session.execute(wanted.with_for_update() if lock else wanted).scalar_one_or_none()
     if row is None or (venue_id is not None and row.venue_id != venue_id):
         raise NotFound("There is no such layout.", code="layout_not_found")
@@ -59,26 +57,30 @@ def layouts(
     return paginate(session.execute(wanted.limit(limit + 1)).scalars().all(), limit, lambda row: (row.id,))
 
 
-def newest_version(session: Session, family_id: str) -> int:
+def newest_version(session: Session, organisation_id: str, family_id: str) -> int:
     """The highest version number of a layout."""
-    statement = select(func.max(LayoutRecord.version)).where(LayoutRecord.family_id == family_id)
-    return session.execute(statement).scalar_one()
+    family = LayoutRecord.organisation_id == organisation_id, LayoutRecord.family_id == family_id
+    return session.execute(select(func.max(LayoutRecord.version)).where(*family)).scalar_one()
 
 
-def events_using(session: Session, layout_id: str) -> Sequence[str]:
+def events_using(session: Session, organisation_id: str, layout_id: str) -> Sequence[str]:
     """The events that use this version."""
-    statement = select(EventLayoutRecord.event_id).where(EventLayoutRecord.layout_id == layout_id)
+    statement = select(EventLayoutRecord.event_id).where(
+        EventLayoutRecord.organisation_id == organisation_id, EventLayoutRecord.layout_id == layout_id
+    )
     return session.execute(statement).scalars().all()
 
 
-def zones(session: Session, layout_id: str) -> list[LayoutZone]:
+def zones(session: Session, organisation_id: str, layout_id: str) -> list[LayoutZone]:
     """The zones of a layout."""
-    return [_layout_zone(row) for row in _zone_rows(session, layout_id)]
+    return [_layout_zone(row) for row in _zone_rows(session, organisation_id, layout_id)]
 
 
-def _zone_rows(session: Session, layout_id: str) -> Sequence[LayoutZoneRecord]:
+def _zone_rows(session: Session, organisation_id: str, layout_id: str) -> Sequence[LayoutZoneRecord]:
     statement = (
-        select(LayoutZoneRecord).where(LayoutZoneRecord.layout_id == layout_id).order_by(LayoutZoneRecord.number)
+        select(LayoutZoneRecord)
+        .where(LayoutZoneRecord.organisation_id == organisation_id, LayoutZoneRecord.layout_id == layout_id)
+        .order_by(LayoutZoneRecord.number)
     )
     return session.execute(statement).scalars().all()
 
@@ -97,9 +99,13 @@ def _layout_zone(row: LayoutZoneRecord) -> LayoutZone:
     )
 
 
-def groups(session: Session, layout_id: str) -> list[GroupPlan]:
+def groups(session: Session, organisation_id: str, layout_id: str) -> list[GroupPlan]:
     """The seat groups of a layout."""
-    statement = select(SeatGroupRecord).where(SeatGroupRecord.layout_id == layout_id).order_by(SeatGroupRecord.number)
+    statement = (
+        select(SeatGroupRecord)
+        .where(SeatGroupRecord.organisation_id == organisation_id, SeatGroupRecord.layout_id == layout_id)
+        .order_by(SeatGroupRecord.number)
+    )
     rows = session.execute(statement).scalars()
     return [GroupPlan(GroupType(row.group_type), tuple(row.seats), row.details) for row in rows]
 
@@ -107,10 +113,20 @@ def groups(session: Session, layout_id: str) -> list[GroupPlan]:
 def plan(session: Session, row: LayoutRecord) -> LayoutPlan:
     """The whole layout as it was uploaded."""
     seats: dict[int, list[PlannedSeat]] = {}
-    for seat in stored_seats(session, row.id):
-        seats.setdefault(seat.zone_number, []).append(_planned(seat))
-    zones = tuple(_zone_plan(zone, seats.get(zone.number, [])) for zone in _zone_rows(session, row.id))
-    return LayoutPlan(row.name, zones, row.description, tuple(groups(session, row.id)), row.drawing)
+    # Columns, not objects: a stadium has sixty thousand seats.
+    statement = (
+        select(*_PLAN_COLUMNS)
+        .where(SeatRecord.organisation_id == row.organisation_id, SeatRecord.layout_id == row.id)
+        .order_by(SeatRecord.number)
+    )
+    for seat in session.execute(statement):
+        seats.setdefault(seat.zone_number, []).append(_seat_plan(seat))
+    zones = tuple(
+        _zone_plan(zone, seats.get(zone.number, [])) for zone in _zone_rows(session, row.organisation_id, row.id)
+    )
+    return LayoutPlan(
+        row.name, zones, row.description, tuple(groups(session, row.organisation_id, row.id)), row.drawing
+    )
 
 
 def _zone_plan(zone: LayoutZoneRecord, seats: Iterable[PlannedSeat]) -> ZonePlan:
@@ -127,41 +143,35 @@ def _zone_plan(zone: LayoutZoneRecord, seats: Iterable[PlannedSeat]) -> ZonePlan
     )
 
 
-def _planned(seat: StoredSeat) -> PlannedSeat:
-    x, y = (seat.x, seat.y) if seat.drawn else (None, None)
-    return PlannedSeat(**same_fields(seat), number=seat.seat_number, x=x, y=y, category=Category(seat.category))
+_PLAN_COLUMNS = (
+    SeatRecord.zone_number,
+    SeatRecord.drawn,
+    SeatRecord.seat_id,
+    SeatRecord.row,
+    SeatRecord.seat_number,
+    SeatRecord.x,
+    SeatRecord.y,
+    SeatRecord.category,
+    SeatRecord.companion_seat_id,
+    SeatRecord.section,
+    SeatRecord.price_category,
+    SeatRecord.aisle_after,
+)
 
 
-class StoredSeat(NamedTuple):
-    """A seat as the table has it."""
-
-    number: int
-    id: str
-    seat_id: str
-    zone_number: int
-    section: str
-    row: str
-    row_order: int
-    place: int
-    seat_number: str
-    x: float
-    y: float
-    drawn: bool
-    category: str
-    companion_seat_id: str | None
-    price_category: str
-    aisle_after: bool
-
-
-def stored_seats(session: Session, layout_id: str) -> Iterator[StoredSeat]:
-    """All seats of a version by number, a batch at a time: the rows of a stadium take some hundred megabytes."""
-    last, batch = 0, list[Any]([None]) * _BATCH_SIZE
-    while len(batch) == _BATCH_SIZE:
-        columns = (getattr(SeatRecord, name) for name in StoredSeat._fields)
-        further = select(*columns).where(SeatRecord.layout_id == layout_id, SeatRecord.number > last)
-        batch = [*session.execute(further.order_by(SeatRecord.number).limit(_BATCH_SIZE))]
-        yield from (StoredSeat(*row) for row in batch)
-        last = batch[-1].number if batch else last
+def _seat_plan(seat: Any) -> PlannedSeat:
+    return PlannedSeat(
+        seat_id=seat.seat_id,
+        row=seat.row,
+        number=seat.seat_number,
+        x=seat.x if seat.drawn else None,
+        y=seat.y if seat.drawn else None,
+        category=Category(seat.category),
+        companion_seat_id=seat.companion_seat_id,
+        section=seat.section,
+        price_category=seat.price_category,
+        aisle_after=seat.aisle_after,
+    )
 
 
 def policy(session: Session, organisation_id: str) -> Policy:
@@ -185,8 +195,7 @@ def event_policy(session: Session, row: EventLayoutRecord) -> Policy:
 
 def find_event_layout(session: Session, organisation_id: str, event_id: str) -> EventLayoutRecord | None:
     """How an event uses a layout, or None."""
-    row = session.get(EventLayoutRecord, event_id)
-    return row if row is not None and row.organisation_id == organisation_id else None
+    return session.get(EventLayoutRecord, (organisation_id, event_id))
 
 
 def event_layout(session: Session, organisation_id: str, event_id: str) -> EventLayoutRecord:
@@ -204,10 +213,10 @@ def guests_moving(session: Session, organisation_id: str, event_id: str) -> bool
     return bool(session.execute(select(row.moving).where(*criteria)).scalar_one_or_none())
 
 
-def events_with_layout(session: Session) -> list[tuple[str, str]]:
-    """All events with a layout, as (organisation, event)."""
+def events_with_layout(session: Session) -> list[EventKey]:
+    """All events with a layout."""
     wanted = select(EventLayoutRecord.organisation_id, EventLayoutRecord.event_id).order_by(EventLayoutRecord.event_id)
-    return [(row.organisation_id, row.event_id) for row in session.execute(wanted)]
+    return [EventKey(*row) for row in session.execute(wanted)]
 
 
 def deltas(row: EventLayoutRecord) -> Deltas:

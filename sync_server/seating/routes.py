@@ -192,7 +192,7 @@ def change_policy(json_data: schemas.ChangePolicy) -> schemas.PolicyView:
 
 
 def _view(session: Session, row: LayoutRecord) -> schemas.LayoutView:
-    return schemas.LayoutView.of(row, queries.zones(session, row.id))
+    return schemas.LayoutView.of(row, queries.zones(session, row.organisation_id, row.id))
 
 
 def _json(session: Session, row: LayoutRecord) -> dict[str, Any]:

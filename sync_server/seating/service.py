@@ -47,7 +47,7 @@ def add_version(
     """Create the next version of a layout as a draft; events keep the version they chose."""
     present = queries.layout(session, organisation_id, layout_id, venue_id=venue_id)
     venues.venue(session, organisation_id, venue_id, lock=True)  # concurrent versions must not get the same number
-    version = queries.newest_version(session, present.family_id) + 1
+    version = queries.newest_version(session, present.organisation_id, present.family_id) + 1
     id = uuid7(context.now, context.entropy)
     return _add(
         session, organisation_id, venue_id, prepared, context, id=id, family_id=present.family_id, version=version
@@ -135,7 +135,7 @@ def archive(
 ) -> LayoutRecord:
     """Archive a version, so that no further event can choose it; Conflict while an event that is not over uses it."""
     row = queries.layout(session, organisation_id, layout_id, venue_id=venue_id, lock=True)
-    for event_id in queries.events_using(session, row.id):
+    for event_id in queries.events_using(session, organisation_id, row.id):
         event = events.event(session, organisation_id, event_id)
         if EventStatus(event.status) not in CLOSED_STATUSES:
             raise Conflict(f"{event.name} uses this version and is not over yet.", code="layout_in_use")

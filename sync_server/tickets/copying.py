@@ -24,7 +24,9 @@ _COPIED: Final = tuple(
 def copy_types(session: Session, copied: EventCopied) -> None:
     """Copy the ticket types under the same numbers, with their times shifted like the event's."""
     now = copied.context.now
-    ticket_types = [_copy(source, copied, now) for source in queries.ticket_types(session, copied.source_id)]
+    ticket_types = [
+        _copy(source, copied, now) for source in queries.ticket_types(session, copied.organisation_id, copied.source_id)
+    ]
     session.add_all(ticket_types)
     session.flush()
     rows = [TicketTypeRow(row.number, row.name, row.check_words) for row in ticket_types]

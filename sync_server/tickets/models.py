@@ -2,22 +2,12 @@
 
 from __future__ import annotations
 
-from sqlalchemy import (
-    BigInteger,
-    CheckConstraint,
-    ForeignKey,
-    ForeignKeyConstraint,
-    Index,
-    LargeBinary,
-    SmallInteger,
-    String,
-    text,
-)
+from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, Index, LargeBinary, SmallInteger, String, text
 from sqlalchemy import UniqueConstraint as Unique
 from sqlalchemy.orm import Mapped, mapped_column
 
 from shared.clock import Millis
-from sync_server.plumbing.sql.tables import Base, DayBits, Unsigned64
+from sync_server.plumbing.sql.tables import Base, DayBits, Unsigned64, Uuid, references
 
 
 class TicketKeyRecord(Base):
@@ -25,7 +15,7 @@ class TicketKeyRecord(Base):
 
     __tablename__ = "ticket_keys"
 
-    organisation_id: Mapped[str] = mapped_column(ForeignKey("organisations.id"), primary_key=True)
+    organisation_id: Mapped[Uuid] = mapped_column(ForeignKey("organisations.id"), primary_key=True)
     id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)  # counted within the organisation
     public: Mapped[bytes] = mapped_column(LargeBinary(32))
     sealed: Mapped[bytes] = mapped_column(LargeBinary(80))
@@ -41,9 +31,9 @@ class TicketTypeRecord(Base):
 
     __tablename__ = "ticket_types"
 
-    event_id: Mapped[str] = mapped_column(ForeignKey("events.id"), primary_key=True)
+    organisation_id: Mapped[Uuid] = mapped_column(primary_key=True)
+    event_id: Mapped[Uuid] = mapped_column(primary_key=True)
     number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
-    organisation_id: Mapped[str] = mapped_column(String(36))
     name: Mapped[str] = mapped_column(String(100))
     description: Mapped[str] = mapped_column(String(1000), default="")
     price_cents: Mapped[int]
@@ -64,7 +54,8 @@ class TicketTypeRecord(Base):
     updated_at: Mapped[Millis] = mapped_column(BigInteger)
 
     __table_args__ = (
-        Unique("event_id", "name"),
+        references("events", "event_id"),
+        Unique("organisation_id", "event_id", "name"),
         CheckConstraint("price_cents >= 0", name="price_not_negative"),
         CheckConstraint("issued BETWEEN 0 AND quantity", name="within_quantity"),
     )
@@ -83,9 +74,9 @@ class TicketRecord(Base):
 
     __tablename__ = "tickets"
 
+    organisation_id: Mapped[Uuid] = mapped_column(primary_key=True)
     id: Mapped[int] = mapped_column(Unsigned64, primary_key=True, autoincrement=False)
-    organisation_id: Mapped[str] = mapped_column(String(36))
-    event_id: Mapped[str] = mapped_column(ForeignKey("events.id"))
+    event_id: Mapped[Uuid]
     event_number: Mapped[int] = mapped_column(BigInteger)
     sequence: Mapped[int]
     number: Mapped[str] = mapped_column(String(24))
@@ -122,12 +113,14 @@ class TicketRecord(Base):
     updated_at: Mapped[Millis] = mapped_column(BigInteger)
 
     __table_args__ = (
-        ForeignKeyConstraint(["organisation_id", "key_id"], ["ticket_keys.organisation_id", "ticket_keys.id"]),
-        Unique("event_id", "sequence"),
-        Unique("event_id", "confirmation_code"),
+        references("events", "event_id"),
+        references("ticket_keys", "key_id"),
+        Unique("organisation_id", "event_id", "sequence"),
+        Unique("organisation_id", "event_id", "confirmation_code"),
         # The last guard: no two valid tickets share a seat, even if the code has a bug.
         Index(
             "uq_tickets_seat",
+            "organisation_id",
             "event_id",
             "seat_key",
             unique=True,
@@ -151,12 +144,10 @@ class TicketIssueRecord(Base):
 
     __tablename__ = "ticket_issues"
 
-    ticket_id: Mapped[int] = mapped_column(Unsigned64, ForeignKey("tickets.id"), primary_key=True, autoincrement=False)
+    organisation_id: Mapped[Uuid] = mapped_column(primary_key=True)
+    ticket_id: Mapped[int] = mapped_column(Unsigned64, primary_key=True, autoincrement=False)
     issue: Mapped[int] = mapped_column(SmallInteger, primary_key=True, autoincrement=False)
-    organisation_id: Mapped[str] = mapped_column(String(36))
     key_id: Mapped[int]
     claims: Mapped[bytes] = mapped_column(LargeBinary)
 
-    __table_args__ = (
-        ForeignKeyConstraint(["organisation_id", "key_id"], ["ticket_keys.organisation_id", "ticket_keys.id"]),
-    )
+    __table_args__ = (references("tickets", "ticket_id"), references("ticket_keys", "key_id"))

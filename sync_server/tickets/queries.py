@@ -9,7 +9,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from shared.errors import InvalidRequest, NotFound
-from shared.snapshot import MembershipState, TicketRow, TicketState
+from shared.snapshot import MembershipState, TicketRow, TicketState, TicketTypeRow
 from shared.tickets import Entitlement, TicketFlags
 from sync_server.plumbing.api.pagination import Page, decode_cursor, paginate
 from sync_server.plumbing.sql.bulk import among
@@ -43,7 +43,7 @@ def internal_id(public: str) -> int:
 def ticket(session: Session, organisation_id: str, ticket_id: int, *, lock: bool = False) -> TicketRecord:
     """That ticket of this organisation, or NotFound."""
     statement = select(TicketRecord).where(
-        TicketRecord.id == ticket_id, TicketRecord.organisation_id == organisation_id
+        TicketRecord.organisation_id == organisation_id, TicketRecord.id == ticket_id
     )
     if lock:
         statement = statement.with_for_update(key_share=True).execution_options(populate_existing=True)
@@ -70,10 +70,12 @@ def joined_ticket(session: Session, organisation_id: str, event_id: str, public:
 
 
 def tickets(
-    session: Session, event_id: str, filters: TicketFilter, *, limit: int, after: str | None
+    session: Session, organisation_id: str, event_id: str, filters: TicketFilter, *, limit: int, after: str | None
 ) -> Page[TicketRecord]:
-    """A page of an event's tickets in order of issue; the caller has checked the organisation."""
-    statement = select(TicketRecord).where(TicketRecord.event_id == event_id)
+    """A page of an event's tickets in order of issue."""
+    statement = select(TicketRecord).where(
+        TicketRecord.organisation_id == organisation_id, TicketRecord.event_id == event_id
+    )
     for column, value in (
         (TicketRecord.ticket_type, filters.ticket_type),
         (TicketRecord.state, filters.state),
@@ -103,28 +105,40 @@ class SeatedTicket:
     member: bool
 
 
-def seated_tickets(session: Session, event_id: str) -> Iterator[SeatedTicket]:
+def seated_tickets(session: Session, organisation_id: str, event_id: str) -> Iterator[SeatedTicket]:
     """An event's uncancelled tickets on seats of its layout, in order of issue."""
     row = TicketRecord
     columns = row.id, row.sequence, row.seat, row.issue, row.state, row.group_id, row.flags, row.ticket_type
     member = row.membership_state != MembershipState.NONE
-    conditions = row.event_id == event_id, row.seat != 0, row.state != TicketState.CANCELLED
+    conditions = (
+        row.organisation_id == organisation_id,
+        row.event_id == event_id,
+        row.seat != 0,
+        row.state != TicketState.CANCELLED,
+    )
     statement = select(*columns, member).where(*conditions).order_by(row.sequence)
     for found in session.execute(statement, execution_options={"yield_per": 1_000}):
         yield SeatedTicket(*found)
 
 
-def numbers(session: Session, ticket_ids: Collection[int]) -> dict[int, str]:
-    """The printed numbers of these tickets; the caller has checked the organisation."""
+def numbers(session: Session, organisation_id: str, ticket_ids: Collection[int]) -> dict[int, str]:
+    """The printed numbers of these tickets."""
     rows = session.execute(
-        select(TicketRecord.id, TicketRecord.number).where(among(session, TicketRecord.id, ticket_ids))
+        select(TicketRecord.id, TicketRecord.number).where(
+            TicketRecord.organisation_id == organisation_id, among(session, TicketRecord.id, ticket_ids)
+        )
     )
     return {row.id: row.number for row in rows}
 
 
-def count_seatless(session: Session, event_id: str) -> dict[int, int]:
+def count_seatless(session: Session, organisation_id: str, event_id: str) -> dict[int, int]:
     """The number of uncancelled tickets without a seat, by zone of the event."""
-    conditions = TicketRecord.event_id == event_id, TicketRecord.seat == 0, TicketRecord.state != TicketState.CANCELLED
+    conditions = (
+        TicketRecord.organisation_id == organisation_id,
+        TicketRecord.event_id == event_id,
+        TicketRecord.seat == 0,
+        TicketRecord.state != TicketState.CANCELLED,
+    )
     counted = select(TicketRecord.zone, func.count().label("n")).where(*conditions).group_by(TicketRecord.zone)
     return {row.zone: row.n for row in session.execute(counted)}
 
@@ -140,9 +154,10 @@ def days_of_membership(
     return list(session.execute(select(row.valid_days).where(*conditions, *needs_membership, valid)).scalars())
 
 
-def seats_taken(session: Session, event_id: str, keys: Sequence[str]) -> list[str]:
+def seats_taken(session: Session, organisation_id: str, event_id: str, keys: Sequence[str]) -> list[str]:
     """Those of the seat keys that belong to an uncancelled ticket."""
     taken = (
+        TicketRecord.organisation_id == organisation_id,
         TicketRecord.event_id == event_id,
         TicketRecord.seat_key.in_(keys),
         TicketRecord.state != TicketState.CANCELLED,
@@ -150,23 +165,29 @@ def seats_taken(session: Session, event_id: str, keys: Sequence[str]) -> list[st
     return list(session.execute(select(TicketRecord.seat_key).where(*taken)).scalars())  # type: ignore[arg-type]
 
 
-def codes_taken(session: Session, event_id: str, codes: Sequence[str]) -> set[str]:
+def codes_taken(session: Session, organisation_id: str, event_id: str, codes: Sequence[str]) -> set[str]:
     """Those of the confirmation codes that the event already uses."""
-    conditions = TicketRecord.event_id == event_id, TicketRecord.confirmation_code.in_(codes)
+    conditions = (
+        TicketRecord.organisation_id == organisation_id,
+        TicketRecord.event_id == event_id,
+        TicketRecord.confirmation_code.in_(codes),
+    )
     return set(session.execute(select(TicketRecord.confirmation_code).where(*conditions)).scalars())
 
 
-def ticket_type(session: Session, event_id: str, number: int) -> TicketTypeRecord:
-    """One ticket type of an event, or NotFound; the caller has checked the organisation."""
-    row = session.get(TicketTypeRecord, (event_id, number))
+def ticket_type(session: Session, organisation_id: str, event_id: str, number: int) -> TicketTypeRecord:
+    """One ticket type of an event, or NotFound."""
+    row = session.get(TicketTypeRecord, (organisation_id, event_id, number))
     if row is None:
         raise NotFound(f"The event has no ticket type {number}.", code="ticket_type_not_found")
     return row
 
 
-def ticket_types(session: Session, event_id: str) -> Sequence[TicketTypeRecord]:
-    """The ticket types of an event; the caller has checked the organisation."""
-    statement = select(TicketTypeRecord).where(TicketTypeRecord.event_id == event_id)
+def ticket_types(session: Session, organisation_id: str, event_id: str) -> Sequence[TicketTypeRecord]:
+    """The ticket types of an event."""
+    statement = select(TicketTypeRecord).where(
+        TicketTypeRecord.organisation_id == organisation_id, TicketTypeRecord.event_id == event_id
+    )
     return session.execute(statement.order_by(TicketTypeRecord.number)).scalars().all()
 
 
@@ -176,16 +197,20 @@ def count_types(session: Session, organisation_id: str, event_id: str) -> int:
     return session.execute(select(func.count()).where(*here)).scalar_one()
 
 
-def planned_quantity(session: Session, event_id: str) -> int:
+def planned_quantity(session: Session, organisation_id: str, event_id: str) -> int:
     """The total quantity of an event's ticket types."""
-    total = select(func.coalesce(func.sum(TicketTypeRecord.quantity), 0)).where(TicketTypeRecord.event_id == event_id)
+    total = select(func.coalesce(func.sum(TicketTypeRecord.quantity), 0)).where(
+        TicketTypeRecord.organisation_id == organisation_id, TicketTypeRecord.event_id == event_id
+    )
     return int(session.execute(total).scalar_one())
 
 
-def counts(session: Session, event_id: str) -> dict[str, int]:
+def counts(session: Session, organisation_id: str, event_id: str) -> dict[str, int]:
     """The number of an event's tickets by state."""
     states = (
-        select(TicketRecord.state, func.count()).where(TicketRecord.event_id == event_id).group_by(TicketRecord.state)
+        select(TicketRecord.state, func.count())
+        .where(TicketRecord.organisation_id == organisation_id, TicketRecord.event_id == event_id)
+        .group_by(TicketRecord.state)
     )
     return {TicketState(state).name.lower(): count for state, count in session.execute(states)}
 
@@ -215,3 +240,8 @@ def ticket_row(row: TicketRecord, *, name_checks: bool) -> TicketRow:
         name=row.holder_name if name_checks else "",
         notes=row.notes,
     )
+
+
+def type_row(row: TicketTypeRecord) -> TicketTypeRow:
+    """The snapshot row of a ticket type."""
+    return TicketTypeRow(row.number, row.name, row.check_words)

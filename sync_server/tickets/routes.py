@@ -51,7 +51,7 @@ def ticket_types(event_id: str) -> schemas.TicketTypesView:
     """List the ticket types of an event."""
     with parts().database.reading() as session:
         events.event(session, organisation(), event_id)
-        found = queries.ticket_types(session, event_id)
+        found = queries.ticket_types(session, organisation(), event_id)
     return schemas.TicketTypesView(items=[schemas.TicketTypeView.of(row) for row in found])
 
 
@@ -105,7 +105,9 @@ def tickets(event_id: str, query_data: schemas.TicketsQuery) -> schemas.TicketsV
     filters = queries.TicketFilter(query_data.ticket_type, state, query_data.number, query_data.confirmation_code)
     with parts().database.reading() as session:
         events.event(session, organisation(), event_id)
-        page = queries.tickets(session, event_id, filters, limit=query_data.limit, after=query_data.after)
+        page = queries.tickets(
+            session, organisation(), event_id, filters, limit=query_data.limit, after=query_data.after
+        )
     return schemas.TicketsView(items=[schemas.TicketView.of(row) for row in page.items], next=page.next)
 
 
@@ -141,7 +143,9 @@ def all_codes(event_id: str, query_data: schemas.CodesQuery) -> Response:
     filters = queries.TicketFilter(query_data.ticket_type, TicketState.VALID)
     with parts().database.reading() as session:
         events.event(session, organisation(), event_id)
-        page = queries.tickets(session, event_id, filters, limit=query_data.limit, after=query_data.after)
+        page = queries.tickets(
+            session, organisation(), event_id, filters, limit=query_data.limit, after=query_data.after
+        )
         texts = codes.code_texts(session, page.items, parts().sealer)
     view = schemas.CodesView(items=[_code_view(*pair) for pair in zip(page.items, texts, strict=True)], next=page.next)
     response = Response(view.model_dump_json(), content_type="application/json")

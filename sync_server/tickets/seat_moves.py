@@ -28,13 +28,13 @@ class NewSeat:
     flags: int
 
 
-def begin_moves(session: Session, event_id: str, replaced: Collection[int]) -> None:
+def begin_moves(session: Session, organisation_id: str, event_id: str, replaced: Collection[int]) -> None:
     """Release the seat keys of all seated tickets of an event, until `apply_moves` or `finish_moves`.
 
     Tickets may swap seats, so no key is assigned before all are released. The tickets in `replaced` will get new codes;
     Conflict if one of them has no issue numbers left, so that a move never fails half-way.
     """
-    seated = TicketRecord.event_id == event_id, TicketRecord.seat != 0
+    seated = TicketRecord.organisation_id == organisation_id, TicketRecord.event_id == event_id, TicketRecord.seat != 0
     exhausted = session.execute(
         select(TicketRecord.id).where(*seated, TicketRecord.issue >= rules.MAX_ISSUES)
     ).scalars()
@@ -44,9 +44,13 @@ def begin_moves(session: Session, event_id: str, replaced: Collection[int]) -> N
     session.execute(statement.execution_options(synchronize_session=False))
 
 
-def finish_moves(session: Session, event_id: str) -> None:
+def finish_moves(session: Session, organisation_id: str, event_id: str) -> None:
     """Restore the seat keys of tickets that did not move."""
-    unmoved = TicketRecord.event_id == event_id, TicketRecord.seat_key.startswith(rules.MOVING_PREFIX)
+    unmoved = (
+        TicketRecord.organisation_id == organisation_id,
+        TicketRecord.event_id == event_id,
+        TicketRecord.seat_key.startswith(rules.MOVING_PREFIX),
+    )
     statement = (
         update(TicketRecord)
         .where(*unmoved)
@@ -64,7 +68,11 @@ def apply_moves(
     """
     event = events.details(session, organisation_id, event_id)
     key_id = signing_keys.signing_key(session, organisation_id, context.now).id
-    conditions = TicketRecord.event_id == event_id, among(session, TicketRecord.id, sorted(seats))
+    conditions = (
+        TicketRecord.organisation_id == organisation_id,
+        TicketRecord.event_id == event_id,
+        among(session, TicketRecord.id, sorted(seats)),
+    )
     rows = session.execute(select(TicketRecord).where(*conditions).execution_options(populate_existing=True)).scalars()
     moved = [_move(session, row, seats[row.id], key_id, context) for row in rows]
     session.flush()

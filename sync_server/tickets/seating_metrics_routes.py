@@ -54,5 +54,5 @@ def metrics(event_id: str) -> FiguresView:
     with event_seatings().current(organisation(), event_id, parts().clock()) as seating:
         figures = seating_figures(seating)
     with parts().database.reading() as session:
-        figures += hold_figures(outcomes(session, event_id))
+        figures += hold_figures(outcomes(session, organisation(), event_id))
     return FiguresView(items=[FigureView.of(figure) for figure in figures])

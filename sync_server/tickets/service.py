@@ -66,8 +66,8 @@ def cancel(
     event_layouts.require_not_moving(session, organisation_id, event_id)
     transition = _Transition(TicketState.CANCELLED, "ticket_cancelled", reason)
     row = _change_state(session, organisation_id, ticket_id, transition, context)
-    event_service.release_capacity(session, row.event_id)
-    type_service.release_quantity(session, row.event_id, row.ticket_type)
+    event_service.release_capacity(session, row.organisation_id, row.event_id)
+    type_service.release_quantity(session, organisation_id, row.event_id, row.ticket_type)
     inventory_updates.release_inventory(session, row, context.now)
     return row
 
@@ -129,8 +129,8 @@ def reissue_signed_by(
     statement = (
         select(TicketRecord.id)
         .where(
-            TicketRecord.key_id == key_id,
             TicketRecord.organisation_id == organisation_id,
+            TicketRecord.key_id == key_id,
             TicketRecord.state != TicketState.CANCELLED,
         )
         .limit(limit)
@@ -146,22 +146,34 @@ def shift_times(
 ) -> None:
     """Shift the times of ticket types and tickets with the event; gates go by their rows, not by the printed codes."""
     seconds, event = distance_ms // 1000, events.details(session, organisation_id, event_id)
-    for ticket_type in session.execute(select(TicketTypeRecord).where(TicketTypeRecord.event_id == event_id)).scalars():
+    for ticket_type in session.execute(
+        select(TicketTypeRecord).where(
+            TicketTypeRecord.organisation_id == organisation_id, TicketTypeRecord.event_id == event_id
+        )
+    ).scalars():
         _shift(ticket_type, seconds)
         ticket_type.sale_start_at = (
             None if ticket_type.sale_start_at is None else ticket_type.sale_start_at + distance_ms
         )
         ticket_type.sale_end_at = None if ticket_type.sale_end_at is None else ticket_type.sale_end_at + distance_ms
     timed = (TicketRecord.not_before != 0) | (TicketRecord.not_after != 0)
-    for row in session.execute(select(TicketRecord).where(TicketRecord.event_id == event_id, timed)).scalars():
+    for row in session.execute(
+        select(TicketRecord).where(
+            TicketRecord.organisation_id == organisation_id, TicketRecord.event_id == event_id, timed
+        )
+    ).scalars():
         _shift(row, seconds)
         row.updated_at = context.now
         _put_row(session, row, name_checks=event.name_checks)
 
 
-def update_holder_names(session: Session, event_id: str, *, name_checks: bool) -> None:
+def update_holder_names(session: Session, organisation_id: str, event_id: str, *, name_checks: bool) -> None:
     """Add the holders' names to the snapshot rows, or remove them, when the event's name checks change."""
-    named = TicketRecord.event_id == event_id, TicketRecord.holder_name != ""
+    named = (
+        TicketRecord.organisation_id == organisation_id,
+        TicketRecord.event_id == event_id,
+        TicketRecord.holder_name != "",
+    )
     for row in session.execute(select(TicketRecord).where(*named)).scalars():
         _put_row(session, row, name_checks=name_checks)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from sqlalchemy import update
+from sqlalchemy import ColumnElement, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
@@ -33,7 +33,7 @@ def create_type(
     given = dict(fields)
     given["valid_days"] = rules.days_bitmap(given["valid_days"], details.days)
     given["currency"] = given["currency"] or accounts.organisation(session, organisation_id).currency
-    number = max((row.number for row in queries.ticket_types(session, event_id)), default=0) + 1
+    number = max((row.number for row in queries.ticket_types(session, organisation_id, event_id)), default=0) + 1
     row = TicketTypeRecord(
         **_to_columns(given),
         event_id=event_id,
@@ -45,7 +45,7 @@ def create_type(
     _check(session, row, details)
     session.add(row)
     _flush_or_conflict(session)
-    _check_capacity(session, effective_capacity(event.capacity, event.venue_capacity), event_id)
+    _check_capacity(session, event)
     after = {"name": row.name, "price_cents": row.price_cents}
     _record(session, row, "ticket_type.created", context, before=None, after=after)
     return row
@@ -63,7 +63,7 @@ def change_type(
     """Change a ticket type; tickets already issued keep what they were issued with."""
     event = events.event(session, organisation_id, event_id, lock=True)
     details = events.details(session, organisation_id, event_id)
-    row = queries.ticket_type(session, event_id, number)
+    row = queries.ticket_type(session, organisation_id, event_id, number)
     given = dict(changes)
     if "valid_days" in given:
         given["valid_days"] = rules.days_bitmap(given["valid_days"], details.days)
@@ -74,14 +74,14 @@ def change_type(
     row.updated_at = context.now
     _check(session, row, details)
     _flush_or_conflict(session)
-    _check_capacity(session, effective_capacity(event.capacity, event.venue_capacity), event_id)
+    _check_capacity(session, event)
     _record(session, row, "ticket_type.changed", context, before=before, after=dict(changes))
     return row
 
 
 def reserve_quantity(session: Session, row: TicketTypeRecord, count: int) -> None:
     """Count issued tickets of a type in one conditional update; Conflict if there are not enough left."""
-    row_key = TicketTypeRecord.event_id == row.event_id, TicketTypeRecord.number == row.number
+    row_key = _key(row.organisation_id, row.event_id, row.number)
     enough_left = TicketTypeRecord.issued + count <= TicketTypeRecord.quantity
     statement = update(TicketTypeRecord).where(*row_key, enough_left).values(issued=TicketTypeRecord.issued + count)
     updated = session.execute(statement.returning(TicketTypeRecord.issued).execution_options(synchronize_session=False))
@@ -89,11 +89,16 @@ def reserve_quantity(session: Session, row: TicketTypeRecord, count: int) -> Non
         raise Conflict(f"There are fewer than {count} tickets left of “{row.name}”.", code="insufficient_inventory")
 
 
-def release_quantity(session: Session, event_id: str, number: int) -> None:
+def release_quantity(session: Session, organisation_id: str, event_id: str, number: int) -> None:
     """Take one cancelled ticket off the count."""
-    row_key = TicketTypeRecord.event_id == event_id, TicketTypeRecord.number == number
+    row_key = _key(organisation_id, event_id, number)
     statement = update(TicketTypeRecord).where(*row_key).values(issued=TicketTypeRecord.issued - 1)
     session.execute(statement.execution_options(synchronize_session=False))
+
+
+def _key(organisation_id: str, event_id: str, number: int) -> tuple[ColumnElement[bool], ...]:
+    row = TicketTypeRecord
+    return row.organisation_id == organisation_id, row.event_id == event_id, row.number == number
 
 
 def _to_columns(fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -112,7 +117,7 @@ def _to_columns(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 def _check(session: Session, row: TicketTypeRecord, details: events.EventDetails) -> None:
     if row.zone:
-        events.zone(session, details.id, row.zone)
+        events.zone(session, details.organisation_id, details.id, row.zone)
     row.entry_limit = rules.check_limit(Entitlement(row.entitlement), row.entry_limit)
     rules.check_window("not_after_at", row.not_before, row.not_after)
     rules.check_window("sale_end_at", row.sale_start_at, row.sale_end_at)
@@ -120,8 +125,9 @@ def _check(session: Session, row: TicketTypeRecord, details: events.EventDetails
         raise Conflict(f"{row.issued} tickets of this type have already been issued.", code="quantity_below_issued")
 
 
-def _check_capacity(session: Session, limit: int, event_id: str) -> None:
-    planned = queries.planned_quantity(session, event_id)
+def _check_capacity(session: Session, event: events.Event) -> None:
+    limit = effective_capacity(event.capacity, event.venue_capacity)
+    planned = queries.planned_quantity(session, event.organisation_id, event.id)
     if limit and planned > limit:
         raise Conflict(
             f"All ticket types together have {planned} tickets, but the capacity of the event is {limit}.",

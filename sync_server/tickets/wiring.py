@@ -44,4 +44,4 @@ def _shift_times(session: Session, event: EventTimesMoved) -> None:
 
 
 def _publish_names(session: Session, event: NameChecksChanged) -> None:
-    service.update_holder_names(session, event.event_id, name_checks=event.name_checks)
+    service.update_holder_names(session, event.organisation_id, event.event_id, name_checks=event.name_checks)

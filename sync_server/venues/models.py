@@ -4,22 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import (
-    JSON,
-    BigInteger,
-    CheckConstraint,
-    Float,
-    ForeignKey,
-    Index,
-    String,
-    Text,
-    UniqueConstraint,
-    text,
-)
+from sqlalchemy import JSON, BigInteger, CheckConstraint, Float, ForeignKey, Index, String, Text, UniqueConstraint, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from shared.clock import Millis
-from sync_server.plumbing.sql.tables import Base
+from sync_server.plumbing.sql.tables import Base, Uuid, references
 
 
 class VenueRecord(Base):
@@ -27,8 +16,8 @@ class VenueRecord(Base):
 
     __tablename__ = "venues"
 
-    id: Mapped[str] = mapped_column(String(36), primary_key=True)
-    organisation_id: Mapped[str] = mapped_column(ForeignKey("organisations.id"))
+    organisation_id: Mapped[Uuid] = mapped_column(ForeignKey("organisations.id"), primary_key=True)
+    id: Mapped[Uuid] = mapped_column(primary_key=True)
     slug: Mapped[str] = mapped_column(String(60))
     name: Mapped[str] = mapped_column(String(100))
     timezone: Mapped[str] = mapped_column(String(64))
@@ -52,7 +41,6 @@ class VenueRecord(Base):
         CheckConstraint(
             "longitude BETWEEN -180 AND 180 AND (latitude IS NULL) = (longitude IS NULL)", name="longitude_on_earth"
         ),
-        Index("ix_venues_organisation_id_id", "organisation_id", "id"),
         Index("ix_venues_organisation_id_city_norm", "organisation_id", "city_norm", "id"),
         Index("ix_venues_organisation_id_timezone", "organisation_id", "timezone", "id"),
     )
@@ -63,9 +51,9 @@ class GateRecord(Base):
 
     __tablename__ = "gates"
 
-    venue_id: Mapped[str] = mapped_column(ForeignKey("venues.id"), primary_key=True)
+    organisation_id: Mapped[Uuid] = mapped_column(primary_key=True)
+    venue_id: Mapped[Uuid] = mapped_column(primary_key=True)
     number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
-    organisation_id: Mapped[str] = mapped_column(String(36), index=True)
     code: Mapped[str] = mapped_column(String(20))
     name: Mapped[str] = mapped_column(String(100))
     status: Mapped[str] = mapped_column(String(10), default="open")
@@ -75,4 +63,4 @@ class GateRecord(Base):
     created_at: Mapped[Millis] = mapped_column(BigInteger)
     updated_at: Mapped[Millis] = mapped_column(BigInteger)
 
-    __table_args__ = (UniqueConstraint("venue_id", "code"),)
+    __table_args__ = (references("venues", "venue_id"), UniqueConstraint("organisation_id", "venue_id", "code"))

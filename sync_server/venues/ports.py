@@ -10,7 +10,8 @@ from sqlalchemy.orm import Session
 
 @dataclass(frozen=True, slots=True)
 class VenuePorts:
-    """Functions of the venue's id."""
+    """Functions of the organisation and the venue's id."""
 
-    uses: Mapping[str, Callable[[Session, str], int]]  # how many there are, by a name that people read
-    layout_capacities: Callable[[Session, str], Mapping[str, int]]  # of each layout that events can choose, by name
+    uses: Mapping[str, Callable[[Session, str, str], int]]  # how many there are, by a name that people read
+    layout_capacities: Callable[[Session, str, str], Mapping[str, int]]
+    """Of each layout that events can choose, by name."""

@@ -20,7 +20,7 @@ Venue = VenueRecord
 
 def venue(session: Session, organisation_id: str, venue_id: str, *, lock: bool = False) -> VenueRecord:
     """That venue of this organisation, or NotFound."""
-    statement = select(VenueRecord).where(VenueRecord.id == venue_id, VenueRecord.organisation_id == organisation_id)
+    statement = select(VenueRecord).where(VenueRecord.organisation_id == organisation_id, VenueRecord.id == venue_id)
     row = session.execute(statement.with_for_update(key_share=True) if lock else statement).scalar_one_or_none()
     if row is None:
         raise NotFound("There is no such venue.", code="venue_not_found")
@@ -62,25 +62,28 @@ def slug_taken(session: Session, organisation_id: str, slug: str) -> bool:
     return session.execute(taken).first() is not None
 
 
-def gates(session: Session, venue_id: str, *, status: str | None = None) -> Sequence[GateRecord]:
-    """The gates of a venue, optionally by status; the caller has checked its organisation."""
-    statement = select(GateRecord).where(GateRecord.venue_id == venue_id).order_by(GateRecord.number)
+def gates(session: Session, organisation_id: str, venue_id: str, *, status: str | None = None) -> Sequence[GateRecord]:
+    """The gates of a venue, optionally by status."""
+    here = GateRecord.organisation_id == organisation_id, GateRecord.venue_id == venue_id
+    statement = select(GateRecord).where(*here).order_by(GateRecord.number)
     return (
         session.execute(statement if status is None else statement.where(GateRecord.status == status)).scalars().all()
     )
 
 
-def gate(session: Session, venue_id: str, number: int) -> GateRecord:
-    """One gate of a venue, or NotFound; the caller has checked its organisation."""
-    row = session.get(GateRecord, (venue_id, number))
+def gate(session: Session, organisation_id: str, venue_id: str, number: int) -> GateRecord:
+    """One gate of a venue, or NotFound."""
+    row = session.get(GateRecord, (organisation_id, venue_id, number))
     if row is None:
         raise NotFound("There is no such gate.", code="gate_not_found")
     return row
 
 
-def gate_rows(session: Session, venue_id: str, served: Mapping[int, Sequence[int]]) -> list[GateRow]:
+def gate_rows(
+    session: Session, organisation_id: str, venue_id: str, served: Mapping[int, Sequence[int]]
+) -> list[GateRow]:
     """The snapshot rows of the gates, with the zones that each serves; without an entry in `served` it serves all."""
-    return [_gate_row(row, served.get(row.number, ())) for row in gates(session, venue_id)]
+    return [_gate_row(row, served.get(row.number, ())) for row in gates(session, organisation_id, venue_id)]
 
 
 def _gate_row(row: GateRecord, zones: Sequence[int]) -> GateRow:

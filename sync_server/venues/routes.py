@@ -51,7 +51,7 @@ def show(venue_id: str) -> schemas.VenueView:
     """Show a venue with its gates."""
     with parts().database.reading() as session:
         row = queries.venue(session, organisation(), venue_id)
-        return schemas.VenueView.of(row, queries.gates(session, venue_id))
+        return schemas.VenueView.of(row, queries.gates(session, organisation(), venue_id))
 
 
 @bp.patch("/<venue_id>")
@@ -63,7 +63,7 @@ def change(venue_id: str, json_data: schemas.ChangeVenue) -> schemas.VenueView:
     with parts().database.writing() as session:
         changes = json_data.changes()
         row = service.change_venue(session, organisation(), venue_id, changes, context())
-        return schemas.VenueView.of(row, queries.gates(session, venue_id))
+        return schemas.VenueView.of(row, queries.gates(session, organisation(), venue_id))
 
 
 @bp.post("/<venue_id>/archive")
@@ -85,7 +85,7 @@ def restore(venue_id: str) -> schemas.VenueView:
 def _change_archived(change: Callable[..., VenueRecord], venue_id: str) -> schemas.VenueView:
     with parts().database.writing() as session:
         row = change(session, organisation(), venue_id, context())
-        return schemas.VenueView.of(row, queries.gates(session, venue_id))
+        return schemas.VenueView.of(row, queries.gates(session, organisation(), venue_id))
 
 
 @bp.delete("/<venue_id>")
@@ -120,7 +120,7 @@ def gates(venue_id: str, query_data: schemas.GatesQuery) -> schemas.GatesView:
     """List the entrances of a venue, optionally only open or closed ones."""
     with parts().database.reading() as session:
         queries.venue(session, organisation(), venue_id)
-        rows = queries.gates(session, venue_id, status=query_data.status)
+        rows = queries.gates(session, organisation(), venue_id, status=query_data.status)
         return schemas.GatesView(items=[schemas.GateView.of(row) for row in rows])
 
 

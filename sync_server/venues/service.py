@@ -56,7 +56,9 @@ def change_venue(
     before = _change(row, values, context.now)
     _check_location(row)
     if values.get("max_capacity"):
-        rules.check_layouts_fit(row.max_capacity, ports_of(session, VenuePorts).layout_capacities(session, venue_id))
+        rules.check_layouts_fit(
+            row.max_capacity, ports_of(session, VenuePorts).layout_capacities(session, organisation_id, venue_id)
+        )
     _flush_or_conflict(session, "Your organisation already has a venue with that slug. Choose another.", "slug_taken")
     _record_venue(session, context, "venue_changed", row, before=before, after=values)
     return row
@@ -85,8 +87,10 @@ def restore_venue(session: Session, organisation_id: str, venue_id: str, context
 def delete_venue(session: Session, organisation_id: str, venue_id: str, context: ActionContext) -> None:
     """Delete a venue and its gates for good; Conflict `venue_in_use` if anything else belongs to it."""
     row = queries.venue(session, organisation_id, venue_id, lock=True)
-    rules.check_unused({what: count(session, venue_id) for what, count in ports_of(session, VenuePorts).uses.items()})
-    for gate in queries.gates(session, venue_id):
+    rules.check_unused(
+        {what: count(session, organisation_id, venue_id) for what, count in ports_of(session, VenuePorts).uses.items()}
+    )
+    for gate in queries.gates(session, organisation_id, venue_id):
         session.delete(gate)
     session.flush()
     session.delete(row)
@@ -99,7 +103,7 @@ def add_gate(
 ) -> GateRecord:
     """Add an entrance, also to the snapshots of the venue's events."""
     queries.venue(session, organisation_id, venue_id, lock=True)
-    number = max((gate.number for gate in queries.gates(session, venue_id)), default=0) + 1
+    number = max((gate.number for gate in queries.gates(session, organisation_id, venue_id)), default=0) + 1
     row = GateRecord(
         **{**fields, "name": fields.get("name") or fields["code"]},
         venue_id=venue_id,
@@ -111,7 +115,7 @@ def add_gate(
     session.add(row)
     _flush_or_conflict(session, f"This venue already has a gate {row.code!r}.", "gate_code_taken")
     _record_gate(session, context, "gate_created", row, after={"code": row.code, "name": row.name})
-    send(session, GatesChanged(venue_id))
+    send(session, GatesChanged(organisation_id, venue_id))
     return row
 
 
@@ -126,11 +130,11 @@ def change_gate(
 ) -> GateRecord:
     """Open, close or change an entrance; gates know within a second."""
     queries.venue(session, organisation_id, venue_id, lock=True)
-    row = queries.gate(session, venue_id, number)
+    row = queries.gate(session, organisation_id, venue_id, number)
     before = _change(row, changes, context.now)
     session.flush()
     _record_gate(session, context, "gate_changed", row, before=before, after=dict(changes))
-    send(session, GatesChanged(venue_id))
+    send(session, GatesChanged(organisation_id, venue_id))
     return row
 
 

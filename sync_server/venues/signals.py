@@ -11,4 +11,5 @@ from sync_server.plumbing.signals import Signal
 class GatesChanged(Signal):
     """A venue has another gate, or one of its gates has changed."""
 
+    organisation_id: str
     venue_id: str

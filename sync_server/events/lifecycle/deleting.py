@@ -66,7 +66,8 @@ def _deleted(session: Session, row: EventRecord, context: ActionContext, reason:
     try:
         with session.begin_nested():
             for table in (ZoneRecord, GateZonesRecord):
-                session.execute(delete(table).where(table.event_id == row.id))
+                here = table.organisation_id == row.organisation_id, table.event_id == row.id
+                session.execute(delete(table).where(*here))
             session.delete(row)
             session.flush()
     except IntegrityError:

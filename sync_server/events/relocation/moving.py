@@ -93,9 +93,9 @@ def _consequences(session: Session, row: EventRecord, venue: Venue, dependents: 
         "sold_or_held": dependents.taken,
         "layout_is_dropped": bool(dependents.uses.get("layouts")),
         "devices_choose_gates_anew": dependents.uses.get("devices", 0),
-        "zones": [zone.name for zone in queries.zones(session, row.id)],
-        "gates_that_go": [gate.code for gate in venues.gates(session, row.venue_id)],
-        "gates_that_come": [gate.code for gate in venues.gates(session, venue.id)],
+        "zones": [zone.name for zone in queries.zones(session, row.organisation_id, row.id)],
+        "gates_that_go": [gate.code for gate in venues.gates(session, row.organisation_id, row.venue_id)],
+        "gates_that_come": [gate.code for gate in venues.gates(session, row.organisation_id, venue.id)],
     }
 
 
@@ -134,7 +134,7 @@ def _consent_required(consequences: dict[str, Any], token: str, *, stale: bool, 
 
 def _apply(session: Session, move: _Move) -> None:
     row, context = move.row, move.context
-    old_gates = venues.gates(session, row.venue_id)
+    old_gates = venues.gates(session, row.organisation_id, row.venue_id)
     columns = venue_columns(move.venue)
     before = {name: getattr(row, name) for name in columns}
     for name, value in columns.items():
@@ -145,7 +145,8 @@ def _apply(session: Session, move: _Move) -> None:
     set_derived_columns(row)
     require_unique(session, row)
     flush_or_conflict(session)
-    session.execute(delete(GateZonesRecord).where(GateZonesRecord.event_id == row.id))  # these were for the old gates
+    here = GateZonesRecord.organisation_id == row.organisation_id, GateZonesRecord.event_id == row.id
+    session.execute(delete(GateZonesRecord).where(*here))  # these were for the old gates
     send(session, EventMoved(row.organisation_id, row.id, context))
     rows: list[AnyRow | Row] = [Row(RowKind.GATE, gate.number, None) for gate in old_gates]
     put_rows(session, row, [*rows, *own_rows(row), *queries.gate_rows(session, row)])

@@ -118,13 +118,13 @@ def _copy_zones(session: Session, source: EventRecord, row: EventRecord) -> None
             capacity=zone.capacity,
             membership_tier=zone.membership_tier,
         )
-        for zone in queries.zones(session, source.id)
+        for zone in queries.zones(session, source.organisation_id, source.id)
     ]
     session.add_all(zones)
     if source.venue_id == row.venue_id:
         session.add_all(
             GateZonesRecord(event_id=row.id, gate_number=gate, organisation_id=row.organisation_id, zones=served)
-            for gate, served in queries.zones_served(session, source.id).items()
+            for gate, served in queries.zones_served(session, source.organisation_id, source.id).items()
         )
     session.flush()
     put_rows(session, row, [*map(zone_row, zones), *queries.gate_rows(session, row)])

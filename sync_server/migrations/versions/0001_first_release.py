@@ -49,13 +49,13 @@ def upgrade() -> None:
     """Make every table."""
     op.create_table(
         "active_alerts",
+        sa.Column("organisation_id", sa.String(length=36), nullable=False),
         sa.Column("kind", sa.String(length=40), nullable=False),
         sa.Column("event_id", sa.String(length=36), nullable=False),
-        sa.Column("organisation_id", sa.String(length=36), nullable=False),
         sa.Column("venue_id", sa.String(length=36), nullable=False),
         sa.Column("since", sa.BigInteger(), nullable=False),
         sa.Column("count", sa.Integer(), nullable=False),
-        sa.PrimaryKeyConstraint("kind", "event_id", name=op.f("pk_active_alerts")),
+        sa.PrimaryKeyConstraint("organisation_id", "kind", "event_id", name=op.f("pk_active_alerts")),
     )
     op.create_table(
         "audit_chains",
@@ -130,12 +130,12 @@ def upgrade() -> None:
     op.create_index("ix_audit_personal_person", "audit_personal", ["person_kind", "person_id"], unique=False)
     op.create_table(
         "check_findings",
+        sa.Column("organisation_id", sa.String(length=36), nullable=False),
         sa.Column("place", sa.String(length=120), nullable=False),
         sa.Column("row", sa.String(length=200), nullable=False),
-        sa.Column("organisation_id", sa.String(length=36), nullable=False),
         sa.Column("points_to", sa.String(length=36), nullable=False),
         sa.Column("found_at", sa.BigInteger(), nullable=False),
-        sa.PrimaryKeyConstraint("place", "row", name=op.f("pk_check_findings")),
+        sa.PrimaryKeyConstraint("organisation_id", "place", "row", name=op.f("pk_check_findings")),
     )
     op.create_table(
         "check_runs",
@@ -175,11 +175,11 @@ def upgrade() -> None:
     op.create_index("ix_event_revisions_at", "event_revisions", ["organisation_id", "event_id", "at"], unique=False)
     op.create_table(
         "hold_counters",
-        sa.Column("bearer_id", sa.String(length=36), nullable=False),
         sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("bearer_id", sa.String(length=36), nullable=False),
         sa.Column("version", sa.Integer(), nullable=False),
         sa.Column("updated_at", sa.BigInteger(), nullable=False),
-        sa.PrimaryKeyConstraint("bearer_id", name=op.f("pk_hold_counters")),
+        sa.PrimaryKeyConstraint("organisation_id", "bearer_id", name=op.f("pk_hold_counters")),
     )
     op.create_index(op.f("ix_hold_counters_updated_at"), "hold_counters", ["updated_at"], unique=False)
     op.create_table(
@@ -268,10 +268,10 @@ def upgrade() -> None:
     op.create_index(op.f("ix_processed_messages_processed_at"), "processed_messages", ["processed_at"], unique=False)
     op.create_table(
         "sale_locks",
-        sa.Column("event_id", sa.String(length=36), nullable=False),
         sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("event_id", sa.String(length=36), nullable=False),
         sa.Column("version", sa.Integer(), nullable=False),
-        sa.PrimaryKeyConstraint("event_id", name=op.f("pk_sale_locks")),
+        sa.PrimaryKeyConstraint("organisation_id", "event_id", name=op.f("pk_sale_locks")),
     )
     op.create_table(
         "scan_conflicts",
@@ -417,33 +417,33 @@ def upgrade() -> None:
     )
     op.create_table(
         "seat_map_changes",
+        sa.Column("organisation_id", sa.String(length=36), nullable=False),
         sa.Column("event_id", sa.String(length=36), nullable=False),
         sa.Column("version", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("at", sa.BigInteger(), nullable=False),
         sa.Column("seats", sa.JSON(none_as_null=True), nullable=True),
-        sa.PrimaryKeyConstraint("event_id", "version", name=op.f("pk_seat_map_changes")),
+        sa.PrimaryKeyConstraint("organisation_id", "event_id", "version", name=op.f("pk_seat_map_changes")),
     )
     op.create_index("ix_seat_map_changes_at", "seat_map_changes", ["at"], unique=False)
     op.create_table(
         "seat_map_heads",
-        sa.Column("event_id", sa.String(length=36), nullable=False),
         sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("event_id", sa.String(length=36), nullable=False),
         sa.Column("version", sa.BigInteger(), nullable=False),
         sa.Column("oldest", sa.BigInteger(), nullable=False),
         sa.Column("changed_at", sa.BigInteger(), nullable=False),
-        sa.PrimaryKeyConstraint("event_id", name=op.f("pk_seat_map_heads")),
+        sa.PrimaryKeyConstraint("organisation_id", "event_id", name=op.f("pk_seat_map_heads")),
     )
     op.create_index(op.f("ix_seat_map_heads_changed_at"), "seat_map_heads", ["changed_at"], unique=False)
     op.create_table(
         "seating_figures",
+        sa.Column("organisation_id", sa.String(length=36), nullable=False),
         sa.Column("event_id", sa.String(length=36), nullable=False),
         sa.Column("name", sa.String(length=40), nullable=False),
-        sa.Column("organisation_id", sa.String(length=36), nullable=False),
         sa.Column("percent", sa.Float(), nullable=False),
         sa.Column("since", sa.BigInteger(), nullable=False),
-        sa.PrimaryKeyConstraint("event_id", "name", name=op.f("pk_seating_figures")),
+        sa.PrimaryKeyConstraint("organisation_id", "event_id", "name", name=op.f("pk_seating_figures")),
     )
-    op.create_index(op.f("ix_seating_figures_organisation_id"), "seating_figures", ["organisation_id"], unique=False)
     op.create_table(
         "server_identity",
         sa.Column("id", sa.Integer(), autoincrement=False, nullable=False),
@@ -501,8 +501,8 @@ def upgrade() -> None:
     )
     op.create_table(
         "api_tokens",
-        sa.Column("id", sa.String(length=36), nullable=False),
         sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("id", sa.String(length=36), nullable=False),
         sa.Column("name", sa.String(length=100), nullable=False),
         sa.Column("token_hash", sa.LargeBinary(length=32), nullable=False),
         sa.Column("scopes", sa.JSON(), nullable=False),
@@ -514,10 +514,9 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(
             ["organisation_id"], ["organisations.id"], name=op.f("fk_api_tokens_organisation_id_organisations")
         ),
-        sa.PrimaryKeyConstraint("id", name=op.f("pk_api_tokens")),
+        sa.PrimaryKeyConstraint("organisation_id", "id", name=op.f("pk_api_tokens")),
         sa.UniqueConstraint("token_hash", name=op.f("uq_api_tokens_token_hash")),
     )
-    op.create_index(op.f("ix_api_tokens_organisation_id"), "api_tokens", ["organisation_id"], unique=False)
     op.create_table(
         "devices",
         sa.Column("organisation_id", sa.String(length=36), nullable=False),
@@ -539,32 +538,30 @@ def upgrade() -> None:
     )
     op.create_table(
         "guests",
-        sa.Column("id", sa.String(length=36), nullable=False),
         sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("id", sa.String(length=36), nullable=False),
         sa.Column("origin", sa.String(length=32), nullable=True),
         sa.Column("created_at", sa.BigInteger(), nullable=False),
         sa.Column("ends_at", sa.BigInteger(), nullable=False),
         sa.ForeignKeyConstraint(
             ["organisation_id"], ["organisations.id"], name=op.f("fk_guests_organisation_id_organisations")
         ),
-        sa.PrimaryKeyConstraint("id", name=op.f("pk_guests")),
+        sa.PrimaryKeyConstraint("organisation_id", "id", name=op.f("pk_guests")),
     )
     op.create_index(op.f("ix_guests_ends_at"), "guests", ["ends_at"], unique=False)
-    op.create_index(op.f("ix_guests_organisation_id"), "guests", ["organisation_id"], unique=False)
     op.create_index("ix_guests_origin_created_at", "guests", ["origin", "created_at"], unique=False)
     op.create_table(
         "images",
-        sa.Column("id", sa.String(length=40), nullable=False),
         sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("id", sa.String(length=40), nullable=False),
         sa.Column("width", sa.Integer(), nullable=False),
         sa.Column("height", sa.Integer(), nullable=False),
         sa.Column("created_at", sa.BigInteger(), nullable=False),
         sa.ForeignKeyConstraint(
             ["organisation_id"], ["organisations.id"], name=op.f("fk_images_organisation_id_organisations")
         ),
-        sa.PrimaryKeyConstraint("id", name=op.f("pk_images")),
+        sa.PrimaryKeyConstraint("organisation_id", "id", name=op.f("pk_images")),
     )
-    op.create_index(op.f("ix_images_organisation_id"), "images", ["organisation_id"], unique=False)
     op.create_table(
         "memberships",
         sa.Column("organisation_id", sa.String(length=36), nullable=False),
@@ -591,7 +588,7 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(
             ["organisation_id", "message_id"],
             ["outbox.organisation_id", "outbox.message_id"],
-            name=op.f("fk_outbox_retries_organisation_id_outbox"),
+            name=op.f("fk_outbox_retries_organisation_id_message_id_outbox"),
             ondelete="CASCADE",
         ),
         sa.PrimaryKeyConstraint("organisation_id", "reader", "message_id", name=op.f("pk_outbox_retries")),
@@ -714,8 +711,8 @@ def upgrade() -> None:
     op.create_index("uq_trending_places_generation_number", "trending_places", ["generation", "number"], unique=True)
     op.create_table(
         "venues",
-        sa.Column("id", sa.String(length=36), nullable=False),
         sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("id", sa.String(length=36), nullable=False),
         sa.Column("slug", sa.String(length=60), nullable=False),
         sa.Column("name", sa.String(length=100), nullable=False),
         sa.Column("timezone", sa.String(length=64), nullable=False),
@@ -740,13 +737,12 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(
             ["organisation_id"], ["organisations.id"], name=op.f("fk_venues_organisation_id_organisations")
         ),
-        sa.PrimaryKeyConstraint("id", name=op.f("pk_venues")),
+        sa.PrimaryKeyConstraint("organisation_id", "id", name=op.f("pk_venues")),
         sa.UniqueConstraint("organisation_id", "slug", name=op.f("uq_venues_organisation_id_slug")),
     )
     op.create_index(
         "ix_venues_organisation_id_city_norm", "venues", ["organisation_id", "city_norm", "id"], unique=False
     )
-    op.create_index("ix_venues_organisation_id_id", "venues", ["organisation_id", "id"], unique=False)
     op.create_index("ix_venues_organisation_id_timezone", "venues", ["organisation_id", "timezone", "id"], unique=False)
     op.create_table(
         "device_assignments",
@@ -761,7 +757,7 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(
             ["organisation_id", "device_id"],
             ["devices.organisation_id", "devices.id"],
-            name=op.f("fk_device_assignments_organisation_id_devices"),
+            name=op.f("fk_device_assignments_organisation_id_device_id_devices"),
         ),
         sa.PrimaryKeyConstraint("organisation_id", "device_id", "event_id", name=op.f("pk_device_assignments")),
     )
@@ -781,7 +777,7 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(
             ["organisation_id", "device_id"],
             ["devices.organisation_id", "devices.id"],
-            name=op.f("fk_device_enrolment_codes_organisation_id_devices"),
+            name=op.f("fk_device_enrolment_codes_organisation_id_device_id_devices"),
         ),
         sa.PrimaryKeyConstraint("organisation_id", "code_id", name=op.f("pk_device_enrolment_codes")),
     )
@@ -804,7 +800,7 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(
             ["organisation_id", "device_id"],
             ["devices.organisation_id", "devices.id"],
-            name=op.f("fk_device_reports_organisation_id_devices"),
+            name=op.f("fk_device_reports_organisation_id_device_id_devices"),
         ),
         sa.PrimaryKeyConstraint("organisation_id", "device_id", name=op.f("pk_device_reports")),
     )
@@ -819,14 +815,14 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(
             ["organisation_id", "device_number"],
             ["devices.organisation_id", "devices.number"],
-            name=op.f("fk_device_request_counters_organisation_id_devices"),
+            name=op.f("fk_device_request_counters_organisation_id_device_number_devices"),
         ),
         sa.PrimaryKeyConstraint("organisation_id", "device_number", "channel", name=op.f("pk_device_request_counters")),
     )
     op.create_table(
         "events",
-        sa.Column("id", sa.String(length=36), nullable=False),
         sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("id", sa.String(length=36), nullable=False),
         sa.Column("venue_id", sa.String(length=36), nullable=False),
         sa.Column("number", sa.BigInteger(), nullable=False),
         sa.Column("code", sa.String(length=12), nullable=False),
@@ -883,29 +879,45 @@ def upgrade() -> None:
         sa.CheckConstraint("capacity = 0 OR tickets_issued <= capacity", name=op.f("ck_events_within_capacity")),
         sa.CheckConstraint("start_at < end_at", name=op.f("ck_events_ends_after_start")),
         sa.ForeignKeyConstraint(
-            ["organisation_id"], ["organisations.id"], name=op.f("fk_events_organisation_id_organisations")
+            ["organisation_id", "replaced_by_event_id"],
+            ["events.organisation_id", "events.id"],
+            name=op.f("fk_events_organisation_id_replaced_by_event_id_events"),
         ),
         sa.ForeignKeyConstraint(
-            ["replaced_by_event_id"], ["events.id"], name=op.f("fk_events_replaced_by_event_id_events")
+            ["organisation_id", "venue_id"],
+            ["venues.organisation_id", "venues.id"],
+            name=op.f("fk_events_organisation_id_venue_id_venues"),
         ),
-        sa.ForeignKeyConstraint(["venue_id"], ["venues.id"], name=op.f("fk_events_venue_id_venues")),
-        sa.PrimaryKeyConstraint("id", name=op.f("pk_events")),
+        sa.ForeignKeyConstraint(
+            ["organisation_id"], ["organisations.id"], name=op.f("fk_events_organisation_id_organisations")
+        ),
+        sa.PrimaryKeyConstraint("organisation_id", "id", name=op.f("pk_events")),
         sa.UniqueConstraint("number", name=op.f("uq_events_number")),
         sa.UniqueConstraint("organisation_id", "code", name=op.f("uq_events_organisation_id_code")),
         sa.UniqueConstraint("organisation_id", "slug", name=op.f("uq_events_organisation_id_slug")),
     )
     op.create_index(
-        "ix_events_category_status_start_at", "events", ["category", "status", "start_at", "id"], unique=False
+        "ix_events_organisation_id_owner_id",
+        "events",
+        ["organisation_id", "owner_id", "created_at", "id"],
+        unique=False,
     )
     op.create_index(
-        "ix_events_city_norm_status_start_at", "events", ["city_norm", "status", "start_at", "id"], unique=False
+        "ix_events_organisation_id_recurrence_group_id",
+        "events",
+        ["organisation_id", "recurrence_group_id", "start_at"],
+        unique=False,
     )
-    op.create_index("ix_events_organisation_id_id", "events", ["organisation_id", "id"], unique=False)
+    op.create_index(
+        "ix_events_organisation_id_replaced_by_event_id",
+        "events",
+        ["organisation_id", "replaced_by_event_id"],
+        unique=False,
+    )
     op.create_index("ix_events_organisation_id_start_at", "events", ["organisation_id", "start_at"], unique=False)
     op.create_index("ix_events_organisation_id_status", "events", ["organisation_id", "status"], unique=False)
-    op.create_index("ix_events_owner_id_created_at", "events", ["owner_id", "created_at", "id"], unique=False)
-    op.create_index("ix_events_recurrence_group_id", "events", ["recurrence_group_id", "start_at"], unique=False)
-    op.create_index("ix_events_replaced_by_event_id", "events", ["replaced_by_event_id"], unique=False)
+    op.create_index("ix_events_organisation_id_venue_id", "events", ["organisation_id", "venue_id"], unique=False)
+    op.create_index("ix_events_public_id", "events", ["id"], unique=False)
     op.create_index("ix_events_slug", "events", ["slug"], unique=False)
     op.create_index(
         "ix_events_status_end_at_auto",
@@ -924,7 +936,6 @@ def upgrade() -> None:
         postgresql_where=sa.text("go_live_at IS NOT NULL"),
     )
     op.create_index("ix_events_status_start_at", "events", ["status", "start_at", "id"], unique=False)
-    op.create_index(op.f("ix_events_venue_id"), "events", ["venue_id"], unique=False)
     op.create_index(
         "uq_events_dedupe_key",
         "events",
@@ -935,9 +946,9 @@ def upgrade() -> None:
     )
     op.create_table(
         "gates",
+        sa.Column("organisation_id", sa.String(length=36), nullable=False),
         sa.Column("venue_id", sa.String(length=36), nullable=False),
         sa.Column("number", sa.Integer(), autoincrement=False, nullable=False),
-        sa.Column("organisation_id", sa.String(length=36), nullable=False),
         sa.Column("code", sa.String(length=20), nullable=False),
         sa.Column("name", sa.String(length=100), nullable=False),
         sa.Column("status", sa.String(length=10), nullable=False),
@@ -946,13 +957,17 @@ def upgrade() -> None:
         sa.Column("settings", sa.JSON(), nullable=False),
         sa.Column("created_at", sa.BigInteger(), nullable=False),
         sa.Column("updated_at", sa.BigInteger(), nullable=False),
-        sa.ForeignKeyConstraint(["venue_id"], ["venues.id"], name=op.f("fk_gates_venue_id_venues")),
-        sa.PrimaryKeyConstraint("venue_id", "number", name=op.f("pk_gates")),
-        sa.UniqueConstraint("venue_id", "code", name=op.f("uq_gates_venue_id_code")),
+        sa.ForeignKeyConstraint(
+            ["organisation_id", "venue_id"],
+            ["venues.organisation_id", "venues.id"],
+            name=op.f("fk_gates_organisation_id_venue_id_venues"),
+        ),
+        sa.PrimaryKeyConstraint("organisation_id", "venue_id", "number", name=op.f("pk_gates")),
+        sa.UniqueConstraint("organisation_id", "venue_id", "code", name=op.f("uq_gates_organisation_id_venue_id_code")),
     )
-    op.create_index(op.f("ix_gates_organisation_id"), "gates", ["organisation_id"], unique=False)
     op.create_table(
         "image_variants",
+        sa.Column("organisation_id", sa.String(length=36), nullable=False),
         sa.Column("image_id", sa.String(length=40), nullable=False),
         sa.Column("name", sa.String(length=20), nullable=False),
         sa.Column("content_type", sa.String(length=20), nullable=False),
@@ -960,14 +975,18 @@ def upgrade() -> None:
         sa.Column("height", sa.Integer(), nullable=False),
         sa.Column("content", sa.LargeBinary(), nullable=False),
         sa.ForeignKeyConstraint(
-            ["image_id"], ["images.id"], name=op.f("fk_image_variants_image_id_images"), ondelete="CASCADE"
+            ["organisation_id", "image_id"],
+            ["images.organisation_id", "images.id"],
+            name=op.f("fk_image_variants_organisation_id_image_id_images"),
+            ondelete="CASCADE",
         ),
-        sa.PrimaryKeyConstraint("image_id", "name", name=op.f("pk_image_variants")),
+        sa.PrimaryKeyConstraint("organisation_id", "image_id", "name", name=op.f("pk_image_variants")),
     )
+    op.create_index("ix_image_variants_image_id", "image_variants", ["image_id", "name"], unique=False)
     op.create_table(
         "layouts",
-        sa.Column("id", sa.String(length=36), nullable=False),
         sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("id", sa.String(length=36), nullable=False),
         sa.Column("venue_id", sa.String(length=36), nullable=False),
         sa.Column("family_id", sa.String(length=36), nullable=False),
         sa.Column("version", sa.Integer(), nullable=False),
@@ -980,38 +999,52 @@ def upgrade() -> None:
         sa.Column("updated_at", sa.BigInteger(), nullable=False),
         sa.CheckConstraint("status IN ('draft', 'active', 'archived')", name=op.f("ck_layouts_status_known")),
         sa.ForeignKeyConstraint(
+            ["organisation_id", "venue_id"],
+            ["venues.organisation_id", "venues.id"],
+            name=op.f("fk_layouts_organisation_id_venue_id_venues"),
+        ),
+        sa.ForeignKeyConstraint(
             ["organisation_id"], ["organisations.id"], name=op.f("fk_layouts_organisation_id_organisations")
         ),
-        sa.ForeignKeyConstraint(["venue_id"], ["venues.id"], name=op.f("fk_layouts_venue_id_venues")),
-        sa.PrimaryKeyConstraint("id", name=op.f("pk_layouts")),
-        sa.UniqueConstraint("family_id", "version", name=op.f("uq_layouts_family_id_version")),
+        sa.PrimaryKeyConstraint("organisation_id", "id", name=op.f("pk_layouts")),
+        sa.UniqueConstraint(
+            "organisation_id", "family_id", "version", name=op.f("uq_layouts_organisation_id_family_id_version")
+        ),
     )
     op.create_index(
         "ix_layouts_organisation_id_venue_id", "layouts", ["organisation_id", "venue_id", "id"], unique=False
     )
     op.create_table(
         "companion_releases",
+        sa.Column("organisation_id", sa.String(length=36), nullable=False),
         sa.Column("event_id", sa.String(length=36), nullable=False),
         sa.Column("zone_id", sa.String(length=36), nullable=False),
-        sa.Column("organisation_id", sa.String(length=36), nullable=False),
         sa.Column("seats", sa.JSON(), nullable=False),
         sa.Column("released_at", sa.BigInteger(), nullable=False),
-        sa.ForeignKeyConstraint(["event_id"], ["events.id"], name=op.f("fk_companion_releases_event_id_events")),
-        sa.PrimaryKeyConstraint("event_id", "zone_id", name=op.f("pk_companion_releases")),
+        sa.ForeignKeyConstraint(
+            ["organisation_id", "event_id"],
+            ["events.organisation_id", "events.id"],
+            name=op.f("fk_companion_releases_organisation_id_event_id_events"),
+        ),
+        sa.PrimaryKeyConstraint("organisation_id", "event_id", "zone_id", name=op.f("pk_companion_releases")),
     )
     op.create_table(
         "event_gate_zones",
+        sa.Column("organisation_id", sa.String(length=36), nullable=False),
         sa.Column("event_id", sa.String(length=36), nullable=False),
         sa.Column("gate_number", sa.Integer(), autoincrement=False, nullable=False),
-        sa.Column("organisation_id", sa.String(length=36), nullable=False),
         sa.Column("zones", sa.JSON(), nullable=False),
-        sa.ForeignKeyConstraint(["event_id"], ["events.id"], name=op.f("fk_event_gate_zones_event_id_events")),
-        sa.PrimaryKeyConstraint("event_id", "gate_number", name=op.f("pk_event_gate_zones")),
+        sa.ForeignKeyConstraint(
+            ["organisation_id", "event_id"],
+            ["events.organisation_id", "events.id"],
+            name=op.f("fk_event_gate_zones_organisation_id_event_id_events"),
+        ),
+        sa.PrimaryKeyConstraint("organisation_id", "event_id", "gate_number", name=op.f("pk_event_gate_zones")),
     )
     op.create_table(
         "event_layouts",
-        sa.Column("event_id", sa.String(length=36), nullable=False),
         sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("event_id", sa.String(length=36), nullable=False),
         sa.Column("layout_id", sa.String(length=36), nullable=False),
         sa.Column("layout_version", sa.Integer(), nullable=False),
         sa.Column("revision", sa.Integer(), nullable=False),
@@ -1024,28 +1057,43 @@ def upgrade() -> None:
         sa.Column("moving", sa.Boolean(), nullable=False),
         sa.Column("created_at", sa.BigInteger(), nullable=False),
         sa.Column("updated_at", sa.BigInteger(), nullable=False),
-        sa.ForeignKeyConstraint(["event_id"], ["events.id"], name=op.f("fk_event_layouts_event_id_events")),
-        sa.ForeignKeyConstraint(["layout_id"], ["layouts.id"], name=op.f("fk_event_layouts_layout_id_layouts")),
-        sa.PrimaryKeyConstraint("event_id", name=op.f("pk_event_layouts")),
+        sa.ForeignKeyConstraint(
+            ["organisation_id", "event_id"],
+            ["events.organisation_id", "events.id"],
+            name=op.f("fk_event_layouts_organisation_id_event_id_events"),
+        ),
+        sa.ForeignKeyConstraint(
+            ["organisation_id", "layout_id"],
+            ["layouts.organisation_id", "layouts.id"],
+            name=op.f("fk_event_layouts_organisation_id_layout_id_layouts"),
+        ),
+        sa.PrimaryKeyConstraint("organisation_id", "event_id", name=op.f("pk_event_layouts")),
     )
-    op.create_index(op.f("ix_event_layouts_layout_id"), "event_layouts", ["layout_id"], unique=False)
-    op.create_index(op.f("ix_event_layouts_organisation_id"), "event_layouts", ["organisation_id"], unique=False)
+    op.create_index(
+        "ix_event_layouts_organisation_id_layout_id", "event_layouts", ["organisation_id", "layout_id"], unique=False
+    )
     op.create_table(
         "event_places",
-        sa.Column("event_id", sa.String(length=36), nullable=False),
-        sa.Column("zone", sa.Integer(), autoincrement=False, nullable=False),
         sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("event_id", sa.String(length=36), nullable=False),
+        sa.Column("day", sa.SmallInteger(), autoincrement=False, nullable=False),
+        sa.Column("zone", sa.Integer(), autoincrement=False, nullable=False),
         sa.Column("held", sa.Integer(), nullable=False),
         sa.Column("sold", sa.Integer(), nullable=False),
         sa.CheckConstraint("held >= 0 AND sold >= 0", name=op.f("ck_event_places_not_negative")),
-        sa.ForeignKeyConstraint(["event_id"], ["events.id"], name=op.f("fk_event_places_event_id_events")),
-        sa.PrimaryKeyConstraint("event_id", "zone", name=op.f("pk_event_places")),
+        sa.ForeignKeyConstraint(
+            ["organisation_id", "event_id"],
+            ["events.organisation_id", "events.id"],
+            name=op.f("fk_event_places_organisation_id_event_id_events"),
+        ),
+        sa.PrimaryKeyConstraint("organisation_id", "event_id", "day", "zone", name=op.f("pk_event_places")),
     )
     op.create_table(
         "event_seats",
-        sa.Column("event_id", sa.String(length=36), nullable=False),
-        sa.Column("seat", sa.Integer(), autoincrement=False, nullable=False),
         sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("event_id", sa.String(length=36), nullable=False),
+        sa.Column("day", sa.SmallInteger(), autoincrement=False, nullable=False),
+        sa.Column("seat", sa.Integer(), autoincrement=False, nullable=False),
         sa.Column("state", sa.SmallInteger(), nullable=False),
         sa.Column("hold_id", sa.String(length=36), nullable=True),
         sa.Column("held_until", sa.BigInteger(), nullable=True),
@@ -1056,35 +1104,46 @@ def upgrade() -> None:
             "(state = 0 AND hold_id IS NULL AND held_until IS NULL AND ticket_id IS NULL) OR (state = 1 AND hold_id IS NOT NULL AND held_until IS NOT NULL AND ticket_id IS NULL) OR (state = 2 AND hold_id IS NULL AND held_until IS NULL AND ticket_id IS NOT NULL)",
             name=op.f("ck_event_seats_state_fits"),
         ),
-        sa.ForeignKeyConstraint(["event_id"], ["events.id"], name=op.f("fk_event_seats_event_id_events")),
-        sa.PrimaryKeyConstraint("event_id", "seat", name=op.f("pk_event_seats")),
+        sa.ForeignKeyConstraint(
+            ["organisation_id", "event_id"],
+            ["events.organisation_id", "events.id"],
+            name=op.f("fk_event_seats_organisation_id_event_id_events"),
+        ),
+        sa.PrimaryKeyConstraint("organisation_id", "event_id", "day", "seat", name=op.f("pk_event_seats")),
     )
     op.create_index(
         "uq_event_seats_ticket_id",
         "event_seats",
-        ["ticket_id"],
+        ["organisation_id", "ticket_id", "day"],
         unique=True,
         sqlite_where=sa.text("ticket_id IS NOT NULL"),
         postgresql_where=sa.text("ticket_id IS NOT NULL"),
     )
     op.create_table(
         "event_zones",
+        sa.Column("organisation_id", sa.String(length=36), nullable=False),
         sa.Column("event_id", sa.String(length=36), nullable=False),
         sa.Column("number", sa.Integer(), autoincrement=False, nullable=False),
-        sa.Column("organisation_id", sa.String(length=36), nullable=False),
         sa.Column("name", sa.String(length=100), nullable=False),
         sa.Column("kind", sa.String(length=20), nullable=False),
         sa.Column("capacity", sa.Integer(), nullable=True),
         sa.Column("membership_tier", sa.String(length=40), nullable=True),
-        sa.ForeignKeyConstraint(["event_id"], ["events.id"], name=op.f("fk_event_zones_event_id_events")),
-        sa.PrimaryKeyConstraint("event_id", "number", name=op.f("pk_event_zones")),
-        sa.UniqueConstraint("event_id", "name", name=op.f("uq_event_zones_event_id_name")),
+        sa.ForeignKeyConstraint(
+            ["organisation_id", "event_id"],
+            ["events.organisation_id", "events.id"],
+            name=op.f("fk_event_zones_organisation_id_event_id_events"),
+        ),
+        sa.PrimaryKeyConstraint("organisation_id", "event_id", "number", name=op.f("pk_event_zones")),
+        sa.UniqueConstraint(
+            "organisation_id", "event_id", "name", name=op.f("uq_event_zones_organisation_id_event_id_name")
+        ),
     )
     op.create_table(
         "holds",
-        sa.Column("id", sa.String(length=36), nullable=False),
         sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("id", sa.String(length=36), nullable=False),
         sa.Column("event_id", sa.String(length=36), nullable=False),
+        sa.Column("day", sa.SmallInteger(), nullable=False),
         sa.Column("kind", sa.String(length=6), nullable=False),
         sa.Column("seat", sa.Integer(), nullable=True),
         sa.Column("zone", sa.Integer(), nullable=False),
@@ -1112,19 +1171,13 @@ def upgrade() -> None:
         sa.CheckConstraint(
             "status IN ('active', 'converted', 'expired', 'cancelled', 'suspended')", name=op.f("ck_holds_status_known")
         ),
-        sa.ForeignKeyConstraint(["event_id"], ["events.id"], name=op.f("fk_holds_event_id_events")),
-        sa.PrimaryKeyConstraint("id", name=op.f("pk_holds")),
+        sa.ForeignKeyConstraint(
+            ["organisation_id", "event_id"],
+            ["events.organisation_id", "events.id"],
+            name=op.f("fk_holds_organisation_id_event_id_events"),
+        ),
+        sa.PrimaryKeyConstraint("organisation_id", "id", name=op.f("pk_holds")),
     )
-    op.create_index("ix_holds_bearer_id_created_at", "holds", ["bearer_id", "created_at"], unique=False)
-    op.create_index(
-        "ix_holds_event_id_origin",
-        "holds",
-        ["event_id", "origin"],
-        unique=False,
-        sqlite_where=sa.text("origin IS NOT NULL"),
-        postgresql_where=sa.text("origin IS NOT NULL"),
-    )
-    op.create_index("ix_holds_event_id_seat_status", "holds", ["event_id", "seat", "status"], unique=False)
     op.create_index(
         "ix_holds_held_until",
         "holds",
@@ -1136,26 +1189,39 @@ def upgrade() -> None:
     op.create_index(
         "ix_holds_living",
         "holds",
-        ["bearer_id", "event_id"],
+        ["organisation_id", "bearer_id", "event_id"],
         unique=False,
         sqlite_where=sa.text("status IN ('active', 'suspended')"),
         postgresql_where=sa.text("status IN ('active', 'suspended')"),
     )
-    op.create_index(op.f("ix_holds_organisation_id"), "holds", ["organisation_id"], unique=False)
+    op.create_index(
+        "ix_holds_organisation_id_bearer_id", "holds", ["organisation_id", "bearer_id", "created_at"], unique=False
+    )
+    op.create_index(
+        "ix_holds_organisation_id_event_id", "holds", ["organisation_id", "event_id", "seat", "status"], unique=False
+    )
+    op.create_index(
+        "ix_holds_organisation_id_origin",
+        "holds",
+        ["organisation_id", "event_id", "origin"],
+        unique=False,
+        sqlite_where=sa.text("origin IS NOT NULL"),
+        postgresql_where=sa.text("origin IS NOT NULL"),
+    )
     op.create_index(
         "uq_holds_seat",
         "holds",
-        ["event_id", "seat"],
+        ["organisation_id", "event_id", "day", "seat"],
         unique=True,
         sqlite_where=sa.text("seat IS NOT NULL AND status IN ('active', 'suspended')"),
         postgresql_where=sa.text("seat IS NOT NULL AND status IN ('active', 'suspended')"),
     )
     op.create_table(
         "layout_seats",
+        sa.Column("organisation_id", sa.String(length=36), nullable=False),
         sa.Column("layout_id", sa.String(length=36), nullable=False),
         sa.Column("number", sa.Integer(), autoincrement=False, nullable=False),
         sa.Column("id", sa.String(length=36), nullable=False),
-        sa.Column("organisation_id", sa.String(length=36), nullable=False),
         sa.Column("seat_id", sa.String(length=80), nullable=False),
         sa.Column("zone_number", sa.Integer(), nullable=False),
         sa.Column("section", sa.String(length=60), nullable=False),
@@ -1170,17 +1236,25 @@ def upgrade() -> None:
         sa.Column("companion_seat_id", sa.String(length=80), nullable=True),
         sa.Column("price_category", sa.String(length=60), nullable=False),
         sa.Column("aisle_after", sa.Boolean(), nullable=False),
-        sa.ForeignKeyConstraint(["layout_id"], ["layouts.id"], name=op.f("fk_layout_seats_layout_id_layouts")),
-        sa.PrimaryKeyConstraint("layout_id", "number", name=op.f("pk_layout_seats")),
-        sa.UniqueConstraint("layout_id", "id", name=op.f("uq_layout_seats_layout_id_id")),
-        sa.UniqueConstraint("layout_id", "seat_id", name=op.f("uq_layout_seats_layout_id_seat_id")),
+        sa.ForeignKeyConstraint(
+            ["organisation_id", "layout_id"],
+            ["layouts.organisation_id", "layouts.id"],
+            name=op.f("fk_layout_seats_organisation_id_layout_id_layouts"),
+        ),
+        sa.PrimaryKeyConstraint("organisation_id", "layout_id", "number", name=op.f("pk_layout_seats")),
+        sa.UniqueConstraint(
+            "organisation_id", "layout_id", "id", name=op.f("uq_layout_seats_organisation_id_layout_id_id")
+        ),
+        sa.UniqueConstraint(
+            "organisation_id", "layout_id", "seat_id", name=op.f("uq_layout_seats_organisation_id_layout_id_seat_id")
+        ),
     )
     op.create_table(
         "layout_zones",
+        sa.Column("organisation_id", sa.String(length=36), nullable=False),
         sa.Column("layout_id", sa.String(length=36), nullable=False),
         sa.Column("number", sa.Integer(), autoincrement=False, nullable=False),
         sa.Column("id", sa.String(length=36), nullable=False),
-        sa.Column("organisation_id", sa.String(length=36), nullable=False),
         sa.Column("name", sa.String(length=100), nullable=False),
         sa.Column("zone_type", sa.String(length=20), nullable=False),
         sa.Column("capacity", sa.Integer(), nullable=False),
@@ -1192,16 +1266,24 @@ def upgrade() -> None:
         sa.Column("focus_drawn", sa.Boolean(), nullable=False),
         sa.Column("metadata", sa.JSON(), nullable=False),
         sa.CheckConstraint("capacity > 0", name=op.f("ck_layout_zones_holds_somebody")),
-        sa.ForeignKeyConstraint(["layout_id"], ["layouts.id"], name=op.f("fk_layout_zones_layout_id_layouts")),
-        sa.PrimaryKeyConstraint("layout_id", "number", name=op.f("pk_layout_zones")),
-        sa.UniqueConstraint("layout_id", "id", name=op.f("uq_layout_zones_layout_id_id")),
-        sa.UniqueConstraint("layout_id", "name", name=op.f("uq_layout_zones_layout_id_name")),
+        sa.ForeignKeyConstraint(
+            ["organisation_id", "layout_id"],
+            ["layouts.organisation_id", "layouts.id"],
+            name=op.f("fk_layout_zones_organisation_id_layout_id_layouts"),
+        ),
+        sa.PrimaryKeyConstraint("organisation_id", "layout_id", "number", name=op.f("pk_layout_zones")),
+        sa.UniqueConstraint(
+            "organisation_id", "layout_id", "id", name=op.f("uq_layout_zones_organisation_id_layout_id_id")
+        ),
+        sa.UniqueConstraint(
+            "organisation_id", "layout_id", "name", name=op.f("uq_layout_zones_organisation_id_layout_id_name")
+        ),
     )
     op.create_table(
         "listings",
         sa.Column("number", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), autoincrement=False, nullable=False),
-        sa.Column("event_id", sa.String(length=36), nullable=False),
         sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("event_id", sa.String(length=36), nullable=False),
         sa.Column("starts_at", sa.BigInteger(), nullable=False),
         sa.Column("listed_until", sa.BigInteger(), nullable=False),
         sa.Column("city", sa.Text(), nullable=False),
@@ -1211,10 +1293,13 @@ def upgrade() -> None:
         sa.Column("moved_at", sa.BigInteger(), nullable=False),
         sa.Column("moved_from", sa.BigInteger(), nullable=False),
         sa.ForeignKeyConstraint(
-            ["event_id"], ["events.id"], name=op.f("fk_listings_event_id_events"), ondelete="CASCADE"
+            ["organisation_id", "event_id"],
+            ["events.organisation_id", "events.id"],
+            name=op.f("fk_listings_organisation_id_event_id_events"),
+            ondelete="CASCADE",
         ),
         sa.PrimaryKeyConstraint("number", name=op.f("pk_listings")),
-        sa.UniqueConstraint("event_id", name=op.f("uq_listings_event_id")),
+        sa.UniqueConstraint("organisation_id", "event_id", name=op.f("uq_listings_organisation_id_event_id")),
     )
     op.create_index("ix_listings_category_norm", "listings", ["category_norm", "starts_at", "number"], unique=False)
     op.create_index("ix_listings_city_norm", "listings", ["city_norm", "starts_at", "number"], unique=False)
@@ -1235,8 +1320,8 @@ def upgrade() -> None:
     )
     op.create_table(
         "reseatings",
-        sa.Column("id", sa.String(length=36), nullable=False),
         sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("id", sa.String(length=36), nullable=False),
         sa.Column("event_id", sa.String(length=36), nullable=False),
         sa.Column("from_layout_id", sa.String(length=36), nullable=False),
         sa.Column("to_layout_id", sa.String(length=36), nullable=False),
@@ -1251,12 +1336,23 @@ def upgrade() -> None:
         sa.Column("moved", sa.Integer(), nullable=False),
         sa.Column("touched_at", sa.BigInteger(), nullable=False),
         sa.CheckConstraint("state IN ('planned', 'closed', 'moving', 'done')", name=op.f("ck_reseatings_state_known")),
-        sa.ForeignKeyConstraint(["event_id"], ["events.id"], name=op.f("fk_reseatings_event_id_events")),
-        sa.ForeignKeyConstraint(["from_layout_id"], ["layouts.id"], name=op.f("fk_reseatings_from_layout_id_layouts")),
-        sa.ForeignKeyConstraint(["to_layout_id"], ["layouts.id"], name=op.f("fk_reseatings_to_layout_id_layouts")),
-        sa.PrimaryKeyConstraint("id", name=op.f("pk_reseatings")),
+        sa.ForeignKeyConstraint(
+            ["organisation_id", "event_id"],
+            ["events.organisation_id", "events.id"],
+            name=op.f("fk_reseatings_organisation_id_event_id_events"),
+        ),
+        sa.ForeignKeyConstraint(
+            ["organisation_id", "from_layout_id"],
+            ["layouts.organisation_id", "layouts.id"],
+            name=op.f("fk_reseatings_organisation_id_from_layout_id_layouts"),
+        ),
+        sa.ForeignKeyConstraint(
+            ["organisation_id", "to_layout_id"],
+            ["layouts.organisation_id", "layouts.id"],
+            name=op.f("fk_reseatings_organisation_id_to_layout_id_layouts"),
+        ),
+        sa.PrimaryKeyConstraint("organisation_id", "id", name=op.f("pk_reseatings")),
     )
-    op.create_index("ix_reseatings_event_id_id", "reseatings", ["event_id", "id"], unique=False)
     op.create_index(
         "ix_reseatings_moving",
         "reseatings",
@@ -1265,22 +1361,29 @@ def upgrade() -> None:
         sqlite_where=sa.text("state IN ('closed', 'moving')"),
         postgresql_where=sa.text("state IN ('closed', 'moving')"),
     )
+    op.create_index(
+        "ix_reseatings_organisation_id_event_id", "reseatings", ["organisation_id", "event_id", "id"], unique=False
+    )
     op.create_table(
         "seat_groups",
+        sa.Column("organisation_id", sa.String(length=36), nullable=False),
         sa.Column("layout_id", sa.String(length=36), nullable=False),
         sa.Column("number", sa.Integer(), autoincrement=False, nullable=False),
-        sa.Column("organisation_id", sa.String(length=36), nullable=False),
         sa.Column("group_type", sa.String(length=20), nullable=False),
         sa.Column("seats", sa.JSON(), nullable=False),
         sa.Column("metadata", sa.JSON(), nullable=False),
-        sa.ForeignKeyConstraint(["layout_id"], ["layouts.id"], name=op.f("fk_seat_groups_layout_id_layouts")),
-        sa.PrimaryKeyConstraint("layout_id", "number", name=op.f("pk_seat_groups")),
+        sa.ForeignKeyConstraint(
+            ["organisation_id", "layout_id"],
+            ["layouts.organisation_id", "layouts.id"],
+            name=op.f("fk_seat_groups_organisation_id_layout_id_layouts"),
+        ),
+        sa.PrimaryKeyConstraint("organisation_id", "layout_id", "number", name=op.f("pk_seat_groups")),
     )
     op.create_table(
         "ticket_types",
+        sa.Column("organisation_id", sa.String(length=36), nullable=False),
         sa.Column("event_id", sa.String(length=36), nullable=False),
         sa.Column("number", sa.Integer(), autoincrement=False, nullable=False),
-        sa.Column("organisation_id", sa.String(length=36), nullable=False),
         sa.Column("name", sa.String(length=100), nullable=False),
         sa.Column("description", sa.String(length=1000), nullable=False),
         sa.Column("price_cents", sa.Integer(), nullable=False),
@@ -1301,14 +1404,20 @@ def upgrade() -> None:
         sa.Column("updated_at", sa.BigInteger(), nullable=False),
         sa.CheckConstraint("issued BETWEEN 0 AND quantity", name=op.f("ck_ticket_types_within_quantity")),
         sa.CheckConstraint("price_cents >= 0", name=op.f("ck_ticket_types_price_not_negative")),
-        sa.ForeignKeyConstraint(["event_id"], ["events.id"], name=op.f("fk_ticket_types_event_id_events")),
-        sa.PrimaryKeyConstraint("event_id", "number", name=op.f("pk_ticket_types")),
-        sa.UniqueConstraint("event_id", "name", name=op.f("uq_ticket_types_event_id_name")),
+        sa.ForeignKeyConstraint(
+            ["organisation_id", "event_id"],
+            ["events.organisation_id", "events.id"],
+            name=op.f("fk_ticket_types_organisation_id_event_id_events"),
+        ),
+        sa.PrimaryKeyConstraint("organisation_id", "event_id", "number", name=op.f("pk_ticket_types")),
+        sa.UniqueConstraint(
+            "organisation_id", "event_id", "name", name=op.f("uq_ticket_types_organisation_id_event_id_name")
+        ),
     )
     op.create_table(
         "tickets",
-        sa.Column("id", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("id", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("event_id", sa.String(length=36), nullable=False),
         sa.Column("event_number", sa.BigInteger(), nullable=False),
         sa.Column("sequence", sa.Integer(), nullable=False),
@@ -1345,15 +1454,26 @@ def upgrade() -> None:
         sa.Column("created_at", sa.BigInteger(), nullable=False),
         sa.Column("updated_at", sa.BigInteger(), nullable=False),
         sa.CheckConstraint("issue BETWEEN 1 AND 255", name=op.f("ck_tickets_issue_one_byte")),
-        sa.ForeignKeyConstraint(["event_id"], ["events.id"], name=op.f("fk_tickets_event_id_events")),
+        sa.ForeignKeyConstraint(
+            ["organisation_id", "event_id"],
+            ["events.organisation_id", "events.id"],
+            name=op.f("fk_tickets_organisation_id_event_id_events"),
+        ),
         sa.ForeignKeyConstraint(
             ["organisation_id", "key_id"],
             ["ticket_keys.organisation_id", "ticket_keys.id"],
-            name=op.f("fk_tickets_organisation_id_ticket_keys"),
+            name=op.f("fk_tickets_organisation_id_key_id_ticket_keys"),
         ),
-        sa.PrimaryKeyConstraint("id", name=op.f("pk_tickets")),
-        sa.UniqueConstraint("event_id", "confirmation_code", name=op.f("uq_tickets_event_id_confirmation_code")),
-        sa.UniqueConstraint("event_id", "sequence", name=op.f("uq_tickets_event_id_sequence")),
+        sa.PrimaryKeyConstraint("organisation_id", "id", name=op.f("pk_tickets")),
+        sa.UniqueConstraint(
+            "organisation_id",
+            "event_id",
+            "confirmation_code",
+            name=op.f("uq_tickets_organisation_id_event_id_confirmation_code"),
+        ),
+        sa.UniqueConstraint(
+            "organisation_id", "event_id", "sequence", name=op.f("uq_tickets_organisation_id_event_id_sequence")
+        ),
     )
     op.create_index("ix_tickets_key_id", "tickets", ["organisation_id", "key_id"], unique=False)
     op.create_index(
@@ -1367,26 +1487,36 @@ def upgrade() -> None:
     op.create_index(
         "uq_tickets_seat",
         "tickets",
-        ["event_id", "seat_key"],
+        ["organisation_id", "event_id", "seat_key"],
         unique=True,
         sqlite_where=sa.text("seat_key IS NOT NULL AND state <> 1"),
         postgresql_where=sa.text("seat_key IS NOT NULL AND state <> 1"),
     )
     op.create_table(
         "zone_guests",
+        sa.Column("organisation_id", sa.String(length=36), nullable=False),
         sa.Column("event_id", sa.String(length=36), nullable=False),
         sa.Column("zone_id", sa.String(length=36), nullable=False),
         sa.Column("named", sa.String(length=10), nullable=False),
         sa.Column("key", sa.String(length=64), nullable=False),
-        sa.Column("organisation_id", sa.String(length=36), nullable=False),
         sa.Column("added_at", sa.BigInteger(), nullable=False),
         sa.CheckConstraint("named IN ('email', 'customer', 'code')", name=op.f("ck_zone_guests_named_known")),
-        sa.ForeignKeyConstraint(["event_id"], ["events.id"], name=op.f("fk_zone_guests_event_id_events")),
-        sa.PrimaryKeyConstraint("event_id", "zone_id", "named", "key", name=op.f("pk_zone_guests")),
+        sa.ForeignKeyConstraint(
+            ["organisation_id", "event_id"],
+            ["events.organisation_id", "events.id"],
+            name=op.f("fk_zone_guests_organisation_id_event_id_events"),
+        ),
+        sa.PrimaryKeyConstraint("organisation_id", "event_id", "zone_id", "named", "key", name=op.f("pk_zone_guests")),
     )
-    op.create_index("ix_zone_guests_event_id_named_key", "zone_guests", ["event_id", "named", "key"], unique=False)
+    op.create_index(
+        "ix_zone_guests_organisation_id_event_id",
+        "zone_guests",
+        ["organisation_id", "event_id", "named", "key"],
+        unique=False,
+    )
     op.create_table(
         "reseating_steps",
+        sa.Column("organisation_id", sa.String(length=36), nullable=False),
         sa.Column("reseating_id", sa.String(length=36), nullable=False),
         sa.Column("place", sa.Integer(), autoincrement=False, nullable=False),
         sa.Column("ticket_id", sa.BigInteger(), nullable=False),
@@ -1397,24 +1527,30 @@ def upgrade() -> None:
         sa.Column("flags", sa.SmallInteger(), nullable=False),
         sa.Column("why", sa.String(length=60), nullable=False),
         sa.ForeignKeyConstraint(
-            ["reseating_id"], ["reseatings.id"], name=op.f("fk_reseating_steps_reseating_id_reseatings")
+            ["organisation_id", "reseating_id"],
+            ["reseatings.organisation_id", "reseatings.id"],
+            name=op.f("fk_reseating_steps_organisation_id_reseating_id_reseatings"),
         ),
-        sa.PrimaryKeyConstraint("reseating_id", "place", name=op.f("pk_reseating_steps")),
+        sa.PrimaryKeyConstraint("organisation_id", "reseating_id", "place", name=op.f("pk_reseating_steps")),
     )
     op.create_table(
         "ticket_issues",
+        sa.Column("organisation_id", sa.String(length=36), nullable=False),
         sa.Column("ticket_id", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("issue", sa.SmallInteger(), autoincrement=False, nullable=False),
-        sa.Column("organisation_id", sa.String(length=36), nullable=False),
         sa.Column("key_id", sa.Integer(), nullable=False),
         sa.Column("claims", sa.LargeBinary(), nullable=False),
         sa.ForeignKeyConstraint(
             ["organisation_id", "key_id"],
             ["ticket_keys.organisation_id", "ticket_keys.id"],
-            name=op.f("fk_ticket_issues_organisation_id_ticket_keys"),
+            name=op.f("fk_ticket_issues_organisation_id_key_id_ticket_keys"),
         ),
-        sa.ForeignKeyConstraint(["ticket_id"], ["tickets.id"], name=op.f("fk_ticket_issues_ticket_id_tickets")),
-        sa.PrimaryKeyConstraint("ticket_id", "issue", name=op.f("pk_ticket_issues")),
+        sa.ForeignKeyConstraint(
+            ["organisation_id", "ticket_id"],
+            ["tickets.organisation_id", "tickets.id"],
+            name=op.f("fk_ticket_issues_organisation_id_ticket_id_tickets"),
+        ),
+        sa.PrimaryKeyConstraint("organisation_id", "ticket_id", "issue", name=op.f("pk_ticket_issues")),
     )
 
     for statement in NATIVE[op.get_bind().dialect.name]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
-from sqlalchemy import JSON, BigInteger, MetaData, String
+from sqlalchemy import JSON, BigInteger, ForeignKeyConstraint, MetaData, String
 from sqlalchemy.engine import Dialect
 from sqlalchemy.orm import DeclarativeBase
 from sqlalchemy.types import TypeDecorator
@@ -13,12 +13,15 @@ NAMES = {
     "ix": "ix_%(table_name)s_%(column_0_N_name)s",
     "uq": "uq_%(table_name)s_%(column_0_N_name)s",
     "ck": "ck_%(table_name)s_%(constraint_name)s",
-    "fk": "fk_%(table_name)s_%(column_0_name)s_%(referred_table_name)s",
+    "fk": "fk_%(table_name)s_%(column_0_N_name)s_%(referred_table_name)s",
     "pk": "pk_%(table_name)s",
 }
 
 Millis = BigInteger
 """Column of whole UTC milliseconds."""
+
+Uuid = Annotated[str, "uuid"]
+"""Annotation of a column with a UUID; the program handles UUIDs as text of 36 characters."""
 
 _SIGN = 1 << 63
 _SPAN = 1 << 64
@@ -54,8 +57,15 @@ class DayBits(TypeDecorator[int]):
         return None if value is None else int(value, 16)
 
 
+def references(table: str, column: str, *, ondelete: str | None = None) -> ForeignKeyConstraint:
+    """A foreign key to a table's id. It carries the organisation, so a row of another organisation cannot be named."""
+    return ForeignKeyConstraint(
+        ["organisation_id", column], [f"{table}.organisation_id", f"{table}.id"], ondelete=ondelete
+    )
+
+
 class Base(DeclarativeBase):
     """All tables of the server."""
 
     metadata = MetaData(naming_convention=NAMES)
-    type_annotation_map = {dict[str, Any]: JSON, list[Any]: JSON}  # noqa: RUF012 - SQLAlchemy's own declaration form
+    type_annotation_map = {Uuid: String(36), dict[str, Any]: JSON, list[Any]: JSON}  # noqa: RUF012 - SQLAlchemy's own declaration form

@@ -37,9 +37,18 @@ class Deltas:
 
 
 @dataclass(frozen=True, slots=True)
-class EventZone(LayoutZone):
+class EventZone:
     """A zone of a layout with the changes of an event applied."""
 
+    number: int
+    id: str
+    name: str
+    zone_type: ZoneType
+    capacity: int
+    access_mode: AccessMode
+    membership_tier: str | None
+    allowed_roles: tuple[str, ...]
+    focus: tuple[float, float]
     price: Mapping[str, Any]
 
 

@@ -87,7 +87,7 @@ def add(session: Session, guest_list: ZoneList, guests: Collection[GuestKey], co
 def remove(session: Session, guest_list: ZoneList, guests: Collection[GuestKey], context: ActionContext) -> int:
     """Remove guests from the list; returns how many were on it. Their tickets stay valid."""
     _lock(session, guest_list)
-    of_list = _of_list(guest_list)
+    of_list = list(_of_list(guest_list))
     removed, keys = 0, sorted((str(kind), key) for kind, key in guests)
     for start in range(0, len(keys), _CHUNK):
         some = tuple_(ZoneGuestRecord.named, ZoneGuestRecord.key).in_(keys[start : start + _CHUNK])
@@ -107,8 +107,8 @@ def guests(session: Session, guest_list: ZoneList, *, limit: int, after: str | N
     return paginate(session.execute(wanted.limit(limit + 1)).scalars().all(), limit, lambda row: (row.named, row.key))
 
 
-def _of_list(guest_list: ZoneList) -> tuple[ColumnElement[bool], ...]:
-    return ZoneGuestRecord.event_id == guest_list.event_id, ZoneGuestRecord.zone_id == guest_list.zone_id
+def _of_list(guest_list: ZoneList) -> Iterator[ColumnElement[bool]]:
+    return (getattr(ZoneGuestRecord, name) == value for name, value in asdict(guest_list).items())
 
 
 def _stored_keys(session: Session, guest_list: ZoneList) -> set[GuestKey]:
@@ -123,7 +123,7 @@ def _lock(session: Session, guest_list: ZoneList) -> None:
 
 def _require_zone(session: Session, guest_list: ZoneList) -> None:
     row = queries.event_layout(session, guest_list.organisation_id, guest_list.event_id)
-    if guest_list.zone_id not in {zone.id for zone in queries.zones(session, row.layout_id)}:
+    if guest_list.zone_id not in {zone.id for zone in queries.zones(session, row.organisation_id, row.layout_id)}:
         raise NotFound("The event's layout has no such zone.", code="zone_not_found")
 
 

@@ -36,9 +36,9 @@ def sell_inventory(
 def release_inventory(session: Session, row: TicketRecord, now: Millis) -> None:
     """Release the seat or place of a cancelled ticket."""
     if row.seat:
-        inventory.free(session, row.event_id, [row.id], now)
+        inventory.free(session, row.organisation_id, row.event_id, [row.id])
         return
     layout = issuing_layout(session, row.organisation_id, row.event_id, now)
     zone = layout.places_zone(row.zone) if layout else None
     if zone is not None:
-        inventory.free_places(session, row.event_id, zone, 1, now)
+        inventory.free_places(session, row.organisation_id, row.event_id, zone, 1)

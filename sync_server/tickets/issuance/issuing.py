@@ -59,7 +59,7 @@ def issue(
     layout = issuing_layout(session, organisation_id, event_id, context.now, context.actor.id)
     batches = _batches(session, event, layout, request)
     group_id = request.group_id or uuid7(context.now, context.entropy)
-    codes = iter(_confirmation_codes(session, event.id, request.total, context.entropy))
+    codes = iter(_confirmation_codes(session, event, request.total, context.entropy))
     common = _Common(event, request, key_id, group_id, codes)
     tickets = [row for batch in batches for row in _create(session, common, batch, context)]
     if layout is not None:
@@ -77,24 +77,30 @@ def _batches(
     session: Session, event: events.EventDetails, layout: IssuingLayout | None, request: IssueRequest
 ) -> list[TicketBatch]:
     if layout is None:
-        ticket_type = queries.ticket_type(session, event.id, request.ticket_type)
+        ticket_type = queries.ticket_type(session, event.organisation_id, event.id, request.ticket_type)
         issue_request.require_printed_seats(request.seats)
-        _check_free(session, event.id, issue_request.seat_labels(ticket_type.zone, request.seats))
+        _check_free(session, event, issue_request.seat_labels(ticket_type.zone, request.seats))
         return [issue_request.batch_without_layout(ticket_type, request)]
     if not request.seats:
         return [
-            layout_batches.batch_of_places(layout, queries.ticket_type(session, event.id, request.ticket_type), request)
+            layout_batches.batch_of_places(
+                layout, queries.ticket_type(session, event.organisation_id, event.id, request.ticket_type), request
+            )
         ]
     number = request.ticket_type
     ticket_types = (
-        [queries.ticket_type(session, event.id, number)] if number else queries.ticket_types(session, event.id)
+        [queries.ticket_type(session, event.organisation_id, event.id, number)]
+        if number
+        else queries.ticket_types(session, event.organisation_id, event.id)
     )
     return layout_batches.batches_of_seats(layout, ticket_types, request)
 
 
-def _check_free(session: Session, event_id: str, keys: dict[str, str]) -> None:
+def _check_free(session: Session, event: events.EventDetails, keys: dict[str, str]) -> None:
     """Name the seats that are taken; the unique index is the last guard."""
-    occupied = [keys[key] for key in queries.seats_taken(session, event_id, list(keys))] if keys else []
+    occupied = (
+        [keys[key] for key in queries.seats_taken(session, event.organisation_id, event.id, list(keys))] if keys else []
+    )
     if occupied:
         raise issue_request.seats_taken_error(occupied)
 
@@ -102,7 +108,7 @@ def _check_free(session: Session, event_id: str, keys: dict[str, str]) -> None:
 def _create(session: Session, common: _Common, batch: TicketBatch, context: ActionContext) -> Iterable[TicketRecord]:
     """The tickets of a batch, counted against the event and the ticket type."""
     count = len(batch.drafts)
-    first = event_service.allocate_ticket_numbers(session, common.event.id, count)
+    first = event_service.allocate_ticket_numbers(session, common.event.organisation_id, common.event.id, count)
     type_service.reserve_quantity(session, batch.ticket_type, count)
     for offset, draft in enumerate(batch.drafts):
         row = _ticket(common, batch.ticket_type, draft, context)
@@ -158,12 +164,12 @@ def _ticket_id(entropy: Entropy) -> int:
     return int.from_bytes(entropy(8), "big") or 1
 
 
-def _confirmation_codes(session: Session, event_id: str, count: int, entropy: Entropy) -> list[str]:
+def _confirmation_codes(session: Session, event: events.EventDetails, count: int, entropy: Entropy) -> list[str]:
     codes: dict[str, None] = {}
     while len(codes) < count:
         fresh = iter([rules.confirmation_code(entropy(8)) for _ in range(count - len(codes))])
         while batch := list(islice(fresh, 1000)):
-            taken = queries.codes_taken(session, event_id, batch)
+            taken = queries.codes_taken(session, event.organisation_id, event.id, batch)
             codes.update((code, None) for code in batch if code not in taken)
     return list(codes)
 

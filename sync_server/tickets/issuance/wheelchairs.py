@@ -37,7 +37,7 @@ def check_wheelchair_rules(layout: IssuingLayout, seats: Sequence[Seat], request
     if not any(seat.category in _CATEGORIES for seat in seats):
         return WheelchairSeating({}, frozenset(), requested)
     places = layout.plan.places
-    unavailable = taken(layout.session, layout.event_id, layout.now)
+    unavailable = taken(layout.session, layout.organisation_id, layout.event_id, layout.now)
     occupancy = _occupancy(layout, unavailable.seats)
     refusal = places.check(requested, owned=(request.joins,), occupancy=occupancy, staff=bool(request.override))
     if refusal:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from sqlalchemy import select
+
 from shared.lifecycle import scanning
 from shared.reasons import Reason
 from shared.snapshot import RowKind
@@ -87,8 +89,8 @@ def test_search_text_follows_changes(app_server: AppServer, api: ApiClient) -> N
     venue = api.post("/api/venues", a_venue(name="Volkshaus", city="Zürich"))
     event = api.post("/api/events", an_event(venue["id"], name="Große  Nacht", category="Jazz"))
     with app_server.database.reading() as session:
-        row = session.get_one(EventRecord, event["id"])
+        row = session.execute(select(EventRecord)).scalar_one()
         assert (row.search_text, row.city_norm) == ("grosse nacht volkshaus zurich jazz", "zurich")
     api.patch(f"/api/events/{event['id']}", {"name": "Kleine Nacht", "category": None})
     with app_server.database.reading() as session:
-        assert session.get_one(EventRecord, event["id"]).search_text == "kleine nacht volkshaus zurich"
+        assert session.execute(select(EventRecord)).scalar_one().search_text == "kleine nacht volkshaus zurich"

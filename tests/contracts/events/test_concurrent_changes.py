@@ -92,7 +92,11 @@ def test_handlers_run_inside_the_transition_and_can_abort_it(
     seen: list[EventStatusChanged] = []
 
     def refuse(session: Session, event: EventStatusChanged) -> None:
-        assert session.get_one(EventRecord, event.event_id).status == event.status.value != before["status"]
+        assert (
+            session.get_one(EventRecord, (event.organisation_id, event.event_id)).status
+            == event.status.value
+            != before["status"]
+        )
         seen.append(event)
         raise RuntimeError("the holds could not be released")
 

@@ -109,7 +109,7 @@ def test_a_move_drops_a_free_layout_and_is_refused_while_a_seat_is_held_or_sold(
     assert ask(concert, arena).json["error"]["code"] == "seats_taken"
     assert sale.api.get(f"{sale.path}/layout")["layout_id"]
     with app_server.database.writing() as session:
-        inventory.free(session, sale.id, [1], app_server.now)
+        inventory.free(session, sale.organisation_id, sale.id, [1])
     assert ask(concert, arena).json["venue_name"] == "Arena"
     assert sale.api.ask("GET", f"{sale.path}/layout").status_code == 404
 

@@ -14,7 +14,7 @@ COMMON = {
     "/api/events?upcoming=true": "ix_events_organisation_id_status (",
     "/api/events?status=cancelled,postponed": "(organisation_id=?",
     "/api/events?slug=night-music": "(organisation_id=? AND slug=?)",
-    "/api/me/events": "ix_events_owner_id_created_at",
+    "/api/me/events": "ix_events_organisation_id_owner_id",
     "/api/venues/{venue}/gates?status=open": "gates",
     "/api/venues?city=berlin": "ix_venues_organisation_id_city_norm",
 }

@@ -26,7 +26,7 @@ def test_seats_are_sold_all_or_none_and_the_taken_ones_are_named(sale: SeatedEve
 def test_a_freed_seat_is_sold_again(sale: SeatedEvent) -> None:
     sale.sell("A-1", "A-2")
     with sale.app_server.database.writing() as session:
-        freed = inventory.free(session, sale.id, [1, 99], sale.app_server.now)
+        freed = inventory.free(session, sale.organisation_id, sale.id, [1, 99])
     assert freed == [sale.number("A-1")] and sold(sale) == {"A-2"}
     sale.sell("A-1", first=7)
     assert sold(sale) == {"A-1", "A-2"}
@@ -60,11 +60,11 @@ def test_places_are_sold_up_to_the_capacity_and_freed(sale: SeatedEvent) -> None
     with pytest.raises(Conflict, match="fewer than 1 places left"):
         sell(1)
     with sale.app_server.database.writing() as session:
-        inventory.free_places(session, sale.id, zone, 2, sale.app_server.now)
-        assert places.taken(session, sale.id, sale.app_server.now) == {zone: 298}
+        inventory.free_places(session, sale.organisation_id, sale.id, zone, 2)
+        assert places.taken(session, sale.organisation_id, sale.id, sale.app_server.now) == {zone: 298}
     sell(2)
     with pytest.raises(Conflict), sale.app_server.database.writing() as session:
-        inventory.free_places(session, sale.id, zone, 301, sale.app_server.now)
+        inventory.free_places(session, sale.organisation_id, sale.id, zone, 301)
 
 
 def test_the_layout_is_frozen_once_a_seat_is_sold(sale: SeatedEvent) -> None:
@@ -80,4 +80,6 @@ def test_no_place_is_lost_between_hold_and_release(sale: SeatedEvent) -> None:
     with sale.app_server.database.writing() as session:
         assert places.hold(session, sale.organisation_id, sale.id, 2, 5, capacity=5)
         assert not places.hold(session, sale.organisation_id, sale.id, 2, 1, capacity=5)
-        assert places.release(session, sale.id, 2, 5) and not places.release(session, sale.id, 2, 1)
+        assert places.release(session, sale.organisation_id, sale.id, 2, 5) and not places.release(
+            session, sale.organisation_id, sale.id, 2, 1
+        )

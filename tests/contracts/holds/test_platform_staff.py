@@ -17,6 +17,7 @@ def test_platform_staff_hold_no_seat_without_a_reason(app_server: AppServer, sal
     assert root.refused("POST", path, {}) == (403, "reason_required")
     with app_server.app.app_context():
         hold_runtime(app_server.parts).failures.flush()
+    app_server.advance(1)
     assert root.post(path, {}, 201, **{"X-Reason": "seats for the fire brigade"})["data"]["status"] == "held"
     with app_server.database.reading() as session:
         lines = session.execute(

@@ -47,9 +47,8 @@ class MappedEvent:
         app_server, id = self.app_server, uuid7(self.app_server.now, self.app_server.entropy)
         until = app_server.now + minutes * MINUTE
         with app_server.database.writing() as session:
-            row = session.get(EventSeatRow, (self.id, seat), with_for_update=True) or EventSeatRow(
-                event_id=self.id, seat=seat, organisation_id=self.stage.event["organisation_id"], version=0
-            )
+            key = {"organisation_id": self.stage.event["organisation_id"], "event_id": self.id, "day": 0, "seat": seat}
+            row = session.get(EventSeatRow, key, with_for_update=True) or EventSeatRow(**key, version=0)
             row.state, row.hold_id, row.held_until, row.version = SeatState.HELD, id, until, row.version + 1
             over = HoldRow.event_id == self.id, HoldRow.seat == seat, HoldRow.status == HoldStatus.ACTIVE.value
             session.execute(update(HoldRow).where(*over).values(status=HoldStatus.EXPIRED.value))

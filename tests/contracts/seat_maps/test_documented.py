@@ -57,7 +57,9 @@ def test_seat_names_and_ids_can_be_derived_from_the_plan(app_server: AppServer, 
         names += [named + label for label in row] if isinstance(named, str) else named
     assert names == [seat["seat_id"] for seat in SEATS]
     with app_server.database.reading() as session:
-        ids = layout_seats(session, plan["layout"]["id"]).find_all(seat_id(plan, name) for name in names)
+        ids = layout_seats(session, mapped.stage.event["organisation_id"], plan["layout"]["id"]).find_all(
+            seat_id(plan, name) for name in names
+        )
     assert [*ids.values()] == [*range(1, len(names) + 1)]
 
 

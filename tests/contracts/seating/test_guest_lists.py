@@ -37,7 +37,7 @@ def entitlement(app_server: AppServer, stage: Stage, bearer: Bearer, zone: str =
     with app_server.database.reading() as session:
         organisation = stage.layout["organisation_id"] if "organisation_id" in stage.layout else _organisation(session)
         row = queries.event_layout(session, organisation, stage.event["id"])
-        open_zones = event_zones(queries.zones(session, row.layout_id), queries.deltas(row), {})
+        open_zones = event_zones(queries.zones(session, organisation, row.layout_id), queries.deltas(row), {})
         found = entitlements.entitlements_by_zone(session, organisation, stage.event["id"], bearer, open_zones)
         return found[next(each.number for each in open_zones if each.name == zone)]
 

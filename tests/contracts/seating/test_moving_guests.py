@@ -181,9 +181,9 @@ def hold(app_server: AppServer, concert: Concert, seat: int) -> None:
         held_seats.hold(session, organisation, concert.event["id"], {seat: "a hold"}, until=until, now=app_server.now)
         session.execute(
             text(
-                "INSERT INTO holds (id, organisation_id, event_id, kind, seat, zone, quantity, bearer_kind, bearer_id,"
-                " status, held_until, extended, source, created_at, updated_at) VALUES (:id, :o, :e, 'seat', :seat, 1,"
-                " 1, 'guest', 'g', 'active', :until, 0, 'web', :now, :now)"
+                "INSERT INTO holds (id, organisation_id, event_id, day, kind, seat, zone, quantity, bearer_kind,"
+                " bearer_id, status, held_until, extended, source, created_at, updated_at)"
+                " VALUES (:id, :o, :e, 0, 'seat', :seat, 1, 1, 'guest', 'g', 'active', :until, 0, 'web', :now, :now)"
             ),
             row,
         )

@@ -76,8 +76,12 @@ def test_a_plan_says_what_the_tables_say(app_server: AppServer, api: ApiClient, 
         _compare_neighbours(plan, row, seats)
 
 
+def _use(session: Session, event_id: str) -> EventLayoutRecord:
+    return session.execute(select(EventLayoutRecord).where(EventLayoutRecord.event_id == event_id)).scalar_one()
+
+
 def _rows(session: Session, stage: Stage) -> tuple[EventLayoutRecord, Sequence[SeatRecord]]:
-    row = session.get_one(EventLayoutRecord, stage.event["id"])
+    row = _use(session, stage.event["id"])
     wanted = select(SeatRecord).where(SeatRecord.layout_id == row.layout_id).order_by(SeatRecord.number)
     return row, session.execute(wanted).scalars().all()
 
@@ -149,11 +153,12 @@ def test_a_layout_that_is_chosen_again_with_other_seats_is_another_plan(stage: S
 
 def test_a_draft_is_read_each_time(stage: Stage, app_server: AppServer) -> None:
     draft = stage.api.post(stage.layouts, a_layout())
+    organisation = stage.api.get("/api/session")["organisation"]["id"]
     with app_server.database.reading() as session:
-        assert len(layout_seats(session, draft["id"])) == 16
+        assert len(layout_seats(session, organisation, draft["id"])) == 16
     stage.api.put(f"{stage.layouts}/{draft['id']}", a_layout(zones=[stalls("ABC")]), 200)
     with app_server.database.reading() as session:
-        assert len(layout_seats(session, draft["id"])) == 24
+        assert len(layout_seats(session, organisation, draft["id"])) == 24
 
 
 def test_seats_are_read_once_for_a_process(stage: Stage, app_server: AppServer) -> None:
@@ -175,7 +180,7 @@ def test_seats_are_read_once_for_a_process(stage: Stage, app_server: AppServer) 
 
 def _plan(app_server: AppServer, event_id: str) -> SeatPlan:
     with app_server.database.reading() as session:
-        return seat_plan(session, session.get_one(EventLayoutRecord, event_id))
+        return seat_plan(session, _use(session, event_id))
 
 
 def _another(stage: Stage) -> dict[str, Any]:

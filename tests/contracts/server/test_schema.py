@@ -67,7 +67,7 @@ def test_concurrent_upgrades_run_once(engine: Engine) -> None:
         ("ALTER TABLE users ADD COLUMN nickname TEXT", "users"),
         ("ALTER TABLE holds RENAME COLUMN notes TO remarks", "holds"),
         ("DROP TABLE reseating_steps", "reseating_steps"),
-        ("DROP INDEX ix_zone_guests_event_id_named_key", "zone_guests"),
+        ("DROP INDEX ix_zone_guests_organisation_id_event_id", "zone_guests"),
     ],
 )
 def test_a_schema_of_an_unreleased_version_is_found_though_it_has_the_newest_number(

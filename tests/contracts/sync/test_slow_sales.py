@@ -38,7 +38,7 @@ def synced(gate: Gate, concert: Concert) -> int:
 def answered(app_server: AppServer, concert: Concert, row: TicketRecord, as_of: int) -> Reason:
     """The decision of a gate that went offline with rows of that time, without the ticket."""
     with app_server.database.reading() as session:
-        known = session.get_one(TicketRecord, row.id)
+        known = session.get_one(TicketRecord, (row.organisation_id, row.id))
         text = printing.code_text(session, known, app_server.parts.sealer)
     code = codes.read(text, app_server.key_ring(concert.number))
     assert isinstance(code, ReadTicket)
@@ -97,7 +97,12 @@ def test_a_code_that_was_made_before_the_commit_is_the_one_that_was_handed_out(
         (row,) = tickets.issue(session, *app_server.event_key(concert.number), IssueRequest(1, count=1), began)
         early = printing.code_text(session, row, app_server.parts.sealer)
     with app_server.database.reading() as session:
-        assert printing.code_text(session, session.get_one(TicketRecord, row.id), app_server.parts.sealer) == early
+        assert (
+            printing.code_text(
+                session, session.get_one(TicketRecord, (row.organisation_id, row.id)), app_server.parts.sealer
+            )
+            == early
+        )
     assert answered(app_server, concert, row, as_of) is Reason.ADMITTED
 
 
