@@ -136,6 +136,7 @@ class HelloAnswer(Message, frozen=True, kw_only=True):
     min_version: Number = PROTOCOL_VERSION
     revoked: bool = False
     words: Text = ""
+    waits_at: Text = ""
 
 
 class SnapshotAnswer(Message, frozen=True, kw_only=True):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from apiflask import APIFlask
@@ -42,15 +41,13 @@ from sync_server.plumbing import logs, sealing, web
 from sync_server.plumbing.api import api_docs, health
 from sync_server.plumbing.backends import choose_backends
 from sync_server.plumbing.database import Database, open_engine
-from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.metrics import Metrics
 from sync_server.plumbing.parts import EXTENSION, Parts
 from sync_server.plumbing.sealing import Sealer
 from sync_server.plumbing.sql.autocommit import Pooler
 from sync_server.reseating import routes as reseating_routes
 from sync_server.reseating import wiring as reseating_wiring
-from sync_server.revisions import access, queries, service
-from sync_server.revisions.head_notifier import HeadNotifier, HeadPosition
+from sync_server.revisions import service
 from sync_server.scans import routes as scans_routes
 from sync_server.scans import wiring as scans_wiring
 from sync_server.seat_maps import routes as seat_maps_routes
@@ -113,15 +110,13 @@ BLUEPRINTS = (
 
 @dataclass(frozen=True, slots=True)
 class ServerRuntime:
-    """The wired parts of a server, and the notifier that wakes waiting requests after a commit."""
+    """The wired parts of a server."""
 
     parts: Parts
-    head_notifier: HeadNotifier
 
     def close(self) -> None:
-        """Wake waiting requests, then close the backends and the database."""
+        """End what waits, then close the backends and the database."""
         self.parts.stop.set()
-        self.head_notifier.wake_all()
         self.parts.backends.close()
         self.parts.database.close()
 
@@ -148,15 +143,14 @@ def build_runtime(
         metrics.count_lookup,
         listen_url=config.listen_url,
     )
-    head_notifier = HeadNotifier(lambda events: _heads(database, events), monotonic, backends.bus)
-    service.wire(database, head_notifier)
+    service.wire(database, backends.bus)
     parts = Parts(
         config, database, clock, entropy, Sealer(key, entropy), accounts_rules.may, metrics, backends, monotonic
     )
     _connect_ports(database)
     for wire in WIRINGS:
         wire(parts)
-    return ServerRuntime(parts, head_notifier)
+    return ServerRuntime(parts)
 
 
 def _connect_ports(database: Database) -> None:
@@ -188,11 +182,6 @@ def _connect_ports(database: Database) -> None:
     )
 
 
-def _heads(database: Database, events: Iterable[EventKey]) -> Mapping[EventKey, HeadPosition]:
-    with database.reading() as session:
-        return queries.heads(session, events)
-
-
 def create_app(
     config: Config,
     *,
@@ -212,7 +201,6 @@ def web_app(runtime: ServerRuntime) -> APIFlask:
     )
     _configure(app, parts.config)
     app.extensions[EXTENSION] = parts
-    access.install(app, runtime.head_notifier)
     web.install(app)
     app.before_request(customers_routes.identify)
     app.before_request(accounts_routes.identify)

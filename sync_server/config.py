@@ -80,7 +80,7 @@ class Config(BaseModel):
     guests_per_address: Annotated[int, Field(ge=1)] = 3_000  # new guest sessions within five minutes
     max_body_bytes: Annotated[int, Field(ge=64 * 1024, le=256 * 1024 * 1024)] = 8 * 1024 * 1024
     short_notice_hours: Annotated[int, Field(ge=1, le=24 * 30)] = 24
-    blocking_threads: Annotated[int, Field(ge=8, le=4096)] = 256
+    blocking_threads: Annotated[int, Field(ge=8, le=4096)] = 128
     database_connections: Annotated[int, Field(ge=2, le=1000)] = 40
     streams_address: Annotated[str, AfterValidator(_host_and_port)] | None = None
     streams_url: Annotated[str, _scheme("http", "https"), AfterValidator(_url)] | None = None

@@ -99,7 +99,6 @@ class AppServer:
         prepare_database(self.runtime)
         self.app = web_app(self.runtime)
         self._listener: StreamsListener | None = None
-        self.streams_port = 0
 
     def close(self) -> None:
         self.runtime.close()
@@ -110,13 +109,12 @@ class AppServer:
     def listener(self) -> StreamsListener:
         """The streams listener of this server, started when it is first needed."""
         if self._listener is None:
-            self._listener, self.streams_port = start_listener(self.parts, self.app)
+            self._listener = start_listener(self.parts, self.app)
         return self._listener
 
     def redirect_streams(self) -> None:
         """Let requests that wait be redirected to the streams listener, as `serve` does."""
-        assert self.listener
-        redirect_streams(self.parts, self.streams_port)
+        redirect_streams(self.parts, self.listener.port)
 
     def advance(self, ms: int) -> None:
         self.now += ms

@@ -8,12 +8,11 @@ from sync_server.plumbing.parts import Parts
 from sync_server.waiting.listener import StreamsListener, open_socket
 
 
-def start_listener(parts: Parts, app: Flask) -> tuple[StreamsListener, int]:
+def start_listener(parts: Parts, app: Flask) -> StreamsListener:
     """A running listener on a free local port; it ends with the server."""
-    opened = open_socket("127.0.0.1", 0)
-    listener = StreamsListener(parts, app, opened)
+    listener = StreamsListener(parts, app, open_socket("127.0.0.1", 0))
     listener.thread.start()
-    return listener, int(opened.getsockname()[1])
+    return listener
 
 
 def redirect_streams(parts: Parts, port: int) -> None:

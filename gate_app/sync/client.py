@@ -11,11 +11,13 @@ from urllib.parse import urlsplit
 from gate_app.identity import Identity
 from gate_app.sync.counters import Counters
 from gate_app.sync.exchange import ApiCall, refusal
-from shared.errors import Untrusted, UpgradeNeeded
+from shared.errors import Unavailable, Untrusted, UpgradeNeeded
 from shared.http_signatures import sign_request, verify_answer
 from shared.protocol import MEDIA_TYPE
 
 RESPONSE_TIMEOUT_S = 30.0
+NOT_THERE_MS = 300_000
+"""How long a gate that cannot reach the address for waiting waits at the server's own instead."""
 _COUNTER_TRIES = 3
 
 
@@ -71,19 +73,40 @@ class Client:
         self._counters = counters
         self._transport = transport
         self._monotonic_ms = monotonic_ms
+        self._waits_at = ""
+        self._lost_there = 0
+        self._not_there_until = 0
+
+    def wait_at(self, address: str) -> None:
+        """From now on sends calls that wait to this address; never unencrypted if the server is reached by HTTPS."""
+        scheme = address.partition("://")[0]
+        self._waits_at = address if scheme in {"https", self._identity.server.partition("://")[0]} else ""
 
     def send(self, call: ApiCall) -> VerifiedAnswer:
         """Sends a call; retries if its counter was too low. Raises Unavailable or Untrusted."""
         for _ in range(_COUNTER_TRIES):
-            answer = self._send_once(call)
+            answer = self._send_waiting(call) if call.wait_s else self._send_to(self._identity.server, call)
             last = _last_counter(answer)
             if last is None:
                 return answer
             self._counters.go_above(call.channel, last)
         return answer
 
-    def _send_once(self, call: ApiCall) -> VerifiedAnswer:
-        request, signature = self._build_request(call)
+    def _send_waiting(self, call: ApiCall) -> VerifiedAnswer:
+        if self._waits_at and self._monotonic_ms() >= self._not_there_until:
+            try:
+                answer = self._send_to(self._waits_at, call)
+                self._lost_there = 0
+                return answer
+            except (Unavailable, Untrusted):
+                self._lost_there += 1
+                if self._lost_there == 1:
+                    raise  # as a rule the whole server is away
+                self._not_there_until = self._monotonic_ms() + NOT_THERE_MS
+        return self._send_to(self._identity.server, call)
+
+    def _send_to(self, server: str, call: ApiCall) -> VerifiedAnswer:
+        request, signature = self._build_request(server, call)
         sent = self._monotonic_ms()
         response = self._transport.send(request)
         received = self._monotonic_ms()
@@ -93,8 +116,8 @@ class Client:
             raise _untrusted(response) from why
         return VerifiedAnswer(response.status, response.body, proven.server_time, proven.position, sent, received)
 
-    def _build_request(self, call: ApiCall) -> tuple[HttpRequest, bytes]:
-        base = urlsplit(self._identity.server)
+    def _build_request(self, server: str, call: ApiCall) -> tuple[HttpRequest, bytes]:
+        base = urlsplit(server)
         path = base.path.rstrip("/") + call.path
         headers = sign_request(
             call.method,

@@ -114,6 +114,7 @@ class Puller:
 
     def _greeted(self, answer: HelloAnswer) -> None:
         self.sync_state.message = answer.words
+        self._client.wait_at(answer.waits_at)
         self._check_mark(answer.mark)
         if answer.revoked:
             self._revoked(answer.words)

@@ -166,7 +166,6 @@ def _stop_on_signal(runtime: ServerRuntime) -> None:
             while receiver.recv(1)[0] not in {signal.SIGTERM, signal.SIGINT}:
                 pass
             runtime.parts.stop.set()
-            runtime.head_notifier.wake_all()
 
     threading.Thread(target=wait, name="stop", daemon=True).start()
 

@@ -95,6 +95,8 @@ def assign(
     session.add_all(_assignment(device, each) for each in assignments)
     session.flush()
     _put_rows(session, device)
+    for each in before:  # this one may no longer fetch the rows
+        revisions.wake_gates(session, EventKey(device.organisation_id, each["event_id"]))
     after = {"assignments": [asdict(each) for each in assignments]}
     _record(session, device, _Change(actor, now, "assigned", {"assignments": before}, after))
 

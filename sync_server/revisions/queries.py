@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import Select, and_, func, or_, select, tuple_
+from sqlalchemy import Select, and_, func, or_, select
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
 from shared.snapshot import EventRow, Position, Row, RowKind, unpack
 from sync_server.plumbing.event_key import EventKey
-from sync_server.revisions.head_notifier import HeadPosition
 from sync_server.revisions.models import HeadRow, LineageRow, RevisionRow, SnapshotRow, SupersededRow
 
 
@@ -56,17 +55,6 @@ def head(session: Session, event: EventKey) -> Head | None:
     """The head of this event; None where there is no such event."""
     row = session.execute(_head_columns().where(event.of(HeadRow))).first()
     return None if row is None else Head(lineage(session), row.revision, row.digest, row.arrivals, row.settled_at)
-
-
-def heads(session: Session, events: Iterable[EventKey]) -> Mapping[EventKey, HeadPosition]:
-    """Revision and arrivals of these events, for the head notifier: of all organisations in one question."""
-    named = tuple_(HeadRow.organisation_id, HeadRow.event_id)
-    columns = select(HeadRow.organisation_id, HeadRow.event_id, HeadRow.revision, HeadRow.arrivals)
-    rows = session.execute(columns.where(named.in_(list(events))))
-    return {
-        EventKey(organisation_id, event_id): (revision, arrivals)
-        for organisation_id, event_id, revision, arrivals in rows
-    }
 
 
 def arrivals(session: Session) -> Mapping[EventKey, int]:

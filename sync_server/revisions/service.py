@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from itertools import islice
 from typing import TypeVar
 
@@ -24,8 +25,8 @@ from shared.snapshot import (
 )
 from sync_server.plumbing.database import Database, after_commit
 from sync_server.plumbing.event_key import EventKey
+from sync_server.plumbing.messaging.bus import Bus
 from sync_server.plumbing.signals import send
-from sync_server.revisions.head_notifier import HeadNotifier
 from sync_server.revisions.models import HeadRow, LineageRow, RevisionRow, SnapshotRow, SupersededRow
 from sync_server.revisions.signals import RevisionRises
 
@@ -45,8 +46,8 @@ def put(session: Session, event: EventKey, rows: Iterable[AnyRow | Row]) -> None
         pending[int(row.kind), row.key] = row
 
 
-def wire(database: Database, head_notifier: HeadNotifier) -> HeadNotifier:
-    """Raise revisions before every commit of this database, and notify after it."""
+def wire(database: Database, bus: Bus) -> None:
+    """Raise revisions before every commit of this database, and wake waiting gates after it."""
 
     def raise_revisions(session: Session, now: Millis) -> None:
         queue: dict[EventKey, Pending] = session.info.pop(_QUEUE, {})
@@ -55,16 +56,19 @@ def wire(database: Database, head_notifier: HeadNotifier) -> HeadNotifier:
             if _apply(session, event, queue[event], now):
                 moved.add(event)
         for event in moved:
-            _notify_after_commit(session, event, head_notifier)
+            after_commit(session, partial(bus.publish, gates_topic(event), {}))
 
     database.before_commit.append(raise_revisions)
-    return head_notifier
 
 
-def _notify_after_commit(session: Session, event: EventKey, head_notifier: HeadNotifier) -> None:
-    head = session.get_one(HeadRow, event, populate_existing=True)
-    revision, arrivals = head.revision, head.arrivals
-    after_commit(session, lambda: head_notifier.notify(event, revision=revision, arrivals=arrivals))
+def gates_topic(event: EventKey) -> str:
+    """The topic that wakes the waiting gates of an event, to look for what is new."""
+    return f"revisions:event:{event.event_id}"
+
+
+def wake_gates(session: Session, event: EventKey) -> None:
+    """Wake the waiting gates of this event after the commit."""
+    session.info.setdefault(_MOVED, set()).add(event)
 
 
 def open_head(session: Session, event: EventKey) -> None:
@@ -89,7 +93,7 @@ def allot_arrivals(session: Session, event: EventKey, count: int) -> range:
         update(HeadRow).where(event.of(HeadRow)).values(arrivals=HeadRow.arrivals + count).returning(HeadRow.arrivals)
     )
     last: int = session.execute(raised).scalar_one()
-    session.info.setdefault(_MOVED, set()).add(event)
+    wake_gates(session, event)
     return range(last - count + 1, last + 1)
 
 

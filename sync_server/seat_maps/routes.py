@@ -90,7 +90,7 @@ def changes(event_id: str, query_data: schemas.ChangesQuery) -> Response:
     response = _cacheable(Response(reading.changes(since).text, content_type=JSON), who)
     if not query_data.wait:
         return response
-    return hand_over(reading.long_poll(since, query_data.wait, list(response.headers.items())))
+    return hand_over(reading.long_poll(since, query_data.wait), response)
 
 
 @bp.post("/seatmap/blocked")

@@ -19,8 +19,6 @@ from sync_server.waiting.handing_over import Access, Answer, LongPoll, ReaderKin
 
 PACE_S: Final = 0.2
 """In a rush all readers of a map are updated together at this pace: at most five times a second."""
-POLL_EVERY_S: Final = 0.5
-"""A long poll finds changes this late at most if nothing announces them."""
 _NANOS: Final = 1_000_000_000
 
 
@@ -53,14 +51,18 @@ class MapReading:
         topics = [topic(self.viewer.event_id)]
         return Stream(key, topics, partial(MapSource, self), partial(self._opening, since), self.kind, access)
 
-    def long_poll(self, since: str, wait_s: float, headers: Sequence[tuple[str, str]]) -> LongPoll:
+    def long_poll(self, since: str, wait_s: float) -> LongPoll:
         """The changes as soon as there are any; none after so many seconds."""
 
-        def answer(over: bool) -> Answer | None:
+        def answer(over: bool) -> Answer | float:
             found = self.changes(since)
-            return Answer(200, headers, found.text) if found.changes.any or over else None
+            return Answer(200, (), found.text) if found.changes.any or over else self.due_s(found.changes.next_end)
 
-        return LongPoll([topic(self.viewer.event_id)], wait_s, POLL_EVERY_S, answer, self.kind)
+        return LongPoll([topic(self.viewer.event_id)], wait_s, answer, self.kind)
+
+    def due_s(self, next_end: Millis | None) -> float:
+        """In how many seconds the next hold expires."""
+        return math.inf if next_end is None else max(0.0, (next_end - self.parts.clock()) / 1000)
 
     def _opening(self, since: str) -> Iterator[StreamText]:
         try:
@@ -99,7 +101,7 @@ class MapSource:
 
     def due_s(self) -> float:
         """Until the next hold expires."""
-        return math.inf if self._next_end is None else max(0.0, (self._next_end - self._reading.parts.clock()) / 1000)
+        return self._reading.due_s(self._next_end)
 
 
 def _text(name: bytes, version: str, payload: bytes) -> StreamText:

@@ -51,9 +51,9 @@ def enrol(
 
 
 def hello(
-    session: Session, device: EnrolledDevice, request: protocol.HelloRequest, now: Millis
+    session: Session, device: EnrolledDevice, request: protocol.HelloRequest, waits_at: str, now: Millis
 ) -> protocol.HelloAnswer:
-    """Store the gate's report and answer with its assignments and the server's mark."""
+    """Store the gate's report and answer with its assignments, the server's mark, and where to wait for changes."""
     protocol.version_spoken_by(request.versions)
     service.store_report(session, device.id, device.organisation_id, _report(request), now)
     claim = scans.Claim(device.number, request.branch, request.last_seq, request.head)
@@ -66,6 +66,7 @@ def hello(
         profile=device.profile,
         revoked=device.revoked,
         words=message,
+        waits_at=waits_at,
     )
 
 

@@ -1,9 +1,8 @@
-"""What gates fetch: snapshot frames, and changes of rows and movements, with a long poll where there are none."""
+"""What gates fetch: snapshot frames, and changes of rows and movements."""
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -22,7 +21,6 @@ from sync_server.plumbing.database import Database
 from sync_server.plumbing.event_key import EventKey
 from sync_server.revisions import queries as revisions
 from sync_server.revisions import service as revisions_service
-from sync_server.revisions.head_notifier import HeadNotifier, HeadPosition
 from sync_server.revisions.queries import Head
 from sync_server.scans import queries as scans
 
@@ -31,18 +29,6 @@ BATCH_ROWS = 5_000
 BATCH_MOVEMENTS = 5_000
 SETTLE_EVERY_MS = 1_000
 """Rows whose last promise is older than this are settled again before they are sent as fresh."""
-CHECK_ASSIGNMENTS_EVERY_S = 1.0
-"""How late a waiting gate learns that its assignments changed, at most."""
-
-
-@dataclass(frozen=True, slots=True)
-class LongPoll:
-    """What a long poll needs: the notifier that wakes it, the server's stop, and the key that signs batches."""
-
-    database: Database
-    head_notifier: HeadNotifier
-    stop: threading.Event
-    key: Ed25519PrivateKey
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +36,6 @@ class _Changes:
     """What one read of the database found, for every requested event."""
 
     batches: list[Batch]
-    seen: Mapping[EventKey, HeadPosition]
     assignments_changed: bool
     stale: Sequence[str]  # ids of events whose last promise to gates is too old
 
@@ -65,7 +50,7 @@ def frame(
 ) -> protocol.SnapshotAnswer:
     """The next rows of an event by kind and key, and the revision from which to request changes afterwards."""
     kind, key = protocol.read_row_mark(after)
-    event = _allowed(session, device).get(number)
+    event = allowed(session, device).get(number)
     head = revisions.head(session, event) if event else None
     if event is None or head is None:
         raise NotFound("This device is not assigned to that event.", code="not_assigned")
@@ -80,46 +65,35 @@ def frame(
     )
 
 
-def changes(poll: LongPoll, device: EnrolledDevice, request: protocol.ChangesRequest) -> protocol.ChangesAnswer:
-    """What is new at these events; with `wait`, waits until something is."""
-    found = _read(poll.database, device, request.events)
-    if request.wait and not found.new_batches and not found.assignments_changed:
-        found = _wait(poll, device, request, found)
+def changes(
+    database: Database, key: Ed25519PrivateKey, device: EnrolledDevice, at: Sequence[EventAt], *, empty: bool = True
+) -> protocol.ChangesAnswer | None:
+    """What is new at these events; None if nothing is, unless an answer that says so is wanted."""
+    found = _read(database, device, at)
+    if not (empty or found.new_batches or found.assignments_changed):
+        return None
     if found.stale:
-        _settle(poll.database, device, found.stale)
-        found = _read(poll.database, device, request.events)
+        _settle(database, device, found.stale)
+        found = _read(database, device, at)
     # Without changes, empty batches are still worth sending: they say how fresh the rows are.
     batches = found.new_batches or found.batches
     return protocol.ChangesAnswer(
-        events=[protocol.sign_batch(batch, poll.key) for batch in batches],
-        server_time=poll.database.clock(),
+        events=[protocol.sign_batch(batch, key) for batch in batches],
+        server_time=database.clock(),
         assignments_changed=found.assignments_changed,
     )
-
-
-def _wait(poll: LongPoll, device: EnrolledDevice, request: protocol.ChangesRequest, found: _Changes) -> _Changes:
-    left = request.wait
-    while left > 0 and not poll.stop.is_set():
-        slice_s = min(left, CHECK_ASSIGNMENTS_EVERY_S)
-        left -= slice_s
-        if poll.head_notifier.wait(found.seen, slice_s, poll.stop) or _assignments_changed(
-            poll.database, device, request
-        ):
-            break
-    return _read(poll.database, device, request.events)
 
 
 def _read(database: Database, device: EnrolledDevice, events: Sequence[EventAt]) -> _Changes:
     now = database.clock()
     with database.reading() as session:
         _require_access(session, device)
-        allowed = _allowed(session, device)
-        asked = [(at, allowed[at.event]) for at in events if at.event in allowed]
+        assigned = allowed(session, device)
+        asked = [(at, assigned[at.event]) for at in events if at.event in assigned]
         heads = {event: head for _, event in asked if (head := revisions.head(session, event)) is not None}
         batches = [_batch(session, at, event, heads[event], now) for at, event in asked if event in heads]
-    seen = {event: (head.revision, head.arrivals) for event, head in heads.items()}
     stale = [event.event_id for event, head in heads.items() if now - head.settled_at > SETTLE_EVERY_MS]
-    return _Changes(batches, seen, allowed.keys() != {at.event for at in events}, stale)
+    return _Changes(batches, assigned.keys() != {at.event for at in events}, stale)
 
 
 def _settle(database: Database, device: EnrolledDevice, event_ids: Sequence[str]) -> None:
@@ -128,13 +102,7 @@ def _settle(database: Database, device: EnrolledDevice, event_ids: Sequence[str]
         revisions_service.settle(session, device.organisation_id, event_ids, now)
 
 
-def _assignments_changed(database: Database, device: EnrolledDevice, request: protocol.ChangesRequest) -> bool:
-    with database.reading() as session:
-        _require_access(session, device)
-        return _allowed(session, device).keys() != {at.event for at in request.events}
-
-
-def _allowed(session: Session, device: EnrolledDevice) -> dict[int, EventKey]:
+def allowed(session: Session, device: EnrolledDevice) -> dict[int, EventKey]:
     """The events whose rows the device may hold, by the number that stands on the wire."""
     assigned = devices.assigned_events(session, device.organisation_id, device.id)
     return {number: EventKey(device.organisation_id, event_id) for number, event_id in assigned.items()}

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import threading
+import math
 from collections.abc import Sequence
+from typing import cast
 
 from apiflask import APIBlueprint
 from flask import Response, g, request
@@ -20,13 +21,21 @@ from sync_server.devices.rules import DeviceAction
 from sync_server.plumbing.logs import LOG
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.web import current_actor, request_id
-from sync_server.revisions.access import head_notifier
+from sync_server.revisions.service import gates_topic
 from sync_server.sync import hello, pull, push
-from sync_server.sync.signed import answer, error_answer, message, signed_by_device, signing_device
+from sync_server.sync.signed import (
+    answer,
+    as_response,
+    error_answer,
+    message,
+    signed_by_device,
+    signer,
+    signing_device,
+)
+from sync_server.waiting.handing_over import Answer, LongPoll, ReaderKind, hand_over, listener_url, may_wait
 
-SPARE_THREADS = 32
-"""Threads on which no gate may wait: short requests and health checks need them."""
-WAITING_ROOM = "sync.waiting_room"
+HELD_HERE_S = 1.0
+"""How long a request that waits holds a thread where it did not come through the streams listener."""
 
 bp = APIBlueprint("sync", __name__, url_prefix=protocol.PATH, enable_openapi=False)
 
@@ -47,7 +56,7 @@ def say_hello() -> Response:
     """Take a gate's report; a revoked device learns here that it is revoked."""
     report = message(protocol.HelloRequest)
     with parts().database.writing() as session:
-        response = hello.hello(session, signing_device().device, report, parts().clock())
+        response = hello.hello(session, signing_device().device, report, listener_url(), parts().clock())
     return answer(response)
 
 
@@ -67,19 +76,18 @@ def snapshot() -> Response:
 @bp.post("/changes")
 @signed_by_device("pull", DeviceAction.PULL)
 def changes() -> Response:
-    """What has changed; with `wait`, a long poll in one of the gates' own stream slots."""
+    """What has changed; with `wait`, as soon as anything has."""
     wanted = message(protocol.ChangesRequest)
     _store_rows(wanted.events)
-    poll = pull.LongPoll(parts().database, head_notifier(), parts().stop, server_key().private)
-    if not wanted.wait:
-        return _changes(poll, wanted)
-    room = _waiting_room()
-    if not room.acquire(blocking=False):
-        raise Unavailable("Too many gates are waiting at this server.", code="too_many_streams", retry_after=5)
-    try:
-        return _changes(poll, wanted)
-    finally:
-        room.release()
+    poll = _long_poll(wanted)
+    if may_wait():
+        return hand_over(poll)
+    found = poll.answer(not wanted.wait)
+    if not isinstance(found, Answer):
+        # An older gate, or one that cannot reach the listener. It asks again and again, so it is slowed down.
+        parts().stop.wait(min(wanted.wait, HELD_HERE_S))
+        found = poll.answer(True)
+    return as_response(cast(Answer, found))
 
 
 @bp.post("/journal")
@@ -92,18 +100,25 @@ def journal() -> Response:
     return answer(response)
 
 
-def _waiting_room() -> threading.BoundedSemaphore:
-    """Threads on which gates may wait: the others are for requests that are answered at once."""
-    threads = parts().config.blocking_threads
-    fresh = threading.BoundedSemaphore(max(threads - SPARE_THREADS, threads // 4, 1))
-    room: threading.BoundedSemaphore = parts().local_state.setdefault(WAITING_ROOM, fresh)
-    return room
+def _long_poll(wanted: protocol.ChangesRequest) -> LongPoll:
+    """What is new for the device that signed the request; runs on any thread."""
+    database, device, sign = parts().database, signing_device().device, signer()
+    key = server_key().private
 
+    def answer_now(over: bool) -> Answer | float:
+        try:
+            found = pull.changes(database, key, device, wanted.events, empty=over)
+        except GatehouseError as error:  # such as a device that was revoked while it waited
+            return sign.sign_error(error)
+        if found is None:
+            return math.inf
+        position = ";".join(f"{batch.event}:{batch.lineage.hex()}:{batch.to_revision}" for batch in found.events)
+        return sign.sign(found, position=position)
 
-def _changes(poll: pull.LongPoll, wanted: protocol.ChangesRequest) -> Response:
-    response = pull.changes(poll, signing_device().device, wanted)
-    position = ";".join(f"{batch.event}:{batch.lineage.hex()}:{batch.to_revision}" for batch in response.events)
-    return answer(response, position=position)
+    with database.reading() as session:
+        allowed = pull.allowed(session, device)
+    topics = [gates_topic(event) for event in allowed.values()]
+    return LongPoll(topics, wanted.wait, answer_now, ReaderKind.GATE)
 
 
 def _store_rows(events: Sequence[protocol.EventAt]) -> None:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from base64 import b64decode
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, wraps
 from typing import Any, TypeVar, cast
 
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from flask import Response, g, request
 
 from shared import http_signatures, protocol
+from shared.clock import Clock
 from shared.errors import GatehouseError, InvalidRequest, TooLarge, Untrusted
 from shared.http_signatures import Channel, SignedRequest
 from sync_server.devices import counters, queries, rules, service
@@ -20,6 +21,7 @@ from sync_server.devices.queries import EnrolledDevice
 from sync_server.devices.rules import DeviceAction
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.web import request_id
+from sync_server.waiting.handing_over import Answer
 
 M = TypeVar("M", bound=protocol.Message)
 View = Callable[..., Response]
@@ -69,31 +71,59 @@ def body() -> bytes:
     return request.get_data(cache=True)
 
 
-def answer(
-    payload: protocol.Message, *, status: int = 200, position: str = "", bound_to: bytes | None = None
-) -> Response:
-    """The response to this request with that message, signed with the current time."""
-    content = protocol.encode(payload)
-    headers = http_signatures.sign_answer(
-        status,
-        content,
-        key=server_key().private,
-        server_time=parts().clock(),
-        position=position,
-        request_signature=_signature_of_request() if bound_to is None else bound_to,
-    )
-    return Response(content, status, headers, content_type=protocol.MEDIA_TYPE)
+@dataclass(frozen=True, slots=True)
+class AnswerSigner:
+    """Signs answers with the current time, valid for one request; works after the request's thread has gone on."""
+
+    key: Ed25519PrivateKey
+    clock: Clock
+    request_signature: bytes
+    request_id: str
+
+    def sign(self, payload: protocol.Message, *, status: int = 200, position: str = "") -> Answer:
+        """The answer with that message."""
+        content = protocol.encode(payload)
+        headers = http_signatures.sign_answer(
+            status,
+            content,
+            key=self.key,
+            server_time=self.clock(),
+            position=position,
+            request_signature=self.request_signature,
+        )
+        return Answer(status, [*headers.items(), ("Content-Type", protocol.MEDIA_TYPE)], content)
+
+    def sign_error(self, error: GatehouseError) -> Answer:
+        """An error, signed like any other answer."""
+        error_body = protocol.ErrorBody(
+            code=error.error_code, message=error.message, details=error.details or None, request_id=self.request_id
+        )
+        answer = self.sign(protocol.ErrorAnswer(error=error_body), status=error.status)
+        if not error.retryable:
+            return answer
+        retry_after = ("Retry-After", str(error.details.get("retry_after", 2)))
+        return replace(answer, headers=[*answer.headers, retry_after])
+
+
+def signer(bound_to: bytes | None = None) -> AnswerSigner:
+    """Signs answers to the current request."""
+    signature = _signature_of_request() if bound_to is None else bound_to
+    return AnswerSigner(server_key().private, parts().clock, signature, request_id())
+
+
+def answer(payload: protocol.Message, *, position: str = "", bound_to: bytes | None = None) -> Response:
+    """The response to this request with that message."""
+    return as_response(signer(bound_to).sign(payload, position=position))
 
 
 def error_answer(error: GatehouseError) -> Response:
-    """An error response, signed like any other."""
-    error_body = protocol.ErrorBody(
-        code=error.error_code, message=error.message, details=error.details or None, request_id=request_id()
-    )
-    response = answer(protocol.ErrorAnswer(error=error_body), status=error.status, bound_to=g.get("bound_to"))
-    if error.retryable:
-        response.headers["Retry-After"] = str(error.details.get("retry_after", 2))
-    return response
+    """The response to this request with an error."""
+    return as_response(signer(g.get("bound_to")).sign_error(error))
+
+
+def as_response(answered: Answer) -> Response:
+    """A signed answer as the response of a view."""
+    return Response(answered.body, answered.status, list(answered.headers))
 
 
 def _verified(channel: Channel) -> SigningDevice:

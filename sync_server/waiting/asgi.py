@@ -11,10 +11,11 @@ from wsgiref.types import WSGIApplication
 import orjson
 
 from shared.errors import GatehouseError, NotFound, TooLarge, Unavailable
+from shared.protocol import CHANGES
 from sync_server.plumbing.logs import LOG
 from sync_server.plumbing.parts import Parts
 from sync_server.waiting import wsgi_call
-from sync_server.waiting.channels import Hub
+from sync_server.waiting.channels import LOOK_EVERY_S, Hub
 from sync_server.waiting.handing_over import Answer, LongPoll, Stream
 from sync_server.waiting.places import Places
 from sync_server.waiting.readers import Reader
@@ -52,7 +53,7 @@ class StreamsApp:
                 await _send_answer(_refusal(error), send, cors)
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send, cors: RawHeaders) -> None:
-        if scope["method"] != "GET":
+        if scope["method"] != "GET" and scope["path"] != CHANGES:
             raise NotFound(ONLY_STREAMS)
         called = await self._call(scope, await _body(receive))
         handed_over = called.handed_over
@@ -67,7 +68,7 @@ class StreamsApp:
             if isinstance(waiting, Stream):
                 await self._hold_open(waiting, (called.answer.status, [*_raw(called.answer), *cors]), receive, send)
             else:
-                await self._wait(waiting, receive, send, cors)
+                await self._wait(waiting, called.answer, receive, send, cors)
 
     async def _call(self, scope: Scope, body: bytes) -> wsgi_call.Called:
         if self._opening >= MAX_OPENING:
@@ -98,15 +99,19 @@ class StreamsApp:
             leaving.cancel()
         await send({"type": "http.response.body"})
 
-    async def _wait(self, poll: LongPoll, receive: Receive, send: Send, cors: RawHeaders) -> None:
+    async def _wait(self, poll: LongPoll, head: Answer, receive: Receive, send: Send, cors: RawHeaders) -> None:
         with Wakeups(self._parts.bus, poll.topics) as wakeups:
+            self.hub.polls.add(wakeups)
             leaving = asyncio.create_task(_wake_when_gone(receive, wakeups))
             try:
                 answer = await self._polled(poll, wakeups, leaving)
             finally:
                 leaving.cancel()
+                self.hub.polls.discard(wakeups)
         if answer is not None:
-            await _send_answer(answer, send, cors)
+            own = {name.lower() for name, _ in answer.headers}
+            headers = [*(each for each in head.headers if each[0].lower() not in own), *answer.headers]
+            await _send_answer(Answer(answer.status, headers, answer.body), send, cors)
 
     async def _polled(self, poll: LongPoll, wakeups: Wakeups, leaving: asyncio.Task[None]) -> Answer | None:
         loop = asyncio.get_running_loop()
@@ -114,9 +119,9 @@ class StreamsApp:
         while not leaving.done():
             over = loop.time() >= until or self._parts.stop.is_set()
             answer = await self.hub.on_thread(poll.answer, over)
-            if answer is not None or over:
+            if isinstance(answer, Answer):
                 return answer
-            await wakeups.wait(max(0.0, min(poll.look_every_s, until - loop.time())))
+            await wakeups.wait(max(0.0, min(answer, LOOK_EVERY_S, until - loop.time())))
         return None
 
 

@@ -30,15 +30,7 @@ HEARTBEAT_EVERY_S: Final = 15.0
 RECHECK_EVERY_S: Final = 20.0
 """How often rights are checked again: a revoked reader is cut off within a minute."""
 LOOK_EVERY_S: Final = 5.0
-LOOK_UNANNOUNCED_EVERY_S: Final = 0.5
-"""Where other processes make changes, and nothing announces them."""
-
-
-def look_every_s(parts: Parts) -> float:
-    """How long a change may go unseen where the bus does not announce it."""
-    bus_connected = parts.backends.bus_connected
-    announced = parts.config.embedded or (bus_connected is not None and bus_connected())
-    return LOOK_EVERY_S if announced else LOOK_UNANNOUNCED_EVERY_S
+"""How long a change may go unseen where the bus does not announce it."""
 
 
 class Hub:
@@ -49,6 +41,8 @@ class Hub:
         self.recheck_every_s = RECHECK_EVERY_S
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="streams")
         self._channels: dict[Hashable, Channel] = {}
+        self.polls: set[Wakeups] = set()
+        """Of the long polls that wait."""
 
     async def on_thread(self, work: Callable[..., T], *arguments: Any) -> T:
         """Run what asks the database on a pool thread."""
@@ -83,6 +77,8 @@ class Hub:
                 await self.recheck()
         for reader in self._readers():
             reader.end()
+        for poll in self.polls:
+            poll.wake()
 
     async def recheck(self) -> None:
         """Cut off the readers that have lost their rights."""
@@ -159,13 +155,13 @@ class Channel:
         self._started.set()
         updated_at = looked_at = loop.time()
         while True:
-            look_in = looked_at + look_every_s(self._hub.parts) - loop.time()
+            look_in = looked_at + LOOK_EVERY_S - loop.time()
             notes, missed = await self._wakeups.wait(max(0.0, min(source.due_s(), look_in)))
             pause = updated_at + source.pace_s - loop.time()
             if pause > 0:
                 await asyncio.sleep(pause)
             updated_at = loop.time()
-            look = missed or updated_at >= looked_at + look_every_s(self._hub.parts)
+            look = missed or updated_at >= looked_at + LOOK_EVERY_S
             looked_at = updated_at if look else looked_at
             await self._send_all(await self._hub.on_thread(_updated, source, notes, look))
 

@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Final, Protocol
 from urllib.parse import urlsplit
 
-from flask import Response, redirect, request
+from flask import Response, request
 
 from shared.errors import Unavailable
 from sync_server.plumbing.messaging.bus import Notification
@@ -17,6 +17,11 @@ from sync_server.plumbing.web import client_address
 
 ENVIRON: Final = "gatehouse.handed_over"
 """The key in the WSGI environment of a list for what the view hands over; only the streams listener sets it."""
+STREAM_HEADERS: Final = {
+    "Content-Type": "text/event-stream; charset=utf-8",
+    "Cache-Control": "no-store",
+    "X-Accel-Buffering": "no",
+}
 
 
 class ReaderKind(StrEnum):
@@ -85,7 +90,7 @@ class Stream:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The response to a long poll."""
+    """The response to a long poll; its headers replace those of the view."""
 
     status: int
     headers: Sequence[tuple[str, str]]
@@ -98,9 +103,8 @@ class LongPoll:
 
     topics: Sequence[str]
     wait_s: float
-    look_every_s: float
-    answer: Callable[[bool], Answer | None]
-    """The answer; None while there is nothing new and the time is not up (False)."""
+    answer: Callable[[bool], Answer | float]
+    """The answer; while there is nothing new and the time is not up (False), in how many seconds to look again."""
     kind: ReaderKind
 
 
@@ -117,33 +121,26 @@ def may_wait() -> bool:
     return ENVIRON in request.environ
 
 
-def hand_over(waiting: Stream | LongPoll) -> Response:
-    """The start of the response; requests to another address are sent to the streams listener."""
-    if not may_wait():
-        return redirect_to_listener()
-    request.environ[ENVIRON].append(HandedOver(waiting, client_address()))
-    response = Response(content_type="text/event-stream; charset=utf-8")
-    response.headers["Cache-Control"] = "no-store"
-    response.headers["X-Accel-Buffering"] = "no"
-    return response
-
-
-def redirect_to_listener() -> Response:
-    """307 to the same path at the streams listener; Unavailable if there is none."""
+def hand_over(waiting: Stream | LongPoll, response: Response | None = None) -> Response:
+    """The head of the response, for a stream by default; other addresses redirect to the streams listener (307)."""
+    if may_wait():
+        request.environ[ENVIRON].append(HandedOver(waiting, client_address()))
+        return response or Response(headers=STREAM_HEADERS)
     url = listener_url()
     if not url:
-        raise Unavailable("This server has no streams listener.", code="no_streams_here", retry_after=30)
-    query = f"?{request.query_string.decode('latin-1')}" if request.query_string else ""
-    response = redirect(f"{url}{request.path}{query}", 307)
-    return Response(response.get_data(), 307, {"Location": response.location or ""})
+        raise Unavailable("This address holds no streams open.", code="no_streams_here", retry_after=30)
+    return Response(status=307, headers={"Location": url + request.full_path.rstrip("?")})
 
 
 def listener_url() -> str:
-    """The public address of the streams listener: as configured, or its port on the host that the client named."""
+    """The streams listener's public address: as configured, or its port on the host that the client named.
+
+    Empty behind a proxy, where it is that of the server: the proxy tells by the path who is asked.
+    """
     config = parts().config
     if config.streams_url is not None:
         return config.streams_url.rstrip("/")
-    if config.streams_endpoint is None:
+    if config.streams_endpoint is None or config.trusted_proxies:
         return ""
     host = urlsplit(f"//{request.host}").hostname or ""
     return f"{request.scheme}://{f'[{host}]' if ':' in host else host}:{config.streams_endpoint[1]}"

@@ -36,6 +36,7 @@ class StreamsListener:
 
     def __init__(self, parts: Parts, wsgi_app: WSGIApplication, opened: socket.socket) -> None:
         self._parts, self._socket = parts, opened
+        self.port = int(opened.getsockname()[1])
         self.app = StreamsApp(parts, wsgi_app)
         self.thread = threading.Thread(target=self.run, name="streams")
 

@@ -18,7 +18,7 @@ from sync_server.plumbing.principals import SYSTEM
 from sync_server.workers import Worker
 from tests.contracts.sync.gates import Gate
 from tests.contracts.sync.world import World
-from tests.streams import redirect_streams, start_listener
+from tests.streams import redirect_streams
 
 EMAIL = "owner@marquee.example"
 PASSWORD = "a long enough password"
@@ -67,8 +67,7 @@ def an_evening(folder: Path) -> Iterator[AdminScenario]:
     world = World(f"sqlite:///{folder / 'evening.db'}", folder)
     _owner(world)
     west = _scans(world)
-    listener, port = start_listener(world.parts, world.app)
-    redirect_streams(world.parts, port)
+    redirect_streams(world.parts, world.listener.port)
     server = make_server("127.0.0.1", 0, world.app, threaded=True)
     serving = threading.Thread(target=server.serve_forever)
     working = threading.Thread(target=Worker(world.parts).run, args=(world.parts.stop,))  # sends changes to the pages
@@ -79,8 +78,7 @@ def an_evening(folder: Path) -> Iterator[AdminScenario]:
     finally:
         world.parts.stop.set()
         working.join()
-        listener.thread.join()
-        world.runtime.close()
+        world.close()
         server.shutdown()
         serving.join()
         server.server_close()

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import http.client
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import Any, Protocol, TypeVar
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from flask import Response
 from flask.testing import FlaskClient
 
 from shared import enrolment, http_signatures, protocol, scans
@@ -42,6 +44,9 @@ class Gate:
     device_id: str = ""
     number: int = 0
     branch: int = 1
+    host: str = HOST
+    connect: Callable[[], http.client.HTTPConnection] | None = None
+    """Requests go over a real connection that this opens."""
     counters: dict[str, int] = field(default_factory=lambda: {"pull": 0, "push": 0, "other": 0})
     bodies: list[bytes] = field(default_factory=list)
     boot: bytes = b"boot0001"
@@ -94,7 +99,7 @@ class Gate:
             self.counters[channel] += 1
         headers = http_signatures.sign_request(
             method,
-            HOST,
+            self.host,
             path,
             query,
             body,
@@ -103,21 +108,35 @@ class Gate:
             channel=channel,
             counter=self.counters[channel] if counter is None else counter,
         )
-        response = self.world.client().open(
-            path,
-            method=method,
-            query_string=query,
-            data=body if alter is None else alter,
-            headers=headers,
-            content_type=protocol.MEDIA_TYPE,
-            base_url=f"https://{HOST}",
-        )
+        response = self._exchange(method, path, query, body if alter is None else alter, headers)
         signature = http_signatures._signature(headers, "gate")
         assert self.server is not None
         http_signatures.verify_answer(
             response.status_code, response.data, dict(response.headers), self.server, signature
         )
         return response
+
+    def _exchange(self, method: str, path: str, query: str, body: bytes, headers: dict[str, str]) -> Any:
+        if self.connect is not None:
+            connection = self.connect()
+            connection.request(
+                method,
+                f"{path}?{query}" if query else path,
+                body,
+                headers | {"Host": self.host, "Content-Type": protocol.MEDIA_TYPE},
+            )
+            response = connection.getresponse()
+            return Response(response.read(), response.status, dict(response.headers))
+        base_url = f"https://{self.host}"
+        return self.world.client().open(
+            path,
+            method=method,
+            query_string=query,
+            data=body,
+            headers=headers,
+            content_type=protocol.MEDIA_TYPE,
+            base_url=base_url,
+        )
 
     def ask(self, kind: type[M], *args: Any, **kwargs: Any) -> M:
         response = self.send(*args, **kwargs)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +10,6 @@ import pytest
 import zstandard
 
 from shared import protocol
-from shared.protocol import EventAt
 from tests.contracts.sync.gates import Gate
 from tests.contracts.sync.world import World
 
@@ -100,21 +98,6 @@ def test_a_clock_that_is_off_by_years_is_reported_and_refuses_nothing(world: Wor
     gate.upload()
     (move,) = gate.movements()
     assert abs(move.at - world.now) < 1_000
-
-
-def test_a_device_revoked_while_it_waits_is_refused_at_once(world: World) -> None:
-    gate = world.a_gate()
-    frame = gate.frame()
-    at = EventAt(event=7, lineage=frame.lineage, revision=frame.base_revision)
-    message = protocol.encode(protocol.ChangesRequest(events=[at], wait=60))
-    answers: list[protocol.ErrorBody] = []
-    waiting = threading.Thread(
-        target=lambda: answers.append(gate.refusal("POST", protocol.CHANGES, "pull", body=message))
-    )
-    waiting.start()
-    world.revoke(gate.device_id)
-    waiting.join(30)
-    assert [one.code for one in answers] == ["device_revoked"]
 
 
 def test_no_two_devices_may_share_a_key(world: World) -> None:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import threading
-
 import msgspec
 
-from shared import protocol
 from shared.protocol import EventAt
 from shared.snapshot import (
     EMPTY_DIGEST,
@@ -21,9 +18,6 @@ from shared.snapshot import (
     pack,
     unpack,
 )
-from sync_server.devices import queries as devices
-from sync_server.devices import service as device_service
-from sync_server.plumbing.principals import SYSTEM
 from sync_server.revisions import service as revisions
 from tests.contracts.sync.world import World, a_ticket_row
 
@@ -114,41 +108,6 @@ def test_more_changes_than_one_frame_holds_come_in_parts(world: World) -> None:
     assert sum(parts) == 20_001 and len(parts) > 1
     (batch,) = gate.changes(at).events
     assert batch.rows == b"" and batch.to_revision == at.revision, "that was all"
-
-
-def test_a_waiting_gate_receives_a_change_at_once(world: World) -> None:
-    gate = world.a_gate()
-    _, at = gate.snapshot()
-    heard: list[protocol.ChangesAnswer] = []
-    waiting = threading.Thread(target=lambda: heard.append(gate.changes(at, wait=30)))
-    waiting.start()
-    world.tickets(9)
-    waiting.join(30)
-    assert [batch.to_revision for batch in heard[0].events] == [at.revision + 1]
-
-
-def test_a_waiting_gate_is_answered_when_the_server_stops(world: World) -> None:
-    gate = world.a_gate()
-    _, at = gate.snapshot()
-    heard: list[protocol.ChangesAnswer] = []
-    waiting = threading.Thread(target=lambda: heard.append(gate.changes(at, wait=30)))
-    waiting.start()
-    world.parts.stop.set()
-    waiting.join(30)
-    assert len(heard) == 1
-
-
-def test_a_waiting_gate_learns_that_its_assignments_changed(world: World) -> None:
-    gate = world.a_gate()
-    _, at = gate.snapshot()
-    heard: list[protocol.ChangesAnswer] = []
-    waiting = threading.Thread(target=lambda: heard.append(gate.changes(at, wait=30)))
-    waiting.start()
-    with world.parts.database.writing() as session:
-        device = devices.get(session, world.organisation, gate.device_id)
-        device_service.assign(session, device, [], actor=SYSTEM, now=world.now)
-    waiting.join(30)
-    assert heard[0].assignments_changed
 
 
 def test_movements_are_numbered_as_they_arrive(world: World) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import http.client
 from collections.abc import Iterable
 from dataclasses import dataclass
 from hashlib import sha256
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 from flask.testing import FlaskClient
 
@@ -29,7 +31,9 @@ from sync_server.plumbing.parts import Parts
 from sync_server.plumbing.principals import SYSTEM
 from sync_server.revisions import service as revisions
 from sync_server.venues.models import GateRecord, VenueRecord
+from sync_server.waiting.listener import StreamsListener
 from tests.contracts.sync.gates import HOUR, NOON, Gate
+from tests.streams import start_listener
 
 
 class Dice:
@@ -46,23 +50,39 @@ class Dice:
 class World:
     """The server's side: its clock is set by hand."""
 
-    def __init__(self, database_url: str, folder: Path) -> None:
+    def __init__(self, database_url: str, folder: Path, *, fresh: bool = True, **settings: Any) -> None:
         self.now = NOON
-        self.dice = Dice("world")
-        config = check({"database_url": database_url, "master_key_file": folder / "master.key", "log_level": "error"})
+        self.dice = Dice("world" if fresh else "another process")
+        key = folder / "master.key"
+        config = check({"database_url": database_url, "master_key_file": key, "log_level": "error"} | settings)
         (folder / "master.key").write_text("11" * 32)
         self.runtime = build_runtime(config, clock=lambda: self.now, entropy=self.dice)
         self.parts: Parts = self.runtime.parts
         schema.upgrade(self.parts.database.engine)
         self.app = web_app(self.runtime)
+        self._listener: StreamsListener | None = None
         with self.parts.database.writing() as session:
             revisions.ensure_lineage(session, self.dice, self.now)
         self.key = ServerKey(self.parts.database, self.parts.sealer)
-        self.organisation = self.an_organisation("marquee")
-        self.event = self.an_event(self.organisation)
+        self.organisation, self.event = "org-marquee", EventAtVenue("event-7", 7, "org-marquee")
+        if fresh:
+            self.an_organisation("marquee")
+            self.an_event(self.organisation)
 
     def close(self) -> None:
         self.runtime.close()
+        if self._listener is not None:
+            self._listener.thread.join()
+
+    @property
+    def listener(self) -> StreamsListener:
+        """The streams listener of this server, started when it is first needed."""
+        if self._listener is None:
+            self._listener = start_listener(self.parts, self.app)
+        return self._listener
+
+    def connect_listener(self) -> http.client.HTTPConnection:
+        return http.client.HTTPConnection("127.0.0.1", self.listener.port, timeout=60)
 
     def advance(self, *, seconds: float = 0, minutes: float = 0, hours: float = 0) -> None:
         self.now += int((seconds + 60 * minutes + 3600 * hours) * 1000)

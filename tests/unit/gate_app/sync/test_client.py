@@ -6,15 +6,16 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import pytest
 
-from gate_app.sync.client import Client, HttpRequest, HttpResponse
+from gate_app.sync.client import NOT_THERE_MS, Client, HttpRequest, HttpResponse, Transport
 from gate_app.sync.counters import BLOCK, Counters
 from gate_app.sync.exchange import ApiCall
 from shared import protocol
 from shared.errors import Unavailable, Untrusted
 from shared.http_signatures import CounterWindow
-from shared.protocol import HELLO, HelloRequest
+from shared.protocol import CHANGES, HELLO, ChangesRequest, HelloRequest
 from tests.gate_builders import GateAtHome, a_gate, the_house
 from tests.server_in_memory import ServerInMemory
 
@@ -31,7 +32,7 @@ def server(gate: GateAtHome) -> ServerInMemory:
     return ServerInMemory(gate.hands, the_house())
 
 
-def a_client(gate: GateAtHome, server: ServerInMemory) -> Client:
+def a_client(gate: GateAtHome, server: Transport) -> Client:
     return Client(
         gate.context.require_enrolled(), Counters(gate.context.database), server, gate.context.time.monotonic_ms
     )
@@ -108,6 +109,79 @@ class Recorder:
     def send(self, request: HttpRequest) -> HttpResponse:
         self.requests.append(request)
         raise Unavailable
+
+
+class TwoAddresses:
+    """The server at its own address and at the one for waiting, and which one was asked."""
+
+    def __init__(self, server: ServerInMemory) -> None:
+        self._server, self.asked, self.away = server, list[str](), False
+
+    def send(self, request: HttpRequest) -> HttpResponse:
+        self.asked.append(request.url.removesuffix(CHANGES))
+        if self.away and self.asked[-1] == LISTENER:
+            raise Unavailable
+        return self._server.send(request)
+
+
+OWN, LISTENER = "http://server.test", "http://server.test:8001"
+WAITING = ApiCall("POST", CHANGES, "pull", body=protocol.encode(ChangesRequest(events=[], wait=25)), wait_s=25)
+
+
+@pytest.fixture
+def addresses(server: ServerInMemory) -> TwoAddresses:
+    return TwoAddresses(server)
+
+
+@pytest.fixture
+def client(gate: GateAtHome, addresses: TwoAddresses) -> Client:
+    made = a_client(gate, addresses)
+    made.wait_at(LISTENER)
+    return made
+
+
+def test_calls_that_wait_go_to_the_address_for_waiting_and_are_signed_for_it(
+    client: Client, addresses: TwoAddresses
+) -> None:
+    assert client.send(WAITING).status == 200
+    client.send(replace(WAITING, wait_s=0))
+    assert addresses.asked == [LISTENER, OWN]
+
+
+def test_a_gate_that_cannot_reach_the_address_for_waiting_waits_at_the_server(
+    gate: GateAtHome, client: Client, addresses: TwoAddresses
+) -> None:
+    addresses.away = True
+    with pytest.raises(Unavailable):  # the first time, because the whole server may be away
+        client.send(WAITING)
+    for _ in range(2):
+        assert client.send(WAITING).status == 200
+    assert addresses.asked == [LISTENER, LISTENER, OWN, OWN]
+    addresses.away = False
+    gate.hands.pass_ms(NOT_THERE_MS)
+    client.send(WAITING)
+    assert addresses.asked[-1] == LISTENER, "it tries again after a while"
+
+
+@pytest.mark.parametrize(
+    ("server_url", "address", "asked"),
+    [
+        ("http://server.test", "", "http://server.test"),
+        ("http://server.test", "ftp://server.test", "http://server.test"),
+        ("https://server.test", "http://server.test:8001", "https://server.test"),
+        ("https://server.test", "https://wait.test", "https://wait.test"),
+    ],
+)
+def test_an_address_for_waiting_that_is_not_as_safe_is_ignored(
+    gate: GateAtHome, server_url: str, address: str, asked: str
+) -> None:
+    transport = Recorder()
+    identity = msgspec.structs.replace(gate.context.require_enrolled(), server=server_url)
+    client = Client(identity, Counters(gate.context.database), transport, gate.context.time.monotonic_ms)
+    client.wait_at(address)
+    with pytest.raises(Unavailable):
+        client.send(WAITING)
+    assert transport.requests[0].url == f"{asked}{CHANGES}"
 
 
 def test_no_address_holds_a_key_a_code_or_a_name(gate: GateAtHome) -> None:
