@@ -6,6 +6,7 @@ import os
 from dataclasses import dataclass
 
 from apiflask import APIFlask
+from flask import request
 
 from shared.clock import Clock, MonotonicClock, monotonic_clock, wall_clock
 from shared.ids import Entropy
@@ -68,6 +69,8 @@ DESCRIPTION = (
     "Ticketing and admission: organisers' API. Times are ISO-8601 in UTC; money is whole cents with a currency."
 )
 
+SAME_FOR_EVERYBODY = ("/api/public/", "/api/meta/")
+
 # From the lowest layer to the highest, which is also the order in which the handlers of one signal run.
 WIRINGS = (
     outbox_wiring.wire,
@@ -101,6 +104,7 @@ BLUEPRINTS = (
     reseating_routes.bp,
     listings_routes.bp,
     seat_maps_routes.bp,
+    seat_maps_routes.public_bp,
     sync_routes.bp,
     live_routes.bp,
     monitoring_routes.bp,
@@ -202,11 +206,17 @@ def web_app(runtime: ServerRuntime) -> APIFlask:
     _configure(app, parts.config)
     app.extensions[EXTENSION] = parts
     web.install(app)
-    app.before_request(customers_routes.identify)
-    app.before_request(accounts_routes.identify)
+    app.before_request(_identify)
     for blueprint in BLUEPRINTS:
         app.register_blueprint(blueprint)
     return app
+
+
+def _identify() -> None:
+    """Find out who asks, except where the answer is the same for everybody: shared caches keep it."""
+    if not request.path.startswith(SAME_FOR_EVERYBODY):
+        customers_routes.identify()
+        accounts_routes.identify()
 
 
 def prepare_database(runtime: ServerRuntime) -> None:

@@ -179,6 +179,11 @@ prepare_to_check() {
   install_requirements tests
 }
 
+prepare_to_bench() {
+  need wrk has_program wrk
+  prepare_to_test
+}
+
 is_excluded() { [[ ",${GATEHOUSE_TEST_SKIP:-}," == *",$1,"* ]]; }
 
 prepare_to_test() {
@@ -190,6 +195,7 @@ prepare_to_test() {
   is_excluded redis || need redis-server has_program redis-server
   is_excluded rabbitmq || need rabbitmq-server has_file '/usr/lib/rabbitmq/lib/rabbitmq_server-*/sbin/rabbitmq-server'
   is_excluded browser || need chromium has_browser
+  is_excluded nginx || need nginx has_nginx
   install_missing_packages
   install_requirements tests
 }
@@ -197,5 +203,7 @@ prepare_to_test() {
 has_postgres() { has_file '/usr/lib/postgresql/*/bin/initdb' || has_program initdb; }
 
 has_pgbouncer() { has_file /usr/sbin/pgbouncer || has_program pgbouncer; }
+
+has_nginx() { PATH="$PATH:/usr/sbin" command -v nginx; }
 
 has_browser() { has_program chromium || has_program chromium-browser || has_program google-chrome; }

@@ -16,7 +16,7 @@ usage: scripts/test                      everything, in two processes
                                          what the changes since BASE affect (default: since main; it says what and why)
        scripts/test PYTEST-ARGUMENT…     whatever pytest takes: a file, a folder, -k WORDS, -x
 
-OPTION… goes to pytest, too. GATEHOUSE_TEST_SKIP=postgresql,redis,rabbitmq,browser excludes services.
+OPTION… goes to pytest, too. GATEHOUSE_TEST_SKIP=postgresql,redis,rabbitmq,browser,nginx excludes services.
 See tests/README.md for the folders and the fixtures."""
 PARALLEL = ("-n", "2", "--dist", "loadfile")
 QUICK = ("tests/architecture", "tests/unit", "tests/contracts/events", "tests/journeys/test_offline_gates.py")

@@ -68,6 +68,10 @@ PUBLIC_ROUTES: Final[Mapping[str, PublicRoute]] = {
     "seat_maps.bits": _SEAT_MAP,
     "seat_maps.changes": _SEAT_MAP,
     "seat_maps.occupancy": _SEAT_MAP,
+    "public_seat_maps.full_map": _SEAT_MAP,
+    "public_seat_maps.plan": _SEAT_MAP,
+    "public_seat_maps.state": _SEAT_MAP,
+    "public_seat_maps.occupancy": _SEAT_MAP,
     "customers.start_session": PublicRoute(
         Audience.ANYBODY, "Shops are open to everybody; new sessions are limited per address."
     ),

@@ -63,7 +63,7 @@ def _public_view_for_visitors() -> Response | None:
 
 def _cacheable(body: bytes, max_age_s: int) -> Response:
     response = Response(body, content_type="application/json")
-    response.headers["Cache-Control"] = f"public, max-age={max_age_s}"
+    response.headers["Cache-Control"] = f"public, max-age={max_age_s}, s-maxage=1"
     response.set_etag(blake2b(body, digest_size=12).hexdigest())
     response.make_conditional(request)
     return response

@@ -1,10 +1,15 @@
-"""/api/events/…/seatmap and /occupancy: the seat map of an event, its changes, and its occupancy."""
+"""/api/events/…/seatmap and /occupancy: the seat map of an event, its changes, and its occupancy.
+
+/api/public/events/… has what a crowd repeats, the same for everybody, so that shared caches may keep it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from hashlib import blake2b
 
+import orjson
 from apiflask import APIBlueprint
 from flask import Response, request
 
@@ -15,21 +20,27 @@ from sync_server.plumbing.principals import Action
 from sync_server.plumbing.web import context, organisation, requires
 from sync_server.seat_maps import attendance, counters, editing, schemas
 from sync_server.seat_maps.map_cache import MapSnapshot
+from sync_server.seat_maps.map_inputs import MapInputs
 from sync_server.seat_maps.map_json import ENCODINGS, EncodedJson
 from sync_server.seat_maps.map_responses import ResponseKind
 from sync_server.seat_maps.stream import MapReading
-from sync_server.seat_maps.viewers import Viewer, viewer
+from sync_server.seat_maps.viewers import Viewer, viewer, visitor
 from sync_server.seat_maps.wiring import map_responses
 from sync_server.seating.bitmap import pack
-from sync_server.waiting.handing_over import hand_over
+from sync_server.waiting.handing_over import hand_over, may_wait
 
 bp = APIBlueprint("seat_maps", __name__, url_prefix="/api/events/<event_id>", tag="Seat maps")
+public_bp = APIBlueprint(
+    "public_seat_maps", __name__, url_prefix="/api/public/events/<event_id>", tag="Seat maps for everybody"
+)
 
 IMMUTABLE = "max-age=31536000, immutable"
+FOR_A_SECOND = "max-age=0, s-maxage=1"
 JSON = "application/json"
 
 
 @bp.get("/seatmap")
+@public_bp.get("/seatmap")
 @bp.output(schemas.MapView)
 def full_map(event_id: str) -> Response:
     """Everything that a page needs to draw the map of an event: the plan, and the state with its version."""
@@ -37,6 +48,7 @@ def full_map(event_id: str) -> Response:
 
 
 @bp.get("/seatmap/plan")
+@public_bp.get("/seatmap/plan")
 @bp.input(schemas.PlanQuery, location="query")
 @bp.doc(summary="The plan alone", responses={200: "The plan"})
 def plan(event_id: str, query_data: schemas.PlanQuery) -> Response:
@@ -44,13 +56,14 @@ def plan(event_id: str, query_data: schemas.PlanQuery) -> Response:
 
     Requested by its name (`v`), it may be cached for ever.
     """
-    who = viewer(map_responses().inputs.load(event_id))
+    who = _viewer(map_responses().inputs.load(event_id))
     with parts().database.reading() as session:
         found = map_responses().maps.drawing(session, who.organisation_id, event_id)
     return _encoded(found, who, IMMUTABLE if query_data.v == found.name else "")
 
 
 @bp.get("/seatmap/state")
+@public_bp.get("/seatmap/state")
 @bp.doc(summary="The state alone", responses={200: "The state"})
 def state(event_id: str) -> Response:
     """The state of every seat and zone now: two bits per seat, as base64."""
@@ -67,7 +80,7 @@ def bits(event_id: str) -> Response:
         response.headers["X-Seatmap-Version"] = str(snapshot.version)
         response.headers["X-Seatmap-First"] = "1"
         response.headers["X-Seatmap-Count"] = str(len(seats))
-        return _cacheable(response, who)
+        return _with_caching(response)
 
 
 @bp.get("/seatmap/changes")
@@ -87,10 +100,10 @@ def changes(event_id: str, query_data: schemas.ChangesQuery) -> Response:
     if request.accept_mimetypes.best_match([JSON, "text/event-stream"]) == "text/event-stream":
         reading.recent_changes(since)  # answers 404 before the stream begins
         return hand_over(reading.stream(since, still_allowed() if who.organiser else None))
-    response = _cacheable(Response(reading.changes(since).text, content_type=JSON), who)
-    if not query_data.wait:
-        return response
-    return hand_over(reading.long_poll(since, query_data.wait), response)
+    response = _with_caching(Response(reading.changes(since).text, content_type=JSON))
+    if query_data.wait or may_wait():
+        return hand_over(reading.long_poll(since, query_data.wait), response)
+    return response
 
 
 @bp.post("/seatmap/blocked")
@@ -116,14 +129,20 @@ def release_hold(event_id: str, seat: int) -> tuple[str, int]:
 
 
 @bp.get("/occupancy")
+@public_bp.get("/occupancy")
 @bp.output(schemas.OccupancyView)
-def occupancy(event_id: str) -> dict[str, object]:
+def occupancy(event_id: str) -> Response:
     """How full an event is, zone by zone: available, held and sold, in numbers and percentages."""
-    who = viewer(map_responses().inputs.load(event_id))
+    who = _viewer(map_responses().inputs.load(event_id))
     with parts().database.reading() as session:
         counter = counters.OccupancyCounter(parts().cache, map_responses().maps)
         counts = counter.counts(session, who.organisation_id, event_id, parts().clock())
-    return counters.payload(counts, organiser=who.organiser)
+    payload = counters.payload(counts, organiser=who.organiser)
+    response = _with_caching(Response(orjson.dumps(payload), content_type=JSON))
+    # Weak: when it was counted makes no difference.
+    response.set_etag(blake2b(orjson.dumps(payload | {"as_of": None}), digest_size=12).hexdigest(), weak=True)
+    response.make_conditional(request)
+    return response
 
 
 @bp.get("/days/<date>/seats")
@@ -138,8 +157,16 @@ def seats_of_day(event_id: str, date: str) -> schemas.DayView:
 
 def _map_response(event_id: str, kind: ResponseKind) -> Response:
     inputs = map_responses().inputs.load(event_id)
-    who = viewer(inputs)
+    who = _viewer(inputs)
     return _encoded(map_responses().response(inputs, kind, organiser=who.organiser), who)
+
+
+def _viewer(inputs: MapInputs) -> Viewer:
+    return visitor(inputs) if _is_for_everybody() else viewer(inputs)
+
+
+def _is_for_everybody() -> bool:
+    return request.blueprint == public_bp.name
 
 
 @contextmanager
@@ -155,7 +182,7 @@ def _snapshot(event_id: str) -> Iterator[tuple[Viewer, MapSnapshot]]:
 def _encoded(document: EncodedJson, who: Viewer, caching: str = "") -> Response:
     """In the encoding that the client prefers; 304 if they have it already."""
     encoding = next((each for each in ENCODINGS if request.accept_encodings.quality(each) > 0), "")
-    response = _cacheable(Response(content_type=JSON), who, caching)
+    response = _with_caching(Response(content_type=JSON), caching)
     # Weak: another process sends the same content, but not the same bytes.
     response.set_etag(f"{document.name}{'-o' if who.organiser else ''}-{encoding or 'plain'}", weak=True)
     response.make_conditional(request)
@@ -166,8 +193,12 @@ def _encoded(document: EncodedJson, who: Viewer, caching: str = "") -> Response:
     return response
 
 
-def _cacheable(response: Response, who: Viewer, caching: str = "") -> Response:
-    scope = "public" if who.public and not who.organiser else "private"
-    response.headers["Cache-Control"] = f"{scope}, {caching or 'no-cache'}"
-    response.vary.update(["Accept-Encoding", "Authorization", "Cookie"])
+def _with_caching(response: Response, caching: str = "") -> Response:
+    """Only the public addresses may be kept by shared caches: some of those ignore `Vary: Cookie`."""
+    if _is_for_everybody():
+        response.headers["Cache-Control"] = f"public, {caching or FOR_A_SECOND}"
+        response.vary.add("Accept-Encoding")
+    else:
+        response.headers["Cache-Control"] = f"private, {caching or 'no-cache'}"
+        response.vary.update(["Accept-Encoding", "Authorization", "Cookie"])
     return response

@@ -19,7 +19,6 @@ class Viewer:
     event_id: str
     organisation_id: str  # the event's
     organiser: bool  # of this event's organisation
-    public: bool  # whether everybody may see the event
 
 
 def viewer(inputs: MapInputs) -> Viewer:
@@ -27,7 +26,16 @@ def viewer(inputs: MapInputs) -> Viewer:
     who = maybe_principal()
     own = who is not None and who.organisation_id == inputs.organisation_id
     organiser = who is not None and own and parts().may(who, Action.READ)
-    found = Viewer(inputs.event_id, inputs.organisation_id, organiser, ALLOWS[inputs.status].show)
+    return _shown(inputs, organiser=organiser)
+
+
+def visitor(inputs: MapInputs) -> Viewer:
+    """Everybody, whoever the client is; NotFound if the event is not public."""
+    return _shown(inputs, organiser=False)
+
+
+def _shown(inputs: MapInputs, *, organiser: bool) -> Viewer:
+    found = Viewer(inputs.event_id, inputs.organisation_id, organiser)
     require_shown(inputs, found)
     return found
 

@@ -10,7 +10,7 @@ from wsgiref.types import WSGIApplication
 
 import orjson
 
-from shared.errors import GatehouseError, NotFound, TooLarge, Unavailable
+from shared.errors import GatehouseError, InvalidRequest, NotFound, TooLarge, Unavailable
 from shared.protocol import CHANGES
 from sync_server.plumbing.logs import LOG
 from sync_server.plumbing.parts import Parts
@@ -27,6 +27,7 @@ Send = Callable[[dict[str, Any]], Awaitable[None]]
 RawHeaders = list[tuple[bytes, bytes]]
 
 MAX_BODY: Final = 1024 * 1024
+BODY_WITHIN_S: Final = 10
 MAX_OPENING: Final = 4_096
 """Requests that may wait for a pool thread; more are refused at once."""
 ONLY_STREAMS: Final = "This address serves streams only. Send other requests to the address of the server."
@@ -51,11 +52,15 @@ class StreamsApp:
                 await self._answer(scope, receive, send, cors)
             except GatehouseError as error:
                 await _send_answer(_refusal(error), send, cors)
+            except TimeoutError:
+                await _send_answer(_refusal(InvalidRequest("The body did not arrive in time.")), send, cors)
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send, cors: RawHeaders) -> None:
         if scope["method"] != "GET" and scope["path"] != CHANGES:
             raise NotFound(ONLY_STREAMS)
-        called = await self._call(scope, await _body(receive))
+        async with asyncio.timeout(BODY_WITHIN_S):
+            body = await _body(receive)
+        called = await self._call(scope, body)
         handed_over = called.handed_over
         if called.answer.status >= 400:
             await _send_answer(called.answer, send, cors)

@@ -40,6 +40,9 @@ class Hub:
         self.parts = parts
         self.recheck_every_s = RECHECK_EVERY_S
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="streams")
+        started = threading.Barrier(THREADS)
+        for _ in range(THREADS):  # all start now, so that later nothing that waits adds one
+            self._threads.submit(started.wait)
         self._channels: dict[Hashable, Channel] = {}
         self.polls: set[Wakeups] = set()
         """Of the long polls that wait."""

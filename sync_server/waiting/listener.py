@@ -14,6 +14,8 @@ from sync_server.plumbing.parts import Parts
 from sync_server.waiting.asgi import StreamsApp
 
 BACKLOG = 4096
+VANISHED_AFTER_S = 30
+"""A reader whose machine has acknowledged nothing for so long is gone, although nobody closed its connection."""
 STOP_WITHIN_S = 2
 """Readers that do not read their end are cut off after this."""
 
@@ -25,6 +27,8 @@ def open_socket(host: str, port: int, *, shared: bool = True) -> socket.socket:
     opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     if shared:
         opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+    if hasattr(socket, "TCP_USER_TIMEOUT"):  # connections inherit it
+        opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, VANISHED_AFTER_S * 1000)
     opened.bind(address)
     opened.listen(BACKLOG)
     opened.setblocking(False)

@@ -115,4 +115,7 @@ def test_city_is_counted_again_when_an_event_comes_or_goes(town: Town) -> None:
 
 def test_cities_can_be_cached_for_minutes(town: Town) -> None:
     response = town.ask(CITIES)
-    assert (response.headers["Cache-Control"], bool(response.headers["ETag"])) == ("public, max-age=300", True)
+    assert (response.headers["Cache-Control"], bool(response.headers["ETag"])) == (
+        "public, max-age=300, s-maxage=1",
+        True,
+    )

@@ -232,8 +232,8 @@ def test_responses_are_compressed_and_cached_as_browsers_ask(mapped: MappedEvent
         )
         assert again.status_code == 304 and not again.get_data()
     named = mapped.visitor.ask("GET", f"{mapped.path}/plan?v={plain['plan']['id']}")
-    assert named.headers["Cache-Control"] == "public, max-age=31536000, immutable"
-    assert mapped.visitor.ask("GET", f"{mapped.path}/plan?v=old").headers["Cache-Control"] == "public, no-cache"
+    assert named.headers["Cache-Control"] == "private, max-age=31536000, immutable"
+    assert mapped.visitor.ask("GET", f"{mapped.path}/plan?v=old").headers["Cache-Control"] == "private, no-cache"
     assert mapped.stage.api.ask("GET", mapped.path).headers["Cache-Control"] == "private, no-cache"
 
 
