@@ -20,7 +20,7 @@ import threading
 import time
 from base64 import b64decode
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -56,8 +56,6 @@ DRAWN = at_most(5_000)
 WARM_UP = 20
 TIMEOUT_S = 60
 STREAMS = POLLS = 100
-THREADS = "1024"
-"""Of these threads streams may take 248, long polls 124."""
 CLIENTS = 8
 GUESTS_SEATS = 10
 IDLE_S = 0.05
@@ -68,20 +66,7 @@ def measure(*, quick: bool) -> Iterator[Result]:
     """Measure PostgreSQL with several processes, and SQLite with its defaults."""
     for database in ("postgresql", "sqlite"):
         with ExitStack() as cleanup:
-            cleanup.enter_context(_threads(THREADS))
             yield from Benchmark(cleanup, database, quick=quick).results()
-
-
-@contextmanager
-def _threads(count: str) -> Iterator[None]:
-    before = os.environ.get("GATEHOUSE_BLOCKING_THREADS")
-    os.environ["GATEHOUSE_BLOCKING_THREADS"] = count
-    try:
-        yield
-    finally:
-        del os.environ["GATEHOUSE_BLOCKING_THREADS"]
-        if before is not None:
-            os.environ["GATEHOUSE_BLOCKING_THREADS"] = before
 
 
 class Benchmark:

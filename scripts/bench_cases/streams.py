@@ -1,5 +1,7 @@
 """Ten thousand open streams of one event's map: what they cost, and whether others notice.
 
+`200 gates waiting threads`: how many threads 200 waiting gates add, each with a signed request of its own.
+
 The server is asked directly, on SQLite, where requests and streams share one process; every stream is a real connection
 over loopback. A change is a guest's hold, and counts from the end of its request. Requests are one client's, for the
 event; their time without streams is the yardstick.
@@ -7,25 +9,26 @@ event; their time without streams is the yardstick.
 
 from __future__ import annotations
 
-import http.client
 import json
 import os
 import resource
+import select
 import selectors
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from scripts.bench_cases.seatmap import Connection
-from scripts.benchmarking import rows_venue
+from scripts.benchmarking import rows_venue, waiting_gates
 from scripts.benchmarking.cpu_time import descendants
 from scripts.benchmarking.measured_server import MeasuredServer, measured_server
 from scripts.benchmarking.result import Figure, Goal, Result, at_most
 from scripts.benchmarking.statistics import Spread, milliseconds
+from scripts.benchmarking.waiting_gates import WaitingGate
 from scripts.processes.streams_address import streams_netloc
 
 OPEN = 10_000
@@ -37,6 +40,7 @@ CHANGE_EVERY_S = 2.0
 TIMEOUT_S = 120.0
 REQUESTS = 400
 GUESTS = 100
+GATES = 200
 ACCEPT = {"Accept": "text/event-stream"}
 
 
@@ -47,8 +51,23 @@ def measure(*, quick: bool) -> Iterator[Result]:
     with _places(count * 2), measured_server("sqlite") as server:
         rows = rows_venue.create_rows_venue(server, 5_000)
         guests = iter(rows_venue.register_guests(server, rows, GUESTS))
+        gates = waiting_gates.enrol(server, GATES)
         server.serve()
+        yield waiting_threads(server, gates)
         yield from Benchmark(server, rows, guests).results(count, read, rounds=3 if quick else 10)
+
+
+def waiting_threads(server: MeasuredServer, gates: Sequence[WaitingGate]) -> Result:
+    """How many threads all gates add while they wait."""
+    netloc = waiting_gates.listener_netloc(server)
+    before = _threads(server)
+    with ExitStack() as opened:
+        connections = [opened.enter_context(gate.waits(netloc)) for gate in gates]
+        time.sleep(3)  # for the last to have been read
+        if answered := select.select(connections, [], [], 0)[0]:
+            raise RuntimeError(f"{len(answered)} gates do not wait: {answered[0].recv(1_000)!r}")
+        added = _threads(server) - before
+    return _result(f"{GATES} gates waiting threads", Figure(value=added, unit=""), at_most(2))
 
 
 class Benchmark:
@@ -99,14 +118,7 @@ class Benchmark:
 
     def _hold(self) -> None:
         guest, (seat, _) = next(self._guests), next(self._seats)
-        headers = {name.replace("_", "-"): value for name, value in guest.headers.items()}
-        connection = http.client.HTTPConnection(urlsplit(self._server.layout.address).netloc)
-        body = {"Content-Type": "application/json"}
-        connection.request("POST", f"{self._path}/seats/{seat}/reserve", b'{"source":"web"}', headers | body)
-        response = connection.getresponse()
-        if response.status != http.client.CREATED:
-            raise RuntimeError(f"the hold was refused: {response.status} {response.read(300)!r}")
-        connection.close()
+        rows_venue.hold_seat(self._server.layout.address, self._rows.event_id, guest, seat)
 
     def _requests_beside_changes(self, rounds: int) -> list[float]:
         """Milliseconds of requests, while a seat is held every two seconds."""
@@ -190,6 +202,10 @@ class Streams:
 
 def _result(case: str, figure: Figure, goal: Goal) -> Result:
     return Result("streams", case, figure, goal)
+
+
+def _threads(server: MeasuredServer) -> int:
+    return sum(len(list(Path(f"/proc/{id}/task").iterdir())) for id in descendants(server.programs["server"]))
 
 
 def _resident_kb(process: int) -> float:

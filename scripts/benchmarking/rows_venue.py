@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import http.client
 import os
 import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from ipaddress import IPv6Address
 from typing import Final
+from urllib.parse import urlsplit
 
 import psycopg
 from sqlalchemy import text
@@ -107,6 +109,18 @@ def register_guests(server: MeasuredServer, venue: RowsVenue, count: int) -> lis
             Guest(card.guest_id, {"Cookie": f"{name}={cookies.encode(card, sealer)}", "X_CSRF_Token": card.csrf})
             for card in cards
         ]
+
+
+def hold_seat(address: str, event_id: str, guest: Guest, seat: str) -> None:
+    """Hold a seat for a guest, over a connection of its own."""
+    headers = {name.replace("_", "-"): value for name, value in guest.headers.items()}
+    connection = http.client.HTTPConnection(urlsplit(address).netloc)
+    path, body = f"/api/events/{event_id}/seats/{seat}/reserve", b'{"source":"web"}'
+    connection.request("POST", path, body, headers | {"Content-Type": "application/json"})
+    response = connection.getresponse()
+    if response.status != http.client.CREATED:
+        raise RuntimeError(f"the hold was refused: {response.status} {response.read(300)!r}")
+    connection.close()
 
 
 def copy_tables(database_url: str) -> None:
