@@ -25,7 +25,7 @@ from sync_server.events import queries as events_queries
 from sync_server.events import routes as events_routes
 from sync_server.events import wiring as events_wiring
 from sync_server.events.dependents import EventPorts
-from sync_server.holds import occupancy, places
+from sync_server.holds import occupancy
 from sync_server.holds import queries as holds_queries
 from sync_server.holds import routes as holds_routes
 from sync_server.holds import wiring as holds_wiring
@@ -180,7 +180,7 @@ def _connect_ports(database: Database) -> None:
         SeatingPorts(
             taken=holds_queries.taken,
             taken_seats=occupancy.taken_until,
-            taken_places=places.taken,
+            taken_places=occupancy.place_counts,
             seat_changes=seat_changes,
         )
     )

@@ -127,10 +127,6 @@ class RedisHolds:
             if not self._connection.away:  # it came back just now
                 self._connection.ask(self._catch_up, None)
 
-    def forget_counts(self, organisation_id: str, event_id: str) -> None:
-        """Drop the event's cached occupancy."""
-        self._connection.ask(lambda redis: redis.delete(self._event(organisation_id, event_id, "occupancy")), None)
-
     def _keep(self, redis: Redis, holds: Sequence[CachedHold], now: Millis) -> bool:
         before = {hold.hold_id: self._members(redis, hold) for hold in holds if hold.changed}
         with redis.pipeline(transaction=False) as pipeline:

@@ -62,7 +62,7 @@ class SeatingCheck:
 
 
 def _seating_figures(seating: EventSeating) -> list[Figure]:
-    taken = len(seating.taken) + seating.places_taken.total()
+    taken = len(seating.taken()) + seating.live.places.total()
     capacity = seating.plan.capacity
     return seating_figures(seating) if taken >= MIN_SAMPLE and taken * MIN_TAKEN >= capacity else []
 

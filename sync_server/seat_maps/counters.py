@@ -7,7 +7,6 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 import orjson
-from sqlalchemy.orm import Session
 
 from shared.clock import Millis
 from shared.errors import NotFound
@@ -17,8 +16,10 @@ from sync_server.holds import occupancy
 from sync_server.holds.occupancy_shown import shown_counts
 from sync_server.plumbing.api.schemas import iso
 from sync_server.plumbing.caching.cache import Cache, CacheKey, CacheLifetime, organisation_key
+from sync_server.plumbing.database import Database
 from sync_server.seat_maps.map_cache import MapCache
-from sync_server.seat_maps.map_state import ZoneOccupancy
+from sync_server.seat_maps.map_inputs import load_inputs
+from sync_server.seating.live_seats import ZoneOccupancy
 
 LIFETIME: Final = CacheLifetime(local_s=2, redis_s=60)
 """Entries are invalidated whenever a seat is touched; the lifetime is for holds that expire."""
@@ -64,28 +65,31 @@ def cache_key(organisation_id: str, event_id: str) -> CacheKey:
 class OccupancyCounter:
     """Counts through the cache."""
 
+    database: Database
     cache: Cache
     maps: MapCache
 
-    def counts(self, session: Session, organisation_id: str, event_id: str, now: Millis) -> OccupancyCounts:
+    def counts(self, organisation_id: str, event_id: str, now: Millis) -> OccupancyCounts:
         """How full an event is; NotFound for another organisation's event."""
         key = cache_key(organisation_id, event_id)
         packed = self.cache.fetch(
-            key, LIFETIME, lambda: count_now(session, self.maps, organisation_id, event_id, now).packed()
+            key, LIFETIME, lambda: count_now(self.database, self.maps, organisation_id, event_id, now).packed()
         )
         return OccupancyCounts.unpacked(packed)
 
 
-def count_now(session: Session, maps: MapCache, organisation_id: str, event_id: str, now: Millis) -> OccupancyCounts:
+def count_now(database: Database, maps: MapCache, organisation_id: str, event_id: str, now: Millis) -> OccupancyCounts:
     """How full an event is, past the cache."""
-    row = events.event(session, organisation_id, event_id)
+    with database.reading() as session:
+        inputs, row = load_inputs(session, event_id), events.event(session, organisation_id, event_id)
     try:
-        with maps.snapshot(session, organisation_id, event_id, now) as snapshot:
+        with maps.snapshot(inputs, organisation_id, now) as snapshot:
             names = {number: zone.name for number, zone in snapshot.state.plan.zones.items()}
             zones = tuple(_count(zone, names) for zone in snapshot.state.zones())
             return OccupancyCounts(snapshot.state.as_of, zones)
     except NotFound:
-        held = occupancy.place_counts(session, organisation_id, event_id, now).held.get(WHOLE_EVENT, 0)
+        with database.reading() as session:
+            held = occupancy.place_counts(session, organisation_id, event_id, now).held.get(WHOLE_EVENT, 0)
         total = rules.effective_capacity(row.capacity, row.venue_capacity)
         return OccupancyCounts(now, (ZoneCount(WHOLE_EVENT, "", total, held, row.tickets_issued),))
 

@@ -14,8 +14,8 @@ import orjson
 import zstandard
 
 from sync_server.plumbing.api.schemas import iso, iso_or_none
-from sync_server.seat_maps.map_state import MapState, ZoneOccupancy, companions_digest
 from sync_server.seating.bitmap import PUBLIC_STATES, pack
+from sync_server.seating.live_seats import LiveSeats, ZoneOccupancy
 
 GZIP: Final = "gzip"
 LEVEL: Final = 6
@@ -80,19 +80,20 @@ class MapVersion:
         return cls(parts[0], int(parts[1]), int(parts[2]), parts[3])
 
 
-def map_version(basis: str, version: int, state: MapState, companions: Collection[int]) -> MapVersion:
+def map_version(basis: str, version: int, state: LiveSeats, companions: Collection[int]) -> MapVersion:
     """The version of a map in this state."""
-    return MapVersion(basis, version, state.as_of, companions_digest(companions))
+    digest = f"{zlib.crc32(','.join(map(str, sorted(companions))).encode()):x}" if companions else "0"
+    return MapVersion(basis, version, state.as_of, digest)
 
 
-def visible_seats(state: MapState, companions: Collection[int], *, organiser: bool) -> bytes:
+def visible_seats(state: LiveSeats, companions: Collection[int], *, organiser: bool) -> bytes:
     """One display state per seat; only organisers can tell held from taken."""
     seats = state.display_states(companions)
     return seats if organiser else seats.translate(PUBLIC_STATES)
 
 
 def state_payload(
-    version: MapVersion, state: MapState, companions: Collection[int], *, organiser: bool
+    version: MapVersion, state: LiveSeats, companions: Collection[int], *, organiser: bool
 ) -> dict[str, Any]:
     """The state of every seat and zone."""
     seats = visible_seats(state, companions, organiser=organiser)

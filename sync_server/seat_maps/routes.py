@@ -56,9 +56,9 @@ def plan(event_id: str, query_data: schemas.PlanQuery) -> Response:
 
     Requested by its name (`v`), it may be cached for ever.
     """
-    who = _viewer(map_responses().inputs.load(event_id))
-    with parts().database.reading() as session:
-        found = map_responses().maps.drawing(session, who.organisation_id, event_id)
+    inputs = map_responses().inputs.load(event_id)
+    who = _viewer(inputs)
+    found = map_responses().maps.drawing(inputs, who.organisation_id)
     return _encoded(found, who, IMMUTABLE if query_data.v == found.name else "")
 
 
@@ -134,9 +134,8 @@ def release_hold(event_id: str, seat: int) -> tuple[str, int]:
 def occupancy(event_id: str) -> Response:
     """How full an event is, zone by zone: available, held and sold, in numbers and percentages."""
     who = _viewer(map_responses().inputs.load(event_id))
-    with parts().database.reading() as session:
-        counter = counters.OccupancyCounter(parts().cache, map_responses().maps)
-        counts = counter.counts(session, who.organisation_id, event_id, parts().clock())
+    counter = counters.OccupancyCounter(parts().database, parts().cache, map_responses().maps)
+    counts = counter.counts(who.organisation_id, event_id, parts().clock())
     payload = counters.payload(counts, organiser=who.organiser)
     response = _with_caching(Response(orjson.dumps(payload), content_type=JSON))
     # Weak: when it was counted makes no difference.
@@ -171,11 +170,9 @@ def _is_for_everybody() -> bool:
 
 @contextmanager
 def _snapshot(event_id: str) -> Iterator[tuple[Viewer, MapSnapshot]]:
-    who = viewer(map_responses().inputs.load(event_id))
-    with (
-        parts().database.reading() as session,
-        map_responses().maps.snapshot(session, who.organisation_id, event_id, parts().clock()) as snapshot,
-    ):
+    inputs = map_responses().inputs.load(event_id)
+    who = viewer(inputs)
+    with map_responses().maps.snapshot(inputs, who.organisation_id, parts().clock()) as snapshot:
         yield who, snapshot
 
 

@@ -15,6 +15,7 @@ from sync_server.seating.plans.seat_plan import SeatPlan
 from sync_server.seating.schemas import (
     AccessModeName,
     GroupSize,
+    LayoutZoneView,
     People,
     PolicyView,
     Role,
@@ -81,18 +82,10 @@ def _given(schema: BaseModel) -> dict[str, Any]:
     return schema.model_dump(exclude_unset=True, exclude_none=True)
 
 
-class EventZoneView(BaseModel):
+class EventZoneView(LayoutZoneView):
     """A zone at the event; `event_zone` is its number for gates and tickets."""
 
-    id: str
-    number: int
     event_zone: int | None
-    name: str
-    zone_type: ZoneTypeName
-    capacity: int
-    access_mode: AccessModeName
-    membership_tier: str | None
-    allowed_roles: list[str]
     price: dict[str, Any]
 
 
@@ -127,7 +120,7 @@ def event_layout_view(
         revision=row.revision,
         capacity=plan.capacity,
         frozen=frozen,
-        zones=[_zone(zone, plan.event_zones.get(zone.number)) for zone in plan.zones.values()],
+        zones=[_zone(zone, plan) for zone in plan.zones.values()],
         blocked_seat_ids=plan.layout.names_of(plan.blocked),
         disabled_zones=[zone.id for zone in plan.layout.zones if zone.number in plan.deltas.disabled],
         policy=PolicyView.of(plan.policy),
@@ -136,19 +129,9 @@ def event_layout_view(
     )
 
 
-def _zone(zone: EventZone, number: int | None) -> EventZoneView:
-    return EventZoneView(
-        id=zone.id,
-        number=zone.number,
-        event_zone=number,
-        name=zone.name,
-        zone_type=zone.zone_type.value,
-        capacity=zone.capacity,
-        access_mode=zone.access_mode.value,
-        membership_tier=zone.membership_tier,
-        allowed_roles=list(zone.allowed_roles),
-        price=dict(zone.price),
-    )
+def _zone(zone: EventZone, plan: SeatPlan) -> EventZoneView:
+    of_layout = LayoutZoneView.of(zone).model_dump()
+    return EventZoneView(**of_layout, event_zone=plan.event_zones.get(zone.number), price=dict(zone.price))
 
 
 class WantedSeats(RequestBody):

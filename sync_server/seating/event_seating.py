@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import heapq
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Final
 
 from shared.clock import Millis
 from shared.errors import Conflict
+from sync_server.seating.live_seats import LiveSeats
 from sync_server.seating.plans.seat_plan import SeatPlan
 from sync_server.seating.rules import check_group_size
 from sync_server.seating.search.allocation import best_available
 from sync_server.seating.search.allocation_grid import AllocationGrid
 from sync_server.seating.search.offers import Offer, Refusal, SeatRequest, offer
 from sync_server.seating.search.picked_seats import evaluate
-from sync_server.seating.taken import SOLD
 
 PLACES_DRAWN: Final = 40
 """Among so many places servers draw that search at the same moment."""
@@ -27,37 +25,22 @@ class EventSeating:
     """All that decides which seats an event offers; it follows what is taken and released, seat by seat."""
 
     plan: SeatPlan
+    live: LiveSeats = field(init=False)
     grid: AllocationGrid = field(init=False)  # blocked seats, and those reserved for wheelchair users, are closed
-    taken: set[int] = field(default_factory=set)  # seats sold, held or set aside
-    places_taken: Counter[int] = field(default_factory=Counter)  # of zones without seats
     doubtful: set[int] = field(default_factory=set)  # to be read again: an answer with them was written, or was not
-    _until: dict[int, Millis] = field(default_factory=dict)  # as stored
-    _expiries: list[tuple[Millis, int]] = field(default_factory=list)  # a heap; entries that moved are ignored
     _aside: set[int] = field(default_factory=set)
-    _seats_taken: Counter[int] = field(default_factory=Counter)  # by zone
     _reserved: frozenset[int] = frozenset()  # closed because they are reserved for wheelchair users
-    _now: Millis = 0
 
     def __post_init__(self) -> None:
         """Close what is blocked, and what is reserved while everything is free."""
+        self.live = LiveSeats(self.plan)
         self.grid = AllocationGrid.of(self.plan.rows())
         self.grid.close(filter(self.grid.has, self.plan.blocked))
         self._reserve()
 
     def apply(self, stored: Iterable[tuple[int, Millis]], now: Millis, touched: Collection[int] | None = None) -> None:
         """Take over until when these seats are taken; the other touched ones (None: all others) are free."""
-        found = dict(stored)
-        self._now = max(self._now, now)
-        changed = {*found, *(self._until if touched is None else touched)}
-        for seat in changed:
-            self._until.pop(seat, None)
-        self._until |= found
-        for seat, until in found.items():
-            if until != SOLD:
-                heapq.heappush(self._expiries, (until, seat))
-        while self._expiries and self._expiries[0][0] <= self._now:
-            changed.add(heapq.heappop(self._expiries)[1])
-        self._redraw(changed)
+        self._redraw(self.live.apply(stored, now, touched))
 
     def set_aside(self, seats: Iterable[int]) -> None:
         """Offer these seats to nobody else while they are being written."""
@@ -70,39 +53,34 @@ class EventSeating:
         self._aside.difference_update(seats)
         self.doubtful.update(seats)
 
-    def _redraw(self, seats: Iterable[int]) -> None:
+    def _redraw(self, seats: Collection[int]) -> None:
         """Enter the seats that are taken or released by now."""
-        changed = {seat for seat in seats if self._is_taken(seat) != (seat in self.taken)}
-        if not changed:
+        if not seats:
             return
-        self.taken ^= changed
-        on_sale = {seat for seat in changed if self.grid.has(seat) and seat not in self.plan.blocked}
-        self.grid.reopen(self._reserved & on_sale)
-        self._reserved -= on_sale
-        released = on_sale - self.taken
-        self.grid.release(released)
-        self.grid.take(on_sale & self.taken)
-        self._seats_taken.subtract(self.plan.layout.count_by_zone(released))
-        self._seats_taken.update(self.plan.layout.count_by_zone(on_sale & self.taken))
+        on_sale = {seat for seat in seats if self.grid.has(seat) and seat not in self.plan.blocked}
+        drawn = {seat for seat in on_sale if not self.grid.is_open(seat) and seat not in self._reserved}
+        taken = {seat for seat in on_sale if not self.free(seat)}
+        self.grid.reopen(self._reserved & taken)
+        self._reserved -= taken
+        self.grid.release(drawn - taken)
+        self.grid.take(taken - drawn)
         self._reserve()
 
     def _reserve(self) -> None:
-        reserved = frozenset(seat for seat in self.plan.places.closed_to_public(self.occupancy) if self.free(seat))
+        closed = self.plan.places.closed_to_public(self.live.occupancy)
+        reserved = frozenset(seat for seat in closed if self.free(seat))
         self.grid.reopen(self._reserved - reserved)
         self.grid.close(reserved - self._reserved)
         self._reserved = reserved
 
-    def _is_taken(self, seat: int) -> bool:
-        return seat in self._aside or self._until.get(seat, 0) > self._now
-
-    def occupancy(self, zone: int) -> float:
-        """How full a zone is, in percent."""
-        capacity = self.plan.zones[zone].capacity if zone in self.plan.zones else 0
-        return 100.0 * (self._seats_taken[zone] + self.places_taken[zone]) / capacity if capacity else 100.0
+    def taken(self) -> set[int]:
+        """The seats that are sold, held or set aside."""
+        return self.live.taken() | self._aside
 
     def free(self, seat: int) -> bool:
-        """Whether a seat is neither blocked nor taken; it may still be reserved."""
-        return self.grid.has(seat) and seat not in self.plan.blocked and seat not in self.taken
+        """Whether a seat is on sale and neither taken nor set aside; it may still be reserved."""
+        on_sale = self.grid.has(seat) and seat not in self.plan.blocked
+        return on_sale and seat not in self._aside and not self.live.is_taken(seat)
 
     def best(self, request: SeatRequest) -> Offer | Refusal:
         """The best seats left for a group without wheelchairs; InvalidRequest for a group that is too large."""
@@ -136,7 +114,7 @@ class EventSeating:
     def evaluate(self, seats: Collection[int], request: SeatRequest, owned: Collection[int] = ()) -> Offer | Refusal:
         """Check seats that a customer picked; `owned` are the wheelchair places that the same guest already has."""
         check_group_size(self.plan.policy, len(set(seats)), staff=request.staff)
-        refusal = self.plan.places.check(seats, owned=owned, occupancy=self.occupancy, staff=request.staff)
+        refusal = self.plan.places.check(seats, owned=owned, occupancy=self.live.occupancy, staff=request.staff)
         return refusal or self._evaluate_opened(seats, request)
 
     def _evaluate_opened(self, seats: Collection[int], request: SeatRequest) -> Offer | Refusal:

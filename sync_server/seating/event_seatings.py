@@ -40,6 +40,11 @@ class _Cached:
         """Whether there is a seating of this plan."""
         return self.seating is not None and self.seating.plan == plan
 
+    def knows_places(self, now: Millis) -> bool:
+        """Whether no hold of places has run out since they were counted."""
+        until = self.seating.live.places.until if self.seating is not None else None
+        return until is None or until > now
+
 
 @dataclass(frozen=True, slots=True)
 class _Wanted:
@@ -62,11 +67,17 @@ class EventSeatings:
 
     @contextmanager
     def current(
-        self, organisation_id: str, event_id: str, now: Millis, plan: SeatPlan | None = None
+        self,
+        organisation_id: str,
+        event_id: str,
+        now: Millis,
+        plan: SeatPlan | None = None,
+        version: int | None = None,
     ) -> Iterator[EventSeating]:
         """The seating of an event now or later, for one caller at a time; NotFound for an event without a layout.
 
-        What one caller reads serves all who asked before it began. `plan` spares a look, where the caller knows it.
+        What one caller reads serves all who asked before it began. `plan` spares a look, where the caller knows it;
+        `version` spares another, where all changes up to that version are enough.
         Hold no database session meanwhile: those who wait would keep the connections that this one needs.
         """
         wanted = _Wanted(organisation_id, event_id, now, plan)
@@ -74,7 +85,11 @@ class EventSeatings:
         with ExitStack() as stack:
             with self._metrics.layout_seconds.time():
                 stack.enter_context(cached.lock)
-                if not cached.is_of(plan) or cached.read_at < asked_at:
+                if version is None:
+                    current = cached.read_at > asked_at
+                else:
+                    current = cached.version is not None and cached.version >= version and cached.knows_places(now)
+                if not current or not cached.is_of(plan):
                     with self._database.autocommit_reading() as session:
                         self._read(cached, session, wanted)
                 assert cached.seating is not None  # noqa: S101 - it was read
@@ -88,6 +103,10 @@ class EventSeatings:
             if cached.seating is not None:
                 cached.seating.settle(seats)
 
+    def forget(self, event_id: str) -> None:
+        """Read everything again: after a restore versions mean something else."""
+        self._cached.forget(event_id)
+
     def _read(self, cached: _Cached, session: Session, wanted: _Wanted) -> None:
         read_at = next(self._order)
         plan, event_id = wanted.plan, wanted.event_id
@@ -99,6 +118,7 @@ class EventSeatings:
             seating = cached.seating = EventSeating(plan)
             cached.version = None
         ports = ports_of(session, SeatingPorts)
+        before, knew_places = cached.version, cached.knows_places(wanted.now)
         # First what has changed, then how it is now: what changes in between is reported once more.
         version, touched = ports.seat_changes(session, wanted.organisation_id, event_id, cached.version)
         if touched is not None:
@@ -107,8 +127,10 @@ class EventSeatings:
             ports.taken_seats(session, wanted.organisation_id, event_id, touched) if touched is None or touched else ()
         )
         if plan.numbered != plan.zones.keys():
-            seating.places_taken = ports.taken_places(session, wanted.organisation_id, event_id, wanted.now)
+            seating.live.places = ports.taken_places(session, wanted.organisation_id, event_id, wanted.now)
         seating.apply(seats, wanted.now, touched)
+        if version != before or not knew_places:
+            seating.live.as_of = max(seating.live.as_of, wanted.now)
         seating.doubtful.clear()
         cached.version, cached.read_at = version, read_at
 

@@ -60,13 +60,13 @@ def seating_figures(seating: EventSeating) -> list[Figure]:
     singles = sum(bits.lone(row_state.open).bit_count() for row_state in seating.grid.rows)
     vip = [number for number, zone in seating.plan.zones.items() if zone.zone_type.vip]
     capacity = sum(seating.plan.zones[number].capacity for number in vip)
-    used = sum(seating.occupancy(number) * seating.plan.zones[number].capacity / 100 for number in vip)
-    taken = len(seating.taken)
-    wheelchairs_taken = len(seating.taken & seating.plan.places.wheelchairs())
+    used = sum(seating.live.occupancy(number) * seating.plan.zones[number].capacity / 100 for number in vip)
+    taken = seating.taken()
+    wheelchairs_taken = len(taken & seating.plan.places.wheelchairs())
     return [
         _figure("orphan_seats", singles, seats),
         _figure("vip_use", used, capacity),
-        _figure("accessibility_use", wheelchairs_taken, taken if seating.plan.places.pairings else 0),
+        _figure("accessibility_use", wheelchairs_taken, len(taken) if seating.plan.places.pairings else 0),
     ]
 
 

@@ -12,7 +12,7 @@ from sqlalchemy import delete, insert
 from sqlalchemy.orm import Session
 
 from sync_server.plumbing.sql.bulk import insert_many
-from sync_server.seating.layouts.plan import LayoutPlan, ZonePlan
+from sync_server.seating.layouts.plan import LayoutPlan, ZonePlan, same_fields
 from sync_server.seating.layouts.validation import check
 from sync_server.seating.models import LayoutRecord, LayoutZoneRecord, SeatGroupRecord, SeatRecord
 from sync_server.seating.search.allocation_grid import Point
@@ -102,10 +102,7 @@ def _seat(layout: LayoutRecord, number: int, zone_number: int, seat: PlacedSeat)
         "number": number,
         "id": stable_id(layout.family_id, "seat", plan.seat_id),
         "organisation_id": layout.organisation_id,
-        "seat_id": plan.seat_id,
         "zone_number": zone_number,
-        "section": plan.section,
-        "row": plan.row,
         "row_order": seat.row_order,
         "place": seat.place,
         "seat_number": plan.number,
@@ -113,9 +110,7 @@ def _seat(layout: LayoutRecord, number: int, zone_number: int, seat: PlacedSeat)
         "y": seat.y,
         "drawn": plan.x is not None,
         "category": plan.category.value,
-        "companion_seat_id": plan.companion_seat_id,
-        "price_category": plan.price_category,
-        "aisle_after": plan.aisle_after,
+        **same_fields(plan),
     }
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Final, NamedTuple
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
@@ -22,6 +22,7 @@ from sync_server.seating.layouts.plan import (
     PlannedSeat,
     ZonePlan,
     ZoneType,
+    same_fields,
 )
 from sync_server.seating.models import (
     EventLayoutRecord,
@@ -32,6 +33,8 @@ from sync_server.seating.models import (
     SeatRecord,
 )
 from sync_server.seating.rules import FIELDS, Policy, effective
+
+_BATCH_SIZE: Final = 10_000
 
 
 def layout(
@@ -113,20 +116,11 @@ def groups(session: Session, organisation_id: str, layout_id: str) -> list[Group
 def plan(session: Session, row: LayoutRecord) -> LayoutPlan:
     """The whole layout as it was uploaded."""
     seats: dict[int, list[PlannedSeat]] = {}
-    # Columns, not objects: a stadium has sixty thousand seats.
-    statement = (
-        select(*_PLAN_COLUMNS)
-        .where(SeatRecord.organisation_id == row.organisation_id, SeatRecord.layout_id == row.id)
-        .order_by(SeatRecord.number)
-    )
-    for seat in session.execute(statement):
-        seats.setdefault(seat.zone_number, []).append(_seat_plan(seat))
-    zones = tuple(
-        _zone_plan(zone, seats.get(zone.number, [])) for zone in _zone_rows(session, row.organisation_id, row.id)
-    )
-    return LayoutPlan(
-        row.name, zones, row.description, tuple(groups(session, row.organisation_id, row.id)), row.drawing
-    )
+    key = row.organisation_id, row.id
+    for seat in stored_seats(session, *key):
+        seats.setdefault(seat.zone_number, []).append(_planned(seat))
+    zones = tuple(_zone_plan(zone, seats.get(zone.number, [])) for zone in _zone_rows(session, *key))
+    return LayoutPlan(row.name, zones, row.description, tuple(groups(session, *key)), row.drawing)
 
 
 def _zone_plan(zone: LayoutZoneRecord, seats: Iterable[PlannedSeat]) -> ZonePlan:
@@ -143,35 +137,42 @@ def _zone_plan(zone: LayoutZoneRecord, seats: Iterable[PlannedSeat]) -> ZonePlan
     )
 
 
-_PLAN_COLUMNS = (
-    SeatRecord.zone_number,
-    SeatRecord.drawn,
-    SeatRecord.seat_id,
-    SeatRecord.row,
-    SeatRecord.seat_number,
-    SeatRecord.x,
-    SeatRecord.y,
-    SeatRecord.category,
-    SeatRecord.companion_seat_id,
-    SeatRecord.section,
-    SeatRecord.price_category,
-    SeatRecord.aisle_after,
-)
+def _planned(seat: StoredSeat) -> PlannedSeat:
+    x, y = (seat.x, seat.y) if seat.drawn else (None, None)
+    return PlannedSeat(**same_fields(seat), number=seat.seat_number, x=x, y=y, category=Category(seat.category))
 
 
-def _seat_plan(seat: Any) -> PlannedSeat:
-    return PlannedSeat(
-        seat_id=seat.seat_id,
-        row=seat.row,
-        number=seat.seat_number,
-        x=seat.x if seat.drawn else None,
-        y=seat.y if seat.drawn else None,
-        category=Category(seat.category),
-        companion_seat_id=seat.companion_seat_id,
-        section=seat.section,
-        price_category=seat.price_category,
-        aisle_after=seat.aisle_after,
-    )
+class StoredSeat(NamedTuple):
+    """A seat as the table has it."""
+
+    number: int
+    id: str
+    seat_id: str
+    zone_number: int
+    section: str
+    row: str
+    row_order: int
+    place: int
+    seat_number: str
+    x: float
+    y: float
+    drawn: bool
+    category: str
+    companion_seat_id: str | None
+    price_category: str
+    aisle_after: bool
+
+
+def stored_seats(session: Session, organisation_id: str, layout_id: str) -> Iterator[StoredSeat]:
+    """All seats of a version by number, a batch at a time: the rows of a stadium take some hundred megabytes."""
+    here = SeatRecord.organisation_id == organisation_id, SeatRecord.layout_id == layout_id
+    last, batch = 0, list[Any]([None]) * _BATCH_SIZE
+    while len(batch) == _BATCH_SIZE:
+        columns = (getattr(SeatRecord, name) for name in StoredSeat._fields)
+        further = select(*columns).where(*here, SeatRecord.number > last)
+        batch = [*session.execute(further.order_by(SeatRecord.number).limit(_BATCH_SIZE))]
+        yield from (StoredSeat(*row) for row in batch)
+        last = batch[-1].number if batch else last
 
 
 def policy(session: Session, organisation_id: str) -> Policy:

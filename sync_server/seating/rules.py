@@ -192,12 +192,6 @@ def entitlement(zone: ZoneAccess, visitor: Visitor) -> Entitlement | Refusal:
     return Refusal("zone_access_denied", f"{zone.zone_name} is only open to {_admitted(zone)}.")
 
 
-def booking_refusal(zone: ZoneAccess, visitor: Visitor) -> Refusal | None:
-    """Why this visitor may not book in this zone, or None."""
-    result = entitlement(zone, visitor)
-    return result if isinstance(result, Refusal) else None
-
-
 def overridable(mode: AccessMode) -> bool:
     """Whether the box office may override the refusal; zones reserved for roles stay closed to everybody else."""
     return mode is not AccessMode.ROLE_BASED

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field, StringConstraints
@@ -18,6 +19,7 @@ from sync_server.seating.layouts.plan import (
     PlannedSeat,
     ZonePlan,
     ZoneType,
+    same_fields,
 )
 from sync_server.seating.models import LayoutRecord
 from sync_server.seating.rules import Policy
@@ -61,18 +63,9 @@ class SeatShape(RequestBody):
         number = str(self.number)
         parts = [part for part in (zone, self.section, self.row, number) if part]
         position = self.coordinates
-        return PlannedSeat(
-            seat_id=self.seat_id or "-".join(parts),
-            row=self.row,
-            number=number,
-            x=position.x if position else None,
-            y=position.y if position else None,
-            category=Category(self.category),
-            companion_seat_id=self.companion_seat_id,
-            section=self.section,
-            price_category=self.price_category,
-            aisle_after=self.aisle_after,
-        )
+        x, y = (position.x, position.y) if position else (None, None)
+        fields = same_fields(self) | {"seat_id": self.seat_id or "-".join(parts)}
+        return PlannedSeat(**fields, number=number, x=x, y=y, category=Category(self.category))
 
 
 class ZoneShape(RequestBody):
@@ -157,17 +150,8 @@ def _zone_json(zone: ZonePlan) -> dict[str, Any]:
 
 
 def _seat_json(seat: PlannedSeat) -> dict[str, Any]:
-    return {
-        "seat_id": seat.seat_id,
-        "row": seat.row,
-        "number": seat.number,
-        "coordinates": _coordinates(seat.x, seat.y),
-        "category": seat.category.value,
-        "companion_seat_id": seat.companion_seat_id,
-        "section": seat.section,
-        "price_category": seat.price_category,
-        "aisle_after": seat.aisle_after,
-    }
+    coordinates = _coordinates(seat.x, seat.y)
+    return same_fields(seat) | {"number": seat.number, "coordinates": coordinates, "category": seat.category.value}
 
 
 def _coordinates(x: float | None, y: float | None) -> dict[str, float] | None:
@@ -184,20 +168,11 @@ class LayoutZoneView(BaseModel):
     capacity: int
     access_mode: AccessModeName
     membership_tier: str | None
-    allowed_roles: list[str]
+    allowed_roles: Sequence[str]
 
     @classmethod
     def of(cls, zone: LayoutZone) -> LayoutZoneView:
-        return cls(
-            id=zone.id,
-            number=zone.number,
-            name=zone.name,
-            zone_type=zone.zone_type.value,
-            capacity=zone.capacity,
-            access_mode=zone.access_mode.value,
-            membership_tier=zone.membership_tier,
-            allowed_roles=list(zone.allowed_roles),
-        )
+        return cls(**{name: getattr(zone, name) for name in cls.model_fields})
 
 
 class LayoutView(BaseModel):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -27,13 +27,26 @@ class Taken:
 
 
 @dataclass(frozen=True, slots=True)
+class PlaceCounts:
+    """Places of zones without seats, by zone number; overdue holds count as free."""
+
+    held: Mapping[int, int] = field(default_factory=dict)
+    sold: Mapping[int, int] = field(default_factory=dict)
+    until: Millis | None = None  # when the first of these holds runs out
+
+    def total(self) -> int:
+        """How many are held or sold."""
+        return sum(self.held.values()) + sum(self.sold.values())
+
+
+@dataclass(frozen=True, slots=True)
 class SeatingPorts:
     """What seating asks of higher packages about an event of an organisation."""
 
     taken: Callable[[Session, str, str, Millis], Taken]
     taken_seats: Callable[[Session, str, str, Collection[int] | None], Iterable[tuple[int, Millis]]]
     """The taken seats among some, or all, each with the time until which it is taken (`SOLD`: for good)."""
-    taken_places: Callable[[Session, str, str, Millis], Counter[int]]
+    taken_places: Callable[[Session, str, str, Millis], PlaceCounts]
     seat_changes: Callable[[Session, str, str, int | None], tuple[int, Collection[int] | None]]
     """The version of an event's seats, and every seat touched by a commit since another version; None for any seat."""
 

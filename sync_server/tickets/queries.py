@@ -9,7 +9,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from shared.errors import InvalidRequest, NotFound
-from shared.snapshot import MembershipState, TicketRow, TicketState, TicketTypeRow
+from shared.snapshot import MembershipState, TicketRow, TicketState
 from shared.tickets import Entitlement, TicketFlags
 from sync_server.plumbing.api.pagination import Page, decode_cursor, paginate
 from sync_server.plumbing.sql.bulk import among
@@ -240,8 +240,3 @@ def ticket_row(row: TicketRecord, *, name_checks: bool) -> TicketRow:
         name=row.holder_name if name_checks else "",
         notes=row.notes,
     )
-
-
-def type_row(row: TicketTypeRecord) -> TicketTypeRow:
-    """The snapshot row of a ticket type."""
-    return TicketTypeRow(row.number, row.name, row.check_words)

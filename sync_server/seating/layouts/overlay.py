@@ -37,18 +37,9 @@ class Deltas:
 
 
 @dataclass(frozen=True, slots=True)
-class EventZone:
+class EventZone(LayoutZone):
     """A zone of a layout with the changes of an event applied."""
 
-    number: int
-    id: str
-    name: str
-    zone_type: ZoneType
-    capacity: int
-    access_mode: AccessMode
-    membership_tier: str | None
-    allowed_roles: tuple[str, ...]
-    focus: tuple[float, float]
     price: Mapping[str, Any]
 
 

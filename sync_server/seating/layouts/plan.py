@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Any, Final
 
 
 class ZoneType(StrEnum):
@@ -70,6 +70,15 @@ class PlannedSeat:
     section: str = ""  # rows of one section are one behind the other
     price_category: str = ""
     aisle_after: bool = False  # the next seat of the row is not a neighbour
+
+
+SAME_FIELDS: Final = ("seat_id", "row", "section", "companion_seat_id", "price_category", "aisle_after")
+"""The fields of a seat that have the same name and form in tables and in requests."""
+
+
+def same_fields(seat: object) -> dict[str, Any]:
+    """These fields of a seat, in whatever form it is."""
+    return {name: getattr(seat, name) for name in SAME_FIELDS}
 
 
 @dataclass(frozen=True, slots=True)

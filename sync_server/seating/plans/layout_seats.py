@@ -9,37 +9,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, groupby
 from sys import intern
-from typing import Final, NamedTuple
+from typing import Final
 from uuid import UUID
 
 from sync_server.seating.layout_rows import stable_uuid
 from sync_server.seating.layouts.overlay import LayoutZone
 from sync_server.seating.layouts.plan import Category, GroupPlan, GroupType
+from sync_server.seating.queries import StoredSeat
 from sync_server.seating.search.accessibility import Pairing
 from sync_server.seating.search.allocation_grid import Points, Row
 
 _CATEGORIES: Final = tuple(Category)
 _ID_BYTES: Final = 16
-
-
-class StoredSeat(NamedTuple):
-    """A seat as the table has it; seats come in the order of their numbers, from 1 without gaps, row by row."""
-
-    number: int
-    id: str
-    name: str
-    zone: int
-    section: str
-    row: str
-    row_order: int
-    place: int
-    seat_number: str
-    x: float
-    y: float
-    category: str
-    companion: str | None  # the name of the seat that belongs to it
-    price_category: str
-    aisle_after: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,14 +66,14 @@ class LayoutSeats:
         groups: Iterable[GroupPlan],
         seats: Iterable[StoredSeat],
     ) -> LayoutSeats:
-        """Pack the seats of a layout."""
+        """Pack the seats of a layout; they come in the order of their numbers, from 1 without gaps, row by row."""
         by_number = {zone.number: zone for zone in zones}
         prices: dict[str, int] = {}
         rows: list[Row] = []
         names: list[str | tuple[str, ...]] = []
         ids, categories, aisles, special = bytearray(), bytearray(), bytearray(), list[StoredSeat]()
         row_at, place_at, price_at = array("I"), array("H"), array("H")
-        for (zone, *_), grouped in groupby(seats, key=lambda seat: (seat.zone, seat.section, seat.row, seat.row_order)):
+        for (zone, _), grouped in groupby(seats, key=lambda seat: (seat.zone_number, seat.row_order)):
             some = list(grouped)
             rows.append(_row(by_number[zone], some))
             names.append(_names(some))
@@ -232,28 +213,28 @@ def _row(zone: LayoutZone, seats: Sequence[StoredSeat]) -> Row:
 
 
 def _names(seats: Sequence[StoredSeat]) -> str | tuple[str, ...]:
-    prefix = seats[0].name.removesuffix(seats[0].seat_number)
-    common = all(seat.name == prefix + seat.seat_number for seat in seats)
-    return prefix if common else tuple(seat.name for seat in seats)
+    prefix = seats[0].seat_id.removesuffix(seats[0].seat_number)
+    common = all(seat.seat_id == prefix + seat.seat_number for seat in seats)
+    return prefix if common else tuple(seat.seat_id for seat in seats)
 
 
 def _pairings(special: Sequence[StoredSeat], groups: Iterable[GroupPlan]) -> tuple[Pairing, ...]:
     """The wheelchair places with their companion seats."""
-    numbers = {seat.name: seat.number for seat in special}
+    numbers = {seat.seat_id: seat.number for seat in special}
     companions: dict[int, set[int]] = {seat.number: set() for seat in special if seat.category == Category.WHEELCHAIR}
     for one, other in _pairs(special, groups):
         place, companion = numbers.get(one), numbers.get(other)
         if place in companions and companion is not None and companion not in companions:
             companions[place].add(companion)
-    zone = {seat.number: seat.zone for seat in special}
+    zone = {seat.number: seat.zone_number for seat in special}
     return tuple(Pairing(place, zone[place], tuple(sorted(some))) for place, some in companions.items())
 
 
 def _pairs(special: Iterable[StoredSeat], groups: Iterable[GroupPlan]) -> Iterator[tuple[str, str]]:
     for seat in special:
-        if seat.companion is not None:
-            yield seat.name, seat.companion
-            yield seat.companion, seat.name
+        if seat.companion_seat_id is not None:
+            yield seat.seat_id, seat.companion_seat_id
+            yield seat.companion_seat_id, seat.seat_id
     for group in groups:
         if group.group_type is GroupType.WHEELCHAIR_PAIR:
             yield from ((one, other) for one in group.seats for other in group.seats)

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 import orjson
-from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from sync_server.plumbing.caching.shared_loads import SharedLoads
 from sync_server.plumbing.ports import ports_of
 from sync_server.seating import queries
-from sync_server.seating.models import EventLayoutRecord, LayoutRecord, SeatRecord
+from sync_server.seating.models import EventLayoutRecord, LayoutRecord
 from sync_server.seating.plans import drawing
-from sync_server.seating.plans.layout_seats import LayoutSeats, StoredSeat
+from sync_server.seating.plans.layout_seats import LayoutSeats
 from sync_server.seating.plans.seat_plan import SeatPlan
 from sync_server.seating.rules import Policy
 
@@ -24,7 +22,6 @@ MAX_SEATS: Final = 1_000_000
 """Of the layouts in memory, some hundred bytes a seat."""
 MAX_PLANS: Final = 1_024
 """They share the seats of their layouts."""
-_BATCH_SIZE: Final = 10_000
 
 
 class SeatPlans:
@@ -80,33 +77,4 @@ def find_event_plan(session: Session, organisation_id: str, event_id: str) -> Se
 def _load(session: Session, record: LayoutRecord) -> LayoutSeats:
     key = record.organisation_id, record.id
     zones, groups = queries.zones(session, *key), queries.groups(session, *key)
-    return LayoutSeats.of(record.id, record.family_id, zones, groups, _stored_seats(session, *key))
-
-
-def _stored_seats(session: Session, organisation_id: str, layout_id: str) -> Iterator[StoredSeat]:
-    """All seats of a version, a batch at a time: the rows of a stadium take some hundred megabytes."""
-    seat, last = SeatRecord, 0
-    columns: tuple[Any, ...] = (
-        seat.number,
-        seat.id,
-        seat.seat_id,
-        seat.zone_number,
-        seat.section,
-        seat.row,
-        seat.row_order,
-        seat.place,
-        seat.seat_number,
-        seat.x,
-        seat.y,
-        seat.category,
-        seat.companion_seat_id,
-        seat.price_category,
-        seat.aisle_after,
-    )
-    here = seat.organisation_id == organisation_id, seat.layout_id == layout_id
-    batch = None
-    while batch is None or len(batch) == _BATCH_SIZE:
-        further = select(*columns).where(*here, seat.number > last)
-        batch = session.execute(further.order_by(seat.number).limit(_BATCH_SIZE)).all()
-        yield from (StoredSeat(*row) for row in batch)
-        last = batch[-1][0] if batch else last
+    return LayoutSeats.of(record.id, record.family_id, zones, groups, queries.stored_seats(session, *key))

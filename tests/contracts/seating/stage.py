@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -14,7 +13,7 @@ from shared.clock import Millis
 from shared.reasons import Reason
 from shared.snapshot import EventRow, TicketRow, ZoneRow
 from shared.tickets import ReadTicket, read
-from sync_server.seating.taken import SOLD, SeatingPorts, Taken
+from sync_server.seating.taken import SOLD, PlaceCounts, SeatingPorts, Taken
 from tests.app_server import ApiClient, AppServer, Concert
 from tests.builders import a_venue, an_event
 from tests.unit.shared.attempt_builders import an_attempt
@@ -54,32 +53,37 @@ def with_wheelchairs() -> dict[str, Any]:
 class FakeSales:
     """Sells seats by the word of a test, beside what is really sold and held."""
 
-    really_taken: Callable[[Session, str, str, Millis], Taken]
+    really: SeatingPorts
     seats: dict[str, set[int]] = field(default_factory=dict)
     places: dict[str, dict[int, int]] = field(default_factory=dict)
     sold: bool = False
 
     def taken(self, session: Session, organisation_id: str, event_id: str, now: Millis) -> Taken:
         """What is sold or held."""
-        found = self.really_taken(session, organisation_id, event_id, now)
+        found = self.really.taken(session, organisation_id, event_id, now)
         found.seats |= self.seats.get(event_id, set())
         found.places.update(self.places.get(event_id, {}))
         found.sold = found.sold or self.sold
         return found
 
     def taken_seats(
-        self, session: Session, organisation_id: str, event_id: str, _numbers: object
+        self, session: Session, organisation_id: str, event_id: str, numbers: Collection[int] | None
     ) -> list[tuple[int, Millis]]:
-        """All of them, whichever are asked for."""
-        return [(seat, SOLD) for seat in self.taken(session, organisation_id, event_id, 0).seats]
+        """The seats that are really taken, and those of the test, whichever are asked for."""
+        sold = [(seat, SOLD) for seat in self.seats.get(event_id, ())]
+        return [*self.really.taken_seats(session, organisation_id, event_id, numbers), *sold]
 
-    def taken_places(self, session: Session, organisation_id: str, event_id: str, now: Millis) -> Counter[int]:
+    def taken_places(self, session: Session, organisation_id: str, event_id: str, now: Millis) -> PlaceCounts:
         """Places sold or held."""
-        return self.taken(session, organisation_id, event_id, now).places
+        found = self.really.taken_places(session, organisation_id, event_id, now)
+        return replace(found, sold={**found.sold, **self.places.get(event_id, {})})
 
-    def seat_changes(self, *_: object) -> tuple[int, None]:
+    def seat_changes(
+        self, session: Session, organisation_id: str, event_id: str, since: int | None
+    ) -> tuple[int, Collection[int] | None]:
         """A test may have sold any seat."""
-        return 0, None
+        version, touched = self.really.seat_changes(session, organisation_id, event_id, since)
+        return version, None if event_id in self.seats else touched
 
 
 @dataclass
@@ -128,7 +132,7 @@ class Stage:
 def a_stage(app_server: AppServer, api: ApiClient, layout: dict[str, Any] | None = None, **event: Any) -> Stage:
     """A venue with an active layout, and an event there."""
     ports = app_server.database.ports
-    sales = FakeSales(ports.of(SeatingPorts).taken)
+    sales = FakeSales(ports.of(SeatingPorts))
     ports.connect(SeatingPorts(sales.taken, sales.taken_seats, sales.taken_places, sales.seat_changes))
     venue = api.post("/api/venues", a_venue())
     made = api.post(f"/api/venues/{venue['id']}/layouts", layout or a_layout())

@@ -201,7 +201,7 @@ def test_seats_that_were_blocked_or_released_meanwhile(stage: Stage) -> None:
     assert stage.best(2)["clusters"][0]["seat_ids"] == ["B-7", "B-8"]
     stage.choose(blocked_seat_ids=["B-7"])
     assert stage.api.refused("POST", f"{stage.path}/best-seats", {"size": 2})[0] == 409
-    stage.sales.seats.clear()
+    stage.sales.seats[stage.event["id"]].clear()
     assert stage.best(8)["clusters"][0]["row"] == "A"
 
 

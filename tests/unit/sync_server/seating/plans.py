@@ -8,8 +8,9 @@ from uuid import UUID
 from sync_server.seating.layout_rows import stable_id
 from sync_server.seating.layouts.overlay import Deltas, LayoutZone
 from sync_server.seating.layouts.plan import AccessMode, GroupPlan, GroupType, ZoneType
-from sync_server.seating.plans.layout_seats import LayoutSeats, StoredSeat
+from sync_server.seating.plans.layout_seats import LayoutSeats
 from sync_server.seating.plans.seat_plan import SeatPlan
+from sync_server.seating.queries import StoredSeat
 from sync_server.seating.rules import Policy
 
 FAMILY = str(UUID(int=7))
@@ -23,7 +24,7 @@ def a_plan(*zones: Iterable[str], blocked: Iterable[int] = (), policy: Policy | 
         for depth, line in enumerate(lines):
             seats += _row(len(seats), zone, depth, line)
     pairs = [
-        GroupPlan(GroupType.WHEELCHAIR_PAIR, tuple(seat.name for seat in seats if seat.row_order == order))
+        GroupPlan(GroupType.WHEELCHAIR_PAIR, tuple(seat.seat_id for seat in seats if seat.row_order == order))
         for order in {seat.row_order for seat in seats if seat.category == "wheelchair"}
     ]
     sizes = [sum(len(line.replace(" ", "")) for line in lines) for lines in zones]
@@ -57,6 +58,7 @@ def _row(before: int, zone: int, depth: int, line: str) -> Iterable[StoredSeat]:
                 place,
                 label,
                 *at,
+                True,
                 CATEGORIES[mark],
                 None,
                 "",

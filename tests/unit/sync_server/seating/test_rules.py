@@ -12,7 +12,6 @@ from sync_server.seating.rules import (
     Policy,
     Visitor,
     ZoneAccess,
-    booking_refusal,
     check_group_size,
     check_overrides,
     check_policy_change,
@@ -42,7 +41,7 @@ def a_visitor(**known: object) -> Visitor:
     ],
 )
 def test_zone_admits_those_it_is_for(zone: ZoneAccess, visitor: Visitor) -> None:
-    assert booking_refusal(zone, visitor) is None
+    assert isinstance(entitlement(zone, visitor), Entitlement)
 
 
 @pytest.mark.parametrize(
@@ -56,8 +55,8 @@ def test_zone_admits_those_it_is_for(zone: ZoneAccess, visitor: Visitor) -> None
     ],
 )
 def test_others_are_told_who_it_is_for(zone: ZoneAccess, visitor: Visitor) -> None:
-    refusal = booking_refusal(zone, visitor)
-    assert refusal is not None
+    refusal = entitlement(zone, visitor)
+    assert isinstance(refusal, Refusal)
     assert refusal.reason == "zone_access_denied"
     assert refusal.message.startswith((f"{zone.zone_name} is only open to ", f"{zone.zone_name} is for members, "))
 
@@ -65,8 +64,8 @@ def test_others_are_told_who_it_is_for(zone: ZoneAccess, visitor: Visitor) -> No
 def test_stranger_is_asked_to_sign_in_whatever_they_claim() -> None:
     claims = Visitor(membership_tier="friends", membership_active=True, roles=frozenset({"crew"}))
     for zone in (MEMBERS, CREW, LISTED):
-        refusal = booking_refusal(zone, claims)
-        assert refusal is not None
+        refusal = entitlement(zone, claims)
+        assert isinstance(refusal, Refusal)
         assert refusal.reason == "sign_in_required"
 
 
