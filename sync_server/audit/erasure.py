@@ -54,7 +54,7 @@ def _erase(
     by_organisation = [(organisation_id, count) for organisation_id, count in session.execute(counted)]
     erase = update(PersonalRow).where(*present).values(salt=None, content=None, erased_at=context.now)
     for organisation_id, count in by_organisation:
-        here = queries.of_chain(organisation_id or queries.INSTALLATION, PersonalRow)
+        here = queries.of_chain(organisation_id, PersonalRow)
         session.execute(erase.where(here).execution_options(synchronize_session=False))
         after = {"values": count}
         record(

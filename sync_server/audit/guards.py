@@ -19,10 +19,14 @@ _NO_ERASURE: Final = (
 )
 # SQLite runs no DELETE trigger where INSERT OR REPLACE drops the conflicting row.
 _SAME_LINE: Final = (
-    "EXISTS (SELECT 1 FROM audit_lines WHERE id = NEW.id) OR NEW.seq IS NOT NULL AND EXISTS "
-    "(SELECT 1 FROM audit_lines WHERE seq = NEW.seq AND organisation_id IS NEW.organisation_id)"
+    "EXISTS (SELECT 1 FROM audit_lines WHERE organisation_id = NEW.organisation_id AND id = NEW.id) "
+    "OR NEW.seq IS NOT NULL AND EXISTS "
+    "(SELECT 1 FROM audit_lines WHERE organisation_id = NEW.organisation_id AND seq = NEW.seq)"
 )
-_SAME_PERSONAL: Final = "EXISTS (SELECT 1 FROM audit_personal WHERE line_id = NEW.line_id AND part = NEW.part)"
+_SAME_PERSONAL: Final = (
+    "EXISTS (SELECT 1 FROM audit_personal "
+    "WHERE organisation_id = NEW.organisation_id AND line_id = NEW.line_id AND part = NEW.part)"
+)
 
 
 def _sqlite(name: str, when: str, table: str, condition: str = "") -> str:
@@ -54,7 +58,12 @@ SQLITE: Final = {
         _sqlite("audit_personal_no_replace", "INSERT", "audit_personal", _SAME_PERSONAL),
     ),
     "audit_chains": (
-        _sqlite("audit_chains_rise", "UPDATE", "audit_chains", "NEW.seq < OLD.seq OR NEW.chain <> OLD.chain"),
+        _sqlite(
+            "audit_chains_rise",
+            "UPDATE",
+            "audit_chains",
+            "NEW.seq < OLD.seq OR NEW.organisation_id <> OLD.organisation_id",
+        ),
         _sqlite("audit_chains_no_delete", "DELETE", "audit_chains"),
     ),
 }
@@ -73,7 +82,12 @@ POSTGRESQL: Final = {
     ),
     "audit_chains": (
         _FUNCTION,
-        _postgresql("audit_chains_rise", "UPDATE", "audit_chains", "NEW.seq < OLD.seq OR NEW.chain <> OLD.chain"),
+        _postgresql(
+            "audit_chains_rise",
+            "UPDATE",
+            "audit_chains",
+            "NEW.seq < OLD.seq OR NEW.organisation_id <> OLD.organisation_id",
+        ),
         _postgresql("audit_chains_no_delete", "DELETE OR TRUNCATE", "audit_chains"),
     ),
 }

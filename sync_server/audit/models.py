@@ -13,7 +13,6 @@ from sync_server.plumbing.sql.tables import Base
 
 _SEALED = text("seq IS NOT NULL")
 _UNSEALED = text("seq IS NULL")
-_SEALED_OF_NONE = text("seq IS NOT NULL AND organisation_id IS NULL")
 
 
 class AuditRow(Base):
@@ -21,8 +20,8 @@ class AuditRow(Base):
 
     __tablename__ = "audit_lines"
 
+    organisation_id: Mapped[str] = mapped_column(String(36), primary_key=True)  # INSTALLATION: of none
     id: Mapped[str] = mapped_column(String(36), primary_key=True)
-    organisation_id: Mapped[str | None] = mapped_column(String(36))
     at: Mapped[Millis] = mapped_column(BigInteger)
     actor_kind: Mapped[str] = mapped_column(String(16))
     actor_id: Mapped[str] = mapped_column(String(64))
@@ -39,21 +38,12 @@ class AuditRow(Base):
     seq: Mapped[int | None] = mapped_column(BigInteger)
     seal: Mapped[bytes | None] = mapped_column(LargeBinary(32))
 
-    # A line of the installation belongs to no organisation, and NULLs are never equal: two indexes for one rule.
     __table_args__ = (
-        Index("ix_audit_lines_organisation_id", "organisation_id", "id"),
-        Index("ix_audit_lines_subject", "subject_kind", "subject_id", "id"),
-        Index("ix_audit_lines_actor", "actor_id", "id"),
+        Index("ix_audit_lines_subject", "organisation_id", "subject_kind", "subject_id", "id"),
+        Index("ix_audit_lines_actor", "organisation_id", "actor_id", "id"),
         Index("ix_audit_lines_unsealed", "organisation_id", "id", sqlite_where=_UNSEALED, postgresql_where=_UNSEALED),
         Index(
             "uq_audit_lines_seq", "organisation_id", "seq", unique=True, sqlite_where=_SEALED, postgresql_where=_SEALED
-        ),
-        Index(
-            "uq_audit_lines_seq_of_none",
-            "seq",
-            unique=True,
-            sqlite_where=_SEALED_OF_NONE,
-            postgresql_where=_SEALED_OF_NONE,
         ),
     )
 
@@ -63,9 +53,9 @@ class PersonalRow(Base):
 
     __tablename__ = "audit_personal"
 
+    organisation_id: Mapped[str] = mapped_column(String(36), primary_key=True)
     line_id: Mapped[str] = mapped_column(String(36), primary_key=True)
     part: Mapped[str] = mapped_column(String(8), primary_key=True)  # actor, subject
-    organisation_id: Mapped[str | None] = mapped_column(String(36))
     person_kind: Mapped[str] = mapped_column(String(40))
     person_id: Mapped[str] = mapped_column(String(64))
     salt: Mapped[bytes | None] = mapped_column(LargeBinary(16))
@@ -80,7 +70,7 @@ class ChainRow(Base):
 
     __tablename__ = "audit_chains"
 
-    chain: Mapped[str] = mapped_column(String(36), primary_key=True)  # an organisation's id; "" for the installation
+    organisation_id: Mapped[str] = mapped_column(String(36), primary_key=True)
     seq: Mapped[int] = mapped_column(BigInteger, default=0)
     seal: Mapped[bytes] = mapped_column(LargeBinary(32))
     at: Mapped[Millis] = mapped_column(BigInteger)

@@ -62,7 +62,7 @@ def _unsigned(head: ChainRow | None, public: bytes | None) -> ChainBreak | None:
         problem = "The head is signed, but this server no longer has the key that signed it."
         return None if head.signature is None else ChainBreak(head.seq, None, problem)
     try:
-        check_signature(head.chain, ChainPosition(head.seq, head.seal), head.at, head.signature, public)
+        check_signature(head.organisation_id, ChainPosition(head.seq, head.seal), head.at, head.signature, public)
     except Untrusted as problem:
         return ChainBreak(head.seq, None, problem.message)
     return None

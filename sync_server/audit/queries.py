@@ -15,9 +15,6 @@ from sync_server.audit import rules
 from sync_server.audit.models import AuditRow, ChainRow, PersonalRow
 from sync_server.plumbing.api.pagination import Page, decode_cursor, paginate
 
-INSTALLATION = ""
-"""The chain of lines that belong to no single organisation: logins, platform staff."""
-
 
 @dataclass(frozen=True, slots=True)
 class AuditFilter:
@@ -50,8 +47,7 @@ class StoredLine:
 
 def of_chain(chain: str, rows: type[AuditRow | PersonalRow] = AuditRow) -> ColumnElement[bool]:
     """Whether a line, or its personal values, belong to this chain."""
-    column = rows.organisation_id
-    return column.is_(None) if chain == INSTALLATION else column == chain
+    return rows.organisation_id == chain
 
 
 def lines(session: Session, chain: str, chosen: AuditFilter, *, limit: int, after: str | None) -> Page[StoredLine]:
@@ -116,9 +112,9 @@ def head(session: Session, chain: str) -> ChainRow | None:
 
 def chains(session: Session) -> list[str]:
     """Every chain that has lines or a head, even if the other is missing; the installation's first."""
-    with_head = session.execute(select(ChainRow.chain)).scalars()
+    with_head = session.execute(select(ChainRow.organisation_id)).scalars()
     with_lines = session.execute(select(AuditRow.organisation_id).distinct()).scalars()
-    return sorted({*with_head, *(organisation_id or INSTALLATION for organisation_id in with_lines)})
+    return sorted({*with_head, *with_lines})
 
 
 def sealed_content(row: Any) -> dict[str, Any]:

@@ -72,6 +72,10 @@ def require_reason(actor: Actor, reason: str, *, own_login: bool) -> None:
         )
 
 
+INSTALLATION: Final = "00000000-0000-0000-0000-000000000000"
+"""The organisation of lines that belong to no single one: logins, platform staff. They have a chain of their own."""
+
+
 def canonical(value: Any) -> str:
     """Canonical JSON, as it is hashed: keys sorted, no whitespace, ASCII only."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True)

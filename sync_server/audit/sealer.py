@@ -7,7 +7,6 @@ from typing import Any, cast
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from sqlalchemy import ARRAY, BigInteger, LargeBinary, Row, String, Table, bindparam, func, select, update
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
@@ -20,6 +19,7 @@ from sync_server.plumbing.due import anything_due
 from sync_server.plumbing.jobs import MORE, Job
 from sync_server.plumbing.logs import LOG
 from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.sql.bulk import insert_many
 
 BATCH_LINES = 2_000
 """Lines sealed in one transaction."""
@@ -91,25 +91,22 @@ def _guarded(session: Session, chain: str, private: Ed25519PrivateKey | None, no
 
 
 def _waiting_chains(session: Session) -> list[str]:
-    database_of, oldest = AuditRow.organisation_id, func.min(AuditRow.id)
-    wanted = select(database_of).where(_UNSEALED).group_by(database_of).order_by(oldest).limit(CHAINS_PER_ROUND)
-    return [organisation_id or queries.INSTALLATION for organisation_id in session.execute(wanted).scalars()]
+    owner, oldest = AuditRow.organisation_id, func.min(AuditRow.id)
+    wanted = select(owner).where(_UNSEALED).group_by(owner).order_by(oldest).limit(CHAINS_PER_ROUND)
+    return list(session.scalars(wanted))
 
 
 def _begin_chains(session: Session, chains: Sequence[str], now: Millis) -> None:
     """Insert the rows of new chains, in one order everywhere, so that two sealers cannot deadlock."""
-    existing = set(session.execute(select(ChainRow.chain).where(ChainRow.chain.in_(chains))).scalars())
-    new = [
-        {"chain": chain, "seq": 0, "seal": rules.INITIAL_SEAL, "at": now} for chain in sorted(set(chains) - existing)
-    ]
-    if new:
-        dialect = sqlite if database_of(session).embedded else postgresql
-        session.execute(dialect.insert(ChainRow).values(new).on_conflict_do_nothing())
+    # An insert would wait for a sealer that holds the chain, even one that does nothing on conflict.
+    new = [chain for chain in sorted(chains) if queries.head(session, chain) is None]
+    rows = [{"organisation_id": chain, "seq": 0, "seal": rules.INITIAL_SEAL, "at": now} for chain in new]
+    insert_many(session, ChainRow, rows, "ON CONFLICT DO NOTHING")
 
 
 def _seal_chain(session: Session, chain: str, private: Ed25519PrivateKey | None, now: Millis, *, limit: int) -> int:
     # A chain locked by another sealer is left to it; lines are read only under the lock.
-    mine = select(ChainRow).where(ChainRow.chain == chain).with_for_update(skip_locked=True)
+    mine = select(ChainRow).where(ChainRow.organisation_id == chain).with_for_update(skip_locked=True)
     head = session.execute(mine.execution_options(populate_existing=True)).scalar_one_or_none()
     if head is None:
         return 0
@@ -129,7 +126,7 @@ def _require_signed(head: ChainRow, private: Ed25519PrivateKey | None) -> None:
     if private is not None and head.seq:
         position = chain_check.ChainPosition(head.seq, head.seal)
         chain_check.check_signature(
-            head.chain, position, head.at, head.signature, private.public_key().public_bytes_raw()
+            head.organisation_id, position, head.at, head.signature, private.public_key().public_bytes_raw()
         )
 
 
@@ -140,15 +137,15 @@ def _write(session: Session, head: ChainRow, rows: Sequence[Row[Any]], now: Mill
         sealed.append((row.id, seq, seal))
     if database_of(session).embedded:
         by_line = [dict(zip(("line", "seq", "seal"), each, strict=True)) for each in sealed]
-        session.connection().execute(_SEAL.where(queries.of_chain(head.chain)), by_line)
+        session.connection().execute(_SEAL.where(queries.of_chain(head.organisation_id)), by_line)
     else:
         lines, seqs, seals = (list(column) for column in zip(*sealed, strict=True))
         values = {"lines": lines, "seqs": seqs, "seals": seals}
-        session.connection().execute(_SEAL_ALL.where(queries.of_chain(head.chain)), values)
+        session.connection().execute(_SEAL_ALL.where(queries.of_chain(head.organisation_id)), values)
     head.seq, head.seal, head.at = seq, seal, now
 
 
 def _sign(head: ChainRow, private: Ed25519PrivateKey | None) -> None:
-    message = rules.head_message(head.chain, head.seq, head.seal, head.at)
+    message = rules.head_message(head.organisation_id, head.seq, head.seal, head.at)
     head.signature = None if private is None else private.sign(message)
     head.public_key = None if private is None else private.public_key().public_bytes_raw()

@@ -75,7 +75,7 @@ def audit_rows(line: AuditLine, id: str, entropy: Entropy) -> AuditRows:
     return AuditRows(
         {
             "id": id,
-            "organisation_id": line.organisation_id,
+            "organisation_id": line.organisation_id or rules.INSTALLATION,
             "at": line.at,
             "actor_kind": line.actor.kind,
             "actor_id": line.actor.id,
@@ -123,7 +123,7 @@ def _personal_row(
     return {
         "line_id": id,
         "part": part,
-        "organisation_id": line.organisation_id,
+        "organisation_id": line.organisation_id or rules.INSTALLATION,
         "person_kind": kind,
         "person_id": person,
         "salt": entropy(SALT_BYTES),

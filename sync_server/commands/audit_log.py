@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from shared.errors import InvalidRequest, NotFound
 from sync_server.accounts import queries as accounts
 from sync_server.app import ServerRuntime
-from sync_server.audit import erasure, export, queries
+from sync_server.audit import erasure, export, queries, rules
 from sync_server.audit.chain_check import ChainPosition
 from sync_server.audit.proof import Proof, prove
 from sync_server.commands.audit_file import break_json, parse_place
@@ -51,7 +51,7 @@ def export_log(org: str | None, after_seq: int) -> None:
     """Print the sealed log of an organisation, or of the installation."""
     with open_runtime() as runtime:
         with runtime.parts.database.reading() as session:
-            chain = queries.INSTALLATION if org is None else organisation_id(session, org)
+            chain = rules.INSTALLATION if org is None else organisation_id(session, org)
         _print(export.export_lines(runtime.parts.database, chain, after_seq=after_seq))
 
 

@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 
 from shared.clock import Millis
 from shared.ids import uuid7
+from sync_server.audit.rules import INSTALLATION
 from sync_server.monitoring.references import (
     APPEND_ONLY_TABLES,
     FREE_FORM_KEYS,
@@ -27,6 +28,7 @@ from sync_server.monitoring.tenant_checks import Finding
 BATCH_ROWS: Final = 500
 RECENT_MS: Final[Millis] = 7 * 24 * 3_600_000
 _HEX: Final = frozenset("0123456789abcdef")
+_OF_NOBODY: Final = frozenset({None, INSTALLATION})
 
 RowReference = tuple[Column[Any], Any]
 """The column by which a row is referenced, and its value."""
@@ -68,7 +70,8 @@ class TableScan:
         return Batch(list(self._findings(session, rows, [column.name for column in key])), last)
 
     def _findings(self, session: Session, rows: Sequence[Row[Any]], key: Sequence[str]) -> Iterator[Finding]:
-        found = [(row, column, set(self._references(row, column))) for row in rows if row[0] for column in self.columns]
+        owned = [row for row in rows if row[0] not in _OF_NOBODY]
+        found = [(row, column, set(self._references(row, column))) for row in owned for column in self.columns]
         wanted: dict[str, set[RowReference]] = defaultdict(set)
         for row, _, references in found:
             wanted[row[0]] |= references

@@ -13,7 +13,6 @@ TENANT_COLUMN: Final = "organisation_id"
 
 SHARED_TABLES: Final = frozenset(
     {
-        "audit_chains",
         "check_runs",
         "lineage",
         "login_failures",

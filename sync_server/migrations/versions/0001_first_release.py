@@ -18,12 +18,12 @@ NATIVE = {
         "CREATE TRIGGER audit_lines_written BEFORE UPDATE OF id, organisation_id, at, actor_kind, actor_id, action, subject_kind, subject_id, before, after, reason, approval, request_id, actor_digest, subject_digest ON audit_lines BEGIN SELECT RAISE(ABORT, 'audit lines are only ever added'); END",
         "CREATE TRIGGER audit_lines_sealed BEFORE UPDATE ON audit_lines WHEN OLD.seq IS NOT NULL BEGIN SELECT RAISE(ABORT, 'audit lines are only ever added'); END",
         "CREATE TRIGGER audit_lines_no_delete BEFORE DELETE ON audit_lines BEGIN SELECT RAISE(ABORT, 'audit lines are only ever added'); END",
-        "CREATE TRIGGER audit_lines_no_replace BEFORE INSERT ON audit_lines WHEN EXISTS (SELECT 1 FROM audit_lines WHERE id = NEW.id) OR NEW.seq IS NOT NULL AND EXISTS (SELECT 1 FROM audit_lines WHERE seq = NEW.seq AND organisation_id IS NEW.organisation_id) BEGIN SELECT RAISE(ABORT, 'audit lines are only ever added'); END",
+        "CREATE TRIGGER audit_lines_no_replace BEFORE INSERT ON audit_lines WHEN EXISTS (SELECT 1 FROM audit_lines WHERE organisation_id = NEW.organisation_id AND id = NEW.id) OR NEW.seq IS NOT NULL AND EXISTS (SELECT 1 FROM audit_lines WHERE organisation_id = NEW.organisation_id AND seq = NEW.seq) BEGIN SELECT RAISE(ABORT, 'audit lines are only ever added'); END",
         "CREATE TRIGGER audit_personal_filed BEFORE UPDATE OF line_id, part, organisation_id, person_kind, person_id ON audit_personal BEGIN SELECT RAISE(ABORT, 'audit lines are only ever added'); END",
         "CREATE TRIGGER audit_personal_erased BEFORE UPDATE ON audit_personal WHEN NEW.salt IS NOT NULL OR NEW.content IS NOT NULL OR NEW.erased_at IS NULL OR OLD.erased_at IS NOT NULL BEGIN SELECT RAISE(ABORT, 'audit lines are only ever added'); END",
         "CREATE TRIGGER audit_personal_no_delete BEFORE DELETE ON audit_personal BEGIN SELECT RAISE(ABORT, 'audit lines are only ever added'); END",
-        "CREATE TRIGGER audit_personal_no_replace BEFORE INSERT ON audit_personal WHEN EXISTS (SELECT 1 FROM audit_personal WHERE line_id = NEW.line_id AND part = NEW.part) BEGIN SELECT RAISE(ABORT, 'audit lines are only ever added'); END",
-        "CREATE TRIGGER audit_chains_rise BEFORE UPDATE ON audit_chains WHEN NEW.seq < OLD.seq OR NEW.chain <> OLD.chain BEGIN SELECT RAISE(ABORT, 'audit lines are only ever added'); END",
+        "CREATE TRIGGER audit_personal_no_replace BEFORE INSERT ON audit_personal WHEN EXISTS (SELECT 1 FROM audit_personal WHERE organisation_id = NEW.organisation_id AND line_id = NEW.line_id AND part = NEW.part) BEGIN SELECT RAISE(ABORT, 'audit lines are only ever added'); END",
+        "CREATE TRIGGER audit_chains_rise BEFORE UPDATE ON audit_chains WHEN NEW.seq < OLD.seq OR NEW.organisation_id <> OLD.organisation_id BEGIN SELECT RAISE(ABORT, 'audit lines are only ever added'); END",
         "CREATE TRIGGER audit_chains_no_delete BEFORE DELETE ON audit_chains BEGIN SELECT RAISE(ABORT, 'audit lines are only ever added'); END",
         "CREATE VIRTUAL TABLE IF NOT EXISTS listing_words USING fts5(words, content='listings', content_rowid='number', tokenize='ascii', detail='none', prefix='1 2 3')",
         "CREATE TRIGGER IF NOT EXISTS listing_words_insert AFTER INSERT ON listings BEGIN INSERT INTO listing_words (rowid, words) VALUES (new.number, new.words); END",
@@ -38,7 +38,7 @@ NATIVE = {
         "CREATE TRIGGER audit_personal_filed BEFORE UPDATE OF line_id, part, organisation_id, person_kind, person_id ON audit_personal FOR EACH STATEMENT EXECUTE FUNCTION audit_lines_guard()",
         "CREATE TRIGGER audit_personal_erased BEFORE UPDATE ON audit_personal FOR EACH ROW WHEN (NEW.salt IS NOT NULL OR NEW.content IS NOT NULL OR NEW.erased_at IS NULL OR OLD.erased_at IS NOT NULL) EXECUTE FUNCTION audit_lines_guard()",
         "CREATE TRIGGER audit_personal_no_delete BEFORE DELETE OR TRUNCATE ON audit_personal FOR EACH STATEMENT EXECUTE FUNCTION audit_lines_guard()",
-        "CREATE TRIGGER audit_chains_rise BEFORE UPDATE ON audit_chains FOR EACH ROW WHEN (NEW.seq < OLD.seq OR NEW.chain <> OLD.chain) EXECUTE FUNCTION audit_lines_guard()",
+        "CREATE TRIGGER audit_chains_rise BEFORE UPDATE ON audit_chains FOR EACH ROW WHEN (NEW.seq < OLD.seq OR NEW.organisation_id <> OLD.organisation_id) EXECUTE FUNCTION audit_lines_guard()",
         "CREATE TRIGGER audit_chains_no_delete BEFORE DELETE OR TRUNCATE ON audit_chains FOR EACH STATEMENT EXECUTE FUNCTION audit_lines_guard()",
         "CREATE INDEX ix_listings_words ON listings USING gin (words)",
     ),
@@ -59,18 +59,18 @@ def upgrade() -> None:
     )
     op.create_table(
         "audit_chains",
-        sa.Column("chain", sa.String(length=36), nullable=False),
+        sa.Column("organisation_id", sa.String(length=36), nullable=False),
         sa.Column("seq", sa.BigInteger(), nullable=False),
         sa.Column("seal", sa.LargeBinary(length=32), nullable=False),
         sa.Column("at", sa.BigInteger(), nullable=False),
         sa.Column("signature", sa.LargeBinary(length=64), nullable=True),
         sa.Column("public_key", sa.LargeBinary(length=32), nullable=True),
-        sa.PrimaryKeyConstraint("chain", name=op.f("pk_audit_chains")),
+        sa.PrimaryKeyConstraint("organisation_id", name=op.f("pk_audit_chains")),
     )
     op.create_table(
         "audit_lines",
+        sa.Column("organisation_id", sa.String(length=36), nullable=False),
         sa.Column("id", sa.String(length=36), nullable=False),
-        sa.Column("organisation_id", sa.String(length=36), nullable=True),
         sa.Column("at", sa.BigInteger(), nullable=False),
         sa.Column("actor_kind", sa.String(length=16), nullable=False),
         sa.Column("actor_id", sa.String(length=64), nullable=False),
@@ -86,11 +86,12 @@ def upgrade() -> None:
         sa.Column("subject_digest", sa.LargeBinary(length=32), nullable=True),
         sa.Column("seq", sa.BigInteger(), nullable=True),
         sa.Column("seal", sa.LargeBinary(length=32), nullable=True),
-        sa.PrimaryKeyConstraint("id", name=op.f("pk_audit_lines")),
+        sa.PrimaryKeyConstraint("organisation_id", "id", name=op.f("pk_audit_lines")),
     )
-    op.create_index("ix_audit_lines_actor", "audit_lines", ["actor_id", "id"], unique=False)
-    op.create_index("ix_audit_lines_organisation_id", "audit_lines", ["organisation_id", "id"], unique=False)
-    op.create_index("ix_audit_lines_subject", "audit_lines", ["subject_kind", "subject_id", "id"], unique=False)
+    op.create_index("ix_audit_lines_actor", "audit_lines", ["organisation_id", "actor_id", "id"], unique=False)
+    op.create_index(
+        "ix_audit_lines_subject", "audit_lines", ["organisation_id", "subject_kind", "subject_id", "id"], unique=False
+    )
     op.create_index(
         "ix_audit_lines_unsealed",
         "audit_lines",
@@ -107,25 +108,17 @@ def upgrade() -> None:
         sqlite_where=sa.text("seq IS NOT NULL"),
         postgresql_where=sa.text("seq IS NOT NULL"),
     )
-    op.create_index(
-        "uq_audit_lines_seq_of_none",
-        "audit_lines",
-        ["seq"],
-        unique=True,
-        sqlite_where=sa.text("seq IS NOT NULL AND organisation_id IS NULL"),
-        postgresql_where=sa.text("seq IS NOT NULL AND organisation_id IS NULL"),
-    )
     op.create_table(
         "audit_personal",
+        sa.Column("organisation_id", sa.String(length=36), nullable=False),
         sa.Column("line_id", sa.String(length=36), nullable=False),
         sa.Column("part", sa.String(length=8), nullable=False),
-        sa.Column("organisation_id", sa.String(length=36), nullable=True),
         sa.Column("person_kind", sa.String(length=40), nullable=False),
         sa.Column("person_id", sa.String(length=64), nullable=False),
         sa.Column("salt", sa.LargeBinary(length=16), nullable=True),
         sa.Column("content", sa.Text(), nullable=True),
         sa.Column("erased_at", sa.BigInteger(), nullable=True),
-        sa.PrimaryKeyConstraint("line_id", "part", name=op.f("pk_audit_personal")),
+        sa.PrimaryKeyConstraint("organisation_id", "line_id", "part", name=op.f("pk_audit_personal")),
     )
     op.create_index("ix_audit_personal_person", "audit_personal", ["person_kind", "person_id"], unique=False)
     op.create_table(

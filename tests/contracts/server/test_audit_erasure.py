@@ -80,7 +80,7 @@ def test_an_erasure_is_logged_in_the_chain_of_each_organisation(app_server: AppS
     told = text("SELECT organisation_id, subject_id, reason FROM audit_lines WHERE action = :action")
     with app_server.database.reading() as session:
         lines = {tuple(row) for row in session.execute(told, {"action": erasure.ERASED})}
-    assert lines == {(where, "olga", "asked for") for where in ("marquee", "rivals", None)}
+    assert lines == {(where, "olga", "asked for") for where in ("marquee", "rivals", rules.INSTALLATION)}
 
 
 def test_an_erasure_in_one_organisation_leaves_the_others_alone(app_server: AppServer) -> None:

@@ -13,7 +13,7 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from sync_server.audit import queries, sealer
+from sync_server.audit import queries, rules, sealer
 from sync_server.audit.models import AuditRow
 from sync_server.audit.proof import Proof, prove
 from sync_server.audit.service import AuditLine, record
@@ -74,7 +74,7 @@ def test_the_worker_seals_each_organisations_lines_into_a_chain_of_their_own(app
     write(app_server, "rivals", "3")
     write(app_server, None, "4")
     app_server.run_worker()
-    assert [order(app_server, chain) for chain in ("marquee", "rivals", queries.INSTALLATION)] == [
+    assert [order(app_server, chain) for chain in ("marquee", "rivals", rules.INSTALLATION)] == [
         ["1", "2"],
         ["3"],
         ["4"],

@@ -169,7 +169,7 @@ def test_tampering_with_one_organisation_leaves_the_others_intact(sealed: AppSer
     write(sealed, "rivals", "7")
     seal(sealed)
     unguard(sealed)
-    do(sealed, "DELETE FROM audit_chains WHERE chain = 'marquee'")
+    do(sealed, "DELETE FROM audit_chains WHERE organisation_id = 'marquee'")
     write(sealed, "marquee", "8")
     write(sealed, "rivals", "9")
     seal(sealed)

@@ -163,8 +163,8 @@ def test_values_of_a_login_are_erased_by_email_address(run: Run, work: Callable[
         )
         connection.execute(
             text(
-                "INSERT INTO audit_personal (line_id, part, person_kind, person_id, salt, content) "
-                "VALUES ('0', 'actor', 'user', '7', X'00', '{}')"
+                "INSERT INTO audit_personal (organisation_id, line_id, part, person_kind, person_id, salt, content) "
+                "VALUES ('org', '0', 'actor', 'user', '7', X'00', '{}')"
             )
         )
     engine.dispose()
