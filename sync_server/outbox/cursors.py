@@ -58,8 +58,9 @@ def message(row: Row[Any] | OutboxRow, attempts: int = 1) -> Message:
 _SETTINGS = text("SELECT set_config('synchronous_commit', 'off', true), set_config('enable_seqscan', 'off', true)")
 _START = text(
     "INSERT INTO outbox_cursors (organisation_id, reader, position, leased_until) "
-    "VALUES (:organisation_id, :reader, :position, 0) ON CONFLICT DO NOTHING RETURNING position"
+    "VALUES (:organisation_id, :reader, :position, :until) ON CONFLICT DO NOTHING RETURNING position"
 )
+_UNTRACKED: Final = {"synchronize_session": False}
 _NUMBER: Final = """
 UPDATE outbox SET position = :before + numbered.place, relayed_at = :now
 FROM (
@@ -108,15 +109,14 @@ def _behind(which: ColumnElement[bool]) -> Any:
 
 def lease(session: Session, reader: str, organisations: Iterable[str], now: Millis) -> dict[str, int]:
     """Lease these organisations, but those that another worker has; the position of each."""
-    cursor, wanted = CursorRow, sorted(set(organisations))
-    free = select(cursor.organisation_id, cursor.position).where(
-        cursor.organisation_id.in_(wanted), cursor.reader == reader, cursor.leased_until <= now
-    )
-    rows = session.execute(free.order_by(cursor.organisation_id).with_for_update(skip_locked=True))
-    found = {row.organisation_id: row.position for row in rows}
+    row, wanted, until = CursorRow, sorted(set(organisations)), now + LEASE_MS
+    free = row.organisation_id.in_(wanted), row.reader == reader, row.leased_until <= now
+    unlocked = select(row.organisation_id).where(*free).order_by(row.organisation_id)
+    these = row.organisation_id.in_(unlocked.with_for_update(skip_locked=True)), row.reader == reader
+    taken = update(row).where(*these).values(leased_until=until).returning(row.organisation_id, row.position)
+    found = {each.organisation_id: each.position for each in session.execute(taken.execution_options(**_UNTRACKED))}
     if reader == RELAY:
-        found |= {each: 0 for each in wanted if each not in found and start(session, each, RELAY, 0)}
-    _set_lease(session, reader, found, now + LEASE_MS, now)
+        found |= {each: 0 for each in wanted if each not in found and start(session, each, RELAY, 0, until)}
     return found
 
 
@@ -127,15 +127,9 @@ def release(session: Session, reader: str, organisations: Collection[str], until
     session.execute(update(row).where(*ours).values(leased_until=0))
 
 
-def _set_lease(session: Session, reader: str, organisations: Collection[str], until: Millis, now: Millis) -> None:
-    row = CursorRow
-    free = row.organisation_id.in_(organisations), row.reader == reader, row.leased_until <= now
-    session.execute(update(row).where(*free).values(leased_until=until))
-
-
-def start(session: Session, organisation_id: str, reader: str, position: int) -> bool:
+def start(session: Session, organisation_id: str, reader: str, position: int, leased_until: Millis = 0) -> bool:
     """Let a reader begin after this position; False where it has begun before."""
-    values = {"organisation_id": organisation_id, "reader": reader, "position": position}
+    values = {"organisation_id": organisation_id, "reader": reader, "position": position, "until": leased_until}
     return session.execute(_START, values).first() is not None
 
 
@@ -164,7 +158,7 @@ def move(session: Session, organisation_id: str, reader: str, before: int, after
     row = CursorRow
     there = row.organisation_id == organisation_id, row.reader == reader, row.position == before
     moved = update(row).where(*there).values(position=after).returning(row.position)
-    if session.execute(moved.execution_options(synchronize_session=False)).first() is None:
+    if session.execute(moved.execution_options(**_UNTRACKED)).first() is None:
         raise LeaseLostError
 
 
