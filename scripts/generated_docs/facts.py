@@ -8,7 +8,7 @@ from pathlib import Path
 from sync_server.outbox import broker_messages, cleaning, consumer, joins, relay, rules
 from sync_server.outbox.catalogue import FACTS, routing_key
 from sync_server.outbox.cursors import LEASE_MS
-from sync_server.outbox.fact_kinds import RECOUNT, FactKind
+from sync_server.outbox.fact_kinds import FactKind
 
 FILE = "docs/facts.md"
 
@@ -49,7 +49,7 @@ def _row(name: str, kind: FactKind) -> str:
         ", ".join(sorted(kind.topics)),
         _fields(kind.organisers) + (" (visitors too)" if kind.public else ""),
         kind.seats.value,
-        _occupancy(kind),
+        "changes" if kind.occupancy else "",
         "" if kind.logged is None else _fields(kind.logged) or "ids",
         kind.description,
     )
@@ -58,9 +58,3 @@ def _row(name: str, kind: FactKind) -> str:
 
 def _fields(names: Iterable[str]) -> str:
     return ", ".join(f"`{name}`" for name in names)
-
-
-def _occupancy(kind: FactKind) -> str:
-    if kind.occupancy is None or kind.occupancy is RECOUNT:
-        return "" if kind.occupancy is None else "counted again"
-    return ", ".join(f"{name} {step:+}" for name, step in kind.occupancy._asdict().items() if step)

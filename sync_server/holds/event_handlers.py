@@ -57,7 +57,7 @@ def _cancelled(session: Session, event: _Event) -> None:
 
 def _back_to_draft(session: Session, event: _Event) -> None:
     """Conflict while seats or places are held."""
-    held = queries.occupancy(session, event.organisation_id, event.event_id, event.context.now).held
+    held = queries.held(session, event.organisation_id, event.event_id, event.context.now)
     if held:
         raise Conflict(
             f"{held} seats or places are held. An event goes back to draft only while nothing is sold or held: wait "

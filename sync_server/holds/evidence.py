@@ -158,9 +158,5 @@ def _room(session: Session, sale_state: SaleState, items: RequestedItems, now: M
     if sale_state.event_limit is None:
         return room
     issued = events.event(session, sale_state.organisation_id, sale_state.id).tickets_issued
-    left = (
-        sale_state.event_limit
-        - issued
-        - queries.occupancy(session, sale_state.organisation_id, sale_state.id, now).held
-    )
+    left = sale_state.event_limit - issued - queries.held(session, sale_state.organisation_id, sale_state.id, now)
     return left if room is None else min(room, left)

@@ -204,7 +204,7 @@ def require_capacity(session: Session, organisation_id: str, event_id: str, now:
     limit = event.capacity or (0 if event.layout_capacity else event.venue_capacity)
     if not limit or (event.layout_capacity and limit >= event.layout_capacity):
         return
-    held = queries.occupancy(session, organisation_id, event_id, now).held
+    held = queries.held(session, organisation_id, event_id, now)
     if held and held + event.tickets_issued > limit:
         raise Conflict(
             f"{held} of the last places are on hold for some minutes. Ask for fewer, or try again later.",

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
 
-from sqlalchemy import ColumnElement, and_, func, or_, select, text
+from sqlalchemy import ColumnElement, and_, func, or_, select, text, tuple_
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
 from shared.errors import NotFound
 from sync_server.holds import places, seats
 from sync_server.holds.models import ALL_DAYS, EventSeatRow, HoldRow, HoldStatus, SeatState
+from sync_server.plumbing.event_key import EventKey
 from sync_server.seating.taken import Taken
 
 
@@ -102,23 +102,17 @@ def count_active_and_overdue(session: Session, now: Millis) -> tuple[int, int]:
     return row[0], row[1]
 
 
-@dataclass(frozen=True, slots=True)
-class Occupancy:
-    """How many seats and places of an event are held and sold."""
-
-    held: int
-    sold: int
-
-    @property
-    def taken(self) -> int:
-        """Neither free nor blocked: held or sold."""
-        return self.held + self.sold
-
-
-def occupancy(session: Session, organisation_id: str, event_id: str, now: Millis) -> Occupancy:
-    """How many seats and places of an event are held and sold now."""
-    held, sold = seats.count_taken(session, organisation_id, event_id, now)
+def held(session: Session, organisation_id: str, event_id: str, now: Millis) -> int:
+    """How many seats and places of an event are held now."""
     places_held = places.held(session, organisation_id, event_id, now)
-    return Occupancy(
-        held + places_held.total(), sold + (places.taken(session, organisation_id, event_id, now) - places_held).total()
+    return seats.count_held(session, organisation_id, event_id, now) + places_held.total()
+
+
+def count_held(session: Session, events: Collection[EventKey], now: Millis) -> dict[str, int]:
+    """How many seats and places of each event are held now, whatever its state; events without any are left out."""
+    is_open = or_(
+        HoldRow.status == HoldStatus.SUSPENDED, and_(HoldRow.status == HoldStatus.ACTIVE, HoldRow.held_until > now)
     )
+    these = tuple_(HoldRow.organisation_id, HoldRow.event_id).in_(events)
+    counted = select(HoldRow.event_id, func.sum(HoldRow.quantity)).where(these, is_open)
+    return {row[0]: int(row[1]) for row in session.execute(counted.group_by(HoldRow.event_id))}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, and_, func, select, update
+from sqlalchemy import ColumnElement, func, select, update
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
@@ -144,13 +144,10 @@ def extend(session: Session, organisation_id: str, event_id: str, seat: int, hol
     return extended.first() is not None
 
 
-def count_taken(session: Session, organisation_id: str, event_id: str, now: Millis) -> tuple[int, int]:
-    """How many seats of an event are held, and how many are sold."""
-    held = and_(EventSeatRow.state == SeatState.HELD, EventSeatRow.held_until > now)
-    sold = EventSeatRow.state == SeatState.SOLD
-    counts = select(func.count().filter(held), func.count().filter(sold)).where(*at_event(organisation_id, event_id))
-    row = session.execute(counts).one()
-    return row[0], row[1]
+def count_held(session: Session, organisation_id: str, event_id: str, now: Millis) -> int:
+    """How many seats of an event are held."""
+    held = EventSeatRow.state == SeatState.HELD, EventSeatRow.held_until > now
+    return session.execute(select(func.count()).where(*at_event(organisation_id, event_id), *held)).scalar_one()
 
 
 def _batches(values: Sequence[Any]) -> Iterable[Sequence[Any]]:

@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 
 from sync_server.customers.signals import GuestCreated, GuestRemoved
 from sync_server.events.signals import EventChanged, EventStatusChanged
-from sync_server.holds import event_handlers, evidence, expiry, occupancy_notifier
+from sync_server.holds import event_handlers, evidence, expiry
 from sync_server.holds.redis_rebuild import cached_holds, job
 from sync_server.holds.runtime import STATE_KEY, HoldRuntime
 from sync_server.holds.signals import HoldsEnded, HoldsMade
@@ -36,7 +36,6 @@ def wire(parts: Parts) -> None:
     )
     if runtime.hold_cache.redis is not None:
         parts.jobs.append(job(runtime.hold_cache.redis))
-    parts.subscribers.append(occupancy_notifier.occupancy_notifier(parts))
 
 
 def _create_counter(session: Session, guest: GuestCreated) -> None:

@@ -8,9 +8,9 @@ from typing import Any
 
 import orjson
 
-from sync_server.holds.occupancy_shown import public_counts
 from sync_server.outbox.catalogue import kind_of
 from sync_server.plumbing.messaging.bus import Notification
+from sync_server.seat_maps.occupancy import public, with_percents
 from sync_server.waiting.handing_over import StreamText
 
 
@@ -63,4 +63,4 @@ def public_frames(notes: Iterable[Notification], event_id: str) -> Iterator[Fram
 def occupancy_frames(counts: Mapping[str, Any], event_id: str) -> Iterator[Frame]:
     """The public numbers; nothing for an event without a capacity, which never sells out."""
     if counts.get("total"):
-        yield Frame("occupancy", {"event_id": event_id, **public_counts(counts)})
+        yield Frame("occupancy", {"event_id": event_id, **with_percents(public(counts))})

@@ -9,7 +9,6 @@ from dataclasses import asdict, dataclass
 from shared.errors import NotFound
 from sync_server.events import public_queries
 from sync_server.events.queries import VISIBLE_STATUSES, EventDetails
-from sync_server.holds.occupancy_notifier import occupancy_payload
 from sync_server.live.counters_cache import CountersCache
 from sync_server.live.frames import Frame, fact_frame, frames_of_notes, occupancy_frames, public_frames
 from sync_server.outbox import missed_facts
@@ -17,6 +16,8 @@ from sync_server.outbox.notifications import change_notice, changes_lists
 from sync_server.plumbing.jobs import Message
 from sync_server.plumbing.messaging.bus import Notification
 from sync_server.plumbing.parts import Parts
+from sync_server.seat_maps.occupancy_notifier import organisers_counts
+from sync_server.seat_maps.wiring import map_responses_of
 from sync_server.waiting.handing_over import StreamEnded, StreamText
 
 COALESCE_NS = 200_000_000
@@ -226,8 +227,7 @@ def visible_status(parts: Parts, event_id: str, old: str = "") -> Frame:
 def public_opening(parts: Parts, organisation_id: str, event_id: str) -> Iterator[StreamText]:
     """Status and seats now."""
     yield visible_status(parts, event_id).encoded()
-    with parts.database.reading() as session:
-        counts = occupancy_payload(session, organisation_id, event_id, parts.clock())
+    counts = organisers_counts(parts, map_responses_of(parts).maps, organisation_id, event_id)
     yield from _texts(occupancy_frames(counts, event_id))
 
 

@@ -12,7 +12,7 @@ from shared.lifecycle import EventStatus
 from sync_server.audit import queries as audit
 from sync_server.events.active_events import active_event_labels
 from sync_server.events.alert_candidates import AlertCandidate, find_alert_candidates
-from sync_server.holds.open_counts import count_open
+from sync_server.holds.queries import count_held
 from sync_server.monitoring import rules
 from sync_server.monitoring.models import CheckRow, FigureRow, FindingRow
 from sync_server.monitoring.rules import PLATFORM_KINDS, Alert, AlertKind, EventState
@@ -89,7 +89,7 @@ def seating_alerts(session: Session, organisation_id: str | None = None) -> list
 
 def _of_suspects(session: Session, found: Sequence[AlertCandidate], now: Millis) -> Iterator[Alert]:
     called_off = [EventKey(one.organisation_id, one.id) for one in found if one.status in CALLED_OFF]
-    tickets, holds = active_ticket_counts(session, called_off), count_open(session, called_off, now)
+    tickets, holds = active_ticket_counts(session, called_off), count_held(session, called_off, now)
     for one in found:
         counts = tickets.get(one.id, 0), holds.get(one.id, 0)
         yield from rules.event_alerts(_state(session, one, *counts), now)

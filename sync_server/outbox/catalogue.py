@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from shared.keys import KeyState
-from sync_server.outbox.fact_kinds import RECOUNT, FactKind, Interest, Occupancy, Outcome, Schema, Seats, Topic
+from sync_server.outbox.fact_kinds import FactKind, Interest, Outcome, Schema, Seats, Topic
 
 TEXT: Final[Schema] = {"type": "string"}
 ID: Final[Schema] = {"type": "string", "maxLength": 36}
@@ -98,7 +98,7 @@ def _layout(description: str, *logged: str) -> FactKind:
 def _hold(
     description: str,
     *,
-    occupancy: Occupancy | None,
+    occupancy: bool = True,
     outcome: Outcome | None,
     interest: Interest | None = None,
     **more: Schema,
@@ -188,12 +188,12 @@ FACTS: Final[Mapping[str, FactKind]] = {
         {"ticket_type": NUMBER, "count": NUMBER, "first": NUMBER, "last": NUMBER, "seats": NUMBERS},
         topics=_EVENT_TOPIC,
         seats=Seats.NAMED,
-        occupancy=RECOUNT,
+        occupancy=True,
         interest=Interest(3, "count"),
         logged=("ticket_type", "count", "first", "last"),
     ),
     "ticket_cancelled": replace(
-        _ticket("A ticket was cancelled and no longer admits."), seats=Seats.TICKET, occupancy=RECOUNT
+        _ticket("A ticket was cancelled and no longer admits."), seats=Seats.TICKET, occupancy=True
     ),
     "ticket_blocked": _ticket("A ticket was blocked; it does not admit until it is unblocked."),
     "ticket_unblocked": _ticket("A ticket was unblocked and admits again."),
@@ -218,23 +218,16 @@ FACTS: Final[Mapping[str, FactKind]] = {
     "seat_held": replace(
         _hold(
             "A seat, or places of a zone without seats, are held for some minutes.",
-            occupancy=Occupancy(held=1),
             outcome=Outcome("held"),
             interest=Interest(1),
             seat_id=SEAT_ID,
         ),
         action="seat_reserved",
     ),
-    "seat_hold_extended": _hold("A hold was extended.", occupancy=None, outcome=None),
-    "seat_hold_released": _hold(
-        "A hold was released; its seats are free.", occupancy=Occupancy(held=-1), outcome=Outcome("given_up")
-    ),
-    "seat_hold_expired": _hold(
-        "A hold expired; its seats are free.", occupancy=Occupancy(held=-1), outcome=Outcome("expired")
-    ),
-    "seat_hold_converted": _hold(
-        "The seats of a hold were sold.", occupancy=Occupancy(held=-1, sold=1), outcome=Outcome("bought")
-    ),
+    "seat_hold_extended": _hold("A hold was extended.", occupancy=False, outcome=None),
+    "seat_hold_released": _hold("A hold was released; its seats are free.", outcome=Outcome("given_up")),
+    "seat_hold_expired": _hold("A hold expired; its seats are free.", outcome=Outcome("expired")),
+    "seat_hold_converted": _hold("The seats of a hold were sold.", outcome=Outcome("bought")),
     "holds_ended": replace(
         _holds(
             "All holds of an event ended together.",
@@ -242,7 +235,7 @@ FACTS: Final[Mapping[str, FactKind]] = {
             {"seats": SEATS, "count": NUMBER, "reason": TEXT},
         ),
         seats=Seats.NAMED,
-        occupancy=RECOUNT,
+        occupancy=True,
     ),
     "holds_suspended": _holds(
         "The holds of an event are suspended: they keep their seats, and do not expire.", "suspended"
@@ -323,7 +316,7 @@ def _effects(kind: FactKind) -> dict[str, Any]:
         "organisers": kind.organisers,
         "public": kind.public,
         "seats": kind.seats.value,
-        "occupancy": "recount" if kind.occupancy is RECOUNT else kind.occupancy and kind.occupancy._asdict(),
+        "occupancy": kind.occupancy,
         "outcome": kind.outcome and kind.outcome._asdict(),
         "interest": kind.interest and kind.interest._asdict(),
         "logged": kind.logged,

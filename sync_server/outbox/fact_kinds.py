@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum, StrEnum
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 Schema = Mapping[str, Any]
 
@@ -27,17 +27,6 @@ class Seats(Enum):
     NAMED = "those in the payload, or places of a zone"
     TICKET = "that of the ticket"
     ALL = "any"
-
-
-class Occupancy(NamedTuple):
-    """How many seats or places each one in the payload's `quantity` adds."""
-
-    held: int = 0
-    sold: int = 0
-
-
-RECOUNT: Final = Occupancy()
-"""The change is not in the payload: the tables are counted."""
 
 
 class Outcome(NamedTuple):
@@ -68,7 +57,7 @@ class FactKind:
     organisers: tuple[str, ...] = ()  # fields of a status in the streams of organisers
     public: tuple[str, ...] = ()  # and in those of visitors
     seats: Seats = Seats.NONE
-    occupancy: Occupancy | None = None
+    occupancy: bool = False  # whether it changes how full an event is
     outcome: Outcome | None = None
     interest: Interest | None = None
     logged: tuple[str, ...] | None = None  # fields in the log line: ids and numbers, never names; None: no line

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from shared.clock import Millis
 from sync_server.plumbing.api.schemas import iso_or_none
-from sync_server.seat_maps import map_json, queries
+from sync_server.seat_maps import occupancy, queries
 from sync_server.seat_maps.map_cache import MapSnapshot
 from sync_server.seat_maps.map_inputs import MapInputs
 from sync_server.seat_maps.map_json import MapVersion
@@ -79,5 +79,5 @@ def _reset_reason(version: MapVersion, snapshot: MapSnapshot) -> str | None:
 def _changed_seats(snapshot: MapSnapshot, touched: set[int], *, organiser: bool) -> Changes:
     layout, states = snapshot.state.plan.layout, snapshot.seats(organiser=organiser)
     seats = tuple((seat, states[seat - 1]) for seat in sorted(touched) if layout.has(seat))
-    zones = tuple(map_json.zone_payloads(snapshot.state.zones(), organiser=organiser))
+    zones = tuple(occupancy.of_zones(snapshot.state.zones(), organiser=organiser))
     return Changes(str(snapshot.version), seats, zones, snapshot.state.next_end)

@@ -6,7 +6,7 @@ import gzip
 import hashlib
 import zlib
 from base64 import b64encode
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import Any, Final, cast
 
@@ -14,8 +14,9 @@ import orjson
 import zstandard
 
 from sync_server.plumbing.api.schemas import iso, iso_or_none
+from sync_server.seat_maps import occupancy
 from sync_server.seating.bitmap import PUBLIC_STATES, pack
-from sync_server.seating.live_seats import LiveSeats, ZoneOccupancy
+from sync_server.seating.live_seats import LiveSeats
 
 GZIP: Final = "gzip"
 LEVEL: Final = 6
@@ -104,7 +105,7 @@ def state_payload(
         "first": 1,
         "count": len(seats),
         "seats": b64encode(pack(seats)).decode(),
-        "zones": zone_payloads(state.zones(), organiser=organiser),
+        "zones": occupancy.of_zones(state.zones(), organiser=organiser),
         "next_end": iso_or_none(state.next_end),
     }
 
@@ -113,16 +114,6 @@ def state_name(payload: dict[str, Any]) -> str:
     """A digest without the moment of the query, so that every process gives the same state the same name."""
     content = {key: value for key, value in payload.items() if key not in {"version", "as_of"}}
     return hashlib.blake2b(orjson.dumps(content), digest_size=10).hexdigest()
-
-
-def zone_payloads(zones: Iterable[ZoneOccupancy], *, organiser: bool) -> list[dict[str, int]]:
-    """How full the zones are; held and sold for organisers only."""
-    return [_zone_payload(zone, organiser=organiser) for zone in zones]
-
-
-def _zone_payload(zone: ZoneOccupancy, *, organiser: bool) -> dict[str, int]:
-    payload = {"number": zone.number, "capacity": zone.capacity, "available": zone.available}
-    return payload | ({"held": zone.held, "sold": zone.sold} if organiser else {})
 
 
 def full_map(name: str, plan: EncodedJson, state: bytes) -> EncodedJson:

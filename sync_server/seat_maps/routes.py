@@ -135,11 +135,10 @@ def occupancy(event_id: str) -> Response:
     """How full an event is, zone by zone: available, held and sold, in numbers and percentages."""
     who = _viewer(map_responses().inputs.load(event_id))
     counter = counters.OccupancyCounter(parts().database, parts().cache, map_responses().maps)
-    counts = counter.counts(who.organisation_id, event_id, parts().clock())
-    payload = counters.payload(counts, organiser=who.organiser)
+    payload = counter.payload(who.organisation_id, event_id, parts().clock(), organiser=who.organiser)
     response = _with_caching(Response(orjson.dumps(payload), content_type=JSON))
     # Weak: when it was counted makes no difference.
-    response.set_etag(blake2b(orjson.dumps(payload | {"as_of": None}), digest_size=12).hexdigest(), weak=True)
+    response.set_etag(blake2b(orjson.dumps({**payload, "as_of": None}), digest_size=12).hexdigest(), weak=True)
     response.make_conditional(request)
     return response
 

@@ -9,6 +9,7 @@ from sync_server.plumbing.parts import Parts, parts
 from sync_server.seat_maps import service
 from sync_server.seat_maps.event_handlers import recorder
 from sync_server.seat_maps.map_responses import MapResponses
+from sync_server.seat_maps.occupancy_notifier import OccupancyNotifier
 from sync_server.seat_maps.warming import MapWarmer
 
 RESPONSES: Final = "seat_maps.responses"
@@ -18,8 +19,14 @@ def wire(parts: Parts) -> None:
     """Give an event's map a new version with every fact about its seats."""
     parts.local_state[RESPONSES] = responses = MapResponses(parts)
     parts.loops.append(MapWarmer(parts, responses).run)
-    parts.subscribers.append(recorder(parts.cache))
-    parts.jobs.append(Job("seat_maps.delete_old_changes", 600_000, service.delete_old_changes))
+    notifier = OccupancyNotifier(parts, responses.maps)
+    parts.subscribers.extend([recorder(parts.cache), notifier.subscriber()])
+    parts.jobs.extend(
+        [
+            Job("seat_maps.publish_occupancy", 1_000, notifier.publish_rest, notifier.anything_left),
+            Job("seat_maps.delete_old_changes", 600_000, service.delete_old_changes),
+        ]
+    )
 
 
 def map_responses() -> MapResponses:

@@ -153,7 +153,7 @@ class Seats {
     for (const field of this.section.querySelectorAll("[data-count]")) field.textContent = counts[field.dataset.count];
     const lines = zones.map((zone) => {
       const line = document.createElement("tr");
-      for (const [n, value] of [this.layout.names.get(zone.number), zone.available, zone.held, zone.sold, zone.capacity].entries()) {
+      for (const [n, value] of [this.layout.names.get(zone.zone), zone.available, zone.held, zone.sold, zone.total].entries()) {
         line.insertCell().textContent = value;
         if (n) line.cells[n].className = "n";
       }

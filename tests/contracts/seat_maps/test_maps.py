@@ -35,8 +35,8 @@ def test_one_response_is_enough_to_draw_the_map(mapped: MappedEvent) -> None:
     assert page.state["plan"] == page.plan["id"]
     assert set(page.seats) == {FREE}
     assert page.state["zones"] == [
-        {"number": 1, "capacity": 16, "available": 16},
-        {"number": 2, "capacity": 300, "available": 300},
+        {"zone": 1, "total": 16, "available": 16, "taken": 0},
+        {"zone": 2, "total": 300, "available": 300, "taken": 0},
     ]
 
 

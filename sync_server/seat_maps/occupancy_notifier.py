@@ -1,0 +1,95 @@
+"""Publishes how full an event is on the bus, after each fact that changes it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, Final
+
+from sqlalchemy.orm import Session
+
+from shared.clock import Millis
+from shared.errors import NotFound
+from sync_server.outbox.catalogue import kind_of
+from sync_server.plumbing.api.schemas import iso
+from sync_server.plumbing.database import after_commit
+from sync_server.plumbing.jobs import Message, Subscriber
+from sync_server.plumbing.logs import LOG
+from sync_server.plumbing.messaging.bus import Notification, occupancy_topic
+from sync_server.plumbing.parts import Parts
+from sync_server.plumbing.principals import ActionContext
+from sync_server.seat_maps import counters
+from sync_server.seat_maps.map_cache import MapCache
+from sync_server.seat_maps.occupancy import shown, with_percents
+
+AT_ONCE: Final = 8
+"""How many events of a batch are counted before the next batch; the others are counted within a second."""
+
+
+class OccupancyNotifier:
+    """Counts each event once for all facts of a batch: by then the log has the seats that they have touched."""
+
+    def __init__(self, parts: Parts, maps: MapCache) -> None:
+        self._parts, self._maps = parts, maps
+        self._later: list[Message] = []
+        self._lock = threading.Lock()
+
+    def subscriber(self) -> Subscriber:
+        """Publishes after the commit: reading a large map for the first time must hold up nobody's."""
+        return Subscriber("occupancy", _changes_occupancy, self._on_facts)
+
+    def _on_facts(self, session: Session, facts: Sequence[Message]) -> Sequence[Notification]:
+        first = set(list(dict.fromkeys(fact.subjects["event"] for fact in facts))[:AT_ONCE])
+        with self._lock:
+            self._later += (fact for fact in facts if fact.subjects["event"] not in first)
+        after_commit(session, partial(self._publish, [fact for fact in facts if fact.subjects["event"] in first]))
+        return ()
+
+    def anything_left(self, _session: Session, _now: Millis) -> bool:
+        """Whether `publish_rest` has anything to do."""
+        return bool(self._later)
+
+    def publish_rest(self, session: Session, _context: ActionContext) -> None:
+        """Job: publish the counts of the events that have waited."""
+        with self._lock:
+            facts, self._later = self._later, []
+        after_commit(session, partial(self._publish, facts))
+
+    def _publish(self, facts: Sequence[Message]) -> None:
+        try:
+            self._parts.bus.publish_all(list(self._notifications(facts)))
+        except Exception as problem:  # the next fact publishes the counts again
+            LOG.warning("occupancy_not_told", problem=type(problem).__name__)
+
+    def _notifications(self, facts: Sequence[Message]) -> Iterator[Notification]:
+        events = {str(fact.subjects["event"]): fact.organisation_id for fact in facts}
+        counts = {each: organisers_counts(self._parts, self._maps, whose, each) for each, whose in events.items()}
+        for fact in facts:
+            if found := counts[str(fact.subjects["event"])]:
+                topic = occupancy_topic(fact.organisation_id, fact.subjects["event_number"])
+                yield Notification(topic, {**_seat_of(fact), **found})
+
+
+def _changes_occupancy(fact: Message) -> bool:
+    return kind_of(fact.name).occupancy and {"event", "event_number"} <= set(fact.subjects)
+
+
+def organisers_counts(parts: Parts, maps: MapCache, organisation_id: str, event_id: str) -> Mapping[str, Any]:
+    """How full an event is now, as its organisers see it; empty where there is no such event."""
+    try:
+        counted = counters.count(parts.database, maps, organisation_id, event_id, parts.clock())
+    except NotFound:  # it was deleted
+        return {}
+    return with_percents(shown(counted.occupancy, organiser=True))
+
+
+def _seat_of(fact: Message) -> dict[str, Any]:
+    return {
+        "event": fact.name,
+        "event_id": fact.subjects["event"],
+        "hold_id": fact.subjects.get("hold"),
+        "seat": fact.payload.get("seat"),
+        "seat_id": fact.payload.get("seat_id"),  # present where a seat was held
+        "timestamp": iso(fact.at),
+    }
