@@ -14,9 +14,17 @@ from sync_server.devices import queries as devices
 from sync_server.devices import service as device_service
 from sync_server.plumbing.messaging.shared_bus import SharedBus
 from sync_server.plumbing.principals import SYSTEM
+from sync_server.waiting import asgi
 from tests.contracts.facts.memory import eventually
 from tests.contracts.sync.gates import HOST, Gate
 from tests.contracts.sync.world import World
+
+
+@pytest.fixture(autouse=True)
+def without_looking(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that whoever is answered was woken."""
+    monkeypatch.setattr(asgi, "LOOK_EVERY_S", 3_600.0)
+
 
 Answers = list[protocol.ChangesAnswer | protocol.ErrorBody]
 
