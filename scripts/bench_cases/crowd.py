@@ -26,6 +26,8 @@ from scripts.processes.ports import LOOPBACK
 VISITORS, EVERY_S = 20_000, 2
 PAUSE_MS = 100
 """Between two requests on a connection."""
+ANSWER_MS = 10
+"""What an answer takes besides: wrk keeps no rate, only connections that pause."""
 SCRIPT = Path(__file__).parents[1] / "benchmarking" / "crowd.lua"
 COUNTED = re.compile(rb'^gatehouse_http_requests_total\{[^}]*route="([^"]*)"[^}]*\} ([0-9.e+]+)$', re.MULTILINE)
 
@@ -57,7 +59,7 @@ def measure(*, quick: bool) -> Iterator[Result]:
 
 def _asked(nginx: NginxServer, path: str, rate: int, seconds: int) -> dict[str, float]:
     """What wrk counted."""
-    sizes = ["-t2", f"-c{rate * PAUSE_MS // 1000}", f"-d{seconds}s", "--timeout", "10s"]
+    sizes = ["-t2", f"-c{rate * (PAUSE_MS + ANSWER_MS) // 1000}", f"-d{seconds}s", "--timeout", "10s"]
     headers = ["-H", f"Host: {NAME}", "-H", "Accept-Encoding: gzip"]
     address = f"https://{LOOPBACK}:{nginx.port}{path}"
     command = [find_program("wrk", "wrk"), *sizes, *headers, "-s", str(SCRIPT), address, "--", path, str(PAUSE_MS)]

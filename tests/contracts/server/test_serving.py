@@ -111,3 +111,52 @@ def test_open_streams_end_when_the_server_stops(tmp_path: Path) -> None:
         assert b"event:" not in rest
     finally:
         server.stop()
+
+
+def test_streams_may_have_a_process_of_their_own(postgres_url: str, tmp_path: Path) -> None:
+    port, streams_port = free_port(), free_port()
+    environment = {
+        "GATEHOUSE_DATABASE_URL": postgres_url,
+        "GATEHOUSE_MASTER_KEY_FILE": str(tmp_path / "master.key"),
+        "GATEHOUSE_LOG_LEVEL": "error",
+        "GATEHOUSE_STREAMS_URL": f"http://{LOOPBACK}:{streams_port}",
+    }
+    command = [sys.executable, "-m", "sync_server"]
+
+    def run(*arguments: str) -> str:
+        return subprocess.run(
+            [*command, *arguments], cwd=ROOT, env=environment, capture_output=True, text=True, check=True
+        ).stdout
+
+    run("key", "master")
+    run("migrate")
+    token = json.loads(run("demo", "--json").splitlines()[0])["api_token"]
+    programs = {
+        "server": ["serve", "--port", str(port), "--processes", "1", "--streams", "off"],
+        "streams": ["streams", f"{LOOPBACK}:{streams_port}"],
+        "worker": ["worker"],
+    }
+    children = [
+        Child(f"the {name}", [*command, *arguments], tmp_path / name, environment, ROOT)
+        for name, arguments in programs.items()
+    ]
+    try:
+        for child in children:
+            child.start()
+        children[0].wait_until(lambda: is_ready(port))
+        children[1].wait_until(lambda: "Streams are at" in (tmp_path / "streams").read_text("utf-8"))
+        signed_in = {"Authorization": f"Bearer {token}"}
+        _, stream = opened_stream(f"{LOOPBACK}:{port}", "/api/live", signed_in, 60)
+        while b"event: ready" not in stream.readline():
+            pass
+        writing = http.client.HTTPConnection(LOOPBACK, port, timeout=60)
+        venue = json.dumps({"name": "Quay", "timezone": "Europe/Berlin"})
+        writing.request("POST", "/api/venues", venue, signed_in | {"Content-Type": "application/json"})
+        assert writing.getresponse().status == 201
+        while b"event: venue_created" not in stream.readline():
+            pass
+        assert children[1].stop() == 0
+        assert b"event:" not in stream.read(), "it ended properly"
+    finally:
+        for child in children:
+            child.stop()
