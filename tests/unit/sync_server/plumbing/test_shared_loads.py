@@ -129,3 +129,14 @@ def test_the_values_used_longest_ago_make_room(source: Source) -> None:
     for key in ("a", "b", "a", "c"):
         loads.get(key, source.load)
     assert [loads.peek(key) for key in "abc"] == [1, None, 3]
+
+
+def test_heavy_values_make_room_by_weight() -> None:
+    loads = Loads(10, weigh=lambda value: value)
+    for key, value in (("a", 4), ("b", 4), ("c", 5)):
+        loads.get(key, lambda value=value: value)
+    assert [loads.peek(key) for key in "abc"] == [None, 4, 5]
+    loads.forget("b")
+    for key, value in (("d", 5), ("e", 99)):
+        loads.get(key, lambda value=value: value)
+    assert [loads.peek(key) for key in "cde"] == [None, None, 99], "the latest stays, however heavy"
