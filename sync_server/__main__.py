@@ -65,9 +65,7 @@ def serve(
 
 
 @app.command()
-def streams(
-    address: Annotated[str, typer.Argument(help="HOST:PORT to listen on.")] = "127.0.0.1:8001",
-) -> None:
+def streams(address: Annotated[str, typer.Argument(help="HOST:PORT to listen on.")] = "127.0.0.1:8001") -> None:
     """Hold live streams and gates' long polls in a process of its own, beside `serve --streams off`."""
     from sync_server.commands import serving
 

@@ -140,12 +140,7 @@ def build_runtime(
     database = Database(engine, clock=clock, entropy=entropy, pooler=pooler)
     metrics = Metrics()
     backends = choose_backends(
-        config.redis_url,
-        config.redis_prefix,
-        monotonic,
-        entropy,
-        metrics.count_lookup,
-        listen_url=config.listen_url,
+        config.redis_url, config.redis_prefix, monotonic, entropy, metrics.count_lookup, listen_url=config.listen_url
     )
     service.wire(database, backends.bus)
     parts = Parts(

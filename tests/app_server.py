@@ -129,7 +129,7 @@ class AppServer:
     def organisation(self, slug: str) -> str:
         with self.database.writing() as session:
             row = people.create_organisation(
-                session, name=slug.title(), slug=slug, currency="EUR", actor=SYSTEM, now=self.now, entropy=self.entropy
+                session, name=slug.title(), slug=slug, currency="EUR", context=self.context()
             )
             return row.id
 
@@ -143,9 +143,7 @@ class AppServer:
                 scopes=list(scopes),
                 ends_at=None,
                 by=None,
-                actor=SYSTEM,
-                now=self.now,
-                entropy=self.entropy,
+                context=self.context(),
             )
         return ApiClient(self.app.test_client(), {"Authorization": f"Bearer {token}"})
 
@@ -157,13 +155,11 @@ class AppServer:
                 email=email,
                 name=email.split("@", maxsplit=1)[0],
                 password=PASSWORD,
-                actor=SYSTEM,
-                now=self.now,
-                entropy=self.entropy,
+                context=self.context(),
                 platform_role=platform,
             )
             if organisation_id is not None:
-                people.give_role(session, organisation_id, row.id, role, giver=None, actor=SYSTEM, now=self.now)
+                people.give_role(session, organisation_id, row.id, role, self.context())
             return row.id
 
     def browser(self, email: str) -> ApiClient:

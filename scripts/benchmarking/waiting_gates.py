@@ -14,8 +14,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from scripts.benchmarking.measured_server import MeasuredServer
 from scripts.processes.streams_address import streams_netloc
 from shared import protocol
-from shared.clock import wall_clock
 from shared.http_signatures import sign_request
+from sync_server.commands.console import operator_context
 from sync_server.devices import service as devices
 from sync_server.devices.event_assignments import event_assignment
 from sync_server.plumbing.event_key import EventKey
@@ -54,14 +54,14 @@ def enrol(server: MeasuredServer, count: int) -> list[WaitingGate]:
     keys = [Ed25519PrivateKey.from_private_bytes(os.urandom(32)) for _ in range(count)]
     numbers = []
     with server.runtime() as runtime:
-        now = wall_clock()
+        context = operator_context(runtime, SYSTEM)
         with runtime.parts.database.writing() as session:
             for number, key in enumerate(keys):
-                device = devices.create(session, organisation, f"Gate {number}", "gate", actor=SYSTEM, now=now)
+                device = devices.create(session, organisation, f"Gate {number}", "gate", context)
                 work = event_assignment(session, organisation, event, gate=None)
-                devices.assign(session, device, [work], actor=SYSTEM, now=now)
+                devices.assign(session, device, [work], context)
                 public = key.public_key().public_bytes_raw()
-                devices.complete_enrolment(session, device, public, actor=SYSTEM, now=now)
+                devices.complete_enrolment(session, device, public, context)
                 numbers.append(device.number)
         with runtime.parts.database.reading() as session:
             head = revisions.head(session, EventKey(organisation, event))

@@ -25,6 +25,9 @@ from sync_server.plumbing.database import database_of
 from sync_server.plumbing.principals import Principal
 from sync_server.plumbing.sql.prepared import Prepared, among
 
+Organisation = OrganisationRow
+"""An organisation's row, as other domains may read it within their transaction."""
+
 
 @dataclass(frozen=True, slots=True)
 class Member:
@@ -81,11 +84,6 @@ def organisations_of(session: Session, user_id: str) -> Sequence[tuple[Organisat
 def user_by_email(session: Session, email: str) -> UserRow | None:
     """The user with this e-mail address, if any."""
     return session.execute(select(UserRow).where(UserRow.email == email.strip().casefold())).scalar_one_or_none()
-
-
-def user_name(session: Session, user_id: str) -> str:
-    """The display name of a user; empty if there is none."""
-    return session.execute(select(UserRow.name).where(UserRow.id == user_id)).scalar_one_or_none() or ""
 
 
 def members(session: Session, organisation_id: str) -> list[Member]:

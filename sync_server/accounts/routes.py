@@ -6,14 +6,15 @@ from typing import Any
 
 from apiflask import APIBlueprint
 from flask import Response, g, request
+from sqlalchemy.orm import Session
 
 from shared.errors import Forbidden, InvalidRequest, NotSignedIn
 from sync_server.accounts import queries, schemas, service, signing_in
 from sync_server.accounts.cookies import COOKIE, forget_cookie, set_cookie
-from sync_server.plumbing.api.idempotency import run_without_key
+from sync_server.plumbing.api.idempotency import once_in_secret
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.principals import Action, Principal
-from sync_server.plumbing.web import SAFE_METHODS, current_actor, current_principal, organisation, requires, signed_in
+from sync_server.plumbing.web import SAFE_METHODS, context, current_principal, organisation, requires, signed_in
 
 bp = APIBlueprint("accounts", __name__, url_prefix="/api", tag="Accounts")
 
@@ -54,14 +55,9 @@ def _browser() -> Principal | None:
 @bp.doc(summary="Sign in", responses={200: "Signed in"})
 def sign_in(json_data: schemas.SignInRequest) -> tuple[dict[str, Any], int, dict[str, str]]:
     """Sign in with e-mail address and password: sets the session cookie and returns the CSRF token."""
+    hours = parts().config.session_hours
     signed_in = signing_in.sign_in(
-        parts().database,
-        json_data.email,
-        json_data.password,
-        hours=parts().config.session_hours,
-        actor=current_actor(),
-        now=parts().clock(),
-        entropy=parts().entropy,
+        parts().database, json_data.email, json_data.password, hours=hours, context=context()
     )
     response = Response()
     set_cookie(response, signed_in)
@@ -76,19 +72,12 @@ def who_am_i() -> schemas.SessionView:
     principal = current_principal()
     with parts().database.reading() as session:
         organisations = [
-            schemas.OrganisationView.of(row, role) for row, role in queries.organisations_of(session, principal.id)
+            schemas.OrganisationView.of(row, role=role) for row, role in queries.organisations_of(session, principal.id)
         ]
         row = queries.organisation(session, principal.organisation_id) if principal.organisation_id else None
-    current = None if row is None else schemas.OrganisationView.of(row, principal.role)
-    return schemas.SessionView(
-        kind=principal.kind,
-        id=principal.id,
-        name=principal.name,
-        role=principal.role,
-        platform_role=principal.platform_role,
-        organisation=current,
-        organisations=organisations,
-        csrf_token=principal.csrf,
+    current = None if row is None else schemas.OrganisationView.of(row, role=principal.role)
+    return schemas.SessionView.of(
+        principal, organisation=current, organisations=organisations, csrf_token=principal.csrf
     )
 
 
@@ -97,7 +86,7 @@ def who_am_i() -> schemas.SessionView:
 def sign_out() -> tuple[str, int, dict[str, str]]:
     """Sign this browser out."""
     with parts().database.writing() as session:
-        signing_in.sign_out(session, current_principal(), actor=current_actor(), now=parts().clock())
+        signing_in.sign_out(session, current_principal(), context())
     response = Response()
     forget_cookie(response)
     return "", 204, {"Set-Cookie": response.headers["Set-Cookie"]}
@@ -115,9 +104,7 @@ def choose_organisation(json_data: schemas.ChooseOrganisation) -> tuple[str, int
             "An API token belongs to one organisation and cannot switch.", code="token_has_organisation"
         )
     with parts().database.writing() as session:
-        signing_in.choose_organisation(
-            session, principal, json_data.organisation_id, actor=current_actor(), now=parts().clock()
-        )
+        signing_in.choose_organisation(session, principal, json_data.organisation_id, context())
     return "", 204
 
 
@@ -127,8 +114,7 @@ def choose_organisation(json_data: schemas.ChooseOrganisation) -> tuple[str, int
 def members() -> schemas.MembersView:
     """The staff of the organisation."""
     with parts().database.reading() as session:
-        found = queries.members(session, organisation())
-    return schemas.MembersView(items=[schemas.MemberView.of(member) for member in found])
+        return schemas.MembersView.of_all(queries.members(session, organisation()))
 
 
 @bp.put("/members/<user_id>")
@@ -139,15 +125,7 @@ def give_role(user_id: str, json_data: schemas.GiveRole) -> tuple[str, int]:
     """Change the role of a member."""
     with parts().database.writing() as session:
         queries.member(session, organisation(), user_id)
-        service.give_role(
-            session,
-            organisation(),
-            user_id,
-            json_data.role,
-            giver=current_principal(),
-            actor=current_actor(),
-            now=parts().clock(),
-        )
+        service.give_role(session, organisation(), user_id, json_data.role, context(), giver=current_principal())
     return "", 204
 
 
@@ -155,25 +133,13 @@ def give_role(user_id: str, json_data: schemas.GiveRole) -> tuple[str, int]:
 @requires(Action.MANAGE_MEMBERS)
 @bp.input(schemas.InviteMember)
 @bp.output(schemas.MemberView, status_code=201)
-def invite(json_data: schemas.InviteMember) -> Response:
+@once_in_secret
+def invite(session: Session, json_data: schemas.InviteMember) -> schemas.MemberView:
     """Add a member of staff: an existing login, by its e-mail address, or a new one with a name and password."""
-
-    def write(session: Any) -> dict[str, Any]:
-        member = service.invite(
-            session,
-            organisation(),
-            email=json_data.email,
-            role=json_data.role,
-            name=json_data.name,
-            password=json_data.password,
-            giver=current_principal(),
-            actor=current_actor(),
-            now=parts().clock(),
-            entropy=parts().entropy,
-        )
-        return schemas.MemberView.of(member).model_dump(mode="json")
-
-    return run_without_key(write)
+    wanted = json_data.model_dump()
+    return schemas.MemberView.of(
+        service.invite(session, organisation(), **wanted, giver=current_principal(), context=context())
+    )
 
 
 @bp.delete("/members/<user_id>")
@@ -182,9 +148,7 @@ def invite(json_data: schemas.InviteMember) -> Response:
 def remove_member(user_id: str) -> tuple[str, int]:
     """Remove a member of staff from the organisation; the login itself stays."""
     with parts().database.writing() as session:
-        service.remove_member(
-            session, organisation(), user_id, giver=current_principal(), actor=current_actor(), now=parts().clock()
-        )
+        service.remove_member(session, organisation(), user_id, current_principal(), context())
     return "", 204
 
 
@@ -194,32 +158,19 @@ def remove_member(user_id: str) -> tuple[str, int]:
 def tokens() -> schemas.TokensView:
     """The API tokens of the organisation."""
     with parts().database.reading() as session:
-        found = queries.tokens(session, organisation())
-    return schemas.TokensView(items=[schemas.TokenView.of(row) for row in found])
+        return schemas.TokensView.of_all(queries.tokens(session, organisation()))
 
 
 @bp.post("/tokens")
 @requires(Action.MANAGE_TOKENS)
 @bp.input(schemas.NewToken)
 @bp.output(schemas.TokenView, status_code=201)
-def make_token(json_data: schemas.NewToken) -> Response:
+@once_in_secret
+def make_token(session: Session, json_data: schemas.NewToken) -> schemas.TokenView:
     """Create an API token. Its text is only in this response."""
-
-    def write(session: Any) -> dict[str, Any]:
-        row, text = signing_in.make_token(
-            session,
-            organisation(),
-            name=json_data.name,
-            scopes=json_data.scopes,
-            ends_at=json_data.ends_at,
-            by=current_principal(),
-            actor=current_actor(),
-            now=parts().clock(),
-            entropy=parts().entropy,
-        )
-        return schemas.TokenView.of(row, text).model_dump(mode="json")
-
-    return run_without_key(write)
+    wanted = json_data.model_dump()
+    row, text = signing_in.make_token(session, organisation(), **wanted, by=current_principal(), context=context())
+    return schemas.TokenView.of(row, token=text)
 
 
 @bp.delete("/tokens/<token_id>")
@@ -228,7 +179,7 @@ def make_token(json_data: schemas.NewToken) -> Response:
 def revoke_token(token_id: str) -> tuple[str, int]:
     """Revoke an API token."""
     with parts().database.writing() as session:
-        signing_in.revoke_token(session, organisation(), token_id, actor=current_actor(), now=parts().clock())
+        signing_in.revoke_token(session, organisation(), token_id, context())
     return "", 204
 
 
@@ -238,30 +189,18 @@ def revoke_token(token_id: str) -> tuple[str, int]:
 def supervisors() -> schemas.SupervisorsView:
     """The supervisors, who may override refusals at gates."""
     with parts().database.reading() as session:
-        found = queries.supervisors(session, organisation())
-    return schemas.SupervisorsView(items=[schemas.SupervisorView.of(row) for row in found])
+        return schemas.SupervisorsView.of_all(queries.supervisors(session, organisation()))
 
 
 @bp.post("/supervisors")
 @requires(Action.MANAGE_SUPERVISORS)
 @bp.input(schemas.NewSupervisor)
 @bp.output(schemas.SupervisorView, status_code=201)
-def add_supervisor(json_data: schemas.NewSupervisor) -> Response:
+@once_in_secret
+def add_supervisor(session: Session, json_data: schemas.NewSupervisor) -> schemas.SupervisorView:
     """Add a supervisor, who may override refusals at the gates of all events with a PIN of six digits or more."""
-
-    def write(session: Any) -> dict[str, Any]:
-        row = service.add_supervisor(
-            session,
-            organisation(),
-            name=json_data.name,
-            pin=json_data.pin,
-            actor=current_actor(),
-            now=parts().clock(),
-            entropy=parts().entropy,
-        )
-        return schemas.SupervisorView.of(row).model_dump(mode="json")
-
-    return run_without_key(write)
+    row = service.add_supervisor(session, organisation(), json_data.name, json_data.pin, context())
+    return schemas.SupervisorView.of(row)
 
 
 @bp.patch("/supervisors/<int:number>")
@@ -271,14 +210,7 @@ def add_supervisor(json_data: schemas.NewSupervisor) -> Response:
 def change_supervisor(number: int, json_data: schemas.ChangeSupervisor) -> schemas.SupervisorView:
     """Change a supervisor's PIN, or deactivate or reactivate the supervisor."""
     with parts().database.writing() as session:
-        row = service.change_supervisor(
-            session,
-            organisation(),
-            number,
-            pin=json_data.pin,
-            active=json_data.active,
-            actor=current_actor(),
-            now=parts().clock(),
-            entropy=parts().entropy,
+        changes = json_data.model_dump()
+        return schemas.SupervisorView.of(
+            service.change_supervisor(session, organisation(), number, **changes, context=context())
         )
-        return schemas.SupervisorView.of(row)

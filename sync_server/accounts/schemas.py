@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
-from sync_server.accounts.models import OrganisationRow, SupervisorRecord, TokenRow
-from sync_server.accounts.queries import Member
-from sync_server.plumbing.api.schemas import Name, PatchBody, RequestBody, Slug, Time, iso, iso_or_none
+from sync_server.plumbing.api.schemas import IsoTime, Name, PatchBody, RequestBody, Time, View
 
 
 class SignInRequest(RequestBody):
@@ -24,7 +22,7 @@ class ChooseOrganisation(RequestBody):
     organisation_id: Annotated[str, Field(max_length=36)]
 
 
-class OrganisationView(BaseModel):
+class OrganisationView(View):
     """An organisation."""
 
     id: str
@@ -33,12 +31,8 @@ class OrganisationView(BaseModel):
     currency: str
     role: str = ""
 
-    @classmethod
-    def of(cls, row: OrganisationRow, role: str = "") -> OrganisationView:
-        return cls(id=row.id, slug=row.slug, name=row.name, currency=row.currency, role=role)
 
-
-class SessionView(BaseModel):
+class SessionView(View):
     """The caller, the current organisation, and the X-CSRF-Token that unsafe requests of this session must carry."""
 
     kind: str
@@ -51,7 +45,7 @@ class SessionView(BaseModel):
     csrf_token: str
 
 
-class MemberView(BaseModel):
+class MemberView(View):
     """A member of staff."""
 
     user_id: str
@@ -60,12 +54,8 @@ class MemberView(BaseModel):
     role: str
     active: bool
 
-    @classmethod
-    def of(cls, member: Member) -> MemberView:
-        return cls(user_id=member.user_id, email=member.email, name=member.name, role=member.role, active=member.active)
 
-
-class MembersView(BaseModel):
+class MembersView(View):
     """A page of staff."""
 
     items: list[MemberView]
@@ -94,35 +84,21 @@ class NewToken(RequestBody):
     ends_at: Time | None = None
 
 
-class TokenView(BaseModel):
+class TokenView(View):
     """An API token; `token` is present only in the response that created it."""
 
     id: str
     name: str
     scopes: list[str]
-    created_at: str
+    created_at: IsoTime
     created_by: str
-    ends_at: str | None
-    used_at: str | None
-    revoked_at: str | None
+    ends_at: IsoTime | None
+    used_at: IsoTime | None
+    revoked_at: IsoTime | None
     token: str | None = None
 
-    @classmethod
-    def of(cls, row: TokenRow, token: str | None = None) -> TokenView:
-        return cls(
-            id=row.id,
-            name=row.name,
-            scopes=list(row.scopes),
-            created_at=iso(row.created_at),
-            created_by=row.created_by,
-            ends_at=iso_or_none(row.ends_at),
-            used_at=iso_or_none(row.used_at),
-            revoked_at=iso_or_none(row.revoked_at),
-            token=token,
-        )
 
-
-class TokensView(BaseModel):
+class TokensView(View):
     """The API tokens."""
 
     items: list[TokenView]
@@ -145,28 +121,16 @@ class ChangeSupervisor(PatchBody):
     active: bool | None = None
 
 
-class SupervisorView(BaseModel):
+class SupervisorView(View):
     """A supervisor; the PIN is never shown."""
 
     number: int
     name: str
     active: bool
-    created_at: str
-
-    @classmethod
-    def of(cls, row: SupervisorRecord) -> SupervisorView:
-        return cls(number=row.number, name=row.name, active=row.active, created_at=iso(row.created_at))
+    created_at: IsoTime
 
 
-class SupervisorsView(BaseModel):
+class SupervisorsView(View):
     """The supervisors."""
 
     items: list[SupervisorView]
-
-
-class NewOrganisation(RequestBody):
-    """A new organisation."""
-
-    name: Name
-    slug: Slug
-    currency: Annotated[str, Field(pattern="^[A-Z]{3}$")] = "EUR"

@@ -3,30 +3,28 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 
 from sqlalchemy import func, select
-from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from shared.clock import Millis
 from shared.errors import Conflict, Forbidden, InvalidRequest, NotFound
-from shared.ids import Entropy, uuid7
+from shared.ids import uuid7
 from shared.snapshot import Row, RowKind, SupervisorRow
 from sync_server.accounts import queries, rules
 from sync_server.accounts.models import MembershipRow, OrganisationRow, SupervisorRecord, UserRow
 from sync_server.accounts.passwords import hash_secret
 from sync_server.accounts.signals import OrganisationCreated, OrganisationRowsChanged
 from sync_server.audit.service import AuditLine, record
-from sync_server.plumbing.principals import ActionContext, Actor, Principal
+from sync_server.plumbing.principals import ActionContext, Principal
 from sync_server.plumbing.signals import send
+from sync_server.plumbing.sql import writes
 
 CURRENCY = re.compile("[A-Z]{3}")
 SLUG = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,58}[a-z0-9])?")
 
 
 def create_organisation(
-    session: Session, *, name: str, slug: str, currency: str, actor: Actor, now: Millis, entropy: Entropy
+    session: Session, *, name: str, slug: str, currency: str, context: ActionContext
 ) -> OrganisationRow:
     """Create an organisation; Conflict if the slug is taken."""
     if not SLUG.fullmatch(slug):
@@ -37,20 +35,14 @@ def create_organisation(
         raise InvalidRequest("A currency has three capital letters, such as EUR.", field="currency")
     if queries.organisation_by_slug(session, slug) is not None:
         raise Conflict(f"Another organisation has the slug {slug!r}. Choose another.", code="slug_taken")
-    row = OrganisationRow(id=uuid7(now, entropy), slug=slug, name=name, currency=currency, created_at=now)
+    row = OrganisationRow(
+        id=uuid7(context.now, context.entropy), slug=slug, name=name, currency=currency, created_at=context.now
+    )
     session.add(row)
     session.flush()
-    _audit(
-        session,
-        actor,
-        "organisation.created",
-        kind="organisation",
-        subject=row.id,
-        organisation_id=row.id,
-        now=now,
-        after={"name": name, "slug": slug},
-    )
-    send(session, OrganisationCreated(row.id, ActionContext(actor, now, entropy)))
+    after = {"name": name, "slug": slug}
+    record(session, AuditLine(context, "organisation.created", "organisation", row.id, row.id, after=after))
+    send(session, OrganisationCreated(row.id, context))
     return row
 
 
@@ -65,15 +57,7 @@ def lock_organisation(session: Session, organisation_id: str) -> OrganisationRow
 
 
 def add_user(
-    session: Session,
-    *,
-    email: str,
-    name: str,
-    password: str,
-    actor: Actor,
-    now: Millis,
-    entropy: Entropy,
-    platform_role: str = "",
+    session: Session, *, email: str, name: str, password: str, context: ActionContext, platform_role: str = ""
 ) -> UserRow:
     """Create a login; Conflict if the e-mail address has one already."""
     rules.check_password(password)
@@ -83,36 +67,24 @@ def add_user(
     if queries.user_by_email(session, address) is not None:
         raise Conflict("There is already a login with this e-mail address.", code="email_taken")
     row = UserRow(
-        id=uuid7(now, entropy),
+        id=uuid7(context.now, context.entropy),
         email=address,
         name=name,
-        password_hash=hash_secret(password, entropy),
+        password_hash=hash_secret(password, context.entropy),
         platform_role=platform_role,
-        active=True,
-        created_at=now,
+        created_at=context.now,
     )
     session.add(row)
     session.flush()
-    _audit(
-        session,
-        actor,
-        "user.created",
-        kind="user",
-        subject=row.id,
-        organisation_id=None,
-        now=now,
-        after={"platform_role": platform_role},
-    )
+    record(session, AuditLine(context, "user.created", "user", row.id, None, after={"platform_role": platform_role}))
     return row
 
 
-def set_password(
-    session: Session, user: UserRow, password: str, *, actor: Actor, now: Millis, entropy: Entropy
-) -> None:
+def set_password(session: Session, user: UserRow, password: str, context: ActionContext) -> None:
     """Set a user's password; the audit log records the change without the password."""
     rules.check_password(password)
-    user.password_hash = hash_secret(password, entropy)
-    _audit(session, actor, "user.password_changed", kind="user", subject=user.id, organisation_id=None, now=now)
+    user.password_hash = hash_secret(password, context.entropy)
+    record(session, AuditLine(context, "user.password_changed", "user", user.id, None))
 
 
 def give_role(
@@ -120,10 +92,9 @@ def give_role(
     organisation_id: str,
     user_id: str,
     role: str,
+    context: ActionContext,
     *,
-    giver: Principal | None,
-    actor: Actor,
-    now: Millis,
+    giver: Principal | None = None,
 ) -> None:
     """Set a user's role in an organisation; `giver` is None for the operator's command line."""
     if role not in rules.ROLES:
@@ -133,17 +104,8 @@ def give_role(
     _allow_role(session, organisation_id, role, current, giver)
     session.merge(MembershipRow(organisation_id=organisation_id, user_id=user_id, role=role))
     session.flush()
-    _audit(
-        session,
-        actor,
-        "member.role_changed",
-        kind="user",
-        subject=user_id,
-        organisation_id=organisation_id,
-        now=now,
-        before={"role": current},
-        after={"role": role},
-    )
+    subject = "user", user_id, organisation_id
+    record(session, AuditLine(context, "member.role_changed", *subject, {"role": current}, {"role": role}))
 
 
 def invite(
@@ -155,9 +117,7 @@ def invite(
     name: str | None,
     password: str | None,
     giver: Principal | None,
-    actor: Actor,
-    now: Millis,
-    entropy: Entropy,
+    context: ActionContext,
 ) -> queries.Member:
     """Add a member of staff, creating a login if the e-mail address has none."""
     user = queries.user_by_email(session, email)
@@ -166,15 +126,15 @@ def invite(
             raise InvalidRequest(
                 "There is no login with this e-mail address yet. Send `name` and `password` to create one."
             )
-        user = add_user(session, email=email, name=name, password=password, actor=actor, now=now, entropy=entropy)
+        user = add_user(session, email=email, name=name, password=password, context=context)
     if queries.role_in(session, organisation_id, user.id) is not None:
         raise Conflict("This user is already a member of the organisation.", code="already_member")
-    give_role(session, organisation_id, user.id, role, giver=giver, actor=actor, now=now)
+    give_role(session, organisation_id, user.id, role, context, giver=giver)
     return queries.member(session, organisation_id, user.id)
 
 
 def remove_member(
-    session: Session, organisation_id: str, user_id: str, *, giver: Principal | None, actor: Actor, now: Millis
+    session: Session, organisation_id: str, user_id: str, giver: Principal | None, context: ActionContext
 ) -> None:
     """Remove a user from an organisation; the login itself stays."""
     lock_organisation(session, organisation_id)
@@ -183,16 +143,7 @@ def remove_member(
         raise NotFound
     _allow_role(session, organisation_id, "", row.role, giver)
     session.delete(row)
-    _audit(
-        session,
-        actor,
-        "member.removed",
-        kind="user",
-        subject=user_id,
-        organisation_id=organisation_id,
-        now=now,
-        before={"role": row.role},
-    )
+    record(session, AuditLine(context, "member.removed", "user", user_id, organisation_id, {"role": row.role}))
 
 
 def _allow_role(
@@ -207,7 +158,7 @@ def _allow_role(
 
 
 def add_supervisor(
-    session: Session, organisation_id: str, *, name: str, pin: str, actor: Actor, now: Millis, entropy: Entropy
+    session: Session, organisation_id: str, name: str, pin: str, context: ActionContext
 ) -> SupervisorRecord:
     """Add a supervisor, who may override refusals at the gates of all events of this organisation."""
     rules.check_pin(pin)
@@ -217,29 +168,17 @@ def add_supervisor(
         organisation_id=organisation_id,
         number=(session.execute(last_number).scalar_one() or 0) + 1,
         name=name,
-        verifier=hash_secret(pin, entropy),
-        active=True,
-        created_at=now,
+        verifier=hash_secret(pin, context.entropy),
+        created_at=context.now,
     )
     session.add(row)
-    try:
-        session.flush()
-    except IntegrityError:
-        raise Conflict("There is already a supervisor with this name.", code="name_taken") from None
-    _record_supervisor(session, row, "supervisor.added", actor, now)
+    writes.flush_or_conflict(session, "There is already a supervisor with this name.", "name_taken")
+    _record_supervisor(session, row, "supervisor.added", context)
     return row
 
 
 def change_supervisor(
-    session: Session,
-    organisation_id: str,
-    number: int,
-    *,
-    pin: str | None,
-    active: bool | None,
-    actor: Actor,
-    now: Millis,
-    entropy: Entropy,
+    session: Session, organisation_id: str, number: int, *, pin: str | None, active: bool | None, context: ActionContext
 ) -> SupervisorRecord:
     """Change a supervisor's PIN, or deactivate or reactivate the supervisor."""
     lock_organisation(session, organisation_id)
@@ -248,26 +187,17 @@ def change_supervisor(
         raise NotFound
     if pin is not None:
         rules.check_pin(pin)
-        row.verifier = hash_secret(pin, entropy)
+        row.verifier = hash_secret(pin, context.entropy)
     if active is not None:
         row.active = active
     session.flush()
-    _record_supervisor(session, row, "supervisor.changed", actor, now)
+    _record_supervisor(session, row, "supervisor.changed", context)
     return row
 
 
-def _record_supervisor(session: Session, row: SupervisorRecord, action: str, actor: Actor, now: Millis) -> None:
+def _record_supervisor(session: Session, row: SupervisorRecord, action: str, context: ActionContext) -> None:
     after = {"name": row.name, "active": row.active}
-    _audit(
-        session,
-        actor,
-        action,
-        kind="supervisor",
-        subject=str(row.number),
-        organisation_id=row.organisation_id,
-        now=now,
-        after=after,
-    )
+    record(session, AuditLine(context, action, "supervisor", str(row.number), row.organisation_id, after=after))
     send(session, OrganisationRowsChanged(row.organisation_id, [_gate_row(row)]))
 
 
@@ -275,19 +205,3 @@ def _gate_row(row: SupervisorRecord) -> SupervisorRow | Row:
     if row.active:
         return SupervisorRow(row.number, row.name, row.verifier)
     return Row(RowKind.SUPERVISOR, row.number, None)
-
-
-def _audit(
-    session: Session,
-    actor: Actor,
-    action: str,
-    *,
-    kind: str,
-    subject: str,
-    organisation_id: str | None,
-    now: Millis,
-    before: Mapping[str, object] | None = None,
-    after: Mapping[str, object] | None = None,
-) -> None:
-    old, new = dict(before) if before else None, dict(after) if after else None
-    record(session, AuditLine(actor, action, kind, subject, organisation_id, now, old, new))

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import hmac
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlalchemy import delete, update
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
 from shared.errors import Forbidden, InvalidRequest, NotFound, NotSignedIn, TooMany
-from shared.ids import Entropy, uuid7
+from shared.ids import uuid7
 from sync_server.accounts import queries, rules
 from sync_server.accounts.models import LoginFailureRow, OrganisationRow, SessionRow, TokenRow, UserRow
 from sync_server.accounts.passwords import decoy_verifier, matches, new_token, throttle_key, token_hash
 from sync_server.audit.service import AuditLine, record
 from sync_server.plumbing.database import Database
-from sync_server.plumbing.principals import Action, Actor, Principal
+from sync_server.plumbing.principals import Action, ActionContext, Actor, Principal
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,30 +31,28 @@ class SignedIn:
     ends_at: Millis
 
 
-def sign_in(
-    database: Database, email: str, password: str, *, hours: int, actor: Actor, now: Millis, entropy: Entropy
-) -> SignedIn:
+def sign_in(database: Database, email: str, password: str, *, hours: int, context: ActionContext) -> SignedIn:
     """Start a session; NotSignedIn if the credentials are wrong, TooMany after too many failures.
 
     Takes the database instead of a session, because failures must be committed although the sign-in fails.
     """
-    keys = throttle_key("account", email.strip().casefold()), throttle_key("address", actor.ip)
+    keys = throttle_key("account", email.strip().casefold()), throttle_key("address", context.actor.ip)
     with database.reading() as session:
-        _throttle(session, keys, now)
+        _throttle(session, keys, context.now)
     # Counted before the password is checked; otherwise concurrent guesses would all get past the limit.
-    attempts = _count_attempt(database, keys, now, entropy)
+    attempts = _count_attempt(database, keys, context)
     with database.reading() as session:
-        _throttle(session, keys, now, own=1)
+        _throttle(session, keys, context.now, own=1)
         user = queries.user_by_email(session, email)
         verifier = user.password_hash if user is not None and user.active else decoy_verifier()
     if not matches(verifier, password) or user is None or not user.active:
         with database.writing() as session:
-            record(session, AuditLine(actor, "user.sign_in_failed", "user", user.id if user else "", None, now))
+            record(session, AuditLine(context, "user.sign_in_failed", "user", user.id if user else "", None))
         raise NotSignedIn("The e-mail address or password is wrong.", code="bad_credentials")
     with database.writing() as session:
         no_failure = (LoginFailureRow.key == keys[0]) | LoginFailureRow.id.in_(attempts)
         session.execute(delete(LoginFailureRow).where(no_failure))
-        return _open_session(session, user, hours, actor=actor, now=now, entropy=entropy)
+        return _open_session(session, user, hours, context)
 
 
 def _throttle(session: Session, keys: tuple[bytes, bytes], now: Millis, *, own: int = 0) -> None:
@@ -64,18 +62,18 @@ def _throttle(session: Session, keys: tuple[bytes, bytes], now: Millis, *, own: 
         raise TooMany("Too many failed sign-ins. Wait 15 minutes and try again.", retry_after=900)
 
 
-def _count_attempt(database: Database, keys: tuple[bytes, bytes], now: Millis, entropy: Entropy) -> list[str]:
+def _count_attempt(database: Database, keys: tuple[bytes, bytes], context: ActionContext) -> list[str]:
     """Count an attempt as failed until it succeeds; the ids of its rows."""
-    rows = [LoginFailureRow(id=uuid7(now, entropy), key=key, at=now) for key in keys]
+    now = context.now
+    rows = [LoginFailureRow(id=uuid7(now, context.entropy), key=key, at=now) for key in keys]
     with database.writing() as session:
         session.execute(delete(LoginFailureRow).where(LoginFailureRow.at < now - rules.FAILURE_WINDOW_MS))
         session.add_all(rows)
     return [row.id for row in rows]
 
 
-def _open_session(
-    session: Session, user: UserRow, hours: int, *, actor: Actor, now: Millis, entropy: Entropy
-) -> SignedIn:
+def _open_session(session: Session, user: UserRow, hours: int, context: ActionContext) -> SignedIn:
+    actor, now, entropy = context.actor, context.now, context.entropy
     token, csrf, ends_at = new_token(entropy), entropy(24).hex(), now + hours * 3_600_000
     memberships = queries.organisations_of(session, user.id)
     organisation_id = memberships[0][0].id if memberships else ""
@@ -91,15 +89,15 @@ def _open_session(
             ends_at=ends_at,
         )
     )
-    signed_in_actor = Actor("user", user.id, actor.ip, actor.user_agent, actor.request_id)
-    record(session, AuditLine(signed_in_actor, "user.signed_in", "user", user.id, organisation_id or None, now))
+    acting = replace(context, actor=Actor("user", user.id, actor.ip, actor.user_agent, actor.request_id))
+    record(session, AuditLine(acting, "user.signed_in", "user", user.id, organisation_id or None))
     return SignedIn(token, csrf, user.id, organisation_id, ends_at)
 
 
-def sign_out(session: Session, principal: Principal, *, actor: Actor, now: Millis) -> None:
+def sign_out(session: Session, principal: Principal, context: ActionContext) -> None:
     """End this browser's session."""
     session.execute(delete(SessionRow).where(SessionRow.id == principal.session_id))
-    record(session, AuditLine(actor, "user.signed_out", "user", principal.id, principal.organisation_id or None, now))
+    record(session, AuditLine(context, "user.signed_out", "user", principal.id, principal.organisation_id or None))
 
 
 def end_sessions(session: Session, user_id: str) -> None:
@@ -107,9 +105,7 @@ def end_sessions(session: Session, user_id: str) -> None:
     session.execute(delete(SessionRow).where(SessionRow.user_id == user_id))
 
 
-def choose_organisation(
-    session: Session, principal: Principal, organisation_id: str, *, actor: Actor, now: Millis
-) -> None:
+def choose_organisation(session: Session, principal: Principal, organisation_id: str, context: ActionContext) -> None:
     """Switch the session to another organisation; NotFound unless the user may act for it."""
     exists = session.get(OrganisationRow, organisation_id) is not None
     if not exists or not (principal.platform_role or queries.role_in(session, organisation_id, principal.id)):
@@ -117,7 +113,7 @@ def choose_organisation(
     session.execute(
         update(SessionRow).where(SessionRow.id == principal.session_id).values(organisation_id=organisation_id)
     )
-    record(session, AuditLine(actor, "user.chose_organisation", "user", principal.id, organisation_id, now))
+    record(session, AuditLine(context, "user.chose_organisation", "user", principal.id, organisation_id))
 
 
 def authenticate_session(database: Database, token: str, now: Millis) -> Principal | None:
@@ -166,9 +162,7 @@ def make_token(
     scopes: Sequence[str],
     ends_at: Millis | None,
     by: Principal | None,
-    actor: Actor,
-    now: Millis,
-    entropy: Entropy,
+    context: ActionContext,
 ) -> tuple[TokenRow, str]:
     """A new API token and its text, which is shown once. Nobody may grant scopes that they lack themselves."""
     unknown = set(scopes) - {action.value for action in Action}
@@ -176,21 +170,21 @@ def make_token(
         raise InvalidRequest(f"Choose scopes from: {', '.join(action.value for action in Action)}.", field="scopes")
     if by is not None and not all(rules.may(by, Action(scope)) for scope in scopes):
         raise Forbidden("A token cannot have scopes that you lack yourself.")
-    ends_at = _checked_end(session, by, ends_at, now)
-    token = new_token(entropy)
+    ends_at = _checked_end(session, by, ends_at, context.now)
+    token = new_token(context.entropy)
     row = TokenRow(
-        id=uuid7(now, entropy),
+        id=uuid7(context.now, context.entropy),
         organisation_id=organisation_id,
         name=name,
         token_hash=token_hash(token),
         scopes=sorted(set(scopes)),
-        created_at=now,
-        created_by=actor.id,
+        created_at=context.now,
+        created_by=context.actor.id,
         ends_at=ends_at,
     )
     session.add(row)
     after = {"scopes": row.scopes, "ends_at": ends_at}
-    record(session, AuditLine(actor, "token.created", "token", row.id, organisation_id, now, after=after))
+    record(session, AuditLine(context, "token.created", "token", row.id, organisation_id, after=after))
     return row, token
 
 
@@ -210,13 +204,13 @@ def _checked_end(session: Session, maker: Principal | None, requested: Millis | 
     return row.ends_at if requested is None else requested
 
 
-def revoke_token(session: Session, organisation_id: str, token_id: str, *, actor: Actor, now: Millis) -> None:
+def revoke_token(session: Session, organisation_id: str, token_id: str, context: ActionContext) -> None:
     """Revoke a token; NotFound unless it belongs to this organisation."""
     row = session.get(TokenRow, (organisation_id, token_id))
     if row is None:
         raise NotFound
-    row.revoked_at = row.revoked_at or now
-    record(session, AuditLine(actor, "token.revoked", "token", token_id, organisation_id, now))
+    row.revoked_at = row.revoked_at or context.now
+    record(session, AuditLine(context, "token.revoked", "token", token_id, organisation_id))
 
 
 def delete_expired(session: Session, now: Millis) -> None:

@@ -11,7 +11,7 @@ from sync_server.devices import queries as devices
 from sync_server.events import queries as events
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.principals import Action
-from sync_server.plumbing.web import current_actor, current_principal
+from sync_server.plumbing.web import context, current_principal
 from sync_server.scans import gate_decisions, queries, resolving
 from sync_server.scans.event_history import ticket_numbers
 
@@ -25,14 +25,14 @@ def conflicts(event_id: str) -> str:
     with parts().database.reading() as session:
         event = events.event(session, current_organisation(), event_id)
         rows = find(session, event.key)
-        context = {
+        shown = {
             "names": devices.names(session, current_organisation()),
             "gates": {gate.number: gate.code for gate in events.gate_rows(session, event)},
             "decisions": gate_decisions.of_event(session, event.key),
             "supervisors": {row.number: row.name for row in accounts.supervisors(session, current_organisation())},
             "numbers": ticket_numbers(session, event.key, {row.ticket for row in rows}),
         }
-    return render_page("conflicts.html", event=event, conflicts=rows, everything=everything, **context)
+    return render_page("conflicts.html", event=event, conflicts=rows, everything=everything, **shown)
 
 
 @bp.post("/conflicts/<conflict_id>/resolve")
@@ -40,14 +40,7 @@ def conflicts(event_id: str) -> str:
 def resolve(conflict_id: str) -> WerkzeugResponse:
     """Resolve a conflict with a note."""
     with parts().database.writing() as session:
-        row = resolving.resolve(
-            session,
-            current_organisation(),
-            conflict_id,
-            request.form.get("note", "")[:2000],
-            actor=current_actor(),
-            by=current_principal().name,
-            now=parts().clock(),
-        )
+        note, who = request.form.get("note", "")[:2000], current_principal().name
+        row = resolving.resolve(session, current_organisation(), conflict_id, note, context(), by=who)
         event_id = row.event_id
     return redirect(url_for("admin.conflicts", event_id=event_id))

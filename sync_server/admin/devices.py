@@ -17,7 +17,7 @@ from sync_server.devices.rules import CODE_LIFETIME_MS, SILENT_AFTER_MS, EventAs
 from sync_server.events import queries as events
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.principals import Action
-from sync_server.plumbing.web import current_actor
+from sync_server.plumbing.web import context
 from sync_server.revisions import versions
 from sync_server.scans import gaps, quarantine
 from sync_server.scans import queries as scans
@@ -30,13 +30,13 @@ def devices() -> str:
     """All devices and their state; the page refreshes every few seconds."""
     with parts().database.reading() as session:
         views = queries.views(session, current_organisation())
-        context = {
+        shown = {
             "journals": scans.journal_states(session, current_organisation()),
             "lost": gaps.lost(session, current_organisation()),
             "stale": _stale(session, views),
             "titles": {event.number: event.name for event in events.unarchived_events(session, current_organisation())},
         }
-    return render_page("devices.html", views=views, nothing=EMPTY_JOURNAL, silent_after=SILENT_AFTER_MS, **context)
+    return render_page("devices.html", views=views, nothing=EMPTY_JOURNAL, silent_after=SILENT_AFTER_MS, **shown)
 
 
 @bp.post("/devices")
@@ -45,7 +45,7 @@ def create_device() -> WerkzeugResponse:
     """Create a device, and go to its page."""
     name = request.form.get("name", "")
     with parts().database.writing() as session:
-        made = service.create(session, current_organisation(), name, "gate", actor=current_actor(), now=parts().clock())
+        made = service.create(session, current_organisation(), name, "gate", context())
     return redirect(url_for("admin.device", device_id=made.id))
 
 
@@ -63,9 +63,9 @@ def device(device_id: str) -> str:
         journal = scans.journal_states(session, current_organisation()).get(view.device.number, EMPTY_JOURNAL)
         lost = gaps.lost(session, current_organisation()).get(view.device.number)
         code = queries.latest_code(session, current_organisation(), device_id)
-    context = {"journal": journal, "lost": lost, "code": code}
+    shown = {"journal": journal, "lost": lost, "code": code}
     state = codes.state_of(code, parts().clock())
-    return render_page("device.html", view=view, chosen=chosen, choices=choices, code_state=state, **context)
+    return render_page("device.html", view=view, chosen=chosen, choices=choices, code_state=state, **shown)
 
 
 @bp.post("/devices/<device_id>/work")
@@ -75,7 +75,7 @@ def give_work(device_id: str) -> WerkzeugResponse:
     with parts().database.writing() as session:
         found = queries.get(session, current_organisation(), device_id)
         works = [_work(session, event_id) for event_id in request.form.getlist("event")]
-        service.assign(session, found, works, actor=current_actor(), now=parts().clock())
+        service.assign(session, found, works, context())
     return redirect(url_for("admin.device", device_id=device_id))
 
 
@@ -83,12 +83,12 @@ def give_work(device_id: str) -> WerkzeugResponse:
 @page(Action.MANAGE_DEVICES)
 def make_code(device_id: str) -> str:
     """Create an enrolment code, shown only on this page."""
-    public, now = server_key().public, parts().clock()
+    public, acting = server_key().public, context()
     with parts().database.writing() as session:
         found = queries.get(session, current_organisation(), device_id)
-        code = enrolment.new_code(session, found, public, parts().sealer, actor=current_actor(), now=now)
-    context = {"code": code.text, "qr_code": codes.qr_svg(code.text), "expires_at": now + CODE_LIFETIME_MS}
-    return render_page("code.html", device=found, address=parts().config.base_url, **context)
+        code = enrolment.new_code(session, found, public, parts().sealer, acting)
+    shown = {"code": code.text, "qr_code": codes.qr_svg(code.text), "expires_at": acting.now + CODE_LIFETIME_MS}
+    return render_page("code.html", device=found, address=parts().config.base_url, **shown)
 
 
 @bp.get("/devices/<device_id>/enrolment")
@@ -108,7 +108,7 @@ def revoke(device_id: str) -> WerkzeugResponse:
     reason = request.form.get("reason", "")[:1000]
     with parts().database.writing() as session:
         found = queries.get(session, current_organisation(), device_id)
-        service.revoke(session, found, reason, actor=current_actor(), now=parts().clock())
+        service.revoke(session, found, reason, context())
     return redirect(url_for("admin.device", device_id=device_id))
 
 
@@ -120,15 +120,7 @@ def accept_late(device_id: str) -> WerkzeugResponse:
     if not note:
         raise InvalidRequest("Explain in a note why these entries can be trusted.", field="note")
     with parts().database.writing() as session:
-        quarantine.accept_late(
-            session,
-            current_organisation(),
-            device_id,
-            sealer=parts().sealer,
-            actor=current_actor(),
-            now=parts().clock(),
-            note=note,
-        )
+        quarantine.accept_late(session, current_organisation(), device_id, context(), note=note, sealer=parts().sealer)
     return redirect(url_for("admin.device", device_id=device_id))
 
 

@@ -15,14 +15,7 @@ from sync_server.accounts import queries as accounts
 from sync_server.admin import display
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.principals import Action
-from sync_server.plumbing.web import (
-    current_actor,
-    current_principal,
-    mark_action,
-    maybe_principal,
-    request_id,
-    require,
-)
+from sync_server.plumbing.web import current_actor, current_principal, mark_action, maybe_principal, request_id, require
 from sync_server.waiting.handing_over import listener_url
 
 P = ParamSpec("P")

@@ -11,7 +11,7 @@ from sync_server.accounts import signing_in
 from sync_server.accounts.cookies import forget_cookie, set_cookie
 from sync_server.admin.page import bp, render_page, require_same_site
 from sync_server.plumbing.parts import parts
-from sync_server.plumbing.web import current_actor, current_principal, maybe_principal
+from sync_server.plumbing.web import context, current_principal, maybe_principal
 
 
 @bp.get("/")
@@ -32,15 +32,8 @@ def sign_in() -> WerkzeugResponse | tuple[str, int]:
     require_same_site()
     email, password = request.form.get("email", "")[:254], request.form.get("password", "")[:500]
     try:
-        signed_in = signing_in.sign_in(
-            parts().database,
-            email,
-            password,
-            hours=parts().config.session_hours,
-            actor=current_actor(),
-            now=parts().clock(),
-            entropy=parts().entropy,
-        )
+        hours = parts().config.session_hours
+        signed_in = signing_in.sign_in(parts().database, email, password, hours=hours, context=context())
     except GatehouseError as error:
         return render_page("login.html", after=_next_page(), email=email, error=error.message), error.status
     response = redirect(_next_page() or url_for("admin.events"))
@@ -52,7 +45,7 @@ def sign_in() -> WerkzeugResponse | tuple[str, int]:
 def sign_out() -> WerkzeugResponse:
     """Sign this browser out."""
     with parts().database.writing() as session:
-        signing_in.sign_out(session, current_principal(), actor=current_actor(), now=parts().clock())
+        signing_in.sign_out(session, current_principal(), context())
     response = redirect(url_for("admin.login"))
     forget_cookie(response)  # type: ignore[arg-type]  # redirect() returns Flask's own response class
     return response
@@ -75,9 +68,7 @@ def switch_organisation() -> WerkzeugResponse:
     """Act for another organisation from now on."""
     organisation_id = request.form.get("organisation_id", "")[:36]
     with parts().database.writing() as session:
-        signing_in.choose_organisation(
-            session, current_principal(), organisation_id, actor=current_actor(), now=parts().clock()
-        )
+        signing_in.choose_organisation(session, current_principal(), organisation_id, context())
     return redirect(url_for("admin.events"))
 
 

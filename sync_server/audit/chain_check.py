@@ -111,21 +111,16 @@ def _personal_problem(digest: str | None, values: PersonalValues | None) -> str 
 def check_head(found: ChainPosition, head: ChainPosition | None) -> ChainBreak | None:
     """The break, if a chain that was checked up to `found` does not end where its head says."""
     if head is None:
-        return (
-            None
-            if found.seq == 0
-            else ChainBreak(found.seq, None, "There are sealed lines, but the chain has no head.")
-        )
+        return ChainBreak(found.seq, None, "There are sealed lines, but the chain has no head.") if found.seq else None
     if found.seq < head.seq:
         problem = f"Lines {found.seq + 1} to {head.seq} are missing at the end of the chain."
         return ChainBreak(found.seq + 1, None, problem)
     if found.seq > head.seq:
-        return ChainBreak(
-            head.seq + 1, None, f"Line {head.seq + 1} is beyond the head: it was added, or the head was set back."
-        )
-    return (
-        None if found.seal == head.seal else ChainBreak(found.seq, None, "The head is not the seal of the last line.")
-    )
+        problem = f"Line {head.seq + 1} is beyond the head: it was added, or the head was set back."
+        return ChainBreak(head.seq + 1, None, problem)
+    if found.seal != head.seal:
+        return ChainBreak(found.seq, None, "The head is not the seal of the last line.")
+    return None
 
 
 def check_signature(chain: str, position: ChainPosition, at: int, signature: bytes | None, public: bytes) -> None:

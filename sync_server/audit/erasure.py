@@ -57,8 +57,5 @@ def _erase(
         here = queries.of_chain(organisation_id, PersonalRow)
         session.execute(erase.where(here).execution_options(synchronize_session=False))
         after = {"values": count}
-        record(
-            session,
-            AuditLine(context.actor, ERASED, *subject, organisation_id, context.now, after=after, reason=reason),
-        )
+        record(session, AuditLine(context, ERASED, *subject, organisation_id, after=after, reason=reason))
     return sum(count for _, count in by_organisation)

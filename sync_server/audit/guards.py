@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from sqlalchemy import DDL, ExecutableDDLElement, FromClause, event
+from sqlalchemy import Table
+
+from sync_server.plumbing.sql.tables import after_create
 
 MESSAGE: Final = "audit lines are only ever added"
 
@@ -44,63 +46,33 @@ _FUNCTION: Final = (
     f"$$ BEGIN RAISE EXCEPTION '{MESSAGE}'; END $$"
 )
 
-SQLITE: Final = {
-    "audit_lines": (
-        _sqlite("audit_lines_written", f"UPDATE OF {_WRITTEN}", "audit_lines"),
-        _sqlite("audit_lines_sealed", "UPDATE", "audit_lines", "OLD.seq IS NOT NULL"),
-        _sqlite("audit_lines_no_delete", "DELETE", "audit_lines"),
-        _sqlite("audit_lines_no_replace", "INSERT", "audit_lines", _SAME_LINE),
-    ),
-    "audit_personal": (
-        _sqlite("audit_personal_filed", f"UPDATE OF {_FILED}", "audit_personal"),
-        _sqlite("audit_personal_erased", "UPDATE", "audit_personal", _NO_ERASURE),
-        _sqlite("audit_personal_no_delete", "DELETE", "audit_personal"),
-        _sqlite("audit_personal_no_replace", "INSERT", "audit_personal", _SAME_PERSONAL),
-    ),
-    "audit_chains": (
-        _sqlite(
-            "audit_chains_rise",
-            "UPDATE",
-            "audit_chains",
-            "NEW.seq < OLD.seq OR NEW.organisation_id <> OLD.organisation_id",
-        ),
-        _sqlite("audit_chains_no_delete", "DELETE", "audit_chains"),
-    ),
+#: By table: the name of each guard, what it refuses, and under which condition.
+_GUARDS: Final = {
+    "audit_lines": (("written", f"UPDATE OF {_WRITTEN}", ""), ("sealed", "UPDATE", "OLD.seq IS NOT NULL")),
+    "audit_personal": (("filed", f"UPDATE OF {_FILED}", ""), ("erased", "UPDATE", _NO_ERASURE)),
+    "audit_chains": (("rise", "UPDATE", "NEW.seq < OLD.seq OR NEW.organisation_id <> OLD.organisation_id"),),
 }
+_REPLACED: Final = {"audit_lines": _SAME_LINE, "audit_personal": _SAME_PERSONAL}
+
+
+def _sqlite_guards(table: str) -> tuple[str, ...]:
+    changes = [_sqlite(f"{table}_{name}", when, table, condition) for name, when, condition in _GUARDS[table]]
+    replaced = [_sqlite(f"{table}_no_replace", "INSERT", table, _REPLACED[table])] if table in _REPLACED else []
+    return (*changes, _sqlite(f"{table}_no_delete", "DELETE", table), *replaced)
+
+
+SQLITE: Final = {table: _sqlite_guards(table) for table in _GUARDS}
 POSTGRESQL: Final = {
-    "audit_lines": (
+    table: (
         _FUNCTION,
-        _postgresql("audit_lines_written", f"UPDATE OF {_WRITTEN}", "audit_lines"),
-        _postgresql("audit_lines_sealed", "UPDATE", "audit_lines", "OLD.seq IS NOT NULL"),
-        _postgresql("audit_lines_no_delete", "DELETE OR TRUNCATE", "audit_lines"),
-    ),
-    "audit_personal": (
-        _FUNCTION,
-        _postgresql("audit_personal_filed", f"UPDATE OF {_FILED}", "audit_personal"),
-        _postgresql("audit_personal_erased", "UPDATE", "audit_personal", _NO_ERASURE),
-        _postgresql("audit_personal_no_delete", "DELETE OR TRUNCATE", "audit_personal"),
-    ),
-    "audit_chains": (
-        _FUNCTION,
-        _postgresql(
-            "audit_chains_rise",
-            "UPDATE",
-            "audit_chains",
-            "NEW.seq < OLD.seq OR NEW.organisation_id <> OLD.organisation_id",
-        ),
-        _postgresql("audit_chains_no_delete", "DELETE OR TRUNCATE", "audit_chains"),
-    ),
+        *(_postgresql(f"{table}_{name}", when, table, condition) for name, when, condition in guards),
+        _postgresql(f"{table}_no_delete", "DELETE OR TRUNCATE", table),
+    )
+    for table, guards in _GUARDS.items()
 }
 
 
-def attach(*tables: FromClause) -> None:
+def attach(*tables: Table) -> None:
     """Create the triggers together with these tables."""
     for table in tables:
-        for dialect, guards in (("sqlite", SQLITE), ("postgresql", POSTGRESQL)):
-            for statement in guards[str(table.key)]:  # type: ignore[attr-defined]  # tables have keys, clauses in general have not
-                event.listen(table, "after_create", _ddl(statement, dialect))
-
-
-def _ddl(statement: str, dialect: str) -> ExecutableDDLElement:
-    guard: ExecutableDDLElement = DDL(statement)  # type: ignore[no-untyped-call]  # untyped in SQLAlchemy
-    return guard.execute_if(dialect=dialect)
+        after_create(table, sqlite=SQLITE[table.name], postgresql=POSTGRESQL[table.name])

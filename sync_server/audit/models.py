@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
-from sqlalchemy import JSON, BigInteger, Index, LargeBinary, String, Text, text
+from sqlalchemy import JSON, BigInteger, Index, LargeBinary, String, Table, Text, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from shared.clock import Millis
@@ -78,4 +78,4 @@ class ChainRow(Base):
     public_key: Mapped[bytes | None] = mapped_column(LargeBinary(32))
 
 
-attach(AuditRow.__table__, PersonalRow.__table__, ChainRow.__table__)
+attach(*(cast(Table, row.__table__) for row in (AuditRow, PersonalRow, ChainRow)))

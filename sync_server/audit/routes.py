@@ -6,6 +6,7 @@ from apiflask import APIBlueprint
 from flask import Response
 
 from sync_server.audit import export, queries, schemas
+from sync_server.audit.models import ChainRow
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.principals import Action
 from sync_server.plumbing.web import organisation, requires
@@ -23,7 +24,7 @@ def listing(query_data: schemas.AuditQuery) -> schemas.AuditLinesView:
         page = queries.lines(
             session, organisation(), query_data.chosen(), limit=query_data.limit, after=query_data.after
         )
-    return schemas.AuditLinesView(items=[schemas.AuditLineView.of(line) for line in page.items], next=page.next)
+    return schemas.AuditLinesView(items=[schemas.line_view(line) for line in page.items], next=page.next)
 
 
 @bp.get("/audit/seal")
@@ -32,8 +33,9 @@ def listing(query_data: schemas.AuditQuery) -> schemas.AuditLinesView:
 def seal() -> schemas.SealView:
     """Show how far the audit log is sealed."""
     with parts().database.reading() as session:
-        head, waiting = queries.head(session, organisation()), queries.unsealed(session, organisation())
-    return schemas.SealView.of(head, *waiting)
+        head, (waiting, since) = queries.head(session, organisation()), queries.unsealed(session, organisation())
+    state = head or ChainRow(seq=0)
+    return schemas.SealView.of(state, waiting=waiting, waiting_since=since)
 
 
 @bp.get("/audit/export")

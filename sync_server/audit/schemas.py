@@ -7,9 +7,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, Field
 
 from sync_server.audit import rules
-from sync_server.audit.models import ChainRow
 from sync_server.audit.queries import AuditFilter, StoredLine
-from sync_server.plumbing.api.schemas import Query, Time, iso, iso_or_none
+from sync_server.plumbing.api.schemas import Hex, IsoTime, Query, Time, View
 
 Word = Annotated[str, Field(min_length=1, max_length=80)]
 
@@ -38,11 +37,11 @@ class ExportQuery(Query):
     after_seq: Annotated[int, Field(ge=0)] = 0
 
 
-class AuditLineView(BaseModel):
+class AuditLineView(View):
     """Who did what to what, when, from where and why; `seq` and `seal` once the line is sealed."""
 
     id: str
-    at: str
+    at: IsoTime
     actor_kind: str
     actor_id: str
     action: str
@@ -57,21 +56,19 @@ class AuditLineView(BaseModel):
     request_id: str
     personal: Literal["none", "kept", "erased"]
     seq: int | None
-    seal: str | None
+    seal: Hex | None
 
-    @classmethod
-    def of(cls, line: StoredLine) -> AuditLineView:
-        """The line with its personal values, unless they were erased."""
-        row, actor, subject = line.row, line.values("actor"), line.values("subject")
-        erased = {"ip": rules.ERASED, "user_agent": rules.ERASED}
-        address = {"ip": "", "user_agent": ""} | dict(erased if actor is None else actor)
-        values = {
-            name: rules.merge_personal(getattr(row, name), None if subject is None else subject.get(name, {}))
-            for name in ("before", "after")
-        }
-        plain = {name: getattr(row, name) for name in rules.Line.__slots__ if name in cls.model_fields}
-        sealed = {"seq": row.seq, "seal": None if row.seal is None else row.seal.hex()}
-        return cls(**plain | address | values | sealed | {"at": iso(row.at), "personal": _personal_state(line)})
+
+def line_view(line: StoredLine) -> AuditLineView:
+    """The line with its personal values, unless they were erased."""
+    row, actor, subject = line.row, line.values("actor"), line.values("subject")
+    erased = {"ip": rules.ERASED, "user_agent": rules.ERASED}
+    address = {"ip": "", "user_agent": ""} | dict(erased if actor is None else actor)
+    values = {
+        name: rules.merge_personal(getattr(row, name), None if subject is None else subject.get(name, {}))
+        for name in ("before", "after")
+    }
+    return AuditLineView.of(row, **address, **values, personal=_personal_state(line))
 
 
 def _personal_state(line: StoredLine) -> str:
@@ -87,27 +84,13 @@ class AuditLinesView(BaseModel):
     next: str | None
 
 
-class SealView(BaseModel):
+class SealView(View):
     """How far the log is sealed. Note `seq` and `seal` elsewhere: they prove later that nothing before has changed."""
 
     seq: int
-    seal: str | None
-    at: str | None
-    signature: str | None
-    public_key: str | None
+    seal: Hex | None
+    at: IsoTime | None
+    signature: Hex | None
+    public_key: Hex | None
     waiting: int
-    waiting_since: str | None
-
-    @classmethod
-    def of(cls, head: ChainRow | None, waiting: int, since: int | None) -> SealView:
-        """The state of a chain; `seq` is 0 where nothing was sealed yet."""
-        signature, public_key = (None, None) if head is None else (head.signature, head.public_key)
-        return cls(
-            seq=0 if head is None else head.seq,
-            seal=None if head is None else head.seal.hex(),
-            at=None if head is None else iso(head.at),
-            signature=signature.hex() if signature else None,
-            public_key=public_key.hex() if public_key else None,
-            waiting=waiting,
-            waiting_since=iso_or_none(since),
-        )
+    waiting_since: IsoTime | None

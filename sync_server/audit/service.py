@@ -8,12 +8,11 @@ from typing import Any, cast
 from sqlalchemy import Table
 from sqlalchemy.orm import Session
 
-from shared.clock import Millis
 from shared.ids import Entropy, uuid7
 from sync_server.audit import rules
 from sync_server.audit.models import AuditRow, PersonalRow
 from sync_server.plumbing.database import database_of
-from sync_server.plumbing.principals import Actor
+from sync_server.plumbing.principals import ActionContext, Actor
 
 SALT_BYTES = 16
 
@@ -22,12 +21,11 @@ SALT_BYTES = 16
 class AuditLine:
     """Who did what to what, when and why; `before` and `after` hold only what changed, and never secrets."""
 
-    actor: Actor
+    context: ActionContext
     action: str  # event.published, ticket.blocked
     subject_kind: str
     subject_id: str
     organisation_id: str | None
-    at: Millis
     before: dict[str, Any] | None = None
     after: dict[str, Any] | None = None
     reason: str = ""
@@ -43,15 +41,15 @@ def record(session: Session, line: AuditLine) -> None:
     """
     require_reason(line)
     entropy = database_of(session).entropy
-    rows = audit_rows(line, uuid7(line.at, _ordered(session, entropy)), entropy)
+    rows = audit_rows(line, uuid7(line.context.now, _ordered(session, entropy)), entropy)
     session.add_all(PersonalRow(**row) for row in rows.personal)
     session.add(AuditRow(**rows.line))
 
 
 def require_reason(line: AuditLine) -> None:
     """Raise Forbidden where platform staff change an organisation without a reason."""
-    own_login = (line.subject_kind, line.subject_id) == ("user", line.actor.id)
-    rules.require_reason(line.actor, line.reason or line.actor.reason, own_login=own_login)
+    own_login = (line.subject_kind, line.subject_id) == ("user", line.context.actor.id)
+    rules.require_reason(line.context.actor, line.reason or line.context.actor.reason, own_login=own_login)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,23 +68,23 @@ def audit_rows(line: AuditLine, id: str, entropy: Entropy) -> AuditRows:
     before, personal_before = rules.split_personal(line.before, line.subject_kind)
     after, personal_after = rules.split_personal(line.after, line.subject_kind)
     changed = {"before": personal_before, "after": personal_after}
-    actor = _personal_row(line, id, "actor", _address(line.actor), entropy)
+    actor = _personal_row(line, id, "actor", _address(line.context.actor), entropy)
     subject = _personal_row(line, id, "subject", changed if personal_before or personal_after else {}, entropy)
     return AuditRows(
         {
             "id": id,
             "organisation_id": line.organisation_id or rules.INSTALLATION,
-            "at": line.at,
-            "actor_kind": line.actor.kind,
-            "actor_id": line.actor.id,
+            "at": line.context.now,
+            "actor_kind": line.context.actor.kind,
+            "actor_id": line.context.actor.id,
             "action": line.action,
             "subject_kind": line.subject_kind,
             "subject_id": line.subject_id,
             "before": before,
             "after": after,
-            "reason": line.reason or line.actor.reason,
-            "approval": line.actor.approval,
-            "request_id": line.actor.request_id,
+            "reason": line.reason or line.context.actor.reason,
+            "approval": line.context.actor.approval,
+            "request_id": line.context.actor.request_id,
             "actor_digest": _digest(actor),
             "subject_digest": _digest(subject),
         },
@@ -119,7 +117,9 @@ def _personal_row(
     if not values:
         return None
     subject = line.subject_kind, line.subject_id
-    kind, person = rules.person_of(line.actor.kind, line.actor.id, *subject) if part == "actor" else subject
+    kind, person = (
+        rules.person_of(line.context.actor.kind, line.context.actor.id, *subject) if part == "actor" else subject
+    )
     return {
         "line_id": id,
         "part": part,

@@ -13,7 +13,7 @@ from sync_server.accounts import service as people
 from sync_server.accounts import signing_in
 from sync_server.app import ServerRuntime
 from sync_server.commands import demo_venue
-from sync_server.commands.console import OPERATOR, operator_context
+from sync_server.commands.console import operator_context
 from sync_server.devices import enrolment
 from sync_server.devices import service as devices
 from sync_server.devices.event_assignments import event_assignment
@@ -60,15 +60,7 @@ def make_demo(runtime: ServerRuntime) -> dict[str, Any]:
 def _organisation(session: Session, context: ActionContext) -> str:
     row = accounts.organisation_by_slug(session, SLUG)
     if row is None:
-        row = people.create_organisation(
-            session,
-            name="Demo Concerts",
-            slug=SLUG,
-            currency="EUR",
-            actor=context.actor,
-            now=context.now,
-            entropy=context.entropy,
-        )
+        row = people.create_organisation(session, name="Demo Concerts", slug=SLUG, currency="EUR", context=context)
     return row.id
 
 
@@ -146,33 +138,17 @@ def _login(session: Session, organisation_id: str, context: ActionContext) -> di
     password = "-".join(context.entropy(2).hex() for _ in range(4))
     user = accounts.user_by_email(session, EMAIL)
     if user is None:
-        user = people.add_user(
-            session,
-            email=EMAIL,
-            name="Demo Owner",
-            password=password,
-            actor=context.actor,
-            now=context.now,
-            entropy=context.entropy,
-        )
-        people.give_role(session, organisation_id, user.id, "owner", giver=None, actor=context.actor, now=context.now)
+        user = people.add_user(session, email=EMAIL, name="Demo Owner", password=password, context=context)
+        people.give_role(session, organisation_id, user.id, "owner", context)
     else:
-        people.set_password(session, user, password, actor=context.actor, now=context.now, entropy=context.entropy)
+        people.set_password(session, user, password, context)
     return {"email": EMAIL, "password": password}
 
 
 def _token(session: Session, organisation_id: str, context: ActionContext) -> str:
     scopes = [action.value for action in Action]
     _, text = signing_in.make_token(
-        session,
-        organisation_id,
-        name="demo",
-        scopes=scopes,
-        ends_at=None,
-        by=None,
-        actor=context.actor,
-        now=context.now,
-        entropy=context.entropy,
+        session, organisation_id, name="demo", scopes=scopes, ends_at=None, by=None, context=context
     )
     return text
 
@@ -180,9 +156,7 @@ def _token(session: Session, organisation_id: str, context: ActionContext) -> st
 def _supervisor(session: Session, organisation_id: str, context: ActionContext) -> dict[str, Any]:
     pin = _pin(context)
     name = f"Sam {len(accounts.supervisors(session, organisation_id)) + 1}"
-    row = people.add_supervisor(
-        session, organisation_id, name=name, pin=pin, actor=context.actor, now=context.now, entropy=context.entropy
-    )
+    row = people.add_supervisor(session, organisation_id, name, pin, context)
     return {"number": row.number, "name": row.name, "pin": pin}
 
 
@@ -193,11 +167,11 @@ def _pin(context: ActionContext) -> str:
 
 
 def _device(
-    session: Session, runtime: ServerRuntime, organisation_id: str, event_id: str, server_public: bytes
+    session: Session, runtime: ServerRuntime, organisation_id: str, event_id: str, public: bytes
 ) -> dict[str, Any]:
-    now = runtime.parts.clock()
-    device = devices.create(session, organisation_id, "Demo gate", "gate", actor=OPERATOR, now=now)
+    context = operator_context(runtime)
+    device = devices.create(session, organisation_id, "Demo gate", "gate", context)
     work = event_assignment(session, organisation_id, event_id, gate=1, gates_allowed=(2,))
-    devices.assign(session, device, [work], actor=OPERATOR, now=now)
-    code = enrolment.new_code(session, device, server_public, runtime.parts.sealer, actor=OPERATOR, now=now)
+    devices.assign(session, device, [work], context)
+    code = enrolment.new_code(session, device, public, runtime.parts.sealer, context)
     return {"device": {"id": device.id, "number": device.number, "name": device.name}, "device_code": code.text}

@@ -11,21 +11,14 @@ from typing import Any
 from shared.errors import InvalidRequest, NotFound
 from sync_server.accounts import queries, service, signing_in
 from sync_server.accounts.rules import PLATFORM_ROLES
-from sync_server.commands.console import OPERATOR, open_runtime
+from sync_server.commands.console import open_runtime, operator_context
 
 
 def add_organisation(slug: str, name: str, currency: str) -> dict[str, Any]:
     """Create an organisation."""
     with open_runtime() as runtime, runtime.parts.database.writing() as session:
-        row = service.create_organisation(
-            session,
-            name=name,
-            slug=slug,
-            currency=currency,
-            actor=OPERATOR,
-            now=runtime.parts.clock(),
-            entropy=runtime.parts.entropy,
-        )
+        context = operator_context(runtime)
+        row = service.create_organisation(session, name=name, slug=slug, currency=currency, context=context)
         return {"id": row.id, "slug": row.slug, "name": row.name}
 
 
@@ -48,41 +41,28 @@ def add_user(
                 organisation_id(session, str(organisation))
         password = ask_password()
         with runtime.parts.database.writing() as session:
-            now = runtime.parts.clock()
+            context = operator_context(runtime)
             user = service.add_user(
-                session,
-                email=email,
-                name=name,
-                password=password,
-                actor=OPERATOR,
-                now=now,
-                entropy=runtime.parts.entropy,
-                platform_role=platform,
+                session, email=email, name=name, password=password, context=context, platform_role=platform
             )
             if not platform:
-                _give_role(session, str(organisation), user.id, role, now)
+                service.give_role(session, organisation_id(session, str(organisation)), user.id, role, context)
             return {"id": user.id, "email": user.email, "role": role}
 
 
 def change_password(email: str, password: str) -> None:
     """Set a user's password, and sign the user out everywhere."""
     with open_runtime() as runtime, runtime.parts.database.writing() as session:
-        user = queries.user_by_email(session, email)
-        if user is None:
-            raise NotFound(f"There is no login {email!r}.")
-        service.set_password(
-            session, user, password, actor=OPERATOR, now=runtime.parts.clock(), entropy=runtime.parts.entropy
-        )
+        user = _user(session, email)
+        service.set_password(session, user, password, operator_context(runtime))
         signing_in.end_sessions(session, user.id)
 
 
 def change_role(email: str, organisation: str, role: str) -> None:
     """Change a user's role in an organisation."""
     with open_runtime() as runtime, runtime.parts.database.writing() as session:
-        user = queries.user_by_email(session, email)
-        if user is None:
-            raise NotFound(f"There is no login {email!r}.")
-        _give_role(session, organisation, user.id, role, runtime.parts.clock())
+        user, owner_id = _user(session, email), organisation_id(session, organisation)
+        service.give_role(session, owner_id, user.id, role, operator_context(runtime))
 
 
 def organisation_id(session: Any, slug: str) -> str:
@@ -93,8 +73,11 @@ def organisation_id(session: Any, slug: str) -> str:
     return row.id
 
 
-def _give_role(session: Any, slug: str, user_id: str, role: str, now: int) -> None:
-    service.give_role(session, organisation_id(session, slug), user_id, role, giver=None, actor=OPERATOR, now=now)
+def _user(session: Any, email: str) -> Any:
+    user = queries.user_by_email(session, email)
+    if user is None:
+        raise NotFound(f"There is no login {email!r}.")
+    return user
 
 
 def read_password(file_descriptor: int | None) -> str:

@@ -11,6 +11,7 @@ from flask import Request, Response, g, request
 from shared.errors import Forbidden, NotFound, NotSignedIn
 from sync_server.accounts import queries as accounts
 from sync_server.accounts.cookies import COOKIE as STAFF_COOKIE
+from sync_server.accounts.queries import Organisation
 from sync_server.customers import cookies, queries, rules, schemas, service
 from sync_server.customers.cookies import GuestSession
 from sync_server.plumbing.parts import parts
@@ -58,8 +59,7 @@ def _guest_without_token(guests: list[GuestSession]) -> GuestSession | None:
         return guests[0] if len(guests) == 1 else None
     if request.blueprint == GUEST_BLUEPRINT:
         raise Forbidden(
-            "The X-CSRF-Token header is missing or does not belong to this session. Reload the page.",
-            code="bad_csrf",
+            "The X-CSRF-Token header is missing or does not belong to this session. Reload the page.", code="bad_csrf"
         )
     return None
 
@@ -101,7 +101,7 @@ def end_session(slug: str) -> tuple[str, int, dict[str, str]]:
     return "", 204, {"Set-Cookie": response.headers["Set-Cookie"]}
 
 
-def _require_guest(slug: str) -> tuple[GuestSession, schemas.Shop]:
+def _require_guest(slug: str) -> tuple[GuestSession, Organisation]:
     organisation_id = ""
     if rules.cookie_name(slug) in request.cookies:
         with parts().database.reading() as session:
@@ -117,11 +117,11 @@ def _require_guest(slug: str) -> tuple[GuestSession, schemas.Shop]:
     raise NotSignedIn(message, code="no_session")
 
 
-def _shop(session: Any, slug: str) -> schemas.Shop:
+def _shop(session: Any, slug: str) -> Organisation:
     row = accounts.organisation_by_slug(session, slug)
     if row is None:
         raise NotFound("There is no organisation with this slug.", code="organisation_not_found")
-    return schemas.Shop(row.id, row.slug, row.name)
+    return row
 
 
 def _current_guest(session: Any, slug: str, organisation_id: str) -> GuestSession | None:
@@ -133,8 +133,8 @@ def _current_guest(session: Any, slug: str, organisation_id: str) -> GuestSessio
     return guest if queries.is_active(session, guest.organisation_id, guest.guest_id, now) else None
 
 
-def _view(guest: GuestSession, shop: schemas.Shop) -> schemas.GuestView:
-    return schemas.GuestView.of(guest.csrf, guest.ends_at, shop)
+def _view(guest: GuestSession, shop: Organisation) -> schemas.GuestView:
+    return schemas.GuestView.of(guest, kind="guest", csrf_token=guest.csrf, organisation=shop)
 
 
 def _cookie(slug: str, guest: GuestSession) -> str:

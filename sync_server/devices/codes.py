@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from io import BytesIO
-from typing import Literal
 
 import segno
 
 from shared.clock import Millis
 from sync_server.devices.models import EnrolmentCode
-
-CodeState = Literal["none", "open", "used", "expired", "dead"]
+from sync_server.devices.rules import CodeState
 
 
 def qr_svg(text: str) -> str:

@@ -11,13 +11,10 @@ from shared import enrolment
 from shared.clock import Millis
 from shared.errors import Conflict, Forbidden, GatehouseError, InvalidRequest
 from sync_server.audit import service as audit
-from sync_server.devices import queries, rules, service
+from sync_server.devices import codes, queries, rules, service
 from sync_server.devices.models import Device, EnrolmentCode
-from sync_server.plumbing.database import database_of
-from sync_server.plumbing.principals import Actor
+from sync_server.plumbing.principals import ActionContext
 from sync_server.plumbing.sealing import Sealer
-
-_ASK = "Ask for a new code on the device's page."
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,42 +37,41 @@ class EnrolmentResult:
 
 
 def new_code(
-    session: Session, device: Device, server_public: bytes, sealer: Sealer, *, actor: Actor, now: Millis
+    session: Session, device: Device, server_public: bytes, sealer: Sealer, context: ActionContext
 ) -> enrolment.Code:
     """A code for this device, shown once; earlier codes for it are withdrawn."""
     if device.revoked_at is not None:
         raise Conflict("This device has been revoked. Create a new device instead.", code="device_revoked")
-    _withdraw_codes(session, device, now)
-    code = enrolment.new_code(database_of(session).entropy, server_public)
+    _withdraw_codes(session, device, context.now)
+    code = enrolment.new_code(context.entropy, server_public)
     row = EnrolmentCode(
         code_id=code.id,
         organisation_id=device.organisation_id,
         device_id=device.id,
         sealed=sealer.seal(code.text.encode(), _purpose(code.id)),
-        created_at=now,
-        expires_at=now + rules.CODE_LIFETIME_MS,
+        created_at=context.now,
+        expires_at=context.now + rules.CODE_LIFETIME_MS,
         tries_left=rules.CODE_TRIES,
     )
     session.add(row)
     session.flush()
-    _audit(session, device, "device.code_made", actor, now)
+    _audit(session, device, "device.code_made", context)
     return code
 
 
 def enrol(
-    session: Session, attempt: EnrolmentAttempt, server_public: bytes, sealer: Sealer, *, actor: Actor, now: Millis
+    session: Session, attempt: EnrolmentAttempt, server_public: bytes, sealer: Sealer, context: ActionContext
 ) -> EnrolmentResult | GatehouseError:
     """Enrol the machine; a refusal is returned, not raised, so that the failed attempt is committed."""
     row = _locked(session, attempt.code_id)
     if row is None:
-        return Forbidden(f"This server did not issue that code. {_ASK}", code="enrolment_code_unknown")
+        return Forbidden(f"This server did not issue that code. {rules.ASK}", code="enrolment_code_unknown")
     try:
-        used, withdrawn = row.used_at is not None, row.withdrawn_at is not None
-        rules.require_open_code(now, row.expires_at, row.tries_left, used, withdrawn)
+        rules.require_open_code(codes.state_of(row, context.now))
         code = enrolment.parse(sealer.open(row.sealed, _purpose(row.code_id)).decode())
         if not _proved(code, attempt):
-            return _failed(session, row, actor, now)
-        return _enrolled(session, row, code, attempt, server_public=server_public, actor=actor, now=now)
+            return _failed(session, row, context)
+        return _enrolled(session, row, code, attempt, server_public=server_public, context=context)
     except GatehouseError as refusal:
         return refusal
 
@@ -84,13 +80,13 @@ def _proved(code: enrolment.Code, attempt: EnrolmentAttempt) -> bool:
     return enrolment.same(enrolment.proof(code, attempt.device_public, attempt.nonce), attempt.proof)
 
 
-def _failed(session: Session, row: EnrolmentCode, actor: Actor, now: Millis) -> GatehouseError:
+def _failed(session: Session, row: EnrolmentCode, context: ActionContext) -> GatehouseError:
     row.tries_left -= 1
     session.flush()
     device = queries.get(session, row.organisation_id, row.device_id)
-    _audit(session, device, "device.enrolment_failed", actor, now)
+    _audit(session, device, "device.enrolment_failed", context)
     tries = "1 try is" if row.tries_left == 1 else f"{row.tries_left} tries are"
-    hint = f"{tries} left." if row.tries_left else f"It cannot be used any more. {_ASK}"
+    hint = f"{tries} left." if row.tries_left else f"It cannot be used any more. {rules.ASK}"
     return Forbidden(f"The code is wrong. {hint}", code="enrolment_proof_wrong", tries_left=row.tries_left)
 
 
@@ -101,14 +97,13 @@ def _enrolled(
     attempt: EnrolmentAttempt,
     *,
     server_public: bytes,
-    actor: Actor,
-    now: Millis,
+    context: ActionContext,
 ) -> EnrolmentResult:
     device = queries.get(session, row.organisation_id, row.device_id)
     _require_key_is_new(session, attempt.device_public, device)
-    row.used_at = now
+    row.used_at = context.now
     row.check_number = enrolment.check_number(attempt.device_public, server_public, attempt.nonce)
-    service.complete_enrolment(session, device, attempt.device_public, actor=actor, now=now)
+    service.complete_enrolment(session, device, attempt.device_public, context)
     answer = enrolment.server_proof(code, attempt.device_public, server_public, attempt.nonce)
     return EnrolmentResult(device, answer, row.check_number)
 
@@ -130,19 +125,14 @@ def _locked(session: Session, code_id: bytes) -> EnrolmentCode | None:
 
 
 def _withdraw_codes(session: Session, device: Device, now: Millis) -> None:
-    still_open = (
-        EnrolmentCode.organisation_id == device.organisation_id,
-        EnrolmentCode.device_id == device.id,
-        EnrolmentCode.used_at.is_(None),
-        EnrolmentCode.withdrawn_at.is_(None),
-    )
-    session.execute(update(EnrolmentCode).where(*still_open).values(withdrawn_at=now))
+    mine = EnrolmentCode.organisation_id == device.organisation_id, EnrolmentCode.device_id == device.id
+    still_open = EnrolmentCode.used_at.is_(None), EnrolmentCode.withdrawn_at.is_(None)
+    session.execute(update(EnrolmentCode).where(*mine, *still_open).values(withdrawn_at=now))
 
 
 def _purpose(code_id: bytes) -> str:
     return f"enrolment code {code_id.hex()}"
 
 
-def _audit(session: Session, device: Device, action: str, actor: Actor, now: Millis) -> None:
-    line = audit.AuditLine(actor, action, "device", device.id, device.organisation_id, now)
-    audit.record(session, line)
+def _audit(session: Session, device: Device, action: str, context: ActionContext) -> None:
+    audit.record(session, audit.AuditLine(context, action, "device", device.id, device.organisation_id))

@@ -30,4 +30,4 @@ def reassign(session: Session, moved: EventMoved) -> None:
             replace(work, gate=None, gates_allowed=gates) if work.event_id == moved.event_id else work
             for work in queries.assignments(session, device.organisation_id, device.id)
         ]
-        service.assign(session, device, works, actor=moved.context.actor, now=moved.context.now)
+        service.assign(session, device, works, moved.context)

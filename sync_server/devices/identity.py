@@ -7,7 +7,6 @@ import threading
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from flask import current_app
 from sqlalchemy import select
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
@@ -15,6 +14,7 @@ from sync_server.devices.models import ServerIdentity
 from sync_server.plumbing.database import Database, database_of
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.sealing import Sealer
+from sync_server.plumbing.sql import writes
 
 _PURPOSE = "server identity"
 _EXTENSION = "gatehouse.server_key"
@@ -48,10 +48,10 @@ class ServerKey:
     def _read(self) -> Ed25519PrivateKey:
         with self._database.reading() as session:
             row = session.get(ServerIdentity, 1)
-        if row is None:
-            with self._database.writing() as session:
-                row = _create(session, self._sealer, self._database.clock())
-        return Ed25519PrivateKey.from_private_bytes(self._sealer.open(row.sealed, _PURPOSE))
+        if row is not None:
+            return _unsealed(row, self._sealer)
+        with self._database.writing() as session:
+            return private_key(session, self._sealer)
 
 
 def _create(session: Session, sealer: Sealer, now: Millis) -> ServerIdentity:
@@ -59,24 +59,23 @@ def _create(session: Session, sealer: Sealer, now: Millis) -> ServerIdentity:
     private = Ed25519PrivateKey.from_private_bytes(database_of(session).entropy(32))
     sealed = sealer.seal(private.private_bytes_raw(), _PURPOSE)
     row = {"id": 1, "public_key": private.public_key().public_bytes_raw(), "sealed": sealed, "created_at": now}
-    dialect = sqlite if database_of(session).embedded else postgresql
-    session.execute(dialect.insert(ServerIdentity).values(row).on_conflict_do_nothing())
+    session.execute(writes.insert(session, ServerIdentity).values(row).on_conflict_do_nothing())
     return session.execute(select(ServerIdentity)).scalar_one()
 
 
 def private_key(session: Session, sealer: Sealer) -> Ed25519PrivateKey:
     """The signing key, read in the caller's write transaction; on SQLite a second one would deadlock."""
-    row = session.get(ServerIdentity, 1) or _create(session, sealer, database_of(session).clock())
+    return _unsealed(session.get(ServerIdentity, 1) or _create(session, sealer, database_of(session).clock()), sealer)
+
+
+def _unsealed(row: ServerIdentity, sealer: Sealer) -> Ed25519PrivateKey:
     return Ed25519PrivateKey.from_private_bytes(sealer.open(row.sealed, _PURPOSE))
 
 
 def public_key(session: Session, sealer: Sealer) -> bytes | None:
     """The public key, derived from the private key rather than the row; None where no key exists yet."""
     row = session.get(ServerIdentity, 1)
-    if row is None:
-        return None
-    private = Ed25519PrivateKey.from_private_bytes(sealer.open(row.sealed, _PURPOSE))
-    return private.public_key().public_bytes_raw()
+    return None if row is None else _unsealed(row, sealer).public_key().public_bytes_raw()
 
 
 def server_key() -> ServerKey:

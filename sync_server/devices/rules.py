@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Literal
 
 from shared.errors import Conflict, Forbidden, InvalidRequest
 
 CODE_LIFETIME_MS = 15 * 60_000
 CODE_TRIES = 5
+CodeState = Literal["none", "open", "used", "expired", "dead"]
+ASK = "Ask for a new code on the device's page."
+_CLOSED_CODES: Mapping[CodeState, str] = {
+    "used": "This code has been used already.",
+    "dead": f"This code was entered wrongly {CODE_TRIES} times and cannot be used any more.",
+    "expired": "This code has expired.",
+}
 SILENT_AFTER_MS = 60_000
 
 
@@ -76,18 +85,10 @@ def state_of(enrolled_at: int | None, revoked_at: int | None) -> DeviceState:
     return DeviceState.WAITING if enrolled_at is None else DeviceState.ENROLLED
 
 
-def require_open_code(now: int, expires_at: int, tries_left: int, used: bool, withdrawn: bool) -> None:
+def require_open_code(state: CodeState) -> None:
     """Raise Conflict if the code cannot be used, saying why and what to do."""
-    ask = "Ask for a new code on the device's page."
-    if used:
-        raise Conflict(f"This code has been used already. {ask}", code="enrolment_code_used")
-    if tries_left <= 0:
-        raise Conflict(
-            f"This code was entered wrongly {CODE_TRIES} times and cannot be used any more. {ask}",
-            code="enrolment_code_dead",
-        )
-    if withdrawn or now >= expires_at:
-        raise Conflict(f"This code has expired. {ask}", code="enrolment_code_expired")
+    if state in _CLOSED_CODES:
+        raise Conflict(f"{_CLOSED_CODES[state]} {ASK}", code=f"enrolment_code_{state}")
 
 
 def is_silent(now: int, last_seen_at: int | None) -> bool:

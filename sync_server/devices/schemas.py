@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, Field
 
 from shared.clock import Millis
+from sync_server.devices.models import DeviceReport
 from sync_server.devices.queries import DeviceView
-from sync_server.devices.rules import EventAssignment, is_silent
-from sync_server.plumbing.api.schemas import Reason, RequestBody, iso, iso_or_none
+from sync_server.devices.rules import CodeState, is_silent
+from sync_server.plumbing.api.schemas import IsoTime, Reason, RequestBody, View
 
 Number = Annotated[int, Field(ge=0, le=2**31 - 1)]
 DeviceName = Annotated[str, Field(min_length=1, max_length=80)]
@@ -53,7 +54,7 @@ class Revocation(RequestBody):
     reason: Reason = ""
 
 
-class AssignmentView(BaseModel):
+class AssignmentView(View):
     """What a device does at one event."""
 
     event_id: str
@@ -64,18 +65,6 @@ class AssignmentView(BaseModel):
     direction: str
     mode: str
 
-    @classmethod
-    def of(cls, assignment: EventAssignment) -> AssignmentView:
-        return cls(
-            event_id=assignment.event_id,
-            event_number=assignment.event_number,
-            gate=assignment.gate,
-            gates_allowed=list(assignment.gates_allowed),
-            zones=list(assignment.zones),
-            direction=assignment.direction,
-            mode=assignment.mode,
-        )
-
 
 class HeldRows(BaseModel):
     """How current a device's rows of one event are."""
@@ -85,7 +74,7 @@ class HeldRows(BaseModel):
     heard: int
 
 
-class DeviceOut(BaseModel):
+class DeviceOut(View):
     """A device with its last report."""
 
     id: str
@@ -93,9 +82,9 @@ class DeviceOut(BaseModel):
     name: str
     profile: str
     state: str
-    enrolled_at: str | None
-    revoked_at: str | None
-    last_seen_at: str | None
+    enrolled_at: IsoTime | None
+    revoked_at: IsoTime | None
+    last_seen_at: IsoTime | None
     silent: bool
     software: str
     unsent: int
@@ -105,27 +94,26 @@ class DeviceOut(BaseModel):
     rows: list[HeldRows]
     assignments: list[AssignmentView]
 
-    @classmethod
-    def of(cls, view: DeviceView, now: Millis) -> DeviceOut:
-        device, report = view.device, view.report
-        return cls(
-            id=device.id,
-            number=device.number,
-            name=device.name,
-            profile=device.profile,
-            state=view.state,
-            enrolled_at=iso_or_none(device.enrolled_at),
-            revoked_at=iso_or_none(device.revoked_at),
-            last_seen_at=iso_or_none(report.last_seen_at if report else None),
-            silent=is_silent(now, report.last_seen_at if report else None),
-            software=report.software if report else "",
-            unsent=report.unsent if report else 0,
-            branch=report.branch if report else 0,
-            clock_offset_ms=report.clock_offset if report else None,
-            clock_uncertainty_ms=report.clock_uncertainty if report else None,
-            rows=[HeldRows.model_validate(row) for row in report.rows] if report else [],
-            assignments=[AssignmentView.of(assignment) for assignment in view.assignments],
-        )
+
+def device_out(view: DeviceView, now: Millis) -> DeviceOut:
+    """A device as its organiser sees it."""
+    report = view.report or _NO_REPORT
+    return DeviceOut.of(
+        view.device,
+        state=view.state,
+        last_seen_at=report.last_seen_at,
+        silent=is_silent(now, report.last_seen_at),
+        software=report.software,
+        unsent=report.unsent,
+        branch=report.branch,
+        clock_offset_ms=report.clock_offset,
+        clock_uncertainty_ms=report.clock_uncertainty,
+        rows=report.rows,
+        assignments=view.assignments,
+    )
+
+
+_NO_REPORT: Final = DeviceReport(last_seen_at=None, software="", unsent=0, branch=0, rows=[])
 
 
 class DevicesOut(BaseModel):
@@ -142,15 +130,11 @@ class CodeOut(BaseModel):
     expires_at: str
     qr_svg: str
 
-    @classmethod
-    def of(cls, text: str, expires_at: Millis, qr_svg: str) -> CodeOut:
-        return cls(code=text, expires_at=iso(expires_at), qr_svg=qr_svg)
 
-
-class EnrolmentOut(BaseModel):
+class EnrolmentOut(View):
     """The state of a device's latest code; the gate shows the same check number."""
 
-    state: Literal["none", "open", "used", "expired", "dead"]
+    state: CodeState
     check_number: str = ""
     tries_left: int = 0
-    expires_at: str | None = None
+    expires_at: IsoTime | None = None

@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from sqlalchemy import delete, select, update
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
 from shared.errors import Conflict, InvalidRequest
-from shared.ids import uuid7
+from shared.ids import Entropy, uuid7
 from shared.snapshot import DeviceRow
 from sync_server.devices import queries, rules
 from sync_server.devices.models import Assignment, Device, DeviceReport
 from sync_server.devices.rules import EventAssignment
 from sync_server.outbox import service as outbox
-from sync_server.plumbing.database import database_of
 from sync_server.plumbing.event_key import EventKey
-from sync_server.plumbing.principals import ActionContext, Actor
+from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.sql import writes
 from sync_server.revisions import service as revisions
 
 
@@ -37,38 +36,23 @@ class Report:
     clock_uncertainty: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Change:
-    """One change of one device, for the audit log and the facts."""
-
-    actor: Actor
-    now: Millis
-    what: str
-    before: dict[str, Any] | None = None
-    after: dict[str, Any] | None = None
-    reason: str = ""
-    payload: dict[str, Any] = field(default_factory=dict)
-
-
-def create(session: Session, organisation_id: str, name: str, profile: str, *, actor: Actor, now: Millis) -> Device:
+def create(session: Session, organisation_id: str, name: str, profile: str, context: ActionContext) -> Device:
     """Create a device; it waits for enrolment."""
     device = Device(
-        id=uuid7(now, database_of(session).entropy),
-        number=_free_number(session),
+        id=uuid7(context.now, context.entropy),
+        number=_free_number(session, context.entropy),
         organisation_id=organisation_id,
         name=_checked_name(name),
         profile=rules.require_profile(profile),
-        created_at=now,
+        created_at=context.now,
     )
     session.add(device)
     session.flush()
-    _record(session, device, _Change(actor, now, "created", after={"name": device.name, "profile": profile}))
+    _record(session, device, "created", context, after={"name": device.name, "profile": profile})
     return device
 
 
-def change(
-    session: Session, device: Device, *, name: str | None, profile: str | None, actor: Actor, now: Millis
-) -> None:
+def change(session: Session, device: Device, name: str | None, profile: str | None, context: ActionContext) -> None:
     """Change a device's name or profile."""
     before = {"name": device.name, "profile": device.profile}
     if name is not None:
@@ -78,12 +62,10 @@ def change(
     session.flush()
     _put_rows(session, device)
     after = {"name": device.name, "profile": device.profile}
-    _record(session, device, _Change(actor, now, "changed", before, after))
+    _record(session, device, "changed", context, before=before, after=after)
 
 
-def assign(
-    session: Session, device: Device, assignments: Sequence[EventAssignment], *, actor: Actor, now: Millis
-) -> None:
+def assign(session: Session, device: Device, assignments: Sequence[EventAssignment], context: ActionContext) -> None:
     """Replace all assignments of a device; it may no longer fetch rows of other events."""
     if device.revoked_at is not None:
         raise Conflict("This device has been revoked. Create a new device instead.", code="device_revoked")
@@ -98,28 +80,28 @@ def assign(
     for each in before:  # this one may no longer fetch the rows
         revisions.wake_gates(session, EventKey(device.organisation_id, each["event_id"]))
     after = {"assignments": [asdict(each) for each in assignments]}
-    _record(session, device, _Change(actor, now, "assigned", {"assignments": before}, after))
+    _record(session, device, "assigned", context, before={"assignments": before}, after=after)
 
 
-def complete_enrolment(session: Session, device: Device, public_key: bytes, *, actor: Actor, now: Millis) -> None:
+def complete_enrolment(session: Session, device: Device, public_key: bytes, context: ActionContext) -> None:
     """Store the device's public key once it has proved its code; it is the device's credential from now on."""
     if device.revoked_at is not None:
         raise Conflict("This device has been revoked. Create a new device instead.", code="device_revoked")
     again = device.public_key is not None
-    device.public_key, device.enrolled_at = public_key, now
+    device.public_key, device.enrolled_at = public_key, context.now
     session.flush()
     _put_rows(session, device)
-    _record(session, device, _Change(actor, now, "enrolled", after={"again": again}))
+    _record(session, device, "enrolled", context, after={"again": again})
 
 
-def revoke(session: Session, device: Device, why: str, *, actor: Actor, now: Millis) -> None:
+def revoke(session: Session, device: Device, why: str, context: ActionContext) -> None:
     """Revoke a device for good; it may still deliver its journal."""
     if device.revoked_at is not None:
         return
-    device.revoked_at, device.revoked_why = now, why
+    device.revoked_at, device.revoked_why = context.now, why
     session.flush()
     _put_rows(session, device)
-    _record(session, device, _Change(actor, now, "revoked", after={"revoked": True}, reason=why))
+    _record(session, device, "revoked", context, after={"revoked": True}, reason=why)
 
 
 def note_contact(session: Session, device_id: str, organisation_id: str, now: Millis) -> None:
@@ -143,8 +125,7 @@ def store_reported_rows(
 def _report(session: Session, device_id: str, organisation_id: str, now: Millis, changes: dict[str, Any]) -> None:
     row = {"device_id": device_id, "organisation_id": organisation_id, "last_seen_at": now}
     initial = {"software": "", "branch": 0, "last_seq": 0, "unsent": 0, "rows": []} | row | changes
-    dialect = sqlite if database_of(session).embedded else postgresql
-    statement = dialect.insert(DeviceReport).values(initial)
+    statement = writes.insert(session, DeviceReport).values(initial)
     key = ["organisation_id", "device_id"]
     session.execute(statement.on_conflict_do_update(index_elements=key, set_=changes | {"last_seen_at": now}))
 
@@ -156,24 +137,17 @@ def _checked_name(name: str) -> str:
     return checked
 
 
-def _free_number(session: Session) -> int:
+def _free_number(session: Session, entropy: Entropy) -> int:
     while True:
-        number = int.from_bytes(database_of(session).entropy(4), "big") >> 1
+        number = int.from_bytes(entropy(4), "big") >> 1
         if number and session.scalar(select(Device.id).where(Device.number == number)) is None:
             return number
 
 
 def _assignment(device: Device, work: EventAssignment) -> Assignment:
-    return Assignment(
-        organisation_id=device.organisation_id,
-        device_id=device.id,
-        event_id=work.event_id,
-        gate=work.gate,
-        gates_allowed=list(work.gates_allowed),
-        zones=list(work.zones),
-        direction=work.direction,
-        mode=work.mode,
-    )
+    fields = asdict(work)
+    del fields["event_number"]
+    return Assignment(organisation_id=device.organisation_id, device_id=device.id, **fields)
 
 
 def _put_rows(session: Session, device: Device) -> None:
@@ -185,9 +159,6 @@ def _put_rows(session: Session, device: Device) -> None:
         revisions.put(session, EventKey(device.organisation_id, work.event_id), [row])
 
 
-def _record(session: Session, device: Device, change: _Change) -> None:
-    context = ActionContext(change.actor, change.now, database_of(session).entropy)
-    subject = outbox.Subject("device", device.id, change.before, change.after, change.reason)
-    subjects = {"device": device.id}
-    fact = outbox.Fact(f"device_{change.what}", device.organisation_id, change.now, subjects, change.payload)
-    outbox.record_change(session, context, subject, fact)
+def _record(session: Session, device: Device, what: str, context: ActionContext, **changed: Any) -> None:
+    fact = outbox.Fact(f"device_{what}", device.organisation_id, context.now, {"device": device.id})
+    outbox.record_change(session, context, outbox.Subject("device", device.id, **changed), fact)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from sqlalchemy import ColumnElement, and_, func, or_, select
@@ -13,7 +12,7 @@ from shared.clock import Millis
 from shared.errors import InvalidRequest
 from shared.lifecycle import EventStatus
 from sync_server.events.models import EventRecord
-from sync_server.events.rules import MIN_DURATION_MS, check_times
+from sync_server.events.rules import MIN_DURATION_MS, AlertCandidate, check_times
 from sync_server.events.service import times_of
 from sync_server.events.snapshot_rows import window
 
@@ -35,25 +34,6 @@ _INCONSISTENT_TIMES: Final = and_(
         _E.sale_start_at >= func.coalesce(_E.sale_end_at, _E.start_at),
     ),
 )
-
-
-@dataclass(frozen=True, slots=True)
-class AlertCandidate:
-    """An event whose status, times and tickets should be checked together."""
-
-    id: str
-    organisation_id: str
-    venue_id: str
-    name: str
-    status: EventStatus
-    starts_at: Millis
-    ends_at: Millis
-    doors_at: Millis | None
-    go_live_at: Millis | None
-    end_at_auto: Millis | None
-    cancelled_at: Millis | None
-    times_fit: bool
-    changed_at: Millis
 
 
 def find_alert_candidates(

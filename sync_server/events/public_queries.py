@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from shared.clock import Millis
-from shared.lifecycle import EventStatus
 from sync_server.events.models import EventRecord
 from sync_server.events.queries import VISIBLE_STATUSES
-from sync_server.events.rules import SaleTerms, effective_capacity, sale_status
 from sync_server.plumbing.database import database_of
 from sync_server.plumbing.sql.prepared import Prepared, among, placeholder
 
@@ -48,6 +44,8 @@ _PAGE_COLUMNS: Final = (*_CARD_COLUMNS, EventRecord.description, EventRecord.add
 _VISIBLE: Final = EventRecord.status.in_(VISIBLE_STATUSES)
 _PAGE: Final = Prepared(select(*_PAGE_COLUMNS).where(EventRecord.id == placeholder("id"), _VISIBLE))
 
+Event = EventRecord
+"""An event's row, as other domains may read it within their transaction."""
 Card = Any
 """A row with the columns of an event, as the driver returns it."""
 
@@ -57,46 +55,12 @@ def _cards(*, embedded: bool) -> Prepared:
     return Prepared(select(*_CARD_COLUMNS).where(among(EventRecord.number, "numbers", embedded=embedded)))
 
 
-@dataclass(frozen=True, slots=True)
-class ListingFields:
-    """The columns that decide whether and where an event is listed."""
-
-    number: int
-    event_id: str
-    organisation_id: str
-    status: EventStatus
-    start_at: Millis
-    end_at: Millis
-    rescheduled_at: Millis | None
-    end_at_auto: Millis | None
-    city: str
-    city_norm: str
-    category: str
-    search_text: str
-
-
-def listing_fields(session: Session, event_id: str, organisation_id: str | None = None) -> ListingFields | None:
-    """Those of one event, whatever its status; of any organisation where none is given."""
+def listing_fields(session: Session, event_id: str, organisation_id: str | None = None) -> EventRecord | None:
+    """What decides whether and where an event is listed; of any organisation where none is given."""
     statement = select(EventRecord).where(EventRecord.id == event_id)
     if organisation_id is not None:
         statement = statement.where(EventRecord.organisation_id == organisation_id)
-    row = session.execute(statement).scalar_one_or_none()
-    if row is None:
-        return None
-    return ListingFields(
-        row.number,
-        row.id,
-        row.organisation_id,
-        EventStatus(row.status),
-        row.start_at,
-        row.end_at,
-        row.rescheduled_at,
-        row.end_at_auto,
-        row.city,
-        row.city_norm,
-        row.category,
-        row.search_text,
-    )
+    return session.execute(statement).scalar_one_or_none()
 
 
 def cards(session: Session, numbers: Sequence[int]) -> list[Card]:
@@ -120,16 +84,3 @@ def ids_of_slug(session: Session, slug: str, organisation_id: str | None) -> Seq
     if organisation_id is not None:
         statement = statement.where(EventRecord.organisation_id == organisation_id)
     return session.execute(statement.limit(2)).scalars().all()
-
-
-def sale_status_of(card: Card, now: Millis) -> str:
-    """upcoming, on_sale, sold_out or closed."""
-    terms = SaleTerms(
-        EventStatus(card.status),
-        card.rescheduled_at,
-        card.sale_start_at,
-        card.sale_end_at,
-        effective_capacity(card.capacity, card.venue_capacity, card.layout_capacity),
-        card.tickets_issued,
-    )
-    return sale_status(terms, now)

@@ -131,11 +131,11 @@ def count_replaced_by(session: Session, organisation_id: str, event_id: str) -> 
 class Series:
     """Events that belong together."""
 
-    id: str
+    recurrence_group_id: str
     name: str
     events: int
-    first: Millis
-    last: Millis
+    first_start_at: Millis
+    last_start_at: Millis
 
 
 def all_series(session: Session, organisation_id: str) -> list[Series]:

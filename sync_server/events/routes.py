@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
 
 from apiflask import APIBlueprint
-from flask import Response
+from sqlalchemy.orm import Session
 
 from shared.lifecycle import EventStatus
 from sync_server.events import queries, rules, schemas, service
 from sync_server.events.cover_images.routes import bp as covers
 from sync_server.events.lifecycle import replacing, status
+from sync_server.events.models import EventRecord
 from sync_server.events.relocation.routes import bp as places
 from sync_server.events.series.routes import bp as series
 from sync_server.outbox.queries import joined_elsewhere
-from sync_server.plumbing.api.idempotency import run_once
+from sync_server.plumbing.api.idempotency import once
+from sync_server.plumbing.api.pagination import Page
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.principals import Action
 from sync_server.plumbing.web import context, current_principal, organisation, require, requires
@@ -30,15 +31,11 @@ bp.register_blueprint(covers)
 @requires(Action.EDIT_EVENTS)
 @bp.input(schemas.NewEvent)
 @bp.output(schemas.EventView, status_code=201)
-def create(json_data: schemas.NewEvent) -> Response:
+@once
+def create(session: Session, json_data: schemas.NewEvent) -> schemas.EventView:
     """Create an event, as a draft."""
     _check_owner(json_data.owner_id)
-
-    def write(session: Any) -> dict[str, Any]:
-        row = service.create_event(session, organisation(), json_data.model_dump(), context())
-        return schemas.EventView.of(row, parts().clock()).model_dump(mode="json")
-
-    return run_once(write)
+    return _view(service.create_event(session, organisation(), json_data.model_dump(), context()))
 
 
 @bp.get("/events")
@@ -51,8 +48,7 @@ def listing(query_data: schemas.EventsQuery) -> schemas.EventsView:
         page = queries.events(
             session, organisation(), _filter(query_data), limit=query_data.limit, after=query_data.after
         )
-        joined = joined_elsewhere(session, [row.id for row in page.items])
-    return schemas.EventsView.of(page.items, page.next, parts().clock(), joined)
+        return _page(session, page)
 
 
 @bp.get("/me/events")
@@ -66,19 +62,21 @@ def mine(query_data: schemas.EventsQuery) -> schemas.EventsView:
         page = queries.events_of_owner(
             session, organisation(), owner_id, _filter(query_data), limit=query_data.limit, after=query_data.after
         )
-        joined = joined_elsewhere(session, [row.id for row in page.items])
-    return schemas.EventsView.of(page.items, page.next, parts().clock(), joined)
+        return _page(session, page)
+
+
+def _page(session: Session, page: Page[EventRecord]) -> schemas.EventsView:
+    joined = joined_elsewhere(session, [row.id for row in page.items])
+    return schemas.EventsView(items=[_view(row, joined) for row in page.items], next=page.next)
+
+
+def _view(row: EventRecord, joined: Mapping[str, int] | None = None) -> schemas.EventView:
+    return schemas.event_view(row, parts().clock(), joined)
 
 
 def _filter(query: schemas.EventsQuery) -> queries.EventFilter:
-    return queries.EventFilter(
-        query.statuses(),
-        query.archived,
-        query.venue_id,
-        query.slug,
-        query.recurrence_group_id,
-        parts().clock() if query.upcoming else None,
-    )
+    upcoming_from = parts().clock() if query.upcoming else None
+    return queries.EventFilter(upcoming_from=upcoming_from, statuses=query.statuses(), **query.equal())
 
 
 @bp.get("/events/<event_id>")
@@ -88,7 +86,7 @@ def show(event_id: str) -> schemas.EventView:
     """Show an event."""
     with parts().database.reading() as session:
         row = queries.event(session, organisation(), event_id)
-        return schemas.EventView.of(row, parts().clock(), joined_elsewhere(session, [event_id]))
+        return _view(row, joined_elsewhere(session, [event_id]))
 
 
 @bp.patch("/events/<event_id>")
@@ -103,7 +101,7 @@ def change(event_id: str, json_data: schemas.ChangeEvent) -> schemas.EventView:
         row = service.change_event(
             session, organisation(), event_id, json_data.changes(), context(), short_notice_ms=short_notice_ms
         )
-        return schemas.EventView.of(row, parts().clock())
+        return _view(row)
 
 
 def _check_owner(owner_id: str | None) -> None:
@@ -113,41 +111,20 @@ def _check_owner(owner_id: str | None) -> None:
 
 
 def _transition(path: str, target: EventStatus, summary: str) -> Callable[..., schemas.EventView]:
-    """The route of one transition."""
+    """The route of one transition; an event that is called off may name its replacement."""
+    action = rules.action_for(target)
+    body = schemas.CalledOff if action is Action.CALL_OFF else schemas.Why
 
     def transition(event_id: str, json_data: schemas.Why) -> schemas.EventView:
+        reason, by = json_data.reason, getattr(json_data, "replaced_by_event_id", None)
         with parts().database.writing() as session:
-            row = status.change_status(session, organisation(), event_id, target, context(), reason=json_data.reason)
-            return schemas.EventView.of(row, parts().clock())
-
-    transition.__name__ = path.replace("-", "_")
-    transition.__doc__ = summary
-    view = bp.output(schemas.EventView)(transition)
-    view = bp.input(schemas.Why)(view)
-    view = requires(rules.action_for(target))(view)
-    return bp.post(f"/events/<event_id>/{path}")(view)
-
-
-def _call_off(path: str, target: EventStatus, summary: str) -> Callable[..., schemas.EventView]:
-    """The route of a transition that may name a replacement."""
-
-    def call_off(event_id: str, json_data: schemas.CalledOff) -> schemas.EventView:
-        with parts().database.writing() as session:
-            row = replacing.call_off(
-                session,
-                organisation(),
-                event_id,
-                target,
-                context(),
-                reason=json_data.reason,
-                by=json_data.replaced_by_event_id,
+            return _view(
+                replacing.change_status(session, organisation(), event_id, target, context(), reason=reason, by=by)
             )
-            return schemas.EventView.of(row, parts().clock())
 
-    call_off.__name__, call_off.__doc__ = path, summary
-    view = bp.output(schemas.EventView)(call_off)
-    view = bp.input(schemas.CalledOff)(view)
-    return bp.post(f"/events/<event_id>/{path}")(requires(rules.action_for(target))(view))
+    transition.__name__, transition.__doc__ = path.replace("-", "_"), summary
+    view = bp.input(body)(bp.output(schemas.EventView)(transition))
+    return bp.post(f"/events/<event_id>/{path}")(requires(action)(view))
 
 
 publish = _transition(
@@ -158,8 +135,8 @@ unpublish = _transition(
 )
 go_live = _transition("go-live", EventStatus.LIVE, "Open the doors: gates admit guests from now on.")
 end = _transition("end", EventStatus.ENDED, "End an event: no more sales or admissions.")
-cancel = _call_off("cancel", EventStatus.CANCELLED, "Cancel an event for good.")
-postpone = _call_off("postpone", EventStatus.POSTPONED, "Postpone an event; sales stop until it has a new date.")
+cancel = _transition("cancel", EventStatus.CANCELLED, "Cancel an event for good.")
+postpone = _transition("postpone", EventStatus.POSTPONED, "Postpone an event; sales stop until it has a new date.")
 archive = _transition("archive", EventStatus.ARCHIVED, "Archive an event that is over.")
 
 
@@ -179,7 +156,7 @@ def reschedule(event_id: str, json_data: schemas.NewDate) -> schemas.EventView:
             move_times=json_data.move_times,
             reason=json_data.reason,
         )
-        return schemas.EventView.of(row, parts().clock())
+        return _view(row)
 
 
 @bp.post("/events/<event_id>/empty-house")
@@ -190,7 +167,7 @@ def empty_house(event_id: str, json_data: schemas.Why) -> schemas.EventView:
     """Discard all admissions so far: nobody is inside, no entry is used."""
     with parts().database.writing() as session:
         row = status.empty_venue(session, organisation(), event_id, context(), reason=json_data.reason)
-        return schemas.EventView.of(row, parts().clock())
+        return _view(row)
 
 
 @bp.get("/events/<event_id>/zones")
@@ -200,23 +177,17 @@ def zones(event_id: str) -> schemas.ZonesView:
     """List the zones of an event."""
     with parts().database.reading() as session:
         queries.event(session, organisation(), event_id)
-        return schemas.ZonesView(
-            items=[schemas.ZoneView.of(row) for row in queries.zones(session, organisation(), event_id)]
-        )
+        return schemas.ZonesView.of_all(queries.zones(session, organisation(), event_id))
 
 
 @bp.post("/events/<event_id>/zones")
 @requires(Action.EDIT_EVENTS)
 @bp.input(schemas.NewZone)
 @bp.output(schemas.ZoneView, status_code=201)
-def add_zone(event_id: str, json_data: schemas.NewZone) -> Response:
+@once
+def add_zone(session: Session, event_id: str, json_data: schemas.NewZone) -> schemas.ZoneView:
     """Add a zone to an event."""
-
-    def write(session: Any) -> dict[str, Any]:
-        row = service.add_zone(session, organisation(), event_id, json_data.model_dump(), context())
-        return schemas.ZoneView.of(row).model_dump(mode="json")
-
-    return run_once(write)
+    return schemas.ZoneView.of(service.add_zone(session, organisation(), event_id, json_data.model_dump(), context()))
 
 
 @bp.patch("/events/<event_id>/zones/<int:number>")
@@ -226,10 +197,10 @@ def add_zone(event_id: str, json_data: schemas.NewZone) -> Response:
 def change_zone(event_id: str, number: int, json_data: schemas.ChangeZone) -> schemas.ZoneView:
     """Change a zone of an event."""
     with parts().database.writing() as session:
-        row = service.change_zone(
-            session, organisation(), event_id, number, changes=json_data.changes(), context=context()
+        changes = json_data.changes()
+        return schemas.ZoneView.of(
+            service.change_zone(session, organisation(), event_id, number, changes=changes, context=context())
         )
-        return schemas.ZoneView.of(row)
 
 
 @bp.get("/events/<event_id>/gates")
@@ -252,6 +223,6 @@ def serve_zones(event_id: str, number: int, json_data: schemas.ServedZones) -> s
         return _gates(session, event_id)
 
 
-def _gates(session: Any, event_id: str) -> schemas.EventGatesView:
+def _gates(session: Session, event_id: str) -> schemas.EventGatesView:
     event = queries.event(session, organisation(), event_id)
-    return schemas.EventGatesView(items=[schemas.EventGateView.of(row) for row in queries.gate_rows(session, event)])
+    return schemas.EventGatesView.of_all(queries.gate_rows(session, event))

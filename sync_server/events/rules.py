@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from shared.clock import Millis
 from shared.errors import Conflict, InvalidRequest
@@ -71,8 +71,7 @@ def check_new_start(status: EventStatus, start_at: Millis, now: Millis) -> None:
     """Conflict for a postponed event, which is rescheduled instead; InvalidRequest for a start in the past."""
     if status is EventStatus.POSTPONED:
         raise Conflict(
-            "The event is postponed. Give it a new date with POST /api/events/{id}/reschedule.",
-            code="event_postponed",
+            "The event is postponed. Give it a new date with POST /api/events/{id}/reschedule.", code="event_postponed"
         )
     if status in {EventStatus.DRAFT, EventStatus.PUBLISHED}:
         check_future(start_at, now)
@@ -116,22 +115,14 @@ def check_description(description: str) -> None:
     """Conflict for an event without a description."""
     if not description:
         raise Conflict(
-            "The event needs a description before it is shown.",
-            code="event_incomplete",
-            missing=["description"],
+            "The event needs a description before it is shown.", code="event_incomplete", missing=["description"]
         )
 
 
-def check_changeable(status: EventStatus) -> None:
-    """Conflict for an event that is read-only."""
-    if status in CLOSED_STATUSES:
-        raise Conflict(f"This event is {status.value} and can no longer be changed.", code="event_closed")
-
-
-def check_movable(status: EventStatus) -> None:
+def check_changeable(status: EventStatus, change: str = "changed") -> None:
     """Conflict for an event that is over or called off."""
     if status in CLOSED_STATUSES:
-        raise Conflict(f"This event is {status.value} and can no longer be moved.", code="event_closed")
+        raise Conflict(f"This event is {status.value} and can no longer be {change}.", code="event_closed")
 
 
 def check_replaceable(status: EventStatus) -> None:
@@ -143,25 +134,36 @@ def check_replaceable(status: EventStatus) -> None:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class SaleTerms:
-    """What the sale status is derived from."""
-
-    status: EventStatus
-    rescheduled_at: Millis | None
-    sale_start_at: Millis | None
-    sale_end_at: Millis
-    capacity: int  # 0: no limit
-    issued: int
-
-
-def sale_status(event: SaleTerms, now: Millis) -> str:
-    """upcoming, on_sale, sold_out, cancelled or closed; never stored."""
-    if event.status is EventStatus.CANCELLED:
+def sale_status(event: Any, now: Millis) -> str:
+    """upcoming, on_sale, sold_out, cancelled or closed, of a row with the columns of an event; never stored."""
+    status = EventStatus(event.status)
+    if status is EventStatus.CANCELLED:
         return "cancelled"
-    if event.status in CLOSED_STATUSES or now > event.sale_end_at:
+    if status in CLOSED_STATUSES or now > event.sale_end_at:
         return "closed"
-    if event.capacity and event.issued >= event.capacity:
+    capacity = effective_capacity(event.capacity, event.venue_capacity, event.layout_capacity)
+    if capacity and event.tickets_issued >= capacity:
         return "sold_out"
-    on_sale = sells(event.status, event.rescheduled_at, event.sale_start_at, event.sale_end_at, now)
+    on_sale = sells(status, event.rescheduled_at, event.sale_start_at, event.sale_end_at, now)
     return "on_sale" if on_sale else "upcoming"
+
+
+@dataclass(frozen=True, slots=True)
+class AlertCandidate:
+    """An event whose status, times and tickets should be checked together."""
+
+    id: str
+    organisation_id: str
+    venue_id: str
+    name: str
+    status: EventStatus
+    starts_at: Millis  # on its new date, if it has one
+    ends_at: Millis
+    doors_at: Millis | None
+    go_live_at: Millis | None
+    end_at_auto: Millis | None
+    called_off_at: Millis | None
+    times_fit: bool
+    changed_at: Millis
+    tickets: int = 0  # for whoever checks it, to count
+    holds: int = 0

@@ -2,30 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, Field
 
 from shared.clock import Millis
 from shared.lifecycle import EventStatus
-from shared.snapshot import GateRow
 from sync_server.events.cover_images.cover_schemas import CoverView, cover_views
-from sync_server.events.models import EventRecord, ZoneRecord
-from sync_server.events.rules import SaleTerms, effective_capacity, sale_status
+from sync_server.events.models import EventRecord
+from sync_server.events.rules import sale_status
 from sync_server.events.snapshot_rows import days
 from sync_server.plumbing.api.json_limits import Settings
-from sync_server.plumbing.api.schemas import (
-    Approval,
-    PatchBody,
-    Query,
-    Reason,
-    RequestBody,
-    Slug,
-    Time,
-    iso,
-    iso_or_none,
-)
+from sync_server.plumbing.api.schemas import Approval, IsoTime, PatchBody, Query, Reason, RequestBody, Slug, Time, View
 
 Title = Annotated[str, Field(min_length=1, max_length=200)]
 Code = Annotated[str, Field(pattern="^[A-Z0-9]{2,12}$")]
@@ -133,6 +122,10 @@ class EventsQuery(Query):
     upcoming: bool = False
     archived: bool = False
 
+    def equal(self) -> dict[str, Any]:
+        """The fields that an event must equal."""
+        return self.model_dump(include={"archived", "venue_id", "slug", "recurrence_group_id"})
+
     def statuses(self) -> tuple[str, ...]:
         """The requested statuses; empty means all but the archived."""
         return tuple(self.status.split(",")) if self.status else ()
@@ -159,15 +152,15 @@ class NewDate(RequestBody):
     reason: Reason = ""
 
 
-class DayView(BaseModel):
+class DayView(View):
     """One event day."""
 
     date: str
-    start: str
-    until: str
+    start: IsoTime
+    until: IsoTime
 
 
-class EventView(BaseModel):
+class EventView(View):
     """An event."""
 
     id: str
@@ -185,15 +178,15 @@ class EventView(BaseModel):
     country: str
     address: str
     timezone: str
-    start_at: str
-    end_at: str
-    doors_at: str | None
-    sale_start_at: str | None
-    sale_end_at: str
-    go_live_at: str | None
-    end_at_auto: str | None
-    counts_from: str | None
-    rescheduled_at: str | None
+    start_at: IsoTime
+    end_at: IsoTime
+    doors_at: IsoTime | None
+    sale_start_at: IsoTime | None
+    sale_end_at: IsoTime
+    go_live_at: IsoTime | None
+    end_at_auto: IsoTime | None
+    counts_from: IsoTime | None
+    rescheduled_at: IsoTime | None
     postponement_reason: str
     replaced_by_event_id: str | None
     recurrence_group_id: str | None
@@ -216,42 +209,25 @@ class EventView(BaseModel):
     covers: list[CoverView]
     image_url: str | None
     thumbnail_url: str | None
-    created_at: str
-    updated_at: str
-    published_at: str | None
-    cancelled_at: str | None
-    archived_at: str | None
-
-    @classmethod
-    def of(cls, row: EventRecord, now: Millis, joined: Mapping[str, int] | None = None) -> EventView:
-        """The organiser's view of an event."""
-        plain = {name: getattr(row, name) for name in cls.model_fields if hasattr(row, name)}
-        plain |= {name: iso_or_none(at) for name, at in plain.items() if name in _TIMES}
-        covers = cover_views(row.cover_images, row.cover_alts)
-        extra: dict[str, Any] = (
-            {"image_url": covers[0].url, "thumbnail_url": covers[0].thumbnail_url} if covers else {**_NO_IMAGE}
-        )
-        extra |= {"joined_elsewhere": None if joined is None else joined.get(row.id, 0)}
-        return cls(**plain, **extra, covers=covers, sale_status=sale_status(_sale_terms(row), now), days=_days(row))
+    created_at: IsoTime
+    updated_at: IsoTime
+    published_at: IsoTime | None
+    cancelled_at: IsoTime | None
+    archived_at: IsoTime | None
 
 
-_NO_IMAGE = {"image_url": None, "thumbnail_url": None}
-_TIMES = frozenset(name for name in EventView.model_fields if name.endswith("_at")) | {"end_at_auto", "counts_from"}
-
-
-def _sale_terms(row: EventRecord) -> SaleTerms:
-    return SaleTerms(
-        EventStatus(row.status),
-        row.rescheduled_at,
-        row.sale_start_at,
-        row.sale_end_at,
-        effective_capacity(row.capacity, row.venue_capacity, row.layout_capacity),
-        row.tickets_issued,
+def event_view(row: EventRecord, now: Millis, joined: Mapping[str, int] | None = None) -> EventView:
+    """An event as organisers see it."""
+    covers = cover_views(row.cover_images, row.cover_alts)
+    return EventView.of(
+        row,
+        sale_status=sale_status(row, now),
+        days=days(row),
+        joined_elsewhere=None if joined is None else joined.get(row.id, 0),
+        covers=covers,
+        image_url=covers[0].url if covers else None,
+        thumbnail_url=covers[0].thumbnail_url if covers else None,
     )
-
-
-def _days(row: EventRecord) -> list[DayView]:
-    return [DayView(date=day.date, start=iso(day.start), until=iso(day.until)) for day in days(row)]
 
 
 class EventsView(BaseModel):
@@ -259,13 +235,6 @@ class EventsView(BaseModel):
 
     items: list[EventView]
     next: str | None
-
-    @classmethod
-    def of(
-        cls, rows: Sequence[EventRecord], next_page: str | None, now: Millis, joined: Mapping[str, int]
-    ) -> EventsView:
-        """A page of organiser's views."""
-        return cls(items=[EventView.of(row, now, joined) for row in rows], next=next_page)
 
 
 class NewZone(RequestBody):
@@ -288,7 +257,7 @@ class ChangeZone(PatchBody):
     membership_tier: Annotated[str, Field(min_length=1, max_length=40)] | None = None
 
 
-class ZoneView(BaseModel):
+class ZoneView(View):
     """A zone."""
 
     number: int
@@ -297,15 +266,8 @@ class ZoneView(BaseModel):
     capacity: int | None
     membership_tier: str | None
 
-    @classmethod
-    def of(cls, row: ZoneRecord) -> ZoneView:
-        """The organiser's view of a zone."""
-        return cls(
-            number=row.number, name=row.name, kind=row.kind, capacity=row.capacity, membership_tier=row.membership_tier
-        )
 
-
-class ZonesView(BaseModel):
+class ZonesView(View):
     """The zones of an event."""
 
     items: list[ZoneView]
@@ -317,7 +279,7 @@ class ServedZones(RequestBody):
     zones: Annotated[list[Annotated[int, Field(ge=1, le=65535)]], Field(max_length=1000)]
 
 
-class EventGateView(BaseModel):
+class EventGateView(View):
     """An entrance at this event."""
 
     number: int
@@ -328,21 +290,8 @@ class EventGateView(BaseModel):
     capacity: int | None
     step_free: bool
 
-    @classmethod
-    def of(cls, row: GateRow) -> EventGateView:
-        """The view of a snapshot row."""
-        return cls(
-            number=row.number,
-            code=row.code,
-            name=row.name,
-            open=row.open,
-            zones=list(row.zones),
-            capacity=row.capacity,
-            step_free=row.step_free,
-        )
 
-
-class EventGatesView(BaseModel):
+class EventGatesView(View):
     """The entrances of an event."""
 
     items: list[EventGateView]

@@ -27,6 +27,7 @@ from sync_server.outbox.service import Fact, Subject
 from sync_server.plumbing.principals import ActionContext
 from sync_server.plumbing.signals import send
 from sync_server.plumbing.slugs import code_of, slug_of
+from sync_server.plumbing.sql import writes
 from sync_server.revisions import service as revisions
 from sync_server.venues import queries as venues
 from sync_server.venues.queries import Venue
@@ -137,9 +138,7 @@ def change_event(
     values = to_columns(session, organisation_id, changes)
     shift_sales, old_times = values.pop("move_times", True), times_of(row)
     distance = _shift_times(row, values, context.now, _EVENT_TIMES + _SALE_TIMES if shift_sales else _EVENT_TIMES)
-    before = {name: getattr(row, name) for name in values}
-    for name, value in values.items():
-        setattr(row, name, value)
+    before = writes.change(row, values)
     rules.check_times(times_of(row))
     if "description" in values and row.status in queries.VISIBLE_STATUSES:
         rules.check_description(row.description)
@@ -218,9 +217,7 @@ def change_zone(
     event = queries.event(session, organisation_id, event_id, lock=True)
     rules.check_changeable(EventStatus(event.status))
     row = queries.zone(session, organisation_id, event_id, number)
-    before = {name: getattr(row, name) for name in changes}
-    for name, value in changes.items():
-        setattr(row, name, value)
+    before = writes.change(row, changes)
     _flush_zone(session)
     put_rows(session, event, [zone_row(row)])
     record_change(session, event, "event_zone_changed", context, before=before, after={"zone": number, **changes})
@@ -318,27 +315,17 @@ def record_change(
     after: dict[str, Any] | None = None,
     reason: str = "",
 ) -> None:
-    """Write an audit line, a fact and a log line about an event, and let its listings be refreshed."""
-    record_without_announcing(session, event, name, context, before=before, after=after, reason=reason)
-    send(session, EventChanged(event.organisation_id, event.id, event.number, context))
+    """Write an audit line, a fact and a log line about an event, and let its listings be refreshed.
 
-
-def record_without_announcing(
-    session: Session,
-    event: EventRecord,
-    name: str,
-    context: ActionContext,
-    *,
-    before: dict[str, Any] | None = None,
-    after: dict[str, Any] | None = None,
-    reason: str = "",
-) -> None:
-    """Like `record_change`, without refreshing listings: for an event that no longer exists."""
+    An event that has been deleted has no listings.
+    """
     subjects = {"event": event.id, "event_number": event.number, "venue": event.venue_id}
     payload = {"before": before, "after": after, "reason": reason}
     fact = Fact(name, event.organisation_id, context.now, subjects, payload)
     outbox.record_change(session, context, Subject("event", event.id, before, after, reason), fact)
     telemetry.log_change(session, event, name, context, before=before, after=after, reason=reason)
+    if event in session:
+        send(session, EventChanged(event.organisation_id, event.id, event.number, context))
 
 
 def times_of(row: EventRecord) -> rules.Times:
@@ -382,7 +369,4 @@ def flush_or_conflict(session: Session) -> None:
 
 
 def _flush_zone(session: Session) -> None:
-    try:
-        session.flush()
-    except IntegrityError:
-        raise Conflict("The event already has a zone with that name.", code="name_taken") from None
+    writes.flush_or_conflict(session, "The event already has a zone with that name.", "name_taken")

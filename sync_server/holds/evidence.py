@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from sqlalchemy import select, update
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
@@ -20,7 +19,7 @@ from sync_server.holds.hold_request import HoldRequest
 from sync_server.holds.models import WHOLE_EVENT, EventSeatRow, HoldCounterRow, HoldRow, SaleLockRow, SeatState
 from sync_server.holds.rules import Evidence, TakenSeat
 from sync_server.holds.sale_state import SaleState, load_sale_state
-from sync_server.plumbing.database import database_of
+from sync_server.plumbing.sql import writes
 from sync_server.seating.plans.layout_seats import Seat
 
 
@@ -131,9 +130,8 @@ def _is_current(session: Session, sale_state: SaleState) -> bool:
 
 def create_counter(session: Session, bearer_id: str, organisation_id: str, now: Millis) -> None:
     """Create the bearer's hold counter, where there is none."""
-    dialect = sqlite if database_of(session).embedded else postgresql
     row = {"bearer_id": bearer_id, "organisation_id": organisation_id, "version": 1, "updated_at": now}
-    session.execute(dialect.insert(HoldCounterRow).values(row).on_conflict_do_nothing())
+    session.execute(writes.insert(session, HoldCounterRow).values(row).on_conflict_do_nothing())
 
 
 def _count(session: Session, request: HoldRequest) -> None:

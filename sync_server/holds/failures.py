@@ -36,16 +36,8 @@ class FailureLog:
     def note(self, request: HoldRequest, event_id: str, seat_id: str, refusal: GatehouseError) -> None:
         """Queue an audit line: who was refused which seat, and why."""
         after = {"event_id": _printable(event_id), "code": refusal.error_code, "source": request.source}
-        line = AuditLine(
-            request.context.actor,
-            "seat_reserve_failed",
-            "seat",
-            _printable(seat_id),
-            request.organisation_id,
-            request.now,
-            None,
-            after,
-        )
+        seat, where = _printable(seat_id), request.organisation_id
+        line = AuditLine(request.context, "seat_reserve_failed", "seat", seat, where, after=after)
         with self._lock:
             self._dropped += len(self._queue) == QUEUE_LIMIT
             self._queue.append(line)
@@ -78,7 +70,7 @@ class FailureLog:
 
     def _rows(self, line: AuditLine) -> AuditRows:
         entropy = self._database.entropy
-        return audit_rows(line, uuid7(line.at, entropy), entropy)
+        return audit_rows(line, uuid7(line.context.now, entropy), entropy)
 
     def _next_batch(self) -> list[AuditLine]:
         with self._lock:

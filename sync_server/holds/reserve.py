@@ -243,7 +243,7 @@ def _write_values(
         "held_until": until,
         "source": request.source,
     }
-    line = AuditLine(context.actor, "seat_reserved", "hold", hold_id, where, now, None, after)
+    line = AuditLine(context, "seat_reserved", "hold", hold_id, where, after=after)
     audit.require_reason(line)
     written = audit.audit_rows(line, uuid7(now, context.entropy), context.entropy)
     subjects = {"hold": hold_id, "event": sale_state.id, "event_number": sale_state.number}

@@ -58,8 +58,7 @@ def render_image(content: bytes) -> RenderedImage:
         raise _too_many_pixels() from None
     except (OSError, SyntaxError, ValueError, EOFError, struct.error, IndexError, OverflowError, KeyError):
         raise InvalidRequest(
-            "The picture is damaged. Save it again as JPEG, PNG or WebP, and upload that.",
-            code="picture_damaged",
+            "The picture is damaged. Save it again as JPEG, PNG or WebP, and upload that.", code="picture_damaged"
         ) from None
 
 

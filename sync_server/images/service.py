@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
+from dataclasses import asdict
 
 from sqlalchemy import ColumnElement, delete, insert, select
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
 from sync_server.images.models import ImageRecord, ImageVariantRecord
 from sync_server.images.rendering import RenderedImage
+from sync_server.plumbing.sql import writes
 
 
 def image_id_of(organisation_id: str, content: bytes) -> str:
@@ -24,28 +25,16 @@ def store_image(session: Session, organisation_id: str, image: RenderedImage, no
     id = image_id_of(organisation_id, image.original)
     size = {"width": image.width, "height": image.height}
     row = {"id": id, "organisation_id": organisation_id, **size, "created_at": now}
-    dialect = sqlite if session.get_bind().dialect.name == "sqlite" else postgresql
     # Written even if it exists: that locks the row against a concurrent deletion.
     session.execute(
-        dialect.insert(ImageRecord)
+        writes.insert(session, ImageRecord)
         .values(row)
         .on_conflict_do_update(index_elements=["organisation_id", "id"], set_=size)
     )
     stored = select(ImageVariantRecord.name).where(*_variants(organisation_id, id)).limit(1)
     if session.execute(stored).first() is None:
-        variants = [
-            {
-                "organisation_id": organisation_id,
-                "image_id": id,
-                "name": each.name,
-                "content_type": each.content_type,
-                "width": each.width,
-                "height": each.height,
-                "content": each.content,
-            }
-            for each in image.variants
-        ]
-        session.execute(insert(ImageVariantRecord), variants)
+        ids = {"organisation_id": organisation_id, "image_id": id}
+        session.execute(insert(ImageVariantRecord), [ids | asdict(each) for each in image.variants])
     return id
 
 

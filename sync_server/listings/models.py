@@ -10,7 +10,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from shared.clock import Millis
 from sync_server.listings import search_index
-from sync_server.plumbing.sql.tables import Base, Uuid, references
+from sync_server.plumbing.sql.tables import Base, Uuid, after_create, references
 
 #: On SQLite the number must be the rowid, because the search index refers to rows by it.
 _NUMBER = BigInteger().with_variant(Integer(), "sqlite")
@@ -52,7 +52,7 @@ class Listing(Base):
     )
 
 
-search_index.attach(cast(Table, Listing.__table__))
+after_create(cast(Table, Listing.__table__), sqlite=search_index.SQLITE, postgresql=search_index.POSTGRESQL)
 
 
 class Generation(Base):

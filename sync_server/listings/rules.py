@@ -34,11 +34,6 @@ class ListingTimes:
     end_at_auto: Millis | None = None
 
 
-def is_visible(status: EventStatus) -> bool:
-    """Whether visitors may see an event with this status."""
-    return ALLOWS[status].show
-
-
 def starts_at(event: ListingTimes) -> Millis:
     """The start by which an event is listed: its new date, if it has one."""
     return event.start_at if event.rescheduled_at is None else event.rescheduled_at
@@ -49,7 +44,7 @@ def listed_until(event: ListingTimes) -> Millis:
 
     A live event stays, whatever its times say, until it is ended by hand or as planned.
     """
-    if not is_visible(event.status):
+    if not ALLOWS[event.status].show:
         return NEVER
     if event.status is EventStatus.LIVE:
         return FOREVER if event.end_at_auto is None else event.end_at_auto

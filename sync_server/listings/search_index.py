@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from sqlalchemy import DDL, Table, event
-
 #: Triggers keep the index in step inside the transaction that writes a listing. Words are already separated by
 #: spaces; the ascii tokenizer treats everything beyond ASCII as letters, so it finds the same words.
 SQLITE: Final = (
@@ -20,18 +18,6 @@ SQLITE: Final = (
     "INSERT INTO listing_words (rowid, words) VALUES (new.number, new.words); END",
 )
 POSTGRESQL: Final = ("CREATE INDEX ix_listings_words ON listings USING gin (words)",)
-
-
-def attach(table: Table) -> None:
-    """Create the index together with the table."""
-    for dialect, statements in (("sqlite", SQLITE), ("postgresql", POSTGRESQL)):
-        for statement in statements:
-            event.listen(table, "after_create", _ddl(statement, dialect))
-
-
-def _ddl(statement: str, dialect: str) -> DDL:
-    ddl: DDL = DDL(statement)  # type: ignore[no-untyped-call]  # SQLAlchemy leaves it untyped
-    return ddl.execute_if(dialect=dialect)
 
 
 def is_search_object(name: str | None) -> bool:

@@ -8,8 +8,9 @@ from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
+from shared.lifecycle import EventStatus
 from sync_server.events import public_queries as events
-from sync_server.events.public_queries import ListingFields
+from sync_server.events.public_queries import Event
 from sync_server.listings import rules
 from sync_server.listings.models import Listing
 from sync_server.listings.search_words import split_words
@@ -24,25 +25,25 @@ BATCH_SIZE: Final = 500
 
 def refresh_listing(session: Session, organisation_id: str, event_id: str, now: Millis) -> bool:
     """Update the listing of an event; whether that may change the feed."""
-    fields = events.listing_fields(session, event_id, organisation_id)
-    if fields is None:
+    event = events.listing_fields(session, event_id, organisation_id)
+    if event is None:
         return False
-    until = rules.listed_until(_times(fields))
-    row = session.get(Listing, fields.number)
+    until = rules.listed_until(_times(event))
+    row = session.get(Listing, event.number)
     if row is None:
-        return until > now and _list(session, fields, until)
+        return until > now and _list(session, event, until)
     was_listed = row.listed_until > now
     row.listed_until = until if until > now else min(row.listed_until, now)
-    _move(row, rules.starts_at(_times(fields)), now)
-    _describe(row, fields)
+    _move(row, rules.starts_at(_times(event)), now)
+    _describe(row, event)
     return was_listed or row.listed_until > now
 
 
-def _list(session: Session, fields: ListingFields, until: Millis) -> bool:
-    keys = {"number": fields.number, "event_id": fields.event_id, "organisation_id": fields.organisation_id}
-    words = " ".join(split_words(fields.search_text))
-    start = rules.starts_at(_times(fields))
-    session.add(Listing(**keys, **_columns(fields), words=words, starts_at=start, listed_until=until))
+def _list(session: Session, event: Event, until: Millis) -> bool:
+    keys = {"number": event.number, "event_id": event.id, "organisation_id": event.organisation_id}
+    words = " ".join(split_words(event.search_text))
+    start = rules.starts_at(_times(event))
+    session.add(Listing(**keys, **_columns(event), words=words, starts_at=start, listed_until=until))
     return True
 
 
@@ -53,21 +54,22 @@ def _move(row: Listing, start: Millis, now: Millis) -> None:
         row.moved_at, row.starts_at = now, start
 
 
-def _describe(row: Listing, fields: ListingFields) -> None:
-    for name, value in _columns(fields).items():
+def _describe(row: Listing, event: Event) -> None:
+    for name, value in _columns(event).items():
         setattr(row, name, value)
-    words = split_words(fields.search_text)
+    words = split_words(event.search_text)
     # PostgreSQL returns them sorted and quoted; only a real difference is worth a write to the search index.
     if {*words} != {word.strip("'") for word in str(row.words).split()}:
         row.words = " ".join(words)
 
 
-def _columns(fields: ListingFields) -> dict[str, str]:
-    return {"city": fields.city, "city_norm": fields.city_norm, "category_norm": fold(fields.category)}
+def _columns(event: Event) -> dict[str, str]:
+    return {"city": event.city, "city_norm": event.city_norm, "category_norm": fold(event.category)}
 
 
-def _times(fields: ListingFields) -> rules.ListingTimes:
-    return rules.ListingTimes(fields.status, fields.start_at, fields.end_at, fields.rescheduled_at, fields.end_at_auto)
+def _times(event: Event) -> rules.ListingTimes:
+    status = EventStatus(event.status)
+    return rules.ListingTimes(status, event.start_at, event.end_at, event.rescheduled_at, event.end_at_auto)
 
 
 def delete_expired(session: Session, context: ActionContext) -> object:

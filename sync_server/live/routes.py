@@ -102,7 +102,7 @@ def live_for_anybody(event_id: str) -> Response:
     here = parts()
     with here.database.reading() as session:
         event = public_queries.listing_fields(session, event_id)
-    if event is None or event.status.value not in events.VISIBLE_STATUSES:
+    if event is None or event.status not in events.VISIBLE_STATUSES:
         raise NotFound("There is no such event.", code="event_not_found")
     return hand_over(
         Stream(

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Annotated
 
 from pydantic import BaseModel, Field
 
-from sync_server.live.event_counters import EventCounters
-from sync_server.plumbing.api.schemas import Query, iso_or_none
+from sync_server.plumbing.api.schemas import IsoTime, Query, View
 
 
-class GateCountersOut(BaseModel):
+class GateCountersOut(View):
     """The counters of one gate."""
 
     number: int
@@ -24,7 +22,7 @@ class GateCountersOut(BaseModel):
     inside: int
 
 
-class EventCountersOut(BaseModel):
+class EventCountersOut(View):
     """The counters of one event; `silent` devices have not reported for a minute, so their scans are missing."""
 
     version: str
@@ -36,14 +34,9 @@ class EventCountersOut(BaseModel):
     conflicts: int
     devices: int
     silent: int
-    silent_since: str | None
+    silent_since: IsoTime | None
     gates: list[GateCountersOut]
     refusals: dict[str, int]
-
-    @classmethod
-    def of(cls, counters: EventCounters) -> EventCountersOut:
-        """The response for these counters."""
-        return cls.model_validate(asdict(counters) | {"silent_since": iso_or_none(counters.silent_since)})
 
 
 class SummariesQuery(Query):

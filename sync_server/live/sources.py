@@ -218,9 +218,9 @@ def visible_status(parts: Parts, event_id: str, old: str = "") -> Frame:
     """The status of an event that everybody may see; NotFound if they may not."""
     with parts.database.reading() as session:
         event = public_queries.listing_fields(session, event_id)
-    if event is None or event.status.value not in VISIBLE_STATUSES:
+    if event is None or event.status not in VISIBLE_STATUSES:
         raise NotFound("There is no such event.", code="event_not_found")
-    payload = {"event_id": event_id, "old_status": old or None, "new_status": event.status.value}
+    payload = {"event_id": event_id, "old_status": old or None, "new_status": event.status}
     return Frame("status", payload | {"rescheduled_at": event.rescheduled_at})
 
 

@@ -20,6 +20,7 @@ from sync_server.plumbing.principals import ActionContext
 
 ALERTS: Final = "alerts"
 INTERVAL_MS: Final[Millis] = 60_000
+_LOGGED: Final = ("count", "since", "event_id", "venue_id", "organisation_id")
 
 
 class AlertCheck:
@@ -62,16 +63,8 @@ def log_alert_changes(session: Session, alerts: Iterable[Alert]) -> None:
 
 
 def _row(alert: Alert) -> ActiveAlertRow:
-    return ActiveAlertRow(
-        kind=alert.kind.value,
-        event_id=alert.event_id,
-        organisation_id=alert.organisation_id,
-        venue_id=alert.venue_id,
-        since=alert.since,
-        count=alert.count,
-    )
+    return ActiveAlertRow(kind=alert.kind.value, **{name: getattr(alert, name) for name in _LOGGED})
 
 
 def _log_fields(row: ActiveAlertRow) -> Mapping[str, Any]:
-    ids = {"event_id": row.event_id, "venue_id": row.venue_id, "organisation_id": row.organisation_id}
-    return {"alert": row.kind, "count": row.count, "since": row.since, **ids}
+    return {"alert": row.kind, **{name: getattr(row, name) for name in _LOGGED}}

@@ -42,12 +42,7 @@ class FactLog:
             ["fact"],
             registry=registry,
         )
-        self._held = Counter(
-            "gatehouse_holds",
-            "Seats and places held, by outcome",
-            ["became"],
-            registry=registry,
-        )
+        self._held = Counter("gatehouse_holds", "Seats and places held, by outcome", ["became"], registry=registry)
 
     def receive(self, session: Session, facts: Sequence[Message]) -> Sequence[Notification]:
         """Count the facts, and log those of interest."""

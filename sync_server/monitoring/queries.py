@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
@@ -11,11 +12,12 @@ from shared.clock import Millis
 from shared.lifecycle import EventStatus
 from sync_server.audit import queries as audit
 from sync_server.events.active_events import active_event_labels
-from sync_server.events.alert_candidates import AlertCandidate, find_alert_candidates
+from sync_server.events.alert_candidates import find_alert_candidates
+from sync_server.events.rules import AlertCandidate
 from sync_server.holds.queries import count_held
 from sync_server.monitoring import rules
 from sync_server.monitoring.models import CheckRow, FigureRow, FindingRow
-from sync_server.monitoring.rules import PLATFORM_KINDS, Alert, AlertKind, EventState
+from sync_server.monitoring.rules import PLATFORM_KINDS, Alert, AlertKind
 from sync_server.outbox import queries as outbox
 from sync_server.outbox.rules import State
 from sync_server.plumbing.api.pagination import Page, decode_cursor, paginate
@@ -91,31 +93,10 @@ def _of_suspects(session: Session, found: Sequence[AlertCandidate], now: Millis)
     called_off = [EventKey(one.organisation_id, one.id) for one in found if one.status in CALLED_OFF]
     tickets, holds = active_ticket_counts(session, called_off), count_held(session, called_off, now)
     for one in found:
-        counts = tickets.get(one.id, 0), holds.get(one.id, 0)
-        yield from rules.event_alerts(_state(session, one, *counts), now)
-
-
-def _state(session: Session, one: AlertCandidate, tickets: int, holds: int) -> EventState:
-    called_off_at = one.cancelled_at
-    if one.status is EventStatus.POSTPONED and (tickets or holds):
-        called_off_at = _postponed_at(session, one)
-    return EventState(
-        one.id,
-        one.organisation_id,
-        one.venue_id,
-        one.name,
-        one.status,
-        one.starts_at,
-        one.ends_at,
-        one.doors_at,
-        one.go_live_at,
-        one.end_at_auto,
-        called_off_at,
-        one.times_fit,
-        one.changed_at,
-        tickets,
-        holds,
-    )
+        counted = replace(one, tickets=tickets.get(one.id, 0), holds=holds.get(one.id, 0))
+        if one.status is EventStatus.POSTPONED and (counted.tickets or counted.holds):
+            counted = replace(counted, called_off_at=_postponed_at(session, one))
+        yield from rules.event_alerts(counted, now)
 
 
 def _postponed_at(session: Session, one: AlertCandidate) -> Millis | None:

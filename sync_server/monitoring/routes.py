@@ -6,6 +6,7 @@ from apiflask import APIBlueprint
 
 from sync_server.monitoring import queries, schemas
 from sync_server.plumbing.api.pagination import PageQuery
+from sync_server.plumbing.api.schemas import iso
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.principals import Action
 from sync_server.plumbing.web import current_principal, organisation, requires
@@ -27,4 +28,6 @@ def alerts(query_data: PageQuery) -> schemas.AlertsView:
         found = queries.organisation_alerts(session, organisation(), now)
         if current_principal().platform_role:
             found = [*queries.platform_alerts(session, now), *found]
-    return schemas.AlertsView.of(queries.alert_page(found, query_data.limit, query_data.after), now)
+    page = queries.alert_page(found, query_data.limit, query_data.after)
+    items = [schemas.alert_view(alert) for alert in page.items]
+    return schemas.AlertsView(checked_at=iso(now), items=items, next=page.next)

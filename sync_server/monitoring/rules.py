@@ -9,6 +9,7 @@ from typing import Final
 
 from shared.clock import Millis
 from shared.lifecycle import EventStatus
+from sync_server.events.rules import AlertCandidate
 
 MAX_FACTS_WAITING: Final = 100
 """With more facts waiting for delivery, the worker is behind or down."""
@@ -83,27 +84,6 @@ ALERT_TEXTS: Final[Mapping[AlertKind, tuple[str, str]]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class EventState:
-    """What the alerts of an event depend on."""
-
-    id: str
-    organisation_id: str
-    venue_id: str
-    name: str
-    status: EventStatus
-    starts_at: Millis  # on its new date, if it has one
-    ends_at: Millis
-    doors_at: Millis | None
-    go_live_at: Millis | None
-    end_at_auto: Millis | None
-    called_off_at: Millis | None
-    times_fit: bool
-    changed_at: Millis
-    tickets: int = 0
-    holds: int = 0
-
-
-@dataclass(frozen=True, slots=True)
 class Alert:
     """Something that needs attention."""
 
@@ -116,13 +96,13 @@ class Alert:
     event_name: str = ""
 
 
-def event_alerts(event: EventState, now: Millis) -> Iterator[Alert]:
+def event_alerts(event: AlertCandidate, now: Millis) -> Iterator[Alert]:
     """The alerts of one event."""
     for kind, since, count in (*_called_off_alerts(event), *_time_alerts(event, now)):
         yield Alert(kind, since, count, event.organisation_id, event.venue_id, event.id, event.name)
 
 
-def _called_off_alerts(event: EventState) -> Iterator[tuple[AlertKind, Millis, int]]:
+def _called_off_alerts(event: AlertCandidate) -> Iterator[tuple[AlertKind, Millis, int]]:
     if event.status in {EventStatus.CANCELLED, EventStatus.POSTPONED}:
         since = event.changed_at if event.called_off_at is None else event.called_off_at
         if event.tickets:
@@ -131,7 +111,7 @@ def _called_off_alerts(event: EventState) -> Iterator[tuple[AlertKind, Millis, i
             yield AlertKind.HOLDS_CALLED_OFF, since, event.holds
 
 
-def _time_alerts(event: EventState, now: Millis) -> Iterator[tuple[AlertKind, Millis, int]]:
+def _time_alerts(event: AlertCandidate, now: Millis) -> Iterator[tuple[AlertKind, Millis, int]]:
     if not event.times_fit:
         yield AlertKind.TIMES_IN_WRONG_ORDER, event.changed_at, 1
     if event.status is EventStatus.LIVE:

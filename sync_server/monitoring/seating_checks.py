@@ -51,10 +51,7 @@ class SeatingCheck:
             self._running = False
             return None
         organisation_id, event_id = self._remaining.pop()
-        with (
-            suppress(NotFound),
-            self._seatings.current(organisation_id, event_id, context.now) as seating,
-        ):
+        with suppress(NotFound), self._seatings.current(organisation_id, event_id, context.now) as seating:
             figures = [*_seating_figures(seating), *_hold_figures(outcomes(session, organisation_id, event_id))]
             alerts = [figure for figure in figures if figure.state == "alert"]
             _record(session, organisation_id, event_id, alerts, context.now)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import asdict
 from typing import Final
 
 from sqlalchemy import delete, select, update
@@ -69,15 +70,7 @@ def record_findings(session: Session, findings: Sequence[Finding], now: Millis) 
             LOG.error(
                 "row_points_abroad", place=finding.place, row=finding.row, organisation_id=finding.organisation_id
             )
-            session.add(
-                FindingRow(
-                    place=finding.place,
-                    row=finding.row,
-                    organisation_id=finding.organisation_id,
-                    points_to=finding.points_to,
-                    found_at=now,
-                )
-            )
+            session.add(FindingRow(**asdict(finding), found_at=now))
     session.flush()
 
 

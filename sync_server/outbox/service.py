@@ -69,17 +69,8 @@ def record_change(session: Session, context: ActionContext, subject: Subject, fa
 
     Raises Forbidden, and so stops the change, where platform staff act on an organisation without a reason.
     """
-    line = AuditLine(
-        context.actor,
-        audit_action(fact.name),
-        subject.kind,
-        subject.id,
-        fact.organisation_id,
-        fact.at,
-        subject.before,
-        subject.after,
-        subject.reason,
-    )
+    changed = subject.before, subject.after, subject.reason
+    line = AuditLine(context, audit_action(fact.name), subject.kind, subject.id, fact.organisation_id, *changed)
     audit.record(session, line)
     record(session, fact)
 
@@ -122,7 +113,7 @@ def replay(session: Session, facts: Iterable[StoredFact], context: ActionContext
     """
     replayed = [fact.row for fact in facts if _replay(session, fact, context.now)]
     for row in replayed:
-        line = AuditLine(context.actor, "fact_replayed", "fact", row.message_id, row.organisation_id, context.now)
+        line = AuditLine(context, "fact_replayed", "fact", row.message_id, row.organisation_id)
         audit.record(session, line)
     after_commit(session, database_of(session).wake_workers)
     return len(replayed)

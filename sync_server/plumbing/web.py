@@ -243,7 +243,7 @@ def install(app: APIFlask) -> None:
     app.url_map.converters["int"] = SmallNumber
     app.before_request(_begin)
     app.after_request(_end)
-    app.register_error_handler(GatehouseError, _from_gatehouse)
+    app.register_error_handler(GatehouseError, error_response)
     app.register_error_handler(HTTPError, _from_apiflask)
     app.register_error_handler(HTTPException, _from_werkzeug)
     app.register_error_handler(DataError, _unstorable)
@@ -282,10 +282,6 @@ def _add_headers(response: Response, its_id: str, *, forever_https: bool) -> Non
     for lower, name, value in _HEADERS_HTTPS if forever_https else _HEADERS_HTTP:
         if lower not in present:
             headers.add(name, value)
-
-
-def _from_gatehouse(error: GatehouseError) -> Response:
-    return error_response(error)
 
 
 def _from_apiflask(error: HTTPError) -> Response:
@@ -327,7 +323,7 @@ def _from_werkzeug(error: HTTPException) -> Response:
 
 def _plain(status: int, description: str) -> Response:
     code, message = _MESSAGES.get(status, ("http_" + str(status), description))
-    response = jsonify({"error": {"code": code, "message": message, "request_id": request_id()}})
+    response = error_response(GatehouseError(message, code=code))
     response.status_code = status
     return response
 

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from sync_server.plumbing.api.pagination import encode_cursor
 from sync_server.reseating import queries
 from sync_server.reseating.models import ReseatingRecord, ReseatingStepRecord
-from sync_server.reseating.schemas import GuestMove, GuestWithoutSeat, MovesPage
+from sync_server.reseating.schemas import GuestMove, GuestWithoutSeat, WholeMigrationView, carried_over, of_report
 from sync_server.seating.plans.seat_plans import layout_seats
 from sync_server.tickets import queries as tickets
 from sync_server.tickets.queries import public_id
@@ -18,8 +18,8 @@ from sync_server.tickets.queries import public_id
 _BATCH_SIZE: Final = 500
 
 
-def page(session: Session, row: ReseatingRecord, *, after: int, limit: int) -> MovesPage:
-    """The next moves after a step, and everybody without a seat."""
+def page(session: Session, row: ReseatingRecord, *, after: int, limit: int) -> WholeMigrationView:
+    """A report with the next moves after a step, and everybody without a seat."""
     steps, last = queries.moves(session, row, limit=limit, after=after)
     lost = queries.without_seats(session, row)
     numbers = _numbers(session, row.organisation_id, [*steps, *lost])
@@ -45,7 +45,9 @@ def page(session: Session, row: ReseatingRecord, *, after: int, limit: int) -> M
         )
         for step in lost
     ]
-    return MovesPage(moves, None if last is None else encode_cursor([last]), unplaced)
+    following = None if last is None else encode_cursor([last])
+    shared = of_report(row) | carried_over(row) | {"zones": row.report["zones"]}
+    return WholeMigrationView.of(row, **shared, moves=moves, next=following, unplaced=unplaced)
 
 
 def _numbers(session: Session, organisation_id: str, steps: Sequence[ReseatingStepRecord]) -> dict[int, str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 from apiflask import APIBlueprint
 from flask import Response
@@ -45,7 +44,7 @@ def _report(event_id: str, move: MoveRequest) -> Response:
     with parts().database.reading() as session:
         proposal = service.prepare(session, organisation(), event_id, move, context())
     return idempotency.run_once(
-        lambda session: _whole(session, service.keep(session, proposal, move, context()), 0, FIRST_PAGE)
+        lambda session: page(session, service.keep(session, proposal, move, context()), after=0, limit=FIRST_PAGE)
     )
 
 
@@ -55,16 +54,16 @@ def _carry_out(event_id: str, move: MoveRequest) -> Response:
         row = service.close(session, organisation(), event_id, move, context())
     if row.state == "closed":
         _begin(event_id, move, row.id)
+
+    def stored(session: Session) -> ReseatingRecord:
+        return queries.reseating(session, organisation(), event_id, row.id)
+
     more = True
     while more:
         parts().stop.wait(PAUSE_S)  # let other writers in; SQLite's lock is not fair
         with parts().database.writing() as session:
-            more = batches.move_next_batch(
-                session, queries.reseating(session, organisation(), event_id, row.id), _now()
-            )
-    return idempotency.run_once(
-        lambda session: _whole(session, queries.reseating(session, organisation(), event_id, row.id), 0, FIRST_PAGE)
-    )
+            more = batches.move_next_batch(session, stored(session), _now())
+    return idempotency.run_once(lambda session: page(session, stored(session), after=0, limit=FIRST_PAGE))
 
 
 def _begin(event_id: str, move: MoveRequest, migration_id: str) -> None:
@@ -90,7 +89,7 @@ def listing(event_id: str, query_data: PageQuery) -> schemas.MigrationsView:
     """List all reports of an event."""
     with parts().database.reading() as session:
         page = queries.reseatings(session, organisation(), event_id, limit=query_data.limit, after=query_data.after)
-    items = [schemas.MigrationView(**schemas.MigrationView.columns_of(row)) for row in page.items]
+    items = [schemas.MigrationView.of(row, **schemas.of_report(row)) for row in page.items]
     return schemas.MigrationsView(items=items, next=page.next)
 
 
@@ -103,11 +102,4 @@ def show(event_id: str, migration_id: str, query_data: PageQuery) -> schemas.Who
     start = decode_cursor(query_data.after, int)
     with parts().database.reading() as session:
         row = queries.reseating(session, organisation(), event_id, migration_id)
-        return schemas.WholeMigrationView.of(
-            row, page(session, row, after=start[0] if start else 0, limit=query_data.limit)
-        )
-
-
-def _whole(session: Session, row: ReseatingRecord, after: int, limit: int) -> dict[str, Any]:
-    view = schemas.WholeMigrationView.of(row, page(session, row, after=after, limit=limit))
-    return view.model_dump(mode="json")
+        return page(session, row, after=start[0] if start else 0, limit=query_data.limit)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, Field
 
-from sync_server.plumbing.api.schemas import Reason, iso, iso_or_none
+from sync_server.plumbing.api.schemas import IsoTime, Reason, View
 from sync_server.reseating.models import ReseatingRecord
 from sync_server.reseating.service import MoveRequest
 from sync_server.seating.event_schemas import ChooseLayout
@@ -92,7 +90,7 @@ class LeftBehind(BaseModel):
     why: str
 
 
-class MigrationView(BaseModel):
+class MigrationView(View):
     """A report and the state of its move."""
 
     id: str
@@ -105,27 +103,8 @@ class MigrationView(BaseModel):
     state: Literal["planned", "closed", "moving", "done"]
     reason: str
     counts: Counts
-    made_at: str
-    done_at: str | None
-
-    @classmethod
-    def columns_of(cls, row: ReseatingRecord) -> dict[str, Any]:
-        """The fields that all views of a report share."""
-        report = row.report
-        return {
-            "id": row.id,
-            "event_id": row.event_id,
-            "from_layout_id": row.from_layout_id,
-            "from_version": report["from_version"],
-            "to_layout_id": row.to_layout_id,
-            "to_version": report["to_version"],
-            "fingerprint": row.fingerprint,
-            "state": row.state,
-            "reason": row.reason,
-            "counts": report["counts"],
-            "made_at": iso(row.made_at),
-            "done_at": iso_or_none(row.done_at),
-        }
+    made_at: IsoTime
+    done_at: IsoTime | None
 
 
 class WholeMigrationView(MigrationView):
@@ -138,34 +117,20 @@ class WholeMigrationView(MigrationView):
     came_along: dict[str, int] | None
     left_behind: list[LeftBehind]
 
-    @classmethod
-    def of(cls, row: ReseatingRecord, page: MovesPage) -> WholeMigrationView:
-        report = row.report
-        return cls(
-            **cls.columns_of(row),
-            moves=page.moves,
-            next=page.next,
-            unplaced=page.unplaced,
-            zones=[ZoneRoom(**zone) for zone in report["zones"]],
-            came_along=_by_field(report.get("came_along")),
-            left_behind=[
-                LeftBehind(**item | {"what": FIELD_OF_PART[item["what"]]}) for item in report.get("left_behind", ())
-            ],
-        )
+
+def of_report(row: ReseatingRecord) -> dict[str, Any]:
+    """The fields of a view that only the stored report has."""
+    return {name: row.report[name] for name in ("from_version", "to_version", "counts")}
 
 
-@dataclass(frozen=True, slots=True)
-class MovesPage:
-    """A page of the steps of a move."""
-
-    moves: list[GuestMove]
-    next: str | None
-    unplaced: list[GuestWithoutSeat]
-
-
-def _by_field(counts: Mapping[str, int] | None) -> dict[str, int] | None:
-    """None for reports from before overrides were carried over."""
-    return None if counts is None else {FIELD_OF_PART[part]: count for part, count in counts.items()}
+def carried_over(row: ReseatingRecord) -> dict[str, Any]:
+    """What was carried over, and what was not, by the names of the request's fields."""
+    counts, lost = row.report.get("came_along"), row.report.get("left_behind", ())
+    return {
+        # None for reports from before overrides were carried over.
+        "came_along": None if counts is None else {FIELD_OF_PART[part]: count for part, count in counts.items()},
+        "left_behind": [item | {"what": FIELD_OF_PART[item["what"]]} for item in lost],
+    }
 
 
 class MigrationsView(BaseModel):

@@ -77,18 +77,8 @@ def keep(session: Session, proposal: Proposal, move: MoveRequest, context: Actio
     while batch := list(islice(rows, _STEPS_AT_ONCE)):
         insert_many(session, ReseatingStepRecord, batch, "")
     after = {"reseating": row.id, "to": row.to_layout_id, **row.report["counts"]}
-    line = AuditLine(
-        context.actor,
-        "reseating_planned",
-        "event",
-        proposal.event_id,
-        row.organisation_id,
-        context.now,
-        None,
-        after,
-        move.reason,
-    )
-    record(session, line)
+    subject = "event", proposal.event_id, row.organisation_id
+    record(session, AuditLine(context, "reseating_planned", *subject, after=after, reason=move.reason))
     return row
 
 
@@ -141,8 +131,8 @@ def begin(
     session.flush()
     before = {"layout": row.from_layout_id}
     after = {"layout": row.to_layout_id, "reseating": row.id, **row.report["counts"]}
-    actor, now, reason = context.actor, context.now, move.reason
-    record(session, AuditLine(actor, "reseating_begun", "event", event_id, organisation_id, now, before, after, reason))
+    subject = "event", event_id, organisation_id
+    record(session, AuditLine(context, "reseating_begun", *subject, before, after, move.reason))
     return row
 
 
@@ -165,9 +155,7 @@ def _end_holds(session: Session, row: ReseatingRecord, move: MoveRequest, contex
     count = layout_change.count_active(session, row.organisation_id, row.event_id, context.now)
     if count and move.holds == "refuse":
         raise Conflict(
-            f"{count} holds are active. Wait until they end, or send holds: release.",
-            code="holds_active",
-            holds=count,
+            f"{count} holds are active. Wait until they end, or send holds: release.", code="holds_active", holds=count
         )
     layout_change.end_all(
         session, row.organisation_id, row.event_id, context, reason="the event changed to another layout"

@@ -130,18 +130,16 @@ def _after_doors(session: Session, event: EventKey, entry: Entry) -> Touched:
 
 
 def _record(session: Session, event: events.EventDetails, one: Stored, context: ActionContext) -> None:
-    entry, where, now = one.entry, event.organisation_id, context.now
+    entry, where = one.entry, event.organisation_id
     details = {"device": entry.device, "gate": entry.gate, "supervisor": entry.override_by, "at": one.at}
     reason = entry.override_reason[:1000]
     if entry.kind == EntryKind.COUNT_CORRECTION:
         # Only an audit line: the fact is recorded with the change of the event, once for all its gates.
-        action = "house_emptied_at_gate"
-        audit.record(
-            session, audit.AuditLine(context.actor, action, "event", event.id, where, now, None, details, reason)
-        )
+        subject = "house_emptied_at_gate", "event", event.id, where
+        audit.record(session, audit.AuditLine(context, *subject, after=details, reason=reason))
         return
     name = "gate_doors_opened" if entry.details.get("opened") is True else "gate_doors_closed"
-    fact = outbox.Fact(name, where, now, {"event": event.id, "event_number": event.number}, details)
+    fact = outbox.Fact(name, where, context.now, {"event": event.id, "event_number": event.number}, details)
     outbox.record_change(session, context, outbox.Subject("event", event.id, None, details, reason), fact)
 
 

@@ -8,7 +8,7 @@ from sync_server.devices import queries as devices
 from sync_server.events import queries as events
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.principals import Action
-from sync_server.plumbing.web import current_actor, current_principal, organisation, requires
+from sync_server.plumbing.web import context, current_principal, organisation, requires
 from sync_server.scans import gaps, gate_decisions, quarantine, queries, resolving, schemas
 
 bp = APIBlueprint("scans", __name__, url_prefix="/api", tag="Scans")
@@ -23,7 +23,7 @@ def scans(event_id: str, query_data: schemas.ScansQuery) -> schemas.ScansOut:
     with parts().database.reading() as session:
         event = events.details(session, organisation(), event_id)
         rows = queries.recent(session, event.key, query_data.limit)
-    return schemas.ScansOut(items=[schemas.ScanOut.of(row) for row in rows])
+    return schemas.ScansOut(items=[schemas.scan_out(row) for row in rows])
 
 
 @bp.get("/events/<event_id>/conflicts")
@@ -36,7 +36,7 @@ def conflicts(event_id: str, query_data: schemas.ConflictsQuery) -> schemas.Conf
     with parts().database.reading() as session:
         event = events.details(session, organisation(), event_id)
         rows = find(session, event.key)
-    return schemas.ConflictsOut(items=[schemas.ConflictOut.of(row, event.number) for row in rows])
+    return schemas.ConflictsOut(items=[schemas.conflict_out(row, event.number) for row in rows])
 
 
 @bp.get("/events/<event_id>/decisions")
@@ -47,7 +47,7 @@ def decisions(event_id: str) -> schemas.DecisionsOut:
     with parts().database.reading() as session:
         event = events.details(session, organisation(), event_id)
         decided = gate_decisions.of_event(session, event.key)
-    return schemas.DecisionsOut(items=[schemas.DecisionOut.of(one) for one in reversed(decided)])
+    return schemas.DecisionsOut(items=[schemas.decision_out(one) for one in reversed(decided)])
 
 
 @bp.post("/conflicts/<conflict_id>/resolve")
@@ -57,17 +57,9 @@ def decisions(event_id: str) -> schemas.DecisionsOut:
 def resolve(conflict_id: str, json_data: schemas.WithNote) -> schemas.ConflictOut:
     """Resolve a conflict with a note."""
     with parts().database.writing() as session:
-        row = resolving.resolve(
-            session,
-            organisation(),
-            conflict_id,
-            json_data.note,
-            actor=current_actor(),
-            by=current_principal().name,
-            now=parts().clock(),
-        )
-        number = events.numbers(session, organisation(), [row.event_id])[row.event_id]
-        return schemas.ConflictOut.of(row, number)
+        who = current_principal().name
+        row = resolving.resolve(session, organisation(), conflict_id, json_data.note, context(), by=who)
+        return schemas.conflict_out(row, events.numbers(session, organisation(), [row.event_id])[row.event_id])
 
 
 @bp.get("/devices/<device_id>/journal")
@@ -79,7 +71,7 @@ def journal(device_id: str) -> schemas.JournalOut:
         device = devices.get(session, organisation(), device_id)
         state = queries.journal_states(session, organisation()).get(device.number, queries.EMPTY_JOURNAL)
         lost = gaps.lost(session, organisation()).get(device.number)
-    return schemas.JournalOut.of(state, lost)
+    return schemas.journal_out(state, lost)
 
 
 @bp.post("/devices/<device_id>/late-entries/accept")
@@ -90,12 +82,6 @@ def accept_late(device_id: str, json_data: schemas.WithNote) -> schemas.Accepted
     """Accept the entries that a revoked device wrote after its revocation."""
     with parts().database.writing() as session:
         accepted = quarantine.accept_late(
-            session,
-            organisation(),
-            device_id,
-            sealer=parts().sealer,
-            actor=current_actor(),
-            now=parts().clock(),
-            note=json_data.note,
+            session, organisation(), device_id, context(), note=json_data.note, sealer=parts().sealer
         )
     return schemas.AcceptedOut(accepted=accepted)

@@ -6,9 +6,9 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
-from sync_server.plumbing.api.schemas import Query, RequestBody, iso, iso_or_none
+from sync_server.plumbing.api.schemas import IsoTime, Query, RequestBody, View
 from sync_server.scans.decisions import Decision
-from sync_server.scans.gaps import Lost, Stretch
+from sync_server.scans.gaps import Lost
 from sync_server.scans.models import ConflictRow, ScanEntry
 from sync_server.scans.queries import JournalState
 from sync_server.tickets.queries import public_id
@@ -34,7 +34,7 @@ class WithNote(RequestBody):
     note: Note
 
 
-class ScanOut(BaseModel):
+class ScanOut(View):
     """One presentation of a code at a gate, at its corrected time."""
 
     device: int
@@ -44,24 +44,14 @@ class ScanOut(BaseModel):
     ticket_id: str | None
     admitted: bool
     reason: str
-    at: str
+    at: IsoTime
     uncertainty_ms: int
-    received_at: str
+    received_at: IsoTime
 
-    @classmethod
-    def of(cls, row: ScanEntry) -> ScanOut:
-        return cls(
-            device=row.device,
-            branch=row.branch,
-            seq=row.seq,
-            gate=row.gate,
-            ticket_id=public_id(row.ticket) if row.ticket else None,
-            admitted=row.admitted,
-            reason=row.reason,
-            at=iso(row.at),
-            uncertainty_ms=row.uncertainty,
-            received_at=iso(row.received_at),
-        )
+
+def scan_out(row: ScanEntry) -> ScanOut:
+    """A scan as organisers see it."""
+    return ScanOut.of(row, ticket_id=public_id(row.ticket) if row.ticket else None, uncertainty_ms=row.uncertainty)
 
 
 class ScansOut(BaseModel):
@@ -71,7 +61,7 @@ class ScansOut(BaseModel):
     next: str | None = None
 
 
-class ConflictScan(BaseModel):
+class ConflictScan(View):
     """One of the scans that contradict each other."""
 
     device: int
@@ -82,11 +72,11 @@ class ConflictScan(BaseModel):
     admitted: bool
     reason: str
     override: str
-    at: str
+    at: IsoTime
     uncertainty_ms: int
 
 
-class ConflictOut(BaseModel):
+class ConflictOut(View):
     """A contradiction between scans, or between a scan and the server's rows."""
 
     id: str
@@ -97,29 +87,19 @@ class ConflictOut(BaseModel):
     would_be: str
     order_unsure: bool
     scans: list[ConflictScan]
-    found_at: str
-    withdrawn_at: str | None
-    resolved_at: str | None
+    found_at: IsoTime
+    withdrawn_at: IsoTime | None
+    resolved_at: IsoTime | None
     resolved_by: str
     note: str
 
-    @classmethod
-    def of(cls, row: ConflictRow, event_number: int) -> ConflictOut:
-        return cls(
-            id=row.id,
-            event_number=event_number,
-            ticket_id=public_id(row.ticket),
-            kind=row.kind,
-            severity=row.severity,
-            would_be=row.reason,
-            order_unsure=row.order_unsure,
-            scans=[_scan(scan) for scan in row.scans],
-            found_at=iso(row.found_at),
-            withdrawn_at=iso_or_none(row.withdrawn_at),
-            resolved_at=iso_or_none(row.resolved_at),
-            resolved_by=row.resolved_by,
-            note=row.note,
-        )
+
+def conflict_out(row: ConflictRow, event_number: int) -> ConflictOut:
+    """A conflict as organisers see it."""
+    scans = [{**scan, "uncertainty_ms": scan["uncertainty"]} for scan in row.scans]
+    return ConflictOut.of(
+        row, event_number=event_number, ticket_id=public_id(row.ticket), would_be=row.reason, scans=scans
+    )
 
 
 class ConflictsOut(BaseModel):
@@ -129,26 +109,22 @@ class ConflictsOut(BaseModel):
     next: str | None = None
 
 
-class DecisionOut(BaseModel):
+class DecisionOut(View):
     """A supervisor's decision at a gate; gate 0 stands for the event's doors, or the whole venue."""
 
     what: str
     gate: int
     device: int
     supervisor: int
-    at: str
+    at: IsoTime
     uncertainty_ms: int
 
-    @classmethod
-    def of(cls, one: Decision) -> DecisionOut:
-        return cls(
-            what=one.what,
-            gate=one.entry.gate,
-            device=one.entry.device,
-            supervisor=one.entry.override_by,
-            at=iso(one.at),
-            uncertainty_ms=one.uncertainty,
-        )
+
+def decision_out(one: Decision) -> DecisionOut:
+    """A decision as organisers see it."""
+    entry = one.entry
+    where = {"gate": entry.gate, "device": entry.device, "supervisor": entry.override_by}
+    return DecisionOut.of(one, **where, uncertainty_ms=one.uncertainty)
 
 
 class DecisionsOut(BaseModel):
@@ -164,33 +140,17 @@ class AcceptedOut(BaseModel):
     accepted: int
 
 
-def _scan(scan: dict[str, object]) -> ConflictScan:
-    fields = dict(scan)
-    at, uncertainty = fields.pop("at"), fields.pop("uncertainty")
-    return ConflictScan.model_validate(fields | {"at": iso(int(str(at))), "uncertainty_ms": uncertainty})
-
-
-class StretchOut(BaseModel):
+class StretchOut(View):
     """Consecutive entries of a journal that are lost."""
 
     branch: int
     first: int
     last: int
     entries: int
-    declared_at: str
-
-    @classmethod
-    def of(cls, stretch: Stretch) -> StretchOut:
-        return cls(
-            branch=stretch.branch,
-            first=stretch.first,
-            last=stretch.last,
-            entries=stretch.missing,
-            declared_at=iso(stretch.declared_at),
-        )
+    declared_at: IsoTime
 
 
-class JournalOut(BaseModel):
+class JournalOut(View):
     """A device's journal as the server has it. `lost`: entries that the device declared lost, first at `lost_since`."""
 
     held: int
@@ -198,17 +158,11 @@ class JournalOut(BaseModel):
     quarantined: int
     alarm: str
     lost: int
-    lost_since: str | None
+    lost_since: IsoTime | None
     gaps: list[StretchOut]
 
-    @classmethod
-    def of(cls, state: JournalState, lost: Lost | None) -> JournalOut:
-        return cls(
-            held=state.held,
-            missing=state.missing,
-            quarantined=state.quarantined,
-            alarm=state.alarm,
-            lost=lost.entries if lost else 0,
-            lost_since=iso_or_none(lost.since if lost else None),
-            gaps=[StretchOut.of(stretch) for stretch in lost.stretches] if lost else [],
-        )
+
+def journal_out(state: JournalState, lost: Lost | None) -> JournalOut:
+    """A journal as organisers see it."""
+    gaps = [StretchOut.of(stretch, entries=stretch.missing) for stretch in lost.stretches] if lost else []
+    return JournalOut.of(state, lost=lost.entries if lost else 0, lost_since=lost.since if lost else None, gaps=gaps)

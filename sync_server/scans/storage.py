@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from sqlalchemy import Table, bindparam, func, select, text, update
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
 from shared.scans import GENESIS, Entry, EntryKind, Timeline, anchor_of, decode
 from sync_server.plumbing.database import database_of
+from sync_server.plumbing.sql import writes
 from sync_server.plumbing.sql.bulk import insert_many
 from sync_server.scans import boots
 from sync_server.scans.models import Journal, ScanEntry
@@ -35,7 +35,6 @@ class Stored:
 
 def locked_journal(session: Session, device: int, branch: int, organisation_id: str) -> Journal:
     """The journal's row, created on first use and locked: one transaction at a time writes to a journal."""
-    dialect = sqlite if database_of(session).embedded else postgresql
     initial = {
         "device": device,
         "branch": branch,
@@ -49,7 +48,7 @@ def locked_journal(session: Session, device: int, branch: int, organisation_id: 
         "claimed_signature": b"",
         "alarm": "",
     }
-    session.execute(dialect.insert(Journal).values(initial).on_conflict_do_nothing())
+    session.execute(writes.insert(session, Journal).values(initial).on_conflict_do_nothing())
     mine = Journal.organisation_id == organisation_id, Journal.device == device, Journal.branch == branch
     here = select(Journal).where(*mine).with_for_update()
     return session.execute(here, execution_options={"populate_existing": True}).scalar_one()

@@ -6,12 +6,11 @@ from collections.abc import Collection, Mapping
 from typing import Final, cast
 
 from sqlalchemy import Table, delete, func, insert, select, update
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
-from sync_server.plumbing.database import database_of
 from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.sql import writes
 from sync_server.seat_maps.models import SeatMapChange, SeatMapHead
 
 RETENTION_MS: Final = 30 * 60_000
@@ -42,8 +41,7 @@ def record_changes(
         {"event_id": event_id, "organisation_id": organisation_id, "version": 1, "oldest": 0, "changed_at": now}
         for event_id, organisation_id in keys
     ]
-    dialect = sqlite if database_of(session).embedded else postgresql
-    added = dialect.insert(_HEADS)
+    added = writes.insert(session, _HEADS)
     increment = {"version": _HEADS.c.version + 1, "changed_at": added.excluded.changed_at}
     upsert = added.on_conflict_do_update(index_elements=["organisation_id", "event_id"], set_=increment)
     rows = session.connection().execute(upsert.returning(_HEADS.c.event_id, _HEADS.c.version), heads)

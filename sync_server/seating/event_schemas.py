@@ -7,9 +7,8 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field
 
-from sync_server.plumbing.api.schemas import RequestBody, iso
+from sync_server.plumbing.api.schemas import IsoTime, RequestBody, View
 from sync_server.seating.event_layouts import LayoutChoice
-from sync_server.seating.layouts.overlay import EventZone
 from sync_server.seating.models import EventLayoutRecord
 from sync_server.seating.plans.seat_plan import SeatPlan
 from sync_server.seating.schemas import (
@@ -89,7 +88,7 @@ class EventZoneView(LayoutZoneView):
     price: dict[str, Any]
 
 
-class EventLayoutView(BaseModel):
+class EventLayoutView(View):
     """The layout of an event with its overrides."""
 
     event_id: str
@@ -103,7 +102,7 @@ class EventLayoutView(BaseModel):
     disabled_zones: list[str]
     policy: PolicyView
     seating_overrides: dict[str, Any]
-    updated_at: str
+    updated_at: IsoTime
 
 
 def event_layout_view(
@@ -113,25 +112,15 @@ def event_layout_view(
     frozen: bool,
 ) -> EventLayoutView:
     """The layout of an event as organisers see it."""
-    return EventLayoutView(
-        event_id=row.event_id,
-        layout_id=row.layout_id,
-        layout_version=row.layout_version,
-        revision=row.revision,
+    return EventLayoutView.of(
+        row,
         capacity=plan.capacity,
         frozen=frozen,
-        zones=[_zone(zone, plan) for zone in plan.zones.values()],
+        zones=[EventZoneView.of(zone, event_zone=plan.event_zones.get(zone.number)) for zone in plan.zones.values()],
         blocked_seat_ids=plan.layout.names_of(plan.blocked),
         disabled_zones=[zone.id for zone in plan.layout.zones if zone.number in plan.deltas.disabled],
-        policy=PolicyView.of(plan.policy),
-        seating_overrides=row.seating_overrides,
-        updated_at=iso(row.updated_at),
+        policy=plan.policy,
     )
-
-
-def _zone(zone: EventZone, plan: SeatPlan) -> EventZoneView:
-    of_layout = LayoutZoneView.of(zone).model_dump()
-    return EventZoneView(**of_layout, event_zone=plan.event_zones.get(zone.number), price=dict(zone.price))
 
 
 class WantedSeats(RequestBody):

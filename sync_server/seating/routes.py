@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import orjson
 from apiflask import APIBlueprint
 from flask import Response, request
@@ -18,6 +16,7 @@ from sync_server.plumbing.web import context, current_principal, organisation, r
 from sync_server.seating import queries, schemas, service
 from sync_server.seating.event_routes import bp as event_bp
 from sync_server.seating.file_formats.formats import FORMATS
+from sync_server.seating.layout_rows import PreparedLayout
 from sync_server.seating.layouts.mistakes import Mistakes
 from sync_server.seating.layouts.plan import LayoutPlan
 from sync_server.seating.models import LayoutRecord
@@ -43,11 +42,15 @@ def _layouts_are_large() -> None:
 def create(venue_id: str, json_data: schemas.LayoutShape) -> Response:
     """Create a layout as a draft."""
     plan = service.prepare(json_data.plan())
+    return run_once(lambda session: _created(session, venue_id, None, plan))
 
-    def write(session: Session) -> dict[str, Any]:
-        return _json(session, service.create_layout(session, organisation(), venue_id, plan, context()))
 
-    return run_once(write)
+def _created(session: Session, venue_id: str, layout_id: str | None, plan: PreparedLayout) -> schemas.LayoutView:
+    """A new layout, or the next version of one."""
+    if layout_id is None:
+        return _view(session, service.create_layout(session, organisation(), venue_id, plan, context()))
+    row = service.add_version(session, organisation(), venue_id, layout_id, prepared=plan, context=context())
+    return _view(session, row)
 
 
 @bp.get("/venues/<venue_id>/layouts")
@@ -69,7 +72,9 @@ def show(venue_id: str, layout_id: str) -> Response:
     """Show one version of a layout with all its seats."""
     with parts().database.reading() as session:
         row = queries.layout(session, organisation(), layout_id, venue_id=venue_id)
-        payload = _json(session, row) | {"layout": schemas.layout_json(queries.plan(session, row))}
+        payload = _view(session, row).model_dump(mode="json") | {
+            "layout": schemas.layout_json(queries.plan(session, row))
+        }
     return Response(orjson.dumps(payload), content_type="application/json")
 
 
@@ -92,12 +97,7 @@ def redraw(venue_id: str, layout_id: str, json_data: schemas.LayoutShape) -> sch
 def add_version(venue_id: str, layout_id: str, json_data: schemas.LayoutShape) -> Response:
     """Create the next version of a layout as a draft; events keep the version they chose."""
     plan = service.prepare(json_data.plan())
-
-    def write(session: Session) -> dict[str, Any]:
-        row = service.add_version(session, organisation(), venue_id, layout_id, prepared=plan, context=context())
-        return _json(session, row)
-
-    return run_once(write)
+    return run_once(lambda session: _created(session, venue_id, layout_id, plan))
 
 
 @bp.post("/venues/<venue_id>/layouts/<layout_id>/activate")
@@ -126,15 +126,7 @@ def archive(venue_id: str, layout_id: str) -> schemas.LayoutView:
 def read_file(venue_id: str, query_data: schemas.ImportQuery) -> Response:
     """Import a layout, or a new version of one, from a file. All mistakes are listed with their places."""
     plan = service.prepare(_read(request.get_data(cache=True), query_data))
-
-    def write(session: Session) -> dict[str, Any]:
-        layout_id = query_data.layout_id
-        if layout_id is None:
-            return _json(session, service.create_layout(session, organisation(), venue_id, plan, context()))
-        row = service.add_version(session, organisation(), venue_id, layout_id, prepared=plan, context=context())
-        return _json(session, row)
-
-    return run_once(write)
+    return run_once(lambda session: _created(session, venue_id, query_data.layout_id, plan))
 
 
 def _read(body: bytes, query: schemas.ImportQuery) -> LayoutPlan:
@@ -192,8 +184,4 @@ def change_policy(json_data: schemas.ChangePolicy) -> schemas.PolicyView:
 
 
 def _view(session: Session, row: LayoutRecord) -> schemas.LayoutView:
-    return schemas.LayoutView.of(row, queries.zones(session, row.organisation_id, row.id))
-
-
-def _json(session: Session, row: LayoutRecord) -> dict[str, Any]:
-    return _view(session, row).model_dump(mode="json")
+    return schemas.LayoutView.of(row, zones=queries.zones(session, row.organisation_id, row.id))

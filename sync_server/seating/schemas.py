@@ -8,8 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, Field, StringConstraints
 
 from sync_server.plumbing.api.json_limits import FreeJson
-from sync_server.plumbing.api.schemas import Name, PatchBody, Query, RequestBody, iso
-from sync_server.seating.layouts.overlay import LayoutZone
+from sync_server.plumbing.api.schemas import IsoTime, Name, PatchBody, Query, RequestBody, View
 from sync_server.seating.layouts.plan import (
     AccessMode,
     Category,
@@ -21,8 +20,6 @@ from sync_server.seating.layouts.plan import (
     ZoneType,
     same_fields,
 )
-from sync_server.seating.models import LayoutRecord
-from sync_server.seating.rules import Policy
 
 ZoneTypeName = Literal["reserved_seating", "ga_seated", "ga_standing", "vip_reserved", "vip_standing"]
 AccessModeName = Literal["public", "membership_tier", "role_based", "whitelist"]
@@ -158,7 +155,7 @@ def _coordinates(x: float | None, y: float | None) -> dict[str, float] | None:
     return None if x is None or y is None else {"x": x, "y": y}
 
 
-class LayoutZoneView(BaseModel):
+class LayoutZoneView(View):
     """A zone of a layout, without its seats."""
 
     id: str
@@ -170,12 +167,8 @@ class LayoutZoneView(BaseModel):
     membership_tier: str | None
     allowed_roles: Sequence[str]
 
-    @classmethod
-    def of(cls, zone: LayoutZone) -> LayoutZoneView:
-        return cls(**{name: getattr(zone, name) for name in cls.model_fields})
 
-
-class LayoutView(BaseModel):
+class LayoutView(View):
     """One version of a layout."""
 
     id: str
@@ -187,21 +180,8 @@ class LayoutView(BaseModel):
     status: Literal["draft", "active", "archived"]
     total_capacity: int
     zones: list[LayoutZoneView]
-    created_at: str
-    updated_at: str
-
-    @classmethod
-    def of(cls, row: LayoutRecord, zones: list[LayoutZone]) -> LayoutView:
-        return cls(**head(row), zones=[LayoutZoneView.of(zone) for zone in zones])
-
-
-def head(row: LayoutRecord) -> dict[str, Any]:
-    """The fields of a layout view apart from its zones."""
-    plain = {name: getattr(row, name) for name in _PLAIN}
-    return plain | {"created_at": iso(row.created_at), "updated_at": iso(row.updated_at)}
-
-
-_PLAIN = tuple(name for name in LayoutView.model_fields if name not in {"zones", "created_at", "updated_at"})
+    created_at: IsoTime
+    updated_at: IsoTime
 
 
 class WholeLayoutView(LayoutView):
@@ -282,7 +262,7 @@ class ChangePolicy(SeatingOverrides):
     mandatory: Annotated[list[PolicyField], Field(max_length=20)] | None = None
 
 
-class PolicyView(BaseModel):
+class PolicyView(View):
     """The organisation's seating policy."""
 
     allow_reserved_seating: bool
@@ -302,8 +282,3 @@ class PolicyView(BaseModel):
     max_holds_per_user: int | None
     max_holds_per_ip: int | None
     mandatory: list[str]
-
-    @classmethod
-    def of(cls, policy: Policy) -> PolicyView:
-        plain = {name: getattr(policy, name) for name in cls.model_fields if name != "mandatory"}
-        return cls(**plain, mandatory=list(policy.mandatory))

@@ -164,20 +164,8 @@ def set_policy(
     session.merge(PolicyRecord(**{**values, **changes}, organisation_id=organisation_id, updated_at=context.now))
     session.flush()
     before = {name: values[name] for name in changes}
-    subject = organisation_id
-    record(
-        session,
-        AuditLine(
-            context.actor,
-            "seating_policy_changed",
-            "organisation",
-            subject,
-            subject,
-            context.now,
-            before,
-            dict(changes),
-        ),
-    )
+    subject = "organisation", organisation_id, organisation_id
+    record(session, AuditLine(context, "seating_policy_changed", *subject, before, dict(changes)))
     return queries.policy(session, organisation_id)
 
 

@@ -13,7 +13,7 @@ from sync_server.accounts import queries as accounts
 from sync_server.devices import enrolment, service
 from sync_server.devices.queries import EnrolledDevice
 from sync_server.devices.service import Report
-from sync_server.plumbing.principals import Actor
+from sync_server.plumbing.principals import ActionContext
 from sync_server.plumbing.sealing import Sealer
 from sync_server.scans import service as scans
 from sync_server.sync import assignments
@@ -26,12 +26,12 @@ MOVED_BACK = (
 
 
 def enrol(
-    session: Session, request: protocol.EnrolRequest, public: bytes, sealer: Sealer, *, actor: Actor, now: Millis
+    session: Session, request: protocol.EnrolRequest, public: bytes, sealer: Sealer, context: ActionContext
 ) -> protocol.EnrolAnswer | GatehouseError:
     """Enrol a machine; a refusal is returned, not raised, so that the failed attempt is committed."""
     protocol.version_spoken_by(request.versions)
     attempt = enrolment.EnrolmentAttempt(request.code_id, request.device_public, request.nonce, request.proof)
-    result = enrolment.enrol(session, attempt, public, sealer, actor=actor, now=now)
+    result = enrolment.enrol(session, attempt, public, sealer, context)
     if isinstance(result, GatehouseError):
         return result
     device = result.device
@@ -43,7 +43,7 @@ def enrol(
         organisation_name=accounts.organisation(session, device.organisation_id).name,
         server_public=public,
         server_proof=result.server_proof,
-        server_time=now,
+        server_time=context.now,
         check=result.check_number,
         gate=events[0].gate_code or None if events else None,
         events=events,

@@ -20,7 +20,7 @@ from sync_server.devices.identity import server_key
 from sync_server.devices.rules import DeviceAction
 from sync_server.plumbing.logs import LOG
 from sync_server.plumbing.parts import parts
-from sync_server.plumbing.web import current_actor, request_id
+from sync_server.plumbing.web import context, request_id
 from sync_server.revisions.service import gates_topic
 from sync_server.sync import hello, pull, push
 from sync_server.sync.signed import (
@@ -46,7 +46,7 @@ def enrol() -> Response:
     enrolment = message(protocol.EnrolRequest)
     g.bound_to, public = enrolment.proof, server_key().public
     with parts().database.writing() as session:
-        result = hello.enrol(session, enrolment, public, parts().sealer, actor=current_actor(), now=parts().clock())
+        result = hello.enrol(session, enrolment, public, parts().sealer, context())
     return error_answer(result) if isinstance(result, GatehouseError) else answer(result, bound_to=enrolment.proof)
 
 

@@ -34,7 +34,7 @@ def copy_types(session: Session, copied: EventCopied) -> None:
     for row in ticket_types:
         subject, after = f"{row.event_id}/{row.number}", {"name": row.name, "price_cents": row.price_cents}
         where = copied.organisation_id
-        line = AuditLine(copied.context.actor, "ticket_type.created", "ticket_type", subject, where, now, None, after)
+        line = AuditLine(copied.context, "ticket_type.created", "ticket_type", subject, where, after=after)
         record(session, line)
 
 

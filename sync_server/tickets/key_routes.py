@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from apiflask import APIBlueprint
-from flask import Response
 from sqlalchemy.orm import Session
 
-from sync_server.plumbing.api.idempotency import run_once
+from sync_server.plumbing.api.idempotency import once
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.principals import Action
 from sync_server.plumbing.web import context, organisation, requires
@@ -32,14 +31,11 @@ def listing() -> key_schemas.KeysView:
 @requires(Action.MANAGE_KEYS)
 @bp.input(key_schemas.RotateKey)
 @bp.output(key_schemas.KeyView, status_code=201)
-def rotate(json_data: key_schemas.RotateKey) -> Response:
+@once
+def rotate(session: Session, json_data: key_schemas.RotateKey) -> key_schemas.KeyView:
     """Create a new key; it signs at once, or after a day in which gates fetch it."""
-
-    def write(session: Session) -> dict[str, Any]:
-        row = signing_keys.rotate(session, organisation(), parts().sealer, context(), at_once=json_data.at_once)
-        return _view(session, row).model_dump(mode="json")
-
-    return run_once(write)
+    row = signing_keys.rotate(session, organisation(), parts().sealer, context(), at_once=json_data.at_once)
+    return _view(session, row)
 
 
 @bp.post("/<int:key_id>/distrust")
@@ -66,4 +62,5 @@ def revoke(key_id: int, json_data: key_schemas.RevokeKey) -> key_schemas.KeyView
 
 
 def _view(session: Session, row: Any) -> key_schemas.KeyView:
-    return key_schemas.KeyView.of(row, signing_keys.count_signed_by(session, row))
+    tickets = signing_keys.count_signed_by(session, row)
+    return key_schemas.KeyView.of(row, tickets=tickets)

@@ -6,8 +6,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
-from sync_server.plumbing.api.schemas import Reason, RequestBody, iso
-from sync_server.tickets.models import TicketKeyRecord
+from sync_server.plumbing.api.schemas import Hex, IsoTime, Reason, RequestBody, View
 
 
 class RotateKey(RequestBody):
@@ -23,27 +22,15 @@ class RevokeKey(RequestBody):
     reason: Reason = ""
 
 
-class KeyView(BaseModel):
+class KeyView(View):
     """A signing key, without its private part."""
 
     id: int
     state: str
-    public: str
-    signs_from: str
-    created_at: str
+    public: Hex
+    signs_from: IsoTime
+    created_at: IsoTime
     tickets: int
-
-    @classmethod
-    def of(cls, row: TicketKeyRecord, tickets: int) -> KeyView:
-        """The admin's view."""
-        return cls(
-            id=row.id,
-            state=row.state,
-            public=row.public.hex(),
-            signs_from=iso(row.signs_from),
-            created_at=iso(row.created_at),
-            tickets=tickets,
-        )
 
 
 class KeysView(BaseModel):

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from apiflask import APIBlueprint
-from flask import Response
 from sqlalchemy.orm import Session
 
-from sync_server.plumbing.api.idempotency import run_without_key
+from sync_server.plumbing.api.idempotency import once_in_secret
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.principals import Action
 from sync_server.plumbing.web import context, organisation, requires
@@ -24,14 +21,10 @@ bp = APIBlueprint("memberships", __name__, url_prefix="/memberships", tag="Membe
 @requires(Action.CHANGE_TICKETS)
 @bp.input(schemas.NewMembership)
 @bp.output(schemas.GrantedView, status_code=201)
-def grant(json_data: schemas.NewMembership) -> Response:
+@once_in_secret
+def grant(session: Session, json_data: schemas.NewMembership) -> schemas.GrantedView:
     """Grant a membership of a tier. The code on the card is shown only once."""
-
-    def write(session: Session) -> dict[str, Any]:
-        found, code = tier_memberships.grant(session, organisation(), json_data.grant(), parts().sealer, context())
-        return _with_card(found, code)
-
-    return run_without_key(write)
+    return _with_card(*tier_memberships.grant(session, organisation(), json_data.grant(), parts().sealer, context()))
 
 
 @bp.get("")
@@ -45,8 +38,7 @@ def listing(query_data: schemas.MembershipsQuery) -> schemas.MembershipsView:
         page = tier_memberships.memberships(
             session, organisation(), tier=query_data.tier, state=state, limit=query_data.limit, after=query_data.after
         )
-    items = [schemas.MembershipView.of(each, parts().clock()) for each in page.items]
-    return schemas.MembershipsView(items=items, next=page.next)
+    return schemas.MembershipsView(items=[_view(each) for each in page.items], next=page.next)
 
 
 @bp.get("/<membership_id>")
@@ -55,21 +47,16 @@ def listing(query_data: schemas.MembershipsQuery) -> schemas.MembershipsView:
 def show(membership_id: str) -> schemas.MembershipView:
     """Show a membership."""
     with parts().database.reading() as session:
-        return schemas.MembershipView.of(
-            tier_memberships.membership(session, organisation(), membership_id), parts().clock()
-        )
+        return _view(tier_memberships.membership(session, organisation(), membership_id))
 
 
 @bp.post("/<membership_id>/card")
 @requires(Action.CHANGE_TICKETS)
 @bp.output(schemas.GrantedView, status_code=201)
-def new_card(membership_id: str) -> Response:
+@once_in_secret
+def new_card(session: Session, membership_id: str) -> schemas.GrantedView:
     """Give a member a new card; the old one becomes invalid."""
-
-    def write(session: Session) -> dict[str, Any]:
-        return _with_card(*tier_memberships.new_card(session, organisation(), membership_id, parts().sealer, context()))
-
-    return run_without_key(write)
+    return _with_card(*tier_memberships.new_card(session, organisation(), membership_id, parts().sealer, context()))
 
 
 @bp.post("/<membership_id>/revoke")
@@ -96,6 +83,9 @@ def renew(membership_id: str, json_data: schemas.RenewMembership) -> schemas.Mem
     return schemas.MembershipTickets(tickets=count)
 
 
-def _with_card(found: tier_memberships.Membership, code: str) -> dict[str, Any]:
-    view = schemas.MembershipView.of(found, parts().clock())
-    return schemas.GrantedView(**view.model_dump(), card=code).model_dump(mode="json")
+def _view(found: tier_memberships.Membership) -> schemas.MembershipView:
+    return schemas.MembershipView.of(found, state=schemas.state_of(found, parts().clock()))
+
+
+def _with_card(found: tier_memberships.Membership, code: str) -> schemas.GrantedView:
+    return schemas.GrantedView.of(found, state=schemas.state_of(found, parts().clock()), card=code)

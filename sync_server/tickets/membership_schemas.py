@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 
 from shared.clock import Millis
 from sync_server.plumbing.api.pagination import PageQuery
-from sync_server.plumbing.api.schemas import RequestBody, Time, iso, iso_or_none
+from sync_server.plumbing.api.schemas import IsoTime, RequestBody, Time, View
 from sync_server.seating.zone_access.memberships import Grant, Membership
 from sync_server.tickets.schemas import TicketReason
 
@@ -28,25 +28,19 @@ class NewMembership(RequestBody):
         return Grant(self.tier, self.until, self.id or "")
 
 
-class MembershipView(BaseModel):
+class MembershipView(View):
     """A membership; `over` means expired."""
 
     id: str
     tier: str
     state: Literal["active", "revoked", "over"]
-    until: str | None
-    granted_at: str
+    until: IsoTime | None
+    granted_at: IsoTime
 
-    @classmethod
-    def of(cls, found: Membership, now: Millis) -> MembershipView:
-        """The organiser's view."""
-        active = found.state.value == "active"
-        state: Literal["active", "revoked", "over"] = "revoked" if not active else "active"
-        if active and not found.counts(now):
-            state = "over"
-        return cls(
-            id=found.id, tier=found.tier, state=state, until=iso_or_none(found.until), granted_at=iso(found.granted_at)
-        )
+
+def state_of(found: Membership, now: Millis) -> str:
+    """The state that organisers see."""
+    return "over" if found.state.value == "active" and not found.counts(now) else found.state.value
 
 
 class GrantedView(MembershipView):

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from shared.snapshot import TicketState
 from sync_server.events import queries as events
-from sync_server.plumbing.api.idempotency import run_once
+from sync_server.plumbing.api.idempotency import once, run_once
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.principals import Action
 from sync_server.plumbing.web import context, current_principal, organisation, requires
@@ -34,14 +34,11 @@ bp.register_blueprint(membership_bp)
 @requires(Action.EDIT_EVENTS)
 @bp.input(schemas.NewTicketType)
 @bp.output(schemas.TicketTypeView, status_code=201)
-def create_type(event_id: str, json_data: schemas.NewTicketType) -> Response:
+@once
+def create_type(session: Session, event_id: str, json_data: schemas.NewTicketType) -> schemas.TicketTypeView:
     """Create a ticket type."""
-
-    def write(session: Session) -> dict[str, Any]:
-        row = type_service.create_type(session, organisation(), event_id, json_data.model_dump(), context())
-        return schemas.TicketTypeView.of(row).model_dump(mode="json")
-
-    return run_once(write)
+    row = type_service.create_type(session, organisation(), event_id, json_data.model_dump(), context())
+    return schemas.type_view(row)
 
 
 @bp.get("/events/<event_id>/ticket-types")
@@ -52,7 +49,7 @@ def ticket_types(event_id: str) -> schemas.TicketTypesView:
     with parts().database.reading() as session:
         events.event(session, organisation(), event_id)
         found = queries.ticket_types(session, organisation(), event_id)
-    return schemas.TicketTypesView(items=[schemas.TicketTypeView.of(row) for row in found])
+    return schemas.TicketTypesView(items=[schemas.type_view(row) for row in found])
 
 
 @bp.patch("/events/<event_id>/ticket-types/<int:number>")
@@ -65,7 +62,7 @@ def change_type(event_id: str, number: int, json_data: schemas.ChangeTicketType)
         row = type_service.change_type(
             session, organisation(), event_id, number, changes=json_data.changes(), context=context()
         )
-        return schemas.TicketTypeView.of(row)
+        return schemas.type_view(row)
 
 
 @bp.post("/events/<event_id>/tickets")
@@ -84,7 +81,7 @@ def issue(event_id: str, json_data: schemas.IssueTickets) -> Response:
         joined = queries.joined_ticket(session, organisation(), event_id, joins) if joins else queries.JoinedTicket()
         request = json_data.issue_request(_issuer(session), joined)
         made = service.issue(session, organisation(), event_id, request, context())
-        return {"items": [schemas.TicketView.of(row).model_dump(mode="json") for row in made]}
+        return {"items": [schemas.ticket_view(row) for row in made]}
 
     return run_once(write)
 
@@ -108,7 +105,7 @@ def tickets(event_id: str, query_data: schemas.TicketsQuery) -> schemas.TicketsV
         page = queries.tickets(
             session, organisation(), event_id, filters, limit=query_data.limit, after=query_data.after
         )
-    return schemas.TicketsView(items=[schemas.TicketView.of(row) for row in page.items], next=page.next)
+    return schemas.TicketsView(items=[schemas.ticket_view(row) for row in page.items], next=page.next)
 
 
 @bp.get("/tickets/<ticket_id>")
@@ -117,7 +114,7 @@ def tickets(event_id: str, query_data: schemas.TicketsQuery) -> schemas.TicketsV
 def show(ticket_id: str) -> schemas.TicketView:
     """Show a ticket."""
     with parts().database.reading() as session:
-        return schemas.TicketView.of(queries.ticket(session, organisation(), queries.internal_id(ticket_id)))
+        return schemas.ticket_view(queries.ticket(session, organisation(), queries.internal_id(ticket_id)))
 
 
 @bp.get("/tickets/<ticket_id>/code")
@@ -173,7 +170,7 @@ def _change_route(path: str, change: Callable[..., Any], summary: str) -> Callab
     def view(ticket_id: str, json_data: schemas.TicketReason) -> schemas.TicketView:
         with parts().database.writing() as session:
             id = queries.internal_id(ticket_id)
-            return schemas.TicketView.of(change(session, organisation(), id, context(), reason=json_data.reason))
+            return schemas.ticket_view(change(session, organisation(), id, context(), reason=json_data.reason))
 
     view.__name__ = path
     view.__doc__ = summary

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, Field, StringConstraints, model_validator
 
 from shared.snapshot import TicketState
 from shared.tickets import Entitlement
-from sync_server.plumbing.api.schemas import Name, PatchBody, Query, Reason, RequestBody, Time, iso, iso_or_none
+from sync_server.plumbing.api.schemas import IsoTime, Name, PatchBody, Query, Reason, RequestBody, Time, View
 from sync_server.seating.zone_access.entitlements import Bearer
 from sync_server.seating.zone_access.guest_list_schemas import GuestName
 from sync_server.tickets import rules
@@ -25,7 +25,6 @@ Cents = Annotated[int, Field(ge=0, le=99_999_999)]
 Quantity = Annotated[int, Field(ge=1, le=1_000_000)]
 Days = Annotated[list[Annotated[int, Field(ge=1, le=400)]], Field(max_length=400)]
 Limit = Annotated[int, Field(ge=1, le=255)]
-Label = Annotated[str, Field(min_length=1, max_length=20)]
 State = Literal["valid", "cancelled", "blocked", "unpaid"]
 
 
@@ -70,11 +69,7 @@ class ChangeTicketType(PatchBody):
     sale_end_at: Time | None = None
 
 
-def _second(seconds: int) -> str | None:
-    return iso(seconds * 1000) if seconds else None
-
-
-class TicketTypeView(BaseModel):
+class TicketTypeView(View):
     """A ticket type."""
 
     number: int
@@ -90,33 +85,27 @@ class TicketTypeView(BaseModel):
     valid_days: list[int]
     flags: list[str]
     check_words: str
-    not_before_at: str | None
-    not_after_at: str | None
-    sale_start_at: str | None
-    sale_end_at: str | None
+    not_before_at: IsoTime | None
+    not_after_at: IsoTime | None
+    sale_start_at: IsoTime | None
+    sale_end_at: IsoTime | None
 
-    @classmethod
-    def of(cls, row: TicketTypeRecord) -> TicketTypeView:
-        """The organiser's view."""
-        return cls(
-            number=row.number,
-            name=row.name,
-            description=row.description,
-            price_cents=row.price_cents,
-            currency=row.currency,
-            quantity=row.quantity,
-            issued=row.issued,
-            zone=row.zone,
-            entitlement=Entitlement(row.entitlement).name.lower(),
-            entry_limit=row.entry_limit or None,
-            valid_days=rules.days_list(row.valid_days),
-            flags=rules.names_of(row.flags),
-            check_words=row.check_words,
-            not_before_at=_second(row.not_before),
-            not_after_at=_second(row.not_after),
-            sale_start_at=iso_or_none(row.sale_start_at),
-            sale_end_at=iso_or_none(row.sale_end_at),
-        )
+
+def type_view(row: TicketTypeRecord) -> TicketTypeView:
+    """A ticket type as organisers see it."""
+    return TicketTypeView.of(row, **_validity(row))
+
+
+def _validity(row: TicketTypeRecord | TicketRecord) -> dict[str, Any]:
+    """What a ticket allows, and when, in words."""
+    return {
+        "entitlement": Entitlement(row.entitlement).name.lower(),
+        "entry_limit": row.entry_limit or None,
+        "valid_days": rules.days_list(row.valid_days),
+        "flags": rules.names_of(row.flags),
+        "not_before_at": row.not_before * 1000 or None,
+        "not_after_at": row.not_after * 1000 or None,
+    }
 
 
 class TicketTypesView(BaseModel):
@@ -238,7 +227,7 @@ class IssueTickets(RequestBody):
         return issuer.bearer(body.membership.reference() if body.membership else None, names)
 
 
-class TicketView(BaseModel):
+class TicketView(View):
     """A ticket. Its code is a separate resource."""
 
     id: str
@@ -259,56 +248,28 @@ class TicketView(BaseModel):
     entry_limit: int | None
     valid_days: list[int]
     flags: list[str]
-    not_before_at: str | None
-    not_after_at: str | None
+    not_before_at: IsoTime | None
+    not_after_at: IsoTime | None
     membership_tier: str
     associated_membership_id: str | None
     holder_name: str
     notes: str
     price_cents: int
     currency: str
-    issued_at: str
-
-    @classmethod
-    def of(cls, row: TicketRecord) -> TicketView:
-        """The organiser's view."""
-        return cls(
-            id=public_id(row.id),
-            event_id=row.event_id,
-            number=row.number,
-            confirmation_code=row.confirmation_code,
-            state=_STATES[row.state],
-            issue=row.issue,
-            key_id=row.key_id,
-            ticket_type=row.ticket_type,
-            zone=row.zone,
-            seat_id=row.seat_id,
-            section=row.section,
-            seat_row=row.seat_row,
-            seat_number=row.seat_number,
-            party=row.group_id,
-            entitlement=Entitlement(row.entitlement).name.lower(),
-            entry_limit=row.entry_limit or None,
-            valid_days=rules.days_list(row.valid_days),
-            flags=rules.names_of(row.flags),
-            not_before_at=_second(row.not_before),
-            not_after_at=_second(row.not_after),
-            membership_tier=row.membership_tier,
-            associated_membership_id=row.membership_id or None,
-            holder_name=row.holder_name,
-            notes=row.notes,
-            price_cents=row.price_cents,
-            currency=row.currency,
-            issued_at=iso(row.issued_at * 1000),
-        )
+    issued_at: IsoTime
 
 
-_STATES: dict[int, State] = {
-    TicketState.VALID: "valid",
-    TicketState.CANCELLED: "cancelled",
-    TicketState.BLOCKED: "blocked",
-    TicketState.UNPAID: "unpaid",
-}
+def ticket_view(row: TicketRecord) -> TicketView:
+    """A ticket as organisers see it."""
+    return TicketView.of(
+        row,
+        **_validity(row),
+        id=public_id(row.id),
+        state=TicketState(row.state).name.lower(),
+        party=row.group_id,
+        associated_membership_id=row.membership_id or None,
+        issued_at=row.issued_at * 1000,
+    )
 
 
 class IssuedView(BaseModel):

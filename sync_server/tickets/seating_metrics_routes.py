@@ -6,6 +6,7 @@ from apiflask import APIBlueprint
 from pydantic import BaseModel
 
 from sync_server.holds.outcomes import outcomes
+from sync_server.plumbing.api.schemas import View
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.principals import Action
 from sync_server.plumbing.web import organisation, requires
@@ -15,7 +16,7 @@ from sync_server.seating.figures import Figure, hold_figures, seating_figures
 bp = APIBlueprint("seating_figures", __name__, url_prefix="/events/<event_id>/seating", tag="Seating metrics")
 
 
-class FigureView(BaseModel):
+class FigureView(View):
     """A figure in percent, with its target range, its alert range, and advice."""
 
     name: str
@@ -24,20 +25,6 @@ class FigureView(BaseModel):
     target: tuple[float, float]
     alert: tuple[float, float]
     words: str
-
-    @classmethod
-    def of(cls, figure: Figure) -> FigureView:
-        """The view of a figure."""
-        percent = None if figure.percent is None else round(figure.percent, 2)
-        bounds = figure.bounds
-        return cls(
-            name=figure.name,
-            percent=percent,
-            state=figure.state,
-            target=bounds.target,
-            alert=bounds.alert,
-            words=bounds.advice,
-        )
 
 
 class FiguresView(BaseModel):
@@ -55,4 +42,9 @@ def metrics(event_id: str) -> FiguresView:
         figures = seating_figures(seating)
     with parts().database.reading() as session:
         figures += hold_figures(outcomes(session, organisation(), event_id))
-    return FiguresView(items=[FigureView.of(figure) for figure in figures])
+    return FiguresView(items=[_view(figure) for figure in figures])
+
+
+def _view(figure: Figure) -> FigureView:
+    percent, bounds = None if figure.percent is None else round(figure.percent, 2), figure.bounds
+    return FigureView.of(figure, percent=percent, target=bounds.target, alert=bounds.alert, words=bounds.advice)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import ColumnElement, update
-from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from shared.errors import Conflict
@@ -18,9 +17,12 @@ from sync_server.events import queries as events
 from sync_server.events.rules import effective_capacity
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.sql import writes
 from sync_server.revisions import service as revisions
 from sync_server.tickets import queries, rules
 from sync_server.tickets.models import TicketTypeRecord
+
+_NAME_TAKEN: Final = ("The event already has a ticket type with that name.", "name_taken")
 
 
 def create_type(
@@ -44,7 +46,7 @@ def create_type(
     )
     _check(session, row, details)
     session.add(row)
-    _flush_or_conflict(session)
+    writes.flush_or_conflict(session, *_NAME_TAKEN)
     _check_capacity(session, event)
     after = {"name": row.name, "price_cents": row.price_cents}
     _record(session, row, "ticket_type.created", context, before=None, after=after)
@@ -67,13 +69,10 @@ def change_type(
     given = dict(changes)
     if "valid_days" in given:
         given["valid_days"] = rules.days_bitmap(given["valid_days"], details.days)
-    before = {}
-    for name, value in _to_columns(given).items():
-        before[name] = getattr(row, name)
-        setattr(row, name, value)
+    before = writes.change(row, _to_columns(given))
     row.updated_at = context.now
     _check(session, row, details)
-    _flush_or_conflict(session)
+    writes.flush_or_conflict(session, *_NAME_TAKEN)
     _check_capacity(session, event)
     _record(session, row, "ticket_type.changed", context, before=before, after=dict(changes))
     return row
@@ -135,13 +134,6 @@ def _check_capacity(session: Session, event: events.Event) -> None:
         )
 
 
-def _flush_or_conflict(session: Session) -> None:
-    try:
-        session.flush()
-    except IntegrityError:
-        raise Conflict("The event already has a ticket type with that name.", code="name_taken") from None
-
-
 def _record(
     session: Session,
     row: TicketTypeRecord,
@@ -152,10 +144,7 @@ def _record(
     after: dict[str, Any],
 ) -> None:
     subject = f"{row.event_id}/{row.number}"
-    record(
-        session,
-        AuditLine(context.actor, action, "ticket_type", subject, row.organisation_id, context.now, before, after),
-    )
+    record(session, AuditLine(context, action, "ticket_type", subject, row.organisation_id, before, after))
     revisions.put(
         session, EventKey(row.organisation_id, row.event_id), [TicketTypeRow(row.number, row.name, row.check_words)]
     )

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 from apiflask import APIBlueprint
-from flask import Response
+from sqlalchemy.orm import Session
 
-from sync_server.plumbing.api.idempotency import run_once
+from sync_server.plumbing.api.idempotency import once
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.principals import Action
 from sync_server.plumbing.web import context, organisation, requires
@@ -22,14 +19,10 @@ bp = APIBlueprint("venues", __name__, url_prefix="/api/venues", tag="Venues")
 @requires(Action.EDIT_VENUES)
 @bp.input(schemas.NewVenue)
 @bp.output(schemas.VenueView, status_code=201)
-def create(json_data: schemas.NewVenue) -> Response:
+@once
+def create(session: Session, json_data: schemas.NewVenue) -> schemas.VenueView:
     """Create a venue."""
-
-    def write(session: Any) -> dict[str, Any]:
-        row = service.create_venue(session, organisation(), json_data.model_dump(), context())
-        return schemas.VenueView.of(row).model_dump(mode="json")
-
-    return run_once(write)
+    return _with_gates(session, service.create_venue(session, organisation(), json_data.model_dump(), context()))
 
 
 @bp.get("")
@@ -41,7 +34,7 @@ def listing(query_data: schemas.VenuesQuery) -> schemas.VenuesView:
     filters = queries.VenueFilter(query_data.city, query_data.timezone, query_data.archived)
     with parts().database.reading() as session:
         page = queries.venues(session, organisation(), filters, limit=query_data.limit, after=query_data.after)
-    return schemas.VenuesView(items=[schemas.VenueView.of(row) for row in page.items], next=page.next)
+    return schemas.VenuesView(items=[schemas.VenueView.of(row, gates=[]) for row in page.items], next=page.next)
 
 
 @bp.get("/<venue_id>")
@@ -50,8 +43,7 @@ def listing(query_data: schemas.VenuesQuery) -> schemas.VenuesView:
 def show(venue_id: str) -> schemas.VenueView:
     """Show a venue with its gates."""
     with parts().database.reading() as session:
-        row = queries.venue(session, organisation(), venue_id)
-        return schemas.VenueView.of(row, queries.gates(session, organisation(), venue_id))
+        return _with_gates(session, queries.venue(session, organisation(), venue_id))
 
 
 @bp.patch("/<venue_id>")
@@ -62,8 +54,7 @@ def change(venue_id: str, json_data: schemas.ChangeVenue) -> schemas.VenueView:
     """Change a venue; only the fields sent are changed."""
     with parts().database.writing() as session:
         changes = json_data.changes()
-        row = service.change_venue(session, organisation(), venue_id, changes, context())
-        return schemas.VenueView.of(row, queries.gates(session, organisation(), venue_id))
+        return _with_gates(session, service.change_venue(session, organisation(), venue_id, changes, context()))
 
 
 @bp.post("/<venue_id>/archive")
@@ -71,7 +62,8 @@ def change(venue_id: str, json_data: schemas.ChangeVenue) -> schemas.VenueView:
 @bp.output(schemas.VenueView)
 def archive(venue_id: str) -> schemas.VenueView:
     """Archive a venue: it leaves the lists and takes no new events; existing events go on."""
-    return _change_archived(service.archive_venue, venue_id)
+    with parts().database.writing() as session:
+        return _with_gates(session, service.archive_venue(session, organisation(), venue_id, context()))
 
 
 @bp.post("/<venue_id>/restore")
@@ -79,13 +71,12 @@ def archive(venue_id: str) -> schemas.VenueView:
 @bp.output(schemas.VenueView)
 def restore(venue_id: str) -> schemas.VenueView:
     """Restore an archived venue."""
-    return _change_archived(service.restore_venue, venue_id)
-
-
-def _change_archived(change: Callable[..., VenueRecord], venue_id: str) -> schemas.VenueView:
     with parts().database.writing() as session:
-        row = change(session, organisation(), venue_id, context())
-        return schemas.VenueView.of(row, queries.gates(session, organisation(), venue_id))
+        return _with_gates(session, service.restore_venue(session, organisation(), venue_id, context()))
+
+
+def _with_gates(session: Session, row: VenueRecord) -> schemas.VenueView:
+    return schemas.VenueView.of(row, gates=queries.gates(session, row.organisation_id, row.id))
 
 
 @bp.delete("/<venue_id>")
@@ -102,14 +93,10 @@ def delete(venue_id: str) -> tuple[str, int]:
 @requires(Action.EDIT_VENUES)
 @bp.input(schemas.NewGate)
 @bp.output(schemas.GateView, status_code=201)
-def add_gate(venue_id: str, json_data: schemas.NewGate) -> Response:
+@once
+def add_gate(session: Session, venue_id: str, json_data: schemas.NewGate) -> schemas.GateView:
     """Add an entrance to a venue."""
-
-    def write(session: Any) -> dict[str, Any]:
-        row = service.add_gate(session, organisation(), venue_id, json_data.model_dump(), context())
-        return schemas.GateView.of(row).model_dump(mode="json")
-
-    return run_once(write)
+    return schemas.GateView.of(service.add_gate(session, organisation(), venue_id, json_data.model_dump(), context()))
 
 
 @bp.get("/<venue_id>/gates")
@@ -120,8 +107,7 @@ def gates(venue_id: str, query_data: schemas.GatesQuery) -> schemas.GatesView:
     """List the entrances of a venue, optionally only open or closed ones."""
     with parts().database.reading() as session:
         queries.venue(session, organisation(), venue_id)
-        rows = queries.gates(session, organisation(), venue_id, status=query_data.status)
-        return schemas.GatesView(items=[schemas.GateView.of(row) for row in rows])
+        return schemas.GatesView.of_all(queries.gates(session, organisation(), venue_id, status=query_data.status))
 
 
 @bp.patch("/<venue_id>/gates/<int:number>")

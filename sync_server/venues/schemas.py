@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from sync_server.plumbing.api.json_limits import Settings
 from sync_server.plumbing.api.pagination import PageQuery
-from sync_server.plumbing.api.schemas import Name, PatchBody, Query, RequestBody, Slug, iso, iso_or_none
-from sync_server.venues.models import GateRecord, VenueRecord
+from sync_server.plumbing.api.schemas import IsoTime, Name, PatchBody, Query, RequestBody, Slug, View
 
 Capacity = Annotated[int, Field(ge=0, le=1_000_000)]
 GateCode = Annotated[str, Field(min_length=1, max_length=20, pattern="^[A-Za-z0-9_-]+$")]
@@ -111,7 +109,7 @@ class ChangeGate(PatchBody):
     settings: Settings | None = None
 
 
-class GateView(BaseModel):
+class GateView(View):
     """An entrance."""
 
     number: int
@@ -122,27 +120,14 @@ class GateView(BaseModel):
     step_free: bool
     settings: dict[str, Any]
 
-    @classmethod
-    def of(cls, row: GateRecord) -> GateView:
-        """As organisers see it."""
-        return cls(
-            number=row.number,
-            code=row.code,
-            name=row.name,
-            status=row.status,
-            capacity=row.capacity,
-            step_free=row.step_free,
-            settings=row.settings,
-        )
 
-
-class GatesView(BaseModel):
+class GatesView(View):
     """The entrances of a venue."""
 
     items: list[GateView]
 
 
-class VenueView(BaseModel):
+class VenueView(View):
     """A venue."""
 
     id: str
@@ -159,35 +144,12 @@ class VenueView(BaseModel):
     max_capacity: int
     settings: dict[str, Any]
     gates: list[GateView]
-    archived_at: str | None
-    created_at: str
-    updated_at: str
-
-    @classmethod
-    def of(cls, row: VenueRecord, gates: Sequence[GateRecord] = ()) -> VenueView:
-        """As organisers see it."""
-        return cls(
-            id=row.id,
-            name=row.name,
-            slug=row.slug,
-            kind=row.kind,
-            timezone=row.timezone,
-            address=row.address,
-            city=row.city,
-            country=row.country,
-            latitude=row.latitude,
-            longitude=row.longitude,
-            website=row.website,
-            max_capacity=row.max_capacity,
-            settings=row.settings,
-            gates=[GateView.of(gate) for gate in gates],
-            archived_at=iso_or_none(row.archived_at),
-            created_at=iso(row.created_at),
-            updated_at=iso(row.updated_at),
-        )
+    archived_at: IsoTime | None
+    created_at: IsoTime
+    updated_at: IsoTime
 
 
-class VenuesView(BaseModel):
+class VenuesView(View):
     """A page of venues."""
 
     items: list[VenueView]

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from shared.errors import Conflict
 from shared.ids import uuid7
 from sync_server.outbox.service import Fact, Subject, record_change
 from sync_server.plumbing.folding import fold
@@ -16,6 +14,7 @@ from sync_server.plumbing.ports import ports_of
 from sync_server.plumbing.principals import ActionContext
 from sync_server.plumbing.signals import send
 from sync_server.plumbing.slugs import slug_of
+from sync_server.plumbing.sql import writes
 from sync_server.venues import queries, rules
 from sync_server.venues.models import GateRecord, VenueRecord
 from sync_server.venues.ports import VenuePorts
@@ -37,10 +36,10 @@ def create_venue(
         created_at=context.now,
         updated_at=context.now,
     )
-    _change(row, _to_columns({**fields, "slug": slug}), context.now)
+    writes.change(row, _to_columns({**fields, "slug": slug}))
     _check_location(row)
     session.add(row)
-    _flush_or_conflict(
+    writes.flush_or_conflict(
         session, f"Your organisation already has a venue with the slug {slug!r}. Choose another.", "slug_taken"
     )
     _record_venue(session, context, "venue_created", row, after={"name": row.name, "slug": row.slug})
@@ -53,13 +52,16 @@ def change_venue(
     """Change a venue; existing events keep what they copied."""
     row = queries.venue(session, organisation_id, venue_id, lock=True)
     values = _to_columns(changes)
-    before = _change(row, values, context.now)
+    before = writes.change(row, values)
+    row.updated_at = context.now
     _check_location(row)
     if values.get("max_capacity"):
         rules.check_layouts_fit(
             row.max_capacity, ports_of(session, VenuePorts).layout_capacities(session, organisation_id, venue_id)
         )
-    _flush_or_conflict(session, "Your organisation already has a venue with that slug. Choose another.", "slug_taken")
+    writes.flush_or_conflict(
+        session, "Your organisation already has a venue with that slug. Choose another.", "slug_taken"
+    )
     _record_venue(session, context, "venue_changed", row, before=before, after=values)
     return row
 
@@ -94,7 +96,7 @@ def delete_venue(session: Session, organisation_id: str, venue_id: str, context:
         session.delete(gate)
     session.flush()
     session.delete(row)
-    _flush_or_conflict(session, "This venue is still in use. Archive it instead.", "venue_in_use")
+    writes.flush_or_conflict(session, "This venue is still in use. Archive it instead.", "venue_in_use")
     _record_venue(session, context, "venue_deleted", row, before={"name": row.name, "slug": row.slug})
 
 
@@ -113,7 +115,7 @@ def add_gate(
         updated_at=context.now,
     )
     session.add(row)
-    _flush_or_conflict(session, f"This venue already has a gate {row.code!r}.", "gate_code_taken")
+    writes.flush_or_conflict(session, f"This venue already has a gate {row.code!r}.", "gate_code_taken")
     _record_gate(session, context, "gate_created", row, after={"code": row.code, "name": row.name})
     send(session, GatesChanged(organisation_id, venue_id))
     return row
@@ -131,7 +133,8 @@ def change_gate(
     """Open, close or change an entrance; gates know within a second."""
     queries.venue(session, organisation_id, venue_id, lock=True)
     row = queries.gate(session, organisation_id, venue_id, number)
-    before = _change(row, changes, context.now)
+    before = writes.change(row, changes)
+    row.updated_at = context.now
     session.flush()
     _record_gate(session, context, "gate_changed", row, before=before, after=dict(changes))
     send(session, GatesChanged(organisation_id, venue_id))
@@ -156,43 +159,13 @@ def _check_location(row: VenueRecord) -> None:
     row.city_norm = fold(row.city)
 
 
-def _change(row: VenueRecord | GateRecord, changes: Mapping[str, Any], now: int) -> dict[str, Any]:
-    before = {name: getattr(row, name) for name in changes}
-    for name, value in changes.items():
-        setattr(row, name, value)
-    row.updated_at = now
-    return before
+def _record_venue(session: Session, context: ActionContext, name: str, row: VenueRecord, **changed: Any) -> None:
+    payload = {"before": None, "after": None} | changed
+    fact = Fact(name, row.organisation_id, context.now, {"venue": row.id}, payload)
+    record_change(session, context, Subject("venue", row.id, **changed), fact)
 
 
-def _flush_or_conflict(session: Session, message: str, code: str) -> None:
-    try:
-        session.flush()
-    except IntegrityError:
-        raise Conflict(message, code=code) from None
-
-
-def _record_venue(
-    session: Session,
-    context: ActionContext,
-    name: str,
-    row: VenueRecord,
-    *,
-    before: dict[str, Any] | None = None,
-    after: dict[str, Any] | None = None,
-) -> None:
-    subject, payload = Subject("venue", row.id, before, after), {"before": before, "after": after}
-    record_change(session, context, subject, Fact(name, row.organisation_id, context.now, {"venue": row.id}, payload))
-
-
-def _record_gate(
-    session: Session,
-    context: ActionContext,
-    name: str,
-    row: GateRecord,
-    *,
-    before: dict[str, Any] | None = None,
-    after: dict[str, Any] | None = None,
-) -> None:
-    subject = Subject("gate", f"{row.venue_id}/{row.number}", before, after)
-    subjects, payload = {"venue": row.venue_id, "gate": row.number}, {"before": before, "after": after}
-    record_change(session, context, subject, Fact(name, row.organisation_id, context.now, subjects, payload))
+def _record_gate(session: Session, context: ActionContext, name: str, row: GateRecord, **changed: Any) -> None:
+    subjects, payload = {"venue": row.venue_id, "gate": row.number}, {"before": None, "after": None} | changed
+    fact = Fact(name, row.organisation_id, context.now, subjects, payload)
+    record_change(session, context, Subject("gate", f"{row.venue_id}/{row.number}", **changed), fact)

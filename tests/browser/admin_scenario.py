@@ -14,7 +14,7 @@ from werkzeug.serving import make_server
 from shared.scans import EntryKind
 from shared.snapshot import TicketState
 from sync_server.accounts import service as accounts
-from sync_server.plumbing.principals import SYSTEM
+from sync_server.plumbing.principals import SYSTEM, ActionContext
 from sync_server.workers import Worker
 from tests.contracts.sync.gates import Gate
 from tests.contracts.sync.world import World
@@ -86,16 +86,9 @@ def an_evening(folder: Path) -> Iterator[AdminScenario]:
 
 def _owner(world: World) -> None:
     with world.parts.database.writing() as session:
-        user = accounts.add_user(
-            session,
-            email=EMAIL,
-            name="Ines Owner",
-            password=PASSWORD,
-            actor=SYSTEM,
-            now=world.now,
-            entropy=world.dice,
-        )
-        accounts.give_role(session, world.organisation, user.id, "owner", giver=None, actor=SYSTEM, now=world.now)
+        context = ActionContext(SYSTEM, world.now, world.dice)
+        user = accounts.add_user(session, email=EMAIL, name="Ines Owner", password=PASSWORD, context=context)
+        accounts.give_role(session, world.organisation, user.id, "owner", context)
 
 
 def _scans(world: World) -> Gate:

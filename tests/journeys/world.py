@@ -20,7 +20,7 @@ from sync_server.commands import backups
 from sync_server.config import check
 from sync_server.migrations import schema
 from sync_server.plumbing.event_key import EventKey
-from sync_server.plumbing.principals import SYSTEM, Action
+from sync_server.plumbing.principals import SYSTEM, Action, ActionContext
 from sync_server.scans import queries
 from sync_server.workers import Worker
 from tests.builders import a_venue, an_event
@@ -262,12 +262,14 @@ class World:
             return queries.journal_states(session, self.organisation)[gate.number]
 
     def _create_organisation(self) -> tuple[str, str]:
-        common: dict[str, Any] = {"actor": SYSTEM, "now": self.now, "entropy": self._entropy}
+        context = ActionContext(SYSTEM, self.now, self._entropy)
         scopes = [action.value for action in Action]
         with self.parts.database.writing() as session:
-            row = people.create_organisation(session, name="Harbour Ltd", slug="harbour", currency="EUR", **common)
+            row = people.create_organisation(
+                session, name="Harbour Ltd", slug="harbour", currency="EUR", context=context
+            )
             _, token = signing_in.make_token(
-                session, row.id, name="story", scopes=scopes, ends_at=None, by=None, **common
+                session, row.id, name="story", scopes=scopes, ends_at=None, by=None, context=context
             )
             return row.id, token
 

@@ -7,7 +7,6 @@ from typing import Any
 
 from apiflask import APIBlueprint
 from flask import Response, request
-from sqlalchemy.orm import Session
 
 from shared.errors import InvalidRequest
 from sync_server.events import queries
@@ -55,10 +54,9 @@ def add(event_id: str) -> Response:
         return stored
     image = rendering.render_image(content)  # before the transaction, so that no lock is held meanwhile
 
-    def write(session: Session) -> dict[str, Any]:
-        return _view(covers.add(session, organisation(), event_id, image, context(), alt=alt)).model_dump(mode="json")
-
-    return run_once(write, said=body)
+    return run_once(
+        lambda session: _view(covers.add(session, organisation(), event_id, image, context(), alt=alt)), said=body
+    )
 
 
 def _uploaded() -> tuple[bytes, str]:

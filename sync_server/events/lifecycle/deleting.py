@@ -15,7 +15,7 @@ from sync_server.events.cover_images import covers
 from sync_server.events.dependents import count_dependents
 from sync_server.events.lifecycle.status import change_status
 from sync_server.events.models import EventRecord, GateZonesRecord, ZoneRecord
-from sync_server.events.service import record_without_announcing
+from sync_server.events.service import record_change
 from sync_server.plumbing.principals import ActionContext
 from sync_server.revisions import service as revisions
 
@@ -47,16 +47,11 @@ def delete_event(
             False, f"Event kept in the archive, because it has {dependents.summary() or 'a history'}.", uses
         )
     if not may_become(status, EventStatus.ARCHIVED):
-        raise Conflict(
-            f"The event is {status.value}. Cancel or end it before you delete it.",
-            code="event_not_over",
-        )
+        raise Conflict(f"The event is {status.value}. Cancel or end it before you delete it.", code="event_not_over")
     change_status(session, organisation_id, event_id, EventStatus.ARCHIVED, context, reason=reason)
     why = f"it has {dependents.summary()}" if uses else "only drafts are deleted"
     return DeletionResult(
-        False,
-        f"Event archived instead of deleted, because {why}. It no longer appears in lists.",
-        uses,
+        False, f"Event archived instead of deleted, because {why}. It no longer appears in lists.", uses
     )
 
 
@@ -74,5 +69,5 @@ def _deleted(session: Session, row: EventRecord, context: ActionContext, reason:
         return False
     covers.release_unused_images(session, row.organisation_id, row.cover_images)
     revisions.forget_event(session, row.key)
-    record_without_announcing(session, row, "event_deleted", context, before=before, reason=reason)
+    record_change(session, row, "event_deleted", context, before=before, reason=reason)
     return True

@@ -24,9 +24,14 @@ def record_emptied(
     row = session.execute(statement, execution_options={"populate_existing": True}).scalar_one_or_none()
     if row is None or (row.counts_from or 0) >= at:
         return False
+    count_from(session, row, at, context, reason=reason)
+    return True
+
+
+def count_from(session: Session, row: EventRecord, at: Millis, context: ActionContext, *, reason: str) -> None:
+    """Let gates and server count admissions from a moment on."""
     before = {"counts_from": row.counts_from}
     row.counts_from, row.updated_at = at, context.now
     session.flush()
     put_rows(session, row, own_rows(row))
     record_change(session, row, "house_emptied", context, before=before, after={"counts_from": at}, reason=reason)
-    return True

@@ -8,7 +8,7 @@ from shared.errors import Conflict
 from shared.lifecycle import EventStatus
 from sync_server.accounts.service import lock_organisation
 from sync_server.events import queries, rules
-from sync_server.events.lifecycle.status import change_status
+from sync_server.events.lifecycle import status
 from sync_server.events.models import EventRecord
 from sync_server.events.service import record_change
 from sync_server.plumbing.principals import ActionContext
@@ -35,7 +35,7 @@ def replace(
     return row
 
 
-def call_off(
+def change_status(
     session: Session,
     organisation_id: str,
     event_id: str,
@@ -45,10 +45,10 @@ def call_off(
     reason: str,
     by: str | None,
 ) -> EventRecord:
-    """Postpone or cancel an event and, if `by` is given, name its replacement."""
+    """Move an event to another status and, if `by` is given, name the event that replaces it."""
     if by is not None:
         lock_organisation(session, organisation_id)  # before the event: same lock order everywhere
-    row = change_status(session, organisation_id, event_id, target, context, reason=reason)
+    row = status.change_status(session, organisation_id, event_id, target, context, reason=reason)
     return row if by is None else replace(session, organisation_id, event_id, by, context, reason=reason)
 
 
@@ -57,7 +57,6 @@ def _check_no_cycle(session: Session, organisation_id: str, event_id: str, by: s
     while next_id is not None:
         if next_id == event_id:
             raise Conflict(
-                "An event cannot replace itself, directly or through other events.",
-                code="replacement_in_a_circle",
+                "An event cannot replace itself, directly or through other events.", code="replacement_in_a_circle"
             )
         next_id = queries.event(session, organisation_id, next_id).replaced_by_event_id

@@ -10,7 +10,7 @@ from shared.clock import Millis
 from shared.errors import Conflict, InvalidRequest
 from shared.lifecycle import EventStatus, require_transition
 from sync_server.events import queries
-from sync_server.events.lifecycle import publishing
+from sync_server.events.lifecycle import emptying, publishing
 from sync_server.events.models import EventRecord
 from sync_server.events.rules import check_times
 from sync_server.events.service import put_rows, record_change, times_of
@@ -165,13 +165,7 @@ def empty_venue(
     row = queries.event(session, organisation_id, event_id, lock=True)
     if row.status not in {EventStatus.LIVE.value, EventStatus.POSTPONED.value}:
         raise Conflict("The venue can be emptied only while the event is live or postponed.", code="event_not_live")
-    before = {"counts_from": row.counts_from}
-    row.counts_from = row.updated_at = context.now
-    session.flush()
-    put_rows(session, row, own_rows(row))
-    record_change(
-        session, row, "house_emptied", context, before=before, after={"counts_from": context.now}, reason=reason
-    )
+    emptying.count_from(session, row, context.now, context, reason=reason)
     return row
 
 

@@ -25,6 +25,7 @@ from sync_server.events.snapshot_rows import own_rows
 from sync_server.plumbing.principals import ActionContext
 from sync_server.plumbing.sealing import Sealer
 from sync_server.plumbing.signals import send
+from sync_server.plumbing.sql import writes
 from sync_server.venues import queries as venues
 from sync_server.venues.queries import Venue
 from sync_server.venues.rules import check_not_archived
@@ -65,7 +66,7 @@ def move(
     Conflict `consent_required` lists the consequences; `may_consent` raises if the caller may not agree to them.
     """
     row = queries.event(session, organisation_id, event_id, lock=True)
-    rules.check_movable(EventStatus(row.status))
+    rules.check_changeable(EventStatus(row.status), "moved")
     venue = venues.venue(session, organisation_id, request.venue_id, lock=True)
     _check_venue(row, venue)
     dependents = count_dependents(session, row, context.now)
@@ -136,9 +137,7 @@ def _apply(session: Session, move: _Move) -> None:
     row, context = move.row, move.context
     old_gates = venues.gates(session, row.organisation_id, row.venue_id)
     columns = venue_columns(move.venue)
-    before = {name: getattr(row, name) for name in columns}
-    for name, value in columns.items():
-        setattr(row, name, value)
+    before = writes.change(row, columns)
     row.updated_at = context.now
     if row.status in queries.VISIBLE_STATUSES:
         publishing.check_location(row, move.venue)

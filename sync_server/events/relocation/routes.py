@@ -31,7 +31,7 @@ def move(event_id: str, json_data: relocation_schemas.NewEventVenue) -> schemas.
             sealer=parts().sealer,
             may_consent=lambda: require(Action.CHANGE_STATUS),
         )
-        return schemas.EventView.of(row, parts().clock())
+        return schemas.event_view(row, parts().clock())
 
 
 @bp.put("/replacement")
@@ -44,4 +44,4 @@ def replace(event_id: str, json_data: relocation_schemas.Replacement) -> schemas
         row = replacing.replace(
             session, organisation(), event_id, json_data.event_id, context(), reason=json_data.reason
         )
-        return schemas.EventView.of(row, parts().clock())
+        return schemas.event_view(row, parts().clock())

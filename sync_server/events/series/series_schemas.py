@@ -7,10 +7,9 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, Field, WithJsonSchema, model_validator
 
-from sync_server.events.queries import Series
 from sync_server.events.schemas import Code, EventView, Title
 from sync_server.events.series.recurrence import MAX_DATES, WEEKDAYS, RecurrenceRule
-from sync_server.plumbing.api.schemas import RequestBody, Slug, Time, iso
+from sync_server.plumbing.api.schemas import IsoTime, RequestBody, Slug, Time, View
 
 
 def _day(value: Any) -> Any:
@@ -68,35 +67,23 @@ class SeriesMade(BaseModel):
     items: list[EventView]
 
 
-class SeriesView(BaseModel):
+class SeriesView(View):
     """A series, by its first event."""
 
     recurrence_group_id: str
     name: str
     events: int
-    first_start_at: str
-    last_start_at: str
-
-    @classmethod
-    def of(cls, series: Series) -> SeriesView:
-        """The view of a series."""
-        first, last = iso(series.first), iso(series.last)
-        return cls(
-            recurrence_group_id=series.id,
-            name=series.name,
-            events=series.events,
-            first_start_at=first,
-            last_start_at=last,
-        )
+    first_start_at: IsoTime
+    last_start_at: IsoTime
 
 
-class AllSeries(BaseModel):
+class AllSeries(View):
     """The organisation's series, ordered by their first event."""
 
     items: list[SeriesView]
 
 
-class Gone(BaseModel):
+class Gone(View):
     """Whether the event was deleted or archived, and why."""
 
     deleted: bool

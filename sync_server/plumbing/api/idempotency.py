@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from typing import Any
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec
 
 import orjson
 from flask import Response, request
+from pydantic import BaseModel
 from sqlalchemy import BigInteger, LargeBinary, String, delete
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from shared.clock import Millis
 from shared.errors import Conflict, InvalidRequest
 from sync_server.plumbing.due import organisations_due
 from sync_server.plumbing.parts import parts
+from sync_server.plumbing.sql import writes
 from sync_server.plumbing.sql.tables import Base
 from sync_server.plumbing.web import current_principal
 
@@ -38,7 +40,30 @@ class IdempotencyKeyRow(Base):
 
 
 Write = Callable[[Session], Any]
+"""What it returns is the response: a schema, or what JSON can hold."""
 Status = int | Callable[[], int]
+P = ParamSpec("P")
+
+
+def once(view: Callable[Concatenate[Session, P], Any]) -> Callable[P, Response]:
+    """Make a view of a write that takes the transaction's session first; see `run_once`."""
+
+    @wraps(view)
+    def runs_once(*args: P.args, **kwargs: P.kwargs) -> Response:
+        return run_once(lambda session: view(session, *args, **kwargs))
+
+    return runs_once
+
+
+def once_in_secret(view: Callable[Concatenate[Session, P], Any]) -> Callable[P, Response]:
+    """Make a view of a write whose response holds a secret: nothing of it is stored, not even a hash."""
+
+    @wraps(view)
+    def runs(*args: P.args, **kwargs: P.kwargs) -> Response:
+        with parts().database.writing() as session:
+            return _response(_json(view(session, *args, **kwargs)), 201)
+
+    return runs
 
 
 def run_once(write: Write, *, status: Status = 201, said: bytes | None = None) -> Response:
@@ -49,7 +74,7 @@ def run_once(write: Write, *, status: Status = 201, said: bytes | None = None) -
     key = request.headers.get(HEADER)
     with parts().database.writing() as session:
         if key is None:
-            return _response(orjson.dumps(write(session)), _resolved(status))
+            return _response(_json(write(session)), _resolved(status))
         return _run_with_key(session, key, write, status, said)
 
 
@@ -66,12 +91,6 @@ def stored_response(*, said: bytes | None = None) -> Response | None:
         return None if stored is None else _replay(stored, _request_hash(said))
 
 
-def run_without_key(write: Write, *, status: int = 201) -> Response:
-    """Run `write` and respond, for responses with a secret: nothing of it is stored, not even a hash."""
-    with parts().database.writing() as session:
-        return _response(orjson.dumps(write(session)), status)
-
-
 def _checked(key: str) -> str:
     if not 1 <= len(key) <= 120 or not key.isprintable():
         raise InvalidRequest(f"{HEADER} takes 1 to 120 printable characters.", code="bad_idempotency_key")
@@ -86,7 +105,7 @@ def _run_with_key(session: Session, key: str, write: Write, status: Status, said
     row_key, request_hash = _row_key(key), _request_hash(said)
     if not _claimed(session, row_key, request_hash):
         return _replay(session.get_one(IdempotencyKeyRow, row_key), request_hash)
-    body = orjson.dumps(write(session))
+    body = _json(write(session))
     row = session.get_one(IdempotencyKeyRow, row_key)
     row.status, row.body = _resolved(status), body
     return _response(body, row.status)
@@ -100,10 +119,11 @@ def _row_key(key: str) -> tuple[str, str, str]:
 
 def _claimed(session: Session, row_key: tuple[str, str, str], request_hash: bytes) -> bool:
     """Whether this request is the first with the key; a second one waits here until the first has ended."""
-    dialect = sqlite if session.get_bind().dialect.name == "sqlite" else postgresql
     row: dict[str, Any] = dict(zip(("organisation_id", "principal", "key"), row_key, strict=True))
     row |= {"request_hash": request_hash, "status": 0, "body": b"", "created_at": parts().clock()}
-    claim = dialect.insert(IdempotencyKeyRow).values(row).on_conflict_do_nothing().returning(IdempotencyKeyRow.key)
+    claim = (
+        writes.insert(session, IdempotencyKeyRow).values(row).on_conflict_do_nothing().returning(IdempotencyKeyRow.key)
+    )
     return session.execute(claim).first() is not None
 
 
@@ -121,6 +141,14 @@ def _replay(row: IdempotencyKeyRow, request_hash: bytes) -> Response:
 def _request_hash(said: bytes | None) -> bytes:
     target = f"{request.method} {request.full_path}\n".encode()
     return hashlib.sha256(target + (request.get_data(cache=True) if said is None else said)).digest()
+
+
+def _json(result: Any) -> bytes:
+    return orjson.dumps(result, default=_plain)
+
+
+def _plain(view: BaseModel) -> dict[str, Any]:
+    return view.model_dump(mode="json")
 
 
 def _response(body: bytes, status: int) -> Response:

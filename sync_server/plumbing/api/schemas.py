@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, WithJsonSchema, field_validator
 
@@ -32,6 +33,23 @@ class PatchBody(RequestBody):
     def changes(self) -> dict[str, Any]:
         """The fields that were sent."""
         return self.model_dump(exclude_unset=True)
+
+
+class View(BaseModel):
+    """A response, or a part of one; its fields are named as the attributes of what it shows."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    @classmethod
+    def of(cls, shown: object, **given: Any) -> Self:
+        """The view of a row or any other object; `given` are fields that it does not have, or shows otherwise."""
+        own = {name: getattr(shown, name) for name in cls.model_fields if name not in given and hasattr(shown, name)}
+        return cls(**own, **given)
+
+    @classmethod
+    def of_all(cls, shown: Iterable[object]) -> Self:
+        """The view of a list, whose `items` are views of what it lists."""
+        return cls.model_validate({"items": list(shown)})
 
 
 class Query(BaseModel):
@@ -72,9 +90,18 @@ def iso_or_none(millis: int | None) -> str | None:
     return None if millis is None else iso(millis)
 
 
+def _iso_of_millis(value: Any) -> Any:
+    return iso(value) if isinstance(value, int) else value
+
+
 _TIME_SCHEMA = {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "integer", "minimum": 0}]}
 
 Time = Annotated[int, BeforeValidator(parse_time), WithJsonSchema(_TIME_SCHEMA)]
+"""A time in a request."""
+IsoTime = Annotated[str, BeforeValidator(_iso_of_millis)]
+"""A time in a response, which takes it in milliseconds."""
+Hex = Annotated[str, BeforeValidator(lambda value: value.hex() if isinstance(value, bytes) else value)]
+"""Bytes in a response."""
 Name = Annotated[str, Field(min_length=1, max_length=100)]
 Slug = Annotated[str, Field(min_length=1, max_length=60, pattern="^[a-z0-9]([a-z0-9-]*[a-z0-9])?$")]
 Reason = Annotated[str, Field(max_length=1000)]

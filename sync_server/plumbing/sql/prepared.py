@@ -8,18 +8,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 import orjson
-from sqlalchemy import (
-    ARRAY,
-    BigInteger,
-    BindParameter,
-    ColumnElement,
-    Select,
-    String,
-    any_,
-    bindparam,
-    func,
-    select,
-)
+from sqlalchemy import ARRAY, BigInteger, BindParameter, ColumnElement, Select, String, any_, bindparam, func, select
 from sqlalchemy.engine import Dialect
 from sqlalchemy.orm import Session
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 
-from sqlalchemy import JSON, BigInteger, ForeignKeyConstraint, MetaData, String
+from sqlalchemy import DDL, JSON, BigInteger, ForeignKeyConstraint, MetaData, String, Table, event
 from sqlalchemy.engine import Dialect
 from sqlalchemy.orm import DeclarativeBase
 from sqlalchemy.types import TypeDecorator
@@ -69,3 +70,11 @@ class Base(DeclarativeBase):
 
     metadata = MetaData(naming_convention=NAMES)
     type_annotation_map = {Uuid: String(36), dict[str, Any]: JSON, list[Any]: JSON}  # noqa: RUF012 - SQLAlchemy's own declaration form
+
+
+def after_create(table: Table, **statements: Sequence[str]) -> None:
+    """Run statements together with the creation of a table, by the name of the dialect."""
+    for dialect, listed in statements.items():
+        for statement in listed:
+            ddl: DDL = DDL(statement)  # type: ignore[no-untyped-call]  # SQLAlchemy leaves it untyped
+            event.listen(table, "after_create", ddl.execute_if(dialect=dialect))

@@ -38,10 +38,7 @@ _ROW: Final = Fields(
         "seats_spacing": Number(),
     },
 )
-_AREA_TEXT: Final = Fields(
-    {"text": Text(), "position": _POSITION},
-    {"color": Text(), "size": Number()},
-)
+_AREA_TEXT: Final = Fields({"text": Text(), "position": _POSITION}, {"color": Text(), "size": Number()})
 _AREA: Final = Fields(
     {},
     {
@@ -62,13 +59,7 @@ _AREA: Final = Fields(
 )
 _ZONE: Final = Fields(
     {"position": _POSITION, "rows": ListOf(_ROW)},
-    {
-        "name": Text(longest=100),
-        "zone_id": Text(),
-        "uuid": Text(),
-        "areas": ListOf(_AREA),
-        "displayed": Boolean(),
-    },
+    {"name": Text(longest=100), "zone_id": Text(), "uuid": Text(), "areas": ListOf(_AREA), "displayed": Boolean()},
 )
 _CATEGORY: Final = Fields({"name": Text(longest=60)}, {"color": Text()})
 _PLAN: Final = Fields(

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from apiflask import APIBlueprint
 from flask import Response, request
-from sqlalchemy.orm import Session
 
 from sync_server.plumbing.api.idempotency import run_once
 from sync_server.plumbing.api.pagination import PageQuery
@@ -32,7 +29,7 @@ def listing(event_id: str, zone_id: str, query_data: PageQuery) -> schemas.ZoneG
     guest_list = ZoneList(organisation(), event_id, zone_id)
     with parts().database.reading() as session:
         page = guest_lists.guests(session, guest_list, limit=query_data.limit, after=query_data.after)
-    return schemas.ZoneGuests(items=[schemas.ZoneGuest.of(row) for row in page.items], next=page.next)
+        return schemas.ZoneGuests.of(page)
 
 
 @bp.post("")
@@ -59,11 +56,7 @@ def _keys(body: schemas.Guests) -> list[GuestKey]:
 
 def _add(event_id: str, zone_id: str, keys: list[GuestKey]) -> Response:
     guest_list = ZoneList(organisation(), event_id, zone_id)
-
-    def write(session: Session) -> dict[str, Any]:
-        return {"changed": guest_lists.add(session, guest_list, keys, context())}
-
-    return run_once(write)
+    return run_once(lambda session: {"changed": guest_lists.add(session, guest_list, keys, context())})
 
 
 @bp.post("/remove")

@@ -6,9 +6,8 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, Field, model_validator
 
-from sync_server.plumbing.api.schemas import RequestBody, iso
+from sync_server.plumbing.api.schemas import IsoTime, RequestBody, View
 from sync_server.plumbing.sealing import Sealer
-from sync_server.seating.models import ZoneGuestRecord
 from sync_server.seating.zone_access.entitlements import GuestIdKind, GuestKey, guest_key
 from sync_server.seating.zone_access.guest_lists import problem_of
 
@@ -54,19 +53,15 @@ class GuestsChanged(BaseModel):
     changed: int
 
 
-class ZoneGuest(BaseModel):
+class ZoneGuest(View):
     """A guest on a list. Addresses and codes are only stored as keyed hashes."""
 
     named: Literal["email", "customer", "code"]
     key: str
-    added_at: str
-
-    @classmethod
-    def of(cls, row: ZoneGuestRecord) -> ZoneGuest:
-        return cls(named=GuestIdKind(row.named).value, key=row.key, added_at=iso(row.added_at))
+    added_at: IsoTime
 
 
-class ZoneGuests(BaseModel):
+class ZoneGuests(View):
     """A page of a guest list."""
 
     items: list[ZoneGuest]

@@ -7,17 +7,17 @@ from enum import StrEnum
 from typing import Any
 
 from sqlalchemy import select
-from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
-from shared.errors import Conflict, NotFound
+from shared.errors import NotFound
 from shared.ids import Entropy, uuid7
 from sync_server.audit.service import AuditLine, record
 from sync_server.outbox.service import Fact, Subject, record_change
 from sync_server.plumbing.api.pagination import Page, decode_cursor, paginate
 from sync_server.plumbing.principals import ActionContext
 from sync_server.plumbing.sealing import Sealer
+from sync_server.plumbing.sql import writes
 from sync_server.seating.models import TierMembershipRecord
 
 _CARD_BYTES = 10
@@ -71,12 +71,9 @@ def grant(
         updated_at=context.now,
     )
     session.add(row)
-    try:
-        session.flush()
-    except IntegrityError:
-        raise Conflict(
-            "There is already a membership with this id. Renew that one.", code="membership_exists"
-        ) from None
+    writes.flush_or_conflict(
+        session, "There is already a membership with this id. Renew that one.", "membership_exists"
+    )
     after = {"tier": row.tier, "until": row.until, "state": row.state}
     fact = Fact("membership_granted", organisation_id, context.now, {"membership": row.id}, after)
     record_change(session, context, Subject("membership", row.id, None, after), fact)
@@ -89,10 +86,7 @@ def new_card(
     """Replace the card of a membership; the old card is no longer valid."""
     row, code = _row(session, organisation_id, id), _new_code(context.entropy)
     row.card, row.updated_at = _hash(sealer, organisation_id, code), context.now
-    line = AuditLine(
-        context.actor, "membership_card_replaced", "membership", id, organisation_id, context.now, None, {}
-    )
-    record(session, line)
+    record(session, AuditLine(context, "membership_card_replaced", "membership", id, organisation_id, after={}))
     return _value(row), code
 
 

@@ -89,5 +89,5 @@ def record_wheelchair_sales(
             "companion_seats": layout.plan.layout.names_of(layout.plan.places.companions_of(row.seat)),
         }
         where, subject = row.organisation_id, public_id(row.id)
-        line = AuditLine(context.actor, "wheelchair_place_sold", "ticket", subject, where, context.now, None, after)
+        line = AuditLine(context, "wheelchair_place_sold", "ticket", subject, where, after=after)
         record(session, line)

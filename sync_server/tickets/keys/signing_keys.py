@@ -59,16 +59,6 @@ def rotate(
     return row
 
 
-def allow_signing(session: Session, organisation_id: str, key_id: int, context: ActionContext) -> None:
-    """Let a key sign without further waiting, because all live gates have it."""
-    lock_organisation(session, organisation_id)
-    row = key(session, organisation_id, key_id)
-    if row.state == KeyState.ACTIVE.value and row.signs_from > context.now:
-        row.signs_from = context.now
-        session.flush()
-        retire_superseded(session, organisation_id, context)
-
-
 def retire_superseded(session: Session, organisation_id: str, context: ActionContext) -> None:
     """Retire keys that a newer one has superseded: they verify but no longer sign."""
     for row in _signing_candidates(session, organisation_id, context.now)[1:]:

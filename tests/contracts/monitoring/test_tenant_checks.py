@@ -16,7 +16,6 @@ from sync_server.migrations.tables import metadata
 from sync_server.monitoring import queries, references, service, tenant_checks
 from sync_server.monitoring.scheduled_checks import NightlyCheck
 from sync_server.outbox.catalogue import FACTS, ID
-from sync_server.plumbing.principals import SYSTEM
 from tests.app_server import AppServer, Concert, a_concert
 from tests.builders import DAY, a_gate, a_ticket_type, a_zone
 
@@ -125,10 +124,8 @@ def test_references_to_others_are_found_logged_and_resolved(
         one.write(app_server, one.wrong)
     with app_server.database.writing() as session:  # audit lines stay for ever, and are checked for a week
         after = {"means": {"from_venue": {"id": foreign.venue["id"]}}, "settings": {"event_id": foreign.event["id"]}}
-        line = AuditLine(
-            SYSTEM, "event_moved", "event", concert.event["id"], organisation_id(concert), app_server.now, None, after
-        )
-        audit.record(session, line)
+        subject = "event", concert.event["id"], organisation_id(concert)
+        audit.record(session, AuditLine(app_server.context(), "event_moved", *subject, after=after))
     app_server.advance(DAY)
     with capture_logs() as lines:
         run_nightly(app_server)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 from sqlalchemy import text
@@ -21,7 +22,9 @@ DAY = 24 * 3_600_000
 def note(app_server: AppServer, actor: str, *, organisation: str | None = "marquee", ip: str = "192.0.2.7") -> None:
     who = Actor("user", actor, ip, "a browser")
     with app_server.database.writing() as session:
-        record(session, AuditLine(who, "ticket_blocked", "ticket", "1", organisation, app_server.now))
+        record(
+            session, AuditLine(replace(app_server.context(), actor=who), "ticket_blocked", "ticket", "1", organisation)
+        )
 
 
 def stored(app_server: AppServer) -> list[str]:
@@ -102,15 +105,8 @@ def test_old_values_are_erased_and_recent_ones_stay(app_server: AppServer) -> No
 
 def supervisor(app_server: AppServer, organisation: str, name: str) -> int:
     with app_server.database.writing() as session:
-        row = people.add_supervisor(
-            session,
-            organisation,
-            name=name,
-            pin="271828",
-            actor=Actor("user", "olga", "192.0.2.7"),
-            now=app_server.now,
-            entropy=app_server.entropy,
-        )
+        context = replace(app_server.context(), actor=Actor("user", "olga", "192.0.2.7"))
+        row = people.add_supervisor(session, organisation, name, "271828", context)
         return row.number
 
 

@@ -18,7 +18,7 @@ from sync_server.audit.models import AuditRow
 from sync_server.audit.proof import Proof, prove
 from sync_server.audit.service import AuditLine, record
 from sync_server.devices import identity
-from sync_server.plumbing.principals import Actor
+from sync_server.plumbing.principals import ActionContext, Actor
 from sync_server.workers import Worker
 from tests.app_server import AppServer
 
@@ -29,8 +29,8 @@ def note(
     session: Session, app_server: AppServer, organisation: str | None, subject: str, *, at: int | None = None
 ) -> None:
     """One line about a ticket."""
-    moment = app_server.now if at is None else at
-    record(session, AuditLine(OLGA, "ticket_blocked", "ticket", subject, organisation, moment, after={"state": "x"}))
+    context = ActionContext(OLGA, app_server.now if at is None else at, app_server.entropy)
+    record(session, AuditLine(context, "ticket_blocked", "ticket", subject, organisation, after={"state": "x"}))
 
 
 def write(app_server: AppServer, organisation: str | None, *subjects: str) -> None:

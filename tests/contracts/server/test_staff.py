@@ -10,7 +10,7 @@ from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
 from sync_server.accounts import service as people
-from sync_server.plumbing.principals import SYSTEM, Action
+from sync_server.plumbing.principals import Action
 from tests.app_server import PASSWORD, ApiClient, AppServer, Concert
 from tests.builders import DAY, HOUR, MINUTE, a_venue
 
@@ -265,7 +265,7 @@ def test_an_answer_remembered_in_one_organisation_is_not_given_in_another(app_se
     app_server.user("both@example.org", first, "owner")
     with app_server.database.writing() as session:
         user = session.execute(text("SELECT id FROM users WHERE email = 'both@example.org'")).scalar_one()
-        people.give_role(session, second, user, "owner", giver=None, actor=SYSTEM, now=app_server.now)
+        people.give_role(session, second, user, "owner", app_server.context())
     browser = app_server.browser("both@example.org")
     browser.post("/api/session/organisation", {"organisation_id": first}, 204)
     mine = browser.ask("POST", "/api/venues", a_venue(), **{"Idempotency-Key": "k"})

@@ -10,7 +10,6 @@ import pytest
 from shared import protocol, scans
 from shared.scans import EntryKind
 from shared.snapshot import MovementKind, TicketState
-from sync_server.plumbing.principals import SYSTEM
 from sync_server.scans import quarantine, queries
 from tests.contracts.sync.gates import Gate
 from tests.contracts.sync.world import World
@@ -196,10 +195,9 @@ def test_an_admin_may_accept_late_entries_of_a_revoked_device(world: World) -> N
             session,
             world.organisation,
             door.device_id,
-            sealer=world.parts.sealer,
-            actor=SYSTEM,
-            now=world.now,
+            world.context(),
             note="The crew was there.",
+            sealer=world.parts.sealer,
         )
     assert freed == 3
     assert {move.ticket_id for move in other.movements()} == {1, 2, 3, 4, 5}

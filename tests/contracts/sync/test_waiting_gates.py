@@ -13,7 +13,6 @@ from shared import protocol
 from sync_server.devices import queries as devices
 from sync_server.devices import service as device_service
 from sync_server.plumbing.messaging.shared_bus import SharedBus
-from sync_server.plumbing.principals import SYSTEM
 from sync_server.waiting import asgi
 from tests.contracts.facts.memory import eventually
 from tests.contracts.sync.gates import HOST, Gate
@@ -84,7 +83,7 @@ def test_a_waiting_gate_learns_that_its_assignments_changed(world: World) -> Non
     gate = world.a_gate()
     with waiting(world, gate) as answers, world.parts.database.writing() as session:
         device = devices.get(session, world.organisation, gate.device_id)
-        device_service.assign(session, device, [], actor=SYSTEM, now=world.now)
+        device_service.assign(session, device, [], world.context())
     assert isinstance(answers[0], protocol.ChangesAnswer) and answers[0].assignments_changed
 
 

@@ -28,7 +28,7 @@ from sync_server.events.snapshot_rows import own_rows
 from sync_server.migrations import schema
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.parts import Parts
-from sync_server.plumbing.principals import SYSTEM
+from sync_server.plumbing.principals import SYSTEM, ActionContext
 from sync_server.revisions import service as revisions
 from sync_server.venues.models import GateRecord, VenueRecord
 from sync_server.waiting.listener import StreamsListener
@@ -164,21 +164,24 @@ class World:
     ) -> str:
         event = event or self.event
         with self.parts.database.writing() as session:
-            device = device_service.create(session, event.organisation, name, profile, actor=SYSTEM, now=self.now)
+            device = device_service.create(session, event.organisation, name, profile, self.context())
             work = event_assignment(session, event.organisation, event.id, gate=gate)
-            device_service.assign(session, device, [work], actor=SYSTEM, now=self.now)
+            device_service.assign(session, device, [work], self.context())
             return device.id
+
+    def context(self) -> ActionContext:
+        return ActionContext(SYSTEM, self.now, self.dice)
 
     def a_code(self, device_id: str, organisation: str | None = None) -> enrolment.Code:
         public = self.key.public
         with self.parts.database.writing() as session:
             device = devices.get(session, organisation or self.organisation, device_id)
-            return device_enrolment.new_code(session, device, public, self.parts.sealer, actor=SYSTEM, now=self.now)
+            return device_enrolment.new_code(session, device, public, self.parts.sealer, self.context())
 
     def revoke(self, device_id: str) -> None:
         with self.parts.database.writing() as session:
             device = devices.get(session, self.organisation, device_id)
-            device_service.revoke(session, device, "lost", actor=SYSTEM, now=self.now)
+            device_service.revoke(session, device, "lost", self.context())
 
     def a_gate(self, name: str = "Door", *, gate: int = 1, event: EventAtVenue | None = None) -> Gate:
         device_id = self.a_device(name, gate=gate, event=event)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from shared.errors import Conflict, Forbidden, InvalidRequest
+from sync_server.devices import codes
+from sync_server.devices.models import EnrolmentCode
 from sync_server.devices.rules import (
     DeviceAction,
     DeviceState,
@@ -17,6 +19,11 @@ from sync_server.devices.rules import (
 )
 
 NOW = 1_000_000
+
+
+def a_code(expires_at: int, attempts: int, used: bool = False, withdrawn: bool = False) -> EnrolmentCode:
+    used_at, withdrawn_at = NOW if used else None, NOW if withdrawn else None
+    return EnrolmentCode(expires_at=expires_at, tries_left=attempts, used_at=used_at, withdrawn_at=withdrawn_at)
 
 
 def test_a_gate_pulls_and_pushes_a_spare_only_delivers() -> None:
@@ -57,12 +64,12 @@ def test_revocation_wins_over_enrolment() -> None:
 )
 def test_an_unusable_code_says_why(expires_at: int, attempts: int, used: bool, withdrawn: bool, code: str) -> None:
     with pytest.raises(Conflict) as refusal:
-        require_open_code(NOW, expires_at, attempts, used, withdrawn)
+        require_open_code(codes.state_of(a_code(expires_at, attempts, used, withdrawn), NOW))
     assert refusal.value.error_code == code
 
 
 def test_a_code_is_valid_until_it_expires() -> None:
-    require_open_code(NOW, NOW + 1, 1, False, False)
+    require_open_code(codes.state_of(a_code(NOW + 1, 1), NOW))
 
 
 def test_a_device_is_silent_after_a_minute_and_before_its_first_contact() -> None:

@@ -7,10 +7,11 @@ from dataclasses import replace
 import pytest
 
 from shared.lifecycle import EventStatus
-from sync_server.monitoring.rules import ALERT_TEXTS, Alert, AlertKind, EventState, event_alerts
+from sync_server.events.rules import AlertCandidate
+from sync_server.monitoring.rules import ALERT_TEXTS, Alert, AlertKind, event_alerts
 
 START, END, MINUTE = 1_000_000, 2_000_000, 60_000
-ON_SCHEDULE = EventState(
+ON_SCHEDULE = AlertCandidate(
     "e1",
     "org",
     "v1",
@@ -27,7 +28,7 @@ ON_SCHEDULE = EventState(
 )
 
 
-def kinds(event: EventState, now: int) -> dict[AlertKind, Alert]:
+def kinds(event: AlertCandidate, now: int) -> dict[AlertKind, Alert]:
     return {alert.kind: alert for alert in event_alerts(event, now)}
 
 
