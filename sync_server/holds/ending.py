@@ -42,17 +42,13 @@ def end(
     reason: str = "",
 ) -> None:
     """Give these open holds their final status; the caller frees or sells their seats and places."""
-    _close(session, holds, status, context)
+    close(session, holds, status, context)
     for hold in holds:
         _record(session, event_number, hold, context, reason)
 
 
-def end_many(session: Session, holds: Sequence[HoldRow], status: HoldStatus, context: ActionContext) -> None:
+def close(session: Session, holds: Sequence[HoldRow], status: HoldStatus, context: ActionContext) -> None:
     """End holds without an audit line and a fact for each: the caller records them together."""
-    _close(session, holds, status, context)
-
-
-def _close(session: Session, holds: Sequence[HoldRow], status: HoldStatus, context: ActionContext) -> None:
     if not holds:
         return
     for hold in holds:

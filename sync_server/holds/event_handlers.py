@@ -14,7 +14,7 @@ from shared.lifecycle import EventStatus, sells
 from sync_server.customers.signals import GuestRemoved
 from sync_server.events import queries as events
 from sync_server.events.signals import EventChanged, EventStatusChanged
-from sync_server.holds import ending, inventory, queries, seats, service
+from sync_server.holds import inventory, queries, seats, service
 from sync_server.holds.models import NEVER, HoldRow, HoldStatus, SaleLockRow
 from sync_server.holds.signals import HoldsMade
 from sync_server.outbox.service import Fact, Subject, record_change
@@ -47,12 +47,8 @@ def on_status_changed(session: Session, event: EventStatusChanged) -> None:
 
 def _cancelled(session: Session, event: _Event) -> None:
     """End all holds of an event that is cancelled or over."""
-    _end(
-        session,
-        event,
-        inventory.open_holds(session, event.organisation_id, event.event_id),
-        "the event was cancelled or is over",
-    )
+    open_holds = inventory.open_holds(session, event.organisation_id, event.event_id)
+    service.end_together(session, open_holds, event.context.by_system(), reason="the event was cancelled or is over")
 
 
 def _back_to_draft(session: Session, event: _Event) -> None:
@@ -120,7 +116,7 @@ def on_changed(session: Session, event: EventChanged) -> None:
             for hold in inventory.open_holds(session, event.organisation_id, event.event_id)
             if not on_sale_at(hold.created_at)
         ]
-        _end(session, event, ended, "the sale window has moved")
+        service.end_together(session, ended, event.context.by_system(), reason="the sale window has moved")
     if rescheduled:
         bump_sale_version(session, event.organisation_id, event.event_id)
         _dated(session, event)
@@ -139,14 +135,6 @@ def _store_ends(session: Session, event: _Event, holds: Sequence[HoldRow]) -> No
             seats.extend(session, event.organisation_id, event.event_id, hold.seat, hold.id, until=hold.held_until)
     if holds:
         send(session, HoldsMade(holds, event.context.now))
-
-
-def _end(session: Session, event: _Event, open_holds: Sequence[HoldRow], reason: str) -> None:
-    service.release_all(session, open_holds)
-    ending.end_many(session, open_holds, HoldStatus.CANCELLED, event.context.by_system())
-    numbers = sorted(hold.seat for hold in open_holds if hold.seat is not None)
-    count = sum(hold.quantity for hold in open_holds)
-    _record(session, event, "holds_ended", {"seats": numbers, "count": count, "reason": reason})
 
 
 def _record(session: Session, event: _Event, name: str, summary: dict[str, Any]) -> None:

@@ -217,6 +217,20 @@ def release_all(session: Session, holds: Sequence[HoldRow]) -> None:
         seats.release(session, *event, numbers)
 
 
+def end_together(session: Session, holds: Sequence[HoldRow], context: ActionContext, *, reason: str) -> None:
+    """End open holds of one event, with one audit line and one fact for all of them."""
+    if not holds:
+        return
+    release_all(session, holds)
+    ending.close(session, holds, HoldStatus.CANCELLED, context)
+    organisation_id, event_id = holds[0].organisation_id, holds[0].event_id
+    numbers = sorted(hold.seat for hold in holds if hold.seat is not None)
+    summary = {"seats": numbers, "count": sum(hold.quantity for hold in holds), "reason": reason}
+    subjects = {"event": event_id, "event_number": events.event(session, organisation_id, event_id).number}
+    fact = Fact("holds_ended", organisation_id, context.now, subjects, summary)
+    record_change(session, context, Subject("event", event_id, None, summary), fact)
+
+
 def extend(session: Session, sale_state: SaleState, hold_id: str, request: HoldRequest) -> HoldRow:
     """Extend a hold by its full time from now; Conflict for one that ran out or was extended already."""
     row = queries.hold(session, request.organisation_id, None if request.override else request.id, hold_id)

@@ -12,7 +12,8 @@ from shared.errors import Conflict
 from shared.ids import uuid7
 from sync_server.audit.service import AuditLine, record
 from sync_server.events import service as event_service
-from sync_server.holds import inventory, layout_change
+from sync_server.holds import inventory
+from sync_server.holds import service as holds
 from sync_server.plumbing.principals import ActionContext
 from sync_server.plumbing.sql.bulk import insert_many
 from sync_server.reseating import queries
@@ -53,7 +54,8 @@ def prepare(
 
 def keep(session: Session, proposal: Proposal, move: MoveRequest, context: ActionContext) -> ReseatingRecord:
     """First step, the rest: store the report. It becomes outdated with any change since it was worked out."""
-    active = layout_change.count_active(session, proposal.organisation_id, proposal.event_id, context.now)
+    open_holds = inventory.open_holds(session, proposal.organisation_id, proposal.event_id)
+    active = sum(hold.held_until > context.now for hold in open_holds)
     row = ReseatingRecord(
         id=uuid7(context.now, context.entropy),
         organisation_id=proposal.organisation_id,
@@ -152,14 +154,13 @@ def _require_current(row: ReseatingRecord, current: str) -> None:
 
 
 def _end_holds(session: Session, row: ReseatingRecord, move: MoveRequest, context: ActionContext) -> None:
-    count = layout_change.count_active(session, row.organisation_id, row.event_id, context.now)
+    open_holds = inventory.open_holds(session, row.organisation_id, row.event_id)
+    count = sum(hold.held_until > context.now for hold in open_holds)
     if count and move.holds == "refuse":
         raise Conflict(
             f"{count} holds are active. Wait until they end, or send holds: release.", code="holds_active", holds=count
         )
-    layout_change.end_all(
-        session, row.organisation_id, row.event_id, context, reason="the event changed to another layout"
-    )
+    holds.end_together(session, open_holds, context, reason="the event changed to another layout")
 
 
 def _change_layout(session: Session, row: ReseatingRecord, chosen: LayoutChoice, context: ActionContext) -> None:
