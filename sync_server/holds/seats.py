@@ -66,13 +66,20 @@ def is_available(row: EventSeatRow | None, now: Millis, mine: Collection[str] = 
 
 
 def hold(
-    session: Session, organisation_id: str, event_id: str, holds: Mapping[int, str], *, until: Millis, now: Millis
+    session: Session,
+    organisation_id: str,
+    event_id: str,
+    holds: Mapping[int, str],
+    *,
+    until: Millis,
+    now: Millis,
+    day: int = ALL_DAYS,
 ) -> set[int]:
-    """Take seats for these holds; returns those that could be taken."""
+    """Take seats of an event day for these holds; returns those that could be taken."""
     shared = {
         "organisation_id": organisation_id,
         "event_id": event_id,
-        "day": ALL_DAYS,
+        "day": day,
         "state": SeatState.HELD.value,
         "held_until": until,
         "now": now,

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from shared.errors import Conflict
-from sync_server.holds import inventory, places
+from sync_server.holds import inventory, places, seats
 from tests.contracts.holds.seated_event import SeatedEvent
 
 
@@ -83,3 +83,18 @@ def test_no_place_is_lost_between_hold_and_release(sale: SeatedEvent) -> None:
         assert places.release(session, sale.organisation_id, sale.id, 2, 5) and not places.release(
             session, sale.organisation_id, sale.id, 2, 1
         )
+
+
+def test_two_days_of_a_seat_are_two_rows_and_each_is_taken_once(sale: SeatedEvent) -> None:
+    seat, now = sale.number("A-1"), sale.app_server.now
+
+    def hold(day: int, hold_id: str) -> set[int]:
+        with sale.app_server.database.writing() as session:
+            wanted = {seat: hold_id}
+            return seats.hold(session, sale.organisation_id, sale.id, wanted, until=now + 1, now=now, day=day)
+
+    assert hold(1, "first") == hold(2, "second") == {seat}
+    assert hold(1, "late") == set()
+    rows = sale.rows("SELECT day, hold_id FROM event_seats WHERE event_id = :event ORDER BY day", event=sale.id)
+    assert rows == [(1, "first"), (2, "second")]
+    assert sale.reserve(sale.guest(), "A-1")["status"] == "held", "nobody has taken it for the whole event"
