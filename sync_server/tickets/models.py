@@ -77,7 +77,6 @@ class TicketRecord(Base):
     organisation_id: Mapped[Uuid] = mapped_column(primary_key=True)
     id: Mapped[int] = mapped_column(Unsigned64, primary_key=True, autoincrement=False)
     event_id: Mapped[Uuid]
-    event_number: Mapped[int] = mapped_column(BigInteger)
     sequence: Mapped[int]
     number: Mapped[str] = mapped_column(String(24))
     confirmation_code: Mapped[str] = mapped_column(String(8))

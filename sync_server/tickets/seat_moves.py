@@ -74,12 +74,14 @@ def apply_moves(
         among(session, TicketRecord.id, sorted(seats)),
     )
     rows = session.execute(select(TicketRecord).where(*conditions).execution_options(populate_existing=True)).scalars()
-    moved = [_move(session, row, seats[row.id], key_id, context) for row in rows]
+    moved = [_move(session, row, seats[row.id], context, event_number=event.number, key_id=key_id) for row in rows]
     session.flush()
     revisions.put(session, event.key, [queries.ticket_row(row, name_checks=event.name_checks) for row in moved])
 
 
-def _move(session: Session, row: TicketRecord, to: NewSeat, key_id: int, context: ActionContext) -> TicketRecord:
+def _move(
+    session: Session, row: TicketRecord, to: NewSeat, context: ActionContext, *, event_number: int, key_id: int
+) -> TicketRecord:
     row.zone, row.seat, row.seat_key = to.zone, to.seat, rules.layout_key(to.seat)
     row.seat_id, row.section = to.printed.seat_id, to.printed.section
     row.seat_row, row.seat_number, row.updated_at = to.printed.row, to.printed.number, context.now
@@ -87,5 +89,5 @@ def _move(session: Session, row: TicketRecord, to: NewSeat, key_id: int, context
         row.flags = to.flags
         rules.require_next_issue(row.issue)
         row.issue += 1
-        issues.freeze_claims(session, row, key_id, context.now)
+        issues.freeze_claims(session, row, event_number, key_id, context.now)
     return row

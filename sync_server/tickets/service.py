@@ -116,7 +116,9 @@ def reissue(
     rules.require_next_issue(row.issue)
     before = {"issue": row.issue, "key": row.key_id}
     row.issue, row.updated_at = row.issue + 1, context.now
-    issues.freeze_claims(session, row, signing_keys.signing_key(session, organisation_id, context.now).id, context.now)
+    number = events.event(session, organisation_id, row.event_id).number
+    key_id = signing_keys.signing_key(session, organisation_id, context.now).id
+    issues.freeze_claims(session, row, number, key_id, context.now)
     after = {"issue": row.issue, "key": row.key_id}
     _record(session, row, "ticket_reissued", context, _Change(before, after, reason))
     return row
@@ -199,9 +201,9 @@ def _record(session: Session, row: TicketRecord, name: str, context: ActionConte
     session.flush()
     public, where = queries.public_id(row.id), row.organisation_id
     subject = Subject("ticket", public, change.before, change.after, change.reason)
-    subjects = {"ticket": public, "event": row.event_id, "event_number": row.event_number}
-    record_change(session, context, subject, Fact(name, where, context.now, subjects, change.after))
     event = events.details(session, where, row.event_id)
+    subjects = {"ticket": public, "event": row.event_id, "event_number": event.number}
+    record_change(session, context, subject, Fact(name, where, context.now, subjects, change.after))
     _put_row(session, row, name_checks=event.name_checks)
 
 

@@ -1412,7 +1412,6 @@ def upgrade() -> None:
         sa.Column("organisation_id", sa.String(length=36), nullable=False),
         sa.Column("id", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("event_id", sa.String(length=36), nullable=False),
-        sa.Column("event_number", sa.BigInteger(), nullable=False),
         sa.Column("sequence", sa.Integer(), nullable=False),
         sa.Column("number", sa.String(length=24), nullable=False),
         sa.Column("confirmation_code", sa.String(length=8), nullable=False),

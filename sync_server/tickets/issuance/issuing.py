@@ -115,7 +115,7 @@ def _create(session: Session, common: _Common, batch: TicketBatch, context: Acti
         row.sequence = first + offset
         row.number = f"{common.event.code}-{row.sequence}"
         row.confirmation_code = next(common.codes)
-        issues.freeze_claims(session, row, common.key_id, context.now)
+        issues.freeze_claims(session, row, common.event.number, common.key_id, context.now)
         yield row
     _record_issued(session, common, batch, first, context)
 
@@ -129,7 +129,6 @@ def _ticket(common: _Common, ticket_type: TicketTypeRecord, draft: TicketDraft, 
         id=_ticket_id(context.entropy),
         organisation_id=event.organisation_id,
         event_id=event.id,
-        event_number=event.number,
         issue=1,
         state=int(TicketState.UNPAID if request.unpaid else TicketState.VALID),
         ticket_type=ticket_type.number,

@@ -18,12 +18,12 @@ from sync_server.tickets.models import TicketIssueRecord, TicketRecord
 _FROZEN: Final = "issues_frozen"
 
 
-def freeze_claims(session: Session, row: TicketRecord, key_id: int, now: Millis) -> None:
+def freeze_claims(session: Session, row: TicketRecord, event_number: int, key_id: int, now: Millis) -> None:
     """Fix the claims of this issue; they are signed when the code is requested, after the commit."""
     if row.claims:
         _store_replaced(session, row)
     row.key_id, row.issued_at = key_id, now // 1000
-    row.claims = _claims(row)
+    row.claims = _claims(row, event_number)
     session.info.setdefault(_FROZEN, {}).setdefault(EventKey(row.organisation_id, row.event_id), {})[row.id] = row
 
 
@@ -36,7 +36,8 @@ def raise_issue_times(session: Session, event: EventKey, settled_at: Millis) -> 
     for row in session.info.get(_FROZEN, {}).pop(event, {}).values():
         if (row.issued_at + 1) * 1000 <= settled_at:
             row.issued_at = settled_at // 1000
-            row.claims = _claims(row)
+            _, _, event_number, *_ = claims.HEAD.unpack_from(row.claims)
+            row.claims = _claims(row, event_number)
             mine = event.of(TicketRecord), TicketRecord.id == row.id, TicketRecord.issue == row.issue
             values: dict[str, Any] = {"issued_at": row.issued_at, "claims": row.claims}
             session.execute(
@@ -64,11 +65,11 @@ def _store_replaced(session: Session, row: TicketRecord) -> None:
     )
 
 
-def _claims(row: TicketRecord) -> bytes:
+def _claims(row: TicketRecord, event_number: int) -> bytes:
     return claims.to_bytes(
         Ticket(
             key_id=row.key_id,
-            event_number=row.event_number,
+            event_number=event_number,
             ticket_id=row.id,
             issue=row.issue,
             issued_at=row.issued_at,
