@@ -14,6 +14,8 @@ TENANT_COLUMN: Final = "organisation_id"
 SHARED_TABLES: Final = frozenset(
     {
         "check_runs",
+        "event_interest",
+        "joined_elsewhere",
         "lineage",
         "login_failures",
         "organisations",
@@ -191,7 +193,7 @@ def undeclared(metadata: MetaData) -> list[str]:
     """Tables without a known owner, and columns that look like references and are not declared."""
     tables = [table for table in metadata.sorted_tables if table.name not in SHARED_TABLES]
     return [
-        *(table.name for table in tables if not _has_owner(table, metadata)),
+        *(table.name for table in tables if TENANT_COLUMN not in table.c),
         *(
             f"{table.name}.{column.name}"
             for table in tables
@@ -199,10 +201,6 @@ def undeclared(metadata: MetaData) -> list[str]:
             if _looks_like_a_reference(column, metadata) and not _declared(table, column, metadata)
         ),
     ]
-
-
-def _has_owner(table: Table, metadata: MetaData) -> bool:
-    return TENANT_COLUMN in table.c or any(_leads_to_owner(table, column, metadata) for column in table.c)
 
 
 def _declared(table: Table, column: Column[Any], metadata: MetaData) -> bool:

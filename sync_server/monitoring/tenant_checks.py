@@ -58,17 +58,9 @@ def tenant_references(metadata: MetaData) -> Iterator[TenantReference]:
 
 
 def _references_of(table: Table, metadata: MetaData) -> Iterator[TenantReference]:
-    joins = list(_joins(table, metadata))
-    rows: FromClause = table
-    if TENANT_COLUMN in table.c:
-        owner: ColumnElement[Any] = table.c[TENANT_COLUMN]
-    elif not joins:
-        return
-    else:  # the row belongs to the organisation of its first reference; the others must agree
-        first = joins.pop(0)
-        rows, owner = table.join(first.target, first.condition), first.target_owner
-    for join in joins:
-        yield TenantReference(join.place, table, rows.join(join.target, join.condition), owner, join.target_owner)
+    for join in _joins(table, metadata):
+        rows = table.join(join.target, join.condition)
+        yield TenantReference(join.place, table, rows, table.c[TENANT_COLUMN], join.target_owner)
 
 
 def _joins(table: Table, metadata: MetaData) -> Iterator[_Join]:
