@@ -63,8 +63,8 @@ class TableScan:
         wanted = select(self.table.c[TENANT_COLUMN], *key, *(self.table.c[name] for name in self.columns), *kinds)
         if after is not None:
             wanted = wanted.where(tuple_(*key) > tuple_(*after))
-        elif self.table.name in APPEND_ONLY_TABLES:
-            wanted = wanted.where(key[0] > uuid7(now - RECENT_MS, bytes))
+        if self.table.name in APPEND_ONLY_TABLES:
+            wanted = wanted.where(self.table.c.id > uuid7(now - RECENT_MS, bytes))
         rows = session.execute(wanted.order_by(*key).limit(BATCH_ROWS)).all()
         last = tuple(getattr(rows[-1], column.name) for column in key) if len(rows) == BATCH_ROWS else None
         return Batch(list(self._findings(session, rows, [column.name for column in key])), last)
