@@ -16,8 +16,8 @@ from sync_server.plumbing.jobs import Subscriber
 from sync_server.plumbing.parts import Parts
 
 BATCH = 500
-LOOK_EVERY_MS = 5_000
-"""How often a relay looks for what a dead worker has left."""
+LOOK_EVERY_MS = 10_000
+"""How often a relay looks for what a dead worker has left; every commit wakes it at once."""
 
 
 class Relay:
