@@ -40,6 +40,7 @@ class RabbitServer:
         (self.folder / "plugins").write_text("[].\n")
         return {
             "HOME": str(self.folder),
+            "ERL_CRASH_DUMP": str(self.folder / "crash.dump"),
             "ERL_EPMD_PORT": str(self._mapper_port),
             "RABBITMQ_NODENAME": f"gatehouse{self.port}@localhost",
             "RABBITMQ_NODE_PORT": str(self.port),

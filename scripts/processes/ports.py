@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import secrets
 import socket
 
 LOOPBACK = "127.0.0.1"
+SERVER_PORTS = range(15_000, 32_000)
 
 
 def free_port() -> int:
-    """A port of the loopback address that is free now."""
-    with socket.socket() as probe:
-        probe.bind((LOOPBACK, 0))
-        return int(probe.getsockname()[1])
+    """A port of the loopback address that is free now, and that no outgoing connection is given later.
+
+    A server that is stopped and started again finds its port free: outgoing connections have higher ones.
+    """
+    while True:
+        port = secrets.choice(SERVER_PORTS)
+        if not is_taken(port):
+            return port
 
 
 def is_taken(port: int) -> bool:
