@@ -28,9 +28,10 @@ BLOCKING_THREADS: Final = 256
 #: The columns of each table and their values.
 _ROWS: Final[Mapping[str, Mapping[str, str]]] = {
     "event_seats": {
-        "event_id": ":event",
-        "seat": "CAST(:seat AS INTEGER)",
         "organisation_id": ":organisation",
+        "event_id": ":event",
+        "day": "0",
+        "seat": "CAST(:seat AS INTEGER)",
         "state": "1",
         "hold_id": ":hold",
         "held_until": "CAST(:now AS BIGINT)",
@@ -41,6 +42,7 @@ _ROWS: Final[Mapping[str, Mapping[str, str]]] = {
         "id": ":hold",
         "organisation_id": ":organisation",
         "event_id": ":event",
+        "day": "0",
         "kind": "'seat'",
         "seat": "CAST(:seat AS INTEGER)",
         "zone": "1",
@@ -90,12 +92,13 @@ _ROWS: Final[Mapping[str, Mapping[str, str]]] = {
     },
 }
 _GUARD: Final = (
-    "ON CONFLICT (event_id, seat) DO UPDATE SET version = bare_event_seats.version + 1 WHERE bare_event_seats.state = 0"
+    "ON CONFLICT (organisation_id, event_id, day, seat) "
+    "DO UPDATE SET version = bare_event_seats.version + 1 WHERE bare_event_seats.state = 0"
 )
 _COUNTER: Final = (
     "INSERT INTO bare_hold_counters (bearer_id, organisation_id, version, updated_at) "
     "VALUES (:bearer, :organisation, 1, :now) "
-    "ON CONFLICT (bearer_id) DO UPDATE SET version = bare_hold_counters.version + 1"
+    "ON CONFLICT (organisation_id, bearer_id) DO UPDATE SET version = bare_hold_counters.version + 1"
 )
 
 
