@@ -13,6 +13,7 @@ from sync_server.customers import queries, rules
 from sync_server.customers.cookies import GuestSession, new_csrf
 from sync_server.customers.models import GuestRow
 from sync_server.customers.signals import GuestCreated, GuestRemoved
+from sync_server.plumbing.due import organisations_due
 from sync_server.plumbing.principals import ActionContext
 from sync_server.plumbing.signals import send
 
@@ -47,9 +48,12 @@ def create_guest(
 
 def delete_expired(session: Session, now: Millis) -> None:
     """Delete guests after their retention time, and address hashes once they no longer count."""
-    session.execute(delete(GuestRow).where(GuestRow.ends_at <= now - RETENTION_MS))
-    still_counted = GuestRow.created_at > now - rules.ADDRESS_WINDOW_MS
-    session.execute(update(GuestRow).where(GuestRow.origin.is_not(None), ~still_counted).values(origin=None))
+    owner, old = GuestRow.organisation_id, GuestRow.ends_at <= now - RETENTION_MS
+    for organisation_id in organisations_due(session, owner, old):
+        session.execute(delete(GuestRow).where(owner == organisation_id, old))
+    uncounted = GuestRow.origin.is_not(None), GuestRow.created_at <= now - rules.ADDRESS_WINDOW_MS
+    for organisation_id in organisations_due(session, owner, *uncounted):
+        session.execute(update(GuestRow).where(owner == organisation_id, *uncounted).values(origin=None))
 
 
 def end_session(session: Session, organisation_id: str, guest_id: str, context: ActionContext) -> None:

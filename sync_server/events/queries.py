@@ -16,6 +16,7 @@ from shared.snapshot import GateRow
 from sync_server.events.models import EventRecord, GateZonesRecord, ZoneRecord
 from sync_server.events.snapshot_rows import days
 from sync_server.plumbing.api.pagination import Page, decode_cursor, paginate
+from sync_server.plumbing.due import anything_due, organisations_due
 from sync_server.plumbing.event_key import EventKey
 from sync_server.venues import queries as venues
 
@@ -153,12 +154,18 @@ def all_series(session: Session, organisation_id: str) -> list[Series]:
 
 def any_transition_due(session: Session, now: Millis) -> bool:
     """Whether the planned transition of any event is due."""
-    return session.execute(select(EventRecord.id).where(_transition_due(now)).limit(1)).first() is not None
+    return anything_due(session, EventRecord.organisation_id, _transition_due(now))
 
 
-def due_transitions(session: Session, now: Millis) -> Sequence[EventRecord]:
-    """Events whose planned transition is due; rows that another worker has locked are skipped."""
-    due = select(EventRecord).where(_transition_due(now)).order_by(EventRecord.id).limit(100)
+def organisations_with_transitions(session: Session, now: Millis) -> Sequence[str]:
+    """The organisations with an event whose planned transition is due."""
+    return organisations_due(session, EventRecord.organisation_id, _transition_due(now))
+
+
+def due_transitions(session: Session, organisation_id: str, now: Millis) -> Sequence[EventRecord]:
+    """An organisation's events whose planned transition is due; rows that another worker has locked are skipped."""
+    here = EventRecord.organisation_id == organisation_id, _transition_due(now)
+    due = select(EventRecord).where(*here).order_by(EventRecord.id).limit(100)
     return session.execute(due.with_for_update(skip_locked=True)).scalars().all()
 
 

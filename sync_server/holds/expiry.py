@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sqlalchemy import delete, select
+from sqlalchemy import ColumnElement, delete, select
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
 from sync_server.events import queries as events
 from sync_server.holds import ending, inventory, places, rules, seats, service
 from sync_server.holds.models import HoldCounterRow, HoldRow, HoldStatus
+from sync_server.plumbing.due import anything_due, organisations_due
 from sync_server.plumbing.jobs import MORE
 from sync_server.plumbing.principals import ActionContext
 
@@ -28,15 +29,16 @@ def sweep(session: Session, context: ActionContext) -> object:
 
 def anything_overdue(session: Session, now: Millis) -> bool:
     """Whether `sweep` has anything to do."""
-    overdue = HoldRow.status == HoldStatus.ACTIVE.value, HoldRow.held_until <= now - rules.SWEPT_AFTER_MS
-    return session.execute(select(HoldRow.id).where(*overdue).limit(1)).first() is not None
+    return anything_due(session, HoldRow.organisation_id, *_is_overdue(now))
+
+
+def _is_overdue(now: Millis) -> tuple[ColumnElement[bool], ...]:
+    return HoldRow.status == HoldStatus.ACTIVE.value, HoldRow.held_until <= now - rules.SWEPT_AFTER_MS
 
 
 def _overdue(session: Session, now: Millis) -> Sequence[HoldRow]:
-    overdue = HoldRow.status == HoldStatus.ACTIVE.value, HoldRow.held_until <= now - rules.SWEPT_AFTER_MS
-    return (
-        session.execute(select(HoldRow).where(*overdue).order_by(HoldRow.held_until).limit(BATCH_SIZE)).scalars().all()
-    )
+    oldest = select(HoldRow).where(*_is_overdue(now)).order_by(HoldRow.held_until).limit(BATCH_SIZE)
+    return session.execute(oldest).scalars().all()
 
 
 def _sweep_event(session: Session, overdue: Sequence[HoldRow], context: ActionContext) -> None:
@@ -57,4 +59,6 @@ def _sweep_event(session: Session, overdue: Sequence[HoldRow], context: ActionCo
 
 def delete_old_counters(session: Session, now: Millis) -> None:
     """Delete the counters of bearers who have held nothing for two days."""
-    session.execute(delete(HoldCounterRow).where(HoldCounterRow.updated_at <= now - COUNTER_RETENTION_MS))
+    owner, old = HoldCounterRow.organisation_id, HoldCounterRow.updated_at <= now - COUNTER_RETENTION_MS
+    for organisation_id in organisations_due(session, owner, old):
+        session.execute(delete(HoldCounterRow).where(owner == organisation_id, old))

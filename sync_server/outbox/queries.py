@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import ColumnElement, bindparam, func, select, tuple_, union_all
+from sqlalchemy import ColumnElement, bindparam, func, select, union_all
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
@@ -30,8 +30,8 @@ class StoredFact:
 
 def _retried(*, dead: bool) -> ColumnElement[bool]:
     due = RetryRow.due_at
-    keys = select(RetryRow.organisation_id, RetryRow.message_id).where(due.is_(None) if dead else due.is_not(None))
-    return tuple_(OutboxRow.organisation_id, OutboxRow.message_id).in_(keys)
+    here = RetryRow.organisation_id == OutboxRow.organisation_id, RetryRow.message_id == OutboxRow.message_id
+    return select(RetryRow.message_id).where(*here, due.is_(None) if dead else due.is_not(None)).exists()
 
 
 _READ = (

@@ -11,7 +11,7 @@ from sqlalchemy.orm import InstrumentedAttribute, Session
 
 def organisations_due(session: Session, owner: InstrumentedAttribute[Any], *due: ColumnElement[bool]) -> Sequence[str]:
     """The organisations, by the column that names them, of the rows that are due."""
-    return session.scalars(select(owner).where(*due).distinct().order_by(owner)).all()
+    return sorted(session.scalars(select(owner).where(*due).distinct()))
 
 
 def anything_due(session: Session, owner: InstrumentedAttribute[Any], *due: ColumnElement[bool]) -> bool:

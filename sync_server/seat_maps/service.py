@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Final, cast
 
-from sqlalchemy import Table, delete, func, insert, select, update
+from sqlalchemy import ColumnElement, Table, delete, func, insert, select, update
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
+from sync_server.plumbing.due import organisations_due
 from sync_server.plumbing.principals import ActionContext
 from sync_server.plumbing.sql import writes
 from sync_server.seat_maps.models import SeatMapChange, SeatMapHead
@@ -63,11 +64,21 @@ def record_changes(
 def delete_old_changes(session: Session, context: ActionContext) -> int:
     """Job: delete old entries of the log; the number of events that had any."""
     old = SeatMapChange.at < context.now - RETENTION_MS
-    newest = session.execute(select(*_EVENT, func.max(SeatMapChange.version)).where(old).group_by(*_EVENT)).all()
-    for organisation_id, event_id, version in sorted(newest):
+    organisations = organisations_due(session, SeatMapChange.organisation_id, old)
+    newest = [row for each in organisations for row in _newest_by_event(session, each, old)]
+    for organisation_id, event_id, version in newest:
         head = SeatMapHead.organisation_id == organisation_id, SeatMapHead.event_id == event_id
         session.execute(update(SeatMapHead).where(*head, SeatMapHead.oldest < version).values(oldest=version))
         changes = SeatMapChange.organisation_id == organisation_id, SeatMapChange.event_id == event_id
         session.execute(delete(SeatMapChange).where(*changes, SeatMapChange.version <= version))
-    session.execute(delete(SeatMapHead).where(SeatMapHead.changed_at < context.now - HEADS_RETENTION_MS))
+    owner, unchanged = SeatMapHead.organisation_id, SeatMapHead.changed_at < context.now - HEADS_RETENTION_MS
+    for organisation_id in organisations_due(session, owner, unchanged):
+        session.execute(delete(SeatMapHead).where(owner == organisation_id, unchanged))
     return len(newest)
+
+
+def _newest_by_event(session: Session, organisation_id: str, old: ColumnElement[bool]) -> list[tuple[str, str, int]]:
+    newest = select(*_EVENT, func.max(SeatMapChange.version)).where(
+        SeatMapChange.organisation_id == organisation_id, old
+    )
+    return [(row[0], row[1], row[2]) for row in session.execute(newest.group_by(*_EVENT).order_by(*_EVENT))]

@@ -14,7 +14,7 @@ import psycopg
 from sqlalchemy import Engine, event
 from sqlalchemy.engine.interfaces import Dialect
 
-from tests.statements.exceptions import EXCEPTIONS, SHARED_TABLES, UNFINISHED
+from tests.statements.exceptions import EXCEPTIONS, SHARED_TABLES
 from tests.statements.reader import unnamed
 
 _PASSED_THROUGH: Final = ("sync_server.plumbing.sql.", "sync_server.plumbing.database", "tests.statements.")
@@ -59,7 +59,7 @@ def hear(statement: str, backend: str) -> None:
         return
     if place in EXCEPTIONS:
         HEARD.exceptions_used.add(place)
-    elif place.partition(".")[0] not in UNFINISHED:
+    else:
         HEARD.offences.add(Offence(place, tables, statement))
 
 
@@ -69,7 +69,8 @@ def _sender(frame: FrameType | None) -> str | None:
         module = str(frame.f_globals.get("__name__", ""))
         if module.startswith(("sync_server.", "tests.", "scripts.")) and not module.startswith(_PASSED_THROUGH):
             package, _, rest = module.partition(".")
-            return f"{rest}.{frame.f_code.co_qualname}" if package == "sync_server" else None
+            function = frame.f_code.co_qualname.partition(".<locals>")[0]
+            return f"{rest}.{function}" if package == "sync_server" else None
         frame = frame.f_back
     return None
 

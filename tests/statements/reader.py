@@ -134,6 +134,8 @@ class _Scope:
         value = _without_cast(value)
         if isinstance(value, _CONSTANTS):
             return True
+        if isinstance(value, exp.Select):
+            return _Scope(value)._returns_named()
         if not isinstance(value, exp.Column):
             return False
         source = self._source_of(value)
@@ -171,21 +173,40 @@ class _Scope:
 
 
 def _sides(part: exp.Expr) -> Iterator[tuple[exp.Expr, exp.Expr]]:
-    """Both directions of an equality, also of rows: (a, b) = (c, d)."""
+    """What is equal to what: in both directions, also for rows (a, b) = (c, d), and for each value of a list."""
     if isinstance(part, exp.Is | exp.NullSafeEQ):
         yield part.this, part.expression
+    if isinstance(part, exp.In) and _is_list(part):
+        yield from ((column, exp.Null()) for column in _values(part.this.unnest()))
+    elif isinstance(part, exp.In) and part.args.get("query"):
+        yield part.this, part.args["query"]
     if not isinstance(part, exp.EQ):
         return
-    left, right = part.this.unnest(), part.expression.unnest()
-    if isinstance(left, exp.Tuple) and isinstance(right, exp.Tuple):
-        pairs = list(zip(left.expressions, right.expressions, strict=True))
-    else:
-        pairs = [(left, right)]
-    for one, other in pairs:
+    for one, other in _pairs(part.this.unnest(), part.expression.unnest()):
         yield one, other
         yield other, one
 
 
+def _is_list(part: exp.In) -> bool:
+    """Whether these are constants: in brackets, or the query without tables that stands for none at all."""
+    query = part.args.get("query")
+    values = (_without_cast(value) for row in part.expressions for value in _values(row))
+    return all(isinstance(value, _CONSTANTS) for value in values) and (query is None or not query.find(exp.Table))
+
+
+def _values(row: exp.Expr) -> list[exp.Expr]:
+    if isinstance(row, exp.Values):
+        return [value for each in row.expressions for value in _values(each)]
+    return list(row.expressions) if isinstance(row, exp.Tuple) else [row]
+
+
+def _pairs(left: exp.Expr, right: exp.Expr) -> Iterator[tuple[exp.Expr, exp.Expr]]:
+    if type(left) is type(right):
+        yield from zip(_values(left), _values(right), strict=True)
+    else:
+        yield left, right
+
+
 def _without_cast(value: exp.Expr) -> exp.Expr:
     value = value.unnest()
-    return value.this.unnest() if isinstance(value, exp.Cast) else value
+    return _without_cast(value.this) if isinstance(value, exp.Cast | exp.Any) else value

@@ -171,7 +171,8 @@ def empty_venue(
 
 def apply_due_transitions(session: Session, context: ActionContext) -> int:
     """Apply the planned transitions that are due, which gates already obey; the number of events."""
-    due = queries.due_transitions(session, context.now)
+    organisations = queries.organisations_with_transitions(session, context.now)
+    due = [row for each in organisations for row in queries.due_transitions(session, each, context.now)]
     for row in due:
         for target in _planned_steps(row, context.now):
             _transition(session, row, target, context, reason="as planned", times_before=_tracked_times(row))

@@ -57,7 +57,7 @@ def server_function(name: str) -> Callable[[Database], None]:
 
 def heard() -> set[tuple[str, tuple[str, ...]]]:
     """Where organisations were left out since the last time, and of which tables."""
-    found = {(offence.place.partition(".<locals>")[0], offence.tables) for offence in HEARD.offences}
+    found = {(offence.place, offence.tables) for offence in HEARD.offences}
     HEARD.offences.clear()
     return found
 

@@ -10,6 +10,16 @@ NAMED = {
     "a parameter": "SELECT 1 FROM tickets WHERE organisation_id = %(organisation_id_1)s::VARCHAR AND id = %(id_1)s",
     "a numbered parameter": "SELECT 1 FROM tickets WHERE (organisation_id, id) = ($1,$2)",
     "a constant of the statement": "SELECT 1 FROM tickets WHERE organisation_id = 'own'",
+    "several organisations": "SELECT 1 FROM tickets WHERE organisation_id IN ($1, $2)",
+    "organisations that a subquery chooses among those it names": (
+        "UPDATE outbox_cursors SET leased_until = $1 WHERE organisation_id IN (SELECT organisation_id "
+        "FROM outbox_cursors WHERE organisation_id IN ($2, $3) FOR UPDATE SKIP LOCKED)"
+    ),
+    "an array of organisations": "SELECT 1 FROM tickets WHERE organisation_id = ANY(CAST($1 AS VARCHAR[]))",
+    "rows of several organisations": "SELECT 1 FROM tickets WHERE (organisation_id, id) IN (($1,$2), ($3,$4))",
+    "an empty list of organisations": (
+        "SELECT 1 FROM tickets WHERE (organisation_id, id) IN (SELECT NULL, NULL FROM (SELECT 1) WHERE 1 != 1)"
+    ),
     "those of nobody": "SELECT 1 FROM audit_lines WHERE organisation_id IS NULL",
     "a joined table by its own parameter": (
         "SELECT 1 FROM tickets t JOIN events e ON e.id = t.event_id AND e.organisation_id = $1 "
@@ -58,6 +68,19 @@ UNNAMED = {
     "every row": ("SELECT count(*) FROM tickets", ["tickets"]),
     "a function of the column": ("SELECT 1 FROM tickets WHERE organisation_id || '' = $1", ["tickets"]),
     "a function of the column, of its value": ("SELECT 1 FROM tickets WHERE lower(organisation_id) = $1", ["tickets"]),
+    "organisations that are looked up": (
+        "SELECT 1 FROM tickets WHERE organisation_id IN (SELECT organisation_id FROM events)",
+        ["events", "tickets"],
+    ),
+    "the ids of another table, by its organisation": (
+        "SELECT 1 FROM tickets WHERE organisation_id IN (SELECT id FROM events WHERE organisation_id = $1)",
+        ["tickets"],
+    ),
+    "a list with an organisation that is looked up": (
+        "SELECT 1 FROM tickets t, events e WHERE t.organisation_id IN ($1, e.organisation_id)",
+        ["events", "tickets"],
+    ),
+    "all but some": ("SELECT 1 FROM tickets WHERE organisation_id NOT IN ($1, $2)", ["tickets"]),
     "one of two cases": ("SELECT 1 FROM tickets WHERE organisation_id = $1 OR id = $2", ["tickets"]),
     "the opposite": ("SELECT 1 FROM tickets WHERE NOT (organisation_id = $1)", ["tickets"]),
     "not equal": ("SELECT 1 FROM tickets WHERE organisation_id <> $1", ["tickets"]),
@@ -128,6 +151,7 @@ def test_does_not_name_the_organisation_of(statement: str, tables: list[str]) ->
 
 def test_sqlite_has_a_language_of_its_own() -> None:
     assert unnamed("SELECT 1 FROM event_seats INDEXED BY some_index WHERE organisation_id = ?", "sqlite") == ()
+    assert unnamed("SELECT 1 FROM events WHERE (organisation_id, id) IN (VALUES (?, ?), (?, ?))", "sqlite") == ()
     assert unnamed("SELECT 1 FROM events WHERE id IN (SELECT value FROM json_each(:ids))", "sqlite") == ("events",)
 
 
