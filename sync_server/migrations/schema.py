@@ -75,7 +75,7 @@ def require_current(engine: Engine) -> None:
         require_known(here)
     if here != newest():
         raise Conflict(
-            f"The database has schema {here or 'none'}, this program wants {newest()}. "
+            f"The database has {f'schema {here}' if here else 'no schema yet'}, this program wants {newest()}. "
             "Make a backup, then run `gatehouse-server migrate`.",
             code="schema_not_current",
         )
