@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from scripts.local_stack.organiser import Organiser
 
 HOUR = 3600
+TIMEZONE = "Europe/Berlin"
 ROWS = "AB"
 WIDTH = 4
 
@@ -53,9 +56,10 @@ class Concert:
 def announce(organiser: Organiser) -> Concert:
     """Create a concert for tonight, still a draft."""
     place = {"city": "Berlin", "country": "DE", "address": "Am Sudhaus 1, 12053 Berlin"}
-    venue = organiser.post("/api/venues", {"name": "Old Brewery", "timezone": "Europe/Berlin", **place})
+    venue = organiser.post("/api/venues", {"name": "Old Brewery", "timezone": TIMEZONE, **place})
     entrance = organiser.post(f"/api/venues/{venue['id']}/gates", {"code": "W", "name": "West"})
-    times = {"start_at": _iso(time.time() + HOUR), "end_at": _iso(time.time() + 6 * HOUR)}
+    now = time.time()
+    times = {"start_at": _iso(now + HOUR), "end_at": _iso(now + 6 * HOUR), "cutover_hour": _cutover_hour(now)}
     texts = {"name": "Opening Night", "description": "The first concert in the old brewery."}
     event = organiser.post("/api/events", {"venue_id": venue["id"], **texts, **times})
     layout = organiser.post(f"/api/venues/{venue['id']}/layouts", _stalls())["id"]
@@ -67,6 +71,11 @@ def announce(organiser: Organiser) -> Concert:
 def _stalls() -> dict[str, Any]:
     seats = [{"row": row, "number": number} for row in ROWS for number in range(1, WIDTH + 1)]
     return {"name": "Stalls", "zones": [{"name": "Stalls", "zone_type": "reserved_seating", "seats": seats}]}
+
+
+def _cutover_hour(now: float) -> int:
+    """Tonight's one event day begins before now, whatever the hour, and ends after the concert."""
+    return (datetime.fromtimestamp(now, ZoneInfo(TIMEZONE)).hour + 15) % 24
 
 
 def _iso(seconds: float) -> str:

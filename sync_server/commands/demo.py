@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from sqlalchemy.orm import Session
 
@@ -33,6 +35,7 @@ from sync_server.venues import service as venues
 HOUR: Millis = 3_600_000
 SLUG = "demo"
 EMAIL = "owner@demo.example"
+TIMEZONE = "Europe/Berlin"
 
 
 def make_demo(runtime: ServerRuntime) -> dict[str, Any]:
@@ -67,7 +70,7 @@ def _organisation(session: Session, context: ActionContext) -> str:
 def _venue(session: Session, organisation_id: str, context: ActionContext) -> tuple[str, list[dict[str, Any]]]:
     venue_fields = venue_schemas.NewVenue(
         name="Harbour Hall",
-        timezone="Europe/Berlin",
+        timezone=TIMEZONE,
         city="Hamburg",
         country="DE",
         address="Hafenstraße 1, 20457 Hamburg",
@@ -88,6 +91,7 @@ def _event(session: Session, organisation_id: str, venue_id: str, context: Actio
         description="Choirs and brass in the dark, from dusk to dawn.",
         start_at=context.now + HOUR,
         end_at=context.now + 13 * HOUR,
+        cutover_hour=_cutover_hour(context.now),
         capacity=2_000,
     )
     row = events.create_event(session, organisation_id, fields.model_dump(), context)
@@ -102,6 +106,11 @@ def _event(session: Session, organisation_id: str, venue_id: str, context: Actio
         "name": row.name,
         "status": row.status,
     }
+
+
+def _cutover_hour(now: Millis) -> int:
+    """Whenever the demo is made, its one event day begins before now, and ends after the event."""
+    return (datetime.fromtimestamp(now / 1000, ZoneInfo(TIMEZONE)).hour + 15) % 24
 
 
 def _tickets(
