@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, Final
 
-from sqlalchemy import make_url, text
+from sqlalchemy import Connection, make_url, text
 
 from shared.errors import Conflict, StorageError
 from sync_server.config import Config
@@ -74,7 +74,7 @@ def _require_stopped(config: Config) -> None:
     engine = open_engine(_direct_url(config), connections=2)
     try:
         with engine.connect() as connection:
-            others = connection.execute(text(_OTHER_CONNECTIONS)).scalar_one()
+            others = _others(connection)
             tables = connection.execute(text(_TABLE_COUNT)).scalar_one()
         foreign = tables and schema.current(engine) is None
     finally:
@@ -88,6 +88,17 @@ def _require_stopped(config: Config) -> None:
             f"{others} other connections of this user to the database are open. Stop every server and worker, "
             "then restore. Nothing was changed."
         )
+
+
+def _others(connection: Connection) -> int:
+    """How many other connections stay open; those of a server that has just stopped close within a moment."""
+    for _ in range(20):
+        others = int(connection.execute(text(_OTHER_CONNECTIONS)).scalar_one())
+        if not others:
+            break
+        connection.execute(text("SELECT pg_sleep(0.1)"))
+        connection.commit()  # the next look is a new one
+    return others
 
 
 def _replace(file: Path, config: Config) -> str | None:

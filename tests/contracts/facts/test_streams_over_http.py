@@ -60,6 +60,13 @@ def test_visitors_are_refused_first_and_whoever_leaves_frees_a_place(sqlite_url:
         assert server.ask("GET", programs.event)[0] == 200
 
 
+def _next_number(reader: Stream) -> int:
+    """The number of the next text that the test has sent; the demo's own counts may come between."""
+    while "n" not in (text := orjson.loads(reader.until("occupancy")[-1]["data"])):
+        pass
+    return int(text["n"])
+
+
 def test_a_client_that_does_not_read_delays_nobody(sqlite_url: str, redis_url: str, tmp_path: Path) -> None:
     """More is sent than all buffers can hold: others receive everything, and the server stops when told to."""
     with ExitStack() as ends:
@@ -75,7 +82,7 @@ def test_a_client_that_does_not_read_delays_nobody(sqlite_url: str, redis_url: s
             reader.until("counters")
             for n in range(MANY):
                 others.publish("gatehouse:bus", orjson.dumps({"from": "another", "notes": [[topic, {"n": n} | LONG]]}))
-                assert orjson.loads(reader.until("occupancy")[-1]["data"])["n"] == n
+                assert _next_number(reader) == n
             server.change("with strings")
             reader.until("event_updated")
         assert server.child is not None
