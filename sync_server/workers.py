@@ -35,6 +35,7 @@ class Worker:
         self._parts = parts
         self._fact_worker = FactWorker(parts)
         self._jobs: Sequence[Job] = [*built_in_jobs(parts), *parts.jobs]
+        self._started_at = parts.clock()
         self._due = {job.name: 0 for job in self._jobs}
 
     def run(self, stop: threading.Event) -> None:
@@ -62,7 +63,8 @@ class Worker:
     def _run_jobs(self) -> None:
         now = self._parts.clock()
         jobs = [job for job in self._jobs if self._due[job.name] <= now]
-        self._due.update({job.name: now + job.every_ms for job in jobs})
+        # In step with each other: what is asked at the same moment is asked on one connection.
+        self._due.update({job.name: now + job.every_ms - (now - self._started_at) % job.every_ms for job in jobs})
         for job in self._guarded("questions", partial(self._with_work, jobs, now)) or []:
             if self._guarded(job.name, partial(self._run, job)) is MORE:
                 self._due[job.name] = self._parts.clock()

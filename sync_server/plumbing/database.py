@@ -42,7 +42,8 @@ class Database:
             if self.embedded
             else engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
         )
-        self._autocommit = engine if self.embedded else engine.execution_options(isolation_level="AUTOCOMMIT")
+        alone: dict[str, Any] = {"begins": False} if self.embedded else {"isolation_level": "AUTOCOMMIT"}
+        self._autocommit = engine.execution_options(**alone)
         self._writer_lock = threading.RLock()
         url = engine.url.render_as_string(hide_password=False)
         self.autocommit = None if self.embedded else AutocommitPool(url, pooler)
@@ -162,5 +163,6 @@ def _prepare_embedded(connection: Any, _record: Any) -> None:
 
 
 def _begin_embedded(connection: Connection) -> None:
-    writes = connection.get_execution_options().get("writes", False)
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+    options = connection.get_execution_options()
+    if options.get("begins", True):
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if options.get("writes") else "BEGIN")
