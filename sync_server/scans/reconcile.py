@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Protocol
 
-from shared.admission import Attempt, Direction, Mode, Override, Passage, Room, Verdict, decide
+from shared.admission import ENTRY_ROWS, GROUND_ROWS, Attempt, Direction, Mode, Override, Passage, Room, Verdict, decide
 from shared.as_printed import as_printed
 from shared.reasons import Reason
 from shared.rows import EventRow, GateRow, PolicyRow, TicketRow, TicketTypeRow, ZoneRow
@@ -109,28 +109,20 @@ class Reconciliation:
     counted: tuple[Passage, ...] = ()  # all movements, duplicates included: for occupancy
 
 
-_NO_TICKET = frozenset(
-    {
-        Reason.GATE_NOT_READY,
-        Reason.CANNOT_RECORD,
-        Reason.UNREADABLE,
-        Reason.UNSUPPORTED_VERSION,
-        Reason.UNKNOWN_KEY,
-        Reason.BAD_SIGNATURE,
-        Reason.STALE_PROOF,
-        Reason.WRONG_ORGANISATION,
-        Reason.WRONG_EVENT,
-    }
-)
-"""Rows 0 to 4 of the decision table: the code proved nothing about a ticket of this event."""
+_NO_TICKET = frozenset(reason for ground in GROUND_ROWS for reason in ground.reasons)
+"""Rows 0 to 4 of the admission table: the code proved nothing about a ticket of this event."""
 
-_SPENT = (Reason.ALREADY_USED, Reason.DAILY_LIMIT_REACHED, Reason.ALREADY_INSIDE)
-_DEAD = (Reason.TICKET_REPLACED, Reason.TICKET_CANCELLED, Reason.TICKET_BLOCKED, Reason.TICKET_UNPAID)
-_FULL = (Reason.ZONE_FULL, Reason.GATE_FULL)
-_CONFLICT_OF: dict[Reason, ConflictKind] = {
-    **dict.fromkeys(_SPENT, ConflictKind.DUPLICATE),
-    **dict.fromkeys(_DEAD, ConflictKind.ADMITTED_THOUGH_DEAD),
-    **dict.fromkeys(_FULL, ConflictKind.OVER_CAPACITY),
+_CONFLICT_OF_ROW = {
+    7: ConflictKind.ADMITTED_THOUGH_DEAD,
+    10: ConflictKind.DUPLICATE,
+    11: ConflictKind.OVER_CAPACITY,
+}
+_CONFLICT_OF: dict[str, ConflictKind] = {
+    reason: _CONFLICT_OF_ROW[row.number]
+    for row in ENTRY_ROWS
+    if row.number in _CONFLICT_OF_ROW
+    for reason in row.reasons
+    if reason is not Reason.NOT_IN_SNAPSHOT  # says what the gate knew, not what the ticket is
 }
 _SHOWN = frozenset({EntryKind.PRESENTATION, EntryKind.BY_HAND})
 _WAYS = frozenset(Direction)
@@ -214,7 +206,9 @@ class _Course:
         self.outcomes.append(_outcome(one, gate, guest))
         if one.entry.admitted:
             self._admitted(one, guest)
-        elif guest.admitted and not (one.entry.reason in _FULL and _knows_no_room(current)):
+        elif guest.admitted and not (
+            _CONFLICT_OF.get(one.entry.reason) == ConflictKind.OVER_CAPACITY and _knows_no_room(current)
+        ):
             self._conflict(ConflictKind.REFUSED_THOUGH_RIGHT, one, guest.reason)
 
     def _admitted(self, one: Judged, guest: Verdict) -> None:
