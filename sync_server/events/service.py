@@ -37,7 +37,10 @@ MINUTE_MS: Final = 60_000
 _TIMES: Final = frozenset(field.name for field in fields(rules.Times))
 _EVENT_TIMES: Final = ("end_at", "doors_at", "go_live_at", "end_at_auto")
 _SALE_TIMES: Final = ("sale_start_at", "sale_end_at")
-_TEXT_COLUMNS: Final = frozenset({"description", "category"})
+_TEXT_COLUMNS: Final = frozenset(
+    column.name for column in EventRecord.__table__.columns if getattr(column.default, "arg", None) == ""
+)
+"""Texts that may be empty: null clears them."""
 _COUNTER_COLUMNS: Final = (
     EventRecord.organisation_id,
     EventRecord.id,

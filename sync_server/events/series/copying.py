@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Final
 
 from sqlalchemy.orm import Session
@@ -15,6 +15,7 @@ from shared.lifecycle import EventStatus
 from sync_server.accounts import queries as accounts
 from sync_server.events import queries, rules
 from sync_server.events.models import EventRecord, GateZonesRecord, ZoneRecord
+from sync_server.events.schemas import NewEvent
 from sync_server.events.service import create_event, put_rows, record_change
 from sync_server.events.signals import EventCopied
 from sync_server.events.snapshot_rows import window, zone_row
@@ -22,27 +23,15 @@ from sync_server.images import service as images
 from sync_server.plumbing.principals import ActionContext
 from sync_server.plumbing.signals import send
 
+_TIMES: Final = frozenset(field.name for field in fields(rules.Times))
+_SHIFTED_TIMES: Final = _TIMES - {"start_at", "end_at"}
+_OWN_FIELDS: Final = _TIMES | {"slug", "code", "owner_id"}
 _COPIED_COLUMNS: Final = (
-    "venue_id",
-    "name",
-    "description",
-    "category",
-    "capacity",
-    "cutover_hour",
-    "cutover_empties",
-    "anti_passback",
-    "name_checks",
-    "known_tickets_only",
-    "max_snapshot_age_hours",
-    "clock_uncertain",
-    "repeat_ms",
-    "recurrence_group_id",
-    "participants_elsewhere",
-    "settings",
+    *(name for name in NewEvent.model_fields if name not in _OWN_FIELDS),
     "cover_images",
     "cover_alts",
 )
-_SHIFTED_TIMES: Final = ("doors_at", "sale_start_at", "sale_end_at", "go_live_at", "end_at_auto")
+"""All that can be said of a new event, but for what a copy starts with of its own."""
 
 
 @dataclass(frozen=True, slots=True)
