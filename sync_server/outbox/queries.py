@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from sqlalchemy import ColumnElement, bindparam, func, select, union_all
+from sqlalchemy import BindParameter, ColumnElement, CompoundSelect, bindparam, func, select, union_all
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
@@ -53,28 +54,26 @@ _STATES: dict[State, ColumnElement[bool]] = {
 }
 
 
-def _unread(reader: str) -> tuple[ColumnElement[bool], ...]:
+def _unread_of_event() -> CompoundSelect[*tuple[Any, ...]]:
     """The parts of what a reader has not had yet, each found by an index."""
-    cursor = select(CursorRow.position).where(
-        CursorRow.organisation_id == bindparam("organisation_id"), CursorRow.reader == reader
-    )
+    organisation: BindParameter[str] = bindparam("organisation_id")
+    reader: BindParameter[str] = bindparam("reader")
+    cursor = select(CursorRow.position).where(CursorRow.organisation_id == organisation, CursorRow.reader == reader)
     again = select(RetryRow.message_id).where(
-        RetryRow.organisation_id == bindparam("organisation_id"),
-        RetryRow.reader == reader,
-        RetryRow.due_at.is_not(None),
+        RetryRow.organisation_id == organisation, RetryRow.reader == reader, RetryRow.due_at.is_not(None)
     )
-    return OutboxRow.position.is_(None), OutboxRow.position > cursor.scalar_subquery(), OutboxRow.message_id.in_(again)
+    here = OutboxRow.organisation_id == organisation, OutboxRow.subjects["event"].as_string() == bindparam("event_id")
+    behind = OutboxRow.position > cursor.scalar_subquery(), OutboxRow.message_id.in_(again)
+    return union_all(*(select(*FACT_COLUMNS).where(*here, part) for part in (OutboxRow.position.is_(None), *behind)))
+
+
+_UNREAD_OF_EVENT = _unread_of_event()  # once: building it costs more than running it
 
 
 def unread(session: Session, reader: str, organisation_id: str, event_id: str) -> list[Message]:
     """The facts about an event that a reader has not had yet."""
-    here = (
-        OutboxRow.organisation_id == bindparam("organisation_id"),
-        OutboxRow.subjects["event"].as_string() == bindparam("event_id"),
-    )
-    wanted = union_all(*(select(*FACT_COLUMNS).where(*here, part) for part in _unread(reader)))
-    rows = session.execute(wanted, {"organisation_id": organisation_id, "event_id": event_id})
-    return [message(row) for row in rows]
+    here = {"organisation_id": organisation_id, "event_id": event_id, "reader": reader}
+    return [message(row) for row in session.execute(_UNREAD_OF_EVENT, here)]
 
 
 def pending_count(session: Session) -> int:
