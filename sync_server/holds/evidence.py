@@ -4,23 +4,46 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
-from sqlalchemy import select, update
+from sqlalchemy import text
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
 from shared.errors import GatehouseError
-from sync_server.customers import queries as customers
 from sync_server.events import queries as events
 from sync_server.events import service as event_service
-from sync_server.holds import places, queries, rules, seats
+from sync_server.holds import places, queries, seats
 from sync_server.holds.hold_request import HoldRequest
-from sync_server.holds.models import WHOLE_EVENT, EventSeatRow, HoldCounterRow, HoldRow, SaleLockRow, SeatState
+from sync_server.holds.models import WHOLE_EVENT, EventSeatRow, HoldRow, SeatState
 from sync_server.holds.rules import Evidence, TakenSeat
-from sync_server.holds.sale_state import SaleState, load_sale_state
-from sync_server.plumbing.sql import writes
+from sync_server.holds.sale_state import SaleState
 from sync_server.seating.plans.layout_seats import Seat
+
+# What is known of a bearer, for the statements of this package. Recent holds are wanted in order, which only their own
+# index gives.
+BEARER: Final = """
+recent_holds AS (
+  SELECT COALESCE(SUM(quantity), 0) AS recent, MIN(created_at) AS oldest
+  FROM (SELECT quantity, created_at FROM holds
+    WHERE organisation_id = :organisation AND bearer_id = :bearer AND created_at > :since
+    ORDER BY created_at LIMIT 1000) AS latest
+), here AS (
+  SELECT COALESCE(SUM(quantity), 0) AS count FROM holds
+  WHERE :per_address >= 0 AND organisation_id = :organisation AND event_id = :event AND origin = :origin
+    AND status = 'active' AND held_until > :now
+)"""
+GUEST_ACTIVE: Final = """:kind <> 'guest' OR EXISTS (
+      SELECT 1 FROM guests WHERE organisation_id = :organisation AND id = :bearer AND ends_at > :now
+    )"""
+_BEARER: Final = text(
+    f"WITH {BEARER} SELECT {GUEST_ACTIVE}, recent, oldest, count FROM recent_holds, here"  # noqa: S608 - our own words
+)
+_LOCK_COUNTER: Final = text(
+    "INSERT INTO hold_counters (organisation_id, bearer_id, version, updated_at) "
+    "VALUES (:organisation, :bearer, 1, :now) ON CONFLICT (organisation_id, bearer_id) "
+    "DO UPDATE SET version = hold_counters.version + 1, updated_at = excluded.updated_at"
+)
 
 
 class StatementRow(NamedTuple):
@@ -94,57 +117,35 @@ def gather(session: Session, sale_state: SaleState, request: HoldRequest, items:
     now = request.now
     if sale_state.event_limit is not None:
         event_service.lock_event(session, sale_state.organisation_id, sale_state.id)
-    fresh = _is_current(session, sale_state)
-    _count(session, request)
+    fresh = sale_state.is_current(session)
+    lock_counter(session, request.id, request.organisation_id, now)
     rows = seats.locked(session, sale_state.organisation_id, sale_state.id, (seat.number for seat in items.seats))
     mine = queries.mine(session, request.organisation_id, request.id, now, sale_state.id)
     here = {row.seat: row for row in mine if row.seat is not None}
     new = [seat for seat in items.seats if seat.number not in here]
     states = ((seat, rows[seat.number]) for seat in new if seat.number in rows)
     taken = (taken_seat(seat, row.state, row.held_until, now) for seat, row in states)
-    recent, oldest = queries.count_recent(session, request.organisation_id, request.id, now - rules.RATE_MS)
+    per_address = sale_state.policy.max_holds_per_ip
+    here_only = {"event": sale_state.id, "per_address": -1 if per_address is None else per_address}
+    guest_active, recent, oldest, from_address = session.execute(_BEARER, request.values() | here_only).one()
     evidence = Evidence(
         fresh=fresh,
         more=len(new) + items.count,
         taken=[each for each in taken if each is not None],
-        guest_active=request.kind != "guest" or customers.is_active(session, request.organisation_id, request.id, now),
-        recent=recent,
+        guest_active=bool(guest_active),
+        recent=int(recent),
         oldest=oldest,
         mine=sum(row.quantity for row in mine),
-        from_address=_from_address(session, sale_state, request),
+        from_address=int(from_address),
         room=_room(session, sale_state, items, now),
         choice=items.choice,
     )
     return Gathered(evidence, rows, here, new)
 
 
-def _is_current(session: Session, sale_state: SaleState) -> bool:
-    """Share the sale lock, so that nobody closes the sale meanwhile; whether the sale state is current."""
-    here = SaleLockRow.organisation_id == sale_state.organisation_id, SaleLockRow.event_id == sale_state.id
-    version = session.execute(select(SaleLockRow.version).where(*here).with_for_update(read=True)).scalar_one_or_none()
-    if version is None:
-        return False
-    current = load_sale_state(session, sale_state.organisation_id, sale_state.id, version)
-    return current.sale == sale_state.sale
-
-
-def create_counter(session: Session, bearer_id: str, organisation_id: str, now: Millis) -> None:
-    """Create the bearer's hold counter, where there is none."""
-    row = {"bearer_id": bearer_id, "organisation_id": organisation_id, "version": 1, "updated_at": now}
-    session.execute(writes.insert(session, HoldCounterRow).values(row).on_conflict_do_nothing())
-
-
-def _count(session: Session, request: HoldRequest) -> None:
-    create_counter(session, request.id, request.organisation_id, request.now)
-    mine = HoldCounterRow.organisation_id == request.organisation_id, HoldCounterRow.bearer_id == request.id
-    change = update(HoldCounterRow).where(*mine)
-    session.execute(change.values(version=HoldCounterRow.version + 1, updated_at=request.now))
-
-
-def _from_address(session: Session, sale_state: SaleState, request: HoldRequest) -> int:
-    if sale_state.policy.max_holds_per_ip is None:
-        return 0
-    return queries.count_from_address(session, sale_state.organisation_id, sale_state.id, request.origin, request.now)
+def lock_counter(session: Session, bearer_id: str, organisation_id: str, now: Millis) -> None:
+    """Lock the bearer's hold counter and raise it; create it where there is none."""
+    session.execute(_LOCK_COUNTER, {"organisation": organisation_id, "bearer": bearer_id, "now": now})
 
 
 def _room(session: Session, sale_state: SaleState, items: RequestedItems, now: Millis) -> int | None:

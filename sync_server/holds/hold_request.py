@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from shared.clock import Millis
+from sync_server.holds import rules
 from sync_server.plumbing.principals import ActionContext
 from sync_server.seating.plans.layout_seats import Seat
 from sync_server.seating.zone_access.entitlements import Bearer
@@ -28,6 +30,17 @@ class HoldRequest:
     def now(self) -> Millis:
         """The time of the request."""
         return self.context.now
+
+    def values(self) -> dict[str, Any]:
+        """The parameters by which a statement finds out what is known of the bearer."""
+        return {
+            "organisation": self.organisation_id,
+            "bearer": self.id,
+            "kind": self.kind,
+            "origin": self.origin,
+            "since": self.now - rules.RATE_MS,
+            "now": self.now,
+        }
 
 
 @dataclass(frozen=True, slots=True)

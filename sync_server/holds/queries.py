@@ -77,22 +77,6 @@ def _of_bearer(organisation_id: str, bearer_id: str) -> tuple[ColumnElement[bool
     return HoldRow.organisation_id == organisation_id, HoldRow.bearer_id == bearer_id
 
 
-def count_recent(session: Session, organisation_id: str, bearer_id: str, since: Millis) -> tuple[int, Millis | None]:
-    """How many seats and places a bearer took since then, and when the first of them was taken."""
-    taken = func.coalesce(func.sum(HoldRow.quantity), 0), func.min(HoldRow.created_at)
-    row = session.execute(
-        select(*taken).where(*_of_bearer(organisation_id, bearer_id), HoldRow.created_at > since)
-    ).one()
-    return int(row[0]), row[1]
-
-
-def count_from_address(session: Session, organisation_id: str, event_id: str, origin: str, now: Millis) -> int:
-    """How many seats and places of an event are held from one address."""
-    here = HoldRow.organisation_id == organisation_id, HoldRow.event_id == event_id, HoldRow.origin == origin
-    active = HoldRow.status == "active", HoldRow.held_until > now
-    return int(session.execute(select(func.coalesce(func.sum(HoldRow.quantity), 0)).where(*here, *active)).scalar_one())
-
-
 def count_active_and_overdue(session: Session, now: Millis) -> tuple[int, int]:
     """The numbers of active holds and of overdue ones that are not ended yet, over all events."""
     counts = select(func.count().filter(HoldRow.held_until > now), func.count().filter(HoldRow.held_until <= now))

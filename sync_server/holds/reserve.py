@@ -16,7 +16,7 @@ from sync_server.audit import service as audit
 from sync_server.audit.service import AuditLine
 from sync_server.holds import rules, service, statement
 from sync_server.holds.attempts import Lost, StaleSaleState, repeatedly
-from sync_server.holds.evidence import RequestedItems, create_counter, taken_seat
+from sync_server.holds.evidence import RequestedItems, lock_counter, taken_seat
 from sync_server.holds.hold_cache import CachedHold, Key
 from sync_server.holds.hold_request import HoldRequest, HoldResult
 from sync_server.holds.models import ALL_DAYS, HoldStatus
@@ -128,7 +128,7 @@ class SeatReservation:
         if outcome is Outcome.CREATE_COUNTER:
             request = self._request
             with self._runtime.database.writing() as session:
-                create_counter(session, request.id, request.organisation_id, request.now)
+                lock_counter(session, request.id, request.organisation_id, request.now)
         if outcome is Outcome.CHECK_CHOICE:
             self._check_choice(sale_state, seat)
         return self._in_transaction(sale_state, seat) if outcome is Outcome.OVERDUE else None
@@ -179,26 +179,12 @@ def _key(sale_state: SaleState, seat: Seat) -> Key:
 
 def _read_values(sale_state: SaleState, seat: Seat, request: HoldRequest, limits: Limits, tidy: int) -> dict[str, Any]:
     """The parameters of what the statement reads."""
-    sale, now = sale_state.sale, request.now
     left_far, left, right, right_far = beside = sale_state.plan.beside(seat.number)
     return {
-        "organisation": sale_state.organisation_id,
-        "event": sale_state.id,
+        **sale_state.values(),
+        **request.values(),
         "day": ALL_DAYS,
-        "version": sale.version,
-        "status": sale.status.value,
-        "rescheduled_at": _or_minus_one(sale.rescheduled_at),
-        "sale_start_at": _or_minus_one(sale.sale_start_at),
-        "sale_end_at": sale.sale_end_at,
-        "capacity": sale.capacity,
-        "revision": sale.revision,
-        "policy_at": _or_minus_one(sale.policy_at),
-        "bearer": request.id,
-        "kind": request.kind,
-        "origin": request.origin,
-        "since": now - rules.RATE_MS,
         "seat": seat.number,
-        "now": now,
         "walls": sum(bit for bit, other in zip(NEIGHBOUR_BITS, beside, strict=True) if other == WALL),
         "left_far": left_far,
         "left": left,
@@ -209,8 +195,8 @@ def _read_values(sale_state: SaleState, seat: Seat, request: HoldRequest, limits
         "per_booking": _or_minus_one(limits.per_booking),
         "per_user": _or_minus_one(limits.per_user),
         "per_address": _or_minus_one(limits.per_address),
-        "hold_id": uuid7(now, request.context.entropy),
-        "until": service.expires_at(sale_state, now),
+        "hold_id": uuid7(request.now, request.context.entropy),
+        "until": service.expires_at(sale_state, request.now),
     }
 
 

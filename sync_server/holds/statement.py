@@ -14,7 +14,8 @@ from sqlalchemy import Table
 from sqlalchemy.dialects import postgresql
 
 from sync_server.audit.service import LINES_TABLE, PERSONAL_TABLE
-from sync_server.holds.evidence import StatementRow
+from sync_server.holds import sale_state
+from sync_server.holds.evidence import BEARER, GUEST_ACTIVE, StatementRow
 from sync_server.holds.models import EventSeatRow, HoldRow
 from sync_server.holds.rules import REASONS
 from sync_server.outbox.service import OUTBOX_TABLE, WRITTEN_AT_POSTGRESQL, WRITTEN_AT_SQLITE
@@ -23,41 +24,21 @@ from sync_server.plumbing.sql.autocommit import numbered
 _DIALECT = postgresql.dialect()  # type: ignore[no-untyped-call]  # SQLAlchemy leaves dialect classes untyped
 
 # The query plan is made once, perhaps while tables are empty and all indexes look alike. So the status, which begins an
-# index that would find thousands, cannot use one with an empty string appended to it, and recent holds are wanted in
-# order, which only their own index gives. The organisation stands plain everywhere: it says where the rows are.
+# index that would find thousands, cannot use one with an empty string appended to it. The organisation stands plain
+# everywhere: it says where the rows are.
 #
-# The share lock on the sale lock keeps the event on sale meanwhile; the lock on the bearer's counter serialises
-# requests of one bearer. Everybody takes these two locks first, and in this order.
+# The lock on the bearer's counter serialises requests of one bearer. Everybody takes the share lock on the sale lock
+# first, and then this one.
 _READ: Final = """
-sale_lock AS MATERIALIZED (
-  SELECT version FROM sale_locks
-  WHERE organisation_id = :organisation AND event_id = :event AND version = :version {share}
-), same AS (
-  SELECT 1 FROM events e
-  LEFT JOIN event_layouts l ON l.organisation_id = e.organisation_id AND l.event_id = e.id
-  LEFT JOIN seating_policies p ON p.organisation_id = e.organisation_id
-  WHERE e.organisation_id = :organisation AND e.id = :event AND e.status || '' = :status
-    AND COALESCE(e.rescheduled_at, -1) = :rescheduled_at AND COALESCE(e.sale_start_at, -1) = :sale_start_at
-    AND e.sale_end_at = :sale_end_at AND e.capacity = :capacity
-    AND COALESCE(l.revision, 0) = :revision AND COALESCE(p.updated_at, -1) = :policy_at
-), counter AS MATERIALIZED (
+{current}, counter AS MATERIALIZED (
   SELECT version FROM hold_counters
   WHERE organisation_id = :organisation AND bearer_id = :bearer AND EXISTS (SELECT 1 FROM sale_lock) {lock}
-), recent_holds AS (
-  SELECT COALESCE(SUM(quantity), 0) AS recent, MIN(created_at) AS oldest
-  FROM (SELECT quantity, created_at FROM holds
-    WHERE organisation_id = :organisation AND bearer_id = :bearer AND created_at > :since
-    ORDER BY created_at LIMIT 1000) AS latest
-), mine AS (
+), {bearer}, mine AS (
   SELECT COALESCE(SUM(quantity), 0) AS count, MAX(CASE WHEN seat = :seat THEN id END) AS hold,
     MAX(CASE WHEN seat = :seat THEN held_until END) AS until
   FROM holds
   WHERE organisation_id = :organisation AND bearer_id = :bearer AND event_id = :event
     AND status IN ('active', 'suspended') AND held_until > :now
-), here AS (
-  SELECT COALESCE(SUM(quantity), 0) AS count FROM holds
-  WHERE :per_address >= 0 AND organisation_id = :organisation AND event_id = :event AND origin = :origin
-    AND status = 'active' AND held_until > :now
 ), place AS MATERIALIZED (
   SELECT MAX(CASE WHEN seat = :seat THEN state END) AS state,
     MAX(CASE WHEN seat = :seat THEN held_until END) AS until,
@@ -69,10 +50,8 @@ sale_lock AS MATERIALIZED (
     AND seat IN (:seat, :left_far, :left, :right, :right_far)
 ), seen AS MATERIALIZED (
   SELECT
-    EXISTS (SELECT 1 FROM sale_lock) AND EXISTS (SELECT 1 FROM same) AS fresh,
-    :kind <> 'guest' OR EXISTS (
-      SELECT 1 FROM guests WHERE organisation_id = :organisation AND id = :bearer AND ends_at > :now
-    ) AS guest_active,
+    {fresh} AS fresh,
+    {guest_active} AS guest_active,
     (SELECT version FROM counter) AS counter,
     (SELECT version FROM hold_counters WHERE organisation_id = :organisation AND bearer_id = :bearer) AS counter_before,
     recent_holds.recent, recent_holds.oldest, mine.count AS mine, mine.hold AS my_hold, mine.until AS my_until,
@@ -91,6 +70,12 @@ _BESIDE: Final = " + ".join(
 
 _EVIDENCE: Final = ", ".join(field for field in StatementRow._fields if field != "done")
 _PASSED: Final = " AND ".join(reason.passed for reason in REASONS if reason.passed)
+
+
+def _read(share: str = "", lock: str = "", by: str = "") -> str:
+    evidence = {"bearer": BEARER, "guest_active": GUEST_ACTIVE, "fresh": sale_state.IS_CURRENT}
+    current = sale_state.CURRENT.format(share=share)
+    return _READ.format(current=current, **evidence, lock=lock, by=by, beside=_BESIDE, passed=_PASSED)
 
 
 def _columns(table: Table, left_out: Iterable[str] = ()) -> list[str]:
@@ -168,7 +153,7 @@ def _read_and_write() -> str:
     """Read and write in one, for PostgreSQL: where the seat is lost, nothing is written."""
     new = f"SELECT {_NEW_SEAT} FROM going WHERE version >= 0"
     parts = [
-        _READ.format(share="FOR SHARE", lock="FOR UPDATE", by="", beside=_BESIDE, passed=_PASSED),
+        _read(share="FOR SHARE", lock="FOR UPDATE"),
         f"taken AS ({_TAKE.format(new=new, version='(SELECT version FROM going)')})",
         f"held AS ({_insert(_HOLDS, 'hold', HOLD_COLUMNS, source='taken')} RETURNING 1)",
         f"counted AS ({_COUNT} AND EXISTS (SELECT 1 FROM held))",
@@ -191,8 +176,7 @@ HELD_BY: Final = numbered(
 
 # With statistics from an event's first minutes, SQLite would scan all its seats, throughout the rush.
 _BY_KEY: Final = "INDEXED BY sqlite_autoindex_event_seats_1"
-_READ_SQLITE: Final = _READ.format(share="", lock="", by=_BY_KEY, beside=_BESIDE, passed=_PASSED)
-READ: Final = f"WITH {_READ_SQLITE} SELECT {_EVIDENCE}, EXISTS (SELECT 1 FROM going) FROM seen"
+READ: Final = f"WITH {_read(by=_BY_KEY)} SELECT {_EVIDENCE}, EXISTS (SELECT 1 FROM going) FROM seen"
 """For SQLite: the evidence, and whether to write."""
 
 WRITE_PERSONAL: Final = _insert(PERSONAL_TABLE, "personal", PERSONAL_COLUMNS)

@@ -39,7 +39,7 @@ def wire(parts: Parts) -> None:
 
 
 def _create_counter(session: Session, guest: GuestCreated) -> None:
-    evidence.create_counter(session, guest.guest_id, guest.organisation_id, guest.context.now)
+    evidence.lock_counter(session, guest.guest_id, guest.organisation_id, guest.context.now)
 
 
 def _layout_changing(session: Session, event: LayoutChanging) -> None:

@@ -154,6 +154,15 @@ def test_one_guest_never_gets_more_than_ten_seats_with_many_tabs(app_server: App
     assert answers[429, "rate_limited"] == 6, answers
 
 
+def test_one_guest_never_gets_more_than_five_pairs_with_many_tabs(
+    app_server: AppServer, nodes: list[AppServer]
+) -> None:
+    sale = a_seated_event(app_server, layout=a_layout(zones=[stalls("ABC", 8), floor()]))
+    (guest,) = guests(sale, nodes, 1)
+    answers = Counter(together([lambda: tried(guest_again(guest), f"{sale.path}/holds", {"best": 2})] * 8))
+    assert answers == {(201, ""): 5, (429, "rate_limited"): 3}
+
+
 def test_a_seat_is_sold_or_held_and_never_both(sale: SeatedEvent, nodes: list[AppServer]) -> None:
     def sell(name: str, ticket: int) -> tuple[int, str]:
         try:
@@ -241,7 +250,8 @@ def test_a_free_seat_with_another_version_is_tried_again(postgres_url: str, tmp_
         app_server.close()
 
 
-def test_cancelling_waits_for_holds_being_written(postgres_url: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("alone", [True, False])
+def test_cancelling_waits_for_holds_being_written(postgres_url: str, tmp_path: Path, alone: bool) -> None:
     """Otherwise a hold started before would be written after all had been ended."""
     app_server = AppServer(postgres_url, tmp_path)
     try:
@@ -253,7 +263,8 @@ def test_cancelling_waits_for_holds_being_written(postgres_url: str, tmp_path: P
         api = ApiClient(app_server.app.test_client(), sale.api.headers)
         with ThreadPoolExecutor(2) as pool, app_server.database.engine.connect() as meddler:
             meddler.execute(lock, {"event": sale.id}).all()
-            holding = pool.submit(tried, guest, sale.reserve_path("A-1"), {})
+            asked = (sale.reserve_path("A-1"), {}) if alone else (f"{sale.path}/holds", {"seat_ids": ["A-1"]})
+            holding = pool.submit(tried, guest, *asked)
             until_waiting(app_server, 1)
             cancelling = pool.submit(tried, api, f"{sale.path}/cancel", {"reason": "storm"})
             until_waiting(app_server, 2, cancelling)
