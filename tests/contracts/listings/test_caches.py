@@ -33,7 +33,11 @@ class Reader:
         prepare_database(self.runtime)
         self.api = ApiClient(web_app(self.runtime).test_client(), {})
         self.statements = 0
-        event.listen(self.runtime.parts.database.engine, "before_cursor_execute", self._count)
+        event.listen(self.runtime.parts.database.engine, "checkout", self._trace)
+
+    def _trace(self, connection: Any, *_: Any) -> None:
+        # SQLite itself is asked: prepared queries pass SQLAlchemy's events by.
+        connection.set_trace_callback(self._count)
 
     def _count(self, *_: Any) -> None:
         self.statements += 1
