@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 import psycopg
@@ -97,8 +98,18 @@ class PostgresServer:
         self._child.stop()
 
     def kill(self) -> None:
-        """Kill the server, as a power cut would."""
+        """Kill the server, as a power cut would.
+
+        Its backends are groups of their own, and would answer once more before they see that it is gone.
+        """
+        backends = self._backends() if self._child.running else []
         self._child.kill()
+        for pid in backends:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
+    def _backends(self) -> list[int]:
+        return [int(pid) for pid in Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text().split()]
 
     def remove(self) -> None:
         """Kill the server and delete its files."""
