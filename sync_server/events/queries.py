@@ -166,7 +166,7 @@ def due_transitions(session: Session, organisation_id: str, now: Millis) -> Sequ
     """An organisation's events whose planned transition is due; rows that another worker has locked are skipped."""
     here = EventRecord.organisation_id == organisation_id, _transition_due(now)
     due = select(EventRecord).where(*here).order_by(EventRecord.id).limit(100)
-    return session.execute(due.with_for_update(skip_locked=True)).scalars().all()
+    return session.execute(due.with_for_update(skip_locked=True, key_share=True)).scalars().all()
 
 
 def _transition_due(now: Millis) -> ColumnElement[bool]:
