@@ -9,7 +9,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from shared.clock import Millis
 from sync_server.audit.guards import attach
-from sync_server.plumbing.sql.tables import Base
+from sync_server.plumbing.sql.tables import Base, Uuid
 
 _SEALED = text("seq IS NOT NULL")
 _UNSEALED = text("seq IS NULL")
@@ -20,8 +20,8 @@ class AuditRow(Base):
 
     __tablename__ = "audit_lines"
 
-    organisation_id: Mapped[str] = mapped_column(String(36), primary_key=True)  # INSTALLATION: of none
-    id: Mapped[str] = mapped_column(String(36), primary_key=True)
+    organisation_id: Mapped[Uuid] = mapped_column(primary_key=True)  # INSTALLATION: of none
+    id: Mapped[Uuid] = mapped_column(primary_key=True)
     at: Mapped[Millis] = mapped_column(BigInteger)
     actor_kind: Mapped[str] = mapped_column(String(16))
     actor_id: Mapped[str] = mapped_column(String(64))
@@ -53,8 +53,8 @@ class PersonalRow(Base):
 
     __tablename__ = "audit_personal"
 
-    organisation_id: Mapped[str] = mapped_column(String(36), primary_key=True)
-    line_id: Mapped[str] = mapped_column(String(36), primary_key=True)
+    organisation_id: Mapped[Uuid] = mapped_column(primary_key=True)
+    line_id: Mapped[Uuid] = mapped_column(primary_key=True)
     part: Mapped[str] = mapped_column(String(8), primary_key=True)  # actor, subject
     person_kind: Mapped[str] = mapped_column(String(40))
     person_id: Mapped[str] = mapped_column(String(64))
@@ -70,7 +70,7 @@ class ChainRow(Base):
 
     __tablename__ = "audit_chains"
 
-    organisation_id: Mapped[str] = mapped_column(String(36), primary_key=True)
+    organisation_id: Mapped[Uuid] = mapped_column(primary_key=True)
     seq: Mapped[int] = mapped_column(BigInteger, default=0)
     seal: Mapped[bytes] = mapped_column(LargeBinary(32))
     at: Mapped[Millis] = mapped_column(BigInteger)

@@ -8,7 +8,6 @@ from sqlalchemy import (
     JSON,
     BigInteger,
     ForeignKey,
-    ForeignKeyConstraint,
     Index,
     LargeBinary,
     String,
@@ -17,11 +16,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Mapped, mapped_column
 
-from sync_server.plumbing.sql.tables import Base
-
-
-def _of_device() -> ForeignKeyConstraint:
-    return ForeignKeyConstraint(["organisation_id", "device_id"], ["devices.organisation_id", "devices.id"])
+from sync_server.plumbing.sql.tables import Base, Uuid, references
 
 
 class Device(Base):
@@ -29,8 +24,8 @@ class Device(Base):
 
     __tablename__ = "devices"
 
-    organisation_id: Mapped[str] = mapped_column(ForeignKey("organisations.id"), primary_key=True)
-    id: Mapped[str] = mapped_column(String(36), primary_key=True)
+    organisation_id: Mapped[Uuid] = mapped_column(ForeignKey("organisations.id"), primary_key=True)
+    id: Mapped[Uuid] = mapped_column(primary_key=True)
     # A signed request names its device before the organisation is known, so numbers are unique in the installation.
     number: Mapped[int] = mapped_column(BigInteger, unique=True)
     name: Mapped[str] = mapped_column(String(80))
@@ -49,9 +44,9 @@ class Assignment(Base):
 
     __tablename__ = "device_assignments"
 
-    organisation_id: Mapped[str] = mapped_column(String(36), primary_key=True)
-    device_id: Mapped[str] = mapped_column(String(36), primary_key=True)
-    event_id: Mapped[str] = mapped_column(String(36), primary_key=True)
+    organisation_id: Mapped[Uuid] = mapped_column(primary_key=True)
+    device_id: Mapped[Uuid] = mapped_column(primary_key=True)
+    event_id: Mapped[Uuid] = mapped_column(primary_key=True)
     gate: Mapped[int | None] = mapped_column()
     gates_allowed: Mapped[list[int]] = mapped_column(JSON)
     zones: Mapped[list[int]] = mapped_column(JSON)
@@ -59,7 +54,8 @@ class Assignment(Base):
     mode: Mapped[str] = mapped_column(String(8))
 
     __table_args__ = (
-        _of_device(),
+        references("devices", "device_id"),
+        references("events", "event_id"),
         Index("ix_device_assignments_event", "organisation_id", "event_id"),
     )
 
@@ -69,9 +65,9 @@ class EnrolmentCode(Base):
 
     __tablename__ = "device_enrolment_codes"
 
-    organisation_id: Mapped[str] = mapped_column(String(36), primary_key=True)
+    organisation_id: Mapped[Uuid] = mapped_column(primary_key=True)
     code_id: Mapped[bytes] = mapped_column(LargeBinary(8), primary_key=True)
-    device_id: Mapped[str] = mapped_column(String(36))
+    device_id: Mapped[Uuid]
     sealed: Mapped[bytes] = mapped_column(LargeBinary)
     created_at: Mapped[int] = mapped_column(BigInteger)
     expires_at: Mapped[int] = mapped_column(BigInteger)
@@ -81,7 +77,7 @@ class EnrolmentCode(Base):
     check_number: Mapped[str] = mapped_column(String(6), default="")
 
     __table_args__ = (
-        _of_device(),
+        references("devices", "device_id"),
         Index("ix_device_enrolment_codes_device", "organisation_id", "device_id"),
         Index("ix_device_enrolment_codes_code_id", "code_id"),  # a machine sends nothing else
     )
@@ -92,15 +88,13 @@ class RequestCounter(Base):
 
     __tablename__ = "device_request_counters"
 
-    organisation_id: Mapped[str] = mapped_column(String(36), primary_key=True)
+    organisation_id: Mapped[Uuid] = mapped_column(primary_key=True)
     device_number: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
     channel: Mapped[str] = mapped_column(String(8), primary_key=True)
     highest: Mapped[int] = mapped_column(BigInteger)
     seen: Mapped[bytes] = mapped_column(LargeBinary(8))
 
-    __table_args__ = (
-        ForeignKeyConstraint(["organisation_id", "device_number"], ["devices.organisation_id", "devices.number"]),
-    )
+    __table_args__ = (references("devices", "device_number", to="number"),)
 
 
 class DeviceReport(Base):
@@ -108,8 +102,8 @@ class DeviceReport(Base):
 
     __tablename__ = "device_reports"
 
-    organisation_id: Mapped[str] = mapped_column(String(36), primary_key=True)
-    device_id: Mapped[str] = mapped_column(String(36), primary_key=True)
+    organisation_id: Mapped[Uuid] = mapped_column(primary_key=True)
+    device_id: Mapped[Uuid] = mapped_column(primary_key=True)
     last_seen_at: Mapped[int] = mapped_column(BigInteger)
     software: Mapped[str] = mapped_column(String(40), default="")
     branch: Mapped[int] = mapped_column(BigInteger, default=0)
@@ -120,7 +114,7 @@ class DeviceReport(Base):
     rows: Mapped[list[dict[str, Any]]] = mapped_column(JSON, default=list)
 
     __table_args__ = (
-        _of_device(),
+        references("devices", "device_id"),
         Index("ix_device_reports_seen", "organisation_id", "last_seen_at"),
     )
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from sqlalchemy import BigInteger, Index, LargeBinary, SmallInteger, String
+from sqlalchemy import BigInteger, Index, LargeBinary, SmallInteger
 from sqlalchemy.orm import Mapped, mapped_column
 
 from shared.clock import Millis
-from sync_server.plumbing.sql.tables import Base, Unsigned64
+from sync_server.plumbing.sql.tables import Base, Unsigned64, Uuid, references
 
 
 class LineageRow(Base):
@@ -24,8 +24,8 @@ class HeadRow(Base):
 
     __tablename__ = "event_heads"
 
-    organisation_id: Mapped[str] = mapped_column(String(36), primary_key=True)
-    event_id: Mapped[str] = mapped_column(String(36), primary_key=True)
+    organisation_id: Mapped[Uuid] = mapped_column(primary_key=True)
+    event_id: Mapped[Uuid] = mapped_column(primary_key=True)
     revision: Mapped[int] = mapped_column(BigInteger)
     digest: Mapped[bytes] = mapped_column(LargeBinary(16))
     arrivals: Mapped[int] = mapped_column(BigInteger)
@@ -33,20 +33,25 @@ class HeadRow(Base):
         BigInteger, default=0
     )  # no ticket added later is issued before this time
 
+    __table_args__ = (references("events", "event_id"),)
+
 
 class RevisionRow(Base):
     """One revision: its time, how many rows it changed, and the digest after it."""
 
     __tablename__ = "event_revisions"
 
-    organisation_id: Mapped[str] = mapped_column(String(36), primary_key=True)
-    event_id: Mapped[str] = mapped_column(String(36), primary_key=True)
+    organisation_id: Mapped[Uuid] = mapped_column(primary_key=True)
+    event_id: Mapped[Uuid] = mapped_column(primary_key=True)
     revision: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
     digest: Mapped[bytes] = mapped_column(LargeBinary(16))
     at: Mapped[Millis] = mapped_column(BigInteger)
     changed: Mapped[int]
 
-    __table_args__ = (Index("ix_event_revisions_at", "organisation_id", "event_id", "at"),)
+    __table_args__ = (
+        references("event_heads", "event_id", to="event_id"),
+        Index("ix_event_revisions_at", "organisation_id", "event_id", "at"),
+    )
 
 
 class SnapshotRow(Base):
@@ -54,8 +59,8 @@ class SnapshotRow(Base):
 
     __tablename__ = "snapshot_rows"
 
-    organisation_id: Mapped[str] = mapped_column(String(36), primary_key=True)
-    event_id: Mapped[str] = mapped_column(String(36), primary_key=True)
+    organisation_id: Mapped[Uuid] = mapped_column(primary_key=True)
+    event_id: Mapped[Uuid] = mapped_column(primary_key=True)
     kind: Mapped[int] = mapped_column(SmallInteger, primary_key=True, autoincrement=False)
     key: Mapped[int] = mapped_column(Unsigned64, primary_key=True, autoincrement=False)
     body: Mapped[bytes | None] = mapped_column(LargeBinary)
@@ -69,8 +74,8 @@ class SupersededRow(Base):
 
     __tablename__ = "snapshot_history"
 
-    organisation_id: Mapped[str] = mapped_column(String(36), primary_key=True)
-    event_id: Mapped[str] = mapped_column(String(36), primary_key=True)
+    organisation_id: Mapped[Uuid] = mapped_column(primary_key=True)
+    event_id: Mapped[Uuid] = mapped_column(primary_key=True)
     kind: Mapped[int] = mapped_column(SmallInteger, primary_key=True, autoincrement=False)
     key: Mapped[int] = mapped_column(Unsigned64, primary_key=True, autoincrement=False)
     revision: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)

@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import JSON, BigInteger, Boolean, Index, LargeBinary, String, Text, UniqueConstraint, text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from sync_server.plumbing.sql.tables import Base, Unsigned64
+from sync_server.plumbing.sql.tables import Base, Unsigned64, Uuid, references
 
 
 class Journal(Base):
@@ -15,7 +15,7 @@ class Journal(Base):
 
     __tablename__ = "scan_journals"
 
-    organisation_id: Mapped[str] = mapped_column(String(36), primary_key=True)
+    organisation_id: Mapped[Uuid] = mapped_column(primary_key=True)
     device: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
     branch: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
     mark_seq: Mapped[int] = mapped_column(BigInteger, default=0)
@@ -29,13 +29,15 @@ class Journal(Base):
     alarm_at: Mapped[int | None] = mapped_column(BigInteger)
     received_at: Mapped[int | None] = mapped_column(BigInteger)
 
+    __table_args__ = (references("devices", "device", to="number"),)
+
 
 class ScanEntry(Base):
     """One entry as its device wrote it. Its identity is (device, branch, seq, hash): forks are stored side by side."""
 
     __tablename__ = "scan_entries"
 
-    organisation_id: Mapped[str] = mapped_column(String(36), primary_key=True)
+    organisation_id: Mapped[Uuid] = mapped_column(primary_key=True)
     device: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
     branch: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
     seq: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
@@ -46,7 +48,7 @@ class ScanEntry(Base):
     why: Mapped[str] = mapped_column(String(40), default="")
     forked: Mapped[bool] = mapped_column(Boolean, default=False)  # another entry has the same number
     kind: Mapped[str] = mapped_column(String(20))
-    event_id: Mapped[str | None] = mapped_column(String(36))  # None: of no event of this organisation
+    event_id: Mapped[Uuid | None] = mapped_column()  # None: of no event of this organisation
     gate: Mapped[int] = mapped_column(BigInteger)
     ticket: Mapped[int] = mapped_column(Unsigned64)  # 0: none
     admitted: Mapped[bool] = mapped_column(Boolean)
@@ -82,12 +84,12 @@ class MovementRow(Base):
     __tablename__ = "scan_movements"
     __table_args__ = (UniqueConstraint("organisation_id", "event_id", "arrival"),)
 
-    organisation_id: Mapped[str] = mapped_column(String(36), primary_key=True)
+    organisation_id: Mapped[Uuid] = mapped_column(primary_key=True)
     device: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
     branch: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
     seq: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
     hash: Mapped[bytes] = mapped_column(LargeBinary(32), primary_key=True)
-    event_id: Mapped[str] = mapped_column(String(36))
+    event_id: Mapped[Uuid]
     arrival: Mapped[int] = mapped_column(BigInteger)
     kind: Mapped[int] = mapped_column()
     ticket: Mapped[int] = mapped_column(Unsigned64)
@@ -106,8 +108,8 @@ class Presence(Base):
 
     __tablename__ = "scan_presence"
 
-    organisation_id: Mapped[str] = mapped_column(String(36), primary_key=True)
-    event_id: Mapped[str] = mapped_column(String(36), primary_key=True)
+    organisation_id: Mapped[Uuid] = mapped_column(primary_key=True)
+    event_id: Mapped[Uuid] = mapped_column(primary_key=True)
     ticket: Mapped[int] = mapped_column(Unsigned64, primary_key=True, autoincrement=False)
     bodies: Mapped[int] = mapped_column(default=0)  # people inside with this ticket; more than one after a duplicate
     at: Mapped[int] = mapped_column(BigInteger, default=0)
@@ -130,23 +132,28 @@ class ScanCount(Base):
 
     __tablename__ = "scan_counts"
 
-    organisation_id: Mapped[str] = mapped_column(String(36), primary_key=True)
-    event_id: Mapped[str] = mapped_column(String(36), primary_key=True)
+    organisation_id: Mapped[Uuid] = mapped_column(primary_key=True)
+    event_id: Mapped[Uuid] = mapped_column(primary_key=True)
     gate: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
     direction: Mapped[str] = mapped_column(String(8), primary_key=True)
     reason: Mapped[str] = mapped_column(String(24), primary_key=True)
     n: Mapped[int] = mapped_column(BigInteger)
+
+    __table_args__ = (references("events", "event_id"),)
 
 
 class ConflictRow(Base):
     """A conflict that reconciliation found; an organiser resolves it with a note, later entries may withdraw it."""
 
     __tablename__ = "scan_conflicts"
-    __table_args__ = (UniqueConstraint("organisation_id", "event_id", "ticket", "kind", "subject"),)
+    __table_args__ = (
+        references("events", "event_id"),
+        UniqueConstraint("organisation_id", "event_id", "ticket", "kind", "subject"),
+    )
 
-    organisation_id: Mapped[str] = mapped_column(String(36), primary_key=True)
-    id: Mapped[str] = mapped_column(String(36), primary_key=True)
-    event_id: Mapped[str] = mapped_column(String(36))
+    organisation_id: Mapped[Uuid] = mapped_column(primary_key=True)
+    id: Mapped[Uuid] = mapped_column(primary_key=True)
+    event_id: Mapped[Uuid]
     ticket: Mapped[int] = mapped_column(Unsigned64)
     kind: Mapped[str] = mapped_column(String(30))
     subject: Mapped[str] = mapped_column(String(80))  # the entry that is wrong: device-branch-seq-hash

@@ -49,17 +49,19 @@ def delete_event(
     if not may_become(status, EventStatus.ARCHIVED):
         raise Conflict(f"The event is {status.value}. Cancel or end it before you delete it.", code="event_not_over")
     change_status(session, organisation_id, event_id, EventStatus.ARCHIVED, context, reason=reason)
-    why = f"it has {dependents.summary()}" if uses else "only drafts are deleted"
+    unused = "other records refer to it" if status is EventStatus.DRAFT else "only drafts are deleted"
+    why = f"it has {dependents.summary()}" if uses else unused
     return DeletionResult(
         False, f"Event archived instead of deleted, because {why}. It no longer appears in lists.", uses
     )
 
 
 def _deleted(session: Session, row: EventRecord, context: ActionContext, reason: str) -> bool:
-    """Whether the row could be deleted: a foreign key of another domain may forbid it."""
+    """Whether the row could be deleted: a foreign key of another domain, as of counted scans, may forbid it."""
     before = {"name": row.name, "slug": row.slug, "number": row.number}
     try:
         with session.begin_nested():
+            revisions.forget_event(session, row.key)
             for table in (ZoneRecord, GateZonesRecord):
                 here = table.organisation_id == row.organisation_id, table.event_id == row.id
                 session.execute(delete(table).where(*here))
@@ -68,6 +70,5 @@ def _deleted(session: Session, row: EventRecord, context: ActionContext, reason:
     except IntegrityError:
         return False
     covers.release_unused_images(session, row.organisation_id, row.cover_images)
-    revisions.forget_event(session, row.key)
     record_change(session, row, "event_deleted", context, before=before, reason=reason)
     return True

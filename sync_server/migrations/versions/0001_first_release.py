@@ -138,16 +138,6 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("name", name=op.f("pk_check_runs")),
     )
     op.create_table(
-        "event_heads",
-        sa.Column("organisation_id", sa.String(length=36), nullable=False),
-        sa.Column("event_id", sa.String(length=36), nullable=False),
-        sa.Column("revision", sa.BigInteger(), nullable=False),
-        sa.Column("digest", sa.LargeBinary(length=16), nullable=False),
-        sa.Column("arrivals", sa.BigInteger(), nullable=False),
-        sa.Column("settled_at", sa.BigInteger(), nullable=False),
-        sa.PrimaryKeyConstraint("organisation_id", "event_id", name=op.f("pk_event_heads")),
-    )
-    op.create_table(
         "event_interest",
         sa.Column("event_id", sa.String(length=36), nullable=False),
         sa.Column("hour", sa.Integer(), autoincrement=False, nullable=False),
@@ -155,17 +145,6 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("event_id", "hour", name=op.f("pk_event_interest")),
     )
     op.create_index("ix_event_interest_hour", "event_interest", ["hour"], unique=False)
-    op.create_table(
-        "event_revisions",
-        sa.Column("organisation_id", sa.String(length=36), nullable=False),
-        sa.Column("event_id", sa.String(length=36), nullable=False),
-        sa.Column("revision", sa.BigInteger(), autoincrement=False, nullable=False),
-        sa.Column("digest", sa.LargeBinary(length=16), nullable=False),
-        sa.Column("at", sa.BigInteger(), nullable=False),
-        sa.Column("changed", sa.Integer(), nullable=False),
-        sa.PrimaryKeyConstraint("organisation_id", "event_id", "revision", name=op.f("pk_event_revisions")),
-    )
-    op.create_index("ix_event_revisions_at", "event_revisions", ["organisation_id", "event_id", "at"], unique=False)
     op.create_table(
         "hold_counters",
         sa.Column("organisation_id", sa.String(length=36), nullable=False),
@@ -267,48 +246,6 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("organisation_id", "event_id", name=op.f("pk_sale_locks")),
     )
     op.create_table(
-        "scan_conflicts",
-        sa.Column("organisation_id", sa.String(length=36), nullable=False),
-        sa.Column("id", sa.String(length=36), nullable=False),
-        sa.Column("event_id", sa.String(length=36), nullable=False),
-        sa.Column("ticket", sa.BigInteger(), nullable=False),
-        sa.Column("kind", sa.String(length=30), nullable=False),
-        sa.Column("subject", sa.String(length=80), nullable=False),
-        sa.Column("severity", sa.Integer(), nullable=False),
-        sa.Column("order_unsure", sa.Boolean(), nullable=False),
-        sa.Column("scans", sa.JSON(), nullable=False),
-        sa.Column("reason", sa.String(length=24), nullable=False),
-        sa.Column("found_at", sa.BigInteger(), nullable=False),
-        sa.Column("withdrawn_at", sa.BigInteger(), nullable=True),
-        sa.Column("resolved_at", sa.BigInteger(), nullable=True),
-        sa.Column("resolved_by", sa.String(length=120), nullable=False),
-        sa.Column("note", sa.Text(), nullable=False),
-        sa.PrimaryKeyConstraint("organisation_id", "id", name=op.f("pk_scan_conflicts")),
-        sa.UniqueConstraint(
-            "organisation_id",
-            "event_id",
-            "ticket",
-            "kind",
-            "subject",
-            name=op.f("uq_scan_conflicts_organisation_id_event_id_ticket_kind_subject"),
-        ),
-    )
-    op.create_index(
-        "ix_scan_conflicts_event", "scan_conflicts", ["organisation_id", "event_id", "found_at"], unique=False
-    )
-    op.create_table(
-        "scan_counts",
-        sa.Column("organisation_id", sa.String(length=36), nullable=False),
-        sa.Column("event_id", sa.String(length=36), nullable=False),
-        sa.Column("gate", sa.BigInteger(), autoincrement=False, nullable=False),
-        sa.Column("direction", sa.String(length=8), nullable=False),
-        sa.Column("reason", sa.String(length=24), nullable=False),
-        sa.Column("n", sa.BigInteger(), nullable=False),
-        sa.PrimaryKeyConstraint(
-            "organisation_id", "event_id", "gate", "direction", "reason", name=op.f("pk_scan_counts")
-        ),
-    )
-    op.create_table(
         "scan_entries",
         sa.Column("organisation_id", sa.String(length=36), nullable=False),
         sa.Column("device", sa.BigInteger(), autoincrement=False, nullable=False),
@@ -348,23 +285,6 @@ def upgrade() -> None:
         sqlite_where=sa.text("quarantined"),
     )
     op.create_index("ix_scan_entries_ticket", "scan_entries", ["organisation_id", "event_id", "ticket"], unique=False)
-    op.create_table(
-        "scan_journals",
-        sa.Column("organisation_id", sa.String(length=36), nullable=False),
-        sa.Column("device", sa.BigInteger(), autoincrement=False, nullable=False),
-        sa.Column("branch", sa.BigInteger(), autoincrement=False, nullable=False),
-        sa.Column("mark_seq", sa.BigInteger(), nullable=False),
-        sa.Column("mark_head", sa.LargeBinary(length=32), nullable=False),
-        sa.Column("claimed_seq", sa.BigInteger(), nullable=False),
-        sa.Column("claimed_head", sa.LargeBinary(length=32), nullable=False),
-        sa.Column("claimed_signature", sa.LargeBinary(length=64), nullable=False),
-        sa.Column("boots", sa.LargeBinary(), nullable=False),
-        sa.Column("anchored_seq", sa.BigInteger(), nullable=False),
-        sa.Column("alarm", sa.String(length=20), nullable=False),
-        sa.Column("alarm_at", sa.BigInteger(), nullable=True),
-        sa.Column("received_at", sa.BigInteger(), nullable=True),
-        sa.PrimaryKeyConstraint("organisation_id", "device", "branch", name=op.f("pk_scan_journals")),
-    )
     op.create_table(
         "scan_movements",
         sa.Column("organisation_id", sa.String(length=36), nullable=False),
@@ -738,24 +658,6 @@ def upgrade() -> None:
     )
     op.create_index("ix_venues_organisation_id_timezone", "venues", ["organisation_id", "timezone", "id"], unique=False)
     op.create_table(
-        "device_assignments",
-        sa.Column("organisation_id", sa.String(length=36), nullable=False),
-        sa.Column("device_id", sa.String(length=36), nullable=False),
-        sa.Column("event_id", sa.String(length=36), nullable=False),
-        sa.Column("gate", sa.Integer(), nullable=True),
-        sa.Column("gates_allowed", sa.JSON(), nullable=False),
-        sa.Column("zones", sa.JSON(), nullable=False),
-        sa.Column("direction", sa.String(length=8), nullable=False),
-        sa.Column("mode", sa.String(length=8), nullable=False),
-        sa.ForeignKeyConstraint(
-            ["organisation_id", "device_id"],
-            ["devices.organisation_id", "devices.id"],
-            name=op.f("fk_device_assignments_organisation_id_device_id_devices"),
-        ),
-        sa.PrimaryKeyConstraint("organisation_id", "device_id", "event_id", name=op.f("pk_device_assignments")),
-    )
-    op.create_index("ix_device_assignments_event", "device_assignments", ["organisation_id", "event_id"], unique=False)
-    op.create_table(
         "device_enrolment_codes",
         sa.Column("organisation_id", sa.String(length=36), nullable=False),
         sa.Column("code_id", sa.LargeBinary(length=8), nullable=False),
@@ -1008,6 +910,28 @@ def upgrade() -> None:
         "ix_layouts_organisation_id_venue_id", "layouts", ["organisation_id", "venue_id", "id"], unique=False
     )
     op.create_table(
+        "scan_journals",
+        sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("device", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("branch", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("mark_seq", sa.BigInteger(), nullable=False),
+        sa.Column("mark_head", sa.LargeBinary(length=32), nullable=False),
+        sa.Column("claimed_seq", sa.BigInteger(), nullable=False),
+        sa.Column("claimed_head", sa.LargeBinary(length=32), nullable=False),
+        sa.Column("claimed_signature", sa.LargeBinary(length=64), nullable=False),
+        sa.Column("boots", sa.LargeBinary(), nullable=False),
+        sa.Column("anchored_seq", sa.BigInteger(), nullable=False),
+        sa.Column("alarm", sa.String(length=20), nullable=False),
+        sa.Column("alarm_at", sa.BigInteger(), nullable=True),
+        sa.Column("received_at", sa.BigInteger(), nullable=True),
+        sa.ForeignKeyConstraint(
+            ["organisation_id", "device"],
+            ["devices.organisation_id", "devices.number"],
+            name=op.f("fk_scan_journals_organisation_id_device_devices"),
+        ),
+        sa.PrimaryKeyConstraint("organisation_id", "device", "branch", name=op.f("pk_scan_journals")),
+    )
+    op.create_table(
         "companion_releases",
         sa.Column("organisation_id", sa.String(length=36), nullable=False),
         sa.Column("event_id", sa.String(length=36), nullable=False),
@@ -1022,6 +946,29 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("organisation_id", "event_id", "zone_id", name=op.f("pk_companion_releases")),
     )
     op.create_table(
+        "device_assignments",
+        sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("device_id", sa.String(length=36), nullable=False),
+        sa.Column("event_id", sa.String(length=36), nullable=False),
+        sa.Column("gate", sa.Integer(), nullable=True),
+        sa.Column("gates_allowed", sa.JSON(), nullable=False),
+        sa.Column("zones", sa.JSON(), nullable=False),
+        sa.Column("direction", sa.String(length=8), nullable=False),
+        sa.Column("mode", sa.String(length=8), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["organisation_id", "device_id"],
+            ["devices.organisation_id", "devices.id"],
+            name=op.f("fk_device_assignments_organisation_id_device_id_devices"),
+        ),
+        sa.ForeignKeyConstraint(
+            ["organisation_id", "event_id"],
+            ["events.organisation_id", "events.id"],
+            name=op.f("fk_device_assignments_organisation_id_event_id_events"),
+        ),
+        sa.PrimaryKeyConstraint("organisation_id", "device_id", "event_id", name=op.f("pk_device_assignments")),
+    )
+    op.create_index("ix_device_assignments_event", "device_assignments", ["organisation_id", "event_id"], unique=False)
+    op.create_table(
         "event_gate_zones",
         sa.Column("organisation_id", sa.String(length=36), nullable=False),
         sa.Column("event_id", sa.String(length=36), nullable=False),
@@ -1033,6 +980,21 @@ def upgrade() -> None:
             name=op.f("fk_event_gate_zones_organisation_id_event_id_events"),
         ),
         sa.PrimaryKeyConstraint("organisation_id", "event_id", "gate_number", name=op.f("pk_event_gate_zones")),
+    )
+    op.create_table(
+        "event_heads",
+        sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("event_id", sa.String(length=36), nullable=False),
+        sa.Column("revision", sa.BigInteger(), nullable=False),
+        sa.Column("digest", sa.LargeBinary(length=16), nullable=False),
+        sa.Column("arrivals", sa.BigInteger(), nullable=False),
+        sa.Column("settled_at", sa.BigInteger(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["organisation_id", "event_id"],
+            ["events.organisation_id", "events.id"],
+            name=op.f("fk_event_heads_organisation_id_event_id_events"),
+        ),
+        sa.PrimaryKeyConstraint("organisation_id", "event_id", name=op.f("pk_event_heads")),
     )
     op.create_table(
         "event_layouts",
@@ -1358,6 +1320,58 @@ def upgrade() -> None:
         "ix_reseatings_organisation_id_event_id", "reseatings", ["organisation_id", "event_id", "id"], unique=False
     )
     op.create_table(
+        "scan_conflicts",
+        sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("id", sa.String(length=36), nullable=False),
+        sa.Column("event_id", sa.String(length=36), nullable=False),
+        sa.Column("ticket", sa.BigInteger(), nullable=False),
+        sa.Column("kind", sa.String(length=30), nullable=False),
+        sa.Column("subject", sa.String(length=80), nullable=False),
+        sa.Column("severity", sa.Integer(), nullable=False),
+        sa.Column("order_unsure", sa.Boolean(), nullable=False),
+        sa.Column("scans", sa.JSON(), nullable=False),
+        sa.Column("reason", sa.String(length=24), nullable=False),
+        sa.Column("found_at", sa.BigInteger(), nullable=False),
+        sa.Column("withdrawn_at", sa.BigInteger(), nullable=True),
+        sa.Column("resolved_at", sa.BigInteger(), nullable=True),
+        sa.Column("resolved_by", sa.String(length=120), nullable=False),
+        sa.Column("note", sa.Text(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["organisation_id", "event_id"],
+            ["events.organisation_id", "events.id"],
+            name=op.f("fk_scan_conflicts_organisation_id_event_id_events"),
+        ),
+        sa.PrimaryKeyConstraint("organisation_id", "id", name=op.f("pk_scan_conflicts")),
+        sa.UniqueConstraint(
+            "organisation_id",
+            "event_id",
+            "ticket",
+            "kind",
+            "subject",
+            name=op.f("uq_scan_conflicts_organisation_id_event_id_ticket_kind_subject"),
+        ),
+    )
+    op.create_index(
+        "ix_scan_conflicts_event", "scan_conflicts", ["organisation_id", "event_id", "found_at"], unique=False
+    )
+    op.create_table(
+        "scan_counts",
+        sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("event_id", sa.String(length=36), nullable=False),
+        sa.Column("gate", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("direction", sa.String(length=8), nullable=False),
+        sa.Column("reason", sa.String(length=24), nullable=False),
+        sa.Column("n", sa.BigInteger(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["organisation_id", "event_id"],
+            ["events.organisation_id", "events.id"],
+            name=op.f("fk_scan_counts_organisation_id_event_id_events"),
+        ),
+        sa.PrimaryKeyConstraint(
+            "organisation_id", "event_id", "gate", "direction", "reason", name=op.f("pk_scan_counts")
+        ),
+    )
+    op.create_table(
         "seat_groups",
         sa.Column("organisation_id", sa.String(length=36), nullable=False),
         sa.Column("layout_id", sa.String(length=36), nullable=False),
@@ -1506,6 +1520,22 @@ def upgrade() -> None:
         ["organisation_id", "event_id", "named", "key"],
         unique=False,
     )
+    op.create_table(
+        "event_revisions",
+        sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("event_id", sa.String(length=36), nullable=False),
+        sa.Column("revision", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("digest", sa.LargeBinary(length=16), nullable=False),
+        sa.Column("at", sa.BigInteger(), nullable=False),
+        sa.Column("changed", sa.Integer(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["organisation_id", "event_id"],
+            ["event_heads.organisation_id", "event_heads.event_id"],
+            name=op.f("fk_event_revisions_organisation_id_event_id_event_heads"),
+        ),
+        sa.PrimaryKeyConstraint("organisation_id", "event_id", "revision", name=op.f("pk_event_revisions")),
+    )
+    op.create_index("ix_event_revisions_at", "event_revisions", ["organisation_id", "event_id", "at"], unique=False)
     op.create_table(
         "reseating_steps",
         sa.Column("organisation_id", sa.String(length=36), nullable=False),

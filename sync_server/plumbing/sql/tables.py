@@ -58,10 +58,10 @@ class DayBits(TypeDecorator[int]):
         return None if value is None else int(value, 16)
 
 
-def references(table: str, column: str, *, ondelete: str | None = None) -> ForeignKeyConstraint:
-    """A foreign key to a table's id. It carries the organisation, so a row of another organisation cannot be named."""
+def references(table: str, column: str, *, to: str = "id", ondelete: str | None = None) -> ForeignKeyConstraint:
+    """A foreign key to a table's row. It carries the organisation, so a row of another organisation cannot be named."""
     return ForeignKeyConstraint(
-        ["organisation_id", column], [f"{table}.organisation_id", f"{table}.id"], ondelete=ondelete
+        ["organisation_id", column], [f"{table}.organisation_id", f"{table}.{to}"], ondelete=ondelete
     )
 
 

@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
+from sync_server.plumbing.sql.bulk import insert_many
 from sync_server.revisions import queries as revisions
+from sync_server.scans.models import ScanCount
 from tests.app_server import ApiClient, AppServer, Concert, a_concert
 from tests.builders import DAY, EVENING, HOUR, a_gate, a_ticket_type, a_venue, a_zone, an_event
 from tests.contracts.seating.stage import Stage, a_stage
@@ -172,6 +174,21 @@ def test_a_draft_without_dependents_is_deleted_for_good(app_server: AppServer, a
     assert api.ask("DELETE", f"/api/venues/{venue}").status_code == 204
     lines = [line["action"] for line in api.get("/api/audit?limit=200")["items"]]
     assert "event_deleted" in lines
+
+
+def test_a_scanned_draft_is_archived_and_keeps_its_rows(app_server: AppServer, api: ApiClient) -> None:
+    event = api.post("/api/events", an_event(api.post("/api/venues", a_venue())["id"]))
+    key = app_server.event_key(event["number"])
+    with app_server.database.writing() as session:
+        insert_many(session, ScanCount, [key._asdict() | {"gate": 1, "direction": "in", "reason": "", "n": 1}], "")
+    with app_server.database.reading() as session:
+        before = revisions.frame_rows(session, key, 0, 0, 10)
+    gone = api.ask("DELETE", f"/api/events/{event['id']}").json
+    assert (gone["deleted"], gone["archived"]) == (False, True) and "other records refer to it" in gone["message"]
+    with app_server.database.reading() as session:
+        assert before and revisions.head(session, key) is not None
+        kept = {(row.kind, row.key) for row in revisions.frame_rows(session, key, 0, 0, 10)}
+        assert kept >= {(row.kind, row.key) for row in before}
 
 
 def test_an_event_with_dependents_is_archived_instead(api: ApiClient, concert: Concert) -> None:

@@ -84,7 +84,7 @@ def organisation_id(concert: Concert) -> str:
 def mistakes(app_server: AppServer, ours: Concert, theirs: Concert) -> list[Mistake]:
     """One of each kind: plain ids and numbers, inside JSON, kind and id, rows of gates."""
     wanted = {
-        ("event_heads", "event_id", "organisation_id"): theirs.event["id"],
+        ("events", "owner_id", "id"): theirs.event["owner_id"],
         ("outbox", "subjects", "message_id"): json.dumps({"event_number": ours.number, "venue": theirs.venue["id"]}),
         ("outbox", "payload", "message_id"): json.dumps({"after": {"assignments": [{"event_number": theirs.number}]}}),
         ("outbox", "stream", "message_id"): f"event:{theirs.number}",
@@ -151,7 +151,7 @@ def test_references_to_others_are_found_logged_and_resolved(
 
 def test_nightly_check_runs_once_a_day_in_one_worker(app_server: AppServer, concert: Concert, foreign: Concert) -> None:
     run_nightly(app_server)
-    Mistake("event_heads", "event_id", "event_id", concert.event["id"], "", "").write(app_server, foreign.event["id"])
+    Mistake("events", "owner_id", "id", concert.event["id"], "", "").write(app_server, foreign.event["owner_id"])
     app_server.advance(DAY - 1)
     run_nightly(app_server)  # another worker, too early
     assert found(app_server) == {}
