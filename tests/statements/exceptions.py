@@ -20,7 +20,6 @@ SHARED_TABLES: Final[dict[str, str]] = {
 
 EXCEPTIONS: Final[dict[str, str]] = {
     "accounts.queries.organisations_of": _SIGN_IN,
-    "accounts.queries.session_principal": _SIGN_IN,
     "accounts.queries.token_principal": _SIGN_IN,
     "audit.erasure._erase": "which organisations store values of a person; each is then worked on by itself",
     "audit.queries.chains": _OPERATOR,
