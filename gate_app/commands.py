@@ -11,10 +11,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from gate_app.gate import Presentation
 from gate_app.gate_context import GateContext
-from gate_app.gathering import ScanOptions
 from gate_app.printing import PrintedLamp, print_message
+from gate_app.scanning.gate import Presentation
+from gate_app.scanning.gathering import ScanOptions
 from gate_app.status import age_s, journal_status
 from gate_app.sync.pull import Puller
 from gate_app.sync.push import Pusher

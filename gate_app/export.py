@@ -17,8 +17,8 @@ import msgspec
 from sqlite_utils import Database
 
 from gate_app import reading_home
-from gate_app.answers import flag_names
 from gate_app.home import Home
+from gate_app.scanning.answers import flag_names
 from gate_app.snapshots.roster import EventRows, snapshot_paths
 from gate_app.snapshots.snapshot_file import SnapshotFile, open_snapshot
 from gate_app.time_format import iso

@@ -13,12 +13,12 @@ from typing import Any
 from gate_app.assignments import AssignmentStore
 from gate_app.config import Config, read_config
 from gate_app.database import Database, open_database
-from gate_app.gate import Gate
-from gate_app.gathering import Gathering
 from gate_app.home import Home
 from gate_app.identity import Identity, load
 from gate_app.journal.journal import Journal
 from gate_app.journal.reading import is_damage
+from gate_app.scanning.gate import Gate
+from gate_app.scanning.gathering import Gathering
 from gate_app.snapshots.roster import Roster
 from gate_app.status import MEMORY_LOST, StatusSource
 from gate_app.supervision.actions import SupervisorActions

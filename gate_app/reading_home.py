@@ -13,12 +13,12 @@ from gate_app.config import config_or_defaults
 from gate_app.database import get_value, open_to_read
 from gate_app.enrolment import Enrolled
 from gate_app.gate_context import REVOKED, GateContext, HostEnvironment, readiness
-from gate_app.gathering import everybody
 from gate_app.home import Home
 from gate_app.identity import keep, load
 from gate_app.journal.journal import Journal
 from gate_app.journal.reading import entries_in, verify_in
-from gate_app.occupancy import Occupancy
+from gate_app.scanning.gathering import everybody
+from gate_app.scanning.occupancy import Occupancy
 from gate_app.snapshots.roster import EventSnapshot, snapshot_paths
 from gate_app.snapshots.snapshot_file import open_snapshot
 from gate_app.status import StatusSource

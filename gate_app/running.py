@@ -18,13 +18,13 @@ from gate_app.assignments import gate_at
 from gate_app.commands import sync_line
 from gate_app.config import ReaderSettings
 from gate_app.database import has_room
-from gate_app.gate import Presentation
 from gate_app.gate_context import GateContext
-from gate_app.gathering import ScanOptions
 from gate_app.indicators import Indicators
 from gate_app.journal.scrubber import JournalScrubber
 from gate_app.printing import print_json, print_message
 from gate_app.scanner_pipe import feed_from_pipe
+from gate_app.scanning.gate import Presentation
+from gate_app.scanning.gathering import ScanOptions
 from gate_app.screen import terminal
 from gate_app.screen.feed import Feed
 from gate_app.screen.server import ScreenServer

@@ -5,9 +5,9 @@ from __future__ import annotations
 import sqlite3
 
 from gate_app.assignments import AssignmentStore, gate_at
-from gate_app.gathering import Gathering
 from gate_app.journal import history
 from gate_app.journal.journal import Journal
+from gate_app.scanning.gathering import Gathering
 from gate_app.snapshots.roster import Roster
 from gate_app.time_format import iso
 from gate_app.time_keeper import IMPLAUSIBLE_MS, Moment, TimeKeeper

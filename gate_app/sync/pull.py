@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-from gate_app import clashes
 from gate_app.assignments import AssignmentStore, assignment_of
 from gate_app.database import put_value
-from gate_app.gathering import Gathering
 from gate_app.journal import history
 from gate_app.journal.journal import Journal
+from gate_app.scanning import clashes
+from gate_app.scanning.gathering import Gathering
 from gate_app.snapshots.roster import Roster
 from gate_app.snapshots.snapshot_file import SnapshotBuilder
 from gate_app.status import MEMORY_LOST, memory_is_lost

@@ -24,7 +24,7 @@ from scripts.benchmarking.statistics import Spread
 from scripts.processes.child import Child
 from shared.clock import wall_clock
 from sync_server.outbox import cursors, queries
-from sync_server.outbox.broker_relay import BATCH
+from sync_server.outbox.broker.relay import BATCH
 from sync_server.outbox.cursors import BROKER, LEASE_MS
 
 EVENTS = 24

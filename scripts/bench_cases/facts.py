@@ -25,7 +25,7 @@ from scripts.benchmarking.statistics import Spread
 from scripts.processes.ports import LOOPBACK
 from scripts.processes.streams_address import opened_stream
 from sync_server.events import service as events
-from sync_server.outbox.rabbit import RabbitDelivery
+from sync_server.outbox.broker.rabbit import RabbitDelivery
 from sync_server.plumbing.database import after_commit
 from sync_server.plumbing.jobs import Message
 from sync_server.plumbing.messaging.bus import event_topic

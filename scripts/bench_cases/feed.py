@@ -17,12 +17,12 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from urllib.parse import urlencode, urlsplit
 
-from scripts.benchmarking.bare_feed import BareFeed
 from scripts.benchmarking.cpu_time import cpu_seconds, cpu_seconds_since, describe_cpu
 from scripts.benchmarking.many_events import SPAN, fill, settle
 from scripts.benchmarking.measured_server import MeasuredServer, measured_server
 from scripts.benchmarking.result import Figure, Result, at_most
 from scripts.benchmarking.statistics import Spread, interleaved
+from scripts.benchmarking.yardsticks.bare_feed import BareFeed
 from shared.clock import wall_clock
 from sync_server.listings import cursors
 from sync_server.listings.cursors import Position

@@ -15,12 +15,12 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from itertools import count
 
-from scripts.benchmarking.bare_poll import change_to_polls
 from scripts.benchmarking.measured_gate import MeasuredGate
 from scripts.benchmarking.measured_server import MeasuredServer, analyse, measured_server
 from scripts.benchmarking.result import Figure, Result, at_most
 from scripts.benchmarking.sold_tickets import issue_tickets
 from scripts.benchmarking.statistics import Spread
+from scripts.benchmarking.yardsticks.bare_poll import change_to_polls
 
 GATES = 50
 TICKETS = 2_000

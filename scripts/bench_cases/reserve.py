@@ -18,13 +18,13 @@ from itertools import chain, count, islice
 import orjson
 
 from scripts.benchmarking import load_generator, rows_venue
-from scripts.benchmarking.bare_hold import BareHold
 from scripts.benchmarking.cpu_time import cpu_seconds, cpu_seconds_since, describe_cpu
 from scripts.benchmarking.load_generator import LoadResult, post
 from scripts.benchmarking.measured_server import POSTGRES_PROCESSES, MeasuredServer, analyse, measured_server
 from scripts.benchmarking.result import Figure, Goal, Result, at_least, at_most, both
 from scripts.benchmarking.rows_venue import Guest, RowsVenue
 from scripts.benchmarking.statistics import Spread, percentile
+from scripts.benchmarking.yardsticks.bare_hold import BareHold
 from shared.clock import wall_clock
 
 GUESTS_SEATS = 10

@@ -1,6 +1,6 @@
 """From the text of a code to the verdict on disk, at a gate with 200,000 tickets.
 
-The yardstick is the bare loop of scripts/benchmarking/bare_scan.py, run alternately with the gate.
+The yardstick is the bare loop of scripts/benchmarking/yardsticks/bare_scan.py, run alternately with the gate.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from gate_app.gate import Presentation, ScanResult
 from gate_app.gate_context import GateContext
-from scripts.benchmarking.bare_scan import BareScan
+from gate_app.scanning.gate import Presentation, ScanResult
 from scripts.benchmarking.loaded_event import LoadedEvent, install_gate
 from scripts.benchmarking.result import Figure, Result, at_most, both
 from scripts.benchmarking.statistics import Spread, milliseconds, percentile
+from scripts.benchmarking.yardsticks.bare_scan import BareScan
 from shared.admission import Mode, Verdict
 
 TICKETS = 200_000

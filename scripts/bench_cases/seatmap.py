@@ -32,7 +32,6 @@ import zstandard
 from sqlalchemy import text
 
 from scripts.benchmarking import rows_venue, stadium_event
-from scripts.benchmarking.bare_bytes import BareBytes
 from scripts.benchmarking.cpu_time import cpu_seconds, cpu_seconds_since, describe_cpu
 from scripts.benchmarking.map_pages import MapPage, MapPages
 from scripts.benchmarking.measured_server import MeasuredServer, analyse, measured_server
@@ -40,6 +39,7 @@ from scripts.benchmarking.result import Figure, Goal, Result, at_least, at_most
 from scripts.benchmarking.rows_venue import SOLD_OF_A_ROW, Guest, RowsVenue
 from scripts.benchmarking.stadium_event import StadiumEvent
 from scripts.benchmarking.statistics import Spread, interleaved, milliseconds
+from scripts.benchmarking.yardsticks.bare_bytes import BareBytes
 from scripts.processes.streams_address import opened_stream
 from shared.clock import wall_clock
 from sync_server.app import ServerRuntime

@@ -16,7 +16,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from scripts.benchmarking.bare_rows import write_bare_rows
 from scripts.benchmarking.measured_gate import MeasuredGate
 from scripts.benchmarking.measured_server import MeasuredServer, analyse, measured_server
 from scripts.benchmarking.peak_memory import peak_mb
@@ -24,6 +23,7 @@ from scripts.benchmarking.report_peak import PEAK
 from scripts.benchmarking.result import Figure, Result, at_most
 from scripts.benchmarking.sold_tickets import put_tickets
 from scripts.benchmarking.statistics import percentile
+from scripts.benchmarking.yardsticks.bare_rows import write_bare_rows
 from scripts.local_stack.layout import ROOT
 from scripts.processes.child import Child
 

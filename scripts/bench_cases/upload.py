@@ -13,12 +13,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 
 from gate_app.sync.push import Pusher
-from scripts.benchmarking import bare_insert
 from scripts.benchmarking.measured_gate import MeasuredGate
 from scripts.benchmarking.measured_server import MeasuredServer, analyse, measured_server
 from scripts.benchmarking.result import Figure, Goal, Result, at_least
 from scripts.benchmarking.sold_tickets import issue_tickets, shares
 from scripts.benchmarking.statistics import percentile
+from scripts.benchmarking.yardsticks import bare_insert
 from sync_server.scans import queries
 
 SCANS = 10_000

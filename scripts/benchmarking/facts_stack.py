@@ -22,8 +22,9 @@ from sync_server.app import ServerRuntime, build_runtime, prepare_database
 from sync_server.commands import demo
 from sync_server.config import load
 from sync_server.migrations import schema
-from sync_server.outbox import consumer, cursors, queries
-from sync_server.outbox.broker_messages import EXCHANGE
+from sync_server.outbox import cursors, queries
+from sync_server.outbox.broker import consumer
+from sync_server.outbox.broker.messages import EXCHANGE
 from sync_server.outbox.service import Fact, record
 from sync_server.plumbing.messaging.shared_bus import SharedBus
 

@@ -11,10 +11,10 @@ from gate_app import commands, reading_home
 from gate_app.app import http_transport, this_host
 from gate_app.config import read_config
 from gate_app.enrolment import enrol
-from gate_app.gate import Presentation, ScanResult
 from gate_app.gate_context import GateContext, open_gate_context
-from gate_app.gathering import ScanOptions
 from gate_app.home import Home
+from gate_app.scanning.gate import Presentation, ScanResult
+from gate_app.scanning.gathering import ScanOptions
 from gate_app.sync.client import HttpRequest, HttpResponse, Transport
 from shared.admission import Mode, Verdict
 

@@ -14,8 +14,8 @@ from urllib.parse import urlsplit
 import psycopg
 from sqlalchemy import text
 
-from scripts.benchmarking.bare_hold import TABLES
 from scripts.benchmarking.measured_server import MeasuredServer
+from scripts.benchmarking.yardsticks.bare_hold import TABLES
 from shared.clock import wall_clock
 from shared.lifecycle import EventStatus
 from sync_server.customers import cookies

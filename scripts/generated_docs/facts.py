@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from sync_server.outbox import broker_messages, cleaning, consumer, joins, relay, rules
+from sync_server.outbox import cleaning, relay, rules
+from sync_server.outbox.broker import consumer, joins
+from sync_server.outbox.broker import messages as broker_messages
 from sync_server.outbox.catalogue import FACTS, routing_key
 from sync_server.outbox.cursors import LEASE_MS
 from sync_server.outbox.fact_kinds import FactKind

@@ -14,9 +14,10 @@ from shared.lifecycle import EventStatus, sells
 from sync_server.customers.signals import GuestRemoved
 from sync_server.events import queries as events
 from sync_server.events.signals import EventChanged, EventStatusChanged
-from sync_server.holds import inventory, queries, seats, service
+from sync_server.holds import inventory, queries, service
 from sync_server.holds.models import NEVER, HoldRow, HoldStatus, SaleLockRow
 from sync_server.holds.signals import HoldsMade
+from sync_server.holds.taking import seats
 from sync_server.outbox.service import Fact, Subject, record_change
 from sync_server.plumbing.database import database_of
 from sync_server.plumbing.signals import send

@@ -9,8 +9,9 @@ from sqlalchemy.orm import Session
 
 from shared.clock import Millis
 from sync_server.events import queries as events
-from sync_server.holds import ending, inventory, places, rules, seats, service
+from sync_server.holds import ending, inventory, rules, service
 from sync_server.holds.models import HoldCounterRow, HoldRow, HoldStatus
+from sync_server.holds.taking import places, seats
 from sync_server.plumbing.due import anything_due, organisations_due
 from sync_server.plumbing.jobs import MORE
 from sync_server.plumbing.principals import ActionContext

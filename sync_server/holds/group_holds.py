@@ -11,12 +11,12 @@ from sqlalchemy.orm import Session
 
 from shared.errors import Conflict, GatehouseError, InvalidRequest, NotFound
 from sync_server.holds import rules, service
-from sync_server.holds.attempts import Lost, StaleSaleState, repeatedly
-from sync_server.holds.evidence import RequestedItems
-from sync_server.holds.hold_request import HoldRequest, HoldResult
+from sync_server.holds.attempts.evidence import RequestedItems
+from sync_server.holds.attempts.hold_request import HoldRequest, HoldResult
+from sync_server.holds.attempts.retrying import Lost, StaleSaleState, repeatedly
+from sync_server.holds.attempts.runtime import HoldRuntime
+from sync_server.holds.caches.sale_state import SaleState
 from sync_server.holds.models import WHOLE_EVENT
-from sync_server.holds.runtime import HoldRuntime
-from sync_server.holds.sale_state import SaleState
 from sync_server.seating.event_seating import require_offer
 from sync_server.seating.event_seatings import EventSeatings
 from sync_server.seating.plans.layout_seats import Seat

@@ -14,9 +14,10 @@ from sqlalchemy.orm import Session
 from shared.clock import Millis
 from shared.errors import Conflict, InvalidRequest
 from sync_server.events import queries as events
-from sync_server.holds import ending, places, queries, seats
+from sync_server.holds import ending, queries
+from sync_server.holds.caches.sale_state import SaleState
 from sync_server.holds.models import WHOLE_EVENT, EventSeatRow, HoldRow, HoldStatus, SeatState
-from sync_server.holds.sale_state import SaleState
+from sync_server.holds.taking import places, seats
 from sync_server.plumbing.principals import ActionContext
 from sync_server.seating.layouts.overlay import EventZone
 from sync_server.seating.plans.seat_plans import event_plan, find_event_plan

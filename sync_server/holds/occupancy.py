@@ -8,9 +8,9 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
-from sync_server.holds import places
 from sync_server.holds.models import EventSeatRow, HoldRow, HoldStatus, SeatState
-from sync_server.holds.seats import at_event
+from sync_server.holds.taking import places
+from sync_server.holds.taking.seats import at_event
 from sync_server.plumbing.sql.bulk import among
 from sync_server.seating.taken import SOLD, PlaceCounts
 

@@ -9,8 +9,8 @@ from sqlalchemy.orm import Session
 
 from shared.clock import Millis
 from shared.errors import NotFound
-from sync_server.holds import places, seats
 from sync_server.holds.models import ALL_DAYS, EventSeatRow, HoldRow, HoldStatus, SeatState
+from sync_server.holds.taking import places, seats
 from sync_server.plumbing.event_key import EventKey
 from sync_server.seating.taken import Taken
 

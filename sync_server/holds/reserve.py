@@ -14,15 +14,16 @@ from shared.errors import GatehouseError, NotFound
 from shared.ids import uuid7
 from sync_server.audit import service as audit
 from sync_server.audit.service import AuditLine
-from sync_server.holds import rules, service, statement
-from sync_server.holds.attempts import Lost, StaleSaleState, repeatedly
-from sync_server.holds.evidence import RequestedItems, lock_counter, taken_seat
-from sync_server.holds.hold_cache import CachedHold, Key
-from sync_server.holds.hold_request import HoldRequest, HoldResult
+from sync_server.holds import rules, service
+from sync_server.holds.attempts import statement
+from sync_server.holds.attempts.evidence import RequestedItems, lock_counter, taken_seat
+from sync_server.holds.attempts.hold_request import HoldRequest, HoldResult
+from sync_server.holds.attempts.retrying import Lost, StaleSaleState, repeatedly
+from sync_server.holds.attempts.runtime import HoldRuntime
+from sync_server.holds.caches.hold_cache import CachedHold, Key
+from sync_server.holds.caches.sale_state import SaleState
 from sync_server.holds.models import ALL_DAYS, HoldStatus
 from sync_server.holds.rules import Asked, Evidence, Limits, Outcome
-from sync_server.holds.runtime import HoldRuntime
-from sync_server.holds.sale_state import SaleState
 from sync_server.outbox import service as outbox
 from sync_server.outbox.service import Fact
 from sync_server.plumbing.sql.autocommit import WriteConflict

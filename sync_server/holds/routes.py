@@ -16,12 +16,12 @@ from sqlalchemy.orm import Session
 from shared.errors import GatehouseError, InvalidRequest, NotSignedIn
 from sync_server.customers.service import address_hash
 from sync_server.holds import queries, schemas, service
+from sync_server.holds.attempts.hold_request import HoldRequest, HoldResult
+from sync_server.holds.attempts.runtime import hold_runtime
+from sync_server.holds.caches.sale_state import SaleState
 from sync_server.holds.group_holds import GroupHold, GroupRequest
-from sync_server.holds.hold_request import HoldRequest, HoldResult
 from sync_server.holds.models import NEVER, HoldRow, HoldStatus
 from sync_server.holds.reserve import SeatReservation
-from sync_server.holds.runtime import hold_runtime
-from sync_server.holds.sale_state import SaleState
 from sync_server.plumbing.api import idempotency
 from sync_server.plumbing.api.schemas import iso
 from sync_server.plumbing.parts import parts

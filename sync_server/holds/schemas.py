@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, StringConstraints, model_validator
 
 from shared.clock import Millis
-from sync_server.holds.hold_request import HoldResult
+from sync_server.holds.attempts.hold_request import HoldResult
 from sync_server.holds.rules import seconds_left
 from sync_server.plumbing.api.schemas import Query, RequestBody, iso
 from sync_server.seating.schemas import SeatId

@@ -13,14 +13,15 @@ from shared.clock import Millis
 from shared.errors import Conflict, GatehouseError
 from shared.ids import uuid7
 from sync_server.events import queries as events
-from sync_server.holds import ending, inventory, places, queries, rules, seats
-from sync_server.holds.attempts import Lost, StaleSaleState
-from sync_server.holds.evidence import Gathered, RequestedItems, gather
-from sync_server.holds.hold_request import HoldRequest, HoldResult
+from sync_server.holds import ending, inventory, queries, rules
+from sync_server.holds.attempts.evidence import Gathered, RequestedItems, gather
+from sync_server.holds.attempts.hold_request import HoldRequest, HoldResult
+from sync_server.holds.attempts.retrying import Lost, StaleSaleState
+from sync_server.holds.caches.sale_state import SaleState
 from sync_server.holds.models import ALL_DAYS, HoldRow, HoldStatus
 from sync_server.holds.rules import Asked, Outcome
-from sync_server.holds.sale_state import SaleState
 from sync_server.holds.signals import HoldsMade
+from sync_server.holds.taking import places, seats
 from sync_server.outbox.service import Fact, Subject, record_change
 from sync_server.plumbing.principals import ActionContext
 from sync_server.plumbing.signals import send

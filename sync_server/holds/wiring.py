@@ -8,9 +8,10 @@ from sqlalchemy.orm import Session
 
 from sync_server.customers.signals import GuestCreated, GuestRemoved
 from sync_server.events.signals import EventChanged, EventStatusChanged
-from sync_server.holds import event_handlers, evidence, expiry
-from sync_server.holds.redis_rebuild import cached_holds, job
-from sync_server.holds.runtime import STATE_KEY, HoldRuntime
+from sync_server.holds import event_handlers, expiry
+from sync_server.holds.attempts import evidence
+from sync_server.holds.attempts.runtime import STATE_KEY, HoldRuntime
+from sync_server.holds.caches.redis_rebuild import cached_holds, job
 from sync_server.holds.signals import HoldsEnded, HoldsMade
 from sync_server.plumbing.database import after_commit
 from sync_server.plumbing.jobs import Job

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from sqlalchemy.exc import OperationalError
 
-from sync_server.outbox.broker_relay import BrokerRelay
+from sync_server.outbox.broker.relay import BrokerRelay
 from sync_server.outbox.relay import Relay
 from sync_server.plumbing.backends import Loop
 from sync_server.plumbing.logs import LOG
@@ -69,8 +69,8 @@ class FactWorker:
         self._relays = [RelayLoop(Relay(parts), parts.database.work_pending, broker_wake_up.set)]
         self._connections: list[Loop] = []
         if parts.config.amqp_url is not None:
-            from sync_server.outbox.consumer import JoinsConsumer
-            from sync_server.outbox.rabbit import RabbitDelivery
+            from sync_server.outbox.broker.consumer import JoinsConsumer
+            from sync_server.outbox.broker.rabbit import RabbitDelivery
 
             rabbit = RabbitDelivery(parts.config.amqp_url, parts.entropy, broker_wake_up.set)
             parts.dependencies["amqp"] = rabbit.ready

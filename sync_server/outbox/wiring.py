@@ -36,7 +36,7 @@ def _on_fact_recorded(parts: Parts, session: Session, fact: FactRecorded) -> Non
 
 def _watch_broker(parts: Parts, url: str) -> None:
     """Let a process that leaves delivery to a worker report whether the broker is up."""
-    from sync_server.outbox.rabbit import RabbitDelivery
+    from sync_server.outbox.broker.rabbit import RabbitDelivery
 
     broker = RabbitDelivery(url, parts.entropy, lambda: None)
     parts.dependencies["amqp"] = broker.ready

@@ -11,10 +11,10 @@ from typing import Any
 from gate_app import commands, reading_home
 from gate_app.config import read_config
 from gate_app.enrolment import enrol
-from gate_app.gate import Presentation
 from gate_app.gate_context import GateContext, HostEnvironment, open_gate_context
-from gate_app.gathering import ScanOptions
 from gate_app.home import Home
+from gate_app.scanning.gate import Presentation
+from gate_app.scanning.gathering import ScanOptions
 from gate_app.sync.pull import Puller
 from gate_app.sync.push import Pusher
 from shared.admission import Override

@@ -10,7 +10,8 @@ import orjson
 import pytest
 from jsonschema import Draft202012Validator
 
-from sync_server.outbox import broker_messages, catalogue
+from sync_server.outbox import catalogue
+from sync_server.outbox.broker import messages as broker_messages
 from sync_server.outbox.catalogue import routing_key
 from sync_server.outbox.fact_kinds import Topic
 from sync_server.plumbing.jobs import Message

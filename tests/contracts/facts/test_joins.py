@@ -12,9 +12,9 @@ import pytest
 from scripts.private_services.rabbit import RabbitServer
 from shared.errors import Unreadable
 from sync_server.app import ServerRuntime
-from sync_server.outbox import joins
-from sync_server.outbox.broker_messages import EXCHANGE
-from sync_server.outbox.consumer import DEAD_QUEUE, QUEUE, declare
+from sync_server.outbox.broker import joins
+from sync_server.outbox.broker.consumer import DEAD_QUEUE, QUEUE, declare
+from sync_server.outbox.broker.messages import EXCHANGE
 from sync_server.outbox.signals import JoinedElsewhere
 from tests.contracts.facts.memory import eventually
 from tests.contracts.facts.world import Sender, put_up_again

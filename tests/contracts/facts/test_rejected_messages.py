@@ -17,7 +17,7 @@ from typer.testing import CliRunner, Result
 from shared.errors import GatehouseError
 from sync_server.commands import outbox as commands
 from sync_server.outbox import missed_facts, queries, service
-from sync_server.outbox.broker_relay import BrokerRelay, Outcome
+from sync_server.outbox.broker.relay import BrokerRelay, Outcome
 from sync_server.outbox.cursors import LEASE_MS, LeaseLostError
 from sync_server.outbox.models import OutboxRow
 from sync_server.outbox.relay import Relay

@@ -20,7 +20,7 @@ from sync_server.app import ServerRuntime, build_runtime, prepare_database
 from sync_server.config import check
 from sync_server.migrations import schema
 from sync_server.outbox import queries
-from sync_server.outbox.broker_messages import EXCHANGE
+from sync_server.outbox.broker.messages import EXCHANGE
 from sync_server.outbox.service import Fact, record
 from sync_server.plumbing.principals import SYSTEM, ActionContext
 from sync_server.workers import Worker

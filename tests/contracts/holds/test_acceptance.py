@@ -11,7 +11,7 @@ import redis
 from sqlalchemy import text
 
 from shared.errors import Conflict
-from sync_server.holds.runtime import hold_runtime
+from sync_server.holds.attempts.runtime import hold_runtime
 from tests.app_server import ApiClient, AppServer
 from tests.builders import HOUR, MINUTE, an_event
 from tests.contracts.holds.seated_event import SeatedEvent, a_seated_event

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from werkzeug.test import TestResponse
 
-from sync_server.holds.runtime import HoldRuntime
+from sync_server.holds.attempts.runtime import HoldRuntime
 from tests.app_server import ApiClient, AppServer
 from tests.builders import DAY, HOUR, MINUTE, a_ticket_type, a_venue, an_event
 from tests.contracts.holds.agreement import disagreements

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from werkzeug.test import TestResponse
 
-from sync_server.holds.runtime import hold_runtime
+from sync_server.holds.attempts.runtime import hold_runtime
 from tests.app_server import ApiClient, AppServer
 from tests.builders import MINUTE
 from tests.contracts.holds.seated_event import SeatedEvent

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from shared.errors import Conflict
-from sync_server.holds import inventory, places, seats
+from sync_server.holds import inventory
+from sync_server.holds.taking import places, seats
 from tests.contracts.holds.seated_event import SeatedEvent
 
 

@@ -7,7 +7,7 @@ import re
 import psycopg
 import pytest
 
-from sync_server.holds import statement
+from sync_server.holds.attempts import statement
 from sync_server.plumbing.sql.autocommit import NumberedStatement
 
 OPTIONS = "-c plan_cache_mode=force_generic_plan -c enable_seqscan=off"

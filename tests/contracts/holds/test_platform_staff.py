@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import text
 
-from sync_server.holds.runtime import hold_runtime
+from sync_server.holds.attempts.runtime import hold_runtime
 from tests.app_server import AppServer
 from tests.contracts.holds.seated_event import SeatedEvent
 

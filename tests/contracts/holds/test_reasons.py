@@ -13,7 +13,7 @@ from sqlalchemy import text
 from werkzeug.test import TestResponse
 
 from sync_server.holds import rules
-from sync_server.holds.runtime import hold_runtime
+from sync_server.holds.attempts.runtime import hold_runtime
 from sync_server.plumbing.api.schemas import iso
 from sync_server.seating import event_layouts
 from sync_server.seating.rules import MOVING_RETRY_S

@@ -17,8 +17,8 @@ from sqlalchemy import text
 from structlog.testing import capture_logs
 
 from scripts.private_services.redis import RedisServer
-from sync_server.holds import redis_rebuild
-from sync_server.holds.runtime import hold_runtime
+from sync_server.holds.attempts.runtime import hold_runtime
+from sync_server.holds.caches import redis_rebuild
 from sync_server.plumbing import redis_connection
 from tests.app_server import AppServer
 from tests.builders import MINUTE

@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import text
 
 from sync_server.listings.schemas import EventPageView
-from sync_server.outbox import joins
+from sync_server.outbox.broker import joins
 from tests.builders import DAY, EVENING
 from tests.contracts.listings.town import FEED, Town
 

@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import text
 
 from sync_server.listings import interest
-from sync_server.outbox import joins
+from sync_server.outbox.broker import joins
 from sync_server.plumbing.jobs import Message
 from tests.builders import DAY, HOUR, MINUTE
 from tests.contracts.listings.town import FEED, Town

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from sync_server.outbox import joins
+from sync_server.outbox.broker import joins
+from sync_server.outbox.broker.joins import Join
 from sync_server.outbox.catalogue import FACTS
-from sync_server.outbox.joins import Join
 from sync_server.plumbing import logs
 from tests.app_server import AppServer, Concert
 from tests.contracts.holds.seated_event import a_seated_event

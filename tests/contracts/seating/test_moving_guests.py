@@ -10,7 +10,7 @@ from sqlalchemy import text
 from shared.reasons import Reason
 from shared.snapshot import RowKind
 from shared.tickets import ReadTicket, TicketFlags, read
-from sync_server.holds import seats as held_seats
+from sync_server.holds.taking import seats as held_seats
 from sync_server.reseating import batches, queries, service
 from sync_server.reseating.schemas import MoveGuests
 from tests.app_server import ApiClient, AppServer, Concert

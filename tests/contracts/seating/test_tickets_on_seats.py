@@ -16,7 +16,7 @@ from shared.errors import Conflict
 from shared.snapshot import RowKind
 from shared.tickets import ReadTicket, read
 from sync_server.events.service import lock_event
-from sync_server.holds import seats as held_seats
+from sync_server.holds.taking import seats as held_seats
 from sync_server.tickets import service
 from sync_server.tickets.rules import Seat
 from tests.app_server import ApiClient, AppServer, Concert

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from gate_app.gate import Presentation
+from gate_app.scanning.gate import Presentation
 from shared.admission import Override
 from shared.errors import Forbidden, NotFound
 from shared.snapshot import AnyRow, EventRow, GateRow, TicketState, ZoneRow

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from gate_app.lane import Lane, Owed, Shown
+from gate_app.scanning.lane import Lane, Owed, Shown
 
 TICKET = ("ticket", 7, 4711, 1)
 SHOWN = Shown(TICKET, "left", "entry", "real", 1)

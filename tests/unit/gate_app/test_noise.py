@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gate_app.noise import Noise
+from gate_app.scanning.noise import Noise
 
 
 def test_the_same_text_is_written_once_a_minute() -> None:

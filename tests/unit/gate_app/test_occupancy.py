@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gate_app.occupancy import Occupancy, Share
+from gate_app.scanning.occupancy import Occupancy, Share
 from shared.admission import Direction, Passage
 from shared.snapshot import EventDay
 from tests.gate_builders import EVENING, HOUR, an_event

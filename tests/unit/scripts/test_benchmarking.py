@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scripts.benchmarking import registry
-from scripts.benchmarking.bare_scan import BareScan
 from scripts.benchmarking.report import table
 from scripts.benchmarking.result import Figure, Goal, Result, at_least, at_most, both
 from scripts.benchmarking.statistics import Spread, percentile
+from scripts.benchmarking.yardsticks.bare_scan import BareScan
 
 KEYS = {"bench", "case", "value", "unit", "p50", "p95", "p99", "yardstick", "ratio", "goal", "holds"}
 

@@ -13,7 +13,7 @@ import pytest
 from shared.errors import GatehouseError, InvalidRequest
 from shared.lifecycle import EventStatus
 from sync_server.holds import rules
-from sync_server.holds.evidence import StatementRow
+from sync_server.holds.attempts.evidence import StatementRow
 from sync_server.holds.rules import Asked, Evidence, Limits, Outcome, Sale, judge
 from sync_server.seating.plans.layout_seats import Seat
 from tests.builders import EVENING, HOUR, MINUTE

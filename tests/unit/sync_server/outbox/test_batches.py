@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sync_server.outbox.broker_connection import Batch
+from sync_server.outbox.broker.connection import Batch
 from sync_server.plumbing.jobs import Message
 
 

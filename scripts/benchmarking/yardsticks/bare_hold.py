@@ -18,7 +18,7 @@ import psycopg
 import psycopg_pool
 from flask import Flask, Response, request
 
-from scripts.benchmarking.bare_server import BareServer
+from scripts.benchmarking.yardsticks.bare_server import BareServer
 from sync_server.plumbing.sql.autocommit import numbered
 
 DATABASE: Final = "BARE_HOLD_DATABASE"

@@ -13,7 +13,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from shared.errors import GatehouseError
 from shared.ids import uuid7
 from sync_server.audit.service import LINES_TABLE, PERSONAL_TABLE, AuditLine, AuditRows, audit_rows
-from sync_server.holds.hold_request import HoldRequest
+from sync_server.holds.attempts.hold_request import HoldRequest
 from sync_server.plumbing.database import Database
 from sync_server.plumbing.logs import LOG
 

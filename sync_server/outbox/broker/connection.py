@@ -11,8 +11,8 @@ from typing import Any
 import pika
 from pika.exchange_type import ExchangeType
 
-from sync_server.outbox import broker_messages
-from sync_server.outbox.broker_relay import Outcome
+from sync_server.outbox.broker import messages as broker_messages
+from sync_server.outbox.broker.relay import Outcome
 from sync_server.plumbing.jobs import Message
 
 WINDOW = 500

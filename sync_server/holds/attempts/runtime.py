@@ -9,14 +9,15 @@ from typing import Any, Final, cast
 
 from shared.clock import Millis
 from shared.errors import Forbidden, GatehouseError
-from sync_server.holds import queries, statement
-from sync_server.holds.evidence import StatementRow
-from sync_server.holds.failures import FailureLog
-from sync_server.holds.hold_cache import HoldCache, Key, RedisHolds
-from sync_server.holds.hold_request import HoldRequest
-from sync_server.holds.metrics import HoldMetrics
+from sync_server.holds import queries
+from sync_server.holds.attempts import statement
+from sync_server.holds.attempts.evidence import StatementRow
+from sync_server.holds.attempts.failures import FailureLog
+from sync_server.holds.attempts.hold_request import HoldRequest
+from sync_server.holds.attempts.metrics import HoldMetrics
+from sync_server.holds.caches.hold_cache import HoldCache, Key, RedisHolds
+from sync_server.holds.caches.sale_state import SaleState, SaleStates
 from sync_server.holds.models import ALL_DAYS
-from sync_server.holds.sale_state import SaleState, SaleStates
 from sync_server.plumbing.database import Database
 from sync_server.plumbing.parts import Parts
 from sync_server.seating.event_seating import require_offer

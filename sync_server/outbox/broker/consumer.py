@@ -13,9 +13,9 @@ from sqlalchemy.exc import DataError, IntegrityError, SQLAlchemyError
 
 from shared.backoff import delays
 from shared.errors import Unreadable
-from sync_server.outbox import joins
-from sync_server.outbox.broker_messages import EXCHANGE
-from sync_server.outbox.joins import Join
+from sync_server.outbox.broker import joins
+from sync_server.outbox.broker.joins import Join
+from sync_server.outbox.broker.messages import EXCHANGE
 from sync_server.plumbing.logs import LOG
 from sync_server.plumbing.parts import Parts
 

@@ -9,12 +9,12 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-from gate_app.answers import answer
-from gate_app.gathering import DEFAULT_OPTIONS, Gathered, Gathering, ScanOptions, as_code
 from gate_app.journal import history
 from gate_app.journal.journal import NOWHERE, Journal
-from gate_app.lane import OWED_MS, Lane, Owed, Shown, code_of
-from gate_app.noise import MINUTE_MS, Noise
+from gate_app.scanning.answers import answer
+from gate_app.scanning.gathering import DEFAULT_OPTIONS, Gathered, Gathering, ScanOptions, as_code
+from gate_app.scanning.lane import OWED_MS, Lane, Owed, Shown, code_of
+from gate_app.scanning.noise import MINUTE_MS, Noise
 from gate_app.snapshots.roster import DamagedRows, Roster
 from gate_app.time_format import iso
 from gate_app.time_keeper import Moment, TimeKeeper

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Final, TypeVar
 
 from sync_server.holds import rules
-from sync_server.holds.runtime import HoldRuntime
-from sync_server.holds.sale_state import SaleState
+from sync_server.holds.attempts.runtime import HoldRuntime
+from sync_server.holds.caches.sale_state import SaleState
 
 T = TypeVar("T")
 

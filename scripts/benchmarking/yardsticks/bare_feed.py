@@ -13,7 +13,7 @@ from typing import Any, Final
 import psycopg_pool
 from flask import Flask, Response, jsonify, request
 
-from scripts.benchmarking.bare_server import BareServer
+from scripts.benchmarking.yardsticks.bare_server import BareServer
 
 DATABASE: Final = "BARE_FEED_DATABASE"
 

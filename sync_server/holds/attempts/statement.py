@@ -14,8 +14,8 @@ from sqlalchemy import Table
 from sqlalchemy.dialects import postgresql
 
 from sync_server.audit.service import LINES_TABLE, PERSONAL_TABLE
-from sync_server.holds import sale_state
-from sync_server.holds.evidence import BEARER, GUEST_ACTIVE, StatementRow
+from sync_server.holds.attempts.evidence import BEARER, GUEST_ACTIVE, StatementRow
+from sync_server.holds.caches import sale_state
 from sync_server.holds.models import EventSeatRow, HoldRow
 from sync_server.holds.rules import REASONS
 from sync_server.outbox.service import OUTBOX_TABLE, WRITTEN_AT_POSTGRESQL, WRITTEN_AT_SQLITE

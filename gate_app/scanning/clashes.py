@@ -6,8 +6,8 @@ import sqlite3
 from collections.abc import Iterable
 
 from gate_app.database import signed
-from gate_app.gathering import NO_POLICY, as_code
 from gate_app.journal import history
+from gate_app.scanning.gathering import NO_POLICY, as_code
 from gate_app.snapshots.roster import EventSnapshot
 from shared.admission import Direction, Mode
 from shared.attempts import Attempt, Passage

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from shared.clock import Millis
 from sync_server.holds.models import ALL_DAYS, EventSeatRow, SeatState
-from sync_server.holds.seat_claims import claim
+from sync_server.holds.taking.seat_claims import claim
 
 BATCH_SIZE: Final = 500
 _FREED: Final[Mapping[str, Any]] = {

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from gate_app.assignments import AssignmentStore, EventAssignment, gate_at
 from gate_app.database import Database
 from gate_app.journal import history
-from gate_app.occupancy import Occupancy, Share
+from gate_app.scanning.occupancy import Occupancy, Share
 from gate_app.snapshots.roster import EventSnapshot, Roster
 from gate_app.time_format import local_time
 from gate_app.time_keeper import Moment

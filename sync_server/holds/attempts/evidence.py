@@ -13,11 +13,12 @@ from shared.clock import Millis
 from shared.errors import GatehouseError
 from sync_server.events import queries as events
 from sync_server.events import service as event_service
-from sync_server.holds import places, queries, seats
-from sync_server.holds.hold_request import HoldRequest
+from sync_server.holds import queries
+from sync_server.holds.attempts.hold_request import HoldRequest
+from sync_server.holds.caches.sale_state import SaleState
 from sync_server.holds.models import WHOLE_EVENT, EventSeatRow, HoldRow, SeatState
 from sync_server.holds.rules import Evidence, TakenSeat
-from sync_server.holds.sale_state import SaleState
+from sync_server.holds.taking import places, seats
 from sync_server.seating.plans.layout_seats import Seat
 
 # What is known of a bearer, for the statements of this package. Recent holds are wanted in order, which only their own

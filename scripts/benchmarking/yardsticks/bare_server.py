@@ -11,7 +11,7 @@ import requests
 from scripts.processes.child import Child
 from scripts.processes.ports import LOOPBACK, free_port
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 class BareServer:

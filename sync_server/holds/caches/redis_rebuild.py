@@ -9,7 +9,7 @@ from sqlalchemy import select, text, tuple_
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
-from sync_server.holds.hold_cache import CachedHold, RedisHolds
+from sync_server.holds.caches.hold_cache import CachedHold, RedisHolds
 from sync_server.holds.models import HoldRow
 from sync_server.plumbing.jobs import Job
 from sync_server.plumbing.logs import LOG

@@ -8,7 +8,7 @@ from typing import Final
 
 from flask import Flask, Response
 
-from scripts.benchmarking.bare_server import BareServer
+from scripts.benchmarking.yardsticks.bare_server import BareServer
 
 FILE: Final = "BARE_BYTES_FILE"
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 
 from shared.backoff import delays
 from shared.ids import Entropy
-from sync_server.outbox.broker_connection import Batch, BrokerConnection
-from sync_server.outbox.broker_relay import Outcome
+from sync_server.outbox.broker.connection import Batch, BrokerConnection
+from sync_server.outbox.broker.relay import Outcome
 from sync_server.plumbing.jobs import Message
 from sync_server.plumbing.logs import LOG
 

@@ -1,0 +1,1 @@
+"""The way of one scan: what is gathered, decided, recorded and answered."""

@@ -1,0 +1,1 @@
+"""Facts to RabbitMQ and messages from it: connections, messages, the relay and the consumer."""
