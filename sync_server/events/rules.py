@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -75,11 +75,6 @@ def check_new_start(status: EventStatus, start_at: Millis, now: Millis) -> None:
         )
     if status in {EventStatus.DRAFT, EventStatus.PUBLISHED}:
         check_future(start_at, now)
-
-
-def shifted(times: Mapping[str, Millis | None], distance: int) -> dict[str, Millis]:
-    """Those of the times that are set, shifted by this distance."""
-    return {name: at + distance for name, at in times.items() if at is not None}
 
 
 def at_short_notice(status: EventStatus, starts: Iterable[Millis], now: Millis, short_notice_ms: int) -> bool:

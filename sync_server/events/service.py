@@ -22,6 +22,7 @@ from sync_server.events.derived_columns import DUPLICATE_MESSAGE, require_unique
 from sync_server.events.models import EventRecord, GateZonesRecord, ZoneRecord
 from sync_server.events.signals import EventChanged, EventCreated, EventTimesMoved, NameChecksChanged, SoldOutChanged
 from sync_server.events.snapshot_rows import own_rows, window, zone_row
+from sync_server.events.time_shift import TimeShift
 from sync_server.outbox import service as outbox
 from sync_server.outbox.service import Fact, Subject
 from sync_server.plumbing.principals import ActionContext
@@ -133,14 +134,14 @@ def change_event(
 ) -> EventRecord:
     """Change an event's details, times or rules; connected gates know within a second.
 
-    A new start shifts the other times of the event by the same distance. Sale windows and ticket times shift too unless
-    `move_times` is false.
+    A new start moves the other times of the event by as many days and local hours. Sale windows and ticket times move
+    too unless `move_times` is false; a sale that has opened stays open.
     """
     row = queries.event(session, organisation_id, event_id, lock=True)
     rules.check_changeable(EventStatus(row.status))
     values = to_columns(session, organisation_id, changes)
     shift_sales, old_times = values.pop("move_times", True), times_of(row)
-    distance = _shift_times(row, values, context.now, _EVENT_TIMES + _SALE_TIMES if shift_sales else _EVENT_TIMES)
+    shift = _shift_times(row, values, context.now, _EVENT_TIMES + _SALE_TIMES if shift_sales else _EVENT_TIMES)
     before = writes.change(row, values)
     rules.check_times(times_of(row))
     if "description" in values and row.status in queries.VISIBLE_STATUSES:
@@ -151,8 +152,8 @@ def change_event(
     set_derived_columns(row)
     require_unique(session, row)
     flush_or_conflict(session)
-    if distance and shift_sales:
-        send(session, EventTimesMoved(row.organisation_id, row.id, distance, context))
+    if shift.distance and shift_sales:
+        send(session, EventTimesMoved(row.organisation_id, row.id, shift, context))
     put_rows(session, row, own_rows(row))
     record_change(session, row, "event_updated", context, before=before, after=values)
     record_short_notice(session, row, old_times, context, short_notice_ms=short_notice_ms)
@@ -161,14 +162,13 @@ def change_event(
     return row
 
 
-def _shift_times(row: EventRecord, values: dict[str, Any], now: Millis, names: Iterable[str]) -> int:
-    """The distance by which the start moves; adds to `values` the times that move with it and are not given."""
-    distance: int = values.get("start_at", row.start_at) - row.start_at
-    if distance:
-        rules.check_new_start(EventStatus(row.status), values["start_at"], now)
-        following = {name: getattr(row, name) for name in names if name not in values}
-        values |= rules.shifted(following, distance)
-    return distance
+def _shift_times(row: EventRecord, values: dict[str, Any], now: Millis, names: Iterable[str]) -> TimeShift:
+    """How the start moves; adds to `values` the times that move with it and are not given."""
+    shift = TimeShift(row.start_at, values.get("start_at", row.start_at), row.timezone, opened_by=now)
+    if shift.distance:
+        rules.check_new_start(EventStatus(row.status), shift.new_start, now)
+        values |= shift.times({name: getattr(row, name) for name in names if name not in values})
+    return shift
 
 
 def record_short_notice(

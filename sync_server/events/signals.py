@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from shared.clock import Millis
 from shared.lifecycle import EventStatus
+from sync_server.events.time_shift import TimeShift
 from sync_server.plumbing.principals import ActionContext
 from sync_server.plumbing.signals import Signal
 
@@ -28,7 +28,7 @@ class EventCopied(Signal):
     source_id: str
     copy_id: str
     copy_number: int
-    shift_ms: Millis  # how much later the copy takes place
+    shift: TimeShift
     context: ActionContext
 
 
@@ -59,7 +59,7 @@ class EventTimesMoved(Signal):
 
     organisation_id: str
     event_id: str
-    shift_ms: Millis
+    shift: TimeShift
     context: ActionContext
 
 

@@ -14,6 +14,7 @@ from sync_server.plumbing.event_key import EventKey
 from sync_server.revisions import service as revisions
 from sync_server.tickets import queries
 from sync_server.tickets.models import TicketTypeRecord
+from sync_server.tickets.moved_times import moved_sale, moved_validity
 
 _NOT_COPIED: Final = frozenset({"event_id", "issued", "created_at", "updated_at"})
 _COPIED: Final = tuple(
@@ -40,8 +41,5 @@ def copy_types(session: Session, copied: EventCopied) -> None:
 
 def _copy(source: TicketTypeRecord, copied: EventCopied, now: Millis) -> TicketTypeRecord:
     fields = {name: getattr(source, name) for name in _COPIED}
-    for name in ("not_before", "not_after"):
-        fields[name] = fields[name] + copied.shift_ms // 1000 if fields[name] else 0
-    for name in ("sale_start_at", "sale_end_at"):
-        fields[name] = fields[name] + copied.shift_ms if fields[name] is not None else None
+    fields |= {**moved_validity(source, copied.shift), **moved_sale(source, copied.shift)}
     return TicketTypeRecord(**fields, event_id=copied.copy_id, issued=0, created_at=now, updated_at=now)

@@ -12,9 +12,11 @@ from shared.errors import Conflict
 from shared.snapshot import TicketState
 from sync_server.events import queries as events
 from sync_server.events import service as event_service
+from sync_server.events.time_shift import TimeShift
 from sync_server.outbox.service import Fact, Subject, record_change
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.sql import writes
 from sync_server.revisions import service as revisions
 from sync_server.seating import event_layouts
 from sync_server.tickets import queries, rules, type_service
@@ -23,6 +25,7 @@ from sync_server.tickets.issuance.issue_request import IssueRequest
 from sync_server.tickets.issuance.issuing import issue
 from sync_server.tickets.keys import issues, signing_keys
 from sync_server.tickets.models import TicketRecord, TicketTypeRecord
+from sync_server.tickets.moved_times import moved_sale, moved_validity
 
 __all__ = [
     "IssueRequest",
@@ -144,27 +147,23 @@ def reissue_signed_by(
 
 
 def shift_times(
-    session: Session, organisation_id: str, event_id: str, distance_ms: int, context: ActionContext
+    session: Session, organisation_id: str, event_id: str, shift: TimeShift, context: ActionContext
 ) -> None:
-    """Shift the times of ticket types and tickets with the event; gates go by their rows, not by the printed codes."""
-    seconds, event = distance_ms // 1000, events.details(session, organisation_id, event_id)
+    """Move the times of ticket types and tickets with the event; gates go by their rows, not by the printed codes."""
+    event = events.details(session, organisation_id, event_id)
     for ticket_type in session.execute(
         select(TicketTypeRecord).where(
             TicketTypeRecord.organisation_id == organisation_id, TicketTypeRecord.event_id == event_id
         )
     ).scalars():
-        _shift(ticket_type, seconds)
-        ticket_type.sale_start_at = (
-            None if ticket_type.sale_start_at is None else ticket_type.sale_start_at + distance_ms
-        )
-        ticket_type.sale_end_at = None if ticket_type.sale_end_at is None else ticket_type.sale_end_at + distance_ms
+        writes.change(ticket_type, {**moved_validity(ticket_type, shift), **moved_sale(ticket_type, shift)})
     timed = (TicketRecord.not_before != 0) | (TicketRecord.not_after != 0)
     for row in session.execute(
         select(TicketRecord).where(
             TicketRecord.organisation_id == organisation_id, TicketRecord.event_id == event_id, timed
         )
     ).scalars():
-        _shift(row, seconds)
+        writes.change(row, moved_validity(row, shift))
         row.updated_at = context.now
         _put_row(session, row, name_checks=event.name_checks)
 
@@ -178,11 +177,6 @@ def update_holder_names(session: Session, organisation_id: str, event_id: str, *
     )
     for row in session.execute(select(TicketRecord).where(*named)).scalars():
         _put_row(session, row, name_checks=name_checks)
-
-
-def _shift(row: TicketTypeRecord | TicketRecord, seconds: int) -> None:
-    row.not_before = row.not_before + seconds if row.not_before else 0
-    row.not_after = row.not_after + seconds if row.not_after else 0
 
 
 def _change_state(

@@ -40,7 +40,7 @@ def _publish_keys(session: Session, event: EventCreated) -> None:
 
 
 def _shift_times(session: Session, event: EventTimesMoved) -> None:
-    service.shift_times(session, event.organisation_id, event.event_id, event.shift_ms, event.context.by_system())
+    service.shift_times(session, event.organisation_id, event.event_id, event.shift, event.context.by_system())
 
 
 def _publish_names(session: Session, event: NameChecksChanged) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from sqlalchemy.orm import Session
 
@@ -15,9 +15,11 @@ from sync_server.events.models import EventRecord
 from sync_server.events.rules import check_times
 from sync_server.events.service import put_rows, record_change, times_of
 from sync_server.events.signals import EventStatusChanged, EventTimesMoved
-from sync_server.events.snapshot_rows import own_rows
+from sync_server.events.snapshot_rows import own_rows, window
+from sync_server.events.time_shift import TimeShift
 from sync_server.plumbing.principals import ActionContext
 from sync_server.plumbing.signals import send
+from sync_server.plumbing.sql import writes
 
 #: Must move with the date: otherwise they would open or close the doors on the old one.
 _PLANNED_TIMES: Final = ("doors_at", "go_live_at", "end_at_auto")
@@ -130,32 +132,27 @@ def reschedule(
 ) -> EventRecord:
     """Give a postponed event its new date.
 
-    Planned times shift with it; sale windows and ticket times only if `move_times` is set.
+    Planned times move with it; sale windows and ticket times only if `move_times` is set, and no sale that has opened
+    closes.
     """
     row = queries.event(session, organisation_id, event_id, lock=True)
     if row.status != EventStatus.POSTPONED.value:
         raise Conflict("Postpone the event first, then give it a new date.", code="event_not_postponed")
     if at <= context.now:
         raise InvalidRequest("rescheduled_at: the new date is in the past.", field="rescheduled_at")
-    distance = at - (row.start_at if row.rescheduled_at is None else row.rescheduled_at)
-    before = {"rescheduled_at": row.rescheduled_at}
-    row.rescheduled_at, row.updated_at = at, context.now
-    _shift(row, distance, _PLANNED_TIMES + _SALE_TIMES if move_times else _PLANNED_TIMES)
+    shift = TimeShift(window(row)[0], at, row.timezone, opened_by=context.now)
+    names = _PLANNED_TIMES + _SALE_TIMES if move_times else _PLANNED_TIMES  # not counts_from: admissions keep theirs
+    before = writes.change(row, {"rescheduled_at": at, **shift.times({name: getattr(row, name) for name in names})})
+    row.updated_at = context.now
     check_times(times_of(row))
     if move_times:
-        send(session, EventTimesMoved(row.organisation_id, row.id, distance, context))
+        send(session, EventTimesMoved(row.organisation_id, row.id, shift, context))
     session.flush()
     put_rows(session, row, own_rows(row))
-    after = {"rescheduled_at": at, "times_moved_by_ms": distance if move_times else 0}
+    after = {name: getattr(row, name) for name in before}
+    after["times_moved_by_ms"] = shift.distance if move_times else 0
     record_change(session, row, "event_rescheduled", context, before=before, after=after, reason=reason)
     return row
-
-
-def _shift(row: EventRecord, distance: int, names: tuple[str, ...]) -> None:
-    for name in names:  # not counts_from: past admissions keep their times
-        value: Any = getattr(row, name)
-        if value is not None:
-            setattr(row, name, value + distance)
 
 
 def empty_venue(

@@ -19,6 +19,7 @@ from sync_server.events.schemas import NewEvent
 from sync_server.events.service import create_event, put_rows, record_change
 from sync_server.events.signals import EventCopied
 from sync_server.events.snapshot_rows import window, zone_row
+from sync_server.events.time_shift import TimeShift
 from sync_server.images import service as images
 from sync_server.plumbing.principals import ActionContext
 from sync_server.plumbing.signals import send
@@ -76,15 +77,15 @@ def _start_series(session: Session, source: EventRecord, context: ActionContext)
 
 
 def _copy(session: Session, source: EventRecord, request: CopyRequest, context: ActionContext) -> EventRecord:
-    start, end = window(source)
-    shift_ms = request.start_at - start
+    start, _ = window(source)
+    shift = TimeShift(start, request.start_at, source.timezone)
     owner_is_member = accounts.role_in(session, source.organisation_id, source.owner_id) is not None
     fields: dict[str, Any] = {name: getattr(source, name) for name in _COPIED_COLUMNS}
     fields |= dict.fromkeys(_SHIFTED_TIMES)
-    fields |= rules.shifted({name: getattr(source, name) for name in _SHIFTED_TIMES}, shift_ms)
+    fields |= shift.times({name: getattr(source, name) for name in _SHIFTED_TIMES})
     fields |= {
         "start_at": request.start_at,
-        "end_at": request.end_at or end + shift_ms,
+        "end_at": request.end_at or request.start_at + source.end_at - source.start_at,
         "slug": request.slug,
         "code": request.code,
     }
@@ -92,7 +93,7 @@ def _copy(session: Session, source: EventRecord, request: CopyRequest, context: 
     fields["cover_images"] = images.existing_images(session, source.organisation_id, source.cover_images)
     row = create_event(session, source.organisation_id, fields, context, copied_from=source.id)
     _copy_zones(session, source, row)
-    send(session, EventCopied(source.organisation_id, source.id, row.id, row.number, shift_ms, context))
+    send(session, EventCopied(source.organisation_id, source.id, row.id, row.number, shift, context))
     return row
 
 

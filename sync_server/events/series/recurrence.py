@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime, timedelta
 from itertools import islice
 from typing import Final
 from zoneinfo import ZoneInfo
 
 from shared.clock import Millis
 from shared.errors import InvalidRequest
+from sync_server.events.time_shift import instant, local_time
 
 MAX_DATES: Final = 100
 WEEKDAYS: Final = ("mo", "tu", "we", "th", "fr", "sa", "su")
@@ -29,10 +30,11 @@ class RecurrenceRule:
 def starts(first: Millis, timezone: str, rule: RecurrenceRule) -> list[Millis]:
     """The starts after the first one; InvalidRequest if there are none or too many."""
     zone = ZoneInfo(timezone)
-    wall = datetime.fromtimestamp(first / 1000, UTC).astimezone(zone)
+    wall = local_time(first, zone)
     days = _days(wall.date(), rule)
     limited = _until(days, rule.until)
-    found = [_instant(wall, day, zone) for day in islice(limited, min(rule.count or MAX_DATES + 1, MAX_DATES + 1))]
+    dates = islice(limited, min(rule.count or MAX_DATES + 1, MAX_DATES + 1))
+    found = [instant(datetime.combine(day, wall.time()), zone) for day in dates]
     return validated_dates(found)
 
 
@@ -59,9 +61,3 @@ def _until(days: Iterator[date], until: date | None) -> Iterator[date]:
         if until is not None and day > until:
             return
         yield day
-
-
-def _instant(wall: datetime, day: date, zone: ZoneInfo) -> Millis:
-    # A local time that the clocks skip is read with the offset before the change, so the event starts that much later.
-    start = wall.replace(year=day.year, month=day.month, day=day.day, fold=0, tzinfo=zone)
-    return int(start.timestamp()) * 1000 + wall.microsecond // 1000

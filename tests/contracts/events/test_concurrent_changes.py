@@ -116,4 +116,4 @@ def test_a_new_date_is_announced_with_its_distance(app_server: AppServer, concer
     date = EVENING + 9 * DAY
     concert.api.post(f"{concert.path}/reschedule", {"rescheduled_at": date}, 200)
     (moved,) = seen
-    assert moved.event_id == concert.event["id"] and moved.shift_ms == date - (EVENING + 2 * 3_600_000)
+    assert moved.event_id == concert.event["id"] and moved.shift.distance == date - (EVENING + 2 * 3_600_000)

@@ -38,6 +38,20 @@ def full(api: ApiClient) -> Concert:
     return concert
 
 
+def test_a_copy_after_the_clocks_change_opens_its_sales_at_the_same_local_hour(full: Concert) -> None:
+    opens = {"sale_start_at": START - 3 * DAY - 8 * HOUR}  # ten in Berlin in summer
+    full.api.patch(full.path, opens)
+    full.api.patch(f"{full.path}/ticket-types/1", opens)
+    winter = START + 26 * WEEK + HOUR  # eight in the evening too
+    made = full.api.post(f"{full.path}/copy", {"start_at": winter})
+    kind = full.api.get(f"/api/events/{made['id']}/ticket-types")["items"][0]
+    assert (full.api.get(full.path)["sale_start_at"], made["sale_start_at"]) == (
+        "2026-07-01T10:00:00Z",
+        "2026-12-30T11:00:00Z",
+    )
+    assert kind["sale_start_at"] == made["sale_start_at"] and made["doors_at"] == "2027-01-02T18:00:00Z"
+
+
 def test_a_copy_has_everything_but_sales(app_server: AppServer, full: Concert) -> None:
     full.issue(count=2)
     full.api.post(f"{full.path}/publish", {}, 200)

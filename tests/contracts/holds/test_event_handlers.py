@@ -9,6 +9,7 @@ import pytest
 from werkzeug.test import TestResponse
 
 from sync_server.holds.attempts.runtime import HoldRuntime
+from sync_server.plumbing.api.schemas import iso
 from tests.app_server import ApiClient, AppServer
 from tests.builders import DAY, HOUR, MINUTE, a_ticket_type, a_venue, an_event
 from tests.contracts.holds.agreement import disagreements
@@ -86,6 +87,19 @@ def test_holds_are_suspended_while_an_event_has_no_date(sale: SeatedEvent) -> No
     assert sale.refused(other, "A-1") == (409, "seat_held_by_another_user")
     sale.app_server.advance(3 * MINUTE)
     sale.reserve(other, "A-1")
+
+
+def test_a_new_date_closes_no_sale_that_has_opened(sale: SeatedEvent) -> None:
+    guest, other, opened = sale.guest(), sale.guest(), sale.app_server.now - HOUR
+    sale.api.patch(sale.path, {"sale_start_at": opened})
+    sale.reserve(guest, "A-1")
+    sale.api.post(f"{sale.path}/postpone", {"reason": "storm"}, 200)
+    start, end = (sale.app_server.now + days * DAY for days in (60, 61))
+    moved = sale.api.post(f"{sale.path}/reschedule", {"rescheduled_at": start}, 200)
+    assert moved["sale_start_at"] == sale.api.get(sale.path)["sale_start_at"] == iso(opened)
+    assert moved["sale_end_at"] > iso(start - DAY) and moved["sale_end_at"] < iso(end)
+    assert [held["status"] for held in holds_of(guest)] == ["held"]
+    sale.reserve(other, "A-2")
 
 
 def test_an_event_does_not_become_a_draft_while_a_seat_is_held(sale: SeatedEvent) -> None:
