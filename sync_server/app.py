@@ -12,6 +12,7 @@ from shared.clock import Clock, MonotonicClock, monotonic_clock, wall_clock
 from shared.ids import Entropy
 from sync_server.accounts import routes as accounts_routes
 from sync_server.accounts import rules as accounts_rules
+from sync_server.accounts import staff_policy
 from sync_server.admin import routes as admin_routes
 from sync_server.audit import routes as audit_routes
 from sync_server.config import Config
@@ -92,6 +93,7 @@ BLUEPRINTS = (
     audit_routes.bp,
     outbox_routes.bp,
     accounts_routes.bp,
+    staff_policy.bp,
     customers_routes.bp,
     images_routes.bp,
     venues_routes.bp,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import JSON, BigInteger, ForeignKey, Index, LargeBinary, String, UniqueConstraint
+from sqlalchemy import JSON, BigInteger, ForeignKey, Index, LargeBinary, String, UniqueConstraint, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from shared.clock import Millis
@@ -20,6 +20,8 @@ class OrganisationRow(Base):
     slug: Mapped[str] = mapped_column(String(60), unique=True)
     name: Mapped[str] = mapped_column(String(100))
     currency: Mapped[str] = mapped_column(String(3), default="EUR")
+    # What its staff may do, by action, where it differs from `rules.STAFF_POLICY`.
+    staff_policy: Mapped[dict[str, bool]] = mapped_column(JSON, default=dict, server_default=text("'{}'"))
     created_at: Mapped[Millis] = mapped_column(BigInteger)
 
 

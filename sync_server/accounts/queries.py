@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 from shared.clock import Millis
 from shared.errors import NotFound
 from shared.snapshot import SupervisorRow
+from sync_server.accounts import rules
 from sync_server.accounts.models import (
     LoginFailureRow,
     MembershipRow,
@@ -111,6 +112,13 @@ def role_in(session: Session, organisation_id: str, user_id: str) -> str | None:
     return None if row is None else row.role
 
 
+def scopes_of(session: Session, organisation_id: str, role: str) -> frozenset[str]:
+    """The actions that the organisation's policy gives to this role: staff only, other roles have theirs by rule."""
+    if role != "staff":
+        return frozenset()
+    return rules.staff_scopes(organisation(session, organisation_id).staff_policy)
+
+
 def owners(session: Session, organisation_id: str) -> int:
     """The number of owners of an organisation."""
     is_owner = MembershipRow.organisation_id == organisation_id, MembershipRow.role == "owner"
@@ -136,9 +144,16 @@ def session_principal(session: Session, token_hash: bytes, now: Millis) -> tuple
 
 def _principal(session: Session, row: SessionRow, user: UserRow) -> tuple[Principal, Millis]:
     role = role_in(session, row.organisation_id, user.id) or ""
-    organisation_id = row.organisation_id if role or user.platform_role else ""
     principal = Principal(
-        "user", user.id, organisation_id, user.name, role, user.platform_role, session_id=row.id, csrf=row.csrf
+        "user",
+        user.id,
+        row.organisation_id if role or user.platform_role else "",
+        user.name,
+        role,
+        user.platform_role,
+        scopes_of(session, row.organisation_id, role),
+        row.id,
+        row.csrf,
     )
     return principal, row.seen_at
 

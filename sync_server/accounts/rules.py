@@ -15,21 +15,32 @@ PLATFORM_ROLES: Final = ("super_admin", "tenant_manager")
 _A = Action
 ALL_ACTIONS: Final = frozenset(Action)
 
+STAFF_POLICY: Final[Mapping[Action, bool]] = {
+    _A.EDIT_VENUES: False,
+    _A.DELETE_VENUES: False,
+    _A.EDIT_EVENTS: True,
+    _A.CHANGE_STATUS: False,
+    _A.CALL_OFF: False,
+    _A.HOLD_SEATS: True,
+    _A.ISSUE_TICKETS: True,
+    _A.CHANGE_TICKETS: False,
+    _A.RESOLVE_CONFLICTS: True,
+}
+"""What an organisation decides for its staff, and whether staff may do it where nothing was decided."""
+
 POLICY: Final[Mapping[str, frozenset[Action]]] = {
     "owner": ALL_ACTIONS,
     "admin": ALL_ACTIONS,
-    "staff": frozenset(
-        {_A.READ, _A.EDIT_VENUES, _A.EDIT_EVENTS, _A.ISSUE_TICKETS, _A.RESOLVE_CONFLICTS, _A.HOLD_SEATS}
-    ),
+    "staff": frozenset({_A.READ, *(action for action, granted in STAFF_POLICY.items() if granted)}),
     # Platform staff act from outside and must give a reason; tenant managers also need the tenant's approval.
     "super_admin": ALL_ACTIONS,
     "tenant_manager": frozenset({_A.READ, _A.READ_AUDIT, _A.CALL_OFF}),
 }
-"""The actions of each role. docs/roles.md is generated from this table."""
+"""The actions of each role, of staff by default. docs/roles.md is generated from this table."""
 GUEST_ACTIONS: Final = frozenset({_A.HOLD_SEATS})
 """What a guest of a shop may do without signing in."""
 IMPLIED_SCOPES: Final[Mapping[Action, Action]] = {_A.CALL_OFF: _A.CHANGE_STATUS}
-"""Scopes that include another action: a token with the scope on the right may also do the action on the left."""
+"""Actions that include another: whoever is granted the action on the right may also do the one on the left."""
 
 FAILURES_ALLOWED: Final = 5
 FAILURES_ALLOWED_PER_ADDRESS: Final = 50
@@ -39,11 +50,22 @@ LAST_SEEN_INTERVAL_MS: Final = 60 * 1000
 
 def may(principal: Principal, action: Action) -> bool:
     """Whether this principal may do this in its current organisation; unknown roles may do nothing."""
-    if principal.kind == "token":
-        return bool({action.value, IMPLIED_SCOPES.get(action, action).value} & principal.scopes)
     if principal.kind == "guest":
         return action in GUEST_ACTIONS
-    return any(action in POLICY.get(role, frozenset()) for role in (principal.role, principal.platform_role))
+    if {action.value, IMPLIED_SCOPES.get(action, action).value} & principal.scopes:
+        return True
+    roles = (principal.platform_role,) if principal.role == "staff" else (principal.role, principal.platform_role)
+    return principal.kind == "user" and any(action in POLICY.get(role, frozenset()) for role in roles)
+
+
+def staff_policy(decided: Mapping[str, bool]) -> dict[str, bool]:
+    """What staff of an organisation may do, of what it may decide; `decided` is what it has changed."""
+    return {action.value: decided.get(action.value, granted) for action, granted in STAFF_POLICY.items()}
+
+
+def staff_scopes(decided: Mapping[str, bool]) -> frozenset[str]:
+    """The actions of staff in an organisation."""
+    return frozenset({_A.READ.value, *(name for name, granted in staff_policy(decided).items() if granted)})
 
 
 def may_give_role(giver: Principal, role: str, current: str | None) -> bool:

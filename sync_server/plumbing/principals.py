@@ -41,7 +41,7 @@ class Principal:
     name: str = ""
     role: str = ""  # owner, admin, staff; "" for tokens and guests
     platform_role: str = ""  # super_admin, tenant_manager
-    scopes: frozenset[str] = field(default_factory=frozenset)  # of a token
+    scopes: frozenset[str] = field(default_factory=frozenset)  # of a token; of staff, by their organisation's policy
     session_id: str = ""
     csrf: str = ""  # the token that unsafe requests of this browser session must carry
 

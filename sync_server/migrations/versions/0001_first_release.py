@@ -195,6 +195,7 @@ def upgrade() -> None:
         sa.Column("slug", sa.String(length=60), nullable=False),
         sa.Column("name", sa.String(length=100), nullable=False),
         sa.Column("currency", sa.String(length=3), nullable=False),
+        sa.Column("staff_policy", sa.JSON(), server_default=sa.text("'{}'"), nullable=False),
         sa.Column("created_at", sa.BigInteger(), nullable=False),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_organisations")),
         sa.UniqueConstraint("slug", name=op.f("uq_organisations_slug")),

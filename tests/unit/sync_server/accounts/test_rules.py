@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 import pytest
 
-from sync_server.accounts.rules import POLICY, may
+from sync_server.accounts.rules import POLICY, STAFF_POLICY, may, staff_policy, staff_scopes
+from sync_server.accounts.staff_policy import ChangeStaffPolicy, StaffPolicyView
 from sync_server.plumbing.principals import Action, Principal
 
 
@@ -13,16 +17,35 @@ def somebody(role: str = "", platform_role: str = "", scopes: frozenset[str] = f
     return Principal(kind, "id", "org", role=role, platform_role=platform_role, scopes=scopes)
 
 
+def staff(decided: Mapping[str, bool] = MappingProxyType({}), platform_role: str = "") -> Principal:
+    return Principal("user", "id", "org", role="staff", platform_role=platform_role, scopes=staff_scopes(decided))
+
+
 @pytest.mark.parametrize("role", ["owner", "admin"])
 def test_owners_and_admins_may_do_everything(role: str) -> None:
     assert all(may(somebody(role), action) for action in Action)
 
 
-def test_staff_prepare_but_neither_publish_nor_cancel_nor_delete() -> None:
-    allowed = {Action.READ, Action.EDIT_VENUES, Action.EDIT_EVENTS}
-    assert all(may(somebody("staff"), action) for action in allowed)
-    for action in (Action.CHANGE_STATUS, Action.CALL_OFF, Action.DELETE_VENUES, Action.MANAGE_MEMBERS):
-        assert not may(somebody("staff"), action)
+def test_staff_prepare_but_neither_publish_nor_cancel_nor_touch_venues() -> None:
+    allowed = {Action.READ, Action.EDIT_EVENTS, Action.HOLD_SEATS, Action.ISSUE_TICKETS, Action.RESOLVE_CONFLICTS}
+    assert {action for action in Action if may(staff(), action)} == allowed == POLICY["staff"]
+
+
+@pytest.mark.parametrize("action", list(STAFF_POLICY))
+def test_an_organisation_gives_its_staff_an_action_or_takes_it(action: Action) -> None:
+    assert may(staff({action.value: True}), action)
+    assert not may(staff({action.value: False}), action)
+
+
+def test_no_policy_lets_staff_manage_people_keys_or_tokens() -> None:
+    everything = staff(dict.fromkeys(staff_policy({}), True))
+    denied = {action for action in Action if not may(everything, action)}
+    assert {Action.MANAGE_MEMBERS, Action.MANAGE_TOKENS, Action.MANAGE_KEYS, Action.MANAGE_SUPERVISORS} <= denied
+
+
+def test_the_api_offers_every_decision_about_staff() -> None:
+    decisions = [action.value for action in STAFF_POLICY]
+    assert list(ChangeStaffPolicy.model_fields) == list(StaffPolicyView.model_fields) == decisions
 
 
 def test_tenant_managers_only_read_and_cancel() -> None:
@@ -35,8 +58,8 @@ def test_super_admins_may_cancel_anything() -> None:
 
 
 def test_a_platform_role_adds_to_an_organisations_role() -> None:
-    assert may(somebody("staff", "tenant_manager"), Action.EDIT_EVENTS)
-    assert may(somebody("staff", "tenant_manager"), Action.CALL_OFF)
+    assert may(staff(platform_role="tenant_manager"), Action.EDIT_EVENTS)
+    assert may(staff(platform_role="tenant_manager"), Action.CALL_OFF)
 
 
 def test_the_scope_to_change_status_includes_cancelling_but_not_the_reverse() -> None:
