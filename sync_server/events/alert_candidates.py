@@ -22,16 +22,18 @@ DOORS_BEFORE_MS: Final[Millis] = 24 * 3_600_000
 """Doors that open earlier than this before the start are noticed late; the bound lets an index find the others."""
 
 _E = EventRecord
+_START: Final = func.coalesce(_E.rescheduled_at, _E.start_at)
+_END: Final = _START + _E.end_at - _E.start_at
 _INCONSISTENT_TIMES: Final = and_(
     _E.status.in_(["draft", "published", "live", "postponed"]),
     or_(
         _E.end_at < _E.start_at + MIN_DURATION_MS,
-        _E.end_at_auto <= _E.start_at,
+        _E.end_at_auto <= _START,
         _E.end_at_auto <= _E.go_live_at,
-        _E.go_live_at >= _E.end_at,
-        _E.doors_at > _E.start_at,
-        _E.sale_end_at > _E.end_at,
-        _E.sale_start_at >= func.coalesce(_E.sale_end_at, _E.start_at),
+        _E.go_live_at >= _END,
+        _E.doors_at > _START,
+        _E.sale_end_at > _END,
+        _E.sale_start_at >= func.coalesce(_E.sale_end_at, _START),
     ),
 )
 
@@ -73,18 +75,19 @@ def _candidate(row: EventRecord) -> AlertCandidate:
         EventStatus(row.status),
         start,
         end,
-        _doors_at(row, start),
+        row.doors_at,
         row.go_live_at,
         row.end_at_auto,
         row.cancelled_at,
         _times_fit(row),
         row.updated_at,
+        _called_off(row),
     )
 
 
-def _doors_at(row: EventRecord, start: Millis) -> Millis | None:
-    """On a new date the doors open as long before the start as on the old one."""
-    return None if row.doors_at is None else start - (row.start_at - row.doors_at)
+def _called_off(row: EventRecord) -> bool:
+    """Whether it does not take place as far as is known; a postponed event with its new date does."""
+    return row.status == EventStatus.CANCELLED or (row.status == EventStatus.POSTPONED and row.rescheduled_at is None)
 
 
 def _times_fit(row: EventRecord) -> bool:

@@ -118,9 +118,10 @@ def _transition(path: str, target: EventStatus, summary: str) -> Callable[..., s
     def transition(event_id: str, json_data: schemas.Why) -> schemas.EventView:
         reason, by = json_data.reason, getattr(json_data, "replaced_by_event_id", None)
         with parts().database.writing() as session:
-            return _view(
-                replacing.change_status(session, organisation(), event_id, target, context(), reason=reason, by=by)
-            )
+            issued = queries.event(session, organisation(), event_id, lock=True).tickets_issued
+            row = replacing.change_status(session, organisation(), event_id, target, context(), reason=reason, by=by)
+            affected = issued if action is Action.CALL_OFF else None
+            return _view(row).model_copy(update={"tickets_affected": affected})
 
     transition.__name__, transition.__doc__ = path.replace("-", "_"), summary
     view = bp.input(body)(bp.output(schemas.EventView)(transition))

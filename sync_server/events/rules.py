@@ -160,5 +160,6 @@ class AlertCandidate:
     called_off_at: Millis | None
     times_fit: bool
     changed_at: Millis
+    called_off: bool = False  # cancelled, or postponed without a new date
     tickets: int = 0  # for whoever checks it, to count
     holds: int = 0

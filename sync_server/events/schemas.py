@@ -206,6 +206,7 @@ class EventView(View):
     owner_id: str
     participants_elsewhere: bool
     joined_elsewhere: int | None = None  # filled in responses to reads only
+    tickets_affected: int | None = None  # filled in responses to cancelling and postponing only
     covers: list[CoverView]
     image_url: str | None
     thumbnail_url: str | None

@@ -24,8 +24,6 @@ from sync_server.plumbing.api.pagination import Page, decode_cursor, paginate
 from sync_server.plumbing.event_key import EventKey
 from sync_server.tickets.ticket_counts import active_ticket_counts
 
-CALLED_OFF = (EventStatus.CANCELLED, EventStatus.POSTPONED)
-
 
 def organisation_alerts(session: Session, organisation_id: str, now: Millis) -> list[Alert]:
     """The alerts of an organisation, the oldest first."""
@@ -90,7 +88,7 @@ def seating_alerts(session: Session, organisation_id: str | None = None) -> list
 
 
 def _of_suspects(session: Session, found: Sequence[AlertCandidate], now: Millis) -> Iterator[Alert]:
-    called_off = [EventKey(one.organisation_id, one.id) for one in found if one.status in CALLED_OFF]
+    called_off = [EventKey(one.organisation_id, one.id) for one in found if one.called_off]
     tickets, holds = active_ticket_counts(session, called_off), count_held(session, called_off, now)
     for one in found:
         counted = replace(one, tickets=tickets.get(one.id, 0), holds=holds.get(one.id, 0))

@@ -103,7 +103,7 @@ def event_alerts(event: AlertCandidate, now: Millis) -> Iterator[Alert]:
 
 
 def _called_off_alerts(event: AlertCandidate) -> Iterator[tuple[AlertKind, Millis, int]]:
-    if event.status in {EventStatus.CANCELLED, EventStatus.POSTPONED}:
+    if event.called_off:
         since = event.changed_at if event.called_off_at is None else event.called_off_at
         if event.tickets:
             yield AlertKind.TICKETS_CALLED_OFF, since, event.tickets

@@ -65,6 +65,17 @@ _OCCUPIES_SEAT = text("seat_key IS NOT NULL AND state <> 1")
 _HAS_MEMBERSHIP = text("membership_id <> ''")
 
 
+class EndingTicketsRecord(Base):
+    """A cancelled event that still has tickets for which nothing was paid: the worker ends them piece by piece."""
+
+    __tablename__ = "ending_tickets"
+
+    organisation_id: Mapped[Uuid] = mapped_column(primary_key=True)
+    event_id: Mapped[Uuid] = mapped_column(primary_key=True)
+
+    __table_args__ = (references("events", "event_id"),)
+
+
 class TicketRecord(Base):
     """One ticket.
 

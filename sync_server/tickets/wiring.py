@@ -5,12 +5,18 @@ from __future__ import annotations
 from sqlalchemy.orm import Session
 
 from sync_server.accounts.signals import OrganisationCreated
-from sync_server.events.signals import EventCopied, EventCreated, EventTimesMoved, NameChecksChanged
+from sync_server.events.signals import (
+    EventCopied,
+    EventCreated,
+    EventStatusChanged,
+    EventTimesMoved,
+    NameChecksChanged,
+)
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.parts import Parts
 from sync_server.revisions import service as revisions
 from sync_server.revisions.signals import RevisionRises
-from sync_server.tickets import service
+from sync_server.tickets import cancelled_events, service
 from sync_server.tickets.copying import copy_types
 from sync_server.tickets.keys import issues, signing_keys
 
@@ -28,6 +34,8 @@ def wire(parts: Parts) -> None:
     signals.on(EventCopied, copy_types)
     signals.on(EventTimesMoved, _shift_times)
     signals.on(NameChecksChanged, _publish_names)
+    signals.on(EventStatusChanged, cancelled_events.on_status_changed)
+    parts.jobs.append(cancelled_events.job())
 
 
 def _fix_issue_times(session: Session, rises: RevisionRises) -> None:

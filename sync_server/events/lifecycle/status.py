@@ -94,6 +94,8 @@ def _transition(
     moved = {name: at for name, at in _tracked_times(row).items() if at != times_before[name]}
     before = {"status": old.value, **{name: times_before[name] for name in moved}}
     after = {"status": target.value, "rescheduled_at": row.rescheduled_at, **moved}
+    if target in {EventStatus.CANCELLED, EventStatus.POSTPONED}:
+        after["tickets_issued"] = row.tickets_issued  # whom it concerns, before any tickets end with it
     record_change(session, row, _FACTS[target], context, before=before, after=after, reason=reason)
     send(session, EventStatusChanged(row.organisation_id, row.id, row.number, target, context))
 

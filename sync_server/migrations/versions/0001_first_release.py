@@ -970,6 +970,17 @@ def upgrade() -> None:
     )
     op.create_index("ix_device_assignments_event", "device_assignments", ["organisation_id", "event_id"], unique=False)
     op.create_table(
+        "ending_tickets",
+        sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("event_id", sa.String(length=36), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["organisation_id", "event_id"],
+            ["events.organisation_id", "events.id"],
+            name=op.f("fk_ending_tickets_organisation_id_event_id_events"),
+        ),
+        sa.PrimaryKeyConstraint("organisation_id", "event_id", name=op.f("pk_ending_tickets")),
+    )
+    op.create_table(
         "event_gate_zones",
         sa.Column("organisation_id", sa.String(length=36), nullable=False),
         sa.Column("event_id", sa.String(length=36), nullable=False),

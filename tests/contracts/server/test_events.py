@@ -132,7 +132,12 @@ def test_a_postponed_event_gets_a_new_date_and_its_times_shift(app_server: AppSe
     postponed = api.get(f"{log}&action=event_postponed")["items"][0]
     assert (opened["before"]["start_at"], opened["after"]["start_at"]) == (EVENING + 2 * HOUR, new_start)
     assert (dated["after"]["rescheduled_at"], opened["before"]["rescheduled_at"]) == (new_start, new_start)
-    assert postponed["after"] == {"status": "postponed", "rescheduled_at": None, "counts_from": EVENING}
+    assert postponed["after"] == {
+        "status": "postponed",
+        "rescheduled_at": None,
+        "counts_from": EVENING,
+        "tickets_issued": 1,
+    }
 
 
 def test_a_new_date_needs_a_postponed_event_and_a_future_date(concert: Concert) -> None:

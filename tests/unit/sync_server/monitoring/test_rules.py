@@ -66,13 +66,14 @@ def test_live_past_its_end() -> None:
 
 @pytest.mark.parametrize("status", [EventStatus.CANCELLED, EventStatus.POSTPONED])
 def test_tickets_and_holds_of_a_called_off_event(status: EventStatus) -> None:
-    off = replace(ON_SCHEDULE, status=status, tickets=12, holds=3, called_off_at=5)
+    off = replace(ON_SCHEDULE, status=status, called_off=True, tickets=12, holds=3, called_off_at=5)
     found = kinds(off, START)
     assert found[AlertKind.TICKETS_CALLED_OFF] == Alert(
         AlertKind.TICKETS_CALLED_OFF, 5, 12, "org", "v1", "e1", "Night Music"
     )
     assert found[AlertKind.HOLDS_CALLED_OFF].count == 3
     assert kinds(replace(off, tickets=0, holds=0), START) == {}
+    assert kinds(replace(off, called_off=False), START) == {}  # it has a new date
 
 
 def test_contradictory_times_date_from_the_last_change() -> None:
