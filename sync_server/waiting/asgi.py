@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from email.utils import formatdate
 from typing import Any, Final, cast
 from urllib.parse import urlsplit
 from wsgiref.types import WSGIApplication
@@ -190,11 +191,9 @@ def _refusal(error: GatehouseError) -> Answer:
 
 
 def _raw(answer: Answer) -> RawHeaders:
-    return [
-        (name.encode("latin-1"), value.encode("latin-1"))
-        for name, value in answer.headers
-        if name.lower() not in UNSENT
-    ]
+    date = (b"date", formatdate(usegmt=True).encode())
+    given = ((name.lower(), value) for name, value in answer.headers)
+    return [date, *((name.encode("latin-1"), value.encode("latin-1")) for name, value in given if name not in UNSENT)]
 
 
 async def _send_answer(answer: Answer, send: Send, cors: RawHeaders) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Hashable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any, Final, TypeVar
@@ -38,7 +38,6 @@ class Hub:
 
     def __init__(self, parts: Parts) -> None:
         self.parts = parts
-        self.recheck_every_s = RECHECK_EVERY_S
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="streams")
         started = threading.Barrier(THREADS)
         for _ in range(THREADS):  # all start now, so that later nothing that waits adds one
@@ -65,23 +64,23 @@ class Hub:
             if channel.closed and self._channels.get(stream.key) is channel:
                 del self._channels[stream.key]
 
-    async def keep(self, stop: threading.Event) -> None:
+    async def keep(self, stopped: asyncio.Event) -> None:
         """Send heartbeats and check rights until the server stops, then end all streams."""
-        loop = asyncio.get_running_loop()
-        last_beat = last_check = loop.time()
-        while not stop.is_set():
-            await asyncio.sleep(0.1)
-            now = loop.time()
-            if now >= last_beat + HEARTBEAT_EVERY_S:
-                last_beat = now
-                await in_slices([reader for reader in self._readers() if reader.idle], _send_heartbeat)
-            if now >= last_check + self.recheck_every_s:
-                last_check = now
-                await self.recheck()
+        async with asyncio.TaskGroup() as group:
+            routines = [
+                group.create_task(_repeat(HEARTBEAT_EVERY_S, self._send_heartbeats)),
+                group.create_task(_repeat(RECHECK_EVERY_S, self.recheck)),
+            ]
+            await stopped.wait()
+            for routine in routines:
+                routine.cancel()
         for reader in self._readers():
             reader.end()
         for poll in self.polls:
             poll.wake()
+
+    async def _send_heartbeats(self) -> None:
+        await in_slices([reader for reader in self._readers() if reader.idle], lambda reader: reader.send(HEARTBEAT))
 
     async def recheck(self) -> None:
         """Cut off the readers that have lost their rights."""
@@ -177,8 +176,10 @@ def _updated(source: Any, notes: Sequence[Notification], look: bool) -> list[Str
     return list(source.update(notes, look=look))
 
 
-def _send_heartbeat(reader: Reader) -> None:
-    reader.send(HEARTBEAT)
+async def _repeat(every_s: float, routine: Callable[[], Awaitable[None]]) -> None:
+    while True:
+        await asyncio.sleep(every_s)
+        await routine()
 
 
 async def in_slices(readers: Iterable[Reader], send: Callable[[Reader], None]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import threading
+from contextlib import suppress
 from wsgiref.types import WSGIApplication
 
 import uvicorn
@@ -35,6 +36,18 @@ def open_socket(host: str, port: int, *, shared: bool = True) -> socket.socket:
     return opened
 
 
+class _Server(uvicorn.Server):
+    """Sleeps until it shall end, where uvicorn's own wakes up ten times a second to look and to write the date."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.ended = asyncio.Event()
+
+    async def main_loop(self) -> None:
+        """Wait for the end while the protocol serves connections."""
+        await self.ended.wait()
+
+
 class StreamsListener:
     """Serves streams and long polls on one socket until the server stops."""
 
@@ -59,16 +72,30 @@ class StreamsListener:
             access_log=False,
             proxy_headers=False,
             server_header=False,
+            date_header=False,
             backlog=BACKLOG,
             timeout_keep_alive=30,
             timeout_graceful_shutdown=STOP_WITHIN_S,
         )
-        server = uvicorn.Server(config)
+        server = _Server(config)
         serving = asyncio.create_task(server.serve(sockets=[self._socket]))
         try:
-            await self.app.hub.keep(self._parts.stop)
+            await self.app.hub.keep(_announced(self._parts.stop))
         except Exception as problem:
             LOG.error("streams_failed", exc_info=problem)
-        server.should_exit = True
+        server.ended.set()
         await serving
         self.app.hub.close()
+
+
+def _announced(stop: threading.Event) -> asyncio.Event:
+    """Set on this loop when the server stops; a thread waits for that, so that the loop need not look."""
+    loop, stopped = asyncio.get_running_loop(), asyncio.Event()
+
+    def wait() -> None:
+        stop.wait()
+        with suppress(RuntimeError):  # the loop has ended before
+            loop.call_soon_threadsafe(stopped.set)
+
+    threading.Thread(target=wait, name="streams stop", daemon=True).start()
+    return stopped

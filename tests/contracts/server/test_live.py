@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from email.utils import parsedate_to_datetime
+
 import pytest
 
 from sync_server.plumbing.messaging.bus import occupancy_topic
+from sync_server.waiting import channels
 from tests.app_server import ApiClient, AppServer, Concert, a_concert
 from tests.builders import an_event
 from tests.contracts.facts.memory import eventually
@@ -135,9 +138,11 @@ def test_visitors_get_no_stream_of_a_draft_event(app_server: AppServer, concert:
 
 
 @pytest.mark.parametrize("how", ["revoked", "expired", "signed out", "removed from the organisation"])
-def test_a_stream_ends_when_its_client_loses_access(app_server: AppServer, concert: Concert, how: str) -> None:
+def test_a_stream_ends_when_its_client_loses_access(
+    app_server: AppServer, concert: Concert, how: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     org = concert.api.get("/api/session")["organisation"]["id"]
-    app_server.listener.app.hub.recheck_every_s = 0.1
+    monkeypatch.setattr(channels, "RECHECK_EVERY_S", 0.1)
     if how in {"revoked", "expired"}:
         made = concert.api.post("/api/tokens", {"name": "t", "scopes": ["read"], "ends_at": app_server.now + 60_000})
         stream = StreamClient(
@@ -181,4 +186,5 @@ def test_the_listener_of_streams_answers_nothing_else(
     connection, response = ask_listener(app_server, api, path, method, Origin="http://127.0.0.1:9")
     assert response.status in {302, 404}
     assert b"streams only" in response.read() or response.status == 302
+    assert parsedate_to_datetime(response.headers["Date"])
     connection.close()
