@@ -38,6 +38,7 @@ from shared.admission import Mode, Verdict
 from shared.errors import GatehouseError, SettingsError
 
 STATUS_EVERY_S = 2.0
+STUCK_AFTER_S = 20.0
 LAST_SYNC_S = 3.0
 """How long a stopping gate waits for a request in progress."""
 
@@ -69,11 +70,11 @@ def run_gate(context: GateContext, kinds: tuple[str, ...], screen_port: int | No
     stop = _stop_on_signals()
     with ExitStack() as cleanup:
         gate_code = _require_allowed(context, gate)
+        _count_occupancies(context)
         feed = _open_feed(context)
         lamp = LampAndScreen(_open_indicators(context, feed, cleanup), feed)
         readers = _open_readers(context, kinds, feed, stop, cleanup)
         _open_screen(context, feed, screen_port, stop, cleanup)
-        _count_occupancies(context)
         serve = partial(_serve, context, lamp=lamp, feed=feed, stop=stop)
         threads = [
             _thread(reader.name, partial(serve, reader, options=ScanOptions(settings.direction, gate=gate_code)))
@@ -112,7 +113,10 @@ def _stop_on_signals(stop: threading.Event | None = None) -> threading.Event:
 
 def _open_feed(context: GateContext) -> Feed:
     admitted, refused = admitted_and_refused(context.database.connection)
-    return Feed(context.host.monotonic, admitted, refused)
+    feed = Feed(context.host.monotonic, admitted, refused, STUCK_AFTER_S)
+    # Before the first screen opens: what is not known yet must not look ready.
+    feed.status(status(context.status_source()))
+    return feed
 
 
 def _open_indicators(context: GateContext, feed: Feed, cleanup: ExitStack) -> Indicators:
@@ -190,9 +194,11 @@ def _serve(
     for reading in readings(reader, stop, report):
         try:
             context.gate.handle(Presentation(reading.text, reading.reader, options), lamp)
-        except (GatehouseError, sqlite3.Error) as why:
+        except Exception as why:
             # One scan that fails must not stop the reader: the next ticket may be fine.
-            feed.fault("gate", str(why))
+            feed.fault("scan", str(why) or type(why).__name__)
+        else:
+            feed.fault("scan", None)
 
 
 def _require_allowed(context: GateContext, gate: str) -> str:
@@ -234,6 +240,7 @@ def _supervise(context: GateContext, feed: Feed, stop: threading.Event) -> None:
             context.time.raise_floor()
             context.database.rest()
             scrubber.step(context.journal.head.seq)
+            feed.fault("gate", None)
         except (GatehouseError, sqlite3.Error) as why:
             feed.fault("gate", str(why))
         if stop.wait(STATUS_EVERY_S):

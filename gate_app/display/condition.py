@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gate_app.display.json_fields import JsonObject, number, sequence, text
 
 STALE_AFTER_S = 15 * 60
+STUCK = "This gate hangs; its memory card may be failing. Use another gate, and restart this one."
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +44,11 @@ def condition(status: JsonObject, faults: Mapping[str, str]) -> Condition:
         inside=text(status, "inside"),
         warnings=(*_own_warnings(status), *faults.values()),
     )
+
+
+def stuck(last: Condition) -> Condition:
+    """The condition of a gate that has said nothing about itself for a while: a failing card hangs in the middle."""
+    return replace(last, ready=False, warnings=(STUCK, *last.warnings))
 
 
 def _own_warnings(status: JsonObject) -> tuple[str, ...]:

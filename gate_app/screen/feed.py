@@ -19,6 +19,7 @@ state, which carries the last ten scans.
 
 from __future__ import annotations
 
+import math
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -27,20 +28,26 @@ from datetime import UTC, tzinfo
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from gate_app.display.announcement import Announcement, Tone, announce
-from gate_app.display.condition import condition
+from gate_app.display.condition import condition, stuck
 from gate_app.display.json_fields import JsonObject, text
 from gate_app.display.view import View
 
 RECENT = 10
 GLIMPSES_EVERY_NS = 700_000_000
-BEAT_S = 3.0
+BEAT_S = 0.5
+"""How often a screen hears that the gate is alive; after four beats of silence it says that it has no contact."""
 
 
 class Feed:
     """The newest state, with a condition for those who wait for the next."""
 
-    def __init__(self, monotonic_ns: Callable[[], int], admitted: int = 0, refused: int = 0) -> None:
+    def __init__(
+        self, monotonic_ns: Callable[[], int], admitted: int = 0, refused: int = 0, stuck_after_s: float = math.inf
+    ) -> None:
+        """`stuck_after_s`: a gate whose status is older than this hangs, although its screen still answers."""
         self._monotonic_ns = monotonic_ns
+        self._stuck_after_ns = stuck_after_s * 1e9
+        self._heard_ns = monotonic_ns()
         self._changed = threading.Condition()
         self._faults: dict[str, str] = {}
         self._status: JsonObject = {}
@@ -65,6 +72,7 @@ class Feed:
     def status(self, status: JsonObject) -> None:
         """Updates the state of the gate."""
         with self._changed:
+            self._heard_ns = self._monotonic_ns()
             self._status = dict(status)
             self._zone = zone_named(text(status, "timezone"))
             self._change(condition=condition(self._status, self._faults))
@@ -72,6 +80,8 @@ class Feed:
     def fault(self, device: str, happened: str | None) -> None:
         """Records that a device failed, or with None that it works again."""
         with self._changed:
+            if self._faults.get(device) == happened:
+                return
             if happened is None:
                 self._faults.pop(device, None)
             else:
@@ -128,7 +138,9 @@ class Feed:
         self._changed.notify_all()
 
     def _aged(self) -> View:
-        return replace(self._view, age_ms=(self._monotonic_ns() - self._shown_ns) // 1_000_000)
+        now = self._monotonic_ns()
+        view = replace(self._view, age_ms=(now - self._shown_ns) // 1_000_000)
+        return view if now - self._heard_ns <= self._stuck_after_ns else replace(view, condition=stuck(view.condition))
 
 
 def zone_named(name: str) -> tzinfo:

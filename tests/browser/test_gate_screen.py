@@ -46,10 +46,6 @@ def screen(browser_page: Page, server: ScreenServer) -> Page:
     return browser_page
 
 
-def tone(page: Page) -> str:
-    return str(page.locator("body").get_attribute("data-tone"))
-
-
 def expect_text(page: Page, text: str) -> None:
     expect(page.get_by_text(text, exact=False).first).to_be_visible()
 
@@ -123,16 +119,6 @@ def test_a_verdict_disappears_after_a_while(screen: Page, feed: Feed) -> None:
     screen.clock.fast_forward(8_100)
     expect(screen.locator("h1")).to_have_text("Ready")
     expect(screen.locator("#seat")).to_be_hidden()
-
-
-def test_a_screen_without_its_gate_shows_no_verdict(screen: Page, feed: Feed, server: ScreenServer) -> None:
-    feed.show(a_scan())
-    expect(screen.locator("h1")).to_have_text("COME IN")
-    server.close()
-    screen.wait_for_timeout(300)
-    screen.clock.fast_forward(8_100)
-    expect_text(screen, "No contact with the gate")
-    assert tone(screen) == "lost"
 
 
 def test_the_screen_reconnects_to_a_restarted_gate(browser_page: Page, feed: Feed) -> None:

@@ -3,8 +3,12 @@
 
 const SHOWN_FOR_MS = 8000;
 const HINT_FOR_MS = 1500;
-const LOST_AFTER_MS = 8000;
-const GONE_AFTER_MS = 2500;
+// The gate sends its state twice a second. Whoever hears nothing for this long must not be trusted.
+const LOST_AFTER_MS = 2000;
+const LOOK_EVERY_MS = 250;
+const RETRY_AFTER_MS = 1000;
+// A connection that is accepted and never answered is given up; the browser alone would wait for ever.
+const ANSWER_WITHIN_MS = 4000;
 
 const AGAIN = "Again: same ticket as a moment ago.";
 
@@ -15,7 +19,11 @@ const setShown = (id, shown) => { byId(id).hidden = !shown; };
 let ready = true;
 let drawn = null;
 let seenGlimpse = null;
-let backToWaiting, hintEnds, lostAt;
+let backToWaiting, hintEnds;
+let stream = null;
+let lost = false;
+let heard = clocks();
+let asked = clocks();
 
 function item(text, kind) {
   const node = document.createElement("li");
@@ -113,31 +121,47 @@ function draw(view) {
   setShown("nothing", view.recent.length === 0);
 }
 
+// Monotonic time stands still while some machines sleep, and the wall clock may be set: the longer span counts.
+function clocks() { return { steady: performance.now(), wall: Date.now() }; }
+function since(then) { return Math.max(performance.now() - then.steady, Date.now() - then.wall); }
+
 function noteContact() {
+  lost = false;
+  heard = clocks();
   setShown("lost", false);
-  clearTimeout(lostAt);
-  lostAt = setTimeout(showNoContact, LOST_AFTER_MS);
 }
 
 function showNoContact() {
+  lost = true;
+  clearTimeout(backToWaiting);
   drawWaiting();
   document.body.dataset.tone = "lost";
   setText("heading", "No contact");
   setText("title", "");
+  byId("link").dataset.online = "no";
+  setText("link-words", "No contact");
   setShown("lost", true);
 }
 
-function listen() {
-  const stream = new EventSource("/stream");
-  stream.onmessage = (message) => { noteContact(); draw(JSON.parse(message.data)); };
-  stream.onerror = () => {
-    // The gate may only be restarting: wait a moment before reporting lost contact.
-    clearTimeout(lostAt);
-    lostAt = setTimeout(showNoContact, GONE_AFTER_MS);
-    // The browser does not retry a refused stream by itself.
-    if (stream.readyState === EventSource.CLOSED) setTimeout(listen, 2000);
-  };
+// Only the last word from the gate counts, never what the connection looks like: a retry is no contact.
+function look() {
+  if (!lost && since(heard) > LOST_AFTER_MS) showNoContact();
+  const wait = stream && stream.readyState !== EventSource.CLOSED ? ANSWER_WITHIN_MS : RETRY_AFTER_MS;
+  if (since(heard) > wait && since(asked) > wait) listen();
 }
 
-lostAt = setTimeout(showNoContact, LOST_AFTER_MS);
+function listen() {
+  asked = clocks();
+  if (stream) stream.close();
+  stream = new EventSource("/stream");
+  stream.onmessage = (message) => { noteContact(); draw(JSON.parse(message.data)); };
+  // The browser's own retries come late, and not at all after a refusal.
+  stream.onerror = () => stream.close();
+}
+
+setInterval(look, LOOK_EVERY_MS);
+// Where timers sleep, nothing old may be seen on waking.
+document.addEventListener("freeze", showNoContact);
+for (const woken of ["resume", "visibilitychange"]) document.addEventListener(woken, look);
+for (const woken of ["pageshow", "focus"]) addEventListener(woken, look);
 listen();

@@ -3,6 +3,7 @@
 import threading
 
 from gate_app.display.announcement import Tone
+from gate_app.display.condition import STUCK
 from gate_app.screen.feed import Feed
 from tests.browser.gate_scenes import a_scan, a_status, already_used
 
@@ -132,6 +133,18 @@ def test_a_change_wakes_a_waiting_screen() -> None:
 def test_a_quiet_gate_still_gives_a_heartbeat() -> None:
     views = Feed(Clock()).views(threading.Event(), beat_s=0.01)
     assert next(views).number == next(views).number
+
+
+def test_a_gate_whose_status_stands_still_is_not_ready_though_its_screen_answers() -> None:
+    clock = Clock()
+    feed = Feed(clock, stuck_after_s=20)
+    feed.status(a_status())
+    clock.pass_ms(20_000)
+    assert feed.view().condition.ready
+    clock.pass_ms(1)
+    assert (feed.view().condition.ready, feed.view().condition.warnings) == (False, (STUCK,))
+    feed.status(a_status())
+    assert feed.view().condition.ready
 
 
 def test_a_stopped_screen_ends() -> None:
