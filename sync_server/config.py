@@ -77,6 +77,7 @@ class Config(BaseModel):
     base_url: Annotated[str, _scheme("http", "https"), AfterValidator(_url)] = "http://localhost:8000"
     trusted_proxies: Annotated[int, Field(ge=0, le=5)] = 0
     session_hours: Annotated[int, Field(ge=1, le=24 * 90)] = 12
+    token_days: Annotated[int, Field(ge=1, le=3650)] = 365  # the longest life of an API token
     guests_per_address: Annotated[int, Field(ge=1)] = 3_000  # new guest sessions within five minutes
     max_body_bytes: Annotated[int, Field(ge=64 * 1024, le=256 * 1024 * 1024)] = 8 * 1024 * 1024
     short_notice_hours: Annotated[int, Field(ge=1, le=24 * 30)] = 24

@@ -15,8 +15,8 @@ from werkzeug.test import TestResponse
 
 from shared.keys import KeyRing, TicketKey
 from shared.snapshot import EMPTY_DIGEST, AnyRow, KeyRow, RowKind, digest_add, unpack
+from sync_server.accounts import members, tokens
 from sync_server.accounts import service as people
-from sync_server.accounts import signing_in
 from sync_server.app import build_runtime, prepare_database, web_app
 from sync_server.config import check
 from sync_server.events.models import EventRecord
@@ -136,7 +136,7 @@ class AppServer:
     def api(self, organisation_id: str, scopes: Iterable[str] = ALL_SCOPES) -> ApiClient:
         """A client with an API token of that organisation; by default with every scope."""
         with self.database.writing() as session:
-            _, token = signing_in.make_token(
+            _, token = tokens.make_token(
                 session,
                 organisation_id,
                 name="api",
@@ -159,8 +159,13 @@ class AppServer:
                 platform_role=platform,
             )
             if organisation_id is not None:
-                people.give_role(session, organisation_id, row.id, role, self.context())
+                members.give_role(session, organisation_id, row.id, role, self.context())
             return row.id
+
+    def give_role(self, organisation_id: str, user_id: str, role: str) -> None:
+        """Make a user a member in this role, without an invitation."""
+        with self.database.writing() as session:
+            members.give_role(session, organisation_id, user_id, role, self.context())
 
     def browser(self, email: str) -> ApiClient:
         """A client that signed in with a browser session."""

@@ -8,7 +8,7 @@ from sqlalchemy import JSON, BigInteger, ForeignKey, Index, LargeBinary, String,
 from sqlalchemy.orm import Mapped, mapped_column
 
 from shared.clock import Millis
-from sync_server.plumbing.sql.tables import Base, Uuid
+from sync_server.plumbing.sql.tables import Base, Uuid, references
 
 
 class OrganisationRow(Base):
@@ -65,7 +65,7 @@ class SessionRow(Base):
 
 
 class TokenRow(Base):
-    """An API token; only its hash is stored."""
+    """An API token; only its hash is stored. It has the rights that both its scopes and its maker have."""
 
     __tablename__ = "api_tokens"
 
@@ -75,10 +75,18 @@ class TokenRow(Base):
     token_hash: Mapped[bytes] = mapped_column(LargeBinary(32), unique=True)
     scopes: Mapped[list[Any]] = mapped_column(JSON)
     created_at: Mapped[Millis] = mapped_column(BigInteger)
-    created_by: Mapped[Uuid]
-    ends_at: Mapped[Millis | None] = mapped_column(BigInteger)
+    maker_id: Mapped[Uuid | None] = mapped_column(ForeignKey("users.id"), index=True)  # None: the operator
+    parent_id: Mapped[Uuid | None]  # the token that it was made with
+    ends_at: Mapped[Millis] = mapped_column(BigInteger)
     used_at: Mapped[Millis | None] = mapped_column(BigInteger)
     revoked_at: Mapped[Millis | None] = mapped_column(BigInteger)
+
+    __table_args__ = (references("api_tokens", "parent_id"), Index(None, "organisation_id", "parent_id"))
+
+    @property
+    def created_by(self) -> str:
+        """The user or token that made it; "" for the operator."""
+        return self.parent_id or self.maker_id or ""
 
 
 class SupervisorRecord(Base):

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from sqlalchemy import func, select
+from sqlalchemy import Row, Select, and_, func, select
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
@@ -159,29 +159,43 @@ def _principal(session: Session, row: SessionRow, user: UserRow) -> tuple[Princi
 
 
 def token_principal(session: Session, token_hash: bytes, now: Millis) -> tuple[Principal, Millis] | None:
-    """The principal of an API token, and when the token was last used."""
-    row = session.execute(select(TokenRow).where(TokenRow.token_hash == token_hash)).scalar_one_or_none()
-    return None if row is None or _has_ended(row, now) else _bearer(row)
+    """The principal of an API token with what its maker may do now, and when the token was last used."""
+    return _bearer(session, session.execute(_valid_tokens(now).where(TokenRow.token_hash == token_hash)).first())
 
 
 def refreshed_principal(session: Session, principal: Principal, now: Millis) -> Principal | None:
     """The principal with its present rights; None once its session or token has ended, or its user is inactive."""
     if principal.kind == "token":
-        token = session.get(TokenRow, (principal.organisation_id, principal.id))
-        return None if token is None or _has_ended(token, now) else _bearer(token)[0]
-    row = session.get(SessionRow, principal.session_id)
-    user = None if row is None else session.get(UserRow, row.user_id)
+        its_row = TokenRow.organisation_id == principal.organisation_id, TokenRow.id == principal.id
+        found = _bearer(session, session.execute(_valid_tokens(now).where(*its_row)).first())
+        return found and found[0]
+    row = session.get(SessionRow, principal.session_id, populate_existing=True)
+    user = None if row is None else session.get(UserRow, row.user_id, populate_existing=True)
     if row is None or user is None or row.ends_at <= now or not user.active:
         return None
     return _principal(session, row, user)[0]
 
 
-def _has_ended(row: TokenRow, now: Millis) -> bool:
-    return row.revoked_at is not None or (row.ends_at is not None and row.ends_at <= now)
+def _valid_tokens(now: Millis) -> Select[TokenRow, str, bool]:
+    """Tokens, with the role of the member who made each and whether his login is active."""
+    its_maker = MembershipRow.organisation_id == TokenRow.organisation_id, MembershipRow.user_id == TokenRow.maker_id
+    return (
+        select(TokenRow, MembershipRow.role, UserRow.active)
+        .outerjoin(MembershipRow, and_(*its_maker))
+        .outerjoin(UserRow, UserRow.id == MembershipRow.user_id)
+        .where(TokenRow.revoked_at.is_(None), TokenRow.ends_at > now)
+    )
 
 
-def _bearer(row: TokenRow) -> tuple[Principal, Millis]:
-    return Principal("token", row.id, row.organisation_id, row.name, scopes=frozenset(row.scopes)), row.used_at or 0
+def _bearer(session: Session, found: Row[TokenRow, str, bool] | None) -> tuple[Principal, Millis] | None:
+    """Who leaves, or whose login is closed, takes his tokens along; those of the operator's command line stay."""
+    if found is None or (found[0].maker_id is not None and not found[2]):
+        return None
+    row, role, _ = found
+    scopes = frozenset(row.scopes)
+    if row.maker_id is not None:
+        scopes = rules.scopes_within(scopes, role, scopes_of(session, row.organisation_id, role))
+    return Principal("token", row.id, row.organisation_id, row.name, scopes=scopes), row.used_at or 0
 
 
 def tokens(session: Session, organisation_id: str) -> Sequence[TokenRow]:

@@ -9,7 +9,7 @@ from flask import Response, g, request
 from sqlalchemy.orm import Session
 
 from shared.errors import Forbidden, InvalidRequest, NotSignedIn
-from sync_server.accounts import queries, schemas, service, signing_in
+from sync_server.accounts import members, queries, schemas, service, signing_in, tokens
 from sync_server.accounts.cookies import COOKIE, forget_cookie, set_cookie
 from sync_server.plumbing.api.idempotency import once_in_secret
 from sync_server.plumbing.parts import parts
@@ -35,7 +35,7 @@ def _bearer() -> Principal | None:
     scheme, _, token = request.headers.get("Authorization", "").partition(" ")
     if not scheme:
         return None
-    principal = signing_in.authenticate_token(parts().database, token.strip(), parts().clock())
+    principal = tokens.authenticate(parts().database, token.strip(), parts().clock())
     if scheme.lower() != "bearer" or principal is None:
         raise NotSignedIn("This API token is unknown, revoked or expired.", code="bad_token")
     return principal
@@ -111,7 +111,7 @@ def choose_organisation(json_data: schemas.ChooseOrganisation) -> tuple[str, int
 @bp.get("/members")
 @requires(Action.MANAGE_MEMBERS)
 @bp.output(schemas.MembersView)
-def members() -> schemas.MembersView:
+def list_members() -> schemas.MembersView:
     """The staff of the organisation."""
     with parts().database.reading() as session:
         return schemas.MembersView.of_all(queries.members(session, organisation()))
@@ -125,7 +125,7 @@ def give_role(user_id: str, json_data: schemas.GiveRole) -> tuple[str, int]:
     """Change the role of a member."""
     with parts().database.writing() as session:
         queries.member(session, organisation(), user_id)
-        service.give_role(session, organisation(), user_id, json_data.role, context(), giver=current_principal())
+        members.give_role(session, organisation(), user_id, json_data.role, context(), giver=current_principal())
     return "", 204
 
 
@@ -138,7 +138,7 @@ def invite(session: Session, json_data: schemas.InviteMember) -> schemas.MemberV
     """Add a member of staff: an existing login, by its e-mail address, or a new one with a name and password."""
     wanted = json_data.model_dump()
     return schemas.MemberView.of(
-        service.invite(session, organisation(), **wanted, giver=current_principal(), context=context())
+        members.invite(session, organisation(), **wanted, giver=current_principal(), context=context())
     )
 
 
@@ -148,14 +148,14 @@ def invite(session: Session, json_data: schemas.InviteMember) -> schemas.MemberV
 def remove_member(user_id: str) -> tuple[str, int]:
     """Remove a member of staff from the organisation; the login itself stays."""
     with parts().database.writing() as session:
-        service.remove_member(session, organisation(), user_id, current_principal(), context())
+        members.remove_member(session, organisation(), user_id, current_principal(), context())
     return "", 204
 
 
 @bp.get("/tokens")
 @requires(Action.MANAGE_TOKENS)
 @bp.output(schemas.TokensView)
-def tokens() -> schemas.TokensView:
+def list_tokens() -> schemas.TokensView:
     """The API tokens of the organisation."""
     with parts().database.reading() as session:
         return schemas.TokensView.of_all(queries.tokens(session, organisation()))
@@ -167,9 +167,9 @@ def tokens() -> schemas.TokensView:
 @bp.output(schemas.TokenView, status_code=201)
 @once_in_secret
 def make_token(session: Session, json_data: schemas.NewToken) -> schemas.TokenView:
-    """Create an API token. Its text is only in this response."""
-    wanted = json_data.model_dump()
-    row, text = signing_in.make_token(session, organisation(), **wanted, by=current_principal(), context=context())
+    """Create an API token, which acts for you: it ends with your membership. Its text is only in this response."""
+    wanted = json_data.model_dump() | {"longest_days": parts().config.token_days}
+    row, text = tokens.make_token(session, organisation(), **wanted, by=current_principal(), context=context())
     return schemas.TokenView.of(row, token=text)
 
 
@@ -177,9 +177,9 @@ def make_token(session: Session, json_data: schemas.NewToken) -> schemas.TokenVi
 @requires(Action.MANAGE_TOKENS)
 @bp.doc(summary="Revoke a token", responses={204: "Revoked"})
 def revoke_token(token_id: str) -> tuple[str, int]:
-    """Revoke an API token."""
+    """Revoke an API token, and those that were made with it."""
     with parts().database.writing() as session:
-        signing_in.revoke_token(session, organisation(), token_id, context())
+        tokens.revoke_token(session, organisation(), token_id, context())
     return "", 204
 
 

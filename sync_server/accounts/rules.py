@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from typing import Final
 
@@ -42,6 +42,9 @@ GUEST_ACTIONS: Final = frozenset({_A.HOLD_SEATS})
 IMPLIED_SCOPES: Final[Mapping[Action, Action]] = {_A.CALL_OFF: _A.CHANGE_STATUS}
 """Actions that include another: whoever is granted the action on the right may also do the one on the left."""
 
+TOKEN_DAYS: Final = 90
+"""How long an API token lasts unless its maker says otherwise."""
+
 FAILURES_ALLOWED: Final = 5
 FAILURES_ALLOWED_PER_ADDRESS: Final = 50
 FAILURE_WINDOW_MS: Final = 15 * 60 * 1000
@@ -66,6 +69,12 @@ def staff_policy(decided: Mapping[str, bool]) -> dict[str, bool]:
 def staff_scopes(decided: Mapping[str, bool]) -> frozenset[str]:
     """The actions of staff in an organisation."""
     return frozenset({_A.READ.value, *(name for name, granted in staff_policy(decided).items() if granted)})
+
+
+def scopes_within(scopes: Iterable[str], role: str, scopes_of_role: frozenset[str]) -> frozenset[str]:
+    """Those scopes of a token that its maker could give it in this role."""
+    maker = Principal("user", "", "", role=role, scopes=scopes_of_role)
+    return frozenset(scope for scope in scopes if may(maker, Action(scope)))
 
 
 def may_give_role(giver: Principal, role: str, current: str | None) -> bool:

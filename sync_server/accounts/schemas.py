@@ -77,7 +77,7 @@ class GiveRole(RequestBody):
 
 
 class NewToken(RequestBody):
-    """A new API token."""
+    """A new API token; without `ends_at` it lasts 90 days."""
 
     name: Name
     scopes: Annotated[list[str], Field(min_length=1, max_length=30)]
@@ -92,7 +92,7 @@ class TokenView(View):
     scopes: list[str]
     created_at: IsoTime
     created_by: str
-    ends_at: IsoTime | None
+    ends_at: IsoTime
     used_at: IsoTime | None
     revoked_at: IsoTime | None
     token: str | None = None

@@ -1,4 +1,4 @@
-"""Creates and changes organisations, staff and supervisors."""
+"""Creates and changes organisations, logins and supervisors."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ import re
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from shared.errors import Conflict, Forbidden, InvalidRequest, NotFound
+from shared.errors import Conflict, InvalidRequest, NotFound
 from shared.ids import uuid7
 from shared.snapshot import Row, RowKind, SupervisorRow
 from sync_server.accounts import queries, rules
-from sync_server.accounts.models import MembershipRow, OrganisationRow, SupervisorRecord, UserRow
+from sync_server.accounts.models import OrganisationRow, SupervisorRecord, UserRow
 from sync_server.accounts.passwords import hash_secret
 from sync_server.accounts.signals import OrganisationCreated, OrganisationRowsChanged
 from sync_server.audit.service import AuditLine, record
-from sync_server.plumbing.principals import ActionContext, Principal
+from sync_server.plumbing.principals import ActionContext
 from sync_server.plumbing.signals import send
 from sync_server.plumbing.sql import writes
 
@@ -85,76 +85,6 @@ def set_password(session: Session, user: UserRow, password: str, context: Action
     rules.check_password(password)
     user.password_hash = hash_secret(password, context.entropy)
     record(session, AuditLine(context, "user.password_changed", "user", user.id, None))
-
-
-def give_role(
-    session: Session,
-    organisation_id: str,
-    user_id: str,
-    role: str,
-    context: ActionContext,
-    *,
-    giver: Principal | None = None,
-) -> None:
-    """Set a user's role in an organisation; `giver` is None for the operator's command line."""
-    if role not in rules.ROLES:
-        raise InvalidRequest(f"A role is one of {', '.join(rules.ROLES)}.", field="role")
-    lock_organisation(session, organisation_id)
-    current = queries.role_in(session, organisation_id, user_id)
-    _allow_role(session, organisation_id, role, current, giver)
-    session.merge(MembershipRow(organisation_id=organisation_id, user_id=user_id, role=role))
-    session.flush()
-    subject = "user", user_id, organisation_id
-    record(session, AuditLine(context, "member.role_changed", *subject, {"role": current}, {"role": role}))
-
-
-def invite(
-    session: Session,
-    organisation_id: str,
-    *,
-    email: str,
-    role: str,
-    name: str | None,
-    password: str | None,
-    giver: Principal | None,
-    context: ActionContext,
-) -> queries.Member:
-    """Add a member of staff, creating a login if the e-mail address has none."""
-    user = queries.user_by_email(session, email)
-    if user is None:
-        if name is None or password is None:
-            raise InvalidRequest(
-                "There is no login with this e-mail address yet. Send `name` and `password` to create one."
-            )
-        user = add_user(session, email=email, name=name, password=password, context=context)
-    if queries.role_in(session, organisation_id, user.id) is not None:
-        raise Conflict("This user is already a member of the organisation.", code="already_member")
-    give_role(session, organisation_id, user.id, role, context, giver=giver)
-    return queries.member(session, organisation_id, user.id)
-
-
-def remove_member(
-    session: Session, organisation_id: str, user_id: str, giver: Principal | None, context: ActionContext
-) -> None:
-    """Remove a user from an organisation; the login itself stays."""
-    lock_organisation(session, organisation_id)
-    row = session.get(MembershipRow, (organisation_id, user_id))
-    if row is None:
-        raise NotFound
-    _allow_role(session, organisation_id, "", row.role, giver)
-    session.delete(row)
-    record(session, AuditLine(context, "member.removed", "user", user_id, organisation_id, {"role": row.role}))
-
-
-def _allow_role(
-    session: Session, organisation_id: str, role: str, current: str | None, giver: Principal | None
-) -> None:
-    if giver is not None and not rules.may_give_role(giver, role, current):
-        raise Forbidden("Only an owner can add or remove owners.")
-    if current == "owner" and role != "owner" and queries.owners(session, organisation_id) == 1:
-        raise Conflict(
-            "An organisation needs at least one owner. Make somebody else an owner first.", code="last_owner"
-        )
 
 
 def add_supervisor(

@@ -1,23 +1,22 @@
-"""Signing in and out, browser sessions, and API tokens."""
+"""Signing in and out, and browser sessions."""
 
 from __future__ import annotations
 
 import hmac
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from sqlalchemy import delete, update
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
-from shared.errors import Forbidden, InvalidRequest, NotFound, NotSignedIn, TooMany
+from shared.errors import Forbidden, NotFound, NotSignedIn, TooMany
 from shared.ids import uuid7
 from sync_server.accounts import queries, rules
-from sync_server.accounts.models import LoginFailureRow, OrganisationRow, SessionRow, TokenRow, UserRow
+from sync_server.accounts.models import LoginFailureRow, OrganisationRow, SessionRow, UserRow
 from sync_server.accounts.passwords import decoy_verifier, matches, new_token, throttle_key, token_hash
 from sync_server.audit.service import AuditLine, record
 from sync_server.plumbing.database import Database
-from sync_server.plumbing.principals import Action, ActionContext, Actor, Principal
+from sync_server.plumbing.principals import ActionContext, Actor, Principal
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,24 +124,8 @@ def authenticate_session(database: Database, token: str, now: Millis) -> Princip
     principal, seen_at = found
     if now - seen_at > rules.LAST_SEEN_INTERVAL_MS:
         with database.writing() as session:
-            session.execute(update(SessionRow).where(SessionRow.id == principal.session_id).values(seen_at=now))
-    return principal
-
-
-def authenticate_token(database: Database, token: str, now: Millis) -> Principal | None:
-    """The principal of an API token, or None if it is not valid."""
-    with database.reading() as session:
-        found = queries.token_principal(session, token_hash(token), now)
-    if found is None:
-        return None
-    principal, used_at = found
-    if now - used_at > rules.LAST_SEEN_INTERVAL_MS:
-        with database.writing() as session:
-            session.execute(
-                update(TokenRow)
-                .where(TokenRow.organisation_id == principal.organisation_id, TokenRow.id == principal.id)
-                .values(used_at=now)
-            )
+            its_row = SessionRow.id == principal.session_id, SessionRow.seen_at == seen_at
+            session.execute(update(SessionRow).where(*its_row).values(seen_at=now))
     return principal
 
 
@@ -152,65 +135,6 @@ def check_csrf(principal: Principal, token: str) -> None:
         raise Forbidden(
             "This form has expired or came from another site. Reload the page and try again.", code="bad_csrf"
         )
-
-
-def make_token(
-    session: Session,
-    organisation_id: str,
-    *,
-    name: str,
-    scopes: Sequence[str],
-    ends_at: Millis | None,
-    by: Principal | None,
-    context: ActionContext,
-) -> tuple[TokenRow, str]:
-    """A new API token and its text, which is shown once. Nobody may grant scopes that they lack themselves."""
-    unknown = set(scopes) - {action.value for action in Action}
-    if unknown or not scopes:
-        raise InvalidRequest(f"Choose scopes from: {', '.join(action.value for action in Action)}.", field="scopes")
-    if by is not None and not all(rules.may(by, Action(scope)) for scope in scopes):
-        raise Forbidden("A token cannot have scopes that you lack yourself.")
-    ends_at = _checked_end(session, by, ends_at, context.now)
-    token = new_token(context.entropy)
-    row = TokenRow(
-        id=uuid7(context.now, context.entropy),
-        organisation_id=organisation_id,
-        name=name,
-        token_hash=token_hash(token),
-        scopes=sorted(set(scopes)),
-        created_at=context.now,
-        created_by=context.actor.id,
-        ends_at=ends_at,
-    )
-    session.add(row)
-    after = {"scopes": row.scopes, "ends_at": ends_at}
-    record(session, AuditLine(context, "token.created", "token", row.id, organisation_id, after=after))
-    return row, token
-
-
-def _checked_end(session: Session, maker: Principal | None, requested: Millis | None, now: Millis) -> Millis | None:
-    """When a new token expires: no later than the token that created it."""
-    if requested is not None and requested <= now:
-        raise InvalidRequest("ends_at is in the past. Leave it out for a token that does not expire.", field="ends_at")
-    row = (
-        session.get(TokenRow, (maker.organisation_id, maker.id))
-        if maker is not None and maker.kind == "token"
-        else None
-    )
-    if row is None or row.ends_at is None:
-        return requested
-    if requested is not None and requested > row.ends_at:
-        raise Forbidden("A token cannot outlive the one that creates it.")
-    return row.ends_at if requested is None else requested
-
-
-def revoke_token(session: Session, organisation_id: str, token_id: str, context: ActionContext) -> None:
-    """Revoke a token; NotFound unless it belongs to this organisation."""
-    row = session.get(TokenRow, (organisation_id, token_id))
-    if row is None:
-        raise NotFound
-    row.revoked_at = row.revoked_at or context.now
-    record(session, AuditLine(context, "token.revoked", "token", token_id, organisation_id))
 
 
 def delete_expired(session: Session, now: Millis) -> None:

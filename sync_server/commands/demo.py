@@ -10,9 +10,10 @@ from sqlalchemy.orm import Session
 
 from shared.clock import Millis
 from shared.lifecycle import EventStatus
+from sync_server.accounts import members
 from sync_server.accounts import queries as accounts
 from sync_server.accounts import service as people
-from sync_server.accounts import signing_in
+from sync_server.accounts import tokens as api_tokens
 from sync_server.app import ServerRuntime
 from sync_server.commands import demo_venue
 from sync_server.commands.console import operator_context
@@ -148,7 +149,7 @@ def _login(session: Session, organisation_id: str, context: ActionContext) -> di
     user = accounts.user_by_email(session, EMAIL)
     if user is None:
         user = people.add_user(session, email=EMAIL, name="Demo Owner", password=password, context=context)
-        people.give_role(session, organisation_id, user.id, "owner", context)
+        members.give_role(session, organisation_id, user.id, "owner", context)
     else:
         people.set_password(session, user, password, context)
     return {"email": EMAIL, "password": password}
@@ -156,7 +157,7 @@ def _login(session: Session, organisation_id: str, context: ActionContext) -> di
 
 def _token(session: Session, organisation_id: str, context: ActionContext) -> str:
     scopes = [action.value for action in Action]
-    _, text = signing_in.make_token(
+    _, text = api_tokens.make_token(
         session, organisation_id, name="demo", scopes=scopes, ends_at=None, by=None, context=context
     )
     return text

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from shared.errors import InvalidRequest, NotFound
-from sync_server.accounts import queries, service, signing_in
+from sync_server.accounts import members, queries, service, signing_in
 from sync_server.accounts.rules import PLATFORM_ROLES
 from sync_server.commands.console import open_runtime, operator_context
 
@@ -46,7 +46,7 @@ def add_user(
                 session, email=email, name=name, password=password, context=context, platform_role=platform
             )
             if not platform:
-                service.give_role(session, organisation_id(session, str(organisation)), user.id, role, context)
+                members.give_role(session, organisation_id(session, str(organisation)), user.id, role, context)
             return {"id": user.id, "email": user.email, "role": role}
 
 
@@ -62,7 +62,7 @@ def change_role(email: str, organisation: str, role: str) -> None:
     """Change a user's role in an organisation."""
     with open_runtime() as runtime, runtime.parts.database.writing() as session:
         user, owner_id = _user(session, email), organisation_id(session, organisation)
-        service.give_role(session, owner_id, user.id, role, operator_context(runtime))
+        members.give_role(session, owner_id, user.id, role, operator_context(runtime))
 
 
 def organisation_id(session: Any, slug: str) -> str:

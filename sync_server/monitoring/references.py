@@ -82,7 +82,6 @@ APPEND_ONLY_TABLES: Final = frozenset({"audit_lines"})
 NOT_REFERENCES: Final = frozenset(
     {
         # people, who belong to no organisation; requests, messages and bookings, which have no table
-        "api_tokens.created_by",
         "audit_lines.request_id",
         "events.recurrence_group_id",
         "holds.group_id",

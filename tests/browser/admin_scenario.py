@@ -13,6 +13,7 @@ from werkzeug.serving import make_server
 
 from shared.scans import EntryKind
 from shared.snapshot import TicketState
+from sync_server.accounts import members
 from sync_server.accounts import service as accounts
 from sync_server.plumbing.principals import SYSTEM, ActionContext
 from sync_server.workers import Worker
@@ -88,7 +89,7 @@ def _owner(world: World) -> None:
     with world.parts.database.writing() as session:
         context = ActionContext(SYSTEM, world.now, world.dice)
         user = accounts.add_user(session, email=EMAIL, name="Ines Owner", password=PASSWORD, context=context)
-        accounts.give_role(session, world.organisation, user.id, "owner", context)
+        members.give_role(session, world.organisation, user.id, "owner", context)
 
 
 def _scans(world: World) -> Gate:

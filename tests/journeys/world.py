@@ -14,7 +14,7 @@ import pytest
 from flask import Flask
 
 from sync_server.accounts import service as people
-from sync_server.accounts import signing_in
+from sync_server.accounts import tokens
 from sync_server.app import ServerRuntime, build_runtime, prepare_database, web_app
 from sync_server.commands import backups
 from sync_server.config import check
@@ -268,7 +268,7 @@ class World:
             row = people.create_organisation(
                 session, name="Harbour Ltd", slug="harbour", currency="EUR", context=context
             )
-            _, token = signing_in.make_token(
+            _, token = tokens.make_token(
                 session, row.id, name="story", scopes=scopes, ends_at=None, by=None, context=context
             )
             return row.id, token

@@ -421,15 +421,26 @@ def upgrade() -> None:
         sa.Column("token_hash", sa.LargeBinary(length=32), nullable=False),
         sa.Column("scopes", sa.JSON(), nullable=False),
         sa.Column("created_at", sa.BigInteger(), nullable=False),
-        sa.Column("created_by", sa.String(length=36), nullable=False),
-        sa.Column("ends_at", sa.BigInteger(), nullable=True),
+        sa.Column("maker_id", sa.String(length=36), nullable=True),
+        sa.Column("parent_id", sa.String(length=36), nullable=True),
+        sa.Column("ends_at", sa.BigInteger(), nullable=False),
         sa.Column("used_at", sa.BigInteger(), nullable=True),
         sa.Column("revoked_at", sa.BigInteger(), nullable=True),
+        sa.ForeignKeyConstraint(["maker_id"], ["users.id"], name=op.f("fk_api_tokens_maker_id_users")),
+        sa.ForeignKeyConstraint(
+            ["organisation_id", "parent_id"],
+            ["api_tokens.organisation_id", "api_tokens.id"],
+            name=op.f("fk_api_tokens_organisation_id_parent_id_api_tokens"),
+        ),
         sa.ForeignKeyConstraint(
             ["organisation_id"], ["organisations.id"], name=op.f("fk_api_tokens_organisation_id_organisations")
         ),
         sa.PrimaryKeyConstraint("organisation_id", "id", name=op.f("pk_api_tokens")),
         sa.UniqueConstraint("token_hash", name=op.f("uq_api_tokens_token_hash")),
+    )
+    op.create_index(op.f("ix_api_tokens_maker_id"), "api_tokens", ["maker_id"], unique=False)
+    op.create_index(
+        op.f("ix_api_tokens_organisation_id_parent_id"), "api_tokens", ["organisation_id", "parent_id"], unique=False
     )
     op.create_table(
         "devices",
