@@ -8,6 +8,7 @@ from typing import Any, cast
 from sqlalchemy import Table
 from sqlalchemy.orm import Session
 
+from shared.clock import Millis
 from shared.ids import Entropy, uuid7
 from sync_server.audit import rules
 from sync_server.audit.models import AuditRow, PersonalRow
@@ -34,14 +35,18 @@ class AuditLine:
 def record(session: Session, line: AuditLine) -> None:
     """Add a line to the caller's transaction. No chain is touched: the worker seals it afterwards.
 
+    It is dated now, when the rows that change are locked, and not when the request came in: it may have waited for
+    another change of the same rows, which then is earlier.
+
     For what is no fact: logins, staff, policies, plans, attempts, and details of a change whose fact is recorded
     elsewhere. Every other change is recorded by `outbox.service.record_change`.
 
     Raises Forbidden, and so stops the change, where platform staff act on an organisation without a reason.
     """
     require_reason(line)
-    entropy = database_of(session).entropy
-    rows = audit_rows(line, uuid7(line.context.now, _ordered(session, entropy)), entropy)
+    database = database_of(session)
+    at, entropy = max(line.context.now, database.clock()), database.entropy
+    rows = audit_rows(line, uuid7(at, _ordered(session, entropy)), entropy, at=at)
     session.add_all(PersonalRow(**row) for row in rows.personal)
     session.add(AuditRow(**rows.line))
 
@@ -63,8 +68,11 @@ class AuditRows:
 LINES_TABLE, PERSONAL_TABLE = cast(Table, AuditRow.__table__), cast(Table, PersonalRow.__table__)
 
 
-def audit_rows(line: AuditLine, id: str, entropy: Entropy) -> AuditRows:
-    """The rows of a line and of its personal values. Call `require_reason` first."""
+def audit_rows(line: AuditLine, id: str, entropy: Entropy, *, at: Millis | None = None) -> AuditRows:
+    """The rows of a line and of its personal values, dated by its context if not otherwise.
+
+    Call `require_reason` first.
+    """
     before, personal_before = rules.split_personal(line.before, line.subject_kind)
     after, personal_after = rules.split_personal(line.after, line.subject_kind)
     changed = {"before": personal_before, "after": personal_after}
@@ -74,7 +82,7 @@ def audit_rows(line: AuditLine, id: str, entropy: Entropy) -> AuditRows:
         {
             "id": id,
             "organisation_id": line.organisation_id or rules.INSTALLATION,
-            "at": line.context.now,
+            "at": line.context.now if at is None else at,
             "actor_kind": line.context.actor.kind,
             "actor_id": line.context.actor.id,
             "action": line.action,

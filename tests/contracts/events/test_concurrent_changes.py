@@ -10,11 +10,13 @@ from sqlalchemy.orm import Session
 
 from shared.lifecycle import EventStatus, may_become
 from shared.snapshot import RowKind
+from sync_server.events.lifecycle import status
 from sync_server.events.models import EventRecord
 from sync_server.events.signals import EventStatusChanged, EventTimesMoved
 from sync_server.outbox.models import OutboxRow
+from sync_server.plumbing.principals import SYSTEM, ActionContext
 from tests.app_server import ApiClient, AppServer, Concert
-from tests.builders import DAY, EVENING
+from tests.builders import DAY, EVENING, MINUTE
 
 TRANSITION_FACTS = {"event_published", "event_unpublished", "event_cancelled", "event_postponed", "event_went_live"}
 
@@ -66,6 +68,23 @@ def test_concurrent_publishing_and_unpublishing_leaves_one_valid_history(
     status = concert.api.get(concert.path)["status"]
     assert status == facts[-1][1] == app_server.gate_rows_of(concert.number, RowKind.EVENT)[0].status
     app_server.gate_rows(concert.number)
+
+
+def test_a_change_that_waited_for_another_is_the_later_one_in_the_audit_log(
+    app_server: AppServer, concert: Concert
+) -> None:
+    """Asked for first, and then kept waiting until the other was done and time had passed."""
+    concert.api.post(f"{concert.path}/publish", {}, 200)
+    organisation, event = concert.api.get("/api/session")["organisation"]["id"], concert.event["id"]
+    early = ActionContext(SYSTEM, app_server.now, app_server.parts.entropy)
+    app_server.advance(MINUTE)
+    concert.api.post(f"{concert.path}/unpublish", {}, 200)
+    app_server.advance(MINUTE)
+    with app_server.database.writing() as session:
+        status.change_status(session, organisation, event, EventStatus.PUBLISHED, early)
+    assert history(concert) == [("draft", "published"), ("published", "draft"), ("draft", "published")]
+    newest, before, _ = concert.api.get(f"/api/audit?subject_id={event}&limit=3")["items"]
+    assert (newest["action"], newest["at"]) == ("event_published", "2026-07-04T16:02:00Z") and newest["at"] > before["at"]
 
 
 def test_concurrent_cancellations_cancel_once(app_server: AppServer, concert: Concert) -> None:
