@@ -15,7 +15,7 @@ from sync_server.plumbing.parts import parts
 from sync_server.plumbing.principals import Action, ActionContext
 from sync_server.plumbing.web import context, organisation, requires
 
-bp = APIBlueprint("staff_policy", __name__, url_prefix="/api", tag="Accounts")
+bp = APIBlueprint("staff_policy", __name__, url_prefix="/api", tag="What staff may do")
 
 
 class ChangeStaffPolicy(PatchBody):

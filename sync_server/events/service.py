@@ -17,9 +17,10 @@ from shared.lifecycle import EventStatus
 from shared.snapshot import AnyRow, Row
 from sync_server.accounts import queries as accounts
 from sync_server.accounts.service import lock_organisation
-from sync_server.events import queries, rules, telemetry
+from sync_server.events import permissions, queries, rules, telemetry
 from sync_server.events.derived_columns import DUPLICATE_MESSAGE, require_unique, set_derived_columns
 from sync_server.events.models import EventRecord, GateZonesRecord, ZoneRecord
+from sync_server.events.permissions import Part
 from sync_server.events.signals import EventChanged, EventCreated, EventTimesMoved, NameChecksChanged, SoldOutChanged
 from sync_server.events.snapshot_rows import own_rows, window, zone_row
 from sync_server.events.time_shift import TimeShift
@@ -138,10 +139,10 @@ def change_event(
     too unless `move_times` is false; a sale that has opened stays open.
     """
     row = queries.event(session, organisation_id, event_id, lock=True)
-    rules.check_changeable(EventStatus(row.status))
     values = to_columns(session, organisation_id, changes)
     shift_sales, old_times = values.pop("move_times", True), times_of(row)
     shift = _shift_times(row, values, context.now, _EVENT_TIMES + _SALE_TIMES if shift_sales else _EVENT_TIMES)
+    permissions.check_fields(row, values, context)
     before = writes.change(row, values)
     rules.check_times(times_of(row))
     if "description" in values and row.status in queries.VISIBLE_STATUSES:
@@ -197,7 +198,7 @@ def add_zone(
 ) -> ZoneRecord:
     """A new zone of the event."""
     event = queries.event(session, organisation_id, event_id, lock=True)
-    rules.check_changeable(EventStatus(event.status))
+    permissions.check_part(event, Part.SALE, context)
     number = max((zone.number for zone in queries.zones(session, organisation_id, event_id)), default=0) + 1
     row = ZoneRecord(**fields, event_id=event_id, number=number, organisation_id=organisation_id)
     session.add(row)
@@ -218,7 +219,7 @@ def change_zone(
 ) -> ZoneRecord:
     """Rename a zone, or change its kind, capacity or tier."""
     event = queries.event(session, organisation_id, event_id, lock=True)
-    rules.check_changeable(EventStatus(event.status))
+    permissions.check_part(event, Part.SALE, context)
     row = queries.zone(session, organisation_id, event_id, number)
     before = writes.change(row, changes)
     _flush_zone(session)
@@ -238,7 +239,7 @@ def set_gate_zones(
 ) -> None:
     """Let a gate serve only these zones at this event; an empty list means all."""
     event = queries.event(session, organisation_id, event_id, lock=True)
-    rules.check_changeable(EventStatus(event.status))
+    permissions.check_part(event, Part.ADMISSION, context)
     venues.gate(session, organisation_id, event.venue_id, gate_number)
     numbers = sorted({queries.zone(session, organisation_id, event_id, number).number for number in zones})
     session.merge(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
@@ -63,6 +64,10 @@ class Actor:
 SYSTEM = Actor("system")
 
 
+def _anything(_action: Action) -> None:
+    """Raises nothing: the server itself and its operator may do everything."""
+
+
 @dataclass(frozen=True, slots=True)
 class ActionContext:
     """Who does something and when, and with which entropy: passed to every use case."""
@@ -70,7 +75,9 @@ class ActionContext:
     actor: Actor
     now: Millis
     entropy: Entropy
+    require: Callable[[Action], None] = _anything
+    """Raises Forbidden unless the caller may do this: for actions that depend on what a use case finds."""
 
     def by_system(self) -> ActionContext:
         """For what follows from the action by itself: nobody has asked for it."""
-        return replace(self, actor=SYSTEM)
+        return replace(self, actor=SYSTEM, require=_anything)

@@ -120,7 +120,7 @@ def _stated(header: str, field: str) -> str:
 def context() -> ActionContext:
     """The action context of this request, for use cases."""
     here = parts()
-    return ActionContext(current_actor(), here.clock(), here.entropy)
+    return ActionContext(current_actor(), here.clock(), here.entropy, require)
 
 
 def client_address() -> str:

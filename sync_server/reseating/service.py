@@ -94,7 +94,7 @@ def close(
     row = queries.planned(session, organisation_id, event_id, move.fingerprint)
     if row.state == "planned":
         event_layouts.require_not_moving(session, organisation_id, event_id)
-        event_layouts.close_for_move(session, organisation_id, event_id)
+        event_layouts.close_for_move(session, organisation_id, event_id, context)
         row.state, row.touched_at = "closed", context.now
     elif row.state == "closed":
         raise seating_rules.guests_being_moved()

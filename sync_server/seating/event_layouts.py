@@ -13,6 +13,7 @@ from shared.errors import Conflict, InvalidRequest
 from shared.lifecycle import EventStatus
 from sync_server.events import queries as events
 from sync_server.events import service as event_service
+from sync_server.events.permissions import Part, check_part
 from sync_server.events.rules import check_changeable
 from sync_server.outbox.service import Fact, Subject, record_change
 from sync_server.plumbing.principals import ActionContext
@@ -78,7 +79,7 @@ def choose(
     session: Session, organisation_id: str, event_id: str, chosen: LayoutChoice, context: ActionContext
 ) -> EventLayoutRecord:
     """Assign a layout version with these overrides to an event, replacing its previous choice."""
-    choice = _choice(session, _locked(session, organisation_id, event_id), chosen, context)
+    choice = _choice(session, _locked(session, organisation_id, event_id, context), chosen, context)
     return _store(session, choice, chosen, _check(session, choice, chosen, moving=False), context)
 
 
@@ -104,9 +105,9 @@ def move(
     return _store(session, choice, chosen, _check(session, choice, chosen, moving=True), context)
 
 
-def close_for_move(session: Session, organisation_id: str, event_id: str) -> None:
+def close_for_move(session: Session, organisation_id: str, event_id: str, context: ActionContext) -> None:
     """Stop sales and holds of an event from this transaction on, until `reopen`."""
-    events.event(session, organisation_id, event_id, lock=True)
+    check_part(events.event(session, organisation_id, event_id, lock=True), Part.SALE, context)
     send(session, LayoutChanging(organisation_id, event_id))
     queries.event_layout(session, organisation_id, event_id).moving = True
     session.flush()
@@ -154,7 +155,7 @@ def _store(
 
 def drop(session: Session, organisation_id: str, event_id: str, context: ActionContext) -> None:
     """Remove the layout of an event while nothing of it is sold or held."""
-    event = _locked(session, organisation_id, event_id)
+    event = _locked(session, organisation_id, event_id, context)
     row = queries.event_layout(session, organisation_id, event_id)
     if _has_sales(event, taken(session, organisation_id, event_id, context.now)):
         raise _frozen()
@@ -164,8 +165,8 @@ def drop(session: Session, organisation_id: str, event_id: str, context: ActionC
     _record(session, event, "event_layout_dropped", context, before={"layout": row.layout_id})
 
 
-def _locked(session: Session, organisation_id: str, event_id: str) -> _Event:
-    events.event(session, organisation_id, event_id, lock=True)
+def _locked(session: Session, organisation_id: str, event_id: str, context: ActionContext) -> _Event:
+    check_part(events.event(session, organisation_id, event_id, lock=True), Part.SALE, context)
     send(session, LayoutChanging(organisation_id, event_id))
     return _event(session, organisation_id, event_id)
 

@@ -9,11 +9,13 @@ from sqlalchemy import ColumnElement, update
 from sqlalchemy.orm import Session
 
 from shared.errors import Conflict
+from shared.lifecycle import EventStatus
 from shared.snapshot import TicketTypeRow
 from shared.tickets import Entitlement
 from sync_server.accounts import queries as accounts
 from sync_server.audit.service import AuditLine, record
 from sync_server.events import queries as events
+from sync_server.events.permissions import Part
 from sync_server.events.rules import effective_capacity
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.principals import ActionContext
@@ -30,6 +32,7 @@ def create_type(
 ) -> TicketTypeRecord:
     """A new ticket type of an event."""
     event = events.event(session, organisation_id, event_id, lock=True)
+    context.require(Part.SALE.action(EventStatus(event.status)))
     details = events.details(session, organisation_id, event_id)
     rules.require_issuing(details.status)
     given = dict(fields)
@@ -64,6 +67,7 @@ def change_type(
 ) -> TicketTypeRecord:
     """Change a ticket type; tickets already issued keep what they were issued with."""
     event = events.event(session, organisation_id, event_id, lock=True)
+    context.require(Part.SALE.action(EventStatus(event.status)))
     details = events.details(session, organisation_id, event_id)
     row = queries.ticket_type(session, organisation_id, event_id, number)
     given = dict(changes)

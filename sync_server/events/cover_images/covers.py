@@ -9,9 +9,9 @@ from sqlalchemy import Text, cast, select
 from sqlalchemy.orm import Session
 
 from shared.errors import Conflict, InvalidRequest, NotFound
-from shared.lifecycle import EventStatus
-from sync_server.events import queries, rules
+from sync_server.events import permissions, queries
 from sync_server.events.models import EventRecord
+from sync_server.events.permissions import Part
 from sync_server.events.service import record_change
 from sync_server.images import service as images
 from sync_server.images.rendering import RenderedImage
@@ -30,7 +30,7 @@ def add(
     alt: str = "",
 ) -> EventRecord:
     """Add a cover after the others; one that the event already has only gets the new text."""
-    row = _lock_open_event(session, organisation_id, event_id)
+    row = _lock_open_event(session, organisation_id, event_id, context)
     id = images.store_image(session, organisation_id, image, context.now)
     ids = row.cover_images if id in row.cover_images else [*row.cover_images, id]
     if len(ids) > MAX_COVERS:
@@ -42,7 +42,7 @@ def arrange(
     session: Session, organisation_id: str, event_id: str, ids: Sequence[str], context: ActionContext
 ) -> EventRecord:
     """Put the covers in this order; remove those left out."""
-    row = _lock_open_event(session, organisation_id, event_id)
+    row = _lock_open_event(session, organisation_id, event_id, context)
     if len(set(ids)) != len(ids) or not set(ids) <= set(row.cover_images):
         raise InvalidRequest("ids: list covers of this event, each once.", field="ids", code="unknown_cover")
     return _set_covers(session, row, list(ids), row.cover_alts, context)
@@ -52,14 +52,14 @@ def describe(
     session: Session, organisation_id: str, event_id: str, id: str, context: ActionContext, *, alt: str
 ) -> EventRecord:
     """Change the alternative text of a cover."""
-    row = _lock_open_event(session, organisation_id, event_id)
+    row = _lock_open_event(session, organisation_id, event_id, context)
     _check_cover(row, id)
     return _set_covers(session, row, row.cover_images, {**row.cover_alts, id: alt}, context)
 
 
 def remove(session: Session, organisation_id: str, event_id: str, id: str, context: ActionContext) -> EventRecord:
     """Remove a cover from an event."""
-    row = _lock_open_event(session, organisation_id, event_id)
+    row = _lock_open_event(session, organisation_id, event_id, context)
     _check_cover(row, id)
     return _set_covers(session, row, [other for other in row.cover_images if other != id], row.cover_alts, context)
 
@@ -73,9 +73,9 @@ def release_unused_images(session: Session, organisation_id: str, ids: Sequence[
             images.delete_image(session, organisation_id, id)
 
 
-def _lock_open_event(session: Session, organisation_id: str, event_id: str) -> EventRecord:
+def _lock_open_event(session: Session, organisation_id: str, event_id: str, context: ActionContext) -> EventRecord:
     row = queries.event(session, organisation_id, event_id, lock=True)
-    rules.check_changeable(EventStatus(row.status))
+    permissions.check_part(row, Part.DETAILS, context)
     return row
 
 

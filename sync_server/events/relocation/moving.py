@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,11 +17,12 @@ from sync_server.events.dependents import EventDependents, count_dependents
 from sync_server.events.derived_columns import require_unique, set_derived_columns
 from sync_server.events.lifecycle import publishing
 from sync_server.events.models import EventRecord, GateZonesRecord
+from sync_server.events.permissions import Part, check_part
 from sync_server.events.relocation import consent
 from sync_server.events.service import flush_or_conflict, put_rows, record_change, venue_columns
 from sync_server.events.signals import EventMoved
 from sync_server.events.snapshot_rows import own_rows
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.principals import Action, ActionContext
 from sync_server.plumbing.sealing import Sealer
 from sync_server.plumbing.signals import send
 from sync_server.plumbing.sql import writes
@@ -59,11 +59,10 @@ def move(
     context: ActionContext,
     *,
     sealer: Sealer,
-    may_consent: Callable[[], None],
 ) -> EventRecord:
     """Move an event, with its gates, layout and snapshot.
 
-    Conflict `consent_required` lists the consequences; `may_consent` raises if the caller may not agree to them.
+    Conflict `consent_required` lists the consequences to whoever asks; Forbidden for those who may not agree to them.
     """
     row = queries.event(session, organisation_id, event_id, lock=True)
     rules.check_changeable(EventStatus(row.status), "moved")
@@ -72,7 +71,8 @@ def move(
     dependents = count_dependents(session, row, context.now)
     move = _Move(row, venue, _consequences(session, row, venue, dependents), request, context)
     if row.ticket_sequence or dependents.taken:
-        _require_consent(move, sealer, may_consent)
+        _require_consent(move, sealer)
+    check_part(row, Part.ADMISSION, context, "moved")
     _apply(session, move)
     return row
 
@@ -100,7 +100,7 @@ def _consequences(session: Session, row: EventRecord, venue: Venue, dependents: 
     }
 
 
-def _require_consent(move: _Move, sealer: Sealer, may_consent: Callable[[], None]) -> None:
+def _require_consent(move: _Move, sealer: Sealer) -> None:
     consequences, now = move.consequences, move.context.now
     if consequences["layout_is_dropped"] and consequences["sold_or_held"]:
         raise Conflict(
@@ -115,7 +115,7 @@ def _require_consent(move: _Move, sealer: Sealer, may_consent: Callable[[], None
         raise _consent_required(
             consequences, consent.issue_token(sealer, purpose, consequences, now), stale=token is not None, now=now
         )
-    may_consent()
+    move.context.require(Action.CHANGE_STATUS)
     if not move.request.reason:
         raise InvalidRequest("reason: say why the event moves; ticket holders will want to know.", field="reason")
 

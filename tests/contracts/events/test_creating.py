@@ -159,7 +159,7 @@ def test_members_list_their_own_events_newest_first(app_server: AppServer) -> No
         app_server.user(f"{who}@example.org", marquee, role) for who, role in (("sam", "staff"), ("ada", "admin"))
     )
     as_sam, as_ada = app_server.browser("sam@example.org"), app_server.browser("ada@example.org")
-    venue = as_sam.post("/api/venues", a_venue())["id"]
+    venue = as_ada.post("/api/venues", a_venue())["id"]
     for name in ("One", "Two", "Three"):
         app_server.advance(1)
         as_sam.post("/api/events", an_event(venue, name=name))

@@ -118,8 +118,9 @@ def test_a_venue_with_a_layout_is_not_deleted(api: ApiClient) -> None:
     assert answer.json["error"]["details"]["uses"] == {"layouts": 1}
 
 
-def test_staff_edit_venues_but_only_admins_remove_them(app_server: AppServer) -> None:
+def test_staff_edit_venues_where_granted_but_only_admins_remove_them(app_server: AppServer) -> None:
     marquee = app_server.organisation("marquee")
+    app_server.api(marquee).patch("/api/organisation/staff-policy", {"edit_venues": True})
     app_server.user("sam@example.org", marquee, "staff")
     sam = app_server.browser("sam@example.org")
     venue = sam.post("/api/venues", a_venue())["id"]
