@@ -51,6 +51,10 @@ def _host_and_port(address: str) -> str:
     return address
 
 
+def _host_and_port_or_off(address: str) -> str | None:
+    return None if address == "off" else _host_and_port(address)
+
+
 def _file_or_server(url: str) -> str:
     if not url.startswith("sqlite"):
         return _url(url)
@@ -87,7 +91,7 @@ class Config(BaseModel):
     streams_url: Annotated[str, _scheme("http", "https"), AfterValidator(_url)] | None = None
     streams: Annotated[int, Field(ge=10, le=1_000_000)] = 15_000  # that each process holds open
     streams_per_address: Annotated[int, Field(ge=1)] = 2_000
-    metrics_address: Annotated[str, AfterValidator(_host_and_port)] | None = None
+    metrics_address: Annotated[str | None, AfterValidator(_host_and_port_or_off)] = "127.0.0.1:9464"
     log_level: Literal["debug", "info", "warning", "error"] = "info"
 
     @property

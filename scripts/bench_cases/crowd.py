@@ -70,7 +70,7 @@ def _asked(nginx: NginxServer, path: str, rate: int, seconds: int) -> dict[str, 
 
 def _requests(server: MeasuredServer) -> int:
     """How many requests for the map the server has answered since it started."""
-    counted = Connection(server.layout.address, {}).get("/metrics")
+    counted = Connection(server.layout.metrics_address, {}).get("/metrics")
     return round(sum(float(count) for route, count in COUNTED.findall(counted) if b"seatmap" in route))
 
 

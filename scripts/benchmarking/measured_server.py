@@ -15,7 +15,7 @@ from scripts.local_stack.organiser import Organiser
 from scripts.local_stack.programs import is_server_ready, run_command
 from scripts.private_services.postgres import PostgresServer
 from scripts.processes.child import Child
-from scripts.processes.ports import free_port
+from scripts.processes.ports import LOOPBACK, free_port
 from sync_server.app import ServerRuntime, build_runtime
 from sync_server.config import load
 from sync_server.plumbing.event_key import EventKey
@@ -30,9 +30,19 @@ class MeasuredLayout(StackLayout):
     database_url: str = ""
 
     @property
+    def metrics_port(self) -> int:
+        """The port of the first process's metrics: the streams have the one before it."""
+        return self.port + 2
+
+    @property
+    def metrics_address(self) -> str:
+        """URL of those metrics."""
+        return f"http://{LOOPBACK}:{self.metrics_port}"
+
+    @property
     def environment(self) -> dict[str, str]:
         """The server's settings."""
-        quiet = {"GATEHOUSE_LOG_LEVEL": "error"}
+        quiet = {"GATEHOUSE_LOG_LEVEL": "error", "GATEHOUSE_METRICS_ADDRESS": f"{LOOPBACK}:{self.metrics_port}"}
         chosen = {"GATEHOUSE_DATABASE_URL": self.database_url} if self.database_url else {}
         return {**StackLayout.environment.fget(self), **chosen, **quiet}  # type: ignore[attr-defined]  # mypy takes it for a plain value
 

@@ -44,7 +44,6 @@ _SYNC: Final = PublicRoute(Audience.GATE, "Gates authenticate with their own key
 PUBLIC_ROUTES: Final[Mapping[str, PublicRoute]] = {
     "health.alive": _MONITOR,
     "health.ready": _MONITOR,
-    "health.metrics": _MONITOR,
     "static": _STATIC,
     "docs.page": _STATIC,
     "openapi.spec": _STATIC,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,7 @@ def examine() -> list[Finding]:
         config = settings.from_environment()
     except GatehouseError as error:
         return [_finding("settings", error.message)]
-    findings = [_finding("settings", None), _disk(config)]
+    findings = [_finding("settings", None), _disk(config), _metrics(config)]
     if config.embedded and not config.database_file.exists():
         problem = (
             f"There is none at {config.database_file.absolute()} yet. Run `gatehouse-server migrate`, or start it."
@@ -141,6 +142,20 @@ def _disk(config: Config) -> Finding:
     folder = config.database_file.parent if config.embedded else Path.cwd()
     free = shutil.disk_usage(folder if folder.exists() else Path.cwd()).free // 1_000_000
     return _finding("disk", f"Only {free} MB are free. Free some space." if free < 500 else None)
+
+
+def _metrics(config: Config) -> Finding:
+    """Metrics require no login, so they belong on this machine or a private network."""
+    host = config.metrics_endpoint[0] if config.metrics_endpoint else "localhost"
+    try:
+        address = ip_address(host)
+    except ValueError:
+        return _finding("metrics", None)  # a name: whoever gave it one knows its network
+    problem = (
+        f"They are served at {host}, where everybody may read them. Set GATEHOUSE_METRICS_ADDRESS to one of this "
+        "machine or of its private network."
+    )
+    return _finding("metrics", problem if address.is_unspecified or address.is_global else None)
 
 
 def _finding(part: str, problem: str | None) -> Finding:

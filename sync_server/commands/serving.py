@@ -113,10 +113,7 @@ def serving_app() -> APIFlask:
     for loop in runtime.parts.loops:
         threading.Thread(target=loop, args=(runtime.parts.stop,), name="loop", daemon=True).start()
     _stop_on_signal(runtime)
-    try:
-        start_metrics_endpoint(runtime)
-    except SettingsError as error:  # no reason to stop: /metrics still serves the metrics
-        LOG.error("measures_not_told", problem=error.message)
+    start_metrics_endpoint(runtime, required=False)
     if config.embedded:
         threading.Thread(
             target=Worker(runtime.parts).run, args=(runtime.parts.stop,), name="worker", daemon=True
@@ -146,6 +143,7 @@ def hold_streams(address: str) -> None:
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, lambda *_: runtime.parts.stop.set())
         start_background_loops(runtime, runtime.parts.stop)
+        start_metrics_endpoint(runtime, required=False)
         streams = start_streams(runtime, web_app(runtime))
         echo(f"Streams are at http://{address}/")
         while streams is not None and streams.thread.is_alive():
@@ -176,12 +174,19 @@ def start_background_loops(runtime: ServerRuntime, stop: threading.Event) -> Non
         threading.Thread(target=loop, args=(stop,), name="backends", daemon=True).start()
 
 
-def start_metrics_endpoint(runtime: ServerRuntime) -> int | None:
-    """Serve this process's own metrics to Prometheus, if the settings say so; the port, or None."""
-    if runtime.parts.config.metrics_endpoint is None:
+def start_metrics_endpoint(runtime: ServerRuntime, *, required: bool) -> int | None:
+    """Serve this process's own metrics to Prometheus, if the settings say so; the port, or None.
+
+    Where it cannot listen, that is logged, or is a SettingsError if `required`.
+    """
+    endpoint = runtime.parts.config.metrics_endpoint
+    try:
+        return None if endpoint is None else metrics_server.serve_metrics(*endpoint, runtime.parts.metrics)[0]
+    except SettingsError as error:
+        if required:
+            raise
+        LOG.error("measures_not_told", problem=error.message)
         return None
-    port, _ = metrics_server.serve_metrics(*runtime.parts.config.metrics_endpoint, runtime.parts.metrics)
-    return port
 
 
 def work(metrics: str | None = None) -> None:
@@ -193,6 +198,6 @@ def work(metrics: str | None = None) -> None:
     with open_runtime(settings.load(os.environ | overrides)) as runtime:
         schema.require_declared(runtime.parts.database.engine)
         start_background_loops(runtime, stop)
-        port = start_metrics_endpoint(runtime)
+        port = start_metrics_endpoint(runtime, required="metrics_address" in runtime.parts.config.model_fields_set)
         echo("Worker started." if port is None else f"Worker started; metrics are at port {port}, /metrics.")
         Worker(runtime.parts).run(stop)

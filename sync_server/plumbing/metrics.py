@@ -8,6 +8,12 @@ from typing import Final
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
 
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
+METHODS: Final = frozenset({"GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"})
+
+
+def known_method(method: str) -> str:
+    """The method, or `other`: clients invent them, and each value of a label is kept for ever."""
+    return method if method in METHODS else "other"
 
 
 class Metrics:
@@ -63,7 +69,7 @@ class Metrics:
         self.cache_lookups.labels(tier, "yes" if known else "no").inc()
 
     def observe_request(self, method: str, route: str, status: int, seconds: float) -> None:
-        """Count a request and its duration."""
+        """Count a request and its duration. No argument is what a client wrote."""
         labelled = self._requests.get((method, route, status))
         if labelled is None:
             labelled = self.requests.labels(method, route, status), self.seconds.labels(method, route)

@@ -20,6 +20,7 @@ from werkzeug.utils import cached_property
 from shared.errors import Forbidden, GatehouseError, InvalidRequest, NotSignedIn, Unavailable
 from shared.ids import uuid7
 from sync_server.plumbing.logs import LOG
+from sync_server.plumbing.metrics import known_method
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.principals import SYSTEM, Action, ActionContext, Actor, Principal
 from sync_server.plumbing.storable_json import check_storable, check_utf8, visible
@@ -265,12 +266,12 @@ def _begin() -> None:
 def _end(response: Response) -> Response:
     # Local names, because each access through a Flask proxy is a lookup.
     here, current, its_id = parts(), current_request(), request_id()
-    rule = current.url_rule.rule if current.url_rule else "unknown"
+    rule, method = current.url_rule.rule if current.url_rule else "unknown", known_method(current.method)
     millis, status = here.clock() - g.get("started", 0), response.status_code
     _add_headers(response, its_id, forever_https=here.config.secure_cookies)
-    here.metrics.observe_request(current.method, rule, status, millis / 1000)
+    here.metrics.observe_request(method, rule, status, millis / 1000)
     # The rule, not the URL: URLs contain ids of customers.
-    LOG.info("request", method=current.method, route=rule, status=status, ms=millis, request_id=its_id)
+    LOG.info("request", method=method, route=rule, status=status, ms=millis, request_id=its_id)
     return response
 
 

@@ -1,4 +1,4 @@
-"""/healthz, /readyz and /metrics."""
+"""/healthz and /readyz."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from flask import Response, jsonify
 from sqlalchemy import text
 from sqlalchemy.exc import SQLAlchemyError
 
-from sync_server.plumbing.metrics import CONTENT_TYPE
 from sync_server.plumbing.parts import parts
 
 bp = APIBlueprint("health", __name__, enable_openapi=False)
@@ -29,9 +28,3 @@ def ready() -> tuple[Response, int]:
     except SQLAlchemyError as problem:
         return jsonify({"status": "unavailable", "database": type(problem).__name__, **dependencies}), 503
     return jsonify({"status": "ok", "database": "ok", **dependencies}), 200
-
-
-@bp.get("/metrics")
-def metrics() -> Response:
-    """Serve the metrics for Prometheus."""
-    return Response(parts().metrics.text(), content_type=CONTENT_TYPE)

@@ -45,7 +45,7 @@ def listed(api: ApiClient, path: str = LIST) -> list[tuple[str, str]]:
 
 
 def looked(app_server: AppServer, tier: str, known: str) -> float:
-    text = app_server.app.test_client().get("/metrics").get_data(as_text=True)
+    text = app_server.parts.metrics.text().decode()
     found = re.search(rf'gatehouse_cache_lookups_total{{known="{known}",tier="{tier}"}} (\S+)', text)
     return float(found[1]) if found else 0.0
 

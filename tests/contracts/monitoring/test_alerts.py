@@ -29,7 +29,7 @@ def measured(app_server: AppServer, kind: str) -> float:
     for update in app_server.parts.metrics.before_scrape:
         if isinstance(gauges := getattr(update, "__self__", None), Gauges):
             gauges._measured_at = -(10**18)  # the last scrape was long ago
-    lines = app_server.app.test_client().get("/metrics").get_data(as_text=True).splitlines()
+    lines = app_server.parts.metrics.text().decode().splitlines()
     return float(next(line for line in lines if line.startswith(f'gatehouse_alerts{{kind="{kind}"}}')).split()[-1])
 
 

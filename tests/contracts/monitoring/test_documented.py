@@ -24,7 +24,7 @@ def first_cells(text: str) -> list[str]:
 
 
 def test_every_metric_is_documented(app_server: AppServer) -> None:
-    text = app_server.app.test_client().get("/metrics").get_data(as_text=True)
+    text = app_server.parts.metrics.text().decode()
     exported = {
         name for name, kind in re.findall(r"^# TYPE (\S+) (\S+)$", text, re.MULTILINE) if not name.endswith("_created")
     }

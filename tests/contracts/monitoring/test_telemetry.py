@@ -53,7 +53,7 @@ def test_log_has_ids_and_no_names(concert: Concert) -> None:
 def test_changes_are_counted_by_fact(app_server: AppServer, concert: Concert) -> None:
     concert.api.post(f"{concert.path}/publish", {}, 200)
     concert.api.post(f"{concert.path}/cancel", {"reason": "storm"}, 200)
-    measures = app_server.app.test_client().get("/metrics").get_data(as_text=True)
+    measures = app_server.parts.metrics.text().decode()
     assert 'gatehouse_event_changes_total{fact="event_cancelled"} 1.0' in measures
 
 

@@ -170,5 +170,5 @@ def test_nothing_that_a_client_says_about_itself_is_believed(site: PublicSite, s
 
 def test_what_is_for_the_machines_inside_stays_inside(site: PublicSite) -> None:
     visitor = Visitor(site)
-    assert [visitor.ask(path).status_code for path in ("/metrics", "/readyz", "/healthz")] == [404, 404, 200]
+    assert [visitor.ask(path).status_code for path in ("/readyz", "/healthz")] == [404, 200]
     assert visitor.ask("/healthz", Host="made-up.example").status_code == 421

@@ -53,6 +53,8 @@ def test_an_absolute_path_of_the_database_stays_absolute() -> None:
 
 def test_a_metrics_address_is_a_host_and_a_port() -> None:
     assert check({"metrics_address": "127.0.0.1:9464"}).metrics_endpoint == ("127.0.0.1", 9464)
+    assert check({}).metrics_endpoint == ("127.0.0.1", 9464)
+    assert check({"metrics_address": "off"}).metrics_endpoint is None
     assert check({"metrics_address": "[::1]:9464"}).metrics_endpoint == ("::1", 9464)
     for wrong in (
         "127.0.0.1",
