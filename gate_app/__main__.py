@@ -7,66 +7,45 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from gate_app import commands, reading_home
-from gate_app.app import home_at, http_transport, this_host
+from gate_app.app import home_at, http_transport, software, this_host
 from gate_app.enrolment import enrol as enrol_here
+from gate_app.enrolment import parse_code, server_address
 from gate_app.gate_context import GateContext, opened
+from gate_app.options import ContentOption, DirectionOption, Doors, GateOption, HomeOption, ModeOption, PinOption
 from gate_app.printing import entry_text, print_json, print_message, print_status
 from gate_app.status import MEMORY_LOST_MESSAGE, clock_status, memory_is_lost
 from hardware.ports import ReaderKind
-from shared.errors import GatehouseError
+from shared.errors import GatehouseError, InvalidRequest
 
 app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
     help="The gate: admits guests, online or offline.",
 )
 
-HomeOption = Annotated[
-    Path | None, typer.Option("--home", help="The gate's folder.", envvar="GATEHOUSE_GATE_HOME", readable=False)
-]
+
+def _print_version(requested: bool) -> None:
+    if requested:
+        print(software())
+        raise typer.Exit
 
 
-GateOption = Annotated[str, typer.Option(metavar="CODE", help="Use another gate that this device is allowed at.")]
-PinOption = Annotated[
-    str, typer.Option("--pin", metavar="-", help="- for the terminal, or the number of a file descriptor.")
-]
-
-
-class Doors(StrEnum):
-    """What `doors` can do."""
-
-    OPEN = "open"
-    CLOSE = "close"
-
-
-class DirectionOption(StrEnum):
-    """Directions, as option values."""
-
-    ENTRY = "entry"
-    EXIT = "exit"
-
-
-class ModeOption(StrEnum):
-    """Modes, as option values."""
-
-    REAL = "real"
-    TEST = "test"
-
-
-class ContentOption(StrEnum):
-    """What `export` can write."""
-
-    JOURNAL = "journal"
-    ROSTER = "roster"
+@app.callback()
+def root(
+    _version: Annotated[
+        bool, typer.Option("--version", help="Print the version.", is_eager=True, callback=_print_version)
+    ] = False,
+) -> None:
+    """The gate: admits guests, online or offline."""
 
 
 @app.command()
@@ -77,7 +56,10 @@ def enrol(
     home: HomeOption = None,
 ) -> None:
     """Enrol this machine as a device of an organisation. Enrolling again keeps its journal."""
-    with _open_context(home, "enrol") as context:
+    # A mistyped code or address must not leave a folder behind.
+    parse_code(code)
+    server_address(url)
+    with _open_context(home, "enrol", create=True) as context:
         host = context.host
         got = enrol_here(
             url, code, http_transport(context.config), host.entropy, name=commands.clean(name), software=host.software
@@ -143,7 +125,8 @@ def scan(  # noqa: PLR0917 - options, which typer passes by name
             override_pin,
             override_reason,
         )
-        commands.scan(context, commands.codes_of(codes), command)
+        if not commands.scan(context, commands.codes_of(codes), command):
+            raise typer.Exit(1)
 
 
 @app.command()
@@ -290,9 +273,13 @@ def decode(
     from hardware.devices import decode_image
 
     del as_json  # JSON lines are the only format
-    host = this_host()
+    host, unreadable = this_host(), 0
     for image in images:
-        print_json(commands.image_line(image, decode_image, host.monotonic))
+        line = commands.image_line(image, decode_image, host.monotonic)
+        print_json(line)
+        print_message(line.get("error", ""))
+        unreadable += "error" in line
+    raise typer.Exit(1 if unreadable else 0)
 
 
 @app.command()
@@ -324,7 +311,9 @@ def main() -> None:
     except typer.Exit as done:
         status = done.exit_code
     except typer.TyperException as why:
-        status = _fail(_one_line(why), getattr(why, "exit_code", 2))
+        status = _fail(_usage_message(why), getattr(why, "exit_code", 2))
+    except InvalidRequest as why:
+        status = _fail(why.message, 2)
     except GatehouseError as why:
         status = _fail(why.message)
     except BrokenPipeError:
@@ -337,8 +326,8 @@ def main() -> None:
 
 
 @contextmanager
-def _open_context(home: Path | None, doing: str) -> Iterator[GateContext]:
-    with opened(home_at(home), this_host(), doing) as context:
+def _open_context(home: Path | None, doing: str, *, create: bool = False) -> Iterator[GateContext]:
+    with opened(home_at(home), this_host(), doing, create=create) as context:
         memory_lost = MEMORY_LOST_MESSAGE if memory_is_lost(context.database.connection) else ""
         for message in (context.database.cannot_write, memory_lost, *context.problems):
             print_message(message)
@@ -350,8 +339,11 @@ def _fail(message: str, status: int = 1) -> int:
     return status
 
 
-def _one_line(why: typer.TyperException) -> str:
+def _usage_message(why: typer.TyperException) -> str:
+    """The help as it is, where no command was given; a mistake as one line."""
     message = why.format_message() if hasattr(why, "format_message") else str(why)
+    if message.startswith("Usage:"):
+        return message
     said = " ".join(message.split())
     return f"gatehouse-gate: {said}{'' if said.endswith('.') else '.'} Try --help."
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import getpass
 import os
+import sqlite3
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -12,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from gate_app.gate_context import GateContext
-from gate_app.printing import PrintedLamp, print_message
+from gate_app.printing import PrintedLamp, print_json, print_message
+from gate_app.scanning.answers import unjudged
 from gate_app.scanning.gate import Presentation
 from gate_app.scanning.gathering import ScanOptions
 from gate_app.status import age_s, journal_status
@@ -20,7 +22,7 @@ from gate_app.sync.pull import Puller
 from gate_app.sync.push import Pusher
 from gate_app.time_format import iso
 from shared.admission import Override
-from shared.errors import Forbidden, GatehouseError, InvalidRequest
+from shared.errors import Forbidden, GatehouseError, InvalidRequest, StorageError
 from shared.protocol import Assignment
 from shared.scans import Entry
 from shared.snapshot import SupervisorRow
@@ -44,9 +46,11 @@ class ScanCommand:
     override_reason: str
 
 
-def scan(context: GateContext, codes: Iterable[str], command: ScanCommand) -> None:
-    """Scans codes and prints one line for each."""
+def scan(context: GateContext, codes: Iterable[str], command: ScanCommand) -> bool:
+    """Scans codes and prints one line for each; False if one of them could not be judged, such as an unknown number."""
+    context.require_gate(command.gate)
     command = _with_time_travel(context, command)
+    judged = True
     override = _override(context, command)
     monotonic = context.host.monotonic
     options = ScanOptions(command.direction, command.mode, command.gate, override)
@@ -56,9 +60,14 @@ def scan(context: GateContext, codes: Iterable[str], command: ScanCommand) -> No
         presentation = Presentation(code, command.reader, options, command.by_hand, command.at)
         try:
             context.gate.handle(presentation, lamp)
-        except InvalidRequest as why:
+        except (GatehouseError, sqlite3.Error) as error:
+            # The codes behind it must be answered too, each in its line.
+            why = error if isinstance(error, GatehouseError) else StorageError(f"Disk error: {error}.")
+            print_json(unjudged(why, context.time.now().at))
             print_message(why.message)
+            judged = False
         context.database.rest()
+    return judged
 
 
 def codes_of(named: list[str]) -> Iterator[str]:

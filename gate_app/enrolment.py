@@ -34,7 +34,7 @@ def enrol(
 ) -> Enrolled:
     """Enrols with the server. Raises InvalidRequest for a bad address or code, Unavailable, Untrusted, or Refused."""
     server = server_address(url)
-    code = enrolment.parse(normalise(code_text))
+    code = parse_code(code_text)
     private = Ed25519PrivateKey.from_private_bytes(entropy(32))
     public = private.public_key().public_bytes_raw()
     nonce = entropy(16)
@@ -62,6 +62,11 @@ def enrol(
     )
     check = enrolment.check_number(public, answer.server_public, nonce)
     return Enrolled(identity, check, answer.gate, answer.events)
+
+
+def parse_code(text: str) -> enrolment.Code:
+    """The enrolment code that was typed or scanned. Raises InvalidRequest."""
+    return enrolment.parse(normalise(text))
 
 
 def server_address(url: str) -> str:

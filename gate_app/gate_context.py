@@ -8,9 +8,10 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
+from shutil import rmtree
 from typing import Any
 
-from gate_app.assignments import AssignmentStore
+from gate_app.assignments import AssignmentStore, gate_at
 from gate_app.config import Config, read_config
 from gate_app.database import Database, open_database
 from gate_app.home import Home
@@ -92,6 +93,12 @@ class GateContext:
         )
         return puller, Pusher(client, identity, self.journal, self.time, self.sync_state)
 
+    def require_gate(self, code: str) -> None:
+        """Raises NotFound or Forbidden for a gate at which this device may not be used at one of its events."""
+        for event, assignment in self.assignments.by_event.items():
+            if code and event in self.roster.snapshots:
+                gate_at(assignment, self.roster.snapshots[event].rows.gates, code)
+
     def require_enrolled(self) -> Identity:
         """This gate's identity. Raises Conflict when it is not enrolled."""
         if self.identity is None:
@@ -140,16 +147,25 @@ class GateContext:
 
 
 @contextmanager
-def opened(home: Home, host: HostEnvironment, doing: str) -> Iterator[GateContext]:
-    """Locks the home and opens everything in it. Raises Conflict, SettingsError or StorageError."""
-    home.ready()
-    config = read_config(home.settings)
-    with home.held(doing):
-        context = open_gate_context(home, config, host)
-        try:
-            yield context
-        finally:
-            context.close()
+def opened(home: Home, host: HostEnvironment, doing: str, *, create: bool = False) -> Iterator[GateContext]:
+    """Locks the home and opens everything in it. Raises NotFound, Conflict, SettingsError or StorageError.
+
+    With `create`, a folder that does not exist is made, and removed again if the block fails.
+    """
+    made = create and not home.folder.exists()
+    try:
+        (home if create else home.require_gate()).ready()
+        config = read_config(home.settings)
+        with home.held(doing):
+            context = open_gate_context(home, config, host)
+            try:
+                yield context
+            finally:
+                context.close()
+    except BaseException:
+        if made:
+            rmtree(home.folder, ignore_errors=True)
+        raise
 
 
 def open_gate_context(home: Home, config: Config, host: HostEnvironment) -> GateContext:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from shared.errors import Conflict, StorageError
+from shared.errors import Conflict, NotFound, StorageError
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +50,16 @@ class Home:
         """The lock file; it names the process that uses the home."""
         return self.folder / "gate.lock"
 
+    def require_gate(self) -> Home:
+        """Returns this home if a gate is, or is being, set up in it: a mistyped folder must not become one.
+
+        Raises NotFound or StorageError.
+        """
+        self.require_readable()
+        if not any(path.exists() for path in (self.identity, self.database, self.settings)):
+            raise NotFound(f"There is no gate in {self.folder}. Choose another folder with --home, or enrol this one.")
+        return self
+
     def ready(self) -> Home:
         """Creates the folders, readable by their owner only, and returns this home. Raises StorageError."""
         try:
@@ -74,7 +84,7 @@ class Home:
 
     def holder(self) -> str:
         """A description of the process that uses this home; empty if none does."""
-        with suppress(OSError), self.lock.open("r+") as file:
+        with suppress(OSError), self.lock.open() as file:
             # An empty file was released properly; trying the lock could only disturb a process that is just starting.
             if file.read(1) and not _locked(file):
                 return _describe_holder(file)

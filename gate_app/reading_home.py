@@ -43,8 +43,10 @@ def take_identity(context: GateContext, got: Enrolled) -> None:
 @contextmanager
 def journal(home: Home) -> Iterator[sqlite3.Connection]:
     """A read-only connection to the gate's database. Raises NotFound before the first enrolment or scan."""
-    if not home.require_readable().database.exists():
-        raise NotFound(f"There is no gate in {home.folder}. Choose another folder with --home, or enrol this one.")
+    if not home.require_gate().database.exists():
+        raise NotFound(
+            f"The gate in {home.folder} has not been used yet. Enrol it with: gatehouse-gate enrol URL CODE."
+        )
     connection = open_to_read(home.database)
     try:
         yield connection

@@ -14,7 +14,6 @@ from typing import Any
 from rich.console import Console
 
 from gate_app.app import http_transport, jitter
-from gate_app.assignments import gate_at
 from gate_app.commands import sync_line
 from gate_app.config import ReaderSettings
 from gate_app.database import has_room
@@ -69,7 +68,7 @@ def run_gate(context: GateContext, kinds: tuple[str, ...], screen_port: int | No
     """
     stop = _stop_on_signals()
     with ExitStack() as cleanup:
-        gate_code = _require_allowed(context, gate)
+        context.require_gate(gate)
         _count_occupancies(context)
         feed = _open_feed(context)
         lamp = LampAndScreen(_open_indicators(context, feed, cleanup), feed)
@@ -77,7 +76,7 @@ def run_gate(context: GateContext, kinds: tuple[str, ...], screen_port: int | No
         _open_screen(context, feed, screen_port, stop, cleanup)
         serve = partial(_serve, context, lamp=lamp, feed=feed, stop=stop)
         threads = [
-            _thread(reader.name, partial(serve, reader, options=ScanOptions(settings.direction, gate=gate_code)))
+            _thread(reader.name, partial(serve, reader, options=ScanOptions(settings.direction, gate=gate)))
             for settings, reader in readers
         ]
         cleanup.callback(_join, threads, stop)
@@ -199,14 +198,6 @@ def _serve(
             feed.fault("scan", str(why) or type(why).__name__)
         else:
             feed.fault("scan", None)
-
-
-def _require_allowed(context: GateContext, gate: str) -> str:
-    """The chosen gate, if this device may use it at each of its events. Raises NotFound or Forbidden."""
-    for event, assignment in context.assignments.by_event.items():
-        if gate and event in context.roster.snapshots:
-            gate_at(assignment, context.roster.snapshots[event].rows.gates, gate)
-    return gate
 
 
 def _start_sync(context: GateContext, stop: threading.Event, report: Callable[[str], None], cleanup: ExitStack) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 from gate_app.scanning.gathering import Gathered
 from gate_app.time_format import iso
 from shared.attempts import Attempt, Passage, Verdict
+from shared.errors import GatehouseError
 from shared.scene import type_of, zone_of
 from shared.snapshot import GateRow
 from shared.tickets import ReadTicket, TicketFlags
@@ -33,6 +34,21 @@ def answer(gathered: Gathered, verdict: Verdict, reader: str, seq: int | None, c
         "event": attempt.event.name if attempt.event else None,
         "reader": reader,
         "again": False,
+    }
+
+
+def unjudged(why: GatehouseError, now: int) -> dict[str, Any]:
+    """The line of a code that could not be judged, such as an unknown number typed by hand; nothing was recorded."""
+    return {
+        "verdict": "deny",
+        "reason": why.error_code,
+        "message": why.message,
+        "notices": [],
+        "ticket": None,
+        "history": [],
+        "seq": None,
+        "decided_at": iso(now),
+        "committed": False,
     }
 
 

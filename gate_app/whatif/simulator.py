@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
+from io import StringIO
 from typing import Any
 
 from gate_app.whatif.case_attempt import attempt_of
@@ -33,22 +34,56 @@ def run_case(raw: Any) -> dict[str, Any]:
 
 
 def answers(lines: Iterable[str]) -> Iterator[dict[str, Any]]:
-    """One answer per case as the lines come; skips blank lines, and also takes one JSON list of cases."""
-    rest = iter(lines)
-    for line in rest:
-        if line.lstrip().startswith("["):
-            yield from _of_list("".join((line, *rest)))
-        elif line.strip():
-            yield run_line(line)
+    """One answer per case as the lines come; skips blank lines. A JSON list of cases is taken too.
+
+    Only the first list may go over several lines: where one is never closed, nobody can tell which lines belong to it.
+    """
+    rest, may_span = iter(lines), True
+    while (line := next(rest, None)) is not None:
+        if line.lstrip().startswith("[") and may_span and not _is_json(line):
+            may_span = False
+            cases, line, rest = _spanning(line, rest)
+            yield from map(run_case, cases)
+        if line.strip():
+            yield from _of_line(line)
 
 
-def _of_list(text: str) -> Iterator[dict[str, Any]]:
+def _spanning(line: str, rest: Iterator[str]) -> tuple[list[Any], str, Iterator[str]]:
+    """The cases of a list that begins in this line, and the line and lines to go on with."""
+    text = "".join((line, *rest))
     try:
-        cases = _parsed(text)
+        cases, end = _DECODER.raw_decode(text, len(text) - len(text.lstrip()))
+    except (ValueError, RecursionError):
+        return [], line, _lines(text[len(line) :])
+    behind = text[end:]
+    if behind.strip() and behind.lstrip(" \t\r")[:1] != "\n":
+        return [], line, _lines(text[len(line) :])
+    return cases, "", _lines(behind)
+
+
+def _lines(text: str) -> Iterator[str]:
+    # Not splitlines(): a JSON text may contain other separators than line feeds.
+    return iter(StringIO(text))
+
+
+def _of_line(line: str) -> Iterator[dict[str, Any]]:
+    if not line.lstrip().startswith("["):
+        yield run_line(line)
+        return
+    try:
+        cases = _parsed(line)
     except InvalidRequest as wrong:
         yield _error_answer(None, wrong)
         return
     yield from map(run_case, cases)
+
+
+def _is_json(line: str) -> bool:
+    try:
+        _parsed(line)
+    except InvalidRequest:
+        return False
+    return True
 
 
 def _parsed(text: str) -> Any:
@@ -61,6 +96,9 @@ def _parsed(text: str) -> Any:
 
 def _reject_constant(word: str) -> float:
     raise ValueError(f"{word} is not a number")
+
+
+_DECODER = json.JSONDecoder(parse_constant=_reject_constant)
 
 
 def _error_answer(raw: Any, wrong: GatehouseError) -> dict[str, Any]:

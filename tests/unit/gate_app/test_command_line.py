@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -117,11 +118,83 @@ def test_the_next_process_knows_what_the_last_one_admitted(type_: Type) -> None:
         ("run", "--screen", "notaport"),
         ("enrol", "http://somewhere"),
         ("journal", "--verfy"),
+        ("decode",),
+        ("whatif",),
+        ("annul", "abc"),
+        ("annul", "0"),
+        ("doors", "sideways"),
+        ("doors", "open", "--event", "x"),
+        ("export", "journal", "evening.doc"),
+        ("run", "--reader", "banana"),
+        ("status", "extra"),
+        ("enrol", "http://somewhere", "HELLO"),
+        ("enrol", "http://", "MAYE-000G-40R4-0M30-E209-AV5W-B339-NWBA"),
     ],
 )
 def test_wrong_arguments_are_one_line_and_status_2(type_: Type, arguments: tuple[str, ...]) -> None:
     said = type_(*arguments, at=None)
     assert (said.status, said.out, len(said.err.strip().splitlines())) == (2, "", 1)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("scan", "--at", "yesterday", "X"),
+        ("scan", "--at", "2026-07-04", "X"),
+        ("scan", "--override-pin", PIN, "X"),
+        ("set-time", "noon"),
+        ("doors", "open", "--pin", PIN),
+        ("empty-house", "--event", "99"),
+    ],
+)
+def test_a_value_that_cannot_be_right_is_one_line_and_status_2(type_: Type, arguments: tuple[str, ...]) -> None:
+    said = type_(*arguments)
+    assert (said.status, said.out, len(said.err.strip().splitlines())) == (2, "", 1)
+    assert PIN not in said.err
+
+
+def test_without_a_command_it_prints_its_help(type_: Type) -> None:
+    said = type_(at=None)
+    assert (said.status, said.out) == (2, "")
+    listed = {line.split()[0] for line in said.err.splitlines() if line.strip()}
+    assert {"Usage:", "enrol", "scan", "run", "doctor", "export"} <= listed
+    assert type_("-h", at=None).out == type_("--help", at=None).out != ""
+
+
+def test_it_tells_its_version(type_: Type) -> None:
+    said = type_("--version", at=None)
+    assert (said.status, said.err) == (0, "")
+    assert said.out == f"gatehouse-gate {version('gatehouse')}\n"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("scan", "X"),
+        ("sync", "--once"),
+        ("run", "--reader", "fake", "--headless"),
+        ("doors", "open"),
+        ("annul", "1"),
+        ("status",),
+        ("journal",),
+        ("doctor",),
+        ("enrol", "http://127.0.0.1:9", "HELLO"),
+        ("enrol", "http://127.0.0.1:9", "MAYE-000G-40R4-0M30-E209-AV5W-B339-NWBA"),
+    ],
+    ids=" ".join,
+)
+def test_a_mistyped_home_is_not_made(type_: Type, tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    said = type_(*arguments, at=tmp_path / "hoem", stdin=b"1\n")
+    assert said.status in (1, 2)
+    assert not (tmp_path / "hoem").exists()
+
+
+def test_a_folder_of_something_else_becomes_no_gate(type_: Type, tmp_path: Path) -> None:
+    (tmp_path / "photos").mkdir()
+    (tmp_path / "photos" / "holiday.jpg").touch()
+    said = type_("scan", "X", at=tmp_path / "photos")
+    assert (said.status, "There is no gate in" in said.err) == (1, True)
+    assert [path.name for path in (tmp_path / "photos").iterdir()] == ["holiday.jpg"]
 
 
 def test_another_time_is_a_test_unless_the_settings_allow_it(type_: Type, home: Path) -> None:
@@ -135,13 +208,13 @@ def test_another_time_is_a_test_unless_the_settings_allow_it(type_: Type, home: 
 @pytest.mark.parametrize("at", ["yesterday", "2026-07-04T19:30:00"])
 def test_an_invalid_time_is_reported(type_: Type, at: str) -> None:
     said = type_("scan", "--at", at, a_code(1))
-    assert (said.status, "2026-07-04T19:30:00+02:00" in said.err) == (1, True)
+    assert (said.status, "2026-07-04T19:30:00+02:00" in said.err) == (2, True)
 
 
 def test_a_pin_is_read_from_the_input_or_a_descriptor_and_never_an_argument(type_: Type) -> None:
     type_("scan", a_code(1))
     said = type_("scan", "--override-pin", PIN, "--override-reason", "lost child", a_code(1))
-    assert (said.status, said.out, "Do not put a PIN on the command line" in said.err) == (1, "", True)
+    assert (said.status, said.out, "Do not put a PIN on the command line" in said.err) == (2, "", True)
     by_input = type_(
         "scan", "--override-pin", "-", "--override-reason", "lost child", a_code(1), stdin=f"{PIN}\n".encode()
     )
@@ -268,13 +341,22 @@ def test_a_folder_without_a_gate_is_reported(type_: Type, tmp_path: Path) -> Non
 
 def test_an_invalid_code_cannot_enrol(type_: Type) -> None:
     said = type_("enrol", "http://127.0.0.1:9", "HELLO")
-    assert (said.status, "not an enrolment code" in said.err) == (1, True)
+    assert (said.status, "not an enrolment code" in said.err) == (2, True)
 
 
 def test_by_hand(type_: Type) -> None:
     assert type_("scan", "--by-hand", "NIGHT-000003").line["ticket"]["number"] == "NIGHT-000003"
     said = type_("scan", "--by-hand", "NIGHT-777777")
     assert (said.status, "letter by letter" in said.err) == (1, True)
+
+
+def test_an_unknown_number_is_one_line_and_the_numbers_behind_it_are_looked_up(type_: Type) -> None:
+    said = type_("scan", "-", "--by-hand", stdin=b"NIGHT-000001\nNIGHT-777777\n\nCODE0002\n")
+    assert [line["verdict"] for line in said.lines] == ["admit", "deny", "deny", "admit"]
+    unknown = said.lines[1]
+    assert (unknown["reason"], unknown["seq"], unknown["committed"]) == ("not_found", None, False)
+    assert "letter by letter" in unknown["message"]
+    assert said.status == 1
 
 
 def test_doors_clock_and_annulment_ask_for_a_pin(type_: Type) -> None:
@@ -304,11 +386,12 @@ def test_an_admission_is_taken_back_once(type_: Type) -> None:
 
 
 @pytest.mark.parametrize(
-    "arguments", [("annul", "99"), ("doors", "open", "--gate", "Z"), ("empty-house", "--event", "99")]
+    ("arguments", "status"),
+    [(("annul", "99"), 1), (("doors", "open", "--gate", "Z"), 1), (("empty-house", "--event", "99"), 2)],
 )
-def test_what_cannot_be_done_costs_nobody_a_pin(type_: Type, arguments: tuple[str, ...]) -> None:
+def test_what_cannot_be_done_costs_nobody_a_pin(type_: Type, arguments: tuple[str, ...], status: int) -> None:
     said = type_(*arguments, stdin=b"000000\n")
-    assert (said.status, "PIN" in said.err) == (1, False)
+    assert (said.status, "PIN" in said.err) == (status, False)
 
 
 def test_no_pin_at_all_is_no_wrong_one(type_: Type) -> None:
@@ -329,6 +412,7 @@ def test_a_file_that_is_not_an_image_is_reported_and_the_next_is_read(type_: Typ
     said = type_("decode", str(tmp_path / "no.png"), str(tmp_path / "missing.png"), at=None)
     assert [line["codes"] for line in said.lines] == [[], []]
     assert all("error" in line for line in said.lines)
+    assert (said.status, "no.png" in said.err, "missing.png" in said.err) == (1, True, True)
 
 
 def test_the_doctor_looks_at_every_part(type_: Type) -> None:

@@ -137,6 +137,31 @@ def test_one_list_of_cases_is_taken_as_well() -> None:
     assert "not JSON" in broken["error"]
 
 
+def case_lines(*lines: str) -> list[str | None]:
+    """The names of the cases answered, `None` for a line that is none; one line each, as from a file."""
+    answered = answers(f"{line}\n" for line in lines)
+    return ["error" if "error" in answer and answer["name"] is None else answer["name"] for answer in answered]
+
+
+def case(name: str) -> str:
+    return json.dumps({"name": name, "at": AT})
+
+
+def test_the_lines_behind_a_list_are_answered_too() -> None:
+    assert case_lines(case("first"), f"[{case('second')}]", case("third")) == ["first", "second", "third"]
+    assert case_lines(f"[{case('a')},", case("b"), "]", "", case("behind it")) == ["a", "b", "behind it"]
+
+
+@pytest.mark.parametrize("broken", ["[", "[1,", "[nonsense]", f"[{case('x')}] and more", "[" * 100_000])
+def test_a_list_that_is_none_costs_one_line_and_not_the_rest(broken: str) -> None:
+    assert case_lines(case("first"), broken, case("behind it"), broken) == ["first", "error", "behind it", "error"]
+
+
+def test_a_separator_inside_a_text_ends_no_line() -> None:
+    odd = json.dumps({"name": "odd\u2028\u0085", "at": AT}, ensure_ascii=False)
+    assert len(case_lines("[", odd, odd)) == 3
+
+
 # --- What is left out ---
 
 
