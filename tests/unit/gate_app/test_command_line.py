@@ -2,73 +2,16 @@
 
 from __future__ import annotations
 
-import io
-import json
 import os
 import sqlite3
-import sys
-from collections.abc import Callable
 from contextlib import closing
-from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from gate_app.__main__ import main
 from gate_app.home import Home
-from shared.clock import wall_clock
-from tests import gate_builders
-from tests.gate_builders import PIN, Hands, a_code, a_gate, an_event, the_house
-
-
-@dataclass
-class Said:
-    """The output of one command."""
-
-    status: int
-    out: str
-    err: str
-
-    @property
-    def lines(self) -> list[dict[str, Any]]:
-        return [json.loads(line) for line in self.out.splitlines()]
-
-    @property
-    def line(self) -> dict[str, Any]:
-        (only,) = self.lines
-        return only
-
-
-Type = Callable[..., Said]
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Path:
-    """A gate of tonight, enrolled and synchronised: the command line reads the real clock."""
-    now = wall_clock()
-    shift = now - gate_builders.EVENING
-    days = tuple(type(day)(day.date, day.start + shift, day.until + shift) for day in an_event().days)
-    rows = the_house(event=an_event(starts_at=now, ends_at=now + 6 * gate_builders.HOUR, days=days))
-    gate = a_gate(tmp_path / "home", rows, hands=Hands(now))
-    gate.context.close()
-    return gate.folder
-
-
-@pytest.fixture
-def type_(home: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Type:
-    def run(*arguments: str, stdin: bytes = b"", at: Path | None = home) -> Said:
-        monkeypatch.setattr(sys, "argv", ["gatehouse-gate", *arguments, *(["--home", str(at)] if at else [])])
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
-        capfd.readouterr()
-        with pytest.raises(SystemExit) as ended:
-            main()
-        said = capfd.readouterr()
-        assert "Traceback" not in said.err + said.out
-        return Said(int(ended.value.code or 0), said.out, said.err)
-
-    return run
+from tests.gate_builders import PIN, a_code
+from tests.gate_commands import Type
 
 
 def test_a_scan_is_one_line_with_everything_promised(type_: Type) -> None:
@@ -105,96 +48,6 @@ def test_any_bytes_at_all_get_one_answer(type_: Type, junk: bytes) -> None:
 def test_the_next_process_knows_what_the_last_one_admitted(type_: Type) -> None:
     type_("scan", a_code(1))
     assert type_("scan", a_code(1)).line["reason"] == "already_used"
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("scan",),
-        ("scan", "--direction", "sideways", "X"),
-        ("scan", "--mode", "loud", "X"),
-        ("nonsense",),
-        ("scan", "--no-such-option", "X"),
-        ("run", "--screen", "notaport"),
-        ("enrol", "http://somewhere"),
-        ("journal", "--verfy"),
-        ("decode",),
-        ("whatif",),
-        ("annul", "abc"),
-        ("annul", "0"),
-        ("doors", "sideways"),
-        ("doors", "open", "--event", "x"),
-        ("export", "journal", "evening.doc"),
-        ("run", "--reader", "banana"),
-        ("status", "extra"),
-        ("enrol", "http://somewhere", "HELLO"),
-        ("enrol", "http://", "MAYE-000G-40R4-0M30-E209-AV5W-B339-NWBA"),
-    ],
-)
-def test_wrong_arguments_are_one_line_and_status_2(type_: Type, arguments: tuple[str, ...]) -> None:
-    said = type_(*arguments, at=None)
-    assert (said.status, said.out, len(said.err.strip().splitlines())) == (2, "", 1)
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("scan", "--at", "yesterday", "X"),
-        ("scan", "--at", "2026-07-04", "X"),
-        ("scan", "--override-pin", PIN, "X"),
-        ("set-time", "noon"),
-        ("doors", "open", "--pin", PIN),
-        ("empty-house", "--event", "99"),
-    ],
-)
-def test_a_value_that_cannot_be_right_is_one_line_and_status_2(type_: Type, arguments: tuple[str, ...]) -> None:
-    said = type_(*arguments)
-    assert (said.status, said.out, len(said.err.strip().splitlines())) == (2, "", 1)
-    assert PIN not in said.err
-
-
-def test_without_a_command_it_prints_its_help(type_: Type) -> None:
-    said = type_(at=None)
-    assert (said.status, said.out) == (2, "")
-    listed = {line.split()[0] for line in said.err.splitlines() if line.strip()}
-    assert {"Usage:", "enrol", "scan", "run", "doctor", "export"} <= listed
-    assert type_("-h", at=None).out == type_("--help", at=None).out != ""
-
-
-def test_it_tells_its_version(type_: Type) -> None:
-    said = type_("--version", at=None)
-    assert (said.status, said.err) == (0, "")
-    assert said.out == f"gatehouse-gate {version('gatehouse')}\n"
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("scan", "X"),
-        ("sync", "--once"),
-        ("run", "--reader", "fake", "--headless"),
-        ("doors", "open"),
-        ("annul", "1"),
-        ("status",),
-        ("journal",),
-        ("doctor",),
-        ("enrol", "http://127.0.0.1:9", "HELLO"),
-        ("enrol", "http://127.0.0.1:9", "MAYE-000G-40R4-0M30-E209-AV5W-B339-NWBA"),
-    ],
-    ids=" ".join,
-)
-def test_a_mistyped_home_is_not_made(type_: Type, tmp_path: Path, arguments: tuple[str, ...]) -> None:
-    said = type_(*arguments, at=tmp_path / "hoem", stdin=b"1\n")
-    assert said.status in (1, 2)
-    assert not (tmp_path / "hoem").exists()
-
-
-def test_a_folder_of_something_else_becomes_no_gate(type_: Type, tmp_path: Path) -> None:
-    (tmp_path / "photos").mkdir()
-    (tmp_path / "photos" / "holiday.jpg").touch()
-    said = type_("scan", "X", at=tmp_path / "photos")
-    assert (said.status, "There is no gate in" in said.err) == (1, True)
-    assert [path.name for path in (tmp_path / "photos").iterdir()] == ["holiday.jpg"]
 
 
 def test_another_time_is_a_test_unless_the_settings_allow_it(type_: Type, home: Path) -> None:
