@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import sys
 import threading
@@ -306,6 +307,7 @@ def doctor(home: HomeOption = None) -> None:
 
 def main() -> None:
     """The entry point: errors are printed as one line, never as a traceback."""
+    os.umask(0o077)  # journals and exports name guests
     try:
         status = app(standalone_mode=False)
     except typer.Exit as done:

@@ -65,11 +65,19 @@ class Home:
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             self.snapshots.mkdir(mode=0o700, exist_ok=True)
+            self._close_to_others()
         except OSError as why:
             raise StorageError(
                 f"The folder {self.folder} cannot be used: {why.strerror}. Choose another with --home."
             ) from why
         return self
+
+    def _close_to_others(self) -> None:
+        """Takes from other accounts what an earlier program let them read; the folder itself may be shared."""
+        for path in (*self.folder.glob(f"{self.database.name}*"), self.identity, self.assignments, self.snapshots):
+            with suppress(OSError):
+                if path.stat().st_mode & 0o077:
+                    path.chmod(0o700 if path.is_dir() else 0o600)
 
     def require_readable(self) -> Home:
         """Returns this home if this user may read it. Raises StorageError."""

@@ -11,6 +11,7 @@ import typer
 
 from sync_server.commands import audit, outbox
 from sync_server.commands.console import EXIT_USAGE, echo, open_runtime, print_json, report_failure
+from sync_server.plumbing.private_files import OWNER_ONLY
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -253,6 +254,7 @@ def doctor() -> None:
 
 def main() -> None:
     """Run a command; expected errors are printed as messages, without a traceback."""
+    os.umask(OWNER_ONLY)
     try:
         status = app(standalone_mode=False)
     except typer.TyperException as error:

@@ -45,6 +45,7 @@ from sync_server.plumbing.backends import choose_backends
 from sync_server.plumbing.database import Database, open_engine
 from sync_server.plumbing.metrics import Metrics
 from sync_server.plumbing.parts import EXTENSION, Parts
+from sync_server.plumbing.private_files import make_private
 from sync_server.plumbing.sealing import Sealer
 from sync_server.plumbing.sql.autocommit import Pooler
 from sync_server.reseating import routes as reseating_routes
@@ -220,6 +221,7 @@ def prepare_database(runtime: ServerRuntime) -> None:
     """Upgrade the schema of an embedded database; require a shared one to be current already."""
     parts = runtime.parts
     if parts.config.embedded:
+        make_private(parts.config.database_file)
         schema.upgrade(parts.database.engine)
     else:
         schema.require_current(parts.database.engine)

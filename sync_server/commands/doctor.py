@@ -22,6 +22,7 @@ from sync_server.monitoring import service as monitoring
 from sync_server.outbox import queries as outbox
 from sync_server.plumbing.database import Database
 from sync_server.plumbing.messaging.postgres_transport import NotHeardError, PostgresTransport
+from sync_server.plumbing.private_files import readable_by_others
 
 Finding = dict[str, Any]
 
@@ -38,6 +39,8 @@ def examine() -> list[Finding]:
             f"There is none at {config.database_file.absolute()} yet. Run `gatehouse-server migrate`, or start it."
         )
         return [*findings, _finding("database", problem)]
+    if config.embedded:
+        findings.append(_private(config))
     if not config.key_file.exists():
         problem = f"There is none at {config.key_file.absolute()}. Restore your copy of it."
         hint = "For a new installation, run `gatehouse-server key master`."
@@ -142,6 +145,14 @@ def _disk(config: Config) -> Finding:
     folder = config.database_file.parent if config.embedded else Path.cwd()
     free = shutil.disk_usage(folder if folder.exists() else Path.cwd()).free // 1_000_000
     return _finding("disk", f"Only {free} MB are free. Free some space." if free < 500 else None)
+
+
+def _private(config: Config) -> Finding:
+    names = ", ".join(file.name for file in readable_by_others(config.database_file))
+    problem = (
+        f"Other accounts of this machine may read {names}. The server corrects that when it starts; or: chmod 600."
+    )
+    return _finding("private files", problem if names else None)
 
 
 def _metrics(config: Config) -> Finding:

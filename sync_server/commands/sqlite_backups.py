@@ -10,9 +10,9 @@ from typing import Final
 
 from shared.errors import Conflict, StorageError
 from sync_server.migrations import schema
+from sync_server.plumbing.private_files import SQLITE_SUFFIXES, create_private
 
 _MAGIC: Final = b"SQLite format 3\x00"
-_SUFFIXES: Final = ("", "-wal", "-shm")
 
 
 def backup(database: Path, file: Path) -> None:
@@ -32,6 +32,7 @@ def restored(file: Path, database: Path) -> Iterator[Path]:
     temporary = database.with_name(f"{database.name}.restoring")
     _remove(temporary)
     try:
+        create_private(temporary)
         _copy(file, temporary)
         yield temporary
         _close(temporary)
@@ -84,7 +85,7 @@ def _exchange(database: Path, temporary: Path) -> None:
     number = 1
     while (backup_copy := database.with_name(f"{database.name}.before-restore-{number}")).exists():
         number += 1
-    for suffix in _SUFFIXES:
+    for suffix in SQLITE_SUFFIXES:
         old = Path(f"{database}{suffix}")
         if old.exists():
             old.rename(f"{backup_copy}{suffix}")
@@ -98,7 +99,7 @@ def _close(database: Path) -> None:
 
 
 def _remove(database: Path) -> None:
-    for suffix in _SUFFIXES:
+    for suffix in SQLITE_SUFFIXES:
         Path(f"{database}{suffix}").unlink(missing_ok=True)
 
 

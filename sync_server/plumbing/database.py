@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session
 from shared.clock import Clock, Millis
 from shared.ids import Entropy
 from sync_server.plumbing.ports import Ports
+from sync_server.plumbing.private_files import create_private
 from sync_server.plumbing.signals import Signals
 from sync_server.plumbing.sql.autocommit import AutocommitPool, Pooler
 from sync_server.plumbing.sql.group_commit import GroupCommit
@@ -140,7 +141,8 @@ def _leave_values_out(failure: ExceptionContext) -> None:
 def _embedded(url: str) -> Engine:
     file = make_url(url).database
     if file:
-        Path(file).parent.mkdir(parents=True, exist_ok=True)
+        Path(file).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        create_private(Path(file))
     engine = create_engine(
         url,
         connect_args={"timeout": 30, "check_same_thread": False},

@@ -68,3 +68,16 @@ def test_a_file_is_replaced_whole(tmp_path: Path) -> None:
     replace_whole(path, b"one")
     replace_whole(path, b"two")
     assert (path.read_bytes(), [one.name for one in tmp_path.iterdir()]) == (b"two", ["posts.json"])
+
+
+def test_nobody_else_reads_what_a_gate_keeps(tmp_path: Path) -> None:
+    folder = tmp_path / "shared"
+    folder.mkdir(mode=0o755)
+    for name in ("gate.db", "gate.db-wal", "identity.json"):
+        (folder / name).touch(mode=0o644)
+    (folder / "notes.txt").touch(mode=0o644)
+    Home(folder).ready()
+    Home(tmp_path / "new").ready()
+    modes = {path.name: path.stat().st_mode & 0o777 for path in (*folder.iterdir(), tmp_path / "new")}
+    private = {"gate.db": 0o600, "gate.db-wal": 0o600, "identity.json": 0o600, "snapshots": 0o700, "new": 0o700}
+    assert modes == {**private, "notes.txt": 0o644}  # what is not the gate's stays as it is

@@ -229,3 +229,22 @@ def test_the_doctor_creates_nothing_and_detects_a_wrong_key(shell: Shell) -> Non
     failed = shell.run("doctor")
     (wrong,) = [json.loads(line)["part"] for line in failed.stdout.splitlines() if not json.loads(line)["ok"]]
     assert failed.returncode == 1 and wrong == "master key"
+
+
+def test_no_other_account_reads_what_the_server_writes(shell: Shell) -> None:
+    """Whatever the umask of whoever started it; the test of an old file needs none."""
+    loose = f"umask 0; exec {sys.executable} -m sync_server "
+    for command in ("demo", f"backup {shell.folder}/copy.gatehouse"):
+        subprocess.run(["sh", "-c", loose + command], cwd=ROOT, env=shell.environment, capture_output=True, check=True)
+    written = {path.name: path.stat().st_mode & 0o077 for path in shell.folder.iterdir()}
+    assert {"g.db", "master.key", "copy.gatehouse"} <= set(written) and set(written.values()) == {0}, written
+
+
+def test_a_database_that_others_may_read_is_told_and_then_closed_to_them(shell: Shell) -> None:
+    shell.run("demo")
+    database = shell.folder / "g.db"
+    database.chmod(0o644)
+    assert "Other accounts of this machine may read g.db" in shell.run("doctor").stderr
+    assert database.stat().st_mode & 0o777 == 0o644, "doctor changes nothing"
+    shell.run("org", "add", "barn", "--name", "Barn")
+    assert database.stat().st_mode & 0o777 == 0o600
