@@ -58,6 +58,13 @@ class Conflict(GatehouseError):
     words = "This is not possible in the current state."
 
 
+class ChangedMeanwhile(GatehouseError):
+    """Somebody else has changed what this edit started from."""
+
+    code, status = "changed_meanwhile", 412
+    words = "Somebody has changed this since you read it. Read it again, and repeat your change."
+
+
 class TooLarge(GatehouseError):
     """The request is too large."""
 

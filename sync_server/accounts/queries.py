@@ -210,6 +210,14 @@ def supervisors(session: Session, organisation_id: str) -> Sequence[SupervisorRe
     return session.execute(query.order_by(SupervisorRecord.number)).scalars().all()
 
 
+def supervisor(session: Session, organisation_id: str, number: int) -> SupervisorRecord:
+    """One supervisor, or NotFound."""
+    row = session.get(SupervisorRecord, (organisation_id, number))
+    if row is None:
+        raise NotFound
+    return row
+
+
 def supervisor_rows(session: Session, organisation_id: str) -> list[SupervisorRow]:
     """The active supervisors, as rows for gates."""
     return [SupervisorRow(s.number, s.name, s.verifier) for s in supervisors(session, organisation_id) if s.active]

@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 from shared.errors import Forbidden, InvalidRequest, NotSignedIn
 from sync_server.accounts import members, queries, schemas, service, signing_in, tokens
 from sync_server.accounts.cookies import COOKIE, forget_cookie, set_cookie
+from sync_server.plumbing.api.edits import check_unchanged, tagged
 from sync_server.plumbing.api.idempotency import once_in_secret
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.principals import Action, Principal
@@ -125,8 +126,14 @@ def give_role(user_id: str, json_data: schemas.GiveRole) -> tuple[str, int]:
     """Change the role of a member."""
     with parts().database.writing() as session:
         queries.member(session, organisation(), user_id)
+        check_unchanged(lambda: _locked_member(session, user_id))
         members.give_role(session, organisation(), user_id, json_data.role, context(), giver=current_principal())
     return "", 204
+
+
+def _locked_member(session: Session, user_id: str) -> schemas.MemberView:
+    service.lock_organisation(session, organisation())
+    return schemas.MemberView.of(queries.member(session, organisation(), user_id))
 
 
 @bp.post("/members")
@@ -211,6 +218,14 @@ def change_supervisor(number: int, json_data: schemas.ChangeSupervisor) -> schem
     """Change a supervisor's PIN, or deactivate or reactivate the supervisor."""
     with parts().database.writing() as session:
         changes = json_data.model_dump()
-        return schemas.SupervisorView.of(
-            service.change_supervisor(session, organisation(), number, **changes, context=context())
+        check_unchanged(lambda: _locked_supervisor(session, number))
+        return tagged(
+            schemas.SupervisorView.of(
+                service.change_supervisor(session, organisation(), number, **changes, context=context())
+            )
         )
+
+
+def _locked_supervisor(session: Session, number: int) -> schemas.SupervisorView:
+    service.lock_organisation(session, organisation())
+    return schemas.SupervisorView.of(queries.supervisor(session, organisation(), number))

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from sync_server.plumbing.api.edits import EditedView
 from sync_server.plumbing.api.schemas import IsoTime, Name, PatchBody, RequestBody, Time, View
 
 
@@ -45,7 +46,7 @@ class SessionView(View):
     csrf_token: str
 
 
-class MemberView(View):
+class MemberView(EditedView):
     """A member of staff."""
 
     user_id: str
@@ -121,7 +122,7 @@ class ChangeSupervisor(PatchBody):
     active: bool | None = None
 
 
-class SupervisorView(View):
+class SupervisorView(EditedView):
     """A supervisor; the PIN is never shown."""
 
     number: int

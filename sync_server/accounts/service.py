@@ -112,9 +112,7 @@ def change_supervisor(
 ) -> SupervisorRecord:
     """Change a supervisor's PIN, or deactivate or reactivate the supervisor."""
     lock_organisation(session, organisation_id)
-    row = session.get(SupervisorRecord, (organisation_id, number))
-    if row is None:
-        raise NotFound
+    row = queries.supervisor(session, organisation_id, number)
     if pin is not None:
         rules.check_pin(pin)
         row.verifier = hash_secret(pin, context.entropy)

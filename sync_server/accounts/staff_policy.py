@@ -10,7 +10,8 @@ from sqlalchemy.orm import Session
 from sync_server.accounts import queries, rules
 from sync_server.accounts.service import lock_organisation
 from sync_server.audit.service import AuditLine, record
-from sync_server.plumbing.api.schemas import PatchBody, View
+from sync_server.plumbing.api.edits import EditedView, check_unchanged, tagged
+from sync_server.plumbing.api.schemas import PatchBody
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.principals import Action, ActionContext
 from sync_server.plumbing.web import context, organisation, requires
@@ -32,7 +33,7 @@ class ChangeStaffPolicy(PatchBody):
     resolve_conflicts: bool | None = None
 
 
-class StaffPolicyView(View):
+class StaffPolicyView(EditedView):
     """Which actions staff may do."""
 
     edit_venues: bool
@@ -49,20 +50,25 @@ class StaffPolicyView(View):
 @bp.get("/organisation/staff-policy")
 @requires(Action.READ)
 @bp.output(StaffPolicyView)
-def show() -> dict[str, bool]:
+def show() -> StaffPolicyView:
     """Show what the organisation's staff may do."""
     with parts().database.reading() as session:
-        return rules.staff_policy(queries.organisation(session, organisation()).staff_policy)
+        return tagged(_view(queries.organisation(session, organisation()).staff_policy))
+
+
+def _view(decided: Mapping[str, bool]) -> StaffPolicyView:
+    return StaffPolicyView(**rules.staff_policy(decided))
 
 
 @bp.patch("/organisation/staff-policy")
 @requires(Action.MANAGE_MEMBERS)
 @bp.input(ChangeStaffPolicy)
 @bp.output(StaffPolicyView)
-def change(json_data: ChangeStaffPolicy) -> dict[str, bool]:
+def change(json_data: ChangeStaffPolicy) -> StaffPolicyView:
     """Change what the organisation's staff may do; it applies to their next request."""
     with parts().database.writing() as session:
-        return change_policy(session, organisation(), json_data.changes(), context())
+        check_unchanged(lambda: _view(lock_organisation(session, organisation()).staff_policy))
+        return tagged(StaffPolicyView(**change_policy(session, organisation(), json_data.changes(), context())))
 
 
 def change_policy(

@@ -61,9 +61,10 @@ def by_number(session: Session, number: int) -> EnrolledDevice | None:
     return None if row is None else EnrolledDevice(*row)
 
 
-def get(session: Session, organisation_id: str, device_id: str) -> Device:
+def get(session: Session, organisation_id: str, device_id: str, *, lock: bool = False) -> Device:
     """One device; NotFound for another organisation's too."""
-    device = session.get(Device, (organisation_id, device_id))
+    locked = {"key_share": True} if lock else None
+    device = session.get(Device, (organisation_id, device_id), with_for_update=locked, populate_existing=lock)
     if device is None:
         raise NotFound(NO_DEVICE, code="device_not_found")
     return device

@@ -9,6 +9,7 @@ from sync_server.devices import codes, enrolment, queries, schemas, service
 from sync_server.devices.event_assignments import event_assignment
 from sync_server.devices.identity import server_key
 from sync_server.devices.rules import CODE_LIFETIME_MS, EventAssignment
+from sync_server.plumbing.api.edits import check_unchanged, tagged
 from sync_server.plumbing.api.idempotency import once
 from sync_server.plumbing.api.schemas import iso
 from sync_server.plumbing.parts import parts
@@ -54,9 +55,10 @@ def device(device_id: str) -> schemas.DeviceOut:
 def change(device_id: str, json_data: schemas.ChangeDevice) -> schemas.DeviceOut:
     """Give a device another name or profile."""
     with parts().database.writing() as session:
-        found = queries.get(session, organisation(), device_id)
+        found = queries.get(session, organisation(), device_id, lock=True)
+        check_unchanged(lambda: _out(session, device_id))
         service.change(session, found, json_data.name, json_data.profile, context())
-        return _out(session, device_id)
+        return tagged(_out(session, device_id))
 
 
 @bp.put("/<device_id>/assignments")
@@ -66,10 +68,11 @@ def change(device_id: str, json_data: schemas.ChangeDevice) -> schemas.DeviceOut
 def assign(device_id: str, json_data: schemas.Assignments) -> schemas.DeviceOut:
     """Set all assignments of a device."""
     with parts().database.writing() as session:
-        found = queries.get(session, organisation(), device_id)
+        found = queries.get(session, organisation(), device_id, lock=True)
+        check_unchanged(lambda: _out(session, device_id))
         assignments = [_assignment(session, wanted) for wanted in json_data.assignments]
         service.assign(session, found, assignments, context())
-        return _out(session, device_id)
+        return tagged(_out(session, device_id))
 
 
 @bp.post("/<device_id>/code")

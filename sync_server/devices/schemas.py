@@ -10,6 +10,7 @@ from shared.clock import Millis
 from sync_server.devices.models import DeviceReport
 from sync_server.devices.queries import DeviceView
 from sync_server.devices.rules import CodeState, is_silent
+from sync_server.plumbing.api.edits import EditedView
 from sync_server.plumbing.api.schemas import IsoTime, Reason, RequestBody, View
 
 Number = Annotated[int, Field(ge=0, le=2**31 - 1)]
@@ -74,8 +75,12 @@ class HeldRows(BaseModel):
     heard: int
 
 
-class DeviceOut(View):
+class DeviceOut(EditedView):
     """A device with its last report."""
+
+    unedited = frozenset(
+        {"last_seen_at", "silent", "software", "unsent", "branch", "clock_offset_ms", "clock_uncertainty_ms", "rows"}
+    )
 
     id: str
     number: int

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from apiflask import APIBlueprint
 from sqlalchemy.orm import Session
 
+from shared.errors import NotFound
 from shared.lifecycle import EventStatus
 from sync_server.events import queries, rules, schemas, service
 from sync_server.events.cover_images.routes import bp as covers
@@ -15,8 +16,10 @@ from sync_server.events.models import EventRecord
 from sync_server.events.relocation.routes import bp as places
 from sync_server.events.series.routes import bp as series
 from sync_server.outbox.queries import joined_elsewhere
+from sync_server.plumbing.api.edits import check_unchanged, tagged
 from sync_server.plumbing.api.idempotency import once
 from sync_server.plumbing.api.pagination import Page
+from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.principals import Action
 from sync_server.plumbing.web import context, current_principal, organisation, require, requires
@@ -86,7 +89,7 @@ def show(event_id: str) -> schemas.EventView:
     """Show an event."""
     with parts().database.reading() as session:
         row = queries.event(session, organisation(), event_id)
-        return _view(row, joined_elsewhere(session, [event_id]))
+        return tagged(_view(row, joined_elsewhere(session, [event_id])))
 
 
 @bp.patch("/events/<event_id>")
@@ -97,10 +100,11 @@ def change(event_id: str, json_data: schemas.ChangeEvent) -> schemas.EventView:
     """Change an event; only the fields sent are changed."""
     short_notice_ms = parts().config.short_notice_hours * 3_600_000
     with parts().database.writing() as session:
+        check_unchanged(lambda: _view(queries.event(session, organisation(), event_id, lock=True)))
         row = service.change_event(
             session, organisation(), event_id, json_data.changes(), context(), short_notice_ms=short_notice_ms
         )
-        return _view(row)
+        return tagged(_view(row))
 
 
 def _check_owner(owner_id: str | None) -> None:
@@ -197,9 +201,12 @@ def add_zone(session: Session, event_id: str, json_data: schemas.NewZone) -> sch
 def change_zone(event_id: str, number: int, json_data: schemas.ChangeZone) -> schemas.ZoneView:
     """Change a zone of an event."""
     with parts().database.writing() as session:
+        check_unchanged(lambda: schemas.ZoneView.of(queries.zone(session, *_locked(session, event_id), number)))
         changes = json_data.changes()
-        return schemas.ZoneView.of(
-            service.change_zone(session, organisation(), event_id, number, changes=changes, context=context())
+        return tagged(
+            schemas.ZoneView.of(
+                service.change_zone(session, organisation(), event_id, number, changes=changes, context=context())
+            )
         )
 
 
@@ -219,8 +226,20 @@ def gates(event_id: str) -> schemas.EventGatesView:
 def serve_zones(event_id: str, number: int, json_data: schemas.ServedZones) -> schemas.EventGatesView:
     """Let an entrance serve only these zones at this event; an empty list means all."""
     with parts().database.writing() as session:
+        check_unchanged(lambda: _gate(session, _locked(session, event_id).event_id, number))
         service.set_gate_zones(session, organisation(), event_id, number, zones=json_data.zones, context=context())
         return _gates(session, event_id)
+
+
+def _locked(session: Session, event_id: str) -> EventKey:
+    return queries.event(session, organisation(), event_id, lock=True).key
+
+
+def _gate(session: Session, event_id: str, number: int) -> schemas.EventGateView:
+    found = next((gate for gate in _gates(session, event_id).items if gate.number == number), None)
+    if found is None:
+        raise NotFound("This entrance does not exist.", code="gate_not_found")
+    return found
 
 
 def _gates(session: Session, event_id: str) -> schemas.EventGatesView:

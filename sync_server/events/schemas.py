@@ -13,6 +13,7 @@ from sync_server.events.cover_images.cover_schemas import CoverView, cover_views
 from sync_server.events.models import EventRecord
 from sync_server.events.rules import sale_status
 from sync_server.events.snapshot_rows import days
+from sync_server.plumbing.api.edits import EditedView
 from sync_server.plumbing.api.json_limits import Settings
 from sync_server.plumbing.api.schemas import Approval, IsoTime, PatchBody, Query, Reason, RequestBody, Slug, Time, View
 
@@ -160,8 +161,12 @@ class DayView(View):
     until: IsoTime
 
 
-class EventView(View):
+class EventView(EditedView):
     """An event."""
+
+    unedited = frozenset(
+        {"sale_status", "tickets_issued", "joined_elsewhere", "tickets_affected", "venue_capacity", "updated_at"}
+    )
 
     id: str
     number: int
@@ -258,7 +263,7 @@ class ChangeZone(PatchBody):
     membership_tier: Annotated[str, Field(min_length=1, max_length=40)] | None = None
 
 
-class ZoneView(View):
+class ZoneView(EditedView):
     """A zone."""
 
     number: int
@@ -280,7 +285,7 @@ class ServedZones(RequestBody):
     zones: Annotated[list[Annotated[int, Field(ge=1, le=65535)]], Field(max_length=1000)]
 
 
-class EventGateView(View):
+class EventGateView(EditedView):
     """An entrance at this event."""
 
     number: int

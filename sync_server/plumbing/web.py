@@ -280,6 +280,8 @@ def _add_headers(response: Response, its_id: str, *, forever_https: bool) -> Non
     headers = response.headers
     present = {name.lower() for name, _ in headers}
     headers["X-Request-Id"] = its_id
+    if "etag" in g and response.status_code < 300:
+        response.set_etag(g.etag)
     for lower, name, value in _HEADERS_HTTPS if forever_https else _HEADERS_HTTP:
         if lower not in present:
             headers.add(name, value)

@@ -8,6 +8,8 @@ from apiflask import APIBlueprint
 from sqlalchemy.orm import Session
 
 from shared.errors import InvalidRequest
+from sync_server.events import service as events
+from sync_server.plumbing.api.edits import check_unchanged, tagged
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.principals import Action
 from sync_server.plumbing.web import context, organisation, require, requires
@@ -28,8 +30,9 @@ bp = APIBlueprint("event_layouts", __name__, url_prefix="/events/<event_id>/layo
 def choose(event_id: str, json_data: event_schemas.ChooseLayout) -> event_schemas.EventLayoutView:
     """Choose the layout of an event and its overrides; frozen once seats are sold or held."""
     with parts().database.writing() as session:
+        check_unchanged(lambda: _locked_view(session, event_id))
         event_layouts.choose(session, organisation(), event_id, json_data.chosen(), context())
-        return _view(session, event_id)
+        return tagged(_view(session, event_id))
 
 
 @bp.get("")
@@ -38,7 +41,7 @@ def choose(event_id: str, json_data: event_schemas.ChooseLayout) -> event_schema
 def show(event_id: str) -> event_schemas.EventLayoutView:
     """Show the layout of an event with its overrides."""
     with parts().database.reading() as session:
-        return _view(session, event_id)
+        return tagged(_view(session, event_id))
 
 
 @bp.delete("")
@@ -107,6 +110,11 @@ def _offer(seating: EventSeating, offer: Offer) -> event_schemas.OfferView:
     companions = tuple(seat for seat in seating.companions_kept(offer.seats) if seat not in offer.seats)
     names = {seat: seating.plan.layout.name(seat) for seat in (*offer.seats, *companions)}
     return event_schemas.offer_view(offer, names, companions)
+
+
+def _locked_view(session: Session, event_id: str) -> event_schemas.EventLayoutView:
+    events.lock_event(session, organisation(), event_id)
+    return _view(session, event_id)
 
 
 def _view(session: Session, event_id: str) -> event_schemas.EventLayoutView:

@@ -7,7 +7,8 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field
 
-from sync_server.plumbing.api.schemas import IsoTime, RequestBody, View
+from sync_server.plumbing.api.edits import EditedView
+from sync_server.plumbing.api.schemas import IsoTime, RequestBody
 from sync_server.seating.event_layouts import LayoutChoice
 from sync_server.seating.models import EventLayoutRecord
 from sync_server.seating.plans.seat_plan import SeatPlan
@@ -88,8 +89,10 @@ class EventZoneView(LayoutZoneView):
     price: dict[str, Any]
 
 
-class EventLayoutView(View):
+class EventLayoutView(EditedView):
     """The layout of an event with its overrides."""
+
+    unedited = frozenset({"frozen"})
 
     event_id: str
     layout_id: str

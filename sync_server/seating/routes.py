@@ -8,6 +8,8 @@ from flask import Response, request
 from pydantic import ValidationError
 from sqlalchemy.orm import Session
 
+from sync_server.accounts.service import lock_organisation
+from sync_server.plumbing.api.edits import check_unchanged, tagged
 from sync_server.plumbing.api.idempotency import run_once
 from sync_server.plumbing.api.pagination import PageQuery
 from sync_server.plumbing.parts import parts
@@ -20,6 +22,7 @@ from sync_server.seating.layout_rows import PreparedLayout
 from sync_server.seating.layouts.mistakes import Mistakes
 from sync_server.seating.layouts.plan import LayoutPlan
 from sync_server.seating.models import LayoutRecord
+from sync_server.seating.rules import Policy
 from sync_server.seating.zone_access.guest_list_routes import bp as guest_list_bp
 from sync_server.venues import queries as venues
 
@@ -72,7 +75,7 @@ def show(venue_id: str, layout_id: str) -> Response:
     """Show one version of a layout with all its seats."""
     with parts().database.reading() as session:
         row = queries.layout(session, organisation(), layout_id, venue_id=venue_id)
-        payload = _view(session, row).model_dump(mode="json") | {
+        payload = tagged(_view(session, row)).model_dump(mode="json") | {
             "layout": schemas.layout_json(queries.plan(session, row))
         }
     return Response(orjson.dumps(payload), content_type="application/json")
@@ -86,6 +89,9 @@ def redraw(venue_id: str, layout_id: str, json_data: schemas.LayoutShape) -> sch
     """Replace a draft; versions that events may use never change."""
     plan = service.prepare(json_data.plan())
     with parts().database.writing() as session:
+        check_unchanged(
+            lambda: _view(session, queries.layout(session, organisation(), layout_id, venue_id=venue_id, lock=True))
+        )
         row = service.replace_draft(session, organisation(), venue_id, layout_id, prepared=plan, context=context())
         return _view(session, row)
 
@@ -167,7 +173,7 @@ def write_file(venue_id: str, layout_id: str, query_data: schemas.ExportQuery) -
 def show_policy() -> schemas.PolicyView:
     """Show the organisation's seating policy."""
     with parts().database.reading() as session:
-        return schemas.PolicyView.of(queries.policy(session, organisation()))
+        return tagged(schemas.PolicyView.of(queries.policy(session, organisation())))
 
 
 @bp.patch("/organisation/seating-policy")
@@ -178,9 +184,15 @@ def change_policy(json_data: schemas.ChangePolicy) -> schemas.PolicyView:
     """Change the seating policy; mandatory fields can only be changed by the platform's super admins."""
     with parts().database.writing() as session:
         changes = json_data.changes()
-        return schemas.PolicyView.of(
-            service.set_policy(session, organisation(), changes, current_principal(), context())
+        check_unchanged(lambda: schemas.PolicyView.of(_locked_policy(session)))
+        return tagged(
+            schemas.PolicyView.of(service.set_policy(session, organisation(), changes, current_principal(), context()))
         )
+
+
+def _locked_policy(session: Session) -> Policy:
+    lock_organisation(session, organisation())
+    return queries.policy(session, organisation())
 
 
 def _view(session: Session, row: LayoutRecord) -> schemas.LayoutView:

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field, StringConstraints
 
+from sync_server.plumbing.api.edits import EditedView
 from sync_server.plumbing.api.json_limits import FreeJson
 from sync_server.plumbing.api.schemas import IsoTime, Name, PatchBody, Query, RequestBody, View
 from sync_server.seating.layouts.plan import (
@@ -168,8 +169,10 @@ class LayoutZoneView(View):
     allowed_roles: Sequence[str]
 
 
-class LayoutView(View):
+class LayoutView(EditedView):
     """One version of a layout."""
+
+    unedited = frozenset({"layout"})  # the time of the last edit stands for it
 
     id: str
     family_id: str
@@ -262,7 +265,7 @@ class ChangePolicy(SeatingOverrides):
     mandatory: Annotated[list[PolicyField], Field(max_length=20)] | None = None
 
 
-class PolicyView(View):
+class PolicyView(EditedView):
     """The organisation's seating policy."""
 
     allow_reserved_seating: bool

@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 
 from shared.snapshot import TicketState
 from sync_server.events import queries as events
+from sync_server.plumbing.api.edits import check_unchanged, tagged
 from sync_server.plumbing.api.idempotency import once, run_once
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.principals import Action
@@ -21,7 +22,7 @@ from sync_server.tickets.issuance.bearers import Issuer
 from sync_server.tickets.key_routes import bp as key_bp
 from sync_server.tickets.keys import codes
 from sync_server.tickets.membership_routes import bp as membership_bp
-from sync_server.tickets.models import TicketRecord
+from sync_server.tickets.models import TicketRecord, TicketTypeRecord
 from sync_server.tickets.seating_metrics_routes import bp as seating_metrics_bp
 
 bp = APIBlueprint("tickets", __name__, url_prefix="/api", tag="Tickets")
@@ -59,10 +60,16 @@ def ticket_types(event_id: str) -> schemas.TicketTypesView:
 def change_type(event_id: str, number: int, json_data: schemas.ChangeTicketType) -> schemas.TicketTypeView:
     """Change a ticket type; only the fields sent are changed."""
     with parts().database.writing() as session:
+        check_unchanged(lambda: schemas.type_view(_locked_type(session, event_id, number)))
         row = type_service.change_type(
             session, organisation(), event_id, number, changes=json_data.changes(), context=context()
         )
-        return schemas.type_view(row)
+        return tagged(schemas.type_view(row))
+
+
+def _locked_type(session: Session, event_id: str, number: int) -> TicketTypeRecord:
+    events.event(session, organisation(), event_id, lock=True)
+    return queries.ticket_type(session, organisation(), event_id, number)
 
 
 @bp.post("/events/<event_id>/tickets")

@@ -8,6 +8,7 @@ from pydantic import BaseModel, Field, StringConstraints, model_validator
 
 from shared.snapshot import TicketState
 from shared.tickets import Entitlement
+from sync_server.plumbing.api.edits import EditedView
 from sync_server.plumbing.api.schemas import IsoTime, Name, PatchBody, Query, Reason, RequestBody, Time, View
 from sync_server.seating.zone_access.entitlements import Bearer
 from sync_server.seating.zone_access.guest_list_schemas import GuestName
@@ -69,8 +70,10 @@ class ChangeTicketType(PatchBody):
     sale_end_at: Time | None = None
 
 
-class TicketTypeView(View):
+class TicketTypeView(EditedView):
     """A ticket type."""
+
+    unedited = frozenset({"issued"})
 
     number: int
     name: str

@@ -5,12 +5,13 @@ from __future__ import annotations
 from apiflask import APIBlueprint
 from sqlalchemy.orm import Session
 
+from sync_server.plumbing.api.edits import check_unchanged, tagged
 from sync_server.plumbing.api.idempotency import once
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.principals import Action
 from sync_server.plumbing.web import context, organisation, requires
 from sync_server.venues import queries, schemas, service
-from sync_server.venues.models import VenueRecord
+from sync_server.venues.models import GateRecord, VenueRecord
 
 bp = APIBlueprint("venues", __name__, url_prefix="/api/venues", tag="Venues")
 
@@ -43,7 +44,7 @@ def listing(query_data: schemas.VenuesQuery) -> schemas.VenuesView:
 def show(venue_id: str) -> schemas.VenueView:
     """Show a venue with its gates."""
     with parts().database.reading() as session:
-        return _with_gates(session, queries.venue(session, organisation(), venue_id))
+        return tagged(_with_gates(session, queries.venue(session, organisation(), venue_id)))
 
 
 @bp.patch("/<venue_id>")
@@ -53,8 +54,9 @@ def show(venue_id: str) -> schemas.VenueView:
 def change(venue_id: str, json_data: schemas.ChangeVenue) -> schemas.VenueView:
     """Change a venue; only the fields sent are changed."""
     with parts().database.writing() as session:
+        check_unchanged(lambda: _with_gates(session, queries.venue(session, organisation(), venue_id, lock=True)))
         changes = json_data.changes()
-        return _with_gates(session, service.change_venue(session, organisation(), venue_id, changes, context()))
+        return tagged(_with_gates(session, service.change_venue(session, organisation(), venue_id, changes, context())))
 
 
 @bp.post("/<venue_id>/archive")
@@ -73,6 +75,11 @@ def restore(venue_id: str) -> schemas.VenueView:
     """Restore an archived venue."""
     with parts().database.writing() as session:
         return _with_gates(session, service.restore_venue(session, organisation(), venue_id, context()))
+
+
+def _locked_gate(session: Session, venue_id: str, number: int) -> GateRecord:
+    queries.venue(session, organisation(), venue_id, lock=True)
+    return queries.gate(session, organisation(), venue_id, number)
 
 
 def _with_gates(session: Session, row: VenueRecord) -> schemas.VenueView:
@@ -117,7 +124,8 @@ def gates(venue_id: str, query_data: schemas.GatesQuery) -> schemas.GatesView:
 def change_gate(venue_id: str, number: int, json_data: schemas.ChangeGate) -> schemas.GateView:
     """Open, close or rename an entrance; connected gates know within a second."""
     with parts().database.writing() as session:
+        check_unchanged(lambda: schemas.GateView.of(_locked_gate(session, venue_id, number)))
         row = service.change_gate(
             session, organisation(), venue_id, number, changes=json_data.changes(), context=context()
         )
-        return schemas.GateView.of(row)
+        return tagged(schemas.GateView.of(row))

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from sync_server.plumbing.api.edits import EditedView
 from sync_server.plumbing.api.json_limits import Settings
 from sync_server.plumbing.api.pagination import PageQuery
 from sync_server.plumbing.api.schemas import IsoTime, Name, PatchBody, Query, RequestBody, Slug, View
@@ -109,7 +110,7 @@ class ChangeGate(PatchBody):
     settings: Settings | None = None
 
 
-class GateView(View):
+class GateView(EditedView):
     """An entrance."""
 
     number: int
@@ -127,8 +128,10 @@ class GatesView(View):
     items: list[GateView]
 
 
-class VenueView(View):
+class VenueView(EditedView):
     """A venue."""
+
+    unedited = frozenset({"gates", "updated_at"})
 
     id: str
     name: str

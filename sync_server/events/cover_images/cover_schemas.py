@@ -8,6 +8,7 @@ from typing import Annotated
 from pydantic import BaseModel, Field
 
 from sync_server.images.urls import image_url
+from sync_server.plumbing.api.edits import EditedView
 from sync_server.plumbing.api.schemas import RequestBody
 
 Alt = Annotated[str, Field(max_length=300)]
@@ -23,7 +24,7 @@ class CoverView(BaseModel):
     thumbnail_url: str
 
 
-class CoversView(BaseModel):
+class CoversView(EditedView):
     """The covers of an event, in order."""
 
     items: list[CoverView]

@@ -13,6 +13,7 @@ from sync_server.events import queries
 from sync_server.events.cover_images import cover_schemas, covers
 from sync_server.events.models import EventRecord
 from sync_server.images import rendering
+from sync_server.plumbing.api.edits import check_unchanged, tagged
 from sync_server.plumbing.api.idempotency import run_once, stored_response
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.principals import Action
@@ -29,7 +30,7 @@ _MULTIPART_OVERHEAD = 64 * 1024
 def listing(event_id: str) -> cover_schemas.CoversView:
     """List the covers of an event, in order."""
     with parts().database.reading() as session:
-        return _view(queries.event(session, organisation(), event_id))
+        return tagged(_view(queries.event(session, organisation(), event_id)))
 
 
 @bp.post("")
@@ -87,7 +88,7 @@ def _clean_alt(alt: str) -> str:
 @bp.output(cover_schemas.CoversView)
 def arrange(event_id: str, json_data: cover_schemas.CoverOrder) -> cover_schemas.CoversView:
     """Put the covers in this order; those left out are removed."""
-    return _apply(lambda session: covers.arrange(session, organisation(), event_id, json_data.ids, context()))
+    return _apply(event_id, lambda session: covers.arrange(session, organisation(), event_id, json_data.ids, context()))
 
 
 @bp.patch("/<cover_id>")
@@ -97,7 +98,9 @@ def arrange(event_id: str, json_data: cover_schemas.CoverOrder) -> cover_schemas
 def describe(event_id: str, cover_id: str, json_data: cover_schemas.CoverText) -> cover_schemas.CoversView:
     """Change the alternative text of a cover."""
     alt = _clean_alt(json_data.alt)
-    return _apply(lambda session: covers.describe(session, organisation(), event_id, cover_id, context(), alt=alt))
+    return _apply(
+        event_id, lambda session: covers.describe(session, organisation(), event_id, cover_id, context(), alt=alt)
+    )
 
 
 @bp.delete("/<cover_id>")
@@ -105,12 +108,13 @@ def describe(event_id: str, cover_id: str, json_data: cover_schemas.CoverText) -
 @bp.output(cover_schemas.CoversView)
 def remove(event_id: str, cover_id: str) -> cover_schemas.CoversView:
     """Remove a cover; the image is deleted with the last event that uses it."""
-    return _apply(lambda session: covers.remove(session, organisation(), event_id, cover_id, context()))
+    return _apply(event_id, lambda session: covers.remove(session, organisation(), event_id, cover_id, context()))
 
 
-def _apply(change: Callable[[Any], EventRecord]) -> cover_schemas.CoversView:
+def _apply(event_id: str, change: Callable[[Any], EventRecord]) -> cover_schemas.CoversView:
     with parts().database.writing() as session:
-        return _view(change(session))
+        check_unchanged(lambda: _view(queries.event(session, organisation(), event_id, lock=True)))
+        return tagged(_view(change(session)))
 
 
 def _view(row: EventRecord) -> cover_schemas.CoversView:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from apiflask import APIBlueprint
 
-from sync_server.events import schemas
+from sync_server.events import queries, schemas
 from sync_server.events.lifecycle import replacing
 from sync_server.events.relocation import moving, relocation_schemas
+from sync_server.plumbing.api.edits import check_unchanged
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.principals import Action
 from sync_server.plumbing.web import context, organisation, requires
@@ -33,6 +34,9 @@ def move(event_id: str, json_data: relocation_schemas.NewEventVenue) -> schemas.
 def replace(event_id: str, json_data: relocation_schemas.Replacement) -> schemas.EventView:
     """Name the event that replaces a postponed or cancelled one; null removes the link."""
     with parts().database.writing() as session:
+        check_unchanged(
+            lambda: schemas.event_view(queries.event(session, organisation(), event_id, lock=True), parts().clock())
+        )
         row = replacing.replace(
             session, organisation(), event_id, json_data.event_id, context(), reason=json_data.reason
         )
