@@ -67,7 +67,7 @@ def _kind_of_admission(scene: Scene) -> Reason:
         return Reason.TEST_OK
     if scene.is_exit:
         return Reason.EXITED
-    return Reason.ADMITTED_REENTRY if scene.attendance.entries else Reason.ADMITTED
+    return Reason.ADMITTED_REENTRY if scene.attendance.ever else Reason.ADMITTED
 
 
 def _refuse(scene: Scene, reason: Reason, number: int, hinged: bool) -> Verdict:

@@ -68,6 +68,7 @@ def _passage(step: Movement) -> Passage:
 class Attendance:
     """What a ticket's history amounts to at one moment."""
 
+    ever: int = 0  # entries, also those that spend nothing any more
     entries: tuple[Passage, ...] = ()  # all that count
     today: tuple[Passage, ...] = ()  # entries of the event day that contains now
     latest: Passage | None = None  # in either direction
@@ -81,13 +82,15 @@ NEVER_CAME = Attendance()
 def attendance(history: tuple[Passage, ...], event: EventRow, now: int) -> Attendance:
     """The entries ever and today, whether the holder is inside, and whether an exit is plausible."""
     counted = _counted(history, event, now)
+    ever = sum(one.direction is Direction.ENTRY for one in history)
     if not counted:
-        return NEVER_CAME
+        return Attendance(ever) if ever else NEVER_CAME
     entries = tuple(one for one in counted if one.direction is Direction.ENTRY)
     start, until = span_of_today(event.days, now)
     latest = counted[-1]
     came = latest if latest.direction is Direction.ENTRY else None
     return Attendance(
+        ever=ever,
         entries=entries,
         today=tuple(entry for entry in entries if start <= entry.at < until),
         latest=latest,

@@ -28,7 +28,7 @@ def words_of_admission(reason: Reason, scene: Scene) -> str:
         outcome = "exit would be recorded" if scene.is_exit else "ticket would be admitted"
         return f"TEST: this {outcome}. Nothing is counted."
     if reason is Reason.ADMITTED_REENTRY:
-        return f"Admitted again: entry {len(scene.attendance.entries) + 1}."
+        return f"Admitted again: entry {scene.attendance.ever + 1}."
     return "Exit recorded." if reason is Reason.EXITED else "Admitted."
 
 

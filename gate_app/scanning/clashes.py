@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from gate_app.database import signed
 from gate_app.journal import history
-from gate_app.scanning.gathering import NO_POLICY, as_code
+from gate_app.scanning.gathering import NO_POLICY, as_code, emptied_here, since_emptied
 from gate_app.snapshots.roster import EventSnapshot
 from shared.admission import Direction, Mode
 from shared.attempts import Attempt, Passage
@@ -19,17 +19,20 @@ from shared.snapshot import EventRow, TicketRow
 
 def note(connection: sqlite3.Connection, snapshot: EventSnapshot, ticket_ids: Iterable[int], device: int) -> int:
     """Stores the clashes among these tickets in the open transaction; returns how many are new."""
-    found = [ticket for ticket in ticket_ids if _clashes(connection, snapshot, ticket, device)]
+    event = since_emptied(snapshot, emptied_here(connection))
+    found = [ticket for ticket in ticket_ids if _clashes(connection, snapshot, event, ticket, device)]
     before = connection.total_changes
     connection.executemany("INSERT OR IGNORE INTO clashes VALUES (?)", ((signed(ticket),) for ticket in found))
     return connection.total_changes - before
 
 
-def _clashes(connection: sqlite3.Connection, snapshot: EventSnapshot, ticket_id: int, device: int) -> bool:
+def _clashes(
+    connection: sqlite3.Connection, snapshot: EventSnapshot, event: EventRow | None, ticket_id: int, device: int
+) -> bool:
     movements, _ = history.of_ticket(connection, ticket_id)
     passed = passages(movements, None, None).passages
     devices = {passage.device for passage in passed}
-    row, event = snapshot.ticket(ticket_id), snapshot.rows.event
+    row = snapshot.ticket(ticket_id)
     # A gate reports only clashes it took part in; the organiser's page shows all.
     if device not in devices or len(devices) < 2 or row is None or event is None:
         return False

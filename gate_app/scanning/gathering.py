@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from gate_app.assignments import AssignmentStore, EventAssignment, gate_at
@@ -81,7 +81,7 @@ class Gathering:
         """Reads what supervisors decided here: doors (gate 0) and gates opened, and counts reset."""
         rows = self._database.connection.execute("SELECT event, gate FROM openings").fetchall()
         self._opened = {(event, gate) for event, gate in rows}
-        self._emptied = dict(self._database.connection.execute("SELECT event, at FROM emptied").fetchall())
+        self._emptied = emptied_here(self._database.connection)
 
     def gather(
         self, code: ReadTicket | Refusal, options: ScanOptions, moment: Moment, readiness: Readiness
@@ -101,10 +101,7 @@ class Gathering:
 
     def event_of(self, snapshot: EventSnapshot) -> EventRow | None:
         """The event's row, with `counts_from` moved on if a supervisor here has reset the count."""
-        event, emptied = snapshot.rows.event, self._emptied.get(snapshot.number) if self._emptied else None
-        if event is None or emptied is None or (event.counts_from or 0) >= emptied:
-            return event
-        return replace(event, counts_from=emptied)
+        return since_emptied(snapshot, self._emptied)
 
     def occupancy(self, snapshot: EventSnapshot, now: int) -> Occupancy:
         """Who is inside at this event; counted on first use."""
@@ -223,6 +220,19 @@ class Gathering:
         snapshot = self._roster.snapshots.get(code.ticket.event_number)
         event = snapshot.rows.event if snapshot else None
         return "" if event is None else f"{event.name} {local_time(event.timezone)(event.starts_at, 0)}"
+
+
+def emptied_here(connection: sqlite3.Connection) -> dict[int, int]:
+    """When supervisors here reset the count, by event."""
+    return dict(connection.execute("SELECT event, at FROM emptied").fetchall())
+
+
+def since_emptied(snapshot: EventSnapshot, emptied: Mapping[int, int]) -> EventRow | None:
+    """The event's row, with `counts_from` moved on if a supervisor here has reset the count."""
+    event, at = snapshot.rows.event, emptied.get(snapshot.number)
+    if event is None or at is None or (event.counts_from or 0) >= at:
+        return event
+    return replace(event, counts_from=at)
 
 
 def everybody(connection: sqlite3.Connection, event: int) -> Iterator[tuple[int, tuple[Passage, ...]]]:

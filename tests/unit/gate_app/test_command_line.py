@@ -113,6 +113,15 @@ def test_status_says_how_the_gate_is_doing(type_: Type) -> None:
     assert "Night Music" in type_("status").out
 
 
+def test_whom_empty_house_let_go_is_not_inside_for_anybody_who_asks(type_: Type) -> None:
+    type_("scan", a_code(1), a_code(2))
+    type_("empty-house", stdin=f"{PIN}\n".encode())
+    assert type_("status", "--json").line["inside"] == 0
+    again = type_("scan", a_code(1)).line
+    assert (again["reason"], again["message"]) == ("admitted_reentry", "Admitted again: entry 2.")
+    assert type_("status", "--json").line["inside"] == 1
+
+
 def test_an_unreachable_server_is_words_and_status_1(type_: Type) -> None:
     said = type_("sync", "--once")
     assert (said.status, "Scanning continues offline" in said.err) == (1, True)
