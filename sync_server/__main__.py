@@ -30,7 +30,6 @@ app.add_typer(audit.app, name="audit")
 app.add_typer(outbox.app, name="outbox")
 
 Org = Annotated[str, typer.Option("--org", help="The organisation's slug.")]
-PasswordFd = Annotated[int | None, typer.Option("--password-fd", help="Read the password from this file descriptor.")]
 
 
 def _print_version(requested: bool) -> None:
@@ -113,27 +112,27 @@ def demo(
     echo(f"Enrol a gate with {made['device_code']}; the API token is {made['api_token']}.")
 
 
-@users.command("add")
-def user_add(
+@app.command()
+def invite(
     email: str,
-    name: Annotated[str, typer.Option(help="The display name.")],
     org: Annotated[str | None, typer.Option("--org", help="The organisation's slug.")] = None,
     role: Annotated[str, typer.Option(help="owner, admin, staff, super_admin or tenant_manager.")] = "staff",
-    password_fd: PasswordFd = None,
+    name: Annotated[str, typer.Option(help="The display name, of platform staff.")] = "",
 ) -> None:
-    """Create a login; asks for the password."""
+    """Print a link by which somebody becomes a member of an organisation, or joins the platform's staff."""
     from sync_server.commands import people
 
-    print_json(people.add_user(email, name, org, role, lambda: people.read_password(password_fd)))
+    print_json(people.invite(email, org, role, name))
+    echo("Hand this link over, to nobody else. It works once, and replaces an earlier one.")
 
 
-@users.command("password")
-def user_password(email: str, password_fd: PasswordFd = None) -> None:
-    """Set a new password; asks for it."""
+@app.command("reset-link")
+def reset_link(email: str) -> None:
+    """Print a link by which the owner of a login chooses a new password within two hours."""
     from sync_server.commands import people
 
-    people.change_password(email, people.read_password(password_fd))
-    echo("Password changed. The user is signed out everywhere.")
+    print_json(people.reset_link(email))
+    echo("Hand this link over, to nobody else. It works once; the new password ends all sessions.")
 
 
 @users.command("role")

@@ -10,9 +10,9 @@ from flask import request
 
 from shared.clock import Clock, MonotonicClock, monotonic_clock, wall_clock
 from shared.ids import Entropy
+from sync_server.accounts import invitation_routes, login_routes, staff_policy
 from sync_server.accounts import routes as accounts_routes
 from sync_server.accounts import rules as accounts_rules
-from sync_server.accounts import staff_policy
 from sync_server.admin import routes as admin_routes
 from sync_server.audit import routes as audit_routes
 from sync_server.config import Config
@@ -94,6 +94,8 @@ BLUEPRINTS = (
     audit_routes.bp,
     outbox_routes.bp,
     accounts_routes.bp,
+    invitation_routes.bp,
+    login_routes.bp,
     staff_policy.bp,
     customers_routes.bp,
     images_routes.bp,

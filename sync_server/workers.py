@@ -7,8 +7,10 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TypeVar
 
+from sqlalchemy.orm import Session
+
 from shared.clock import Millis
-from sync_server.accounts import signing_in
+from sync_server.accounts import invitations, password_links, signing_in
 from sync_server.audit import sealer
 from sync_server.devices import identity
 from sync_server.events import queries as events
@@ -93,11 +95,7 @@ def built_in_jobs(parts: Parts) -> list[Job]:
     return [
         Job("events.walk_planned", 5_000, status.apply_due_transitions, events.any_transition_due),
         Job("tickets.retire_keys", 60_000, signing_keys.retire_everywhere),
-        Job(
-            "accounts.forget_sessions",
-            600_000,
-            lambda session, context: signing_in.delete_expired(session, context.now),
-        ),
+        Job("accounts.forget_sessions", 600_000, _forget_logins),
         Job(
             "plumbing.forget_answers",
             600_000,
@@ -106,3 +104,9 @@ def built_in_jobs(parts: Parts) -> list[Job]:
         sealer.job(key=partial(identity.private_key, sealer=parts.sealer)),
         *cleaning.jobs(parts),
     ]
+
+
+def _forget_logins(session: Session, context: ActionContext) -> None:
+    """Sessions and links that have ended."""
+    for delete_ended in (signing_in.delete_expired, password_links.delete_ended, invitations.delete_ended):
+        delete_ended(session, context.now)

@@ -27,9 +27,9 @@ from sync_server.revisions import queries as revisions
 from sync_server.waiting.listener import StreamsListener
 from sync_server.workers import Worker
 from tests.builders import EVENING, a_ticket_request, a_ticket_type, a_venue, an_event
+from tests.staff import PASSWORD, a_login
 from tests.streams import redirect_streams, start_listener
 
-PASSWORD = "four walls and a roof"
 ALL_SCOPES = tuple(action.value for action in Action)
 
 
@@ -150,17 +150,9 @@ class AppServer:
     def user(self, email: str, organisation_id: str | None = None, role: str = "staff", platform: str = "") -> str:
         """Create a user with PASSWORD; return the id."""
         with self.database.writing() as session:
-            row = people.add_user(
-                session,
-                email=email,
-                name=email.split("@", maxsplit=1)[0],
-                password=PASSWORD,
-                context=self.context(),
-                platform_role=platform,
+            return a_login(
+                session, email, self.context(), organisation_id=organisation_id, role=role, platform=platform
             )
-            if organisation_id is not None:
-                members.give_role(session, organisation_id, row.id, role, self.context())
-            return row.id
 
     def give_role(self, organisation_id: str, user_id: str, role: str) -> None:
         """Make a user a member in this role, without an invitation."""

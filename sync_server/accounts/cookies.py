@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from flask import Response
 
 from sync_server.accounts.signing_in import SignedIn
@@ -20,6 +22,14 @@ def set_cookie(response: Response, signed_in: SignedIn) -> None:
         httponly=True,
         samesite="Lax",
     )
+
+
+def session_response(signed_in: SignedIn) -> tuple[dict[str, Any], int, dict[str, str]]:
+    """The response of the API to signing in."""
+    response = Response()
+    set_cookie(response, signed_in)
+    body = {"csrf_token": signed_in.csrf, "organisation_id": signed_in.organisation_id or None}
+    return body, 200, {"Set-Cookie": response.headers["Set-Cookie"]}
 
 
 def forget_cookie(response: Response) -> None:

@@ -32,29 +32,12 @@ def give_role(
     record(session, AuditLine(context, "member.role_changed", *subject, {"role": current}, {"role": role}))
 
 
-def invite(
-    session: Session,
-    organisation_id: str,
-    *,
-    email: str,
-    role: str,
-    name: str | None,
-    password: str | None,
-    giver: Principal | None,
-    context: ActionContext,
-) -> queries.Member:
-    """Add a member of staff, creating a login if the e-mail address has none."""
-    user = queries.user_by_email(session, email)
-    if user is None:
-        if name is None or password is None:
-            raise InvalidRequest(
-                "There is no login with this e-mail address yet. Send `name` and `password` to create one."
-            )
-        user = service.add_user(session, email=email, name=name, password=password, context=context)
-    if queries.role_in(session, organisation_id, user.id) is not None:
-        raise Conflict("This user is already a member of the organisation.", code="already_member")
-    give_role(session, organisation_id, user.id, role, context, giver=giver)
-    return queries.member(session, organisation_id, user.id)
+def join(session: Session, organisation_id: str, user_id: str, role: str, context: ActionContext) -> None:
+    """Make a user a member who has accepted an invitation; Conflict for one who already is."""
+    service.lock_organisation(session, organisation_id)
+    if queries.role_in(session, organisation_id, user_id) is not None:
+        raise Conflict("You are already a member of this organisation.", code="already_member")
+    give_role(session, organisation_id, user_id, role, context)
 
 
 def remove_member(

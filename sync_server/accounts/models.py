@@ -33,7 +33,7 @@ class UserRow(Base):
     id: Mapped[Uuid] = mapped_column(primary_key=True)
     email: Mapped[str] = mapped_column(String(254), unique=True)
     name: Mapped[str] = mapped_column(String(100))
-    password_hash: Mapped[str] = mapped_column(String(200))
+    password_hash: Mapped[str] = mapped_column(String(200))  # "" until its owner has chosen one
     platform_role: Mapped[str] = mapped_column(String(20), default="")
     active: Mapped[bool] = mapped_column(default=True)
     created_at: Mapped[Millis] = mapped_column(BigInteger)
@@ -87,6 +87,35 @@ class TokenRow(Base):
     def created_by(self) -> str:
         """The user or token that made it; "" for the operator."""
         return self.parent_id or self.maker_id or ""
+
+
+class InvitationRow(Base):
+    """An invitation of one address to an organisation; of the code in its link only the hash is stored."""
+
+    __tablename__ = "invitations"
+
+    organisation_id: Mapped[Uuid] = mapped_column(ForeignKey("organisations.id"), primary_key=True)
+    id: Mapped[Uuid] = mapped_column(primary_key=True)
+    email: Mapped[str] = mapped_column(String(254))
+    role: Mapped[str] = mapped_column(String(10))
+    code_hash: Mapped[bytes] = mapped_column(LargeBinary(32), unique=True)
+    maker_id: Mapped[Uuid | None] = mapped_column(ForeignKey("users.id"), index=True)  # None: the operator
+    created_at: Mapped[Millis] = mapped_column(BigInteger)
+    ends_at: Mapped[Millis] = mapped_column(BigInteger, index=True)
+    accepted_at: Mapped[Millis | None] = mapped_column(BigInteger)
+    withdrawn_at: Mapped[Millis | None] = mapped_column(BigInteger)
+
+    __table_args__ = (Index(None, "organisation_id", "email"),)
+
+
+class PasswordLinkRow(Base):
+    """A link by which the owner of a login sets its password, once; only the hash of its code is stored."""
+
+    __tablename__ = "password_links"
+
+    code_hash: Mapped[bytes] = mapped_column(LargeBinary(32), primary_key=True)
+    user_id: Mapped[Uuid | None] = mapped_column(ForeignKey("users.id"), index=True)  # None: no login has the address
+    ends_at: Mapped[Millis] = mapped_column(BigInteger, index=True)
 
 
 class SupervisorRecord(Base):

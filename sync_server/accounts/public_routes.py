@@ -31,6 +31,9 @@ _MONITOR: Final = PublicRoute(
 _STATIC: Final = PublicRoute(Audience.ANYBODY, "Static content of the application, the same for everybody.")
 _SIGN_IN: Final = PublicRoute(Audience.ANYBODY, "Sign-in pages; the pages behind them require a role.")
 _OWN: Final = PublicRoute(Audience.SIGNED_IN, "Affects only the caller.")
+_BY_LINK: Final = PublicRoute(
+    Audience.ANYBODY, "Requires the code of a one-time link: 256 random bits that only its address received."
+)
 _CHOOSING: Final = PublicRoute(
     Audience.SIGNED_IN, "Users may choose only their own organisations; platform staff may choose any."
 )
@@ -48,12 +51,20 @@ PUBLIC_ROUTES: Final[Mapping[str, PublicRoute]] = {
     "docs.page": _STATIC,
     "openapi.spec": _STATIC,
     "accounts.sign_in": PublicRoute(Audience.ANYBODY, "Signing in; failed attempts are rate limited."),
+    "invitations.preview": _BY_LINK,
+    "invitations.accept": _BY_LINK,
+    "logins.choose_by_link": _BY_LINK,
     "accounts.who_am_i": _OWN,
     "accounts.sign_out": _OWN,
     "accounts.choose_organisation": _CHOOSING,
     "admin.home": _SIGN_IN,
     "admin.login": _SIGN_IN,
     "admin.sign_in": _SIGN_IN,
+    "admin.invitation": _BY_LINK,
+    "admin.open_invitation": _BY_LINK,
+    "admin.accept_invitation": _BY_LINK,
+    "admin.password": _BY_LINK,
+    "admin.choose_password": _BY_LINK,
     "admin.sign_out": _OWN,
     "admin.organisations": _OWN,
     "admin.switch_organisation": _CHOOSING,

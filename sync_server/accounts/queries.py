@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 from sqlalchemy import Row, Select, and_, func, select
@@ -143,19 +143,27 @@ def session_principal(session: Session, token_hash: bytes, now: Millis) -> tuple
 
 
 def _principal(session: Session, row: SessionRow, user: UserRow) -> tuple[Principal, Millis]:
-    role = role_in(session, row.organisation_id, user.id) or ""
-    principal = Principal(
+    acting = _acting_for(session, row.organisation_id, user)
+    return replace(acting, session_id=row.id, csrf=row.csrf), row.seen_at
+
+
+def acting_for(session: Session, organisation_id: str, user_id: str) -> Principal | None:
+    """A user with the rights that he has now in an organisation; None if his login is closed."""
+    user = session.get(UserRow, user_id)
+    return None if user is None or not user.active else _acting_for(session, organisation_id, user)
+
+
+def _acting_for(session: Session, organisation_id: str, user: UserRow) -> Principal:
+    role = role_in(session, organisation_id, user.id) or ""
+    return Principal(
         "user",
         user.id,
-        row.organisation_id if role or user.platform_role else "",
+        organisation_id if role or user.platform_role else "",
         user.name,
         role,
         user.platform_role,
-        scopes_of(session, row.organisation_id, role),
-        row.id,
-        row.csrf,
+        scopes_of(session, organisation_id, role),
     )
-    return principal, row.seen_at
 
 
 def token_principal(session: Session, token_hash: bytes, now: Millis) -> tuple[Principal, Millis] | None:

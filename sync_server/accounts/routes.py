@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from shared.errors import Forbidden, InvalidRequest, NotSignedIn
 from sync_server.accounts import members, queries, schemas, service, signing_in, tokens
-from sync_server.accounts.cookies import COOKIE, forget_cookie, set_cookie
+from sync_server.accounts.cookies import COOKIE, forget_cookie, session_response
 from sync_server.plumbing.api.edits import check_unchanged, tagged
 from sync_server.plumbing.api.idempotency import once_in_secret
 from sync_server.plumbing.parts import parts
@@ -60,10 +60,7 @@ def sign_in(json_data: schemas.SignInRequest) -> tuple[dict[str, Any], int, dict
     signed_in = signing_in.sign_in(
         parts().database, json_data.email, json_data.password, hours=hours, context=context()
     )
-    response = Response()
-    set_cookie(response, signed_in)
-    body = {"csrf_token": signed_in.csrf, "organisation_id": signed_in.organisation_id or None}
-    return body, 200, {"Set-Cookie": response.headers["Set-Cookie"]}
+    return session_response(signed_in)
 
 
 @bp.get("/session")
@@ -134,19 +131,6 @@ def give_role(user_id: str, json_data: schemas.GiveRole) -> tuple[str, int]:
 def _locked_member(session: Session, user_id: str) -> schemas.MemberView:
     service.lock_organisation(session, organisation())
     return schemas.MemberView.of(queries.member(session, organisation(), user_id))
-
-
-@bp.post("/members")
-@requires(Action.MANAGE_MEMBERS)
-@bp.input(schemas.InviteMember)
-@bp.output(schemas.MemberView, status_code=201)
-@once_in_secret
-def invite(session: Session, json_data: schemas.InviteMember) -> schemas.MemberView:
-    """Add a member of staff: an existing login, by its e-mail address, or a new one with a name and password."""
-    wanted = json_data.model_dump()
-    return schemas.MemberView.of(
-        members.invite(session, organisation(), **wanted, giver=current_principal(), context=context())
-    )
 
 
 @bp.delete("/members/<user_id>")

@@ -45,6 +45,11 @@ IMPLIED_SCOPES: Final[Mapping[Action, Action]] = {_A.CALL_OFF: _A.CHANGE_STATUS}
 TOKEN_DAYS: Final = 90
 """How long an API token lasts unless its maker says otherwise."""
 
+INVITATION_MS: Final = 7 * 24 * 3_600_000
+INVITATIONS_A_DAY: Final = 100
+KEEP_INVITATIONS_MS: Final = 30 * 24 * 3_600_000
+PASSWORD_LINK_MS: Final = 2 * 3_600_000
+
 FAILURES_ALLOWED: Final = 5
 FAILURES_ALLOWED_PER_ADDRESS: Final = 50
 FAILURE_WINDOW_MS: Final = 15 * 60 * 1000

@@ -62,13 +62,67 @@ class MembersView(View):
     items: list[MemberView]
 
 
-class InviteMember(RequestBody):
-    """A new member: an existing login, or a new one with this name and password."""
+Email = Annotated[str, Field(min_length=3, max_length=254)]
+Code = Annotated[str, Field(min_length=1, max_length=100)]
+Password = Annotated[str, Field(max_length=500)]
 
-    email: Annotated[str, Field(min_length=3, max_length=254)]
+
+class NewInvitation(RequestBody):
+    """Who is to become a member, and in which role."""
+
+    email: Email
     role: Literal["owner", "admin", "staff"]
-    name: Name | None = None
-    password: Annotated[str, Field(max_length=500)] | None = None
+
+
+class InvitationView(View):
+    """An invitation that can still be accepted; its link is never shown to those who invite."""
+
+    id: str
+    email: str
+    role: str
+    created_at: IsoTime
+    ends_at: IsoTime
+
+
+class InvitationMade(InvitationView):
+    """An invitation, and how its link reaches the invited person."""
+
+    message: str
+
+
+class InvitationsView(View):
+    """The open invitations."""
+
+    items: list[InvitationView]
+
+
+class InvitationCode(RequestBody):
+    """The code in the link of an invitation."""
+
+    code: Code
+
+
+class InvitationPreview(View):
+    """What is offered: with a login, accept by signing in with it; without one, choose name and password."""
+
+    organisation: str
+    role: str
+    email: str
+    has_login: bool
+
+
+class AcceptInvitation(InvitationCode):
+    """Acceptance: the password of the login, or a name and password for a new one. Signed in, neither is needed."""
+
+    name: Annotated[str, Field(max_length=100)] = ""
+    password: Password = ""
+
+
+class PasswordByLink(RequestBody):
+    """A new password, and the code in the link that allows to choose it."""
+
+    code: Code
+    password: Password
 
 
 class GiveRole(RequestBody):

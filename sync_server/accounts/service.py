@@ -1,4 +1,4 @@
-"""Creates and changes organisations, logins and supervisors."""
+"""Creates and changes organisations and supervisors."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from shared.errors import Conflict, InvalidRequest, NotFound
 from shared.ids import uuid7
 from shared.snapshot import Row, RowKind, SupervisorRow
 from sync_server.accounts import queries, rules
-from sync_server.accounts.models import OrganisationRow, SupervisorRecord, UserRow
+from sync_server.accounts.models import OrganisationRow, SupervisorRecord
 from sync_server.accounts.passwords import hash_secret
 from sync_server.accounts.signals import OrganisationCreated, OrganisationRowsChanged
 from sync_server.audit.service import AuditLine, record
@@ -54,37 +54,6 @@ def lock_organisation(session: Session, organisation_id: str) -> OrganisationRow
     if row is None:
         raise NotFound
     return row
-
-
-def add_user(
-    session: Session, *, email: str, name: str, password: str, context: ActionContext, platform_role: str = ""
-) -> UserRow:
-    """Create a login; Conflict if the e-mail address has one already."""
-    rules.check_password(password)
-    address = email.strip().casefold()
-    if "@" not in address or len(address) > 254:
-        raise InvalidRequest(f"{email!r} is not an e-mail address.", field="email")
-    if queries.user_by_email(session, address) is not None:
-        raise Conflict("There is already a login with this e-mail address.", code="email_taken")
-    row = UserRow(
-        id=uuid7(context.now, context.entropy),
-        email=address,
-        name=name,
-        password_hash=hash_secret(password, context.entropy),
-        platform_role=platform_role,
-        created_at=context.now,
-    )
-    session.add(row)
-    session.flush()
-    record(session, AuditLine(context, "user.created", "user", row.id, None, after={"platform_role": platform_role}))
-    return row
-
-
-def set_password(session: Session, user: UserRow, password: str, context: ActionContext) -> None:
-    """Set a user's password; the audit log records the change without the password."""
-    rules.check_password(password)
-    user.password_hash = hash_secret(password, context.entropy)
-    record(session, AuditLine(context, "user.password_changed", "user", user.id, None))
 
 
 def add_supervisor(

@@ -25,6 +25,7 @@ class SignedIn:
 
     token: str
     csrf: str
+    session_id: str
     user_id: str
     organisation_id: str
     ends_at: Millis
@@ -43,15 +44,15 @@ def sign_in(database: Database, email: str, password: str, *, hours: int, contex
     with database.reading() as session:
         _throttle(session, keys, context.now, own=1)
         user = queries.user_by_email(session, email)
-        verifier = user.password_hash if user is not None and user.active else decoy_verifier()
-    if not matches(verifier, password) or user is None or not user.active:
+        own = user.password_hash if user is not None and user.active else ""
+    if not matches(own or decoy_verifier(), password) or user is None or not own:
         with database.writing() as session:
             record(session, AuditLine(context, "user.sign_in_failed", "user", user.id if user else "", None))
         raise NotSignedIn("The e-mail address or password is wrong.", code="bad_credentials")
     with database.writing() as session:
         no_failure = (LoginFailureRow.key == keys[0]) | LoginFailureRow.id.in_(attempts)
         session.execute(delete(LoginFailureRow).where(no_failure))
-        return _open_session(session, user, hours, context)
+        return open_session(session, user, hours, context)
 
 
 def _throttle(session: Session, keys: tuple[bytes, bytes], now: Millis, *, own: int = 0) -> None:
@@ -71,14 +72,16 @@ def _count_attempt(database: Database, keys: tuple[bytes, bytes], context: Actio
     return [row.id for row in rows]
 
 
-def _open_session(session: Session, user: UserRow, hours: int, context: ActionContext) -> SignedIn:
+def open_session(session: Session, user: UserRow, hours: int, context: ActionContext) -> SignedIn:
+    """Start a session of a user who has proved to be the owner of this login."""
     actor, now, entropy = context.actor, context.now, context.entropy
     token, csrf, ends_at = new_token(entropy), entropy(24).hex(), now + hours * 3_600_000
     memberships = queries.organisations_of(session, user.id)
     organisation_id = memberships[0][0].id if memberships else ""
+    session_id = uuid7(now, entropy)
     session.add(
         SessionRow(
-            id=uuid7(now, entropy),
+            id=session_id,
             token_hash=token_hash(token),
             user_id=user.id,
             organisation_id=organisation_id,
@@ -90,7 +93,7 @@ def _open_session(session: Session, user: UserRow, hours: int, context: ActionCo
     )
     acting = replace(context, actor=Actor("user", user.id, actor.ip, actor.user_agent, actor.request_id))
     record(session, AuditLine(acting, "user.signed_in", "user", user.id, organisation_id or None))
-    return SignedIn(token, csrf, user.id, organisation_id, ends_at)
+    return SignedIn(token, csrf, session_id, user.id, organisation_id, ends_at)
 
 
 def sign_out(session: Session, principal: Principal, context: ActionContext) -> None:
@@ -99,20 +102,18 @@ def sign_out(session: Session, principal: Principal, context: ActionContext) -> 
     record(session, AuditLine(context, "user.signed_out", "user", principal.id, principal.organisation_id or None))
 
 
-def end_sessions(session: Session, user_id: str) -> None:
-    """Sign a user out of every browser."""
-    session.execute(delete(SessionRow).where(SessionRow.user_id == user_id))
-
-
 def choose_organisation(session: Session, principal: Principal, organisation_id: str, context: ActionContext) -> None:
     """Switch the session to another organisation; NotFound unless the user may act for it."""
     exists = session.get(OrganisationRow, organisation_id) is not None
     if not exists or not (principal.platform_role or queries.role_in(session, organisation_id, principal.id)):
         raise NotFound
-    session.execute(
-        update(SessionRow).where(SessionRow.id == principal.session_id).values(organisation_id=organisation_id)
-    )
+    enter_organisation(session, principal.session_id, organisation_id)
     record(session, AuditLine(context, "user.chose_organisation", "user", principal.id, organisation_id))
+
+
+def enter_organisation(session: Session, session_id: str, organisation_id: str) -> None:
+    """Let a session act for this organisation from now on."""
+    session.execute(update(SessionRow).where(SessionRow.id == session_id).values(organisation_id=organisation_id))
 
 
 def authenticate_session(database: Database, token: str, now: Millis) -> Principal | None:

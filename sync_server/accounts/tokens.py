@@ -72,7 +72,7 @@ def make_token(
         token_hash=token_hash(token),
         scopes=sorted(set(scopes)),
         created_at=context.now,
-        maker_id=parent.maker_id if parent else by and by.id,
+        maker_id=person_behind(session, by),
         parent_id=parent and parent.id,
         ends_at=_checked_end(ends_at, parent, longest_days, context.now),
     )
@@ -112,6 +112,15 @@ def _checked_end(requested: Millis | None, parent: TokenRow | None, longest_days
     if parent is not None and requested > parent.ends_at:
         raise Forbidden("A token cannot outlive the one that creates it.")
     return requested
+
+
+def person_behind(session: Session, by: Principal | None) -> str | None:
+    """The user who acts, if by a token then who made it; None for the operator."""
+    if by is None:
+        return None
+    if by.kind != "token":
+        return by.id
+    return session.get_one(TokenRow, (by.organisation_id, by.id)).maker_id
 
 
 def revoke_token(session: Session, organisation_id: str, token_id: str, context: ActionContext) -> None:

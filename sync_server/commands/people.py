@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import getpass
-import os
-import sys
-from collections.abc import Callable
 from typing import Any
 
 from shared.errors import InvalidRequest, NotFound
-from sync_server.accounts import members, queries, service, signing_in
+from sync_server.accounts import invitations, links, logins, members, password_links, queries, service
 from sync_server.accounts.rules import PLATFORM_ROLES
 from sync_server.commands.console import open_runtime, operator_context
 
@@ -28,40 +24,37 @@ def list_organisations() -> list[dict[str, Any]]:
         return [{"id": row.id, "slug": row.slug, "name": row.name} for row in queries.organisations(session)]
 
 
-def add_user(
-    email: str, name: str, organisation: str | None, role: str, ask_password: Callable[[], str]
-) -> dict[str, Any]:
-    """Create a login for an organisation or the platform; asks for the password after checking the organisation."""
-    platform = role if role in PLATFORM_ROLES else ""
-    if not platform and organisation is None:
-        raise InvalidRequest("Name the organisation with --org SLUG.")
-    with open_runtime() as runtime:
-        if not platform:
-            with runtime.parts.database.reading() as session:
-                organisation_id(session, str(organisation))
-        password = ask_password()
-        with runtime.parts.database.writing() as session:
-            context = operator_context(runtime)
-            user = service.add_user(
-                session, email=email, name=name, password=password, context=context, platform_role=platform
-            )
-            if not platform:
-                members.give_role(session, organisation_id(session, str(organisation)), user.id, role, context)
-            return {"id": user.id, "email": user.email, "role": role}
-
-
-def change_password(email: str, password: str) -> None:
-    """Set a user's password, and sign the user out everywhere."""
+def invite(email: str, organisation: str | None, role: str, name: str) -> dict[str, Any]:
+    """A link to hand over: an invitation to an organisation, or the first password of platform staff."""
     with open_runtime() as runtime, runtime.parts.database.writing() as session:
-        user = _user(session, email)
-        service.set_password(session, user, password, operator_context(runtime))
-        signing_in.end_sessions(session, user.id)
+        context = operator_context(runtime)
+        if role in PLATFORM_ROLES:
+            user = logins.create_login(session, email=email, name=name or email, platform_role=role, context=context)
+            link = links.password(runtime.parts, password_links.make(session, user.id, context))
+            return {"email": user.email, "role": role, "link": link}
+        if organisation is None:
+            raise InvalidRequest("Name the organisation with --org SLUG.")
+        owner_id = organisation_id(session, organisation)
+        row, code = invitations.invite(session, owner_id, email=email, role=role, by=None, context=context)
+        return {"email": row.email, "role": role, "link": links.invitation(runtime.parts, code)}
+
+
+def reset_link(email: str) -> dict[str, Any]:
+    """A link with which the owner of a login chooses a new password."""
+    with open_runtime() as runtime, runtime.parts.database.writing() as session:
+        user, context = _user(session, email), operator_context(runtime)
+        return {
+            "email": user.email,
+            "link": links.password(runtime.parts, password_links.make(session, user.id, context)),
+        }
 
 
 def change_role(email: str, organisation: str, role: str) -> None:
     """Change a user's role in an organisation."""
     with open_runtime() as runtime, runtime.parts.database.writing() as session:
         user, owner_id = _user(session, email), organisation_id(session, organisation)
+        if queries.role_in(session, owner_id, user.id) is None:
+            raise NotFound(f"{email} is no member there. `gatehouse-server invite` makes an invitation.")
         members.give_role(session, owner_id, user.id, role, operator_context(runtime))
 
 
@@ -78,26 +71,3 @@ def _user(session: Any, email: str) -> Any:
     if user is None:
         raise NotFound(f"There is no login {email!r}.")
     return user
-
-
-def read_password(file_descriptor: int | None) -> str:
-    """Read a password from a file descriptor, the terminal or standard input; arguments are visible to other users."""
-    if file_descriptor is not None:
-        return _read_line(file_descriptor)
-    if not sys.stdin.isatty():
-        return sys.stdin.readline().rstrip("\n")
-    first = getpass.getpass("Password: ")
-    if first != getpass.getpass("Again: "):
-        raise InvalidRequest("The two passwords differ. Nothing was changed.")
-    return first
-
-
-def _read_line(file_descriptor: int) -> str:
-    try:
-        with os.fdopen(file_descriptor) as file:
-            return file.readline().rstrip("\n")
-    except (OSError, UnicodeDecodeError, OverflowError):
-        raise InvalidRequest(
-            f"--password-fd {file_descriptor} cannot be read. Open it for this command, for example "
-            f"--password-fd 3 with 3<FILE. Nothing was changed."
-        ) from None

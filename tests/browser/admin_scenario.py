@@ -13,16 +13,14 @@ from werkzeug.serving import make_server
 
 from shared.scans import EntryKind
 from shared.snapshot import TicketState
-from sync_server.accounts import members
-from sync_server.accounts import service as accounts
 from sync_server.plumbing.principals import SYSTEM, ActionContext
 from sync_server.workers import Worker
 from tests.contracts.sync.gates import Gate
 from tests.contracts.sync.world import World
+from tests.staff import a_login
 from tests.streams import redirect_streams
 
 EMAIL = "owner@marquee.example"
-PASSWORD = "a long enough password"
 
 
 @dataclass
@@ -88,8 +86,7 @@ def an_evening(folder: Path) -> Iterator[AdminScenario]:
 def _owner(world: World) -> None:
     with world.parts.database.writing() as session:
         context = ActionContext(SYSTEM, world.now, world.dice)
-        user = accounts.add_user(session, email=EMAIL, name="Ines Owner", password=PASSWORD, context=context)
-        members.give_role(session, world.organisation, user.id, "owner", context)
+        a_login(session, EMAIL, context, organisation_id=world.organisation, role="owner")
 
 
 def _scans(world: World) -> Gate:

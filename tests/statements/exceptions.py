@@ -19,6 +19,7 @@ SHARED_TABLES: Final[dict[str, str]] = {
 """Tables whose rows are not an organisation's although they have its column."""
 
 EXCEPTIONS: Final[dict[str, str]] = {
+    "accounts.invitations.by_code": _SIGN_IN,
     "accounts.queries.organisations_of": _SIGN_IN,
     "accounts.queries.token_principal": _SIGN_IN,
     "audit.erasure._erase": "which organisations store values of a person; each is then worked on by itself",

@@ -488,6 +488,30 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("organisation_id", "id", name=op.f("pk_images")),
     )
     op.create_table(
+        "invitations",
+        sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("id", sa.String(length=36), nullable=False),
+        sa.Column("email", sa.String(length=254), nullable=False),
+        sa.Column("role", sa.String(length=10), nullable=False),
+        sa.Column("code_hash", sa.LargeBinary(length=32), nullable=False),
+        sa.Column("maker_id", sa.String(length=36), nullable=True),
+        sa.Column("created_at", sa.BigInteger(), nullable=False),
+        sa.Column("ends_at", sa.BigInteger(), nullable=False),
+        sa.Column("accepted_at", sa.BigInteger(), nullable=True),
+        sa.Column("withdrawn_at", sa.BigInteger(), nullable=True),
+        sa.ForeignKeyConstraint(["maker_id"], ["users.id"], name=op.f("fk_invitations_maker_id_users")),
+        sa.ForeignKeyConstraint(
+            ["organisation_id"], ["organisations.id"], name=op.f("fk_invitations_organisation_id_organisations")
+        ),
+        sa.PrimaryKeyConstraint("organisation_id", "id", name=op.f("pk_invitations")),
+        sa.UniqueConstraint("code_hash", name=op.f("uq_invitations_code_hash")),
+    )
+    op.create_index(op.f("ix_invitations_ends_at"), "invitations", ["ends_at"], unique=False)
+    op.create_index(op.f("ix_invitations_maker_id"), "invitations", ["maker_id"], unique=False)
+    op.create_index(
+        op.f("ix_invitations_organisation_id_email"), "invitations", ["organisation_id", "email"], unique=False
+    )
+    op.create_table(
         "memberships",
         sa.Column("organisation_id", sa.String(length=36), nullable=False),
         sa.Column("user_id", sa.String(length=36), nullable=False),
@@ -525,6 +549,16 @@ def upgrade() -> None:
         ["organisation_id", "message_id"],
         unique=False,
     )
+    op.create_table(
+        "password_links",
+        sa.Column("code_hash", sa.LargeBinary(length=32), nullable=False),
+        sa.Column("user_id", sa.String(length=36), nullable=True),
+        sa.Column("ends_at", sa.BigInteger(), nullable=False),
+        sa.ForeignKeyConstraint(["user_id"], ["users.id"], name=op.f("fk_password_links_user_id_users")),
+        sa.PrimaryKeyConstraint("code_hash", name=op.f("pk_password_links")),
+    )
+    op.create_index(op.f("ix_password_links_ends_at"), "password_links", ["ends_at"], unique=False)
+    op.create_index(op.f("ix_password_links_user_id"), "password_links", ["user_id"], unique=False)
     op.create_table(
         "seating_policies",
         sa.Column("organisation_id", sa.String(length=36), nullable=False),

@@ -82,6 +82,7 @@ class Organisation:
         device = api.post("/api/devices", {"name": "North"})
         api.post("/api/supervisors", {"name": "Sue", "pin": "271828"})
         token = api.post("/api/tokens", {"name": "box office", "scopes": ["read"]})
+        invitation = api.post("/api/invitations", {"email": "nora@marquee.example", "role": "staff"})
         with app_server.database.reading() as session:
             facts = text("SELECT message_id FROM outbox WHERE organisation_id = :organisation")
             message = session.execute(facts, {"organisation": self.organisation}).scalars().first()
@@ -91,6 +92,7 @@ class Organisation:
             "ticket_id": concert.ticket()["id"],
             "device_id": device["id"],
             "token_id": token["id"],
+            "invitation_id": invitation["id"],
             "user_id": app_server.user(f"stan@{slug}.example", self.organisation, "staff"),
             "key_id": str(api.get("/api/keys")["items"][0]["id"]),
             "message_id": str(message),

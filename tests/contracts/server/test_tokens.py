@@ -116,7 +116,7 @@ def test_a_token_never_may_more_than_its_maker_may_now(
     assert olga.ask("PUT", f"/api/members/{id_of(adam)}", {"role": "staff"}).status_code == 204
     for program in programs:
         program.get("/api/events")
-        for path in ("/api/members", "/api/tokens", "/api/venues"):
+        for path in ("/api/invitations", "/api/tokens", "/api/venues"):
             assert program.refused("POST", path, {}) == (403, "forbidden")
     olga.patch("/api/organisation/staff-policy", {"edit_venues": True})
     programs[1].post("/api/venues", a_venue())

@@ -48,7 +48,7 @@ def shell(tmp_path: Path) -> Shell:
         ["serve", "--port", "99999"],
         ["backup"],
         ["key", "revoke", "x", "--org", "demo"],
-        ["user", "add", "--colour", "red"],
+        ["invite", "--colour", "red"],
         ["key", "list"],
     ],
 )
@@ -68,11 +68,11 @@ def test_an_organisation_its_staff_and_its_keys(shell: Shell) -> None:
     shell.run("migrate")
     made = json.loads(shell.run("org", "add", "marquee", "--name", "Marquee").stdout)
     assert json.loads(shell.run("org", "list").stdout) == made
-    add = ["user", "add", "olga@marquee.example", "--name", "Olga", "--org", "marquee", "--role", "owner"]
-    assert "ten characters" in shell.run(*add, typed="short\n").stderr
-    assert json.loads(shell.run(*add, typed="four walls and a roof\n").stdout)["role"] == "owner"
-    assert shell.run("user", "password", "olga@marquee.example", typed="another long one\n").returncode == 0
-    assert "at least one owner" in shell.run("user", "role", "olga@marquee.example", "staff", "--org", "marquee").stderr
+    invited = shell.run("invite", "olga@marquee.example", "--org", "marquee", "--role", "owner")
+    assert "/admin/invitation#" in json.loads(invited.stdout)["link"] and "#" not in invited.stderr
+    shell.run("demo", "--json")
+    role = ["user", "role", "owner@demo.example", "staff", "--org", "demo"]
+    assert "at least one owner" in shell.run(*role).stderr
     first = json.loads(shell.run("key", "list", "--org", "marquee").stdout)
     second = json.loads(shell.run("key", "rotate", "--org", "marquee", "--at-once").stdout)
     states = [json.loads(line)["state"] for line in shell.run("key", "list", "--org", "marquee").stdout.splitlines()]
@@ -158,18 +158,10 @@ def test_invalid_numbers_and_names_are_reported(shell: Shell, command: list[str]
     assert "Traceback" not in done.stderr
 
 
-def test_an_unknown_organisation_is_reported_before_asking_for_a_password(shell: Shell) -> None:
+def test_an_invitation_to_an_unknown_organisation_is_refused(shell: Shell) -> None:
     shell.run("migrate")
-    done = shell.run("user", "add", "olga@marquee.example", "--name", "Olga", "--org", "nobody", typed="short\n")
-    assert done.returncode == 1 and "no organisation 'nobody'" in done.stderr and "ten characters" not in done.stderr
-
-
-def test_an_unreadable_password_descriptor_is_named(shell: Shell) -> None:
-    shell.run("migrate")
-    shell.run("org", "add", "marquee", "--name", "Marquee")
-    add = ["user", "add", "olga@marquee.example", "--name", "Olga", "--org", "marquee", "--password-fd", "99"]
-    done = shell.run(*add)
-    assert done.returncode == 1 and "--password-fd 99 cannot be read" in done.stderr
+    done = shell.run("invite", "olga@marquee.example", "--org", "nobody")
+    assert done.returncode == 1 and "no organisation 'nobody'" in done.stderr and done.stdout == ""
 
 
 @pytest.mark.parametrize("arguments", [["--version"], ["--help"], ["backup", "--help"], ["outbox", "list", "--help"]])

@@ -1,0 +1,79 @@
+"""The pages behind one-time links: accepting an invitation, and choosing a password."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask import redirect, request, url_for
+from werkzeug.wrappers import Response as WerkzeugResponse
+
+from shared.errors import GatehouseError
+from sync_server.accounts import invitations, password_links
+from sync_server.accounts.cookies import forget_cookie, set_cookie
+from sync_server.admin.page import bp, render_page, require_same_site
+from sync_server.plumbing.parts import parts
+from sync_server.plumbing.web import context, maybe_principal
+
+Page = str | tuple[str, int] | WerkzeugResponse
+
+
+@bp.get("/invitation")
+def invitation() -> Page:
+    """Takes the code from the link: a script sends the part behind #, which is in no request."""
+    return render_page("one_time_code.html", title="Invitation", action=url_for("admin.open_invitation"))
+
+
+@bp.post("/invitation")
+def open_invitation() -> Page:
+    """What the invitation offers, and the form to accept it."""
+    require_same_site()
+    return _invitation_page(_field("code"))
+
+
+@bp.post("/invitation/accept")
+def accept_invitation() -> Page:
+    """Become a member, signed in from now on."""
+    require_same_site()
+    code, by, hours = _field("code"), maybe_principal(), parts().config.session_hours
+    chosen = {"name": _field("name"), "password": request.form.get("password", "")[:500]}
+    try:
+        signed_in = invitations.accept(parts().database, code, by=by, hours=hours, context=context(), **chosen)
+    except GatehouseError as error:
+        if error.error_code == "invitation_ended":
+            raise
+        return _invitation_page(code, error=error.message, name=chosen["name"]), error.status
+    response = redirect(url_for("admin.events"))
+    if signed_in is not None:
+        set_cookie(response, signed_in)  # type: ignore[arg-type]  # redirect() returns Flask's own response class
+    return response
+
+
+def _invitation_page(code: str, **shown: Any) -> str:
+    with parts().database.reading() as session:
+        offered = invitations.preview(session, code, parts().clock())
+        here = invitations.is_for(session, offered, maybe_principal())
+    return render_page("invitation.html", code=code, invitation=offered, signed_in=here, **shown)
+
+
+@bp.get("/password")
+def password() -> Page:
+    """Takes the code from the link and asks for the new password."""
+    return render_page("password.html")
+
+
+@bp.post("/password")
+def choose_password() -> Page:
+    """Store the new password; sign in with it next."""
+    require_same_site()
+    try:
+        with parts().database.writing() as session:
+            password_links.use(session, _field("code"), request.form.get("password", "")[:500], context())
+    except GatehouseError as error:
+        return render_page("password.html", code=_field("code"), error=error.message), error.status
+    response = redirect(url_for("admin.login", changed=1))
+    forget_cookie(response)  # type: ignore[arg-type]  # redirect() returns Flask's own response class
+    return response
+
+
+def _field(name: str) -> str:
+    return request.form.get(name, "").strip()[:100]

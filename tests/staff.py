@@ -1,0 +1,28 @@
+"""Staff for tests: logins whose owners have chosen PASSWORD. The way by invitations has tests of its own."""
+
+from __future__ import annotations
+
+from sqlalchemy.orm import Session
+
+from sync_server.accounts import logins, members
+from sync_server.plumbing.principals import ActionContext
+
+PASSWORD = "four walls and a roof"
+
+
+def a_login(
+    session: Session,
+    email: str,
+    context: ActionContext,
+    *,
+    organisation_id: str | None = None,
+    role: str = "staff",
+    platform: str = "",
+) -> str:
+    """A login of this address, if wanted with a role in an organisation or the platform; its id."""
+    name = email.split("@", maxsplit=1)[0]
+    user = logins.create_login(session, email=email, name=name, platform_role=platform, context=context)
+    logins.choose_password(session, user, PASSWORD, context)
+    if organisation_id is not None:
+        members.give_role(session, organisation_id, user.id, role, context)
+    return user.id
