@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import os
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping
@@ -22,6 +21,7 @@ from gate_app.scanning.answers import flag_names
 from gate_app.snapshots.roster import EventRows, snapshot_paths
 from gate_app.snapshots.snapshot_file import SnapshotFile, open_snapshot
 from gate_app.time_format import iso
+from shared.csv_cells import write_lines
 from shared.errors import Conflict, StorageError
 from shared.snapshot import TicketRow
 
@@ -127,16 +127,13 @@ def _write_csv(lines: _Counted, file: Path, _content: Content) -> None:
     if first is None:
         return
     with file.open("w", encoding="utf-8", newline="") as opened:
-        writer = csv.writer(opened)
-        writer.writerow(first)
-        writer.writerows([_cell(value) for value in line.values()] for line in chain([first], found))
+        write_lines(
+            opened, chain([first], ([_cell(value) for value in line.values()] for line in chain([first], found)))
+        )
 
 
 def _cell(value: Any) -> Any:
-    if isinstance(value, list | dict):
-        return msgspec.json.encode(value).decode()
-    # A spreadsheet would run a guest's name that begins like a formula.
-    return f"'{value}" if isinstance(value, str) and value[:1] in {"=", "+", "-", "@", "\t", "\r"} else value
+    return msgspec.json.encode(value).decode() if isinstance(value, list | dict) else value
 
 
 def _write_json_lines(lines: _Counted, file: Path, _content: Content) -> None:

@@ -11,6 +11,7 @@ from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
 from gate_app.database import Database
+from shared.numerals import whole
 from shared.snapshot import SupervisorRow
 
 MAX_WRONG_PINS = 5
@@ -95,6 +96,6 @@ def _count_failure(connection: sqlite3.Connection, number: int, now: int) -> Non
 
 def _split(typed: str) -> tuple[int | None, str]:
     number, colon, pin = typed.strip().partition(":")
-    if colon and number.isascii() and number.isdigit():
-        return int(number), pin.strip()
+    if colon and (known := whole(number, 10**9)) is not None:
+        return known, pin.strip()
     return None, typed.strip()

@@ -18,6 +18,7 @@ from sync_server.audit.service import AuditLine, record
 from sync_server.plumbing.principals import ActionContext
 from sync_server.plumbing.signals import send
 from sync_server.plumbing.sql import writes
+from sync_server.plumbing.text import as_shown
 
 CURRENCY = re.compile("[A-Z]{3}")
 SLUG = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,58}[a-z0-9])?")
@@ -27,9 +28,10 @@ def create_organisation(
     session: Session, *, name: str, slug: str, currency: str, context: ActionContext
 ) -> OrganisationRow:
     """Create an organisation; Conflict if the slug is taken."""
+    name = as_shown(name).strip()
     if not SLUG.fullmatch(slug):
         raise InvalidRequest("A slug consists of lower-case letters, digits and inner hyphens.", field="slug")
-    if not 1 <= len(name.strip()) <= 100:
+    if not 1 <= len(name) <= 100:
         raise InvalidRequest("The name of an organisation has 1 to 100 characters.", field="name")
     if not CURRENCY.fullmatch(currency):
         raise InvalidRequest("A currency has three capital letters, such as EUR.", field="currency")

@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response as WerkzeugResponse
 
 from shared.errors import InvalidRequest
+from shared.numerals import whole
 from sync_server.admin.page import bp, current_organisation, page, render_page
 from sync_server.devices import codes, enrolment, queries, service
 from sync_server.devices.event_assignments import event_assignment
@@ -17,6 +18,7 @@ from sync_server.devices.rules import CODE_LIFETIME_MS, SILENT_AFTER_MS, EventAs
 from sync_server.events import queries as events
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.principals import Action
+from sync_server.plumbing.text import as_shown
 from sync_server.plumbing.web import context
 from sync_server.revisions import versions
 from sync_server.scans import gaps, quarantine
@@ -43,7 +45,7 @@ def devices() -> str:
 @page(Action.MANAGE_DEVICES)
 def create_device() -> WerkzeugResponse:
     """Create a device, and go to its page."""
-    name = request.form.get("name", "")
+    name = as_shown(request.form.get("name", ""))
     with parts().database.writing() as session:
         made = service.create(session, current_organisation(), name, "gate", context())
     return redirect(url_for("admin.device", device_id=made.id))
@@ -130,7 +132,7 @@ def _work(session: Session, event_id: str) -> EventAssignment:
         session,
         current_organisation(),
         event_id,
-        gate=int(gate) if gate.isdecimal() else None,
+        gate=whole(gate, 65_535),
         direction=request.form.get(f"direction-{event_id}", "entry"),
         mode=request.form.get(f"mode-{event_id}", "real"),
     )

@@ -152,6 +152,12 @@ def all_series(session: Session, organisation_id: str) -> list[Series]:
     return [Series(id, rows[0][0], len(rows), rows[0][1], rows[-1][1]) for id, rows in found.items()]
 
 
+def series_exists(session: Session, organisation_id: str, series: str) -> bool:
+    """Whether an event of the organisation belongs to this series."""
+    found = EventRecord.organisation_id == organisation_id, EventRecord.recurrence_group_id == series
+    return session.execute(select(EventRecord.id).where(*found).limit(1)).first() is not None
+
+
 def any_transition_due(session: Session, now: Millis) -> bool:
     """Whether the planned transition of any event is due."""
     return anything_due(session, EventRecord.organisation_id, _transition_due(now))

@@ -185,11 +185,17 @@ def record_short_notice(
 
 
 def to_columns(session: Session, organisation_id: str, fields: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of a request as column values; InvalidRequest for an owner outside the organisation."""
+    """The fields of a request as column values; InvalidRequest for an owner or series of another organisation."""
     values = {name: "" if value is None and name in _TEXT_COLUMNS else value for name, value in fields.items()}
     owner = values.get("owner_id")
     if owner and accounts.role_in(session, organisation_id, owner) is None:
         raise InvalidRequest("owner_id: no member of your organisation has this id.", field="owner_id")
+    series = values.get("recurrence_group_id")
+    if series and not queries.series_exists(session, organisation_id, series):
+        raise InvalidRequest(
+            "recurrence_group_id: your organisation has no such series. POST /api/events/{id}/series starts one.",
+            field="recurrence_group_id",
+        )
     return values
 
 

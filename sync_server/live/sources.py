@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 
 from shared.errors import NotFound
+from shared.numerals import whole
 from sync_server.events import public_queries
 from sync_server.events.queries import VISIBLE_STATUSES, EventDetails
 from sync_server.live.counters_cache import CountersCache
@@ -36,7 +37,7 @@ class FactStream:
 
     def missed(self, last_seen: str) -> tuple[list[Frame], int]:
         """What a reader missed that reconnects with this Last-Event-ID, or `reset`; and the newest fact's order."""
-        order = int(last_seen) if last_seen.isdecimal() and len(last_seen) < 19 else None
+        order = whole(last_seen, 10**18)
         if order is not None:
             return self.since(order)
         with self.parts.database.reading() as session:

@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 
 from shared.clock import Millis
 from shared.ids import uuid7
+from shared.numerals import whole
 from sync_server.audit.rules import INSTALLATION
 from sync_server.monitoring.references import (
     APPEND_ONLY_TABLES,
@@ -137,7 +138,7 @@ def _number(value: str | int) -> int | None:
         return value
     if len(value) == 16 and set(value) <= _HEX:
         return int(value, 16)
-    return int(value) if value.isdecimal() and len(value) < 19 else None
+    return whole(value, 10**18)
 
 
 def _own(session: Session, organisation_id: str, references: set[RowReference]) -> set[RowReference]:

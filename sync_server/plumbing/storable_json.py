@@ -11,9 +11,9 @@ from shared.errors import InvalidRequest
 
 # Only suspicious bodies are searched value by value: layouts have hundreds of thousands of values.
 _SUSPICIOUS: Final = re.compile(
-    rb"\\u00[01]|\\u007[fF]|\\u[dD][89a-fA-F]|\xed[\xa0-\xbf]|\x7f|[0-9]{17}|NaN|Infinity|[eE]\+?[0-9]{3}"
+    rb"\\u00[01]|\\u00[89]|\\u202[89]|\xc2[\x80-\x9f]|\xe2\x80[\xa8\xa9]|\\u007[fF]|\\u[dD][89a-fA-F]|\xed[\xa0-\xbf]|\x7f|[0-9]{17}|NaN|Infinity|[eE]\+?[0-9]{3}"
 )
-_INVISIBLE: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
+_INVISIBLE: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 _SMALLEST, _LARGEST = -(2**63), 2**63 - 1
 
 

@@ -24,6 +24,7 @@ from sync_server.plumbing.metrics import known_method
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.principals import SYSTEM, Action, ActionContext, Actor, Principal
 from sync_server.plumbing.storable_json import check_storable, check_utf8, visible
+from sync_server.plumbing.text import all_as_shown
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -204,8 +205,10 @@ class JsonRequest(Request):
         try:
             check_utf8(data)
             body = super().get_json(force=force, silent=silent, cache=cache)
+            if not isinstance(body, dict):
+                raise InvalidRequest("Send one JSON object.")  # null is none, and would pass as one without fields
             check_storable(data, body)
-            return body
+            return body if data.isascii() and b"\\u" not in data else all_as_shown(body)
         except RecursionError:
             problem = InvalidRequest("The body is nested too deeply.")
         except InvalidRequest as found:

@@ -14,6 +14,7 @@ from werkzeug.exceptions import HTTPException
 
 from shared import protocol
 from shared.errors import GatehouseError, InvalidRequest, NotFound, TooLarge, Unavailable
+from shared.numerals import whole
 from sync_server.devices import queries as devices
 from sync_server.devices import service as device_service
 from sync_server.devices.identity import server_key
@@ -134,9 +135,10 @@ def _number(name: str, low: int, high: int, default: int | None = None) -> int:
     text = request.args.get(name)
     if text is None and default is not None:
         return default
-    if text is None or not text.isdecimal() or not low <= int(text) <= high:
+    number = whole(text or "", high)
+    if number is None or number < low:
         raise InvalidRequest(f"`{name}` is a whole number from {low} to {high}.", field=name)
-    return int(text)
+    return number
 
 
 @bp.errorhandler(GatehouseError)

@@ -6,6 +6,8 @@ import csv
 from collections.abc import Iterator, Mapping, Sequence
 from io import StringIO
 
+from shared.csv_cells import read_cell
+from sync_server.plumbing.text import as_shown
 from sync_server.seating.layouts.mistakes import Mistakes
 
 Line = Mapping[str, str]
@@ -22,14 +24,14 @@ def lines(text: bytes, columns: Sequence[str], needed: str, mistakes: Mistakes) 
         for values in reader:
             if len(values) > len(names):
                 mistakes.add(f"line {reader.line_num}", "has more fields than the first line has columns")
-            yield reader.line_num, {name: value.strip() for name, value in zip(names, values, strict=False)}
+            yield reader.line_num, {name: read_cell(value.strip()) for name, value in zip(names, values, strict=False)}
     except csv.Error as error:
         mistakes.add(f"line {reader.line_num}", f"is not valid CSV ({error})")
 
 
 def _decoded(text: bytes, mistakes: Mistakes) -> str:
     try:
-        return text.decode("utf-8-sig")
+        return as_shown(text.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         mistakes.add(f"byte {error.start}", "is not UTF-8; save the file as CSV in UTF-8")
     mistakes.stop()

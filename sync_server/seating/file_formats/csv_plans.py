@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from io import StringIO
+from itertools import chain
 from math import isfinite
 from typing import Final, TypeVar
 
+from shared.csv_cells import write_lines
 from sync_server.seating.file_formats.csv_lines import Line, lines
 from sync_server.seating.layouts.mistakes import Mistakes
 from sync_server.seating.layouts.plan import AccessMode, Category, LayoutPlan, PlannedSeat, ZonePlan, ZoneType
@@ -140,10 +141,8 @@ def _number(kind: Callable[[str], Value], line: Line, column: str, place: str, m
 def write(plan: LayoutPlan) -> bytes:
     """The layout as a CSV file."""
     out = StringIO()
-    writer = csv.DictWriter(out, COLUMNS, lineterminator="\r\n")
-    writer.writeheader()
-    for zone in plan.zones:
-        writer.writerows(_zone_rows(zone))
+    rows = (row for zone in plan.zones for row in _zone_rows(zone))
+    write_lines(out, chain([COLUMNS], ([row.get(name, "") for name in COLUMNS] for row in rows)))
     return out.getvalue().encode()
 
 

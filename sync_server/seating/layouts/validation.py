@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Final
 
+from sync_server.plumbing.text import as_shown
 from sync_server.seating.layouts.mistakes import Mistakes
 from sync_server.seating.layouts.plan import (
     AccessMode,
@@ -42,6 +43,8 @@ def check_fits_venue(plan: LayoutPlan, venue_capacity: int) -> None:
 
 
 def _problems(plan: LayoutPlan) -> Iterator[tuple[str, str]]:
+    if not _shown(plan.name, *(text for zone in plan.zones for text in (zone.name, zone.membership_tier or ""))):
+        yield "zones", "a name contains invisible characters; write it again"
     if not 1 <= len(plan.name) <= 100:
         yield "name", "must have 1 to 100 characters"
     if not plan.zones:
@@ -55,6 +58,10 @@ def _problems(plan: LayoutPlan) -> Iterator[tuple[str, str]]:
     yield from _seat_ids(plan)
     yield from _companions(plan)
     yield from _groups(plan)
+
+
+def _shown(*texts: str) -> bool:
+    return all(as_shown(text) == text for text in texts)
 
 
 def _zone(place: str, zone: ZonePlan) -> Iterator[tuple[str, str]]:

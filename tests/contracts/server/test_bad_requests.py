@@ -49,6 +49,20 @@ def test_values_that_cannot_be_stored_are_refused_by_name(concert: Concert) -> N
     assert concert.api.patch(concert.path, {"settings": kept})["settings"] == kept
 
 
+def test_a_name_is_stored_as_people_see_it(concert: Concert) -> None:
+    """However its characters are written in JSON, and in a form or file as well."""
+    for unseen in ("\u200b", "\u202e \u2800", "\u3164"):
+        assert concert.api.refused("POST", "/api/venues", a_venue(name=unseen)) == (400, "invalid_request")
+        assert concert.api.refused("PATCH", concert.path, {"name": unseen}) == (400, "invalid_request")
+    for control in ("\x85", "\u2028", "\x9b31m"):
+        assert concert.api.refused("PATCH", concert.path, {"name": f"Night{control}Music"}) == (400, "invalid_request")
+    assert concert.api.patch(concert.path, {"name": "\u202eCafe\u0301 \ufeffNoir"})["name"] == "Caf\u00e9 Noir"
+    raw = '{"name": "\u200bCafe\u0301"}'.encode()
+    headers = concert.api.headers | {"Content-Type": "application/json"}
+    response = concert.api.client.patch(concert.path, data=raw, headers=headers)
+    assert response.json is not None and response.json["name"] == "Caf\u00e9"
+
+
 @pytest.mark.parametrize("body", [b"[" * 100_000, b'{"a":' * 50_000, b'{"name":' + b"[" * 3_000 + b"]" * 3_000 + b"}"])
 def test_a_deeply_nested_body(api: ApiClient, body: bytes) -> None:
     response = api.client.post("/api/venues", data=body, headers=api.headers | {"Content-Type": "application/json"})
