@@ -15,7 +15,7 @@ from gate_app.home import Home
 from gate_app.identity import load
 from gate_app.journal.reading import verify_in
 from gate_app.reading_home import journal, status
-from gate_app.status import disk_status
+from gate_app.status import disk_status, journal_status
 from hardware.devices import CAMERA_REMEDY, open_barrier, open_indicators
 from hardware.ports import DeviceError
 from shared.errors import GatehouseError, NotFound, StorageError
@@ -119,9 +119,11 @@ def _disk(home: Home, config: Config, _host: HostEnvironment) -> Finding:
 def _journal(home: Home, _config: Config, _host: HostEnvironment) -> Finding:
     try:
         with journal(home) as connection:
-            chain = verify_in(connection)
+            chain, fork = verify_in(connection), journal_status(connection, 0)["fork_words"]
     except NotFound:
         return Finding("journal", True, "No entries yet.")
+    if chain.ok and fork:
+        return Finding("journal", False, fork)
     if chain.ok:
         return Finding("journal", True, f"{chain.entries} entries, chain intact.")
     places = ", ".join(chain.lost) or str(chain.broken_at)

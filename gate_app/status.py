@@ -12,7 +12,7 @@ from typing import Any
 from gate_app.assignments import EventAssignment
 from gate_app.database import get_int, get_value
 from gate_app.identity import Identity
-from gate_app.journal.journal import FORKS
+from gate_app.journal import forks
 from gate_app.journal.reading import SHOWN, entries_in, last_seq
 from gate_app.journal.scrubber import DAMAGE
 from gate_app.snapshots.roster import EventSnapshot
@@ -80,7 +80,7 @@ def status(source: StatusSource) -> dict[str, Any]:
         "timezone": first.get("timezone", ""),
         **{name: first.get(name) for name in ("gate", "direction", "mode", "inside")},
         "held_by": source.held_by,
-        "warnings": _warnings(source, disk, str(journal["branch_words"])),
+        "warnings": _warnings(source, disk, (journal["fork_words"], journal["branch_words"])),
     }
 
 
@@ -106,7 +106,7 @@ def _devices(snapshots: dict[int, EventSnapshot]) -> list[dict[str, Any]]:
     return [{"device": row.number, "name": row.name, "revoked": row.revoked} for row in named.values()]
 
 
-def _warnings(source: StatusSource, disk: dict[str, Any], branch_message: str) -> list[str]:
+def _warnings(source: StatusSource, disk: dict[str, Any], journal: tuple[str, ...]) -> list[str]:
     """What the operator must know without asking, each message once."""
     low = (
         f"Only {disk['free_mb']} MB left on the disk. Free some space, or the gate will soon be unable to record scans."
@@ -117,7 +117,7 @@ def _warnings(source: StatusSource, disk: dict[str, Any], branch_message: str) -
         forgotten,
         *source.messages,
         low if disk["low"] else "",
-        branch_message,
+        *journal,
         damage_message(source.connection),
         unready,
     )
@@ -148,12 +148,13 @@ def journal_status(connection: sqlite3.Connection, device: int) -> dict[str, Any
         "unsent": unsent,
         "stranded": stranded,
         "quarantined": quarantined,
-        "conflicts": clashes + get_int(connection, FORKS),
+        "conflicts": clashes + get_int(connection, forks.FORKS),
         "branches": len(branches),
         "branch": branches[-1][2] if branches else None,
         "seq": last_seq(connection, branches[-1][0]) if branches else 0,
         "damage": damage_message(connection),
         "branch_words": get_value(connection, "branch_words") or "",
+        "fork_words": forks.message(connection, branches[-1][2] if branches else 0),
         "last_sync": get_int(connection, "last_sync") or None,
         "told_online": get_int(connection, "online"),
     }

@@ -96,12 +96,13 @@ class EnrolAnswer(Message, frozen=True, kw_only=True):
 
 
 class EventAt(Message, frozen=True, kw_only=True):
-    """The position a gate has for one event; an empty lineage means nothing yet."""
+    """The position a gate has for one event; an empty lineage means nothing yet. `gate`: where it stands there."""
 
     event: Number
     lineage: Annotated[bytes, msgspec.Meta(max_length=8)] = b""
     revision: Count = 0
     heard: Count = 0
+    gate: Number | None = None
 
 
 class Mark(Message, frozen=True, kw_only=True):
@@ -137,6 +138,7 @@ class HelloAnswer(Message, frozen=True, kw_only=True):
     revoked: bool = False
     words: Text = ""
     waits_at: Text = ""
+    forked: bool = False
 
 
 class SnapshotAnswer(Message, frozen=True, kw_only=True):
@@ -151,10 +153,11 @@ class SnapshotAnswer(Message, frozen=True, kw_only=True):
 
 
 class ChangesRequest(Message, frozen=True, kw_only=True):
-    """Asks for changes of these events; the server may wait until there are some."""
+    """Asks for changes of these events, and whether the journal's branch has forked; the server may wait."""
 
     events: Annotated[list[EventAt], msgspec.Meta(max_length=1_000)]
     wait: Annotated[float, msgspec.Meta(ge=0, le=MAX_WAIT_SECONDS)] = 0
+    branch: Number = 0
 
 
 class Batch(Message, frozen=True, kw_only=True):
@@ -179,6 +182,7 @@ class ChangesAnswer(Message, frozen=True, kw_only=True):
     events: list[Batch]
     server_time: Millis
     assignments_changed: bool = False
+    forked: bool = False
 
 
 class JournalRequest(Message, frozen=True, kw_only=True):
@@ -197,6 +201,7 @@ class JournalAnswer(Message, frozen=True, kw_only=True):
     answers: list[tuple[Count, Text, Text]]
     mark: Mark
     server_time: Millis
+    forked: bool = False
 
 
 class ErrorBody(Message, frozen=True, kw_only=True):

@@ -36,11 +36,6 @@ from shared.snapshot import Position
 
 _LAMP = "lamp"
 _NOISE = "noise"
-FORKS = "forks"
-FORK_MESSAGE = (
-    "The server has different entries from this gate: another machine has the same key, or an older copy of its card"
-    " was restored. Scanning continues on a new branch. If there is a second machine, switch one of them off."
-)
 _BRANCH_MESSAGE = "branch_words"
 NOWHERE = Position(b"", 0, b"")
 
@@ -196,13 +191,6 @@ class Journal:
             return self.database.connection.execute(
                 "SELECT seq, first, last FROM gaps WHERE local = ? ORDER BY first", (branch.local,)
             ).fetchall()
-
-    def leave_fork(self, moment: Moment, boot: bytes) -> str:
-        """Begins a new branch because the server has other entries under our numbers; returns the message for staff."""
-        with self.database.lock:
-            self.database.put(FORKS, get_int(self.database.connection, FORKS) + 1)
-            self.begin_branch(moment, boot, FORK_MESSAGE)
-        return FORK_MESSAGE
 
     def branch_message(self) -> str:
         """Why the current branch was begun, for the operator; empty for the first."""

@@ -90,9 +90,10 @@ class PendingRequest(Enum):
 class PullExchange:
     """Decides the order of requests: hello, missing snapshots, then one long poll for all events."""
 
-    def __init__(self, hello: Callable[[], HelloRequest], wait_s: float) -> None:
-        """`hello` builds a hello request from what this gate holds at that moment."""
+    def __init__(self, hello: Callable[[], HelloRequest], wait_s: float, branch: Callable[[], int]) -> None:
+        """`hello` builds a hello request from what this gate holds; `branch` is the journal's, as each request begins."""
         self._hello = hello
+        self._branch = branch
         self._wait_s = wait_s
         self.no_waiting = False
         """Ask for changes without long polling: what the server already has is wanted at once."""
@@ -111,7 +112,7 @@ class PullExchange:
             self._fetch = SnapshotFetch(self._missing[0])
         if self._fetch is None:
             self._pending = PendingRequest.CHANGES
-            return _changes(list(self._held.values()), 0 if self.no_waiting else self._wait_s)
+            return _changes(list(self._held.values()), 0 if self.no_waiting else self._wait_s, self._branch())
         return self._of_snapshot(self._fetch)
 
     def receive(self, status: int, body: bytes) -> Step:
@@ -165,6 +166,11 @@ class PullExchange:
         self._greeted = False
 
     @property
+    def greets(self) -> bool:
+        """Whether the next request is a hello."""
+        return not self._greeted
+
+    @property
     def idle(self) -> bool:
         """Whether all snapshots are complete and only changes are awaited."""
         return self._greeted and self._fetch is None and not self._missing
@@ -177,7 +183,7 @@ class PullExchange:
     def _of_snapshot(self, fetch: SnapshotFetch) -> ApiCall:
         if fetch.whole and fetch.base is not None:
             self._pending = PendingRequest.REST
-            return _changes([fetch.base], 0)
+            return _changes([fetch.base], 0, self._branch())
         self._pending = PendingRequest.FRAME
         query = f"event={fetch.event}&after={fetch.after}&limit={FRAME_ROWS}"
         return ApiCall("GET", SNAPSHOT, "pull", query=query)
@@ -200,8 +206,9 @@ class PullExchange:
         return Framed(answer, first=fetch.base is None, last=answer.next is None)
 
 
-def _changes(events: list[EventAt], wait_s: float) -> ApiCall:
-    return ApiCall("POST", CHANGES, "pull", body=encode(ChangesRequest(events=events, wait=wait_s)), wait_s=wait_s)
+def _changes(events: list[EventAt], wait_s: float, branch: int) -> ApiCall:
+    request = ChangesRequest(events=events, wait=wait_s, branch=branch)
+    return ApiCall("POST", CHANGES, "pull", body=encode(request), wait_s=wait_s)
 
 
 def journal_call(request: JournalRequest) -> ApiCall:

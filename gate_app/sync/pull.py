@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
-from dataclasses import dataclass
+from contextlib import nullcontext
+from dataclasses import dataclass, field
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from gate_app.assignments import AssignmentStore, assignment_of
 from gate_app.database import put_value
-from gate_app.journal import history
+from gate_app.journal import forks, history
 from gate_app.journal.journal import Journal
 from gate_app.scanning import clashes
 from gate_app.scanning.gathering import Gathering
@@ -38,6 +40,8 @@ class SyncState:
     message: str = ""
     pulled: int = 0
     pushed: int = 0
+    greeting: threading.Lock = field(default_factory=threading.Lock)
+    """Held while a hello is under way: entries uploaded meanwhile would make the journal it claims look too short."""
 
 
 class Puller:
@@ -70,12 +74,13 @@ class Puller:
         self._on_revoked = on_revoked
         self._builder: SnapshotBuilder | None = None
         self._anchored: tuple[int, int] | None = None  # (branch, monotonic ms)
-        self.exchange = PullExchange(self._hello, wait_s)
+        self.exchange = PullExchange(self._hello, wait_s, lambda: journal.branch.number)
         self.exchange.no_waiting = memory_is_lost(journal.database.connection)
 
     def run_once(self) -> None:
         """Sends one request and applies the answer. Raises what the client raises, and Refused."""
-        answer = self._client.send(self.exchange.next_request())
+        with self.sync_state.greeting if self.exchange.greets else nullcontext():
+            answer = self._client.send(self.exchange.next_request())
         moment = self._time.hear(answer.server_time, answer.sent, answer.received)
         try:
             step = self.exchange.receive(answer.status, answer.body)
@@ -115,6 +120,8 @@ class Puller:
     def _greeted(self, answer: HelloAnswer) -> None:
         self.sync_state.message = answer.words
         self._client.wait_at(answer.waits_at)
+        if answer.forked:
+            forks.note_twin(self._journal)
         self._check_mark(answer.mark)
         if answer.revoked:
             self._revoked(answer.words)
@@ -156,7 +163,7 @@ class Puller:
         if self._journal.agrees(self._journal.branch, mark.seq, mark.head):
             self._journal.acknowledge(self._journal.branch, mark.seq, mark.head)
             return
-        self.sync_state.message = self._journal.leave_fork(self._time.now(), self._time.boot)
+        self.sync_state.message = forks.leave(self._journal, self._time.now(), self._time.boot)
 
     def _framed(self, step: Framed) -> None:
         answer = step.answer
@@ -168,6 +175,8 @@ class Puller:
         self.sync_state.pulled += len(rows)
 
     def _changed(self, step: Changed) -> None:
+        if step.answer.forked:
+            forks.note_twin(self._journal)
         for batch in step.answer.events:
             require_signed(batch, self._server_key)
             if step.completes is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gate_app.identity import Identity
+from gate_app.journal import forks
 from gate_app.journal.gaps import outgoing
 from gate_app.journal.journal import Journal
 from gate_app.journal.reading import Branch
@@ -35,8 +36,10 @@ class Pusher:
 
     def _send(self, branch: Branch) -> bool:
         """Sends one batch; False if the branch still has unsent entries."""
-        bodies = _within(outgoing(self._journal, branch, self._time, MAX_ENTRIES))
-        answer = self._client.send(journal_call(self._request(branch, bodies)))
+        with self._sync_state.greeting:
+            bodies = _within(outgoing(self._journal, branch, self._time, MAX_ENTRIES))
+            call = journal_call(self._request(branch, bodies))
+        answer = self._client.send(call)
         self._process(branch, len(bodies), journal_answer(answer.status, answer.body))
         self._sync_state.online = True
         return branch not in self._journal.unsent_branches()
@@ -56,6 +59,8 @@ class Pusher:
         self._journal.quarantine(branch, refused)
         if self._journal.agrees(branch, answer.mark.seq, answer.mark.head):
             self._journal.acknowledge(branch, answer.mark.seq, answer.mark.head)
+            if answer.forked and branch.local == self._journal.branch.local:
+                forks.note_twin(self._journal)
         else:
             self._forked(branch, answer)
         self._sync_state.pushed += sent
@@ -65,7 +70,7 @@ class Pusher:
         answered = [seq for seq, _, _ in answer.answers]
         self._journal.acknowledge(branch, max(answered, default=branch.acknowledged))
         if branch.local == self._journal.branch.local:
-            self._sync_state.message = self._journal.leave_fork(self._time.now(), self._time.boot)
+            self._sync_state.message = forks.leave(self._journal, self._time.now(), self._time.boot)
 
 
 def _within(bodies: list[bytes]) -> list[bytes]:

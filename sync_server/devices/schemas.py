@@ -68,11 +68,12 @@ class AssignmentView(View):
 
 
 class HeldRows(BaseModel):
-    """How current a device's rows of one event are."""
+    """How current a device's rows of one event are, and the gate where it stands."""
 
     event: int
     revision: int
     heard: int
+    gate: int | None = None
 
 
 class DeviceOut(EditedView):

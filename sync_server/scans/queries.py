@@ -149,6 +149,12 @@ def journal_states(session: Session, organisation_id: str) -> dict[int, JournalS
     return states
 
 
+def is_forked(session: Session, organisation_id: str, device: int, branch: int) -> bool:
+    """Whether two machines have claimed or written different entries of this branch."""
+    mine = Journal.organisation_id == organisation_id, Journal.device == device, Journal.branch == branch
+    return bool(branch and session.scalar(select(Journal.alarm).where(*mine)))
+
+
 def _quarantined(session: Session, organisation_id: str) -> dict[int, int]:
     by_device = select(ScanEntry.device, func.count()).where(
         ScanEntry.organisation_id == organisation_id, ScanEntry.quarantined

@@ -68,14 +68,16 @@ class Receipt:
 
     answers: tuple[Answer, ...]
     mark: Mark
+    forked: bool
 
 
 @dataclass(frozen=True, slots=True)
 class ClaimResult:
-    """The server's mark of a journal, and whether the device's claim contradicts it."""
+    """The server's mark of a journal, whether the device's claim contradicts it, and whether another's ever has."""
 
     mark: Mark
     moved_back: bool
+    forked: bool
 
 
 def check_claim(session: Session, device: EnrolledDevice, claim: Claim, now: Millis) -> ClaimResult:
@@ -88,7 +90,7 @@ def check_claim(session: Session, device: EnrolledDevice, claim: Claim, now: Mil
     else:
         _store_claim(journal, device, claim)
     session.flush()
-    return ClaimResult(mark, moved_back)
+    return ClaimResult(mark, moved_back, bool(journal.alarm) and not moved_back)
 
 
 def accept(
@@ -101,13 +103,13 @@ def accept(
     _store_claim(journal, device, claim)
     new = [line for line in lines if all(line.hash != one.hash for one in held.get(line.seq, ()))]
     released = revoked.release_covered(session, journal, lines) if device.revoked else []
-    stored, touched, moved = _store(session, journal, new, held, now)
+    stored, touched, moved = _store(session, journal, device, new, held, now)
     delivery = Delivery(device.organisation_id, device.id, device.number, sealer, now, moved)
     apply_entries(session, delivery, [*stored, *released], touched)
     mark = storage.new_mark(session, journal)
     journal.mark_seq, journal.mark_head, journal.received_at = mark.seq, mark.head, now
     session.flush()
-    return Receipt(tuple(_answer(line, held) for line in lines), mark)
+    return Receipt(tuple(_answer(line, held) for line in lines), mark, bool(journal.alarm))
 
 
 def apply_entries(session: Session, delivery: Delivery, stored: Sequence[Stored], touched: storage.Touched) -> None:
@@ -146,12 +148,19 @@ def _checked_lines(
 
 
 def _store(
-    session: Session, journal: Journal, new: Sequence[Line], held: dict[int, list[HeldEntry]], now: Millis
+    session: Session,
+    journal: Journal,
+    device: EnrolledDevice,
+    new: Sequence[Line],
+    held: dict[int, list[HeldEntry]],
+    now: Millis,
 ) -> tuple[list[Stored], storage.Touched, bool]:
     if not new:
         return [], set(), False
     last_held = storage.last_seq(session, journal)
     forked = {line.seq for line in new if held.get(line.seq)} | _duplicate_seqs(new)
+    if forked:
+        _raise_alarm(session, journal, device, now)
     stored = storage.add(session, journal, new, forked, now)
     touched = storage.mark_forks(session, journal, forked) | _waiting_tickets(new)
     moves = storage.times_move_from(journal, new, last_held)

@@ -24,6 +24,11 @@ MOVED_BACK = (
     "The gate continues on a new branch; tell the organiser."
 )
 
+FORKED = (
+    "Another machine has written entries with this gate's key: a copy of its card is in use. "
+    "Switch the other machine off and tell the organiser."
+)
+
 
 def enrol(
     session: Session, request: protocol.EnrolRequest, public: bytes, sealer: Sealer, context: ActionContext
@@ -58,7 +63,8 @@ def hello(
     service.store_report(session, device.id, device.organisation_id, _report(request), now)
     claim = scans.Claim(device.number, request.branch, request.last_seq, request.head)
     journal = scans.check_claim(session, device, claim, now)
-    message = REVOKED if device.revoked else MOVED_BACK if journal.moved_back else ""
+    found = MOVED_BACK if journal.moved_back else FORKED if journal.forked else ""
+    message = REVOKED if device.revoked else found
     return protocol.HelloAnswer(
         server_time=now,
         mark=protocol.Mark(branch=request.branch, seq=journal.mark.seq, head=journal.mark.head),
@@ -67,12 +73,13 @@ def hello(
         revoked=device.revoked,
         words=message,
         waits_at=waits_at,
+        forked=journal.forked,
     )
 
 
-def rows_held(events: Sequence[protocol.EventAt]) -> list[dict[str, int]]:
-    """How current a gate's rows are, as stored for the organiser's page."""
-    return [{"event": at.event, "revision": at.revision, "heard": at.heard} for at in events]
+def rows_held(events: Sequence[protocol.EventAt]) -> list[dict[str, int | None]]:
+    """How current a gate's rows are and where it stands, as stored for the organiser's page."""
+    return [{"event": at.event, "revision": at.revision, "heard": at.heard, "gate": at.gate} for at in events]
 
 
 def _report(request: protocol.HelloRequest) -> Report:

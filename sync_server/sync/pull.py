@@ -37,6 +37,7 @@ class _Changes:
 
     batches: list[Batch]
     assignments_changed: bool
+    forked: bool
     stale: Sequence[str]  # ids of events whose last promise to gates is too old
 
     @property
@@ -66,34 +67,41 @@ def frame(
 
 
 def changes(
-    database: Database, key: Ed25519PrivateKey, device: EnrolledDevice, at: Sequence[EventAt], *, empty: bool = True
+    database: Database,
+    key: Ed25519PrivateKey,
+    device: EnrolledDevice,
+    wanted: protocol.ChangesRequest,
+    *,
+    empty: bool = True,
 ) -> protocol.ChangesAnswer | None:
     """What is new at these events; None if nothing is, unless an answer that says so is wanted."""
-    found = _read(database, device, at)
+    found = _read(database, device, wanted)
     if not (empty or found.new_batches or found.assignments_changed):
         return None
     if found.stale:
         _settle(database, device, found.stale)
-        found = _read(database, device, at)
+        found = _read(database, device, wanted)
     # Without changes, empty batches are still worth sending: they say how fresh the rows are.
     batches = found.new_batches or found.batches
     return protocol.ChangesAnswer(
         events=[protocol.sign_batch(batch, key) for batch in batches],
         server_time=database.clock(),
         assignments_changed=found.assignments_changed,
+        forked=found.forked,
     )
 
 
-def _read(database: Database, device: EnrolledDevice, events: Sequence[EventAt]) -> _Changes:
-    now = database.clock()
+def _read(database: Database, device: EnrolledDevice, wanted: protocol.ChangesRequest) -> _Changes:
+    now, events = database.clock(), wanted.events
     with database.reading() as session:
         _require_access(session, device)
         assigned = allowed(session, device)
         asked = [(at, assigned[at.event]) for at in events if at.event in assigned]
         heads = {event: head for _, event in asked if (head := revisions.head(session, event)) is not None}
         batches = [_batch(session, at, event, heads[event], now) for at, event in asked if event in heads]
+        forked = scans.is_forked(session, device.organisation_id, device.number, wanted.branch)
     stale = [event.event_id for event, head in heads.items() if now - head.settled_at > SETTLE_EVERY_MS]
-    return _Changes(batches, assigned.keys() != {at.event for at in events}, stale)
+    return _Changes(batches, assigned.keys() != {at.event for at in events}, forked, stale)
 
 
 def _settle(database: Database, device: EnrolledDevice, event_ids: Sequence[str]) -> None:

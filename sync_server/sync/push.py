@@ -21,4 +21,5 @@ def journal(
         answers=[(answer.seq, answer.status.value, answer.why) for answer in receipt.answers],
         mark=protocol.Mark(branch=request.branch, seq=receipt.mark.seq, head=receipt.mark.head),
         server_time=now,
+        forked=receipt.forked,
     )

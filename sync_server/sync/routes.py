@@ -108,7 +108,7 @@ def _long_poll(wanted: protocol.ChangesRequest) -> LongPoll:
 
     def answer_now(over: bool) -> Answer | float:
         try:
-            found = pull.changes(database, key, device, wanted.events, empty=over)
+            found = pull.changes(database, key, device, wanted, empty=over)
         except GatehouseError as error:  # such as a device that was revoked while it waited
             return sign.sign_error(error)
         if found is None:

@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
+import pytest
+
+from gate_app.doctor import findings
+from gate_app.journal import forks
+from gate_app.status import status as tell_status
+from gate_app.sync.client import HttpRequest, HttpResponse
+from tests.journeys.simulated_gate import SimulatedGate
 from tests.journeys.world import World
 
 
@@ -65,6 +73,85 @@ def test_a_copied_home_is_detected_though_it_is_online_at_once(any_world: World,
     assert twin.reason(third.code) == "admitted"
     twin.sync()
     assert world.counts() == {"admitted": 3, "already_used": 1}
+
+
+def fork_words(gate: SimulatedGate) -> str:
+    """What its screen, its status and its doctor say of a second machine: the same, or nothing."""
+    status = tell_status(gate.context.status_source())
+    said = str(status["fork_words"])
+    assert (said in status["warnings"]) is bool(said)
+    journal = next(found for found in findings(gate.context.home, gate.context.host) if found.part == "journal")
+    assert (journal.ok, said in journal.message) == (not said, True)
+    return said
+
+
+@pytest.mark.parametrize("heard_by", ["hello", "changes", "push"])
+def test_the_first_machine_is_told_that_a_copy_is_in_use(any_world: World, tmp_path: Path, heard_by: str) -> None:
+    world = any_world
+    first, second, third = world.sell(3)
+    gate = world.gate("A")
+    gate.scan(first.code)
+    gate.sync()
+    image = gate.image(tmp_path / "twin")
+    gate.sync()
+    assert fork_words(gate) == ""
+    gate.scan(second.code)
+    gate.pusher.run_once()
+    twin = world.twin_of(gate, image)
+    twin.sync()
+    assert fork_words(twin) == forks.LEFT_MESSAGE
+    if heard_by == "hello":
+        gate.sync()
+    elif heard_by == "changes":
+        gate.puller.run_once()
+    else:
+        gate.scan(third.code)
+        gate.pusher.run_once()
+    assert fork_words(gate) == forks.TWIN_MESSAGE
+    assert gate.context.status_source().messages.count(forks.TWIN_MESSAGE) == 0, "said once, and stored"
+    gate.switch_off()
+    gate.switch_on()
+    assert fork_words(gate) == forks.TWIN_MESSAGE
+    assert len(gate.branches()) == 1, "its own chain is whole; nothing begins anew"
+
+
+def test_two_copies_that_are_both_online_are_both_told(world: World, tmp_path: Path) -> None:
+    first, second = world.sell(2)
+    gate = world.gate("A")
+    gate.sync()
+    twin = world.twin_of(gate, gate.image(tmp_path / "twin"))
+    for one in (gate, twin):
+        one.puller.run_once()  # both have greeted; neither will again before contact is lost
+    gate.scan(first.code)
+    twin.scan(second.code)
+    gate.pusher.run_once()
+    twin.pusher.run_once()
+    gate.puller.run_once()
+    assert fork_words(gate)
+    assert fork_words(twin)
+
+
+def test_entries_that_arrive_before_the_hello_they_are_missing_from_are_no_second_machine(world: World) -> None:
+    gate = world.gate("A")
+    ticket = world.sell_one()
+    gate.puller.exchange.greet_again()
+    sent, uploads = gate.link.send, list[threading.Thread]()
+
+    def scan_and_upload_first(request: HttpRequest) -> HttpResponse:
+        """A guest comes while the hello is on its way; the other thread uploads at once."""
+        gate.link.send = sent  # type: ignore[method-assign]
+        gate.scan(ticket.code)
+        uploads.append(threading.Thread(target=gate.pusher.run_once))
+        uploads[0].start()
+        uploads[0].join(0.2)
+        return sent(request)
+
+    gate.link.send = scan_and_upload_first  # type: ignore[method-assign]
+    gate.puller.run_once()
+    uploads[0].join()
+    assert gate.unsent == 0
+    gate.sync()
+    assert (fork_words(gate), world.journal_of(gate).alarm) == ("", "")
 
 
 def test_two_machines_with_one_card_are_detected_though_the_copy_synced_first(world: World, tmp_path: Path) -> None:
