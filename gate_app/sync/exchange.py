@@ -91,7 +91,7 @@ class PullExchange:
     """Decides the order of requests: hello, missing snapshots, then one long poll for all events."""
 
     def __init__(self, hello: Callable[[], HelloRequest], wait_s: float, branch: Callable[[], int]) -> None:
-        """`hello` builds a hello request from what this gate holds; `branch` is the journal's, as each request begins."""
+        """`hello` builds a hello request from what this gate holds; `branch` tells the branch of its journal."""
         self._hello = hello
         self._branch = branch
         self._wait_s = wait_s

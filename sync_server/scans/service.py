@@ -103,7 +103,9 @@ def accept(
     _store_claim(journal, device, claim)
     new = [line for line in lines if all(line.hash != one.hash for one in held.get(line.seq, ()))]
     released = revoked.release_covered(session, journal, lines) if device.revoked else []
-    stored, touched, moved = _store(session, journal, device, new, held, now)
+    if _forked(new, held):
+        _raise_alarm(session, journal, device, now)
+    stored, touched, moved = _store(session, journal, new, held, now)
     delivery = Delivery(device.organisation_id, device.id, device.number, sealer, now, moved)
     apply_entries(session, delivery, [*stored, *released], touched)
     mark = storage.new_mark(session, journal)
@@ -148,19 +150,12 @@ def _checked_lines(
 
 
 def _store(
-    session: Session,
-    journal: Journal,
-    device: EnrolledDevice,
-    new: Sequence[Line],
-    held: dict[int, list[HeldEntry]],
-    now: Millis,
+    session: Session, journal: Journal, new: Sequence[Line], held: dict[int, list[HeldEntry]], now: Millis
 ) -> tuple[list[Stored], storage.Touched, bool]:
     if not new:
         return [], set(), False
     last_held = storage.last_seq(session, journal)
-    forked = {line.seq for line in new if held.get(line.seq)} | _duplicate_seqs(new)
-    if forked:
-        _raise_alarm(session, journal, device, now)
+    forked = _forked(new, held)
     stored = storage.add(session, journal, new, forked, now)
     touched = storage.mark_forks(session, journal, forked) | _waiting_tickets(new)
     moves = storage.times_move_from(journal, new, last_held)
@@ -178,6 +173,11 @@ def _waiting_tickets(lines: Sequence[Line]) -> storage.Touched:
     waiting = (line for line in lines if line.why == rules.QuarantineReason.REVOKED_DEVICE)
     named = ((line.event_id, line.entry.ticket_id) for line in waiting if line.entry is not None)
     return {(event_id, ticket) for event_id, ticket in named if event_id and ticket}
+
+
+def _forked(new: Sequence[Line], held: dict[int, list[HeldEntry]]) -> set[int]:
+    """Numbers under which there is more than one entry."""
+    return {line.seq for line in new if held.get(line.seq)} | _duplicate_seqs(new)
 
 
 def _duplicate_seqs(lines: Sequence[Line]) -> set[int]:
