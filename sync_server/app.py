@@ -48,6 +48,7 @@ from sync_server.plumbing.parts import EXTENSION, Parts
 from sync_server.plumbing.private_files import make_private
 from sync_server.plumbing.sealing import Sealer
 from sync_server.plumbing.sql.autocommit import Pooler
+from sync_server.plumbing.sql.connecting import NO_LIMITS, Limits
 from sync_server.reseating import routes as reseating_routes
 from sync_server.reseating import wiring as reseating_wiring
 from sync_server.revisions import service
@@ -136,13 +137,14 @@ def build_runtime(
     clock: Clock = wall_clock,
     entropy: Entropy = os.urandom,
     monotonic: MonotonicClock = monotonic_clock,
+    limits: Limits = NO_LIMITS,
 ) -> ServerRuntime:
     """Everything except the web application: shared by the server, the worker and the command line."""
     logs.set_up(config.log_level)
     key = sealing.load_or_make(config.key_file, entropy, may_make=config.is_new_installation)
     pooler = Pooler(config.database_pooler)
-    engine = open_engine(config.database_url, connections=config.database_connections, pooler=pooler)
-    database = Database(engine, clock=clock, entropy=entropy, pooler=pooler)
+    engine = open_engine(config.database_url, connections=config.database_connections, pooler=pooler, limits=limits)
+    database = Database(engine, clock=clock, entropy=entropy, pooler=pooler, limits=limits)
     metrics = Metrics()
     backends = choose_backends(
         config.redis_url, config.redis_prefix, monotonic, entropy, metrics.count_lookup, listen_url=config.listen_url

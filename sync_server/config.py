@@ -87,6 +87,7 @@ class Config(BaseModel):
     short_notice_hours: Annotated[int, Field(ge=1, le=24 * 30)] = 24
     blocking_threads: Annotated[int, Field(ge=8, le=4096)] = 128
     database_connections: Annotated[int, Field(ge=2, le=1000)] = 40
+    statement_seconds: Annotated[int, Field(ge=1, le=3600)] = 60  # that one statement of a request may take
     streams_address: Annotated[str, AfterValidator(_host_and_port)] | None = None
     streams_url: Annotated[str, _scheme("http", "https"), AfterValidator(_url)] | None = None
     streams: Annotated[int, Field(ge=10, le=1_000_000)] = 15_000  # that each process holds open

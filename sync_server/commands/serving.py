@@ -16,6 +16,7 @@ from sync_server.commands.console import echo, open_runtime
 from sync_server.migrations import schema
 from sync_server.plumbing import metrics_server
 from sync_server.plumbing.logs import LOG
+from sync_server.plumbing.sql.connecting import Limits
 from sync_server.waiting import listener
 from sync_server.waiting.listener import StreamsListener
 from sync_server.workers import Worker
@@ -24,6 +25,10 @@ from sync_server.workers import Worker
 BACKLOG = 4096
 BACKPRESSURE = 2048
 KILL_AFTER_S = 3
+LOCK_S = 20
+"""Longer than this nobody waits for another's change."""
+IDLE_S = 60
+"""No request leaves its transaction open so long."""
 STREAMS_ADDRESS = "GATEHOUSE_STREAMS_ADDRESS"
 
 
@@ -62,6 +67,7 @@ def serve(host: str, port: int, processes: int, streams: str | None = None) -> N
         backlog=BACKLOG,
         backpressure=BACKPRESSURE,
         workers_kill_timeout=KILL_AFTER_S,
+        respawn_failed_workers=True,
         log_level=LogLevels.warning,
         log_access=False,
     ).serve()
@@ -107,7 +113,7 @@ def _require_free(host: str, port: int) -> None:
 def serving_app() -> APIFlask:
     """The application of a server process, from the environment; on SQLite it includes the worker."""
     config = settings.from_environment()
-    runtime = build_runtime(config)
+    runtime = build_runtime(config, limits=Limits(config.statement_seconds, LOCK_S, IDLE_S))
     prepare_database(runtime)
     start_background_loops(runtime, runtime.parts.stop)
     for loop in runtime.parts.loops:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, ExceptionContext, create_engine, event, make_url
+from sqlalchemy import Connection, Dialect, Engine, ExceptionContext, create_engine, event, make_url
 from sqlalchemy.orm import Session
 
 from shared.clock import Clock, Millis
@@ -17,15 +18,26 @@ from sync_server.plumbing.ports import Ports
 from sync_server.plumbing.private_files import create_private
 from sync_server.plumbing.signals import Signals
 from sync_server.plumbing.sql.autocommit import AutocommitPool, Pooler
+from sync_server.plumbing.sql.connecting import NO_LIMITS, Limits, arguments, connect_patiently
 from sync_server.plumbing.sql.group_commit import GroupCommit
 
+COMMITS: ContextVar[int] = ContextVar("commits", default=0)
+"""How often this thread, or this request, has committed: nothing of it may be run again once it has."""
 BeforeCommit = Callable[[Session, Millis], None]
 
 
 class Database:
     """Hands out sessions, for reading and for writing."""
 
-    def __init__(self, engine: Engine, *, clock: Clock, entropy: Entropy, pooler: Pooler = Pooler.NONE) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        *,
+        clock: Clock,
+        entropy: Entropy,
+        pooler: Pooler = Pooler.NONE,
+        limits: Limits = NO_LIMITS,
+    ) -> None:
         """`clock` and `entropy` serve what runs before each commit."""
         self.engine = engine
         self.clock = clock
@@ -47,7 +59,7 @@ class Database:
         self._autocommit = engine.execution_options(**alone)
         self._writer_lock = threading.RLock()
         url = engine.url.render_as_string(hide_password=False)
-        self.autocommit = None if self.embedded else AutocommitPool(url, pooler)
+        self.autocommit = None if self.embedded else AutocommitPool(url, pooler, limits=limits)
         self.group_commit = GroupCommit(engine, self._writer_lock) if self.embedded else None
 
     @contextmanager
@@ -77,6 +89,7 @@ class Database:
             session.flush()
             for act in self.before_commit:
                 act(session, self.clock())
+        COMMITS.set(COMMITS.get() + 1)
         for wake_up in wake_ups:
             wake_up()
 
@@ -110,7 +123,7 @@ def after_commit(session: Session, wake_up: Callable[[], None]) -> None:
     session.info["after_commit"].append(wake_up)
 
 
-def open_engine(url: str, *, connections: int = 40, pooler: Pooler = Pooler.NONE) -> Engine:
+def open_engine(url: str, *, connections: int = 40, pooler: Pooler = Pooler.NONE, limits: Limits = NO_LIMITS) -> Engine:
     """An engine for this URL, with the pool and the pragmas that the server needs."""
     if make_url(url).get_backend_name() == "sqlite":
         return _embedded(url)
@@ -121,10 +134,18 @@ def open_engine(url: str, *, connections: int = 40, pooler: Pooler = Pooler.NONE
         pool_timeout=15,
         pool_pre_ping=True,
         hide_parameters=True,
-        connect_args={} if pooler.prepares else {"prepare_threshold": None},
+        connect_args={
+            **arguments(limits, pooled=pooler is not Pooler.NONE),
+            **({} if pooler.prepares else {"prepare_threshold": None}),
+        },
     )
+    event.listen(engine, "do_connect", _connect_patiently)
     event.listen(engine, "handle_error", _leave_values_out)
     return engine
+
+
+def _connect_patiently(dialect: Dialect, _record: Any, given: tuple[Any, ...], named: dict[str, Any]) -> Any:
+    return connect_patiently(lambda: dialect.connect(*given, **named))
 
 
 def _leave_values_out(failure: ExceptionContext) -> None:

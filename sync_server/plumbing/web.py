@@ -8,8 +8,8 @@ from typing import Any, ParamSpec, TypeVar, cast
 from urllib.parse import unquote
 
 from apiflask import APIFlask, HTTPError
-from flask import Request, Response, g, has_request_context, jsonify, request
-from sqlalchemy.exc import DataError, OperationalError
+from flask import Request, Response, current_app, g, has_request_context, jsonify, request
+from sqlalchemy.exc import DataError, DBAPIError, IntegrityError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from werkzeug.datastructures import Headers, ImmutableMultiDict
 from werkzeug.exceptions import HTTPException
@@ -17,12 +17,14 @@ from werkzeug.http import parse_cookie
 from werkzeug.routing import IntegerConverter, Map
 from werkzeug.utils import cached_property
 
-from shared.errors import Forbidden, GatehouseError, InvalidRequest, NotSignedIn, Unavailable
+from shared.errors import Forbidden, GatehouseError, InvalidRequest, NotSignedIn
 from shared.ids import uuid7
+from sync_server.plumbing.database import COMMITS
 from sync_server.plumbing.logs import LOG
 from sync_server.plumbing.metrics import known_method
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.principals import SYSTEM, Action, ActionContext, Actor, Principal
+from sync_server.plumbing.sql.failures import Failure, failure_of, refusal
 from sync_server.plumbing.storable_json import check_storable, check_utf8, visible
 from sync_server.plumbing.text import all_as_shown
 
@@ -46,6 +48,8 @@ _WHOLE_BODY = "_schema"
 """The validator's name for a body that is wrong as a whole."""
 _WITHOUT_BODY = frozenset({204, 304})
 _MAX_PROBLEMS = 50
+MAX_REPEATS = 3
+"""How often a request is run again that collided with another in the database."""
 _MAX_NAME = 200
 
 _MESSAGES = {
@@ -251,8 +255,8 @@ def install(app: APIFlask) -> None:
     app.register_error_handler(HTTPError, _from_apiflask)
     app.register_error_handler(HTTPException, _from_werkzeug)
     app.register_error_handler(DataError, _unstorable)
-    app.register_error_handler(OperationalError, _database_away)
-    app.register_error_handler(PoolTimeout, _database_away)
+    for failed in (DBAPIError, PoolTimeout):
+        app.register_error_handler(failed, _database_failed)
     app.register_error_handler(Exception, _unexpected)
 
 
@@ -263,7 +267,7 @@ def _unchanged(func: Callable[..., Any]) -> Callable[..., Any]:
 def _begin() -> None:
     here = parts()
     now = here.clock()
-    g.started, g.request_id = now, uuid7(now, here.entropy)
+    g.started, g.request_id, g.commits_before = now, uuid7(now, here.entropy), COMMITS.get()
 
 
 def _end(response: Response) -> Response:
@@ -334,9 +338,28 @@ def _plain(status: int, description: str) -> Response:
     return response
 
 
-def _database_away(error: Exception) -> Response:
-    LOG.error("database_away", problem=type(error).__name__, request_id=request_id())
-    return error_response(Unavailable("The database is not available. Nothing was changed. Try again shortly."))
+def _database_failed(error: Exception) -> Response:
+    """Runs the request again where somebody was quicker, as nothing of it was committed; else says what is wrong."""
+    for _ in range(MAX_REPEATS):
+        if failure_of(error) is not Failure.CONFLICT or COMMITS.get() != g.get("commits_before"):
+            break
+        LOG.info("repeated", problem=type(error).__name__, request_id=request_id())
+        try:
+            return current_app.make_response(current_app.dispatch_request())
+        except DBAPIError as again:
+            error = again
+        except Exception as refused:
+            return current_app.make_response(current_app.handle_user_exception(refused))
+    return database_refusal(error)
+
+
+def database_refusal(error: Exception) -> Response:
+    """The response to a request that failed in the database."""
+    failure = failure_of(error)
+    if failure is Failure.OURS or isinstance(error, IntegrityError):
+        return _unexpected(error)
+    LOG.error(f"database_{failure.name.lower()}", problem=type(error).__name__, request_id=request_id())
+    return error_response(refusal(failure))
 
 
 def _unstorable(_error: Exception) -> Response:

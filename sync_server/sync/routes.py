@@ -8,12 +8,12 @@ from typing import cast
 
 from apiflask import APIBlueprint
 from flask import Response, g, request
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from werkzeug.exceptions import HTTPException
 
 from shared import protocol
-from shared.errors import GatehouseError, InvalidRequest, NotFound, TooLarge, Unavailable
+from shared.errors import GatehouseError, InvalidRequest, NotFound, TooLarge
 from shared.numerals import whole
 from sync_server.devices import queries as devices
 from sync_server.devices import service as device_service
@@ -21,6 +21,7 @@ from sync_server.devices.identity import server_key
 from sync_server.devices.rules import DeviceAction
 from sync_server.plumbing.logs import LOG
 from sync_server.plumbing.parts import parts
+from sync_server.plumbing.sql.failures import Failure, failure_of, refusal
 from sync_server.plumbing.web import context, request_id
 from sync_server.revisions.service import gates_topic
 from sync_server.sync import hello, pull, push
@@ -153,14 +154,15 @@ def _http_error(error: HTTPException) -> Response:
     return error_answer(NotFound() if error.code == 404 else InvalidRequest(error.description))
 
 
-@bp.errorhandler(OperationalError)
+@bp.errorhandler(DBAPIError)
 @bp.errorhandler(PoolTimeout)
-def _database_away(error: Exception) -> Response:
-    LOG.error("database_away", problem=type(error).__name__, request_id=request_id())
-    # The signing key may not be loaded yet. Then the answer is unsigned, and the gate discards it.
-    return error_answer(
-        Unavailable("The server's database is not answering at the moment. Nothing was lost. Try again.")
-    )
+def _database_failed(error: Exception) -> Response:
+    # The signing key may not be loaded yet. Then the answer is unsigned, and the gate discards it and tries again.
+    failure = failure_of(error)
+    if failure is Failure.OURS:
+        return _unexpected(error)
+    LOG.error(f"database_{failure.name.lower()}", problem=type(error).__name__, request_id=request_id())
+    return error_answer(refusal(failure))
 
 
 @bp.errorhandler(Exception)

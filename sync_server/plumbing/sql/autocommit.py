@@ -16,7 +16,8 @@ from typing import Any, Final
 import psycopg
 from psycopg_pool import ConnectionPool, PoolTimeout
 
-from shared.errors import Unavailable
+from sync_server.plumbing.sql.connecting import NETWORK_LIMITS, NO_LIMITS, Limits, says_not_now
+from sync_server.plumbing.sql.failures import Failure, failure_of, refusal
 
 CONNECTIONS: Final = 4
 """More statements at once only wait for one another inside the database: with sixteen connections each cost
@@ -59,11 +60,23 @@ class _Connection(psycopg.Connection[tuple[Any, ...]]):
 class AutocommitPool:
     """A pool of autocommit connections, opened at first use."""
 
-    def __init__(self, url: str, pooler: Pooler = Pooler.NONE, connections: int = CONNECTIONS) -> None:
+    def __init__(
+        self,
+        url: str,
+        pooler: Pooler = Pooler.NONE,
+        connections: int = CONNECTIONS,
+        *,
+        limits: Limits = NO_LIMITS,
+    ) -> None:
         self._url, self._pooler, self._connections = url, pooler, connections
         # A pooler refuses options, and settings of a session would reach whoever has the connection next.
-        options = {"options": _OPTIONS} if pooler is Pooler.NONE else {}
-        self._arguments: dict[str, Any] = {"autocommit": True, "cursor_factory": psycopg.RawCursor, **options}
+        options = {"options": f"{_OPTIONS} {limits.options()}"} if pooler is Pooler.NONE else {}
+        self._arguments: dict[str, Any] = {
+            "autocommit": True,
+            "cursor_factory": psycopg.RawCursor,
+            **NETWORK_LIMITS,
+            **options,
+        }
         self._pool: ConnectionPool[_Connection] | None = None
         self._lock = threading.Lock()
 
@@ -74,18 +87,33 @@ class AutocommitPool:
         """
         try:
             return self._row(statement, values)
-        except (psycopg.errors.IntegrityError, psycopg.errors.TransactionRollback) as conflict:
-            raise WriteConflict from conflict
-        except (psycopg.OperationalError, PoolTimeout):
-            # The connection may have died while idle: try once more on a new one.
-            return self._retry(statement, values)
+        except (psycopg.Error, PoolTimeout) as error:
+            return self._after(error, statement, values)
 
-    def _retry(self, statement: NumberedStatement, values: Mapping[str, Any]) -> tuple[Any, ...] | None:
+    def _after(
+        self, error: Exception, statement: NumberedStatement, values: Mapping[str, Any]
+    ) -> tuple[Any, ...] | None:
+        failure = failure_of(error)
+        if failure is Failure.CONFLICT or isinstance(error, psycopg.IntegrityError):
+            raise WriteConflict from error
+        if failure is Failure.OURS:
+            raise error
+        if failure not in {Failure.AWAY, Failure.CROWDED}:
+            raise refusal(failure) from None
+        # The connection may have died while idle: try once more on a new one.
         self._open_pool().check()
         try:
             return self._row(statement, values)
         except (psycopg.OperationalError, PoolTimeout):
-            raise Unavailable("The database is not available. Nothing was changed. Try again shortly.") from None
+            raise refusal(self._why()) from None
+
+    def _why(self) -> Failure:
+        """Whether the database is away or only crowded: from outside a pool without connections looks the same."""
+        try:
+            self._connect().close()
+        except psycopg.OperationalError as error:
+            return Failure.CROWDED if says_not_now(error) else Failure.AWAY
+        return Failure.CROWDED
 
     def _row(self, statement: NumberedStatement, values: Mapping[str, Any]) -> tuple[Any, ...] | None:
         pool = self._open_pool()

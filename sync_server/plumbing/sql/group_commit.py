@@ -15,8 +15,8 @@ from typing import Any, Final, Generic, TypeVar, cast
 
 from sqlalchemy import Engine
 
-from shared.errors import Unavailable
 from sync_server.plumbing.sql.autocommit import WriteConflict
+from sync_server.plumbing.sql.failures import Failure, failure_of, refusal
 
 T = TypeVar("T")
 
@@ -138,6 +138,6 @@ def _as_raised(problem: BaseException) -> BaseException:
     """The error for the caller; each thread gets an exception of its own."""
     if isinstance(problem, sqlite3.IntegrityError):
         return WriteConflict()
-    if isinstance(problem, sqlite3.OperationalError):
-        return Unavailable("The database is not available. Nothing was changed. Try again shortly.")
+    if isinstance(problem, sqlite3.OperationalError) and failure_of(problem) is not Failure.OURS:
+        return refusal(failure_of(problem))
     return problem

@@ -177,7 +177,9 @@ def _insert(session: Session, tickets: Sequence[TicketRecord]) -> None:
     columns = [column.key for column in TicketRecord.__table__.columns]
     try:
         session.execute(insert(TicketRecord), [{name: getattr(row, name) for name in columns} for row in tickets])
-    except IntegrityError:
+    except IntegrityError as error:
+        if "seat" not in str(error.orig):
+            raise  # a number or code that another issue has taken at this moment: the request runs again
         raise Conflict(
             "One of these seats was taken at the same moment. Nothing was issued.", code="seat_taken"
         ) from None

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import http.client
 import json
+import os
 import re
+import signal
 import socket
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
 
 from scripts.processes.child import Child
 from scripts.processes.ports import LOOPBACK, free_port
@@ -160,3 +164,37 @@ def test_streams_may_have_a_process_of_their_own(postgres_url: str, tmp_path: Pa
     finally:
         for child in children:
             child.stop()
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_a_killed_child_is_replaced(postgres_url: str, tmp_path: Path, processes: int) -> None:
+    port = free_port()
+    environment = {
+        "GATEHOUSE_DATABASE_URL": postgres_url,
+        "GATEHOUSE_MASTER_KEY_FILE": str(tmp_path / "master.key"),
+        "GATEHOUSE_LOG_LEVEL": "error",
+        "GATEHOUSE_METRICS_ADDRESS": "off",
+    }
+    command = [sys.executable, "-m", "sync_server"]
+    for arguments in (["key", "master"], ["migrate"]):
+        subprocess.run([*command, *arguments], cwd=ROOT, env=environment, capture_output=True, check=True)
+    serving = ["serve", "--port", str(port), "--processes", str(processes)]
+    server = Child("the server", [*command, *serving], tmp_path / "log", environment, ROOT)
+    server.start()
+    try:
+        server.wait_until(lambda: is_ready(port))
+        before = children_of(server.pid)
+        assert len(before) >= processes
+        os.kill(max(before), signal.SIGKILL)
+        server.wait_until(lambda: max(before) not in children_of(server.pid))
+        server.wait_until(lambda: len(children_of(server.pid)) == len(before))
+        server.wait_until(lambda: is_ready(port))
+        assert server.running
+    finally:
+        server.stop()
+
+
+def children_of(pid: int) -> set[int]:
+    """The processes that this one has started, and that still run."""
+    found = map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split())
+    return {child for child in found if Path(f"/proc/{child}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"}
