@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, cast
 
-from sqlalchemy import ColumnElement, Row, delete, func, select, text, union, update
+from sqlalchemy import ColumnElement, Row, Table, bindparam, delete, func, select, text, union, update
 from sqlalchemy.orm import Session, aliased
 
 from shared.clock import Millis
@@ -60,7 +60,6 @@ _START = text(
     "INSERT INTO outbox_cursors (organisation_id, reader, position, leased_until) "
     "VALUES (:organisation_id, :reader, :position, :until) ON CONFLICT DO NOTHING RETURNING position"
 )
-_UNTRACKED: Final = {"synchronize_session": False}
 _NUMBER: Final = """
 UPDATE outbox SET position = :before + numbered.place, relayed_at = :now
 FROM (
@@ -77,26 +76,6 @@ _NUMBER_POSTGRESQL = text(_NUMBER.format(tie="message_id", columns=_COLUMNS)).co
 _NUMBER_SQLITE = text(_NUMBER.format(tie="rowid", columns=_COLUMNS)).columns(*FACT_COLUMNS)
 
 
-def ease_writing(session: Session) -> None:
-    """Settings for this transaction of a relay."""
-    if not database_of(session).embedded:
-        session.execute(_SETTINGS)
-
-
-def due_for_relay(session: Session, now: Millis, *, look: bool) -> Sequence[str]:
-    """The organisations with new facts or retries that are due; `look`: also those that a dead worker has left."""
-    new = select(OutboxRow.organisation_id).where(OutboxRow.position.is_(None))
-    retries = organisations_due(now, broker=False)
-    parts = [new, retries, _behind(CursorRow.reader.not_in([RELAY, BROKER]))] if look else [new, retries]
-    return session.execute(union(*parts)).scalars().all()
-
-
-def due_for_broker(session: Session, now: Millis) -> Sequence[str]:
-    """The organisations with facts or retries for the broker."""
-    both = union(organisations_due(now, broker=True), _behind(CursorRow.reader == BROKER))
-    return session.execute(both).scalars().all()
-
-
 def _behind(which: ColumnElement[bool]) -> Any:
     relay = aliased(CursorRow)
     given = relay.organisation_id == CursorRow.organisation_id, relay.reader == RELAY
@@ -107,14 +86,63 @@ def _behind(which: ColumnElement[bool]) -> Any:
     )
 
 
+def _leasing() -> Any:
+    row = _CURSORS.c
+    free = row.organisation_id.in_(_THESE), row.reader == _READER, row.leased_until <= bindparam("now")
+    unlocked = select(row.organisation_id).where(*free).order_by(row.organisation_id)
+    these = row.organisation_id.in_(unlocked.with_for_update(skip_locked=True)), row.reader == _READER
+    taken = update(_CURSORS).where(*these).values(leased_until=bindparam("until"))
+    return taken.returning(row.organisation_id, row.position)
+
+
+# Built once: that costs more than running them.
+_CURSORS: Final = cast(Table, CursorRow.__table__)
+_THESE: Final[Any] = bindparam("organisations", expanding=True)
+_READER: Final[Any] = bindparam("by")
+_NEW: Final = select(OutboxRow.organisation_id).where(OutboxRow.position.is_(None))
+_DUE: Final = union(_NEW, organisations_due(broker=False))
+_DUE_OR_LEFT: Final = union(_NEW, organisations_due(broker=False), _behind(CursorRow.reader.not_in([RELAY, BROKER])))
+_DUE_FOR_BROKER: Final = union(organisations_due(broker=True), _behind(CursorRow.reader == BROKER))
+_LEASE: Final = _leasing()
+_RELEASE: Final = (
+    update(_CURSORS)
+    .where(_CURSORS.c.organisation_id.in_(_THESE), _CURSORS.c.reader == _READER)
+    .where(_CURSORS.c.leased_until == bindparam("until"))
+    .values(leased_until=0)
+)
+_POSITIONS: Final = select(_CURSORS.c.organisation_id, _CURSORS.c.reader, _CURSORS.c.position).where(
+    _CURSORS.c.organisation_id.in_(_THESE)
+)
+_MOVE: Final = (
+    update(_CURSORS)
+    .where(_CURSORS.c.organisation_id == bindparam("organisation"), _CURSORS.c.position == bindparam("before"))
+    .where(_CURSORS.c.reader.in_(bindparam("readers", expanding=True)))
+    .values(position=bindparam("after"))
+    .returning(_CURSORS.c.reader)
+)
+
+
+def ease_writing(session: Session) -> None:
+    """Settings for this transaction of a relay."""
+    if not database_of(session).embedded:
+        session.execute(_SETTINGS)
+
+
+def due_for_relay(session: Session, now: Millis, *, look: bool) -> Sequence[str]:
+    """The organisations with new facts or retries that are due; `look`: also those that a dead worker has left."""
+    return session.execute(_DUE_OR_LEFT if look else _DUE, {"now": now}).scalars().all()
+
+
+def due_for_broker(session: Session, now: Millis) -> Sequence[str]:
+    """The organisations with facts or retries for the broker."""
+    return session.execute(_DUE_FOR_BROKER, {"now": now}).scalars().all()
+
+
 def lease(session: Session, reader: str, organisations: Iterable[str], now: Millis) -> dict[str, int]:
     """Lease these organisations, but those that another worker has; the position of each."""
-    row, wanted, until = CursorRow, sorted(set(organisations)), now + LEASE_MS
-    free = row.organisation_id.in_(wanted), row.reader == reader, row.leased_until <= now
-    unlocked = select(row.organisation_id).where(*free).order_by(row.organisation_id)
-    these = row.organisation_id.in_(unlocked.with_for_update(skip_locked=True)), row.reader == reader
-    taken = update(row).where(*these).values(leased_until=until).returning(row.organisation_id, row.position)
-    found = {each.organisation_id: each.position for each in session.execute(taken.execution_options(**_UNTRACKED))}
+    wanted, until = sorted(set(organisations)), now + LEASE_MS
+    values = {"organisations": wanted, "by": reader, "now": now, "until": until}
+    found = {each.organisation_id: each.position for each in session.execute(_LEASE, values)}
     if reader == RELAY:
         found |= {each: 0 for each in wanted if each not in found and start(session, each, RELAY, 0, until)}
     return found
@@ -122,9 +150,7 @@ def lease(session: Session, reader: str, organisations: Iterable[str], now: Mill
 
 def release(session: Session, reader: str, organisations: Collection[str], until: Millis) -> None:
     """Give leases back, unless they have run out meanwhile: then they are another worker's."""
-    row = CursorRow
-    ours = row.organisation_id.in_(organisations), row.reader == reader, row.leased_until == until
-    session.execute(update(row).where(*ours).values(leased_until=0))
+    session.execute(_RELEASE, {"organisations": list(organisations), "by": reader, "until": until})
 
 
 def start(session: Session, organisation_id: str, reader: str, position: int, leased_until: Millis = 0) -> bool:
@@ -142,23 +168,19 @@ def number(session: Session, organisation_id: str, before: int, now: Millis, lim
     statement = _NUMBER_SQLITE if database_of(session).embedded else _NUMBER_POSTGRESQL
     values = {"organisation_id": organisation_id, "before": before, "now": now, "limit": limit}
     rows = sorted(session.execute(statement, values).all(), key=lambda row: row.position)
-    if rows:
-        move(session, organisation_id, RELAY, before, rows[-1].position)
     return [message(row) for row in rows]
 
 
 def positions(session: Session, organisations: Collection[str]) -> dict[tuple[str, str], int]:
     """Every reader's position, by organisation and reader."""
-    wanted = select(CursorRow).where(CursorRow.organisation_id.in_(organisations))
-    return {(row.organisation_id, row.reader): row.position for row in session.execute(wanted).scalars()}
+    rows = session.execute(_POSITIONS, {"organisations": list(organisations)})
+    return {(row.organisation_id, row.reader): row.position for row in rows}
 
 
-def move(session: Session, organisation_id: str, reader: str, before: int, after: int) -> None:
-    """Move a cursor; raises LeaseLostError where another worker has moved it."""
-    row = CursorRow
-    there = row.organisation_id == organisation_id, row.reader == reader, row.position == before
-    moved = update(row).where(*there).values(position=after).returning(row.position)
-    if session.execute(moved.execution_options(**_UNTRACKED)).first() is None:
+def move(session: Session, organisation_id: str, readers: Sequence[str], before: int, after: int) -> None:
+    """Move the cursors of these readers; raises LeaseLostError where another worker has moved one."""
+    values = {"organisation": organisation_id, "readers": readers, "before": before, "after": after}
+    if len(session.execute(_MOVE, values).all()) < len(readers):
         raise LeaseLostError
 
 

@@ -82,7 +82,7 @@ class Delivery:
                 notifications = list(self._subscriber.handle(session, free)) if free else []
                 retries.add(session, self._name, held, self._parts.clock())
                 for organisation_id, end in ends.items():
-                    cursors.move(session, organisation_id, self._name, self._cursors[organisation_id], end)
+                    cursors.move(session, organisation_id, [self._name], self._cursors[organisation_id], end)
         except LeaseLostError:
             raise
         except Exception as problem:  # whatever a subscriber raises, the fact is retried
@@ -137,7 +137,7 @@ class Delivery:
             due_at = retries.fail(session, self._name, fact, f"{kind}: {problem}")
             if first:
                 before = self._cursors[fact.organisation_id]
-                cursors.move(session, fact.organisation_id, self._name, before, fact.order)
+                cursors.move(session, fact.organisation_id, [self._name], before, fact.order)
         self._again_at(due_at)
         return due_at is None
 

@@ -16,7 +16,7 @@ from sync_server.plumbing.parts import Parts
 
 LOOK_EVERY_S = 10.0
 """How late facts are found at most that nobody announced, and those of a worker that died."""
-GATHER_S = 0.04
+GATHER_S = 0.1
 """How long facts are gathered in a rush: a batch costs as much for one as for fifty. The first goes at once."""
 RETRY_S = 1.0
 

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import delete, func, insert, select, update
+from sqlalchemy import bindparam, delete, func, insert, select, update
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
@@ -20,18 +20,23 @@ Stream = tuple[str, str]
 """The organisation, and the stream of its facts."""
 
 
-def organisations_due(now: Millis, *, broker: bool) -> Any:
-    """A query of the organisations with a retry that is due, for the broker or for subscribers."""
+def organisations_due(*, broker: bool) -> Any:
+    """A query of the organisations with a retry that is due at `:now`, for the broker or for subscribers."""
     reader = RetryRow.reader == "broker" if broker else RetryRow.reader != "broker"
-    return select(RetryRow.organisation_id).where(RetryRow.due_at <= now, reader)
+    return select(RetryRow.organisation_id).where(RetryRow.due_at <= bindparam("now"), reader)
+
+
+_WAITING = (
+    select(RetryRow)
+    .where(RetryRow.organisation_id.in_(bindparam("organisations", expanding=True)), RetryRow.due_at.is_not(None))
+    .order_by(RetryRow.position)
+)
 
 
 def waiting(session: Session, organisations: Collection[str]) -> dict[str, dict[Stream, list[RetryRow]]]:
     """What waits for a retry, by reader and stream, in order; without what was given up."""
-    row = RetryRow
-    wanted = select(row).where(row.organisation_id.in_(organisations), row.due_at.is_not(None))
     found: dict[str, dict[Stream, list[RetryRow]]] = defaultdict(lambda: defaultdict(list))
-    for each in session.execute(wanted.order_by(row.position)).scalars():
+    for each in session.execute(_WAITING, {"organisations": list(organisations)}).scalars():
         found[each.reader][each.organisation_id, each.stream].append(each)
     return found
 

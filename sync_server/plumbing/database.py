@@ -20,6 +20,7 @@ from sync_server.plumbing.signals import Signals
 from sync_server.plumbing.sql.autocommit import AutocommitPool, Pooler
 from sync_server.plumbing.sql.connecting import NO_LIMITS, Limits, arguments, connect_patiently
 from sync_server.plumbing.sql.group_commit import GroupCommit
+from sync_server.plumbing.sql.living_connections import replace_dead_connections
 
 COMMITS: ContextVar[int] = ContextVar("commits", default=0)
 """How often this thread, or this request, has committed: nothing of it may be run again once it has."""
@@ -132,7 +133,6 @@ def open_engine(url: str, *, connections: int = 40, pooler: Pooler = Pooler.NONE
         pool_size=connections,
         max_overflow=0,
         pool_timeout=15,
-        pool_pre_ping=True,
         hide_parameters=True,
         connect_args={
             **arguments(limits, pooled=pooler is not Pooler.NONE),
@@ -141,6 +141,7 @@ def open_engine(url: str, *, connections: int = 40, pooler: Pooler = Pooler.NONE
     )
     event.listen(engine, "do_connect", _connect_patiently)
     event.listen(engine, "handle_error", _leave_values_out)
+    replace_dead_connections(engine)
     return engine
 
 

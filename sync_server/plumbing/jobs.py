@@ -46,8 +46,8 @@ class Message:
 class Subscriber:
     """Receives facts in batches, those of one event in order, in a transaction in which its cursor moves too.
 
-    So what it writes in the database is written exactly once. What it does elsewhere may happen again. Where it fails,
-    the fact is retried for this subscriber alone.
+    So what it writes in the database is written exactly once. What it does elsewhere may happen again. All share that
+    transaction as long as none fails; then each has its own, and the fact is retried for the one that fails alone.
     """
 
     name: str

@@ -4,12 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
-from sqlalchemy import select
+from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
 from sync_server.seat_maps.models import SeatMapChange, SeatMapHead
+
+# Built once: that costs more than running them.
+_HEAD: Final = select(SeatMapHead.version, SeatMapHead.oldest).where(
+    SeatMapHead.organisation_id == bindparam("organisation"), SeatMapHead.event_id == bindparam("event")
+)
+_LATER: Final = (
+    select(SeatMapChange.version, SeatMapChange.seats)
+    .where(SeatMapChange.organisation_id == bindparam("organisation"), SeatMapChange.event_id == bindparam("event"))
+    .where(SeatMapChange.version > bindparam("after"))
+    .order_by(SeatMapChange.version)
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,18 +34,15 @@ class Head:
 
 def head(session: Session, organisation_id: str, event_id: str) -> Head:
     """The head of an event's map; zero if nothing was ever recorded. Does not check who may see the event."""
-    here = SeatMapHead.organisation_id == organisation_id, SeatMapHead.event_id == event_id
-    row = session.execute(select(SeatMapHead.version, SeatMapHead.oldest).where(*here)).first()
+    row = session.execute(_HEAD, {"organisation": organisation_id, "event": event_id}).first()
     return Head() if row is None else Head(row.version, row.oldest)
 
 
 def touched(session: Session, organisation_id: str, event_id: str, after: int) -> set[int] | None:
     """The seats touched after a version; None if any may have been, or the log does not reach back that far."""
-    change = SeatMapChange
-    here = change.organisation_id == organisation_id, change.event_id == event_id
-    later = select(change.version, change.seats).where(*here, change.version > after)
     found: set[int] = set()
-    for count, (version, seats) in enumerate(session.execute(later.order_by(change.version)), start=1):
+    later = session.execute(_LATER, {"organisation": organisation_id, "event": event_id, "after": after})
+    for count, (version, seats) in enumerate(later, start=1):
         if seats is None or version != after + count:
             return None
         found.update(seats)

@@ -132,7 +132,7 @@ class BrokerRelay:
             facts = [fact for fact in lease.new if fact.organisation_id == organisation_id]
             end = self._end(session, facts, lease.held, outcome, before)
             if end > before:
-                cursors.move(session, organisation_id, BROKER, before, end)
+                cursors.move(session, organisation_id, [BROKER], before, end)
             _mark_unrouted(session, organisation_id, outcome.unrouted)
         cursors.release(session, BROKER, lease.before, lease.until)
         if outcome.outage:

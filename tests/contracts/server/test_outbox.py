@@ -76,7 +76,7 @@ def test_a_fact_of_a_failed_transaction_is_never_delivered(app_server: AppServer
 
 
 def test_a_failed_delivery_is_retried_with_the_same_id(app_server: AppServer) -> None:
-    listener = Listener(failures=2)
+    listener = Listener(failures=3)  # in the transaction of all, then twice in its own
     tell(app_server, "first")
     relay = Relay(app_server.parts, [listener.subscriber])
     relay.run_once()
@@ -91,7 +91,7 @@ def test_a_failed_delivery_is_retried_with_the_same_id(app_server: AppServer) ->
 
 
 def test_one_fact_that_fails_holds_back_those_of_its_event_and_no_other(app_server: AppServer) -> None:
-    listener = Listener(failures=2)  # the batch, and then the fact alone
+    listener = Listener(failures=3)  # in the transaction of all, the batch in its own, and then the fact alone
     tell(app_server, "stuck")
     tell(app_server, "free", event="another")
     tell(app_server, "behind it")
@@ -138,12 +138,37 @@ def test_what_a_subscriber_writes_is_committed_with_its_cursor_or_not_at_all(app
         assert session.execute(text("SELECT count(*) FROM processed_messages")).scalar_one() == 2
 
 
+def test_subscribers_share_a_transaction_as_long_as_none_fails(app_server: AppServer) -> None:
+    """A transaction for each would cost most of what relaying a fact costs."""
+    sessions: list[object] = []
+
+    def handle(session, _facts):  # type: ignore[no-untyped-def]
+        sessions.append(session)
+        return ()
+
+    relay = Relay(app_server.parts, [Subscriber(name, lambda _fact: True, handle) for name in ("one", "other")])
+    tell(app_server, "first", "second")
+    relay.run_once()
+    assert len(sessions) == 2 and len(set(sessions)) == 1 and left(app_server) == 0
+
+
+def test_a_batch_that_one_subscriber_fails_at_is_told_to_the_others_once(app_server: AppServer) -> None:
+    """They share a transaction first: what the others wrote there is undone, and written again in their own."""
+    well, stuck = Listener(name="well"), Listener(failures=2, name="stuck")
+    tell(app_server, "first", event="a")
+    tell(app_server, "second", event="b")
+    relay = Relay(app_server.parts, [well.subscriber, stuck.subscriber])
+    relay.run_once()
+    assert (well.names, stuck.names) == (["first", "second"], ["first", "second"])
+    with app_server.database.reading() as session:
+        assert queries.list_facts(session, State.WAITING) == []
+
+
 def test_facts_leased_by_a_dead_worker_are_taken_over(app_server: AppServer) -> None:
     tell(app_server, "first")
     listener = Listener()
     dead, other = (Relay(app_server.parts, [listener.subscriber]) for _ in range(2))
-    with app_server.database.writing() as session:
-        batch = dead._take(session, ["org"], app_server.now)
+    batch, _ = dead._take(["org"], app_server.now, together=False)
     assert len(batch.facts["org"]) == 1  # it dies here
     tell(app_server, "second")
     assert other.run_once() == 0
@@ -155,14 +180,12 @@ def test_a_worker_that_comes_back_too_late_changes_nothing(app_server: AppServer
     listener = Listener()
     slow, other = (Relay(app_server.parts, [listener.subscriber]) for _ in range(2))
     tell(app_server, "first")
-    with app_server.database.writing() as session:
-        batch = slow._take(session, ["org"], app_server.now)
+    batch, _ = slow._take(["org"], app_server.now, together=False)
     app_server.advance(LEASE_MS)
     other.run_once()
     tell(app_server, "second")
-    with app_server.database.writing() as session:
-        third = other._take(session, ["org"], app_server.now)
-    assert slow._deliver_batch(batch) == 0 and listener.names == ["first"]
+    third, _ = other._take(["org"], app_server.now, together=False)
+    assert slow._deliver_apart(batch) == 0 and listener.names == ["first"]
     with app_server.database.reading() as session:
         query = text("SELECT leased_until FROM outbox_cursors WHERE reader = :reader")
         assert session.execute(query, {"reader": RELAY}).scalar_one() == third.until
