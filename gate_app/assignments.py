@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
 
 from gate_app.identity import replace_whole
+from shared.device_gates import standing, usable
 from shared.errors import Forbidden, NotFound
 from shared.protocol import Assignment
 from shared.snapshot import GateRow
@@ -51,19 +53,52 @@ def _load(path: Path) -> list[EventAssignment]:
         return []
 
 
-def gate_at(assignment: EventAssignment, gates: dict[int, GateRow], requested: str = "") -> GateRow | None:
-    """The assigned gate, or the one the operator chose among those allowed. Raises NotFound or Forbidden."""
+def gate_at(assignment: EventAssignment, gates: Mapping[int, GateRow], requested: str = "") -> GateRow | None:
+    """The gate the operator chose, else where the device stands by itself. Raises NotFound or Forbidden."""
+    if not requested and assignment.gate is not None:
+        return gates.get(assignment.gate)
     if not requested:
-        return gates.get(assignment.gate) if assignment.gate is not None else None
+        number = standing(None, assignment.gates_allowed, gates)
+        return None if number is None else gates[number]
     gate_row = next((gate for gate in gates.values() if gate.code.casefold() == requested.casefold()), None)
     if gate_row is None:
         known = ", ".join(sorted(gate.code for gate in gates.values())) or "none"
         raise NotFound(f"There is no gate {requested} at {assignment.name}. Gates: {known}.")
-    if gate_row.number != assignment.gate and gate_row.number not in assignment.gates_allowed:
+    if gate_row.number not in usable(assignment.gate, assignment.gates_allowed, gates):
         raise Forbidden(
             f"This device may not be used at gate {gate_row.code}. Ask the organiser to allow it on the device's page."
         )
     return gate_row
+
+
+def stands_at(
+    assignment: EventAssignment, gates: Mapping[int, GateRow], chosen: str = ""
+) -> tuple[GateRow | None, str]:
+    """The gate that the operator chose once for all events, else where the device stands by itself.
+
+    If it stands nowhere: None, and why and what to do about it.
+    """
+    wrong = ""
+    try:
+        if chosen:
+            return gate_at(assignment, gates, chosen), ""
+    except (NotFound, Forbidden) as why:
+        wrong = why.message
+    found = gate_at(assignment, gates)
+    return found, "" if found else wrong or _choice(assignment, gates)
+
+
+def _choice(assignment: EventAssignment, gates: Mapping[int, GateRow]) -> str:
+    codes = [gates[number].code for number in usable(assignment.gate, assignment.gates_allowed, sorted(gates))]
+    if not codes:
+        return (
+            f"{assignment.name} has no gate at which this device may be used. Ask the organiser to add one to the"
+            " venue, or to choose another on the device's page"
+        )
+    return (
+        f"No gate is chosen at {assignment.name}. Choose {' or '.join(codes)}: on the device's page, with --gate CODE,"
+        ' or with gate = "CODE" in gate.toml'
+    )
 
 
 def assignment_of(assignment: Assignment) -> EventAssignment:

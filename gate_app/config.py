@@ -32,6 +32,7 @@ class Config(BaseSettings):
     model_config = SettingsConfigDict(env_prefix="GATEHOUSE_GATE_", frozen=True, extra="forbid")
 
     readers: tuple[ReaderSettings, ...] = ()
+    gate: str = ""  # the code of the gate where this device stands, if the organiser leaves the choice
     indicators: tuple[str, ...] = ()
     barrier: str = "none"
     screen_host: str = "127.0.0.1"

@@ -19,6 +19,7 @@ from gate_app.status import disk_status, journal_status
 from hardware.devices import CAMERA_REMEDY, open_barrier, open_indicators
 from hardware.ports import DeviceError
 from shared.errors import GatehouseError, NotFound, StorageError
+from shared.lifecycle import OVER
 
 ANSWER_S = 5.0
 
@@ -57,6 +58,18 @@ def _enrolment(home: Home, _config: Config, _host: HostEnvironment) -> Finding:
     if identity is None:
         return Finding("enrolment", False, "Not enrolled. Run: gatehouse-gate enrol URL CODE.")
     return Finding("enrolment", True, f"{identity.device_name or 'This gate'} of {identity.organisation_name}.")
+
+
+def _ready(home: Home, _config: Config, host: HostEnvironment) -> Finding:
+    try:
+        found = status(home, host)
+    except NotFound:
+        return Finding("ready", False, "This gate has not been used yet.")
+    missing = [event["no_gate"] for event in found["events"] if event.get("no_gate") and event["status"] not in OVER]
+    if found["ready"] and not missing:
+        posts = ", ".join(f"gate {event['gate']} at {event['name']}" for event in found["events"] if event["gate"])
+        return Finding("ready", True, f"Stands at {posts}." if posts else "Ready.")
+    return Finding("ready", False, ". ".join(dict.fromkeys([found["not_ready"] or "", *missing])).strip(". ") + ".")
 
 
 def _camera(_home: Home, config: Config, _host: HostEnvironment) -> Finding:
@@ -148,6 +161,7 @@ def _network(home: Home, config: Config, _host: HostEnvironment) -> Finding:
 
 CHECKS: dict[str, Check] = {
     "enrolment": _enrolment,
+    "ready": _ready,
     "camera": _camera,
     "scanner": _scanner,
     "sound": _sound,

@@ -21,7 +21,7 @@ from gate_app.journal.reading import is_damage
 from gate_app.scanning.gate import Gate
 from gate_app.scanning.gathering import Gathering
 from gate_app.snapshots.roster import Roster
-from gate_app.status import MEMORY_LOST, StatusSource
+from gate_app.status import MEMORY_LOST, StatusSource, unposted
 from gate_app.supervision.actions import SupervisorActions
 from gate_app.supervision.pins import Supervisors
 from gate_app.sync.client import Client, Transport
@@ -37,6 +37,8 @@ from shared.scans import EntryKind
 
 REVOKED = "revoked"
 PLACE = "place"
+CHOSEN_GATE = "chosen_gate"
+"""The gate that `run` was told to stand at, for a status read by another process."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +74,13 @@ class GateContext:
 
     def readiness(self) -> Readiness:
         """Row 0 of the admission table: whether this device may decide at all, and if not, why."""
-        return readiness(self.identity, self.sync_state, bool(self.roster.snapshots), not self.database.cannot_write)
+        return readiness(
+            self.identity,
+            self.sync_state,
+            bool(self.roster.snapshots),
+            not self.database.cannot_write,
+            unposted(self.assignments.by_event, self.roster.snapshots, self.gathering.chosen_gate),
+        )
 
     def sync(self, transport: Transport, wait_s: float) -> tuple[Puller, Pusher]:
         """The downward and the upward half of synchronisation. Raises Conflict when this gate is not enrolled."""
@@ -92,6 +100,13 @@ class GateContext:
             on_revoked=self._on_revoked,
         )
         return puller, Pusher(client, identity, self.journal, self.time, self.sync_state)
+
+    def choose_gate(self, code: str) -> None:
+        """Stands at this gate, or with an empty code at that of the settings. Raises NotFound or Forbidden."""
+        self.require_gate(code)
+        self.gathering.chosen_gate = code or self.config.gate
+        with suppress(sqlite3.Error):  # a full disk; the status beside this process then names the gate of the settings
+            self.database.put_unsynced(CHOSEN_GATE, code)
 
     def require_gate(self, code: str) -> None:
         """Raises NotFound or Forbidden for a gate at which this device may not be used at one of its events."""
@@ -122,6 +137,7 @@ class GateContext:
             self.sync_state.revoked,
             (self.database.cannot_write, *self.problems, self.sync_state.message),
             peers=peers,
+            gate=self.gathering.chosen_gate,
         )
 
     def supervisor_actions(self) -> SupervisorActions:
@@ -180,7 +196,7 @@ def open_gate_context(home: Home, config: Config, host: HostEnvironment) -> Gate
     database.forbid_writes()
     roster = Roster(database, home.snapshots, host.entropy)
     assignments = AssignmentStore(home.assignments)
-    gathering = Gathering(database, roster, assignments, organisation, device)
+    gathering = Gathering(database, roster, assignments, organisation=organisation, device=device, gate=config.gate)
     gate = Gate(
         journal=journal,
         roster=roster,
@@ -214,7 +230,9 @@ def open_gate_context(home: Home, config: Config, host: HostEnvironment) -> Gate
     return context
 
 
-def readiness(identity: Identity | None, sync_state: SyncState, has_rows: bool, can_record: bool = True) -> Readiness:
+def readiness(
+    identity: Identity | None, sync_state: SyncState, has_rows: bool, can_record: bool = True, no_gate: str = ""
+) -> Readiness:
     """Row 0 of the admission table: whether this device may decide at all, and if not, why."""
     if not can_record:
         return Readiness(can_record=False)
@@ -224,7 +242,7 @@ def readiness(identity: Identity | None, sync_state: SyncState, has_rows: bool, 
         return Readiness(False, sync_state.message or "This device was revoked by the organiser")
     if not has_rows:
         return Readiness(False, "This gate has no tickets yet. Connect it to the server")
-    return Readiness()
+    return Readiness(False, no_gate) if no_gate else Readiness()
 
 
 def _start(context: GateContext) -> None:

@@ -12,7 +12,7 @@ from gate_app.assignments import AssignmentStore, assignment_of
 from gate_app.config import config_or_defaults
 from gate_app.database import get_value, open_to_read
 from gate_app.enrolment import Enrolled
-from gate_app.gate_context import REVOKED, GateContext, HostEnvironment, readiness
+from gate_app.gate_context import CHOSEN_GATE, REVOKED, GateContext, HostEnvironment, readiness
 from gate_app.home import Home
 from gate_app.identity import keep, load
 from gate_app.journal.journal import Journal
@@ -21,7 +21,7 @@ from gate_app.scanning.gathering import emptied_here, everybody, since_emptied
 from gate_app.scanning.occupancy import Occupancy
 from gate_app.snapshots.roster import EventSnapshot, snapshot_paths
 from gate_app.snapshots.snapshot_file import open_snapshot
-from gate_app.status import StatusSource
+from gate_app.status import StatusSource, unposted
 from gate_app.status import status as tell_status
 from gate_app.sync.pull import SyncState
 from gate_app.time_keeper import TimeKeeper
@@ -63,6 +63,7 @@ def status(home: Home, host: HostEnvironment) -> dict[str, Any]:
         sync_state = SyncState(revoked=bool(message), message=str(message or ""))
         snapshots, problems = _open_snapshots(connection, home)
         config, mistakes = config_or_defaults(home.settings)
+        chosen_gate = str(get_value(connection, CHOSEN_GATE) or config.gate)
         view = StatusSource(
             home.folder,
             config.least_free_mb,
@@ -71,12 +72,15 @@ def status(home: Home, host: HostEnvironment) -> dict[str, Any]:
             snapshots,
             connection,
             moment,
-            readiness(identity, sync_state, bool(snapshots)),
+            readiness(
+                identity, sync_state, bool(snapshots), no_gate=unposted(assignments.by_event, snapshots, chosen_gate)
+            ),
             lambda snapshot: _count_inside(connection, snapshot, moment.at),
             None,
             sync_state.revoked,
             (mistakes, sync_state.message, *problems),
             home.holder(),
+            chosen_gate,
         )
         try:
             return tell_status(view)

@@ -68,7 +68,7 @@ def run_gate(context: GateContext, kinds: tuple[str, ...], screen_port: int | No
     """
     stop = _stop_on_signals()
     with ExitStack() as cleanup:
-        context.require_gate(gate)
+        context.choose_gate(gate)
         _count_occupancies(context)
         feed = _open_feed(context)
         lamp = LampAndScreen(_open_indicators(context, feed, cleanup), feed)
@@ -76,7 +76,7 @@ def run_gate(context: GateContext, kinds: tuple[str, ...], screen_port: int | No
         _open_screen(context, feed, screen_port, stop, cleanup)
         serve = partial(_serve, context, lamp=lamp, feed=feed, stop=stop)
         threads = [
-            _thread(reader.name, partial(serve, reader, options=ScanOptions(settings.direction, gate=gate)))
+            _thread(reader.name, partial(serve, reader, options=ScanOptions(settings.direction)))
             for settings, reader in readers
         ]
         cleanup.callback(_join, threads, stop)

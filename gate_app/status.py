@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gate_app.assignments import EventAssignment
+from gate_app.assignments import EventAssignment, stands_at
 from gate_app.database import get_int, get_value
 from gate_app.identity import Identity
 from gate_app.journal import forks
@@ -19,6 +19,7 @@ from gate_app.snapshots.roster import EventSnapshot
 from gate_app.time_format import iso
 from gate_app.time_keeper import Moment
 from shared.admission import Readiness
+from shared.lifecycle import OVER
 from shared.snapshot import DeviceRow
 
 MEMORY_LOST = "forgotten"
@@ -47,6 +48,7 @@ class StatusSource:
     revoked: bool = False
     messages: tuple[str, ...] = ()
     held_by: str = ""
+    gate: str = ""  # the code of the gate that the operator has chosen
     peers: tuple[dict[str, Any], ...] = ()
 
 
@@ -57,13 +59,14 @@ def status(source: StatusSource) -> dict[str, Any]:
     recently = bool(journal.pop("told_online")) and last is not None and source.moment.at - last < ONLINE_FOR_MS
     disk = disk_status(source.folder, source.least_free_mb)
     events = [
-        event_status(assignment, source.snapshots.get(number), source.inside)
+        event_status(assignment, source.snapshots.get(number), source.gate, source.inside)
         for number, assignment in source.assignments.items()
     ]
     first = events[0] if events else {}
     return {
         **_identity_fields(source.identity),
         "ready": source.readiness.ready and source.readiness.can_record,
+        "not_ready": source.readiness.why or None,
         "online": recently if source.online is None else source.online,
         "revoked": source.revoked,
         "memory_lost": memory_is_lost(source.connection),
@@ -80,8 +83,16 @@ def status(source: StatusSource) -> dict[str, Any]:
         "timezone": first.get("timezone", ""),
         **{name: first.get(name) for name in ("gate", "direction", "mode", "inside")},
         "held_by": source.held_by,
-        "warnings": _warnings(source, disk, (journal["fork_words"], journal["branch_words"])),
+        "warnings": _warnings(source, disk, (journal["fork_words"], journal["branch_words"]), events),
     }
+
+
+def unposted(assignments: dict[int, EventAssignment], snapshots: dict[int, EventSnapshot], chosen: str) -> str:
+    """Why this device can let nobody in at any of its events that are not over: it stands at no gate of them."""
+    held = [(assignment, snapshots[event].rows) for event, assignment in assignments.items() if event in snapshots]
+    coming = [(assignment, rows) for assignment, rows in held if rows.event is None or rows.event.status not in OVER]
+    missing = [stands_at(assignment, rows.gates, chosen)[1] for assignment, rows in coming or held]
+    return missing[0] if all(missing) and missing else ""
 
 
 def oldest(snapshots: dict[int, EventSnapshot]) -> int | None:
@@ -106,7 +117,9 @@ def _devices(snapshots: dict[int, EventSnapshot]) -> list[dict[str, Any]]:
     return [{"device": row.number, "name": row.name, "revoked": row.revoked} for row in named.values()]
 
 
-def _warnings(source: StatusSource, disk: dict[str, Any], journal: tuple[str, ...]) -> list[str]:
+def _warnings(
+    source: StatusSource, disk: dict[str, Any], journal: tuple[str, ...], events: list[dict[str, Any]]
+) -> list[str]:
     """What the operator must know without asking, each message once."""
     low = (
         f"Only {disk['free_mb']} MB left on the disk. Free some space, or the gate will soon be unable to record scans."
@@ -120,6 +133,7 @@ def _warnings(source: StatusSource, disk: dict[str, Any], journal: tuple[str, ..
         *journal,
         damage_message(source.connection),
         unready,
+        *(event.get("no_gate") or "" for event in events if event.get("status") not in OVER),
     )
     return list(dict.fromkeys(message for message in found if message))
 
@@ -178,9 +192,9 @@ def disk_status(folder: Path, least_free_mb: int) -> dict[str, Any]:
 
 
 def event_status(
-    assignment: EventAssignment, snapshot: EventSnapshot | None, inside: Callable[[EventSnapshot], int]
+    assignment: EventAssignment, snapshot: EventSnapshot | None, chosen: str, inside: Callable[[EventSnapshot], int]
 ) -> dict[str, Any]:
-    """One assigned event, and the snapshot this gate has of it."""
+    """One assigned event, where this device stands at it, and the snapshot this gate has of it."""
     result: dict[str, Any] = {
         "event": assignment.event,
         "event_id": assignment.event_id,
@@ -191,7 +205,10 @@ def event_status(
         "revision": None,
     }
     if snapshot is not None:
+        gate, missing = stands_at(assignment, snapshot.rows.gates, chosen)
         result |= {
+            "gate": gate.code if gate else None,
+            "no_gate": missing or None,
             "revision": snapshot.position.revision,
             "digest": snapshot.position.digest.hex(),
             "as_of": iso(snapshot.as_of),

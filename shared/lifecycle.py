@@ -70,6 +70,10 @@ ALLOWS: Mapping[EventStatus, Allowance] = MappingProxyType(
 )
 
 
+OVER = frozenset(status.value for status in EventStatus if ALLOWS[status].scan is Scanning.NONE)
+"""Statuses in which nobody comes any more."""
+
+
 def may_become(old: EventStatus, new: EventStatus) -> bool:
     """Whether the table has this transition."""
     return new in TRANSITIONS[old]

@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from gate_app.assignments import AssignmentStore, EventAssignment, gate_at
+from gate_app.assignments import AssignmentStore, EventAssignment, gate_at, stands_at
 from gate_app.database import Database
 from gate_app.journal import history
 from gate_app.scanning.occupancy import Occupancy, Share
@@ -45,7 +45,8 @@ class ScanSetting:
     moment: Moment
     direction: Direction
     mode: Mode
-    options: ScanOptions
+    gate: GateRow | None
+    override: Override | None
     readiness: Readiness
 
 
@@ -64,14 +65,22 @@ class Gathering:
     """Reads everything one decision needs; it changes nothing."""
 
     def __init__(
-        self, database: Database, roster: Roster, assignments: AssignmentStore, organisation: str, device: int
+        self,
+        database: Database,
+        roster: Roster,
+        assignments: AssignmentStore,
+        *,
+        organisation: str,
+        device: int,
+        gate: str = "",
     ) -> None:
-        """`device` is this device's number."""
+        """`device` is this device's number, `gate` the code of the gate its operator has chosen."""
         self._database = database
         self._roster = roster
         self._assignments = assignments
         self._organisation = organisation
         self._device = device
+        self.chosen_gate = gate
         self._opened: set[tuple[int, int]] = set()
         self._emptied: dict[int, int] = {}
         self.occupancies: dict[int, Occupancy] = {}
@@ -94,10 +103,27 @@ class Gathering:
             readiness = Readiness(
                 False, f"This gate has no tickets for {assignment.name or 'this event'} yet. Let it sync"
             )
-        setting = ScanSetting(moment, direction, mode, options, readiness)
+        gate, missing = self._gate(options.gate, assignment, snapshot)
+        if missing and direction is Direction.ENTRY and readiness.ready:
+            # Nobody is kept in: who leaves is recorded without a gate.
+            readiness = Readiness(False, missing, readiness.can_record)
+        setting = ScanSetting(moment, direction, mode, gate, options.override, readiness)
         if isinstance(code, Refusal) or assignment is None or snapshot is None:
-            return Gathered(self._without_snapshot(code, setting, snapshot, assignment), snapshot, assignment)
+            return Gathered(self._without_snapshot(code, setting, snapshot), snapshot, assignment)
         return self._from_snapshot(code, setting, snapshot, assignment)
+
+    def gate_of(self, event: int) -> GateRow | None:
+        """Where this device stands at an event."""
+        return self._gate("", self._assignments.by_event.get(event), self._roster.snapshots.get(event))[0]
+
+    def _gate(
+        self, requested: str, assignment: EventAssignment | None, snapshot: EventSnapshot | None
+    ) -> tuple[GateRow | None, str]:
+        if assignment is None or snapshot is None:
+            return None, ""
+        if requested:
+            return gate_at(assignment, snapshot.rows.gates, requested), ""
+        return stands_at(assignment, snapshot.rows.gates, self.chosen_gate)
 
     def event_of(self, snapshot: EventSnapshot) -> EventRow | None:
         """The event's row, with `counts_from` moved on if a supervisor here has reset the count."""
@@ -138,7 +164,6 @@ class Gathering:
         code: ReadTicket | Refusal,
         setting: ScanSetting,
         snapshot: EventSnapshot | None,
-        assignment: EventAssignment | None,
     ) -> Attempt:
         """An attempt that rows 0 to 4 will refuse, so it needs no rows."""
         event = snapshot.rows.event if snapshot else None
@@ -149,7 +174,7 @@ class Gathering:
             code=code,
             organisation=self._organisation,
             event=None,
-            gate=gate_at(assignment, snapshot.rows.gates, setting.options.gate) if assignment and snapshot else None,
+            gate=setting.gate,
             zone=None,
             row=None,
             ticket_type=None,
@@ -172,7 +197,7 @@ class Gathering:
         # A ticket looked up by hand has no code to compare with.
         history_found = passages(movements, code.code_hash or None, ticket.issue) if movements else _NO_HISTORY
         zone = rows.zones.get(zone_of(ticket, row))
-        gate = narrowed(gate_at(assignment, rows.gates, setting.options.gate), assignment.zones)
+        gate = narrowed(setting.gate, assignment.zones)
         attempt = Attempt(
             now=setting.moment.at,
             direction=setting.direction,
@@ -193,7 +218,7 @@ class Gathering:
             zone_room=self._zone_room(snapshot, zone, setting.moment),
             gate_room=self._gate_room(snapshot, gate, setting.moment),
             gates=tuple(rows.gates.values()),
-            override=setting.options.override,
+            override=setting.override,
             doors_opened=(assignment.event, 0) in self._opened,
             gate_opened=gate is not None and (assignment.event, gate.number) in self._opened,
             local_time=local_time(event.timezone) if event else utc_words,

@@ -282,8 +282,14 @@ class Puller:
 
     def _at(self, event: int) -> EventAt:
         position = self._roster.snapshot(event).position
-        heard = self._arrival(event, position.lineage)
-        return EventAt(event=event, lineage=position.lineage, revision=position.revision, heard=heard)
+        heard, gate = self._arrival(event, position.lineage), self._gathering.gate_of(event)
+        return EventAt(
+            event=event,
+            lineage=position.lineage,
+            revision=position.revision,
+            heard=heard,
+            gate=gate.number if gate else None,
+        )
 
     def _anchor(self, answer: VerifiedAnswer, moment: Moment) -> None:
         branch = self._journal.branch.number

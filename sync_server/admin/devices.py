@@ -11,7 +11,7 @@ from werkzeug.wrappers import Response as WerkzeugResponse
 from shared.errors import InvalidRequest
 from shared.numerals import whole
 from sync_server.admin.page import bp, current_organisation, page, render_page
-from sync_server.devices import codes, enrolment, queries, service
+from sync_server.devices import codes, enrolment, queries, service, standing
 from sync_server.devices.event_assignments import event_assignment
 from sync_server.devices.identity import server_key
 from sync_server.devices.rules import CODE_LIFETIME_MS, SILENT_AFTER_MS, EventAssignment
@@ -36,6 +36,7 @@ def devices() -> str:
             "journals": scans.journal_states(session, current_organisation()),
             "lost": gaps.lost(session, current_organisation()),
             "stale": _stale(session, views),
+            "without_gate": standing.without_gate(session, current_organisation(), views),
             "titles": {event.number: event.name for event in events.unarchived_events(session, current_organisation())},
         }
     return render_page("devices.html", views=views, nothing=EMPTY_JOURNAL, silent_after=SILENT_AFTER_MS, **shown)
@@ -65,7 +66,8 @@ def device(device_id: str) -> str:
         journal = scans.journal_states(session, current_organisation()).get(view.device.number, EMPTY_JOURNAL)
         lost = gaps.lost(session, current_organisation()).get(view.device.number)
         code = queries.latest_code(session, current_organisation(), device_id)
-    shown = {"journal": journal, "lost": lost, "code": code}
+        without_gate = standing.without_gate(session, current_organisation(), [view]).get(device_id, [])
+    shown = {"journal": journal, "lost": lost, "code": code, "without_gate": without_gate}
     state = codes.state_of(code, parts().clock())
     return render_page("device.html", view=view, chosen=chosen, choices=choices, code_state=state, **shown)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from apiflask import APIBlueprint
 from sqlalchemy.orm import Session
 
-from sync_server.devices import codes, enrolment, queries, schemas, service
+from sync_server.devices import codes, enrolment, queries, schemas, service, standing
 from sync_server.devices.event_assignments import event_assignment
 from sync_server.devices.identity import server_key
 from sync_server.devices.rules import CODE_LIFETIME_MS, EventAssignment
@@ -26,7 +26,11 @@ def devices() -> schemas.DevicesOut:
     """List all devices, with their last reports."""
     with parts().database.reading() as session:
         found = queries.views(session, organisation())
-        return schemas.DevicesOut(items=[schemas.device_out(view, parts().clock()) for view in found])
+        problems = standing.without_gate(session, organisation(), found)
+        now = parts().clock()
+        return schemas.DevicesOut(
+            items=[schemas.device_out(view, now, problems.get(view.device.id, ())) for view in found]
+        )
 
 
 @bp.post("")
@@ -117,4 +121,6 @@ def _assignment(session: Session, wanted: schemas.AssignmentIn) -> EventAssignme
 
 
 def _out(session: Session, device_id: str) -> schemas.DeviceOut:
-    return schemas.device_out(queries.view(session, organisation(), device_id), parts().clock())
+    view = queries.view(session, organisation(), device_id)
+    problems = standing.without_gate(session, organisation(), [view]).get(device_id, ())
+    return schemas.device_out(view, parts().clock(), problems)

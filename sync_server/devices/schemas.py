@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, Field
@@ -99,9 +100,10 @@ class DeviceOut(EditedView):
     clock_uncertainty_ms: int | None
     rows: list[HeldRows]
     assignments: list[AssignmentView]
+    problems: list[str]
 
 
-def device_out(view: DeviceView, now: Millis) -> DeviceOut:
+def device_out(view: DeviceView, now: Millis, problems: Sequence[str] = ()) -> DeviceOut:
     """A device as its organiser sees it."""
     report = view.report or _NO_REPORT
     return DeviceOut.of(
@@ -116,6 +118,7 @@ def device_out(view: DeviceView, now: Millis) -> DeviceOut:
         clock_uncertainty_ms=report.clock_uncertainty,
         rows=report.rows,
         assignments=view.assignments,
+        problems=list(problems),
     )
 
 

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from shared.clock import Millis
 from shared.errors import NotFound
-from shared.lifecycle import ALLOWS, EventStatus
+from shared.lifecycle import ALLOWS, OVER, EventStatus
 from shared.snapshot import GateRow
 from sync_server.events.models import EventRecord, GateZonesRecord, ZoneRecord
 from sync_server.events.snapshot_rows import days
@@ -228,6 +228,17 @@ def gate_rows(session: Session, event: EventRecord) -> list[GateRow]:
     """The snapshot rows of an event's entrances."""
     served = zones_served(session, event.organisation_id, event.id)
     return venues.gate_rows(session, event.organisation_id, event.venue_id, served)
+
+
+def names_and_gates(
+    session: Session, organisation_id: str, event_ids: Collection[str]
+) -> dict[str, tuple[str, dict[int, str]]]:
+    """The names of events that are not over, and the codes of their gates by number."""
+    coming = EventRecord.id.in_(event_ids), EventRecord.status.not_in(OVER)
+    columns = select(EventRecord.id, EventRecord.name, EventRecord.venue_id)
+    found = session.execute(columns.where(EventRecord.organisation_id == organisation_id, *coming)).all()
+    codes = venues.gate_codes(session, organisation_id, {venue_id for _, _, venue_id in found})
+    return {event_id: (name, codes.get(venue_id, {})) for event_id, name, venue_id in found}
 
 
 @dataclass(frozen=True, slots=True)

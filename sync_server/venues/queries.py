@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import ColumnElement, select
@@ -69,6 +69,16 @@ def gates(session: Session, organisation_id: str, venue_id: str, *, status: str 
     return (
         session.execute(statement if status is None else statement.where(GateRecord.status == status)).scalars().all()
     )
+
+
+def gate_codes(session: Session, organisation_id: str, venue_ids: Collection[str]) -> dict[str, dict[int, str]]:
+    """The codes of the gates of several venues, by venue and number."""
+    here = GateRecord.organisation_id == organisation_id, GateRecord.venue_id.in_(venue_ids)
+    columns = select(GateRecord.venue_id, GateRecord.number, GateRecord.code).where(*here).order_by(GateRecord.number)
+    codes: dict[str, dict[int, str]] = {}
+    for venue_id, number, code in session.execute(columns):
+        codes.setdefault(venue_id, {})[number] = code
+    return codes
 
 
 def gate(session: Session, organisation_id: str, venue_id: str, number: int) -> GateRecord:

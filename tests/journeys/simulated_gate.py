@@ -68,6 +68,10 @@ class SimulatedGate:
         """Stop the gate cleanly."""
         self.context.close()
 
+    def home_settings(self, text: str) -> None:
+        """Write its settings; they count from the next start."""
+        Home(self.folder).settings.write_text(f"{text}\n")
+
     def lose_power(self) -> None:
         """Stop the gate without warning: only what was committed remains."""
         self.context.roster.close()

@@ -279,7 +279,7 @@ def test_a_file_that_is_not_an_image_is_reported_and_the_next_is_read(type_: Typ
 
 def test_the_doctor_looks_at_every_part(type_: Type) -> None:
     parts = {line["part"] for line in type_("doctor").lines}
-    assert parts == {"enrolment", "camera", "scanner", "sound", "gpio", "clock", "disk", "journal", "network"}
+    assert parts == {"enrolment", "ready", "camera", "scanner", "sound", "gpio", "clock", "disk", "journal", "network"}
 
 
 @pytest.mark.parametrize("at", ["9999-12-31T23:59:59-14:00", "9999-12-31T23:59:59+14:00", "0001-01-01T00:00:00+14:00"])
