@@ -18,7 +18,7 @@ from sync_server.events.lifecycle import status
 from sync_server.outbox import cleaning
 from sync_server.outbox.fact_worker import FactWorker
 from sync_server.plumbing.api import idempotency
-from sync_server.plumbing.jobs import MORE, Job
+from sync_server.plumbing.jobs import MORE, HeavyJob, Job
 from sync_server.plumbing.logs import LOG
 from sync_server.plumbing.parts import Parts
 from sync_server.plumbing.principals import SYSTEM, ActionContext
@@ -34,60 +34,80 @@ class Worker:
     """Runs what is due. Several workers may share one database."""
 
     def __init__(self, parts: Parts) -> None:
-        self._parts = parts
+        jobs = [*built_in_jobs(parts), *parts.jobs]
         self._fact_worker = FactWorker(parts)
-        self._jobs: Sequence[Job] = [*built_in_jobs(parts), *parts.jobs]
-        self._started_at = parts.clock()
-        self._due = {job.name: 0 for job in self._jobs}
+        self._light = Lane(parts, [job for job in jobs if isinstance(job, Job)])
+        self._heavy = Lane(parts, [job for job in jobs if isinstance(job, HeavyJob)])
 
     def run(self, stop: threading.Event) -> None:
         """Work until `stop` is set; a job that fails is logged, and runs again when it is next due."""
-        threads = [
-            threading.Thread(target=loop, args=(stop,), name="outbox", daemon=True)
-            for loop in self._fact_worker.loops()
-        ]
+        loops = [("heavy jobs", self._heavy.run), *(("outbox", loop) for loop in self._fact_worker.loops())]
+        threads = [threading.Thread(target=loop, args=(stop,), name=name, daemon=True) for name, loop in loops]
         for thread in threads:
             thread.start()
-        while not stop.wait(self._pause_s()):
-            self._run_jobs()
+        self._light.run(stop)
         for thread in threads:
             thread.join()
 
     def run_once(self) -> int:
         """Run the jobs and deliver the facts that are due now; the number of facts."""
-        self._run_jobs()
-        return self._guarded("outbox", self._fact_worker.run_once) or 0
+        self._light.run_due()
+        self._heavy.run_due()
+        return guarded("outbox", self._fact_worker.run_once) or 0
+
+
+class Lane:
+    """Jobs that run one after another; those of another lane do not wait for them."""
+
+    def __init__(self, parts: Parts, jobs: Sequence[Job | HeavyJob]) -> None:
+        self._parts = parts
+        self._jobs = jobs
+        self._started_at = parts.clock()
+        self._due = {job.name: 0 for job in jobs}
+
+    def run(self, stop: threading.Event) -> None:
+        """Run them, whenever they are due, until `stop` is set."""
+        while not stop.wait(self._pause_s()):
+            self.run_due()
 
     def _pause_s(self) -> float:
-        until_next = (min(self._due.values()) - self._parts.clock()) / 1000
+        until_next = (min(self._due.values(), default=0) - self._parts.clock()) / 1000
         return min(max(until_next, SHORTEST_PAUSE_S), LONGEST_PAUSE_S)
 
-    def _run_jobs(self) -> None:
+    def run_due(self) -> None:
+        """Run those that are due now and have anything to do."""
         now = self._parts.clock()
         jobs = [job for job in self._jobs if self._due[job.name] <= now]
         # In step with each other: what is asked at the same moment is asked on one connection.
         self._due.update({job.name: now + job.every_ms - (now - self._started_at) % job.every_ms for job in jobs})
-        for job in self._guarded("questions", partial(self._with_work, jobs, now)) or []:
-            if self._guarded(job.name, partial(self._run, job)) is MORE:
+        for job in guarded("questions", partial(self._with_work, jobs, now)) or []:
+            began = self._parts.monotonic()
+            if guarded(job.name, partial(self._run, job)) is MORE:
                 self._due[job.name] = self._parts.clock()
+            self._parts.metrics.job_seconds.labels(job.name).observe((self._parts.monotonic() - began) / 1e9)
 
-    def _with_work(self, jobs: Sequence[Job], now: Millis) -> Sequence[Job]:
+    def _with_work(self, jobs: Sequence[Job | HeavyJob], now: Millis) -> Sequence[Job | HeavyJob]:
         """The jobs that have anything to do: all ask on one connection, and none begins a transaction for nothing."""
         if not any(job.due for job in jobs):
             return jobs
         with self._parts.database.autocommit_reading() as session:
             return [job for job in jobs if job.due is None or job.due(session, now)]
 
-    def _run(self, job: Job) -> object:
+    def _run(self, job: Job | HeavyJob) -> object:
+        context = ActionContext(SYSTEM, self._parts.clock(), self._parts.entropy)
+        if isinstance(job, HeavyJob):
+            return job.run(self._parts.database, context)
         with self._parts.database.writing() as session:
-            return job.run(session, ActionContext(SYSTEM, self._parts.clock(), self._parts.entropy))
+            return job.run(session, context)
 
-    def _guarded(self, name: str, work: Callable[[], T]) -> T | None:
-        try:
-            return work()
-        except Exception as error:  # one failing job must not stop the others
-            LOG.error("job_failed", job=name, exc_info=error)
-            return None
+
+def guarded(name: str, work: Callable[[], T]) -> T | None:
+    """What the work returns; None where it fails, which is logged: one failing job must not stop the others."""
+    try:
+        return work()
+    except Exception as error:
+        LOG.error("job_failed", job=name, exc_info=error)
+        return None
 
 
 def built_in_jobs(parts: Parts) -> list[Job]:

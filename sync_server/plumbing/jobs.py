@@ -9,6 +9,7 @@ from typing import Any, Final
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
+from sync_server.plumbing.database import Database
 from sync_server.plumbing.messaging.bus import Notification
 from sync_server.plumbing.principals import ActionContext
 
@@ -25,6 +26,17 @@ class Job:
     run: Callable[[Session, ActionContext], object]
     due: Callable[[Session, Millis], bool] | None = None
     """Whether there is anything to do: one cheap question, asked outside a transaction. None: run every time."""
+
+
+@dataclass(frozen=True, slots=True)
+class HeavyJob:
+    """A recurring task that may read much: it has a lane of its own, and opens short transactions itself."""
+
+    name: str
+    every_ms: Millis
+    run: Callable[[Database, ActionContext], object]
+    due: Callable[[Session, Millis], bool] | None = None
+    """As of a job."""
 
 
 @dataclass(frozen=True, slots=True)

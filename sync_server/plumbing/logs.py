@@ -11,6 +11,17 @@ LOG = structlog.get_logger("gatehouse")
 
 _LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
 
+_LONGEST_EXCEPTION = 16_000
+"""In characters: a statement with thousands of values would fill the disk, at every attempt."""
+
+
+def _shorten_exception(_logger: object, _name: str, line: structlog.typing.EventDict) -> structlog.typing.EventDict:
+    text = line.get("exception")
+    if isinstance(text, str) and len(text) > _LONGEST_EXCEPTION:
+        half = _LONGEST_EXCEPTION // 2
+        line["exception"] = f"{text[:half]}\n… {len(text) - 2 * half} characters left out …\n{text[-half:]}"
+    return line
+
 
 def set_up(level: str) -> None:
     """Log to standard error, from this level on."""
@@ -21,6 +32,7 @@ def set_up(level: str) -> None:
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
             structlog.processors.format_exc_info,
+            _shorten_exception,
             structlog.processors.JSONRenderer(),
         ],
         wrapper_class=structlog.make_filtering_bound_logger(_LEVELS[level]),

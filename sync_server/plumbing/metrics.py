@@ -48,6 +48,13 @@ class Metrics:
             registry=self.registry,
             buckets=(0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.5, 1, 2, 5),
         )
+        self.job_seconds = Histogram(
+            "gatehouse_job_seconds",
+            "Time that a periodic job of the worker took",
+            ["job"],
+            registry=self.registry,
+            buckets=(0.01, 0.05, 0.2, 1, 5, 20, 60),
+        )
         self.redis_seconds = Histogram(
             "gatehouse_redis_seconds",
             "Time until Redis responded",

@@ -15,7 +15,7 @@ from sync_server.config import Config
 from sync_server.plumbing.backends import Backends, Loop
 from sync_server.plumbing.caching.cache import Cache
 from sync_server.plumbing.database import Database
-from sync_server.plumbing.jobs import Job, Subscriber
+from sync_server.plumbing.jobs import HeavyJob, Job, Subscriber
 from sync_server.plumbing.messaging.bus import Bus
 from sync_server.plumbing.metrics import Metrics
 from sync_server.plumbing.principals import Action, Principal
@@ -38,7 +38,7 @@ class Parts:
     backends: Backends
     monotonic: MonotonicClock
     stop: threading.Event = field(default_factory=threading.Event)  # ends long polls and streams
-    jobs: list[Job] = field(default_factory=list)  # packages add theirs when they are wired
+    jobs: list[Job | HeavyJob] = field(default_factory=list)  # packages add theirs when they are wired
     loops: list[Loop] = field(default_factory=list)  # run in threads of each process that serves requests
     subscribers: list[Subscriber] = field(default_factory=list)
     dependencies: dict[str, Callable[[], bool]] = field(default_factory=dict)  # optional ones, and whether they work

@@ -42,7 +42,7 @@ def crowd(
     steps: Iterable[Step], place: Callable[[Passage], int], limits: Mapping[int, int], event: EventRow, now: int
 ) -> Crowd:
     """People by place at `now`; a function of the set of steps, whatever their order."""
-    occupancy = _Occupancy(place, limits, event)
+    occupancy = Occupancy(place, limits, event)
     for step in sorted(steps, key=_order):
         occupancy.take(step)
     occupancy.empty_until(now)
@@ -55,8 +55,8 @@ def _order(step: Step) -> tuple[int, int, int, int, int]:
 
 
 @dataclass(slots=True)
-class _Occupancy:
-    """Occupancy while movements are applied in order of time."""
+class Occupancy:
+    """Occupancy while movements are applied in order of time, then device, branch, number and ticket."""
 
     place: Callable[[Passage], int]
     limits: Mapping[int, int]

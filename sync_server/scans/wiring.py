@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sync_server.plumbing.jobs import Job
+from sync_server.plumbing.jobs import HeavyJob
 from sync_server.plumbing.parts import Parts
 from sync_server.scans.capacity import CapacityWatch
 
@@ -11,4 +11,4 @@ CHECK_EVERY_MS = 10_000
 
 def wire(parts: Parts) -> None:
     watch = CapacityWatch()
-    parts.jobs.append(Job("scans.over_capacity", CHECK_EVERY_MS, watch.run, watch.anything_moved))
+    parts.jobs.append(HeavyJob("scans.over_capacity", CHECK_EVERY_MS, watch.run, watch.anything_moved))

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import pytest
+from sqlalchemy import select
 
 from shared.snapshot import GateRow, ZoneRow
 from sync_server.plumbing.principals import SYSTEM, ActionContext
+from sync_server.plumbing.sql.bulk import insert_many
+from sync_server.revisions import service as revisions
 from sync_server.scans import queries
 from sync_server.scans.capacity import CapacityWatch
+from sync_server.scans.models import MovementRow, ScanEntry
 from sync_server.workers import Worker
 from tests.contracts.sync.world import World
 
@@ -20,8 +24,7 @@ def watch() -> CapacityWatch:
 
 def full(world: World, watch: CapacityWatch) -> list[tuple[int, str]]:
     """The over-capacity tickets after a run of the worker."""
-    with world.parts.database.writing() as session:
-        watch.run(session, ActionContext(SYSTEM, world.now, world.dice))
+    watch.run(world.parts.database, ActionContext(SYSTEM, world.now, world.dice))
     with world.parts.database.reading() as session:
         found = queries.open_conflicts(session, world.event.key)
     return sorted((row.ticket, row.reason) for row in found if row.kind == "over_capacity")
@@ -93,3 +96,50 @@ def test_the_worker_looks_for_crowds_by_itself(world: World) -> None:
     with world.parts.database.reading() as session:
         found = queries.open_conflicts(session, world.event.key)
     assert [(row.kind, row.ticket) for row in found] == [("over_capacity", 2)]
+
+
+def test_a_crowd_of_any_size_is_found_and_withdrawn(world: World, watch: CapacityWatch) -> None:
+    """As many as no statement takes at once; another entry of the one gate stands for them all."""
+    world.tickets(1)
+    world.put([ZoneRow(1, "Floor", "ga_standing", capacity=1)])
+    west = world.a_gate("West")
+    west.anchor()
+    west.admit(1, details={"zone": 1})
+    west.upload()
+    crowd = 11_000
+    with world.parts.database.writing() as session:
+        entry = session.scalars(select(ScanEntry).where(ScanEntry.ticket == 1)).one()
+        movement = session.scalars(select(MovementRow)).one()
+        for model, row in ((ScanEntry, entry), (MovementRow, movement)):
+            columns = {column.key: getattr(row, column.key) for column in model.__table__.columns}
+            copies = [
+                columns
+                | {"seq": 10_000 + n, "hash": n.to_bytes(32, "big"), "at": row.at + n, "ticket": 100 + n}
+                | ({"arrival": 10_000 + n} if model is MovementRow else {})
+                for n in range(crowd)
+            ]
+            insert_many(session, model, copies, "ON CONFLICT DO NOTHING")
+        revisions.allot_arrivals(session, world.event.key, 1)
+    with world.parts.database.reading() as session:
+        assert watch.anything_moved(session, world.now)
+    watch.run(world.parts.database, ActionContext(SYSTEM, world.now, world.dice))
+    with world.parts.database.reading() as session:
+        assert len(queries.open_conflicts(session, world.event.key, limit=20_000)) == crowd
+        assert not watch.anything_moved(session, world.now)
+    world.put([ZoneRow(1, "Floor", "ga_standing", capacity=20_000)])
+    watch.checked.clear()
+    watch.resting.clear()
+    assert full(world, watch) == []
+
+
+def test_an_event_that_was_long_to_check_rests(world: World) -> None:
+    watch = CapacityWatch()
+    world.tickets(1)
+    west = world.a_gate("West")
+    west.anchor()
+    west.admit(1)
+    west.upload()
+    watch.resting[world.event.key] = world.now + 1
+    with world.parts.database.reading() as session:
+        assert not watch.anything_moved(session, world.now)
+        assert watch.anything_moved(session, world.now + 1)
