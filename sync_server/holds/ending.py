@@ -52,7 +52,8 @@ def close(session: Session, holds: Sequence[HoldRow], status: HoldStatus, contex
     if not holds:
         return
     for hold in holds:
-        hold.status, hold.remaining_ms, hold.origin, hold.updated_at = status.value, None, None, context.now
+        hold.status, hold.remaining_ms, hold.updated_at = status.value, None, context.now
+        hold.origin = hold.membership_id = None
     session.flush()
     send(session, HoldsEnded(holds))
 

@@ -43,6 +43,7 @@ _KEEPS_SEAT = text("seat IS NOT NULL AND status IN ('active', 'suspended')")
 _OPEN = text("status IN ('active', 'suspended')")
 _ACTIVE = text("status = 'active'")
 _COUNTED = text("origin IS NOT NULL")
+_WITH_CARD = text("membership_id IS NOT NULL")
 _SOLD = text("ticket_id IS NOT NULL")
 
 
@@ -124,11 +125,13 @@ class HoldRow(Base):
     source: Mapped[str] = mapped_column(String(8))
     notes: Mapped[str | None] = mapped_column(String(200))
     origin: Mapped[str | None] = mapped_column(String(32))  # a hash of the address, while the hold is open
+    membership_id: Mapped[str | None] = mapped_column(String(36))  # whose card was shown, while the hold is open
     created_at: Mapped[Millis] = mapped_column(BigInteger)
     updated_at: Mapped[Millis] = mapped_column(BigInteger)
 
     __table_args__ = (
         references("events", "event_id"),
+        references("tier_memberships", "membership_id"),
         CheckConstraint("status IN ('active', 'converted', 'expired', 'cancelled', 'suspended')", name="status_known"),
         CheckConstraint("source IN ('web', 'scanner')", name="source_known"),
         CheckConstraint(
@@ -160,6 +163,14 @@ class HoldRow(Base):
             "origin",
             sqlite_where=_COUNTED,
             postgresql_where=_COUNTED,
+        ),
+        Index(
+            "ix_holds_organisation_id_membership_id",
+            "organisation_id",
+            "event_id",
+            "membership_id",
+            sqlite_where=_WITH_CARD,
+            postgresql_where=_WITH_CARD,
         ),
         Index("ix_holds_held_until", "held_until", sqlite_where=_ACTIVE, postgresql_where=_ACTIVE),
     )

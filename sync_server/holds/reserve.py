@@ -16,7 +16,7 @@ from sync_server.audit import service as audit
 from sync_server.audit.service import AuditLine
 from sync_server.holds import rules, service
 from sync_server.holds.attempts import statement
-from sync_server.holds.attempts.evidence import RequestedItems, lock_counter, taken_seat
+from sync_server.holds.attempts.evidence import RequestedItems, counted, lock_counter, taken_seat
 from sync_server.holds.attempts.hold_request import HoldRequest, HoldResult
 from sync_server.holds.attempts.retrying import Lost, StaleSaleState, repeatedly
 from sync_server.holds.attempts.runtime import HoldRuntime
@@ -195,7 +195,7 @@ def _read_values(sale_state: SaleState, seat: Seat, request: HoldRequest, limits
         "rate": _or_minus_one(limits.rate),
         "per_booking": _or_minus_one(limits.per_booking),
         "per_user": _or_minus_one(limits.per_user),
-        "per_address": _or_minus_one(limits.per_address),
+        **counted(limits),
         "hold_id": uuid7(request.now, request.context.entropy),
         "until": service.expires_at(sale_state, request.now),
     }
@@ -220,6 +220,7 @@ def _write_values(
         "source": request.source,
         "notes": request.notes,
         "origin": service.address_hash(sale_state, request),
+        "membership_id": request.card,
     }
     after = {
         "status": "active",

@@ -22,6 +22,7 @@ from sync_server.holds.caches.sale_state import SaleState
 from sync_server.holds.group_holds import GroupHold, GroupRequest
 from sync_server.holds.models import NEVER, HoldRow, HoldStatus
 from sync_server.holds.reserve import SeatReservation
+from sync_server.plumbing.addresses import network_of
 from sync_server.plumbing.api import idempotency
 from sync_server.plumbing.api.schemas import iso
 from sync_server.plumbing.parts import parts
@@ -196,7 +197,7 @@ def _hold_request(body: schemas.ReserveBody) -> HoldRequest:
         require(Action.ISSUE_TICKETS)
     organisation_id = organisation()
     roles = frozenset(role for role in (principal.role, principal.platform_role) if role)
-    visitor = _with_membership(Visitor(signed_in=principal.kind != "guest", roles=roles), body.membership)
+    visitor, card = _with_membership(Visitor(signed_in=principal.kind != "guest", roles=roles), body.membership)
     guest_keys = frozenset(
         {guest_key(parts().sealer, organisation_id, GuestIdKind.CODE, body.invitation)} if body.invitation else ()
     )
@@ -204,26 +205,28 @@ def _hold_request(body: schemas.ReserveBody) -> HoldRequest:
         organisation_id,
         principal.kind,
         principal.id,
-        address_hash(client_address()),
+        address_hash(network_of(client_address())),
         context(),
         Bearer(visitor, guest_keys),
         body.override,
         body.source,
         body.notes,
+        client_address(),
+        card,
     )
 
 
-def _with_membership(visitor: Visitor, card: str | None) -> Visitor:
-    """The visitor with the membership of the card shown; whoever issues tickets may give the card's id."""
+def _with_membership(visitor: Visitor, card: str | None) -> tuple[Visitor, str | None]:
+    """The visitor with the membership of the card shown, and its id, which whoever issues tickets may give instead."""
     if not card:
-        return visitor
+        return visitor, None
     by_id = parts().may(current_principal(), Action.ISSUE_TICKETS)
     with parts().database.reading() as session:
         found = memberships.find_by_card(session, organisation(), card, parts().sealer, or_named=by_id)
     if found is None:
         raise InvalidRequest("There is no such membership card.", code="membership_not_found", field="membership")
     tier, active = found.tier, found.counts(parts().clock())
-    return replace(visitor, signed_in=True, membership_tier=tier, membership_active=active)
+    return replace(visitor, signed_in=True, membership_tier=tier, membership_active=active), found.id
 
 
 def _bearer_id() -> str | None:

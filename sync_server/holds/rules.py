@@ -58,10 +58,11 @@ class Limits:
     per_booking: int | None
     per_user: int | None
     per_address: int | None
+    per_card: int | None
     rate: int | None = RATE  # within five minutes
 
 
-UNLIMITED: Final = Limits(None, None, None, None)
+UNLIMITED: Final = Limits(None, None, None, None, None)
 
 
 class Outcome(StrEnum):
@@ -111,6 +112,7 @@ class Evidence:
     oldest: Millis | None = None
     mine: int = 0
     from_address: int = 0
+    with_card: int = 0
     room: int | None = None  # what is left in the zone and at the event; None where each seat is its own limit
     choice: GatehouseError | None = None  # why the choice breaks the seating rules, where that was checked
     overdue: bool = False
@@ -247,9 +249,21 @@ def _too_many_holds(limits: Limits) -> GatehouseError:
     )
 
 
-def _too_many_from_address() -> GatehouseError:
+def _too_many_with_card(limits: Limits) -> GatehouseError:
+    return Conflict(
+        f"One membership card may hold {limits.per_card} seats at a time at an event. Buy or release what is held with "
+        "it first, or ask the box office.",
+        code="too_many_holds_with_card",
+        limit=limits.per_card,
+    )
+
+
+def _too_many_from_address(limits: Limits) -> GatehouseError:
     return TooMany(
-        "Too many seats are held from your address. Try again when some are bought or released.", retry_after=60
+        f"From one internet address at most {limits.per_address} seats of an event may be held at a time; yours has no "
+        "more left. Try again when some are bought or released, or from another network, or ask the box office.",
+        retry_after=60,
+        limit=limits.per_address,
     )
 
 
@@ -323,9 +337,15 @@ REASONS: Final = (
         "(:per_user < 0 OR mine < :per_user)",
     ),
     Reason(
+        "per_card",
+        lambda asked, seen: exceeds(seen.with_card, seen.more, asked.limits.per_card),
+        lambda asked, _: _too_many_with_card(asked.limits),
+        "(:per_card < 0 OR with_card < :per_card)",
+    ),
+    Reason(
         "per_address",
         lambda asked, seen: exceeds(seen.from_address, seen.more, asked.limits.per_address),
-        lambda *_: _too_many_from_address(),
+        lambda asked, _: _too_many_from_address(asked.limits),
         "(:per_address < 0 OR from_address < :per_address)",
     ),
     # The room, and last what is dearest to find out.

@@ -23,9 +23,11 @@ from sync_server.holds.rules import Asked, Outcome
 from sync_server.holds.signals import HoldsMade
 from sync_server.holds.taking import places, seats
 from sync_server.outbox.service import Fact, Subject, record_change
+from sync_server.plumbing.addresses import tells_apart, within
 from sync_server.plumbing.principals import ActionContext
 from sync_server.plumbing.signals import send
 from sync_server.seating.plans.layout_seats import Seat
+from sync_server.seating.rules import Policy
 
 
 def limits_of(sale_state: SaleState, request: HoldRequest) -> rules.Limits:
@@ -34,8 +36,16 @@ def limits_of(sale_state: SaleState, request: HoldRequest) -> rules.Limits:
         return rules.UNLIMITED
     policy = sale_state.policy
     booking = policy.max_seats_per_booking
+    per_address = None if _is_exempt(policy, request.address) else policy.max_holds_per_ip
+    if per_address is not None and sale_state.house:  # never more than half of a small one, but always one booking
+        per_address = min(per_address, max(booking, sale_state.house // 2))
+    per_card = policy.max_holds_per_membership if request.card else None
     # The rate allows at least one full booking.
-    return rules.Limits(booking, policy.max_holds_per_user, policy.max_holds_per_ip, max(rules.RATE, booking or 0))
+    return rules.Limits(booking, policy.max_holds_per_user, per_address, per_card, max(rules.RATE, booking or 0))
+
+
+def _is_exempt(policy: Policy, address: str) -> bool:
+    return not tells_apart(address) or within(address, policy.exempt_networks)
 
 
 def asked(
@@ -56,8 +66,9 @@ def hold(session: Session, sale_state: SaleState, request: HoldRequest, items: R
     StaleSaleState where the event has changed since `sale_state` was loaded, Lost where somebody was quicker; else the
     refusals of `rules`.
     """
-    gathered = gather(session, sale_state, request, items)
-    if rules.require(asked(sale_state, request, items.seats), gathered.evidence) is Outcome.RELOAD:
+    wanted = asked(sale_state, request, items.seats)
+    gathered = gather(session, sale_state, request, items, wanted.limits)
+    if rules.require(wanted, gathered.evidence) is Outcome.RELOAD:
         raise StaleSaleState
     _end_overdue(session, sale_state, gathered, request.context)
     made = _new_rows(sale_state, request, gathered.new, items)
@@ -101,6 +112,7 @@ def _new_rows(sale_state: SaleState, request: HoldRequest, new: Sequence[Seat], 
             source=request.source,
             notes=request.notes,
             origin=address_hash(sale_state, request),
+            membership_id=request.card,
             extended=0,
             created_at=context.now,
             updated_at=context.now,
@@ -116,8 +128,8 @@ def expires_at(sale_state: SaleState, now: Millis) -> Millis:
 
 
 def address_hash(sale_state: SaleState, request: HoldRequest) -> str | None:
-    """The hashed client address, only where the policy limits holds by address."""
-    return request.origin if sale_state.policy.max_holds_per_ip is not None else None
+    """The hashed client address, only where holds are limited by it."""
+    return request.origin if limits_of(sale_state, request).per_address is not None else None
 
 
 def _take(

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import JSON, BigInteger, CheckConstraint, Float, ForeignKey, Index, Integer, String, UniqueConstraint
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    CheckConstraint,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    String,
+    UniqueConstraint,
+    text,
+)
 from sqlalchemy.orm import Mapped, mapped_column
 
 from shared.clock import Millis
@@ -160,6 +171,8 @@ class PolicyRecord(Base):
     default_hold_ttl_minutes: Mapped[int]
     max_holds_per_user: Mapped[int | None]
     max_holds_per_ip: Mapped[int | None]
+    max_holds_per_membership: Mapped[int | None] = mapped_column(server_default=text("6"))
+    exempt_networks: Mapped[list[Any]] = mapped_column(JSON, default=list, server_default=text("'[]'"))
     mandatory: Mapped[list[Any]] = mapped_column(JSON)
     updated_at: Mapped[Millis] = mapped_column(BigInteger)
 

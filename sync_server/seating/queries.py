@@ -180,7 +180,8 @@ def policy(session: Session, organisation_id: str) -> Policy:
     row = session.get(PolicyRecord, organisation_id)
     if row is None:
         return Policy()
-    return Policy(**{name: getattr(row, name) for name in FIELDS}, mandatory=tuple(row.mandatory))
+    stored = {name: getattr(row, name) for name in FIELDS}
+    return Policy(**stored | {"exempt_networks": tuple(row.exempt_networks)}, mandatory=tuple(row.mandatory))
 
 
 def policy_changed_at(session: Session, organisation_id: str) -> Millis | None:

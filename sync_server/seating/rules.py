@@ -32,7 +32,9 @@ class Policy:
     prefer_clustering_over_selection: bool = False
     default_hold_ttl_minutes: int = 5
     max_holds_per_user: int | None = None
-    max_holds_per_ip: int | None = None
+    max_holds_per_ip: int | None = 60  # room for families, offices and schools, not for a house
+    max_holds_per_membership: int | None = 6
+    exempt_networks: tuple[str, ...] = ()  # whose addresses max_holds_per_ip does not limit
     mandatory: tuple[str, ...] = ()  # fields that no event may override
 
     def allocation(self) -> AllocationRules:
@@ -54,7 +56,7 @@ class Policy:
 
 
 FIELDS: Final = tuple(field.name for field in fields(Policy) if field.name != "mandatory")
-OVERRIDABLE: Final = frozenset(name for name in FIELDS if not name.startswith("allow_"))
+OVERRIDABLE: Final = frozenset(name for name in FIELDS if not name.startswith(("allow_", "exempt_")))
 """Fields that an event may override unless the policy makes them mandatory."""
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field, StringConstraints
+from pydantic import AfterValidator, BaseModel, Field, StringConstraints
 
+from sync_server.plumbing.addresses import canonical_network
 from sync_server.plumbing.api.edits import EditedView
 from sync_server.plumbing.api.json_limits import FreeJson
 from sync_server.plumbing.api.schemas import IsoTime, Name, PatchBody, Query, RequestBody, View
@@ -220,10 +221,13 @@ Count = Annotated[int, Field(ge=1, le=1000)]
 GroupSize = Annotated[int, Field(ge=1, le=100)]
 
 
+Network = Annotated[str, AfterValidator(canonical_network)]
+
+
 class SeatingOverrides(PatchBody):
     """The parts of the seating policy that an event overrides."""
 
-    clearable = frozenset({"max_holds_per_user", "max_holds_per_ip"})
+    clearable = frozenset({"max_holds_per_user", "max_holds_per_ip", "max_holds_per_membership"})
 
     enforce_accessibility_rules: bool | None = None
     companion_release_occupancy_threshold: Percent | None = None
@@ -237,6 +241,7 @@ class SeatingOverrides(PatchBody):
     default_hold_ttl_minutes: Minutes | None = None
     max_holds_per_user: Count | None = None
     max_holds_per_ip: Count | None = None
+    max_holds_per_membership: Count | None = None
 
 
 PolicyField = Literal[
@@ -252,6 +257,7 @@ PolicyField = Literal[
     "default_hold_ttl_minutes",
     "max_holds_per_user",
     "max_holds_per_ip",
+    "max_holds_per_membership",
 ]
 
 
@@ -262,6 +268,7 @@ class ChangePolicy(SeatingOverrides):
     allow_ga_seating: bool | None = None
     allow_hybrid_ga_reserved: bool | None = None
     allow_vip_zones: bool | None = None
+    exempt_networks: Annotated[list[Network], Field(max_length=200)] | None = None
     mandatory: Annotated[list[PolicyField], Field(max_length=20)] | None = None
 
 
@@ -284,4 +291,6 @@ class PolicyView(EditedView):
     default_hold_ttl_minutes: int
     max_holds_per_user: int | None
     max_holds_per_ip: int | None
+    max_holds_per_membership: int | None
+    exempt_networks: Sequence[str]
     mandatory: list[str]

@@ -17,7 +17,7 @@ from sync_server.holds import queries
 from sync_server.holds.attempts.hold_request import HoldRequest
 from sync_server.holds.caches.sale_state import SaleState
 from sync_server.holds.models import WHOLE_EVENT, EventSeatRow, HoldRow, SeatState
-from sync_server.holds.rules import Evidence, TakenSeat
+from sync_server.holds.rules import Evidence, Limits, TakenSeat
 from sync_server.holds.taking import places, seats
 from sync_server.seating.plans.layout_seats import Seat
 
@@ -33,12 +33,16 @@ recent_holds AS (
   SELECT COALESCE(SUM(quantity), 0) AS count FROM holds
   WHERE :per_address >= 0 AND organisation_id = :organisation AND event_id = :event AND origin = :origin
     AND status = 'active' AND held_until > :now
+), carded AS (
+  SELECT COALESCE(SUM(quantity), 0) AS count FROM holds
+  WHERE :per_card >= 0 AND organisation_id = :organisation AND event_id = :event AND membership_id = :card
+    AND status = 'active' AND held_until > :now
 )"""
 GUEST_ACTIVE: Final = """:kind <> 'guest' OR EXISTS (
       SELECT 1 FROM guests WHERE organisation_id = :organisation AND id = :bearer AND ends_at > :now
     )"""
 _BEARER: Final = text(
-    f"WITH {BEARER} SELECT {GUEST_ACTIVE}, recent, oldest, count FROM recent_holds, here"  # noqa: S608 - our own words
+    f"WITH {BEARER} SELECT {GUEST_ACTIVE}, recent, oldest, here.count, carded.count FROM recent_holds, here, carded"  # noqa: S608 - our own words
 )
 _LOCK_COUNTER: Final = text(
     "INSERT INTO hold_counters (organisation_id, bearer_id, version, updated_at) "
@@ -62,6 +66,7 @@ class StatementRow(NamedTuple):
     state: int
     held_until: Millis | None
     from_address: int
+    with_card: int
     tidy: bool
     done: bool
 
@@ -79,6 +84,7 @@ class StatementRow(NamedTuple):
             oldest=self.oldest,
             mine=self.mine,
             from_address=self.from_address,
+            with_card=self.with_card,
             choice=choice,
             overdue=overdue and taken is None,
             tidy=bool(self.tidy),
@@ -113,7 +119,15 @@ class Gathered:
     new: Sequence[Seat]  # seats that the bearer does not hold yet
 
 
-def gather(session: Session, sale_state: SaleState, request: HoldRequest, items: RequestedItems) -> Gathered:
+def counted(limits: Limits) -> dict[str, int]:
+    """The limits for which holds of others are counted; -1: none, and nothing is read."""
+    named = {"per_address": limits.per_address, "per_card": limits.per_card}
+    return {name: -1 if limit is None else limit for name, limit in named.items()}
+
+
+def gather(
+    session: Session, sale_state: SaleState, request: HoldRequest, items: RequestedItems, limits: Limits
+) -> Gathered:
     """Lock everything that the request depends on, in the order that all use, and read it."""
     now = request.now
     if sale_state.event_limit is not None:
@@ -126,9 +140,8 @@ def gather(session: Session, sale_state: SaleState, request: HoldRequest, items:
     new = [seat for seat in items.seats if seat.number not in here]
     states = ((seat, rows[seat.number]) for seat in new if seat.number in rows)
     taken = (taken_seat(seat, row.state, row.held_until, now) for seat, row in states)
-    per_address = sale_state.policy.max_holds_per_ip
-    here_only = {"event": sale_state.id, "per_address": -1 if per_address is None else per_address}
-    guest_active, recent, oldest, from_address = session.execute(_BEARER, request.values() | here_only).one()
+    here_only = {"event": sale_state.id, **counted(limits)}
+    guest_active, recent, oldest, from_address, with_card = session.execute(_BEARER, request.values() | here_only).one()
     evidence = Evidence(
         fresh=fresh,
         more=len(new) + items.count,
@@ -138,6 +151,7 @@ def gather(session: Session, sale_state: SaleState, request: HoldRequest, items:
         oldest=oldest,
         mine=sum(row.quantity for row in mine),
         from_address=int(from_address),
+        with_card=int(with_card),
         room=_room(session, sale_state, items, now),
         choice=items.choice,
     )

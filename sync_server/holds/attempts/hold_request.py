@@ -25,6 +25,8 @@ class HoldRequest:
     override: bool = False  # set by the box office: rates, limits and seating rules do not apply
     source: str = "web"
     notes: str | None = None
+    address: str = ""  # of the client, where it tells guests apart
+    card: str | None = None  # the membership whose card was shown
 
     @property
     def now(self) -> Millis:
@@ -38,6 +40,7 @@ class HoldRequest:
             "bearer": self.id,
             "kind": self.kind,
             "origin": self.origin,
+            "card": self.card,
             "since": self.now - rules.RATE_MS,
             "now": self.now,
         }

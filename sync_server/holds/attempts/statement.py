@@ -55,9 +55,9 @@ _READ: Final = """
     (SELECT version FROM counter) AS counter,
     (SELECT version FROM hold_counters WHERE organisation_id = :organisation AND bearer_id = :bearer) AS counter_before,
     recent_holds.recent, recent_holds.oldest, mine.count AS mine, mine.hold AS my_hold, mine.until AS my_until,
-    COALESCE(place.state, 0) AS state, place.until AS held_until, here.count AS from_address,
+    COALESCE(place.state, 0) AS state, place.until AS held_until, here.count AS from_address, carded.count AS with_card,
     (:tidy >> CAST(place.taken AS INTEGER)) & 1 = 1 AS tidy, COALESCE(place.version, 0) AS version
-  FROM recent_holds, mine, here, place
+  FROM recent_holds, mine, here, carded, place
 ), going AS MATERIALIZED (
   SELECT version FROM seen WHERE {passed}
 )"""

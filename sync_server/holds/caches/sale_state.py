@@ -60,6 +60,11 @@ class SaleState:
         capacity = self.sale.capacity or (self.venue_capacity if not self.sale.revision else 0)
         return capacity if capacity and (not self.sale.revision or capacity < self.plan.capacity) else None
 
+    @property
+    def house(self) -> int:
+        """How many people the event takes; 0 where nothing limits it."""
+        return self.sale.capacity or (self.plan.capacity if self.sale.revision else self.venue_capacity)
+
     def values(self) -> dict[str, Any]:
         """The parameters by which a statement finds out whether this is current."""
         sale = self.sale

@@ -578,6 +578,8 @@ def upgrade() -> None:
         sa.Column("default_hold_ttl_minutes", sa.Integer(), nullable=False),
         sa.Column("max_holds_per_user", sa.Integer(), nullable=True),
         sa.Column("max_holds_per_ip", sa.Integer(), nullable=True),
+        sa.Column("max_holds_per_membership", sa.Integer(), server_default=sa.text("6"), nullable=True),
+        sa.Column("exempt_networks", sa.JSON(), server_default=sa.text("'[]'"), nullable=False),
         sa.Column("mandatory", sa.JSON(), nullable=False),
         sa.Column("updated_at", sa.BigInteger(), nullable=False),
         sa.CheckConstraint(
@@ -1170,6 +1172,7 @@ def upgrade() -> None:
         sa.Column("source", sa.String(length=8), nullable=False),
         sa.Column("notes", sa.String(length=200), nullable=True),
         sa.Column("origin", sa.String(length=32), nullable=True),
+        sa.Column("membership_id", sa.String(length=36), nullable=True),
         sa.Column("created_at", sa.BigInteger(), nullable=False),
         sa.Column("updated_at", sa.BigInteger(), nullable=False),
         sa.CheckConstraint(
@@ -1187,6 +1190,11 @@ def upgrade() -> None:
             ["organisation_id", "event_id"],
             ["events.organisation_id", "events.id"],
             name=op.f("fk_holds_organisation_id_event_id_events"),
+        ),
+        sa.ForeignKeyConstraint(
+            ["organisation_id", "membership_id"],
+            ["tier_memberships.organisation_id", "tier_memberships.id"],
+            name=op.f("fk_holds_organisation_id_membership_id_tier_memberships"),
         ),
         sa.PrimaryKeyConstraint("organisation_id", "id", name=op.f("pk_holds")),
     )
@@ -1211,6 +1219,14 @@ def upgrade() -> None:
     )
     op.create_index(
         "ix_holds_organisation_id_event_id", "holds", ["organisation_id", "event_id", "seat", "status"], unique=False
+    )
+    op.create_index(
+        "ix_holds_organisation_id_membership_id",
+        "holds",
+        ["organisation_id", "event_id", "membership_id"],
+        unique=False,
+        sqlite_where=sa.text("membership_id IS NOT NULL"),
+        postgresql_where=sa.text("membership_id IS NOT NULL"),
     )
     op.create_index(
         "ix_holds_organisation_id_origin",

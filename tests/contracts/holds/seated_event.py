@@ -14,6 +14,8 @@ from tests.app_server import ApiClient, AppServer
 from tests.builders import a_venue, an_event
 from tests.contracts.seating.stage import a_layout
 
+ADDRESS = "198.51.100.1"
+
 
 @dataclass
 class SeatedEvent:
@@ -60,8 +62,9 @@ class SeatedEvent:
             return [tuple(row) for row in session.execute(text(query), values)]
 
     def guest(self) -> ApiClient:
-        """A new guest of the shop."""
+        """A new guest of the shop; all come from one address of the internet, as through one office's router."""
         client = self.app_server.app.test_client()
+        client.environ_base["REMOTE_ADDR"] = ADDRESS
         response = client.post(f"/api/o/{self.slug}/session")
         assert response.status_code == 201 and response.json is not None, response.get_data(as_text=True)
         return ApiClient(client, {"X-CSRF-Token": response.json["csrf_token"]})

@@ -293,8 +293,8 @@ def test_the_constraints_refuse_a_second_hold(sale: SeatedEvent) -> None:
     hold = sale.reserve(sale.guest(), "A-1")
     copy = (
         "INSERT INTO holds SELECT organisation_id, :new, event_id, day, kind, seat, zone, quantity, bearer_kind, "
-        "bearer_id, group_id, status, held_until, remaining_ms, extended, source, notes, origin, created_at, "
-        "updated_at FROM holds WHERE id = :old"
+        "bearer_id, group_id, status, held_until, remaining_ms, extended, source, notes, origin, membership_id, "
+        "created_at, updated_at FROM holds WHERE id = :old"
     )
     with pytest.raises(IntegrityError), sale.app_server.database.writing() as session:
         session.execute(text(copy), {"new": "other", "old": hold["hold_id"]})

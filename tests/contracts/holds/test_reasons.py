@@ -148,7 +148,7 @@ def _not_begun(stage: Stage) -> Details:
 def _moving(stage: Stage) -> Details:
     sale = stage.sale
     with sale.app_server.database.writing() as session:
-        event_layouts.close_for_move(session, sale.organisation_id, sale.id)
+        event_layouts.close_for_move(session, sale.organisation_id, sale.id, sale.app_server.context())
     return {"retry_after": MOVING_RETRY_S}
 
 
@@ -212,7 +212,23 @@ def _one_allowed(stage: Stage) -> None:
 def _one_allowed_from_here(stage: Stage) -> Details:
     stage.policy(max_holds_per_ip=1)
     stage.sale.reserve(stage.sale.guest(), "B-8")
-    return {"retry_after": 60}
+    return {"retry_after": 60, "limit": 1}
+
+
+class CardHolder(ApiClient):
+    """A guest who shows a membership card with every request."""
+
+    def ask(self, method: str, path: str, body: Any = None, **headers: str) -> TestResponse:
+        return super().ask(method, path, {**(body or {}), "membership": self.headers["card"]}, **headers)
+
+
+def _one_allowed_with_the_card(stage: Stage) -> Details:
+    stage.policy(max_holds_per_membership=1)
+    card = stage.sale.api.post("/api/memberships", {"tier": "gold"})["card"]
+    stage.sale.reserve(stage.sale.guest(), "B-8", membership=card)
+    holder = CardHolder(stage.guest.client, {**stage.guest.headers, "card": card})
+    object.__setattr__(stage, "guest", holder)
+    return {"limit": 1}
 
 
 def _full(stage: Stage) -> None:
@@ -263,6 +279,7 @@ TABLE: Final = (
     Row("rate", _ten_taken_and_given_back, 429, "rate_limited"),
     Row("per_booking", _ten_held_for_long, 400, "too_many_seats"),
     Row("per_user", _one_allowed, 409, "too_many_holds"),
+    Row("per_card", _one_allowed_with_the_card, 409, "too_many_holds_with_card"),
     Row("per_address", _one_allowed_from_here, 429, "rate_limited"),
     Row("at_capacity", _full, 409, "block_at_capacity", event={"capacity": 3}),
     Row("at_capacity", _zone_full, 409, "block_at_capacity", _NOT_PLACES, {"layout": _SMALL_FLOOR}),

@@ -19,7 +19,7 @@ from sync_server.seating.plans.layout_seats import Seat
 from tests.builders import EVENING, HOUR, MINUTE
 
 NOW = EVENING
-LIMITS = Limits(per_booking=10, per_user=None, per_address=None)
+LIMITS = Limits(per_booking=10, per_user=None, per_address=None, per_card=None)
 ON_SALE = Sale(1, EventStatus.PUBLISHED, None, None, NOW + HOUR, 0, 1, None)
 
 
@@ -37,6 +37,7 @@ READ = StatementRow(
     state=rules.FREE,
     held_until=None,
     from_address=0,
+    with_card=0,
     tidy=True,
     done=False,
 )
@@ -71,18 +72,19 @@ def test_the_first_reason_counts(read: StatementRow, answer: str) -> None:
 def test_limits_of_the_policy() -> None:
     assert decision(READ._replace(mine=3), replace(LIMITS, per_user=3)) == "too_many_holds"
     assert decision(READ._replace(from_address=3), replace(LIMITS, per_address=3)) == "rate_limited"
-    assert decision(READ._replace(mine=99, recent=99, from_address=99), rules.UNLIMITED) == ""
+    assert decision(READ._replace(with_card=3), replace(LIMITS, per_card=3)) == "too_many_holds_with_card"
+    assert decision(READ._replace(mine=99, recent=99, from_address=99, with_card=99), rules.UNLIMITED) == ""
 
 
 def test_the_statement_writes_exactly_where_no_reason_applies() -> None:
     """Every pair of changes to the evidence, by the SQL beside the reasons and by their predicates."""
     changes: list[dict[str, Any]] = [
         *({"fresh": False}, {"guest_active": False}, {"counter": None}, {"counter": 2}, {"tidy": False}),
-        *({name: number} for name in ("recent", "mine", "from_address") for number in (1, 2, 3)),
+        *({name: number} for name in ("recent", "mine", "from_address", "with_card") for number in (1, 2, 3)),
         *({"state": rules.HELD, "held_until": NOW + ms} for ms in (-1, 0, 1)),
         *({"state": rules.SOLD}, {"my_hold": "h", "my_until": NOW + 1}, {}),
     ]
-    limits = [rules.UNLIMITED, *(Limits(*(2 if at == limit else None for at in range(4))) for limit in range(4))]
+    limits = [rules.UNLIMITED, *(Limits(*(2 if at == limit else None for at in range(5))) for limit in range(5))]
     with closing(sqlite3.connect(":memory:")) as database:
         for first, second, limit in product(changes, changes, limits):
             read = READ._replace(**first | second)

@@ -1,0 +1,71 @@
+"""Client addresses: which of them tell guests apart, and which networks they belong to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from typing import Final
+
+Address = IPv4Address | IPv6Address
+Network = IPv4Network | IPv6Network
+
+_INSIDE: Final = tuple(
+    map(
+        ip_network,
+        (
+            "127.0.0.0/8",
+            "10.0.0.0/8",
+            "172.16.0.0/12",
+            "192.168.0.0/16",
+            "169.254.0.0/16",
+            "::1/128",
+            "fc00::/7",
+            "fe80::/10",
+        ),
+    )
+)
+
+
+def tells_apart(address: str) -> bool:
+    """Whether different guests have different addresses of this kind.
+
+    From outside they have. An address of the machine or its network is that of a proxy that is not in
+    `trusted_proxies`, and so everybody's.
+    """
+    parsed = _parsed(address)
+    return parsed is not None and not _within(parsed, _INSIDE)
+
+
+def within(address: str, networks: Sequence[str]) -> bool:
+    """Whether the address belongs to one of these networks."""
+    parsed = _parsed(address)
+    return parsed is not None and _within(parsed, map(_network, networks))
+
+
+def network_of(address: str) -> str:
+    """What one client has: an IPv4 address, or the /64 of IPv6 from which it may take any."""
+    parsed = _parsed(address)
+    return str(ip_network((parsed, 64), strict=False)) if isinstance(parsed, IPv6Address) else str(parsed or address)
+
+
+def canonical_network(text: str) -> str:
+    """The network, as it is stored; ValueError where the text names none."""
+    return str(_network(text))
+
+
+@lru_cache(4096)
+def _network(text: str) -> Network:
+    return ip_network(text)
+
+
+def _within(address: Address, networks: Iterable[Network]) -> bool:
+    return any(address in network for network in networks)
+
+
+def _parsed(address: str) -> Address | None:
+    try:
+        parsed = ip_address(address)
+    except ValueError:
+        return None
+    return getattr(parsed, "ipv4_mapped", None) or parsed
