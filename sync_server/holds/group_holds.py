@@ -10,7 +10,7 @@ from typing import Final, TypeVar
 from sqlalchemy.orm import Session
 
 from shared.errors import Conflict, GatehouseError, InvalidRequest, NotFound
-from sync_server.holds import rules, service
+from sync_server.holds import rules, seats_together, service
 from sync_server.holds.attempts.evidence import RequestedItems
 from sync_server.holds.attempts.hold_request import HoldRequest, HoldResult
 from sync_server.holds.attempts.retrying import Lost, StaleSaleState, repeatedly
@@ -51,20 +51,23 @@ class GroupHold:
     group: GroupRequest
 
     def run(self) -> list[HoldResult]:
-        """Hold all of it in a transaction of its own; a refusal is raised."""
-        return self.run_within(self._in_transaction)
+        """Hold all of it at once; a refusal is raised."""
+        return self._repeatedly(self._hold)
 
     def run_within(self, write: Callable[[Callable[[Session], list[HoldResult]]], T]) -> T:
         """Hold all of it in the caller's transaction: `write` is handed a function that takes its session."""
-        sale_state = self.runtime.sale_states.event(self.request.organisation_id, self.event_id)
-        return repeatedly(self.runtime, sale_state, partial(self._attempt, write))
+        return self._repeatedly(
+            lambda current, items: write(lambda session: service.hold(session, current, self.request, items))
+        )
 
-    def _attempt(
-        self, write: Callable[[Callable[[Session], list[HoldResult]]], T], sale_state: SaleState, lost: int
-    ) -> T:
+    def _repeatedly(self, hold: Callable[[SaleState, RequestedItems], T]) -> T:
+        sale_state = self.runtime.sale_states.event(self.request.organisation_id, self.event_id)
+        return repeatedly(self.runtime, sale_state, partial(self._attempt, hold))
+
+    def _attempt(self, hold: Callable[[SaleState, RequestedItems], T], sale_state: SaleState, lost: int) -> T:
         current, items = self._current_items(sale_state, lost)
         try:
-            return write(lambda session: service.hold(session, current, self.request, items))
+            return hold(current, items)
         except Conflict as conflict:
             if self.group.best and conflict.error_code in _TAKEN:
                 raise Lost from conflict  # someone else has just taken the best seats: try the next best
@@ -73,9 +76,14 @@ class GroupHold:
             if self.group.best:
                 self.seatings.settle(self.event_id, [seat.number for seat in items.seats])
 
-    def _in_transaction(self, hold: Callable[[Session], list[HoldResult]]) -> list[HoldResult]:
+    def _hold(self, sale_state: SaleState, items: RequestedItems) -> list[HoldResult]:
+        """With one statement where nothing stands against it; else in a transaction, which finds out what does."""
+        if not items.count and sale_state.event_limit is None and items.choice is None:
+            held = seats_together.hold(self.runtime, sale_state, self.request, items.seats)
+            if held is not None:
+                return held
         with self.runtime.database.writing() as session:
-            return hold(session)
+            return service.hold(session, sale_state, self.request, items)
 
     def _require(self, sale_state: SaleState, seats: Sequence[Seat] = (), zones: Collection[int] = ()) -> None:
         """Raise a refusal that is certain before the tables are read."""

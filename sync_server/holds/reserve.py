@@ -6,26 +6,19 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, TypeVar
 
-import orjson
 from sqlalchemy.orm import Session
 
-from shared.clock import Millis
 from shared.errors import GatehouseError, NotFound
 from shared.ids import uuid7
-from sync_server.audit import service as audit
-from sync_server.audit.service import AuditLine
 from sync_server.holds import rules, service
-from sync_server.holds.attempts import statement
-from sync_server.holds.attempts.evidence import RequestedItems, counted, lock_counter, taken_seat
+from sync_server.holds.attempts.evidence import RequestedItems, lock_counter, taken_seat
 from sync_server.holds.attempts.hold_request import HoldRequest, HoldResult
+from sync_server.holds.attempts.hold_rows import SeatHold, hold_rows
 from sync_server.holds.attempts.retrying import Lost, StaleSaleState, repeatedly
 from sync_server.holds.attempts.runtime import HoldRuntime
-from sync_server.holds.caches.hold_cache import CachedHold, Key
+from sync_server.holds.caches.hold_cache import Key
 from sync_server.holds.caches.sale_state import SaleState
-from sync_server.holds.models import ALL_DAYS, HoldStatus
 from sync_server.holds.rules import Asked, Evidence, Limits, Outcome
-from sync_server.outbox import service as outbox
-from sync_server.outbox.service import Fact
 from sync_server.plumbing.sql.autocommit import WriteConflict
 from sync_server.seating.event_seatings import EventSeatings
 from sync_server.seating.plans.layout_seats import Seat
@@ -111,13 +104,16 @@ class SeatReservation:
         values = self._values(sale_state, seat, asked)
         read = self._runtime.run_statement(values)
         if read.done:
-            return self._cache(_result(sale_state, seat, values["hold_id"], values["until"]))
+            held = SeatHold(values["hold_id"], seat, values["until"])
+            self._runtime.keep_held(sale_state, self._request, [held])
+            return held.result(sale_state)
         seen = read.evidence(seat, self._choice, self._request.now)
         if seen.taken and read.state == rules.HELD:
             self._runtime.hold_cache.local.see(_key(sale_state, seat), read.held_until or 0)
         outcome = rules.require(asked, seen)
         if outcome is Outcome.MINE_ALREADY:
-            return replace(_result(sale_state, seat, read.my_hold or "", read.my_until or 0), created=False)
+            mine = SeatHold(read.my_hold or "", seat, read.my_until or 0)
+            return replace(mine.result(sale_state), created=False)
         return self._act_on(outcome, sale_state, seat)
 
     def _act_on(self, outcome: Outcome | None, sale_state: SaleState, seat: Seat) -> HoldResult | None:
@@ -151,20 +147,11 @@ class SeatReservation:
         items = RequestedItems([seat], choice=self._choice)
         return write(lambda session: service.hold(session, sale_state, self._request, items)[0])
 
-    def _cache(self, held: HoldResult) -> HoldResult:
-        seat = held.seat
-        assert seat is not None  # noqa: S101 - a seat was held
-        request = self._request
-        self._runtime.hold_cache.keep(
-            CachedHold(request.organisation_id, held.event_id, seat.number, seat.id, held.id, request.id, held.until),
-            request.now,
-        )
-        self._runtime.database.wake_workers()
-        return held
-
     def _values(self, sale_state: SaleState, seat: Seat, asked: Asked) -> dict[str, Any]:
         values = _read_values(sale_state, seat, self._request, asked.limits, self._tidy(sale_state))
-        return values | _write_values(sale_state, seat, self._request, values["hold_id"], values["until"])
+        held = SeatHold(values["hold_id"], seat, values["until"])
+        origin = service.address_hash(sale_state, self._request)
+        return values | hold_rows(sale_state, self._request, held, origin).values()
 
     def _tidy(self, sale_state: SaleState) -> int:
         """The patterns of taken neighbours with which the seat may be held; none once its choice is refused."""
@@ -182,9 +169,7 @@ def _read_values(sale_state: SaleState, seat: Seat, request: HoldRequest, limits
     """The parameters of what the statement reads."""
     left_far, left, right, right_far = beside = sale_state.plan.beside(seat.number)
     return {
-        **sale_state.values(),
-        **request.values(),
-        "day": ALL_DAYS,
+        **service.values_to_judge(sale_state, request, limits),
         "seat": seat.number,
         "walls": sum(bit for bit, other in zip(NEIGHBOUR_BITS, beside, strict=True) if other == WALL),
         "left_far": left_far,
@@ -192,71 +177,6 @@ def _read_values(sale_state: SaleState, seat: Seat, request: HoldRequest, limits
         "right": right,
         "right_far": right_far,
         "tidy": tidy,
-        "rate": _or_minus_one(limits.rate),
-        "per_booking": _or_minus_one(limits.per_booking),
-        "per_user": _or_minus_one(limits.per_user),
-        **counted(limits),
         "hold_id": uuid7(request.now, request.context.entropy),
         "until": service.expires_at(sale_state, request.now),
     }
-
-
-def _or_minus_one(value: int | None) -> int:
-    return -1 if value is None else value
-
-
-def _write_values(
-    sale_state: SaleState, seat: Seat, request: HoldRequest, hold_id: str, until: Millis
-) -> dict[str, Any]:
-    """The parameters of what the statement writes: the hold, its audit line and its fact."""
-    context, where, now = request.context, sale_state.organisation_id, request.now
-    hold = {
-        "id": hold_id,
-        "kind": "seat",
-        "zone": seat.zone,
-        "quantity": 1,
-        "status": HoldStatus.ACTIVE.value,
-        "extended": 0,
-        "source": request.source,
-        "notes": request.notes,
-        "origin": service.address_hash(sale_state, request),
-        "membership_id": request.card,
-    }
-    after = {
-        "status": "active",
-        "event_id": sale_state.id,
-        "seat": seat.number,
-        "zone": seat.zone,
-        "quantity": 1,
-        "held_until": until,
-        "source": request.source,
-    }
-    line = AuditLine(context, "seat_reserved", "hold", hold_id, where, after=after)
-    audit.require_reason(line)
-    written = audit.audit_rows(line, uuid7(now, context.entropy), context.entropy)
-    subjects = {"hold": hold_id, "event": sale_state.id, "event_number": sale_state.number}
-    payload = {
-        "kind": "seat",
-        "seat": seat.number,
-        "zone": seat.zone,
-        "quantity": 1,
-        "held_until": until,
-        "bearer": f"{request.kind}:{request.id}",
-        "seat_id": seat.id,
-    }
-    fact = outbox.fact_row(Fact("seat_held", where, now, subjects, payload), context.entropy)
-    named, text, audit_line = statement.named, _text, written.line
-    return {
-        **named("hold", hold),
-        **named("line", {**audit_line, "before": text(audit_line["before"]), "after": text(audit_line["after"])}),
-        **named("personal", written.personal[0] if written.personal else {}),
-        **named("fact", {**fact, "subjects": text(fact["subjects"]), "payload": text(fact["payload"])}),
-    }
-
-
-def _text(value: Any) -> str | None:
-    return None if value is None else orjson.dumps(value).decode()
-
-
-def _result(sale_state: SaleState, seat: Seat, hold_id: str, until: Millis) -> HoldResult:
-    return HoldResult(hold_id, sale_state.id, seat, seat.zone, sale_state.plan.zones[seat.zone].name, 1, until)

@@ -6,6 +6,7 @@ A single seat is held by the one statement of `reserve`; `rules` judges both.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from sqlalchemy.orm import Session
 
@@ -46,6 +47,27 @@ def limits_of(sale_state: SaleState, request: HoldRequest) -> rules.Limits:
 
 def _is_exempt(policy: Policy, address: str) -> bool:
     return not tells_apart(address) or within(address, policy.exempt_networks)
+
+
+def values_to_judge(
+    sale_state: SaleState, request: HoldRequest, limits: rules.Limits, count: int = 1
+) -> dict[str, Any]:
+    """The parameters by which a statement judges a hold of so many seats."""
+
+    def before_this(limit: int | None) -> int:
+        """What the bearer may have at most besides one of these seats."""
+        return -1 if limit is None else max(0, limit - count + 1)
+
+    return {
+        **sale_state.values(),
+        **request.values(),
+        "day": ALL_DAYS,
+        "rate": before_this(limits.rate),
+        "per_booking": before_this(limits.per_booking),
+        "per_user": before_this(limits.per_user),
+        "per_address": before_this(limits.per_address),
+        "per_card": before_this(limits.per_card),
+    }
 
 
 def asked(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
 from sqlite3 import Cursor
 from typing import Any, Final, cast
@@ -10,12 +10,13 @@ from typing import Any, Final, cast
 from shared.clock import Millis
 from shared.errors import Forbidden, GatehouseError
 from sync_server.holds import queries
-from sync_server.holds.attempts import statement
+from sync_server.holds.attempts import group_statement, statement
 from sync_server.holds.attempts.evidence import StatementRow
 from sync_server.holds.attempts.failures import FailureLog
 from sync_server.holds.attempts.hold_request import HoldRequest
+from sync_server.holds.attempts.hold_rows import HoldRows, SeatHold
 from sync_server.holds.attempts.metrics import HoldMetrics
-from sync_server.holds.caches.hold_cache import HoldCache, Key, RedisHolds
+from sync_server.holds.caches.hold_cache import CachedHold, HoldCache, Key, RedisHolds
 from sync_server.holds.caches.sale_state import SaleState, SaleStates
 from sync_server.holds.models import ALL_DAYS
 from sync_server.plumbing.database import Database
@@ -78,6 +79,26 @@ class HoldRuntime:
         assert group_commit is not None  # noqa: S101 - a database is one of the two
         return group_commit.write(partial(_run_embedded, values=values))
 
+    def run_group_statement(
+        self, values: Mapping[str, Any], seats: Sequence[int], rows: Sequence[HoldRows]
+    ) -> StatementRow:
+        """The same for several seats."""
+        autocommit, group_commit = self.database.autocommit, self.database.group_commit
+        if autocommit is not None:
+            row: Any = autocommit.row(group_statement.READ_AND_WRITE, group_statement.parameters(values, seats, rows))
+            return StatementRow(*row)
+        assert group_commit is not None  # noqa: S101 - a database is one of the two
+        return group_commit.write(partial(group_statement.run_embedded, values=values, seats=seats, rows=rows))
+
+    def keep_held(self, sale_state: SaleState, request: HoldRequest, holds: Iterable[SeatHold]) -> None:
+        """Cache holds that a statement has made, and wake those who relay their facts."""
+        organisation_id, event_id = sale_state.organisation_id, sale_state.id
+        for held in holds:
+            seat = held.seat
+            cached = CachedHold(organisation_id, event_id, seat.number, seat.id, held.id, request.id, held.until)
+            self.hold_cache.keep(cached, request.now)
+        self.database.wake_workers()
+
     def access_refusal(
         self, sale_state: SaleState, request: HoldRequest, zones: Collection[int]
     ) -> GatehouseError | None:
@@ -135,9 +156,7 @@ def _refusal_of(result: Offer | Refusal) -> GatehouseError | None:
 def _run_embedded(cursor: Cursor, values: Mapping[str, Any]) -> StatementRow:
     read = StatementRow(*cursor.execute(statement.READ, values).fetchone())
     if read.done:
-        for sql in statement.WRITE:
-            if sql is not statement.WRITE_PERSONAL or values["personal_line_id"] is not None:
-                cursor.execute(sql, values)
+        statement.write_embedded(cursor, values)
     return read
 
 

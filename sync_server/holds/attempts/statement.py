@@ -8,6 +8,7 @@ cost more than the rest of the request.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from sqlite3 import Cursor
 from typing import Any, Final, cast
 
 from sqlalchemy import Table
@@ -68,7 +69,7 @@ _BESIDE: Final = " + ".join(
     for bit, name in zip((1, 2, 4, 8), ("left_far", "left", "right", "right_far"), strict=True)
 )
 
-_EVIDENCE: Final = ", ".join(field for field in StatementRow._fields if field != "done")
+EVIDENCE: Final = ", ".join(field for field in StatementRow._fields if field != "done")
 _PASSED: Final = " AND ".join(reason.passed for reason in REASONS if reason.passed)
 
 
@@ -76,6 +77,13 @@ def _read(share: str = "", lock: str = "", by: str = "") -> str:
     evidence = {"bearer": BEARER, "guest_active": GUEST_ACTIVE, "fresh": sale_state.IS_CURRENT}
     current = sale_state.CURRENT.format(share=share)
     return _READ.format(current=current, **evidence, lock=lock, by=by, beside=_BESIDE, passed=_PASSED)
+
+
+def read_several(these: str, share: str = "", lock: str = "", by: str = "") -> str:
+    """The same for several seats, by the condition that a row is of one of them; their choice was checked before."""
+    one, near = "seat = :seat", "seat IN (:seat, :left_far, :left, :right, :right_far)"
+    read = _read(share, lock, by)
+    return read.replace(near, these).replace(one, these).replace(_BESIDE, "0").replace(":walls", "0")
 
 
 def _columns(table: Table, left_out: Iterable[str] = ()) -> list[str]:
@@ -130,7 +138,7 @@ LINE_COLUMNS: Final = _columns(LINES_TABLE, ("seq", "seal"))
 PERSONAL_COLUMNS: Final = _columns(PERSONAL_TABLE, ("erased_at",))
 FACT_COLUMNS: Final = ["message_id", "name", "organisation_id", "stream", "subjects", "payload", "created_at"]
 
-_TAKE: Final = """
+TAKE: Final = """
   INSERT INTO event_seats
     (organisation_id, event_id, day, seat, state, hold_id, held_until, ticket_id, version, locked_at)
   {new}
@@ -143,7 +151,7 @@ _NEW_SEAT: Final = (
     "CAST(:organisation AS VARCHAR), CAST(:event AS VARCHAR), CAST(:day AS SMALLINT), CAST(:seat AS INTEGER), 1, "
     "CAST(:hold_id AS VARCHAR), CAST(:until AS BIGINT), CAST(NULL AS BIGINT), 1, CAST(:now AS BIGINT)"
 )
-_COUNT: Final = (
+COUNT: Final = (
     "UPDATE hold_counters SET version = version + 1, updated_at = :now "
     "WHERE organisation_id = :organisation AND bearer_id = :bearer"
 )
@@ -154,14 +162,14 @@ def _read_and_write() -> str:
     new = f"SELECT {_NEW_SEAT} FROM going WHERE version >= 0"
     parts = [
         _read(share="FOR SHARE", lock="FOR UPDATE"),
-        f"taken AS ({_TAKE.format(new=new, version='(SELECT version FROM going)')})",
+        f"taken AS ({TAKE.format(new=new, version='(SELECT version FROM going)')})",
         f"held AS ({_insert(_HOLDS, 'hold', HOLD_COLUMNS, source='taken')} RETURNING 1)",
-        f"counted AS ({_COUNT} AND EXISTS (SELECT 1 FROM held))",
+        f"counted AS ({COUNT} AND EXISTS (SELECT 1 FROM held))",
         f"audit_line AS ({_insert(LINES_TABLE, 'line', LINE_COLUMNS, source='held')})",
         f"personal AS ({_insert(PERSONAL_TABLE, 'personal', PERSONAL_COLUMNS, source='held')})",
         f"fact AS ({_insert(OUTBOX_TABLE, 'fact', FACT_COLUMNS, source='held', also=WRITTEN_AT_POSTGRESQL)})",
     ]
-    return f"WITH {', '.join(parts)} SELECT {_EVIDENCE}, EXISTS (SELECT 1 FROM held) FROM seen"
+    return f"WITH {', '.join(parts)} SELECT {EVIDENCE}, EXISTS (SELECT 1 FROM held) FROM seen"
 
 
 READ_AND_WRITE: Final = numbered(_read_and_write())
@@ -175,21 +183,29 @@ HELD_BY: Final = numbered(
 """Who holds a seat now: the short query for those who come too late."""
 
 # With statistics from an event's first minutes, SQLite would scan all its seats, throughout the rush.
-_BY_KEY: Final = "INDEXED BY sqlite_autoindex_event_seats_1"
-READ: Final = f"WITH {_read(by=_BY_KEY)} SELECT {_EVIDENCE}, EXISTS (SELECT 1 FROM going) FROM seen"
+BY_KEY: Final = "INDEXED BY sqlite_autoindex_event_seats_1"
+READ: Final = f"WITH {_read(by=BY_KEY)} SELECT {EVIDENCE}, EXISTS (SELECT 1 FROM going) FROM seen"
 """For SQLite: the evidence, and whether to write."""
 
 WRITE_PERSONAL: Final = _insert(PERSONAL_TABLE, "personal", PERSONAL_COLUMNS)
 """The personal part of the audit line; only where there is one."""
 WRITE: Final = (
-    _TAKE.format(new=f"SELECT {_NEW_SEAT} WHERE true", version="event_seats.version"),
+    TAKE.format(new=f"SELECT {_NEW_SEAT} WHERE true", version="event_seats.version"),
     _insert(_HOLDS, "hold", HOLD_COLUMNS),
-    _COUNT,
+    COUNT,
     _insert(LINES_TABLE, "line", LINE_COLUMNS),
     WRITE_PERSONAL,
     _insert(OUTBOX_TABLE, "fact", FACT_COLUMNS, also=WRITTEN_AT_SQLITE),
 )
 """For SQLite: what to write, in the same transaction."""
+
+
+def write_embedded(cursor: Cursor, values: Mapping[str, Any]) -> None:
+    """Write one seat, for SQLite."""
+    for sql in WRITE:
+        if sql is not WRITE_PERSONAL or values["personal_line_id"] is not None:
+            cursor.execute(sql, values)
+
 
 _PARTS: Final = {
     prefix: tuple((f"{prefix}_{name}", name) for name in columns if f"{prefix}_{name}" not in _SAME)

@@ -276,6 +276,50 @@ def test_cancelling_waits_for_holds_being_written(postgres_url: str, tmp_path: P
         app_server.close()
 
 
+def test_a_group_that_loses_one_seat_meanwhile_gets_none(postgres_url: str, tmp_path: Path) -> None:
+    """It has read all of them as free; then somebody takes the first before it does."""
+    app_server = AppServer(postgres_url, tmp_path)
+    try:
+        sale = a_seated_event(app_server)
+        (guest,) = guests(sale, [app_server], 1)
+        guest.ask("DELETE", f"/api/holds/{sale.reserve(guest, 'A-1')['hold_id']}")
+        take = text("UPDATE event_seats SET state = 1, hold_id = :hold, held_until = :until WHERE event_id = :event")
+        another = {"hold": "01980000-0000-7000-8000-000000000000", "until": app_server.now + 60_000}
+        with ThreadPoolExecutor(1) as pool, app_server.database.engine.connect() as other:
+            other.execute(take, another | {"event": sale.id})
+            both = {"seat_ids": [sale.seats[name][0] for name in ("A-1", "A-2")]}
+            holding = pool.submit(tried, guest, f"{sale.path}/holds", both)
+            until_waiting(app_server, 1)
+            other.commit()
+            assert holding.result(60) == (409, "seat_held_by_another_user")
+        assert sale.states() == {"A-1": 1}
+        assert sale.rows("SELECT COUNT(*) FROM holds WHERE status = 'active'") == [(0,)]
+        assert sale.rows("SELECT COUNT(*) FROM outbox WHERE name = 'seat_held'") == [(1,)]  # the hold that was released
+    finally:
+        app_server.close()
+
+
+def test_several_seats_are_held_by_one_statement(postgres_url: str, tmp_path: Path) -> None:
+    """A dozen of them took most of the time of a request."""
+    app_server = AppServer(postgres_url, tmp_path)
+    try:
+        sale = a_seated_event(app_server)
+        (guest,) = guests(sale, [app_server], 1)
+        with app_server.database.reading() as session:
+            before = session.execute(text("SELECT pg_current_snapshot()")).scalar_one()
+        body = {"seat_ids": [sale.seats[name][0] for name in ("A-1", "A-2", "A-3")]}
+        assert tried(guest, f"{sale.path}/holds", body) == (201, "")
+        written = {
+            table: sale.rows(
+                f"SELECT DISTINCT xmin FROM {table} WHERE xmin::text::bigint >= {str(before).split(':')[1]}"
+            )
+            for table in ("holds", "event_seats", "audit_lines", "audit_personal", "outbox", "hold_counters")
+        }
+        assert len({row for rows in written.values() for row in rows}) == 1 and all(written.values())
+    finally:
+        app_server.close()
+
+
 def until_waiting(app_server: AppServer, count: int, unless: Future[Any] | None = None) -> None:
     """Wait until this many transactions wait for a lock, or `unless` is done."""
     waits = text(
