@@ -11,9 +11,10 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from shared import enrolment
-from tests.browser.admin_scenario import EMAIL, PASSWORD, AdminScenario, an_evening
+from tests.browser.admin_scenario import EMAIL, AdminScenario, an_evening
 from tests.browser.page_width import assert_fits_width
 from tests.contracts.sync.gates import Gate
+from tests.staff import PASSWORD
 
 SCREENSHOTS = os.environ.get("GATEHOUSE_TEST_PICTURES")  # a folder: keep screenshots there
 
