@@ -80,9 +80,11 @@ def codes_of(named: list[str]) -> Iterator[str]:
 
 
 def sync_once(context: GateContext, puller: Puller, pusher: Pusher) -> dict[str, Any]:
-    """Pulls and pushes until both sides have everything; pushes even if the pull fails."""
+    """Pulls and pushes until both sides have everything; pushes even if the pull fails or nothing can be stored."""
     trouble: list[GatehouseError] = []
     directions: tuple[Callable[[], None], ...] = (lambda: _pull_all(puller), lambda: _push_all(pusher))
+    if context.database.cannot_write:
+        trouble, directions = [StorageError(context.database.cannot_write)], directions[1:]
     for exchange in directions:
         try:
             exchange()

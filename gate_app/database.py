@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import threading
 from collections.abc import Iterator
@@ -15,6 +16,11 @@ SIGNED = 1 << 63
 
 CHECKPOINT_EVERY = 500
 """Commits after which the write-ahead log is checkpointed, between two scans and never during one."""
+
+_NOBODY = (
+    "Nothing can be recorded, so nobody is let in; what was recorded can still be sent. Free some space or replace the"
+    " card, and use another gate until then."
+)
 
 SCHEMA_VERSION = 2
 """How many steps of gate_app.schema a file has when it is up to date."""
@@ -40,15 +46,17 @@ class Database:
         self.lock = threading.RLock()
         self.commits = 0
         self.cannot_write = cannot_write
+        self.failing = ""
+        """Why the last write failed; empty again after one that succeeded."""
         self._reading: sqlite3.Connection | None = None
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
         """One transaction: everything in the block is on the disk when it ends, or nothing is."""
-        with self.lock:
+        with self.lock, self._noting_failures():
             connection = self.connection
-            connection.execute("BEGIN IMMEDIATE")
             try:
+                connection.execute("BEGIN IMMEDIATE")
                 yield connection
                 connection.execute("COMMIT")
             except BaseException:
@@ -57,6 +65,21 @@ class Database:
                 raise
             self.commits += 1
 
+    @contextmanager
+    def _noting_failures(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as why:
+            self.failing = unwritable(self.path, why) or self.failing
+            raise
+        self.failing = ""
+
+    def try_to_write(self) -> None:
+        """Finds out whether the disk can be written, if there is reason to doubt it: nobody may be scanning."""
+        if self.failing or (not self.cannot_write and disk_problem(self.path)):
+            with suppress(sqlite3.Error):
+                self.put("tried", self.commits)
+
     def put(self, name: str, value: str | int | bytes) -> None:
         """Stores a value durably."""
         with self.writing() as connection:
@@ -64,7 +87,7 @@ class Database:
 
     def put_unsynced(self, name: str, value: str | int | bytes) -> None:
         """Stores a value without fsync: safe from a killed process at once, from a power cut after the next commit."""
-        with self.lock:
+        with self.lock, self._noting_failures():
             self.connection.execute("PRAGMA synchronous = NORMAL")
             try:
                 put_value(self.connection, name, value)
@@ -84,11 +107,6 @@ class Database:
             if self._reading is None:
                 self._reading = open_to_read(self.path)
             return self._reading
-
-    def forbid_writes(self) -> None:
-        """Where the disk cannot be written, refuses writes in memory too: what is not on the disk must not count."""
-        if self.cannot_write:
-            self.connection.execute("PRAGMA query_only = ON")
 
     def rest(self) -> None:
         """Checkpoints the write-ahead log when it has grown; called between scans, so that no scan waits for it."""
@@ -126,16 +144,33 @@ def get_int(connection: sqlite3.Connection, name: str) -> int:
 def open_database(path: Path) -> Database:
     """The gate's database, created if missing. Raises StorageError when it cannot be used.
 
-    If the disk is too full even to open it, it is opened read-only: a gate that cannot record must still be able to
-    say so.
+    If the disk cannot be written, its content is opened all the same: a gate that cannot record must still be able to
+    say so, and to deliver what it has recorded.
     """
     try:
         return Database(path, _open_writable(path))
     except sqlite3.Error as why:
-        problem = f"{path.name} cannot be opened: {why}."
-        if not _is_full(why):
-            raise StorageError(problem) from why
-        return Database(path, _open_immutable(path), f"{problem} Free some space or replace the card.")
+        problem = unwritable(path, why)
+        if not problem:
+            raise StorageError(f"{path.name} cannot be opened: {why}.") from why
+        return Database(path, _open_in_memory(path), problem)
+
+
+def unwritable(path: Path, why: sqlite3.Error) -> str:
+    """What keeps this file from being written, and what to do about it; empty for other errors, such as damage."""
+    if not any(sign in str(why) for sign in ("disk is full", "disk I/O error", "unable to open", "readonly")):
+        return ""
+    if not os.access(path if path.exists() else path.parent, os.W_OK) and not disk_problem(path):
+        return f"This user may not write to {path}. Run this as the user who runs the gate. {_NOBODY}"
+    return disk_problem(path) or f"{path.name} cannot be written: {why}. {_NOBODY}"
+
+
+def disk_problem(path: Path) -> str:
+    """What is to be done about the disk of this file if it is read-only or full; otherwise empty."""
+    disk = os.statvfs(path.parent)
+    if disk.f_flag & os.ST_RDONLY:
+        return f"The disk is read-only; its card may be failing. {_NOBODY}"
+    return "" if disk.f_bavail else f"The disk is full. {_NOBODY}"
 
 
 def has_room(path: Path) -> bool:
@@ -149,6 +184,9 @@ def has_room(path: Path) -> bool:
 
 
 def _open_writable(path: Path) -> sqlite3.Connection:
+    if not os.access(path if path.exists() else path.parent, os.W_OK):
+        # SQLite would open it all the same, and fail at the first guest.
+        raise sqlite3.OperationalError("attempt to write a readonly database")
     connection = connect(path)
     try:
         connection.execute("PRAGMA journal_mode = WAL")
@@ -162,36 +200,59 @@ def _open_writable(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def _open_immutable(path: Path) -> sqlite3.Connection:
-    """Opens the file immutable: nothing is created, the log is ignored, nothing can be written."""
+def _open_in_memory(path: Path) -> sqlite3.Connection:
+    """A copy in memory of all but the journal, which is read from the disk and cannot be written.
+
+    So the server's mark and its like can change until the process ends, but nothing counts as recorded.
+    """
+    copy = sqlite3.connect(":memory:", uri=True, isolation_level=None, check_same_thread=False)
+    migrate(copy)
+    copy.execute("DROP TABLE journal")
+    # Nobody else can be writing either, so no locks and no shared memory are needed, which would be files.
+    copy.execute("PRAGMA locking_mode = EXCLUSIVE")
     with suppress(sqlite3.Error):
-        connection = _connect_read_only(path, "mode=ro&immutable=1")
-        connection.execute("SELECT count(*) FROM branches, gaps").fetchone()
-        return connection
-    empty = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
-    migrate(empty)
-    return empty
+        copy.execute(f"ATTACH '{_read_only_alone(path)}' AS disk")
+        there = _tables(copy, "disk")
+        for name in _tables(copy, "main") & there:
+            copy.execute(f"DELETE FROM main.{name}")  # noqa: S608 - our own tables
+            copy.execute(f"INSERT INTO main.{name} SELECT * FROM disk.{name}")  # noqa: S608 - likewise
+        if "journal" in there:
+            return copy
+    copy.execute("CREATE VIEW journal AS SELECT 0 AS place, x'' AS body WHERE 0")
+    return copy
 
 
-def _is_full(why: sqlite3.Error) -> bool:
-    return any(sign in str(why) for sign in ("disk is full", "disk I/O error", "unable to open", "readonly"))
+def _tables(connection: sqlite3.Connection, where: str) -> set[str]:
+    found = connection.execute(f"SELECT name FROM {where}.sqlite_master WHERE type = 'table'")  # noqa: S608 - our own names
+    return {name for (name,) in found}
 
 
 def open_to_read(path: Path) -> sqlite3.Connection:
-    """A read-only connection for status and listings, beside the process that writes."""
+    """A read-only connection for status and listings, beside the process that writes. Raises StorageError."""
     try:
-        return _connect_read_only(path, "mode=ro")
+        return connect_to_read(path)
     except sqlite3.Error as why:
-        if _is_full(why):
-            # On a full disk nobody else can be writing either, so the file may be opened as immutable.
-            with suppress(sqlite3.Error):
-                return _connect_read_only(path, "mode=ro&immutable=1")
         raise StorageError(f"{path.name} cannot be read: {why}.") from why
 
 
-def _connect_read_only(path: Path, parameters: str) -> sqlite3.Connection:
-    connection = sqlite3.connect(f"file:{path}?{parameters}", uri=True, isolation_level=None, check_same_thread=False)
+def connect_to_read(path: Path) -> sqlite3.Connection:
+    """A read-only connection to a file with marks, also on a disk that cannot be written."""
     try:
+        return _connect_read_only(f"file:{path}?mode=ro")
+    except sqlite3.Error as why:
+        if not unwritable(path, why):
+            raise
+        return _connect_read_only(_read_only_alone(path), "PRAGMA locking_mode = EXCLUSIVE")
+
+
+def _read_only_alone(path: Path) -> str:
+    return f"file:{path}?mode=ro&vfs=unix-none"
+
+
+def _connect_read_only(address: str, setting: str = "") -> sqlite3.Connection:
+    connection = sqlite3.connect(address, uri=True, isolation_level=None, check_same_thread=False)
+    try:
+        connection.execute(setting)
         connection.execute("SELECT 1 FROM marks").fetchone()
     except sqlite3.Error:
         connection.close()

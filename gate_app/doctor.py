@@ -10,6 +10,7 @@ from pathlib import Path
 import requests
 
 from gate_app.config import Config, config_or_defaults
+from gate_app.database import disk_problem
 from gate_app.gate_context import HostEnvironment
 from gate_app.home import Home
 from gate_app.identity import load
@@ -124,6 +125,8 @@ def _clock(home: Home, _config: Config, host: HostEnvironment) -> Finding:
 def _disk(home: Home, config: Config, _host: HostEnvironment) -> Finding:
     if not home.folder.is_dir():
         return Finding("disk", False, f"{home.folder} does not exist yet. Choose another folder with --home, or enrol.")
+    if problem := disk_problem(home.database):
+        return Finding("disk", False, problem)
     disk = disk_status(home.folder, config.least_free_mb)
     advice = " Free some space or replace the card." if disk["low"] else ""
     return Finding("disk", not disk["low"], f"{disk['free_mb']} MB free.{advice}")

@@ -78,7 +78,7 @@ class GateContext:
             self.identity,
             self.sync_state,
             bool(self.roster.snapshots),
-            not self.database.cannot_write,
+            self.database.cannot_write or self.database.failing,
             unposted(self.assignments.by_event, self.roster.snapshots, self.gathering.chosen_gate),
         )
 
@@ -138,6 +138,7 @@ class GateContext:
             (self.database.cannot_write, *self.problems, self.sync_state.message),
             peers=peers,
             gate=self.gathering.chosen_gate,
+            unsent=self.journal.unsent(),
         )
 
     def supervisor_actions(self) -> SupervisorActions:
@@ -193,7 +194,6 @@ def open_gate_context(home: Home, config: Config, host: HostEnvironment) -> Gate
     time_keeper = TimeKeeper(database, host.wall, host.monotonic, host.boot)
     device, organisation = (identity.device_number, identity.organisation) if identity else (0, "")
     journal = Journal(database, device, host.entropy)
-    database.forbid_writes()
     roster = Roster(database, home.snapshots, host.entropy)
     assignments = AssignmentStore(home.assignments)
     gathering = Gathering(database, roster, assignments, organisation=organisation, device=device, gate=config.gate)
@@ -203,7 +203,7 @@ def open_gate_context(home: Home, config: Config, host: HostEnvironment) -> Gate
         gathering=gathering,
         time_keeper=time_keeper,
         organisation=organisation,
-        ready=lambda: readiness(identity, sync_state, bool(roster.snapshots), not database.cannot_write),
+        ready=lambda: readiness(identity, sync_state, bool(roster.snapshots), database.cannot_write),
         repeat_ms=config.repeat_ms,
     )
     supervisors = Supervisors(database, _pin_failure(journal, time_keeper))
@@ -231,11 +231,11 @@ def open_gate_context(home: Home, config: Config, host: HostEnvironment) -> Gate
 
 
 def readiness(
-    identity: Identity | None, sync_state: SyncState, has_rows: bool, can_record: bool = True, no_gate: str = ""
+    identity: Identity | None, sync_state: SyncState, has_rows: bool, cannot_write: str = "", no_gate: str = ""
 ) -> Readiness:
     """Row 0 of the admission table: whether this device may decide at all, and if not, why."""
-    if not can_record:
-        return Readiness(can_record=False)
+    if cannot_write:
+        return Readiness(why=cannot_write, can_record=False)
     if identity is None:
         return Readiness(False, "This gate is not enrolled")
     if sync_state.revoked:

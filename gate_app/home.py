@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import json
 import os
@@ -12,6 +13,8 @@ from pathlib import Path
 from typing import IO
 
 from shared.errors import Conflict, NotFound, StorageError
+
+_CANNOT_WRITE = frozenset({errno.EROFS, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EACCES})
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,12 +64,17 @@ class Home:
         return self
 
     def ready(self) -> Home:
-        """Creates the folders, readable by their owner only, and returns this home. Raises StorageError."""
+        """Creates the folders, readable by their owner only, and returns this home. Raises StorageError.
+
+        What is missing on a disk that cannot be written stays missing: the gate must open to say so.
+        """
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             self.snapshots.mkdir(mode=0o700, exist_ok=True)
             self._close_to_others()
         except OSError as why:
+            if why.errno in _CANNOT_WRITE and self.folder.is_dir():
+                return self
             raise StorageError(
                 f"The folder {self.folder} cannot be used: {why.strerror}. Choose another with --home."
             ) from why
@@ -112,6 +120,9 @@ class Home:
         try:
             return self.lock.open("a+")
         except OSError as why:
+            there = [path for path in (self.lock, self.identity, self.settings) if path.exists()]
+            if why.errno in _CANNOT_WRITE and there:
+                return there[0].open()  # the system's lock does not need to write
             raise StorageError(f"{self.lock} cannot be opened: {why.strerror}.") from why
 
 

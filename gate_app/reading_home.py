@@ -10,7 +10,7 @@ from typing import Any
 from gate_app import commands
 from gate_app.assignments import AssignmentStore, assignment_of
 from gate_app.config import config_or_defaults
-from gate_app.database import get_value, open_to_read
+from gate_app.database import disk_problem, get_value, open_to_read
 from gate_app.enrolment import Enrolled
 from gate_app.gate_context import CHOSEN_GATE, REVOKED, GateContext, HostEnvironment, readiness
 from gate_app.home import Home
@@ -73,7 +73,11 @@ def status(home: Home, host: HostEnvironment) -> dict[str, Any]:
             connection,
             moment,
             readiness(
-                identity, sync_state, bool(snapshots), no_gate=unposted(assignments.by_event, snapshots, chosen_gate)
+                identity,
+                sync_state,
+                bool(snapshots),
+                disk_problem(home.database),
+                unposted(assignments.by_event, snapshots, chosen_gate),
             ),
             lambda snapshot: _count_inside(connection, snapshot, moment.at),
             None,

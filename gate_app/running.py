@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console
@@ -154,11 +155,18 @@ def _open_reader(
     cleanup.callback(reader.close)
     if isinstance(reader, FakeReader):
         pipe = context.home.folder / "scanner"
-        thread = _thread("scanner pipe", lambda: feed_from_pipe(pipe, reader.scan, stop))
+        thread = _thread("scanner pipe", lambda: _feed_from_pipe(pipe, reader, stop, feed))
         cleanup.callback(_join, [thread], stop)
         thread.start()
         print_message(f"Simulated scanner: write codes to {pipe}, one per line")
     return reader
+
+
+def _feed_from_pipe(pipe: Path, reader: FakeReader, stop: threading.Event, feed: Feed) -> None:
+    try:
+        feed_from_pipe(pipe, reader.scan, stop)
+    except OSError as why:
+        feed.fault(reader.name, f"The simulated scanner has no pipe: {why.strerror}.")
 
 
 def _open_screen(context: GateContext, feed: Feed, port: int | None, stop: threading.Event, cleanup: ExitStack) -> None:
@@ -201,7 +209,7 @@ def _serve(
 
 
 def _start_sync(context: GateContext, stop: threading.Event, report: Callable[[str], None], cleanup: ExitStack) -> bool:
-    if context.identity is None or context.database.cannot_write:
+    if context.identity is None:
         return False
     transport = http_transport(context.config)
     puller, pusher = context.sync(transport, context.config.sync_wait_s)
@@ -213,6 +221,7 @@ def _start_sync(context: GateContext, stop: threading.Event, report: Callable[[s
         jitter=jitter,
         report=report,
         push_every_s=context.config.push_every_s,
+        pulls=not context.database.cannot_write,  # nothing new could be stored; what was recorded can be delivered
     )
     # Closing the connection ends a long poll, so that a stop does not wait for the server.
     cleanup.callback(worker.join, LAST_SYNC_S)
@@ -227,6 +236,7 @@ def _supervise(context: GateContext, feed: Feed, stop: threading.Event) -> None:
     scrubber = JournalScrubber(context.database.reading(), context.database.put, context.time.monotonic_ms)
     while not (context.database.cannot_write and has_room(context.home.database)):
         try:
+            context.database.try_to_write()
             feed.status(status(context.status_source()))
             context.time.raise_floor()
             context.database.rest()

@@ -23,7 +23,8 @@ def feed_from_pipe(pipe: Path, scan: Callable[[str], None], stop: threading.Even
         _read_lines(handle, scan, stop)
     finally:
         os.close(handle)
-        pipe.unlink(missing_ok=True)
+        with suppress(OSError):
+            pipe.unlink()
 
 
 def _read_lines(handle: int, scan: Callable[[str], None], stop: threading.Event) -> None:

@@ -49,12 +49,15 @@ class StatusSource:
     messages: tuple[str, ...] = ()
     held_by: str = ""
     gate: str = ""  # the code of the gate that the operator has chosen
+    unsent: int | None = None  # as the process that sends knows it
     peers: tuple[dict[str, Any], ...] = ()
 
 
 def status(source: StatusSource) -> dict[str, Any]:
     """What `status --json` prints and screens show."""
     journal = journal_status(source.connection, source.identity.device_number if source.identity else 0)
+    if source.unsent is not None:
+        journal["unsent"] = source.unsent
     last = journal.pop("last_sync")
     recently = bool(journal.pop("told_online")) and last is not None and source.moment.at - last < ONLINE_FOR_MS
     disk = disk_status(source.folder, source.least_free_mb)
@@ -125,7 +128,7 @@ def _warnings(
         f"Only {disk['free_mb']} MB left on the disk. Free some space, or the gate will soon be unable to record scans."
     )
     forgotten = MEMORY_LOST_MESSAGE if memory_is_lost(source.connection) else ""
-    unready = "" if source.readiness.ready else source.readiness.why
+    unready = source.readiness.why
     found = (
         forgotten,
         *source.messages,

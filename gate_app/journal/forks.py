@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import suppress
 
 from gate_app.database import get_int, get_value
 from gate_app.journal.journal import Journal
@@ -30,7 +31,7 @@ def leave(journal: Journal, moment: Moment, boot: bytes) -> str:
 
 def note_twin(journal: Journal) -> None:
     """Remembers that the server was told other entries of the current branch by another machine."""
-    with journal.database.lock:
+    with journal.database.lock, suppress(sqlite3.Error):  # on a full disk it is told again
         if get_int(journal.database.connection, _TWIN_BRANCH) != journal.branch.number:
             journal.database.put(_TWIN_BRANCH, journal.branch.number)
             journal.database.put(FORKS, get_int(journal.database.connection, FORKS) + 1)

@@ -22,7 +22,7 @@ def outgoing(journal: Journal, branch: Branch, time_keeper: TimeKeeper, limit: i
         survey.meet(seq, body)
     edge = found[:limit][-1][0] if found else branch.acknowledged
     for stretch in survey.lost:
-        if branch.acknowledged < stretch[0] <= edge:
+        if branch.acknowledged < stretch[0] <= edge and not journal.database.cannot_write:
             _declare_undeclared(journal, branch, stretch, time_keeper)
     gaps = _declared(journal, branch)
     # Gaps go first: the mark must not stop at missing entries whose gap entry comes much later.

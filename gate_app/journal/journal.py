@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 from gate_app.database import Database, get_int, put_value
@@ -51,6 +52,7 @@ class Journal:
         self.database = database
         self.device = device
         self._entropy = entropy
+        self._unstored: dict[int, int] = {}  # the server's marks, where the disk did not take them
         self.branch = self._last_branch() or self._create_branch(GENESIS)
         self.head = self.head_of(self.branch)
         self._opening: tuple[Moment, bytes, dict[str, Any]] | None = None
@@ -198,10 +200,15 @@ class Journal:
         return message if isinstance(message, str) else ""
 
     def acknowledge(self, branch: Branch, seq: int, head: bytes = b"") -> None:
-        """Stores the server's mark, below which nothing needs sending, and its hash there; the mark may go down."""
-        with self.database.writing() as connection:
+        """Stores the server's mark, below which nothing needs sending, and its hash there; the mark may go down.
+
+        If the disk does not take it, it is kept in memory: sending must go on behind it.
+        """
+        self._unstored[branch.local] = seq
+        with suppress(sqlite3.Error), self.database.writing() as connection:
             connection.execute("UPDATE branches SET acknowledged = ? WHERE local = ?", (seq, branch.local))
             put_value(connection, _head_mark(branch), seq.to_bytes(8, "big") + head)
+            del self._unstored[branch.local]
         if branch.local == self.branch.local:
             self.branch = self._branch(branch.local)
 
@@ -209,6 +216,7 @@ class Journal:
         """Forgets all acknowledgements, because a restored server may lack entries of any branch."""
         with self.database.writing() as connection:
             connection.execute("UPDATE branches SET acknowledged = 0")
+            self._unstored.clear()
             self.branch = self._branch(self.branch.local)
 
     def agrees(self, branch: Branch, seq: int, head: bytes) -> bool:
@@ -224,15 +232,15 @@ class Journal:
         return after is not None and after.previous == head
 
     def quarantine(self, branch: Branch, refused: list[tuple[int, str]]) -> None:
-        """Remembers the entries that the server quarantined, and why."""
+        """Remembers the entries that the server quarantined, and why; the server knows it anyway."""
         lines = [(branch.device, branch.number, seq, why) for seq, why in refused]
-        with self.database.writing() as connection:
+        with suppress(sqlite3.Error), self.database.writing() as connection:
             connection.executemany("INSERT OR REPLACE INTO quarantined VALUES (?, ?, ?, ?)", lines)
 
     def branches(self) -> list[Branch]:
         """All branches of this home, oldest first."""
         with self.database.lock:
-            return branches_in(self.database.connection)
+            return [self._marked(branch) for branch in branches_in(self.database.connection)]
 
     def unsent_branches(self) -> list[Branch]:
         """The branches of this device with unsent entries, oldest first."""
@@ -341,7 +349,10 @@ class Journal:
 
     def _branch(self, local: int) -> Branch:
         row = self.database.connection.execute(f"{BRANCHES} WHERE local = ?", (local,)).fetchone()
-        return Branch(*row)
+        return self._marked(Branch(*row))
+
+    def _marked(self, branch: Branch) -> Branch:
+        return replace(branch, acknowledged=self._unstored.get(branch.local, branch.acknowledged))
 
     def _create_branch(self, begun_from: bytes) -> Branch:
         with self.database.writing() as connection:

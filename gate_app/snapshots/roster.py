@@ -147,7 +147,8 @@ class Roster:
         self.problems: list[str] = []
         self.ring = KeyRing.of((), self.snapshots)
         for leftover in folder.glob("*.part*"):
-            leftover.unlink(missing_ok=True)
+            with suppress(OSError):
+                leftover.unlink()
         self._open_all()
 
     def snapshot(self, event: int) -> EventSnapshot:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from gate_app.database import connect, get_int, get_value, put_value, signed, unsigned
+from gate_app.database import connect, connect_to_read, get_int, get_value, put_value, signed, unsigned, unwritable
 from gate_app.identity import sync_folder
 from shared.errors import StorageError, Unreadable
 from shared.snapshot import (
@@ -216,15 +216,26 @@ def open_snapshot(path: Path) -> SnapshotFile:
     try:
         if not path.is_file():
             raise StorageError(f"{path.name} is missing.")
-        connection = connect(path)
-        connection.executescript(
-            "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA mmap_size = 268435456;"
-        )
-        file = SnapshotFile(path, connection)
+        file = SnapshotFile(path, _connect(path))
         file.position()
     except sqlite3.Error as why:
         raise StorageError(f"{path.name} cannot be used: {why}.") from why
     return file
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    connection = connect(path)
+    try:
+        connection.executescript(
+            "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA mmap_size = 268435456;"
+        )
+        connection.execute("SELECT 1 FROM marks").fetchone()
+    except sqlite3.Error as why:
+        connection.close()
+        if not unwritable(path, why):
+            raise
+        return connect_to_read(path)
+    return connection
 
 
 def invalid_tickets(old: SnapshotFile, builder: SnapshotBuilder) -> dict[int, bytes]:

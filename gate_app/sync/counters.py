@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 import threading
+from contextlib import suppress
 from typing import Protocol
 
 BLOCK = 1_000
@@ -50,5 +52,7 @@ class Counters:
         return value if isinstance(value, int) else 0
 
     def _reserve(self, channel: str, until: int) -> None:
-        self._store.put(f"counter:{channel}", until)
+        # A full disk must not keep the journal from the server. A number used twice is refused, and then skipped.
+        with suppress(sqlite3.Error):
+            self._store.put(f"counter:{channel}", until)
         self._reserved[channel] = until

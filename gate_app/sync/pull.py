@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import sqlite3
 import threading
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
@@ -102,7 +103,8 @@ class Puller:
         """Records that the server could not be reached, also for a status read by another process."""
         if self.sync_state.online or self._journal.database.get("online"):
             self.sync_state.online = False
-            self._journal.database.put("online", 0)
+            with suppress(sqlite3.Error):
+                self._journal.database.put("online", 0)
 
     def _hello(self) -> HelloRequest:
         moment = self._time.now()

@@ -20,7 +20,7 @@ Report = Callable[[str], None]
 
 
 class Worker:
-    """Starts nothing until `start`; ends both threads when `stop` is set."""
+    """Starts nothing until `start`; ends its threads when `stop` is set."""
 
     def __init__(
         self,
@@ -32,6 +32,7 @@ class Worker:
         jitter: Jitter,
         report: Report,
         push_every_s: float,
+        pulls: bool = True,
     ) -> None:
         """`report` gets a message when contact is lost, and an empty one when it is back."""
         self._puller = puller
@@ -42,11 +43,11 @@ class Worker:
         self._report = report
         self._push_every_s = push_every_s
         self._threads = [
-            threading.Thread(
-                target=self._run, args=(self.pull_once, puller.exchange.greet_again), name="pull", daemon=True
-            ),
             threading.Thread(target=self._run, args=(self.push_once, _no_reset), name="push", daemon=True),
         ]
+        if pulls:
+            pull = self.pull_once, puller.exchange.greet_again
+            self._threads.append(threading.Thread(target=self._run, args=pull, name="pull", daemon=True))
 
     def start(self) -> None:
         """Starts both threads."""

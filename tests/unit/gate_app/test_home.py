@@ -75,7 +75,8 @@ def test_nobody_else_reads_what_a_gate_keeps(tmp_path: Path) -> None:
     folder.mkdir(mode=0o755)
     for name in ("gate.db", "gate.db-wal", "identity.json"):
         (folder / name).touch(mode=0o644)
-    (folder / "notes.txt").touch(mode=0o644)
+    (folder / "notes.txt").touch()
+    (folder / "notes.txt").chmod(0o644)  # whatever the umask is
     Home(folder).ready()
     Home(tmp_path / "new").ready()
     modes = {path.name: path.stat().st_mode & 0o777 for path in (*folder.iterdir(), tmp_path / "new")}
