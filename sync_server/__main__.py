@@ -126,6 +126,16 @@ def invite(
     echo("Hand this link over, to nobody else. It works once, and replaces an earlier one.")
 
 
+@app.command("mail-bounced")
+def mail_bounced(
+    file: Annotated[typer.FileBinaryRead, typer.Argument(help="The notification, or - for standard input.")],
+) -> None:
+    """Note that a mail came back: reads one delivery status notification, as a mail server's pipe delivers it."""
+    from sync_server.commands import people
+
+    print_json(people.note_bounce(file))
+
+
 @app.command("reset-link")
 def reset_link(email: str) -> None:
     """Print a link by which the owner of a login chooses a new password within two hours."""
@@ -149,11 +159,12 @@ def org_add(
     slug: str,
     name: Annotated[str, typer.Option(help="The full name.")],
     currency: Annotated[str, typer.Option(help="Three letters, such as EUR.")] = "EUR",
+    language: Annotated[str, typer.Option(help="Of its mails: en or de.")] = "en",
 ) -> None:
     """Create an organisation."""
     from sync_server.commands import people
 
-    print_json(people.add_organisation(slug, name, currency))
+    print_json(people.add_organisation(slug, name, currency, language))
 
 
 @orgs.command("list")
@@ -246,7 +257,8 @@ def doctor() -> None:
     findings = checks.examine()
     for finding in findings:
         print_json(finding)
-        echo(f"{'ok  ' if finding['ok'] else 'FAIL'} {finding['part']}  {finding['problem'] or ''}".rstrip())
+        said = finding["problem"] or finding.get("note", "")
+        echo(f"{'ok  ' if finding['ok'] else 'FAIL'} {finding['part']}  {said}".rstrip())
     if not all(finding["ok"] for finding in findings):
         raise typer.Exit(1)
 

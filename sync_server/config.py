@@ -6,6 +6,7 @@ import os
 import tomllib
 from collections.abc import Mapping
 from difflib import get_close_matches
+from email.utils import formataddr, parseaddr
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 from urllib.parse import urlsplit
@@ -55,6 +56,13 @@ def _host_and_port_or_off(address: str) -> str | None:
     return None if address == "off" else _host_and_port(address)
 
 
+def _sender(address: str) -> str:
+    name, mailbox = parseaddr(address)
+    if "@" not in mailbox or not address.isprintable():
+        raise ValueError("is not an address to send from: use tickets@example.org, or Marquee <tickets@example.org>")
+    return formataddr((name, mailbox))
+
+
 def _file_or_server(url: str) -> str:
     if not url.startswith("sqlite"):
         return _url(url)
@@ -77,6 +85,10 @@ class Config(BaseModel):
     redis_prefix: Annotated[str, Field(pattern="^[a-z0-9_.-]{1,40}$")] = "gatehouse"
     amqp_url: Annotated[str, _scheme("amqp", "amqps"), AfterValidator(_url)] | None = None
     mail_url: Annotated[str, _scheme("smtp", "smtps"), AfterValidator(_url)] | None = None
+    mail_from: Annotated[str, AfterValidator(_sender)] | None = None
+    mail_tls: Literal["auto", "starttls", "none"] = "auto"
+    mail_ca_file: Path | None = None
+    mail_password_file: Path | None = None
     master_key_file: Path | None = None
     base_url: Annotated[str, _scheme("http", "https"), AfterValidator(_url)] = "http://localhost:8000"
     trusted_proxies: Annotated[int, Field(ge=0, le=5)] = 0
@@ -133,6 +145,11 @@ class Config(BaseModel):
     def streams_endpoint(self) -> tuple[str, int] | None:
         """Host and port of the streams listener; None if another process, or none, holds streams."""
         return _endpoint(self.streams_address)
+
+    @property
+    def mail_sender(self) -> str:
+        """The address that mails come from."""
+        return self.mail_from or f"gatehouse@{urlsplit(self.base_url).hostname}"
 
     @property
     def key_file(self) -> Path:

@@ -10,11 +10,13 @@ from typing import TypeVar
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
-from sync_server.accounts import invitations, password_links, signing_in
+from sync_server.accounts import invitations, password_links, signing_in, throttling
 from sync_server.audit import sealer
 from sync_server.devices import identity
 from sync_server.events import queries as events
 from sync_server.events.lifecycle import status
+from sync_server.mail import service as mail
+from sync_server.mail.sender import MailSender
 from sync_server.outbox import cleaning
 from sync_server.outbox.fact_worker import FactWorker
 from sync_server.plumbing.api import idempotency
@@ -36,12 +38,15 @@ class Worker:
     def __init__(self, parts: Parts) -> None:
         jobs = [*built_in_jobs(parts), *parts.jobs]
         self._fact_worker = FactWorker(parts)
+        self._mail = MailSender(parts) if parts.config.mail_url is not None else None
         self._light = Lane(parts, [job for job in jobs if isinstance(job, Job)])
         self._heavy = Lane(parts, [job for job in jobs if isinstance(job, HeavyJob)])
 
     def run(self, stop: threading.Event) -> None:
         """Work until `stop` is set; a job that fails is logged, and runs again when it is next due."""
         loops = [("heavy jobs", self._heavy.run), *(("outbox", loop) for loop in self._fact_worker.loops())]
+        if self._mail is not None:
+            loops.append(("mail", self._mail.run))
         threads = [threading.Thread(target=loop, args=(stop,), name=name, daemon=True) for name, loop in loops]
         for thread in threads:
             thread.start()
@@ -53,6 +58,8 @@ class Worker:
         """Run the jobs and deliver the facts that are due now; the number of facts."""
         self._light.run_due()
         self._heavy.run_due()
+        if self._mail is not None:
+            guarded("mail", self._mail.run_once)
         return guarded("outbox", self._fact_worker.run_once) or 0
 
 
@@ -127,6 +134,12 @@ def built_in_jobs(parts: Parts) -> list[Job]:
 
 
 def _forget_logins(session: Session, context: ActionContext) -> None:
-    """Sessions and links that have ended."""
-    for delete_ended in (signing_in.delete_expired, password_links.delete_ended, invitations.delete_ended):
+    """Sessions, links and mails that have ended."""
+    for delete_ended in (
+        signing_in.delete_expired,
+        password_links.delete_ended,
+        invitations.delete_ended,
+        mail.delete_old,
+        throttling.delete_old,
+    ):
         delete_ended(session, context.now)

@@ -20,6 +20,7 @@ from tests.services.databases import (
     postgres_url,
     sqlite_url,
 )
+from tests.services.mail_server import mail_box
 from tests.services.optional_services import excluded_services
 from tests.services.patience import wait_longer_for_redis
 from tests.services.shared_work import share_work
@@ -40,6 +41,7 @@ __all__ = [
     "empty_database_url",
     "empty_postgres_url",
     "empty_sqlite_url",
+    "mail_box",
     "migrated_postgres",
     "migrated_sqlite",
     "postgres_address",

@@ -7,8 +7,10 @@ from typing import Any
 from apiflask import APIBlueprint
 from sqlalchemy.orm import Session
 
-from sync_server.accounts import invitations, schemas
+from sync_server.accounts import invitations, mails, schemas
 from sync_server.accounts.cookies import session_response
+from sync_server.accounts.models import InvitationRow
+from sync_server.mail.queries import Delivery, deliveries
 from sync_server.plumbing.api.idempotency import once_in_secret
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.principals import Action
@@ -24,7 +26,13 @@ def listing() -> schemas.InvitationsView:
     """The invitations that can still be accepted."""
     with parts().database.reading() as session:
         found = invitations.open_invitations(session, organisation(), parts().clock())
-        return schemas.InvitationsView.of_all(found)
+        sent = deliveries(session, organisation(), [row.mail_id for row in found if row.mail_id])
+    return schemas.InvitationsView.of_all(_with_mail(row, sent.get(row.mail_id or "")) for row in found)
+
+
+def _with_mail(row: InvitationRow, mail: Delivery | None) -> schemas.InvitationView:
+    said = "" if mail is None else f"{mail.state} {mail.problem}".strip()
+    return schemas.InvitationView.of(row, mail=said)
 
 
 @bp.post("")
@@ -35,10 +43,14 @@ def listing() -> schemas.InvitationsView:
 def invite(session: Session, json_data: schemas.NewInvitation) -> schemas.InvitationMade:
     """Invite somebody by e-mail address, and replace an open invitation. They become a member when they accept."""
     wanted = json_data.model_dump()
-    row, _code = invitations.invite(session, organisation(), **wanted, by=current_principal(), context=context())
-    return schemas.InvitationMade.of(row, message=NO_MAIL.format(row=row))
+    row, code = invitations.invite(session, organisation(), **wanted, by=current_principal(), context=context())
+    if parts().config.mail_url is None:
+        return schemas.InvitationMade.of(row, mail="", message=NO_MAIL.format(row=row))
+    mails.send_invitation(parts(), session, row, code, context())
+    return schemas.InvitationMade.of(row, mail="waiting", message=MAILED)
 
 
+MAILED = "The invitation is on its way by mail. GET /api/invitations shows what became of it."
 NO_MAIL = (
     "No mail is set up on this server. Its operator can hand over a link, which replaces this invitation: "
     "gatehouse-server invite {row.email} --role {row.role} --org SLUG"

@@ -20,6 +20,7 @@ class OrganisationRow(Base):
     slug: Mapped[str] = mapped_column(String(60), unique=True)
     name: Mapped[str] = mapped_column(String(100))
     currency: Mapped[str] = mapped_column(String(3), default="EUR")
+    language: Mapped[str] = mapped_column(String(8), default="en", server_default="en")  # of its mails
     # What its staff may do, by action, where it differs from `rules.STAFF_POLICY`.
     staff_policy: Mapped[dict[str, bool]] = mapped_column(JSON, default=dict, server_default=text("'{}'"))
     created_at: Mapped[Millis] = mapped_column(BigInteger)
@@ -100,6 +101,7 @@ class InvitationRow(Base):
     role: Mapped[str] = mapped_column(String(10))
     code_hash: Mapped[bytes] = mapped_column(LargeBinary(32), unique=True)
     maker_id: Mapped[Uuid | None] = mapped_column(ForeignKey("users.id"), index=True)  # None: the operator
+    mail_id: Mapped[Uuid | None]  # None: handed over
     created_at: Mapped[Millis] = mapped_column(BigInteger)
     ends_at: Mapped[Millis] = mapped_column(BigInteger, index=True)
     accepted_at: Mapped[Millis | None] = mapped_column(BigInteger)
@@ -131,6 +133,17 @@ class SupervisorRecord(Base):
     created_at: Mapped[Millis] = mapped_column(BigInteger)
 
     __table_args__ = (UniqueConstraint("organisation_id", "name"),)
+
+
+class ThrottleRow(Base):
+    """How often something was tried that is slowed down, by a hash of who tries it; kept for a day."""
+
+    __tablename__ = "throttles"
+
+    key: Mapped[bytes] = mapped_column(LargeBinary(32), primary_key=True)
+    count: Mapped[int] = mapped_column(default=0)
+    wait_until: Mapped[Millis] = mapped_column(BigInteger, default=0)
+    last_at: Mapped[Millis] = mapped_column(BigInteger, index=True)
 
 
 class LoginFailureRow(Base):

@@ -34,6 +34,9 @@ _OWN: Final = PublicRoute(Audience.SIGNED_IN, "Affects only the caller.")
 _BY_LINK: Final = PublicRoute(
     Audience.ANYBODY, "Requires the code of a one-time link: 256 random bits that only its address received."
 )
+_ASK: Final = PublicRoute(
+    Audience.ANYBODY, "Mails a link to the owner of the address; says the same for any address, and is rate limited."
+)
 _CHOOSING: Final = PublicRoute(
     Audience.SIGNED_IN, "Users may choose only their own organisations; platform staff may choose any."
 )
@@ -54,6 +57,7 @@ PUBLIC_ROUTES: Final[Mapping[str, PublicRoute]] = {
     "invitations.preview": _BY_LINK,
     "invitations.accept": _BY_LINK,
     "logins.choose_by_link": _BY_LINK,
+    "logins.ask_for_link": _ASK,
     "accounts.who_am_i": _OWN,
     "accounts.sign_out": _OWN,
     "accounts.choose_organisation": _CHOOSING,
@@ -63,6 +67,8 @@ PUBLIC_ROUTES: Final[Mapping[str, PublicRoute]] = {
     "admin.invitation": _BY_LINK,
     "admin.open_invitation": _BY_LINK,
     "admin.accept_invitation": _BY_LINK,
+    "admin.forgotten": _ASK,
+    "admin.ask_for_link": _ASK,
     "admin.password": _BY_LINK,
     "admin.choose_password": _BY_LINK,
     "admin.sign_out": _OWN,

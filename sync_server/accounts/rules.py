@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
+from shared.clock import Millis
 from shared.errors import InvalidRequest
 from sync_server.plumbing.principals import Action, Principal
 
@@ -50,10 +52,33 @@ INVITATIONS_A_DAY: Final = 100
 KEEP_INVITATIONS_MS: Final = 30 * 24 * 3_600_000
 PASSWORD_LINK_MS: Final = 2 * 3_600_000
 
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """How often something may be tried, and how long to wait after each attempt beyond that: ever twice as long."""
+
+    name: str
+    free: int
+    first_wait_ms: Millis
+    longest_wait_ms: Millis
+    forget_ms: Millis  # after so long without an attempt
+
+
+MAILED_LINKS: Final = Limit("password link of", 3, 10 * 60_000, 12 * 3_600_000, 24 * 3_600_000)
+"""Of one login: whoever asks beyond that is told the same, and no mail is sent."""
+ASKED_LINKS: Final = Limit("password links from", 10, 10_000, 15 * 60_000, 3_600_000)
+"""Asked for from one client address."""
+
 FAILURES_ALLOWED: Final = 5
 FAILURES_ALLOWED_PER_ADDRESS: Final = 50
 FAILURE_WINDOW_MS: Final = 15 * 60 * 1000
 LAST_SEEN_INTERVAL_MS: Final = 60 * 1000
+
+
+def wait_after(limit: Limit, count: int) -> Millis:
+    """How long to wait after so many attempts."""
+    beyond = count - limit.free + 1
+    return min(limit.first_wait_ms << min(beyond - 1, 32), limit.longest_wait_ms) if beyond > 0 else 0
 
 
 def may(principal: Principal, action: Action) -> bool:

@@ -82,6 +82,7 @@ class InvitationView(View):
     role: str
     created_at: IsoTime
     ends_at: IsoTime
+    mail: str  # waiting, sent, failed or bounced, and the code of the last problem; empty: handed over
 
 
 class InvitationMade(InvitationView):
@@ -116,6 +117,18 @@ class AcceptInvitation(InvitationCode):
 
     name: Annotated[str, Field(max_length=100)] = ""
     password: Password = ""
+
+
+class AskForPasswordLink(RequestBody):
+    """Whose password is forgotten."""
+
+    email: Email
+
+
+class Said(View):
+    """What happens next."""
+
+    message: str
 
 
 class PasswordByLink(RequestBody):

@@ -15,6 +15,7 @@ from sync_server.accounts.models import OrganisationRow, SupervisorRecord
 from sync_server.accounts.passwords import hash_secret
 from sync_server.accounts.signals import OrganisationCreated, OrganisationRowsChanged
 from sync_server.audit.service import AuditLine, record
+from sync_server.mail.letters import languages
 from sync_server.plumbing.principals import ActionContext
 from sync_server.plumbing.signals import send
 from sync_server.plumbing.sql import writes
@@ -25,7 +26,7 @@ SLUG = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,58}[a-z0-9])?")
 
 
 def create_organisation(
-    session: Session, *, name: str, slug: str, currency: str, context: ActionContext
+    session: Session, *, name: str, slug: str, currency: str, language: str = "en", context: ActionContext
 ) -> OrganisationRow:
     """Create an organisation; Conflict if the slug is taken."""
     name = as_shown(name).strip()
@@ -35,10 +36,17 @@ def create_organisation(
         raise InvalidRequest("The name of an organisation has 1 to 100 characters.", field="name")
     if not CURRENCY.fullmatch(currency):
         raise InvalidRequest("A currency has three capital letters, such as EUR.", field="currency")
+    if language not in languages():
+        raise InvalidRequest(f"Mails are written in: {', '.join(sorted(languages()))}.", field="language")
     if queries.organisation_by_slug(session, slug) is not None:
         raise Conflict(f"Another organisation has the slug {slug!r}. Choose another.", code="slug_taken")
     row = OrganisationRow(
-        id=uuid7(context.now, context.entropy), slug=slug, name=name, currency=currency, created_at=context.now
+        id=uuid7(context.now, context.entropy),
+        slug=slug,
+        name=name,
+        currency=currency,
+        language=language,
+        created_at=context.now,
     )
     session.add(row)
     session.flush()

@@ -8,7 +8,7 @@ from flask import redirect, request, url_for
 from werkzeug.wrappers import Response as WerkzeugResponse
 
 from shared.errors import GatehouseError
-from sync_server.accounts import invitations, password_links
+from sync_server.accounts import invitations, mails, password_links
 from sync_server.accounts.cookies import forget_cookie, set_cookie
 from sync_server.admin.page import bp, render_page, require_same_site
 from sync_server.plumbing.parts import parts
@@ -53,6 +53,23 @@ def _invitation_page(code: str, **shown: Any) -> str:
         offered = invitations.preview(session, code, parts().clock())
         here = invitations.is_for(session, offered, maybe_principal())
     return render_page("invitation.html", code=code, invitation=offered, signed_in=here, **shown)
+
+
+@bp.get("/forgotten")
+def forgotten() -> Page:
+    """Asks for the address of a login whose password is forgotten."""
+    return render_page("forgotten.html")
+
+
+@bp.post("/forgotten")
+def ask_for_link() -> Page:
+    """Mail a link to choose a new password."""
+    require_same_site()
+    try:
+        said = mails.ask_for_password_link(parts(), request.form.get("email", "")[:254], context())
+    except GatehouseError as error:
+        return render_page("forgotten.html", error=error.message), error.status
+    return render_page("forgotten.html", said=said)
 
 
 @bp.get("/password")

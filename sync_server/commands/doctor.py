@@ -17,6 +17,7 @@ from sync_server.app import ServerRuntime
 from sync_server.commands.console import describe_unreachable, open_runtime
 from sync_server.config import Config
 from sync_server.devices import identity
+from sync_server.mail.smtp import MailServer, Unreachable
 from sync_server.migrations import schema
 from sync_server.monitoring import service as monitoring
 from sync_server.outbox import queries as outbox
@@ -71,6 +72,7 @@ def _database(runtime: ServerRuntime) -> list[Finding]:
         _outbox(database),
         *_pooler(database),
         *_bus(config),
+        _mail(config),
         _tenant_mismatches(database),
     ]
 
@@ -130,6 +132,18 @@ def _bus(config: Config) -> list[Finding]:
     except transport.errors as error:
         problem = f"Cannot listen to PostgreSQL ({type(error).__name__}). Is GATEHOUSE_LISTEN_DATABASE_URL right?"
     return [_finding("bus", problem)]
+
+
+def _mail(config: Config) -> Finding:
+    """Whether the mail server lets us in; nothing is sent."""
+    if config.mail_url is None:
+        return _finding("mail", None) | {"note": "none is set up: links are handed over by command"}
+    try:
+        with MailServer(config).connected() as connection:
+            connection.noop()
+    except Unreachable as problem:
+        return _finding("mail", f"Invitations and links cannot be sent. {problem}")
+    return _finding("mail", None)
 
 
 def _outbox(database: Database) -> Finding:

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import IO, Any
 
 from shared.errors import InvalidRequest, NotFound
 from sync_server.accounts import invitations, links, logins, members, password_links, queries, service
 from sync_server.accounts.rules import PLATFORM_ROLES
 from sync_server.commands.console import open_runtime, operator_context
+from sync_server.mail import bounces
+from sync_server.mail import service as mail
 
 
-def add_organisation(slug: str, name: str, currency: str) -> dict[str, Any]:
+def add_organisation(slug: str, name: str, currency: str, language: str) -> dict[str, Any]:
     """Create an organisation."""
     with open_runtime() as runtime, runtime.parts.database.writing() as session:
         context = operator_context(runtime)
-        row = service.create_organisation(session, name=name, slug=slug, currency=currency, context=context)
+        row = service.create_organisation(
+            session, name=name, slug=slug, currency=currency, language=language, context=context
+        )
         return {"id": row.id, "slug": row.slug, "name": row.name}
 
 
@@ -47,6 +51,16 @@ def reset_link(email: str) -> dict[str, Any]:
             "email": user.email,
             "link": links.password(runtime.parts, password_links.make(session, user.id, context)),
         }
+
+
+def note_bounce(file: IO[bytes]) -> dict[str, Any]:
+    """Note the mail that this delivery status notification returns."""
+    bounce = bounces.read(file)
+    if bounce is None:
+        return {"noted": False, "why": "it is no notification of a final failure"}
+    with open_runtime() as runtime, runtime.parts.database.writing() as session:
+        noted = mail.note_bounce(session, bounce.message_id, bounce.status, runtime.parts.clock())
+    return {"noted": noted} | ({"status": bounce.status} if noted else {"why": "the mail is none of ours"})
 
 
 def change_role(email: str, organisation: str, role: str) -> None:

@@ -190,11 +190,29 @@ def upgrade() -> None:
     op.create_index(op.f("ix_login_failures_at"), "login_failures", ["at"], unique=False)
     op.create_index("ix_login_failures_key_at", "login_failures", ["key", "at"], unique=False)
     op.create_table(
+        "mails",
+        sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("id", sa.String(length=36), nullable=False),
+        sa.Column("template", sa.String(length=40), nullable=False),
+        sa.Column("sealed", sa.LargeBinary(), nullable=True),
+        sa.Column("state", sa.String(length=10), nullable=False),
+        sa.Column("attempts", sa.Integer(), nullable=False),
+        sa.Column("due_at", sa.BigInteger(), nullable=True),
+        sa.Column("created_at", sa.BigInteger(), nullable=False),
+        sa.Column("ends_at", sa.BigInteger(), nullable=False),
+        sa.Column("done_at", sa.BigInteger(), nullable=True),
+        sa.Column("problem", sa.String(length=60), nullable=False),
+        sa.PrimaryKeyConstraint("organisation_id", "id", name=op.f("pk_mails")),
+    )
+    op.create_index(op.f("ix_mails_done_at"), "mails", ["done_at"], unique=False)
+    op.create_index("ix_mails_due", "mails", ["due_at"], unique=False, postgresql_where=sa.text("due_at IS NOT NULL"))
+    op.create_table(
         "organisations",
         sa.Column("id", sa.String(length=36), nullable=False),
         sa.Column("slug", sa.String(length=60), nullable=False),
         sa.Column("name", sa.String(length=100), nullable=False),
         sa.Column("currency", sa.String(length=3), nullable=False),
+        sa.Column("language", sa.String(length=8), server_default="en", nullable=False),
         sa.Column("staff_policy", sa.JSON(), server_default=sa.text("'{}'"), nullable=False),
         sa.Column("created_at", sa.BigInteger(), nullable=False),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_organisations")),
@@ -396,6 +414,15 @@ def upgrade() -> None:
         "ix_snapshot_rows_revision", "snapshot_rows", ["organisation_id", "event_id", "revision"], unique=False
     )
     op.create_table(
+        "throttles",
+        sa.Column("key", sa.LargeBinary(length=32), nullable=False),
+        sa.Column("count", sa.Integer(), nullable=False),
+        sa.Column("wait_until", sa.BigInteger(), nullable=False),
+        sa.Column("last_at", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("key", name=op.f("pk_throttles")),
+    )
+    op.create_index(op.f("ix_throttles_last_at"), "throttles", ["last_at"], unique=False)
+    op.create_table(
         "trending_generations",
         sa.Column("number", sa.Integer(), autoincrement=False, nullable=False),
         sa.Column("made_at", sa.BigInteger(), nullable=False),
@@ -495,6 +522,7 @@ def upgrade() -> None:
         sa.Column("role", sa.String(length=10), nullable=False),
         sa.Column("code_hash", sa.LargeBinary(length=32), nullable=False),
         sa.Column("maker_id", sa.String(length=36), nullable=True),
+        sa.Column("mail_id", sa.String(length=36), nullable=True),
         sa.Column("created_at", sa.BigInteger(), nullable=False),
         sa.Column("ends_at", sa.BigInteger(), nullable=False),
         sa.Column("accepted_at", sa.BigInteger(), nullable=True),

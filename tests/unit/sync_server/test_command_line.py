@@ -107,6 +107,16 @@ def test_the_doctor_says_what_is_wrong(shell: Shell) -> None:
     shell.run("migrate")
     after = shell.run("doctor")
     assert after.returncode == 0 and all(json.loads(line)["ok"] for line in after.stdout.splitlines())
+    assert "none is set up: links are handed over by command" in after.stderr
+    unsent = shell.run("doctor", GATEHOUSE_MAIL_URL="smtp://olga:hidden-words@127.0.0.1:1")
+    assert unsent.returncode == 1 and "FAIL mail  Invitations and links cannot be sent. It does not" in unsent.stderr
+    assert "hidden-words" not in unsent.stdout + unsent.stderr
+
+
+def test_a_mail_that_came_back_is_read_from_a_pipe(shell: Shell) -> None:
+    shell.run("migrate")
+    done = shell.run("mail-bounced", "-", typed="Subject: holidays\n\nI am away.\n")
+    assert done.returncode == 0 and json.loads(done.stdout)["noted"] is False
 
 
 def test_a_wrong_master_key_is_reported(shell: Shell) -> None:

@@ -1,0 +1,88 @@
+"""Slows down who tries too often: more with each attempt, and never anybody else."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+
+from sqlalchemy import delete, select, update
+from sqlalchemy.orm import Session
+
+from shared.clock import Millis
+from shared.errors import TooMany
+from sync_server.accounts.models import ThrottleRow
+from sync_server.accounts.rules import Limit, wait_after
+from sync_server.plumbing.database import Database
+from sync_server.plumbing.sql import writes
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """Who tries what, under which limit."""
+
+    limit: Limit
+    who: str
+
+    @property
+    def key(self) -> bytes:
+        """The key under which it is counted, without storing who it is."""
+        return sha256(f"{self.limit.name}\x00{self.who}".encode()).digest()
+
+
+def network(address: str) -> str:
+    """A client address; of IPv6 its network of 64 bits, because each connection there has as many addresses."""
+    try:
+        parsed = ipaddress.ip_address(address)
+    except ValueError:
+        return address
+    if isinstance(parsed, ipaddress.IPv6Address) and parsed.ipv4_mapped is not None:
+        return str(parsed.ipv4_mapped)
+    return str(parsed) if parsed.version == 4 else str(ipaddress.ip_network((parsed, 64), strict=False))
+
+
+def check(database: Database, tried: Sequence[Tried], now: Millis, message: str) -> None:
+    """Count an attempt, or raise TooMany and count nothing. Committed, whatever becomes of the attempt.
+
+    Counted before anything is checked: otherwise concurrent guesses would all get past the limit.
+    """
+    with database.writing() as session:
+        wait = count(session, tried, now)
+    if wait:
+        seconds = -(-wait // 1000)
+        raise TooMany(message.format(seconds=seconds), retry_after=seconds)
+
+
+def count(session: Session, tried: Sequence[Tried], now: Millis) -> Millis:
+    """Count an attempt under all its limits; or, while one of them says to wait, say how long and count nothing."""
+    limits = {each.key: each.limit for each in tried}
+    fresh = [{"key": key, "count": 0, "wait_until": 0, "last_at": now} for key in sorted(limits)]
+    session.execute(writes.insert(session, ThrottleRow).values(fresh).on_conflict_do_nothing())
+    query = select(ThrottleRow).where(ThrottleRow.key.in_(limits)).order_by(ThrottleRow.key).with_for_update()
+    rows = session.scalars(query.execution_options(populate_existing=True)).all()
+    wait = max(row.wait_until - now for row in rows)
+    if wait > 0:
+        return wait
+    for row in rows:
+        limit = limits[row.key]
+        row.count = row.count + 1 if now - row.last_at <= limit.forget_ms else 1
+        row.wait_until, row.last_at = now + wait_after(limit, row.count), now
+    session.flush()
+    return 0
+
+
+def forget(session: Session, tried: Sequence[Tried]) -> None:
+    """Forget all attempts under these limits: the last one was right."""
+    session.execute(delete(ThrottleRow).where(ThrottleRow.key.in_([each.key for each in tried])))
+
+
+def take_back(session: Session, tried: Tried) -> None:
+    """Count an attempt that was right as none, and leave those before it."""
+    values = {"count": ThrottleRow.count - 1, "wait_until": 0}
+    session.execute(update(ThrottleRow).where(ThrottleRow.key == tried.key, ThrottleRow.count > 0).values(values))
+
+
+def delete_old(session: Session, now: Millis) -> None:
+    """Delete what no limit remembers any longer."""
+    session.execute(delete(ThrottleRow).where(ThrottleRow.last_at < now - 24 * 3_600_000, ThrottleRow.wait_until < now))

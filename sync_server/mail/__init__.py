@@ -1,0 +1,1 @@
+"""Mail: rows written with the change that they tell of, and sent by the worker."""

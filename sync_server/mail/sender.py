@@ -1,0 +1,102 @@
+"""Sends what is due: claimed in one transaction, sent outside of any, and noted in another."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from smtplib import SMTPServerDisconnected
+from typing import Final
+
+from sqlalchemy import select, update
+
+from sync_server.mail import letters, queries, rules, service
+from sync_server.mail.models import MailRow
+from sync_server.mail.rules import Outcome, State
+from sync_server.mail.smtp import MailServer, Unreachable
+from sync_server.plumbing.due import organisations_due
+from sync_server.plumbing.logs import LOG
+from sync_server.plumbing.parts import Parts
+
+LOOK_EVERY_S: Final = 5.0
+BATCH_SIZE: Final = 10
+
+
+class MailSender:
+    """The worker's part of mail. Several workers may share one database."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self._server = MailServer(parts.config)
+
+    def run(self, stop: threading.Event) -> None:
+        """Send until the stop."""
+        while not stop.is_set():
+            try:
+                count = self.run_once()
+            except Exception as problem:  # the database may be away: mails wait for it there
+                LOG.error("mail_interrupted", problem=type(problem).__name__)
+                count = 0
+            if not count:
+                stop.wait(LOOK_EVERY_S)
+
+    def run_once(self) -> int:
+        """Try what is due now, at most a batch; how many mails that were."""
+        claimed = self._claim()
+        waiting = list(claimed)
+        try:
+            if claimed:
+                with self._server.connected() as connection:
+                    while waiting:
+                        letter = service.opened(waiting[0], self._parts.sealer)
+                        id = service.message_id(waiting[0], self._server.host)
+                        mail = letters.message(letter, sender=self._server.sender, id=id, now=self._parts.clock())
+                        outcome = self._server.send(connection, mail, letter.to)
+                        self._note(waiting.pop(0), outcome)
+        except Unreachable as problem:
+            self._postpone(waiting, problem.code)
+        except (SMTPServerDisconnected, OSError):
+            self._postpone(waiting, "lost")
+        return len(claimed)
+
+    def _postpone(self, mails: Sequence[MailRow], problem: str) -> None:
+        for mail in mails:
+            self._note(mail, Outcome(State.WAITING, problem))
+
+    def _claim(self) -> list[MailRow]:
+        database, now = self._parts.database, self._parts.clock()
+        with database.autocommit_reading() as session:
+            owners = organisations_due(session, MailRow.organisation_id, *queries.due(now))
+        claimed: list[MailRow] = []
+        for owner in owners:
+            with database.writing() as session:
+                wanted = select(MailRow).where(MailRow.organisation_id == owner, *queries.due(now))
+                batch = wanted.order_by(MailRow.due_at).limit(BATCH_SIZE - len(claimed))
+                for row in session.scalars(batch.with_for_update(skip_locked=True)).all():
+                    row.attempts, row.due_at = row.attempts + 1, now + rules.LEASE_MS
+                    claimed.append(row)
+            if len(claimed) >= BATCH_SIZE:
+                break
+        return claimed
+
+    def _note(self, mail: MailRow, outcome: Outcome) -> None:
+        """Note what became of an attempt, unless another worker has taken the mail over meanwhile."""
+        database, now = self._parts.database, self._parts.clock()
+        jitter = int.from_bytes(self._parts.entropy(2), "big") / 65536
+        due_at = now + rules.pause(mail.attempts, jitter)
+        if outcome.state is State.WAITING and (mail.attempts >= rules.GIVEN_UP_AFTER or due_at >= mail.ends_at):
+            outcome = Outcome(State.FAILED, outcome.problem)
+        done = outcome.state is not State.WAITING
+        values = {"state": outcome.state, "problem": outcome.problem, "due_at": None if done else due_at}
+        values |= {"done_at": now, "sealed": None} if done else {}
+        with database.writing() as session:
+            its_row = MailRow.organisation_id == mail.organisation_id, MailRow.id == mail.id
+            unchanged = MailRow.attempts == mail.attempts, MailRow.state == State.WAITING
+            session.execute(update(MailRow).where(*its_row, *unchanged).values(values))
+        tell = LOG.info if outcome.state is State.SENT else LOG.warning
+        tell(
+            f"mail_{outcome.state}",
+            mail=mail.id,
+            template=mail.template,
+            attempts=mail.attempts,
+            problem=outcome.problem,
+        )
