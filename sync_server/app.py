@@ -40,7 +40,7 @@ from sync_server.monitoring import wiring as monitoring_wiring
 from sync_server.outbox import routes as outbox_routes
 from sync_server.outbox import wiring as outbox_wiring
 from sync_server.plumbing import logs, sealing, web
-from sync_server.plumbing.api import api_docs, health
+from sync_server.plumbing.api import api_docs, health, proxies
 from sync_server.plumbing.backends import choose_backends
 from sync_server.plumbing.database import Database, open_engine
 from sync_server.plumbing.metrics import Metrics
@@ -217,6 +217,7 @@ def web_app(runtime: ServerRuntime) -> APIFlask:
 def _identify() -> None:
     """Find out who asks, except where the answer is the same for everybody: shared caches keep it."""
     if not request.path.startswith(SAME_FOR_EVERYBODY):
+        proxies.look()
         customers_routes.identify()
         accounts_routes.identify()
 

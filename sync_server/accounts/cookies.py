@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from flask import Response
+from werkzeug.datastructures import Headers
 
+from sync_server.accounts import known_browsers
 from sync_server.accounts.signing_in import SignedIn
 from sync_server.plumbing.parts import parts
 
@@ -13,7 +15,7 @@ COOKIE = "gatehouse_session"
 
 
 def set_cookie(response: Response, signed_in: SignedIn) -> None:
-    """Set the session cookie."""
+    """Set the session cookie, and remember the browser."""
     response.set_cookie(
         COOKIE,
         signed_in.token,
@@ -22,14 +24,15 @@ def set_cookie(response: Response, signed_in: SignedIn) -> None:
         httponly=True,
         samesite="Lax",
     )
+    known_browsers.remember(response, signed_in.login)
 
 
-def session_response(signed_in: SignedIn) -> tuple[dict[str, Any], int, dict[str, str]]:
+def session_response(signed_in: SignedIn) -> tuple[dict[str, Any], int, Headers]:
     """The response of the API to signing in."""
     response = Response()
     set_cookie(response, signed_in)
     body = {"csrf_token": signed_in.csrf, "organisation_id": signed_in.organisation_id or None}
-    return body, 200, {"Set-Cookie": response.headers["Set-Cookie"]}
+    return body, 200, Headers([("Set-Cookie", cookie) for cookie in response.headers.getlist("Set-Cookie")])
 
 
 def forget_cookie(response: Response) -> None:

@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 
 from sync_server.accounts import invitations, mails, schemas
 from sync_server.accounts.cookies import session_response
+from sync_server.accounts.known_browsers import recognise
 from sync_server.accounts.models import InvitationRow
 from sync_server.mail.queries import Delivery, deliveries
 from sync_server.plumbing.api.idempotency import once_in_secret
@@ -84,5 +85,6 @@ def accept(json_data: schemas.AcceptInvitation) -> Any:
     """Become a member, and sign in: sets the session cookie and returns the CSRF token."""
     by, hours = maybe_principal(), parts().config.session_hours
     wanted = json_data.model_dump()
-    signed_in = invitations.accept(parts().database, **wanted, by=by, hours=hours, context=context())
+    asked: dict[str, Any] = {"by": by, "hours": hours, "context": context(), "known": recognise}
+    signed_in = invitations.accept(parts().database, **wanted, **asked)
     return ({}, 200) if signed_in is None else session_response(signed_in)

@@ -15,7 +15,7 @@ from sync_server.accounts import logins, members, queries, rules, signing_in, to
 from sync_server.accounts.models import InvitationRow, UserRow
 from sync_server.accounts.passwords import new_token, token_hash
 from sync_server.accounts.service import lock_organisation
-from sync_server.accounts.signing_in import SignedIn
+from sync_server.accounts.signing_in import Known, SignedIn
 from sync_server.audit.service import AuditLine, record
 from sync_server.plumbing.database import Database
 from sync_server.plumbing.due import organisations_due
@@ -145,6 +145,7 @@ def accept(
     password: str = "",
     hours: int,
     context: ActionContext,
+    known: Known,
 ) -> SignedIn | None:
     """Become a member; the new browser session, or None for one who is signed in already.
 
@@ -155,7 +156,7 @@ def accept(
         user = queries.user_by_email(session, row.email)
     signed_in = None
     if user is not None and (by is None or (by.kind, by.id) != ("user", user.id)):
-        signed_in = signing_in.sign_in(database, row.email, password, hours=hours, context=context)
+        signed_in = signing_in.sign_in(database, row.email, password, hours=hours, context=context, known=known)
     with database.writing() as session:
         row = _take(session, code, context)
         if user is None:

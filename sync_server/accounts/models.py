@@ -144,15 +144,3 @@ class ThrottleRow(Base):
     count: Mapped[int] = mapped_column(default=0)
     wait_until: Mapped[Millis] = mapped_column(BigInteger, default=0)
     last_at: Mapped[Millis] = mapped_column(BigInteger, index=True)
-
-
-class LoginFailureRow(Base):
-    """A failed sign-in, by a hash of its account or address; kept for fifteen minutes."""
-
-    __tablename__ = "login_failures"
-
-    id: Mapped[Uuid] = mapped_column(primary_key=True)
-    key: Mapped[bytes] = mapped_column(LargeBinary(32))
-    at: Mapped[Millis] = mapped_column(BigInteger, index=True)
-
-    __table_args__ = (Index("ix_login_failures_key_at", "key", "at"),)

@@ -44,8 +44,3 @@ def new_token(entropy: Entropy) -> str:
 def token_hash(token: str) -> bytes:
     """The stored form of a token. Plain SHA-256 is enough, because 256 random bits cannot be guessed."""
     return hashlib.sha256(token.encode()).digest()
-
-
-def throttle_key(kind: str, value: str) -> bytes:
-    """The key under which attempts of one account or address are counted, without storing either."""
-    return hashlib.sha256(f"{kind}\x00{value}".encode()).digest()

@@ -14,7 +14,6 @@ from shared.errors import NotFound
 from shared.snapshot import SupervisorRow
 from sync_server.accounts import rules
 from sync_server.accounts.models import (
-    LoginFailureRow,
     MembershipRow,
     OrganisationRow,
     SessionRow,
@@ -123,12 +122,6 @@ def owners(session: Session, organisation_id: str) -> int:
     """The number of owners of an organisation."""
     is_owner = MembershipRow.organisation_id == organisation_id, MembershipRow.role == "owner"
     return session.execute(select(func.count()).select_from(MembershipRow).where(*is_owner)).scalar_one()
-
-
-def failures(session: Session, key: bytes, since: Millis) -> int:
-    """How many sign-ins have failed for this throttle key since then."""
-    recent = LoginFailureRow.key == key, LoginFailureRow.at >= since
-    return session.execute(select(func.count()).select_from(LoginFailureRow).where(*recent)).scalar_one()
 
 
 def session_principal(session: Session, token_hash: bytes, now: Millis) -> tuple[Principal, Millis] | None:

@@ -69,9 +69,11 @@ MAILED_LINKS: Final = Limit("password link of", 3, 10 * 60_000, 12 * 3_600_000, 
 ASKED_LINKS: Final = Limit("password links from", 10, 10_000, 15 * 60_000, 3_600_000)
 """Asked for from one client address."""
 
-FAILURES_ALLOWED: Final = 5
-FAILURES_ALLOWED_PER_ADDRESS: Final = 50
-FAILURE_WINDOW_MS: Final = 15 * 60 * 1000
+# Wrong passwords slow down who guesses. No limit is of a login alone: others could keep its owner out by guessing.
+GUESSES_OF_LOGIN: Final = Limit("sign-ins to a login from", 5, 5_000, 15 * 60_000, 24 * 3_600_000)
+GUESSES: Final = Limit("sign-ins from", 20, 1_000, 60_000, 3_600_000)
+GUESSES_OF_BROWSER: Final = Limit("sign-ins of a known browser", 10, 5_000, 15 * 60_000, 24 * 3_600_000)
+KNOWN_BROWSER_MS: Final = 180 * 24 * 3_600_000
 LAST_SEEN_INTERVAL_MS: Final = 60 * 1000
 
 

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import hmac
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from sqlalchemy import delete, update
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
-from shared.errors import Forbidden, NotFound, NotSignedIn, TooMany
+from shared.errors import Forbidden, NotFound, NotSignedIn
 from shared.ids import uuid7
-from sync_server.accounts import queries, rules
-from sync_server.accounts.models import LoginFailureRow, OrganisationRow, SessionRow, UserRow
-from sync_server.accounts.passwords import decoy_verifier, matches, new_token, throttle_key, token_hash
+from sync_server.accounts import queries, rules, throttling
+from sync_server.accounts.models import OrganisationRow, SessionRow, UserRow
+from sync_server.accounts.passwords import decoy_verifier, matches, new_token, token_hash
+from sync_server.accounts.throttling import Tried
 from sync_server.audit.service import AuditLine, record
 from sync_server.plumbing.database import Database
 from sync_server.plumbing.principals import ActionContext, Actor, Principal
@@ -25,51 +27,58 @@ class SignedIn:
 
     token: str
     csrf: str
+    login: str
     session_id: str
     user_id: str
     organisation_id: str
     ends_at: Millis
 
 
-def sign_in(database: Database, email: str, password: str, *, hours: int, context: ActionContext) -> SignedIn:
-    """Start a session; NotSignedIn if the credentials are wrong, TooMany after too many failures.
+Known = Callable[[str], str | None]
+"""The id of this browser if somebody has signed in to that login with it before."""
+
+
+def sign_in(
+    database: Database,
+    email: str,
+    password: str,
+    *,
+    hours: int,
+    context: ActionContext,
+    known: Known = lambda _login: None,
+) -> SignedIn:
+    """Start a session; NotSignedIn if the credentials are wrong, TooMany while whoever guesses has to wait.
 
     Takes the database instead of a session, because failures must be committed although the sign-in fails.
     """
-    keys = throttle_key("account", email.strip().casefold()), throttle_key("address", context.actor.ip)
+    login = email.strip().casefold()
+    tried = _tried(login, known(login), throttling.network(context.actor.ip))
+    throttling.check(database, tried, context.now, TOO_MANY)
     with database.reading() as session:
-        _throttle(session, keys, context.now)
-    # Counted before the password is checked; otherwise concurrent guesses would all get past the limit.
-    attempts = _count_attempt(database, keys, context)
-    with database.reading() as session:
-        _throttle(session, keys, context.now, own=1)
-        user = queries.user_by_email(session, email)
+        user = queries.user_by_email(session, login)
         own = user.password_hash if user is not None and user.active else ""
     if not matches(own or decoy_verifier(), password) or user is None or not own:
         with database.writing() as session:
             record(session, AuditLine(context, "user.sign_in_failed", "user", user.id if user else "", None))
         raise NotSignedIn("The e-mail address or password is wrong.", code="bad_credentials")
     with database.writing() as session:
-        no_failure = (LoginFailureRow.key == keys[0]) | LoginFailureRow.id.in_(attempts)
-        session.execute(delete(LoginFailureRow).where(no_failure))
+        throttling.forget(session, tried[:1])
+        for address in tried[1:]:
+            throttling.take_back(session, address)
         return open_session(session, user, hours, context)
 
 
-def _throttle(session: Session, keys: tuple[bytes, bytes], now: Millis, *, own: int = 0) -> None:
-    since = now - rules.FAILURE_WINDOW_MS
-    account, address = (queries.failures(session, key, since) - own for key in keys)
-    if account >= rules.FAILURES_ALLOWED or address >= rules.FAILURES_ALLOWED_PER_ADDRESS:
-        raise TooMany("Too many failed sign-ins. Wait 15 minutes and try again.", retry_after=900)
+TOO_MANY = (
+    "Too many wrong passwords from here. Wait {seconds} seconds and try again. A browser in which you have signed in "
+    "before does not have to wait for the mistakes of others."
+)
 
 
-def _count_attempt(database: Database, keys: tuple[bytes, bytes], context: ActionContext) -> list[str]:
-    """Count an attempt as failed until it succeeds; the ids of its rows."""
-    now = context.now
-    rows = [LoginFailureRow(id=uuid7(now, context.entropy), key=key, at=now) for key in keys]
-    with database.writing() as session:
-        session.execute(delete(LoginFailureRow).where(LoginFailureRow.at < now - rules.FAILURE_WINDOW_MS))
-        session.add_all(rows)
-    return [row.id for row in rows]
+def _tried(login: str, browser: str | None, address: str) -> list[Tried]:
+    """Whose attempt this counts as: the known browser's, or else the address's, for this login and for all."""
+    if browser is not None:
+        return [Tried(rules.GUESSES_OF_BROWSER, browser)]
+    return [Tried(rules.GUESSES_OF_LOGIN, f"{login}\0{address}"), Tried(rules.GUESSES, address)]
 
 
 def open_session(session: Session, user: UserRow, hours: int, context: ActionContext) -> SignedIn:
@@ -93,7 +102,7 @@ def open_session(session: Session, user: UserRow, hours: int, context: ActionCon
     )
     acting = replace(context, actor=Actor("user", user.id, actor.ip, actor.user_agent, actor.request_id))
     record(session, AuditLine(acting, "user.signed_in", "user", user.id, organisation_id or None))
-    return SignedIn(token, csrf, session_id, user.id, organisation_id, ends_at)
+    return SignedIn(token, csrf, user.email, session_id, user.id, organisation_id, ends_at)
 
 
 def sign_out(session: Session, principal: Principal, context: ActionContext) -> None:

@@ -78,9 +78,9 @@ def forget(session: Session, tried: Sequence[Tried]) -> None:
 
 
 def take_back(session: Session, tried: Tried) -> None:
-    """Count an attempt that was right as none, and leave those before it."""
-    values = {"count": ThrottleRow.count - 1, "wait_until": 0}
-    session.execute(update(ThrottleRow).where(ThrottleRow.key == tried.key, ThrottleRow.count > 0).values(values))
+    """Count an attempt that was right as none; those before it stay, or a guesser with a login would clear them."""
+    mine = ThrottleRow.key == tried.key, ThrottleRow.count > 0
+    session.execute(update(ThrottleRow).where(*mine).values(count=ThrottleRow.count - 1))
 
 
 def delete_old(session: Session, now: Millis) -> None:

@@ -10,6 +10,7 @@ from werkzeug.wrappers import Response as WerkzeugResponse
 from shared.errors import GatehouseError
 from sync_server.accounts import invitations, mails, password_links
 from sync_server.accounts.cookies import forget_cookie, set_cookie
+from sync_server.accounts.known_browsers import recognise
 from sync_server.admin.page import bp, render_page, require_same_site
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.web import context, maybe_principal
@@ -35,13 +36,14 @@ def accept_invitation() -> Page:
     """Become a member, signed in from now on."""
     require_same_site()
     code, by, hours = _field("code"), maybe_principal(), parts().config.session_hours
-    chosen = {"name": _field("name"), "password": request.form.get("password", "")[:500]}
+    name, password = _field("name"), request.form.get("password", "")[:500]
+    asked: dict[str, Any] = {"by": by, "hours": hours, "context": context(), "known": recognise}
     try:
-        signed_in = invitations.accept(parts().database, code, by=by, hours=hours, context=context(), **chosen)
+        signed_in = invitations.accept(parts().database, code, name=name, password=password, **asked)
     except GatehouseError as error:
         if error.error_code == "invitation_ended":
             raise
-        return _invitation_page(code, error=error.message, name=chosen["name"]), error.status
+        return _invitation_page(code, error=error.message, name=name), error.status
     response = redirect(url_for("admin.events"))
     if signed_in is not None:
         set_cookie(response, signed_in)  # type: ignore[arg-type]  # redirect() returns Flask's own response class

@@ -9,9 +9,10 @@ from shared.errors import GatehouseError, NotSignedIn
 from sync_server.accounts import queries as accounts
 from sync_server.accounts import signing_in
 from sync_server.accounts.cookies import forget_cookie, set_cookie
+from sync_server.accounts.known_browsers import recognise
 from sync_server.admin.page import bp, render_page, require_same_site
 from sync_server.plumbing.parts import parts
-from sync_server.plumbing.web import context, current_principal, maybe_principal
+from sync_server.plumbing.web import context, current_principal, maybe_principal, retry_headers
 
 
 @bp.get("/")
@@ -27,15 +28,18 @@ def login() -> str | WerkzeugResponse:
 
 
 @bp.post("/login")
-def sign_in() -> WerkzeugResponse | tuple[str, int]:
+def sign_in() -> WerkzeugResponse | tuple[str, int, dict[str, str]]:
     """Sign in, and return to the page that was asked for."""
     require_same_site()
     email, password = request.form.get("email", "")[:254], request.form.get("password", "")[:500]
     try:
         hours = parts().config.session_hours
-        signed_in = signing_in.sign_in(parts().database, email, password, hours=hours, context=context())
+        signed_in = signing_in.sign_in(
+            parts().database, email, password, hours=hours, context=context(), known=recognise
+        )
     except GatehouseError as error:
-        return render_page("login.html", after=_next_page(), email=email, error=error.message), error.status
+        shown = render_page("login.html", after=_next_page(), email=email, error=error.message)
+        return shown, error.status, retry_headers(error)
     response = redirect(_next_page() or url_for("admin.events"))
     set_cookie(response, signed_in)  # type: ignore[arg-type]  # redirect() returns Flask's own response class
     return response

@@ -16,16 +16,19 @@ from sync_server import config as settings
 from sync_server.app import ServerRuntime
 from sync_server.commands.console import describe_unreachable, open_runtime
 from sync_server.config import Config
+from sync_server.customers import queries as customers
 from sync_server.devices import identity
 from sync_server.mail.smtp import MailServer, Unreachable
 from sync_server.migrations import schema
 from sync_server.monitoring import service as monitoring
 from sync_server.outbox import queries as outbox
+from sync_server.plumbing.api import proxies
 from sync_server.plumbing.database import Database
 from sync_server.plumbing.messaging.postgres_transport import NotHeardError, PostgresTransport
 from sync_server.plumbing.private_files import readable_by_others
 
 Finding = dict[str, Any]
+MANY_GUESTS = 50
 
 
 def examine() -> list[Finding]:
@@ -73,6 +76,7 @@ def _database(runtime: ServerRuntime) -> list[Finding]:
         *_pooler(database),
         *_bus(config),
         _mail(config),
+        _proxies(config, database),
         _tenant_mismatches(database),
     ]
 
@@ -144,6 +148,28 @@ def _mail(config: Config) -> Finding:
     except Unreachable as problem:
         return _finding("mail", f"Invitations and links cannot be sent. {problem}")
     return _finding("mail", None)
+
+
+def _proxies(config: Config, database: Database) -> Finding:
+    """Whether limits per client address see clients, and not one proxy for all of them."""
+    now = database.clock()
+    with database.reading() as session:
+        noticed = proxies.was_noticed(session, config.trusted_proxies, now - proxies.KEEP_MS)
+        guests, addresses = customers.guests_and_addresses(session, now - 24 * 3_600_000)
+    count = f"GATEHOUSE_TRUSTED_PROXIES is {config.trusted_proxies}"
+    if noticed:
+        return _finding(
+            "proxies",
+            f"Requests come through a proxy on this network that names their clients (X-Forwarded-For), and {count}: "
+            "all visitors share its address and its limits. Set it to the number of proxies that each request passes.",
+        )
+    if guests >= MANY_GUESTS and addresses == 1:
+        return _finding(
+            "proxies",
+            f"All {guests} guests of the last minutes came from one address, and {count}. If a proxy stands in front, "
+            "set it to the number of proxies that each request passes, and let each of them set X-Forwarded-For.",
+        )
+    return _finding("proxies", None)
 
 
 def _outbox(database: Database) -> Finding:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
+
 from sqlalchemy import delete, update
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
 from shared.errors import TooMany
 from shared.ids import uuid7
-from sync_server.accounts.passwords import throttle_key
+from sync_server.accounts.throttling import network
 from sync_server.customers import queries, rules
 from sync_server.customers.cookies import GuestSession, new_csrf
 from sync_server.customers.models import GuestRow
@@ -22,8 +24,8 @@ RETENTION_MS = 48 * 3_600_000
 
 
 def address_hash(address: str) -> str:
-    """A hash of a client address, to count its requests without storing the address."""
-    return throttle_key("address", address)[:16].hex()
+    """A hash of a client address, of IPv6 of its network, to count its requests without storing the address."""
+    return sha256(f"address\0{network(address)}".encode()).hexdigest()[:32]
 
 
 def create_guest(

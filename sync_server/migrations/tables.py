@@ -9,7 +9,7 @@ from pathlib import Path
 from sqlalchemy import MetaData
 
 import sync_server
-from sync_server.plumbing.api import idempotency  # noqa: F401 - its table belongs to the schema
+from sync_server.plumbing.api import idempotency, proxies  # noqa: F401 - their tables belong to the schema
 from sync_server.plumbing.sql.tables import Base
 
 

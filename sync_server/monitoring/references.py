@@ -17,11 +17,12 @@ SHARED_TABLES: Final = frozenset(
         "event_interest",
         "joined_elsewhere",
         "lineage",
-        "login_failures",
         "organisations",
         "processed_messages",
+        "proxy_sightings",
         "server_identity",
         "trending_generations",
+        "throttles",
         "trending_places",
         "users",
     }

@@ -187,9 +187,13 @@ def error_response(error: GatehouseError) -> Response:
         body["details"] = error.details
     response = jsonify({"error": body})
     response.status_code = error.status
-    if error.retryable:
-        response.headers["Retry-After"] = str(error.details.get("retry_after", 2))
+    response.headers.update(retry_headers(error))
     return response
+
+
+def retry_headers(error: GatehouseError) -> dict[str, str]:
+    """When to try again, where that may help."""
+    return {"Retry-After": str(error.details.get("retry_after", 2))} if error.retryable else {}
 
 
 class JsonRequest(Request):

@@ -1,4 +1,4 @@
-"""One-time links in a real browser: accepting an invitation and choosing a password, on a large screen and on a phone."""
+"""One-time links in a real browser, wide and narrow: accepting an invitation, and choosing a password."""
 
 from __future__ import annotations
 

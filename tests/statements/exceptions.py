@@ -25,6 +25,7 @@ EXCEPTIONS: Final[dict[str, str]] = {
     "audit.erasure._erase": "which organisations store values of a person; each is then worked on by itself",
     "audit.queries.chains": _OPERATOR,
     "audit.sealer._waiting_chains": _DUE,
+    "customers.queries.guests_and_addresses": _OPERATOR,
     "customers.queries.guests_from_address": "a client address has one limit for all organisations",
     "devices.enrolment._locked": _DEVICE,
     "devices.queries.by_number": _DEVICE,

@@ -181,15 +181,6 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name=op.f("pk_lineage")),
     )
     op.create_table(
-        "login_failures",
-        sa.Column("id", sa.String(length=36), nullable=False),
-        sa.Column("key", sa.LargeBinary(length=32), nullable=False),
-        sa.Column("at", sa.BigInteger(), nullable=False),
-        sa.PrimaryKeyConstraint("id", name=op.f("pk_login_failures")),
-    )
-    op.create_index(op.f("ix_login_failures_at"), "login_failures", ["at"], unique=False)
-    op.create_index("ix_login_failures_key_at", "login_failures", ["key", "at"], unique=False)
-    op.create_table(
         "mails",
         sa.Column("organisation_id", sa.String(length=36), nullable=False),
         sa.Column("id", sa.String(length=36), nullable=False),
@@ -257,6 +248,12 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("message_id", name=op.f("pk_processed_messages")),
     )
     op.create_index(op.f("ix_processed_messages_processed_at"), "processed_messages", ["processed_at"], unique=False)
+    op.create_table(
+        "proxy_sightings",
+        sa.Column("trusted_proxies", sa.Integer(), autoincrement=False, nullable=False),
+        sa.Column("at", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("trusted_proxies", name=op.f("pk_proxy_sightings")),
+    )
     op.create_table(
         "sale_locks",
         sa.Column("organisation_id", sa.String(length=36), nullable=False),
