@@ -15,6 +15,7 @@ from typing import Final
 from PIL import Image, ImageCms, ImageOps
 
 from shared.errors import InvalidRequest, TooLarge
+from sync_server.plumbing.lanes import Lane
 
 MAX_BYTES: Final = 10 * 1024 * 1024
 MAX_PIXELS: Final = 40_000_000
@@ -22,6 +23,11 @@ MAX_SIDE: Final = 16_000
 WIDTHS: Final = (320, 800, 1600)
 _OUTPUT_FORMATS: Final = {"webp": ("WEBP", "image/webp"), "jpg": ("JPEG", "image/jpeg")}
 _SIGNATURES: Final = {b"\xff\xd8\xff": "JPEG", b"\x89PNG\r\n\x1a\n": "PNG"}
+_LONGEST: Final = 2 * WIDTHS[-1]
+"""The longer side of the largest variant."""
+_RESIZABLE: Final = frozenset({"L", "LA", "RGB", "RGBA", "CMYK"})
+_LANE: Final = Lane("other pictures", waiting=8, retry_after=10)
+"""A picture of forty million pixels takes hundreds of megabytes and seconds to render."""
 VARIANTS: Final = tuple(f"{width}.{extension}" for width in WIDTHS for extension in _OUTPUT_FORMATS)
 
 
@@ -52,8 +58,9 @@ def render_image(content: bytes) -> RenderedImage:
         file_format = image_format(content)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # our own limit is lower, and checked first
-            picture = _opened(content, file_format)
-            return RenderedImage(content, *picture.size, tuple(_variants(picture)))
+            with _LANE.turn():
+                size, picture = _opened(content, file_format)
+                return RenderedImage(content, *size, tuple(_variants(picture)))
     except Image.DecompressionBombError:
         raise _too_many_pixels() from None
     except (OSError, SyntaxError, ValueError, EOFError, struct.error, IndexError, OverflowError, KeyError):
@@ -75,13 +82,30 @@ def image_format(content: bytes) -> str:
     raise InvalidRequest("This is not a JPEG, PNG or WebP picture.", code="picture_unknown")
 
 
-def _opened(content: bytes, file_format: str) -> Image.Image:
+def _opened(content: bytes, file_format: str) -> tuple[tuple[int, int], Image.Image]:
+    """The upright size of the picture, and the picture, not much larger than its largest variant."""
     picture = Image.open(io.BytesIO(content), formats=(file_format,))  # reads the header only
     _check_size(*picture.size)
+    width, height = picture.size
+    part = min(1, _LONGEST / max(width, height))
     if file_format == "JPEG":
-        picture.draft("RGB", (2 * WIDTHS[-1], 2 * WIDTHS[-1]))  # decodes no more than is needed
-    upright = ImageOps.exif_transpose(picture)
-    return _to_srgb(upright)
+        picture.draft("RGB", (round(width * part), round(height * part)))  # decodes no more than is needed
+    picture = _shrunk(picture)  # before everything else that copies it
+    upright = _to_srgb(ImageOps.exif_transpose(picture))
+    turned = (upright.width > upright.height) != (width > height)
+    return (height, width) if turned else (width, height), upright
+
+
+def _shrunk(picture: Image.Image) -> Image.Image:
+    if max(picture.size) <= _LONGEST:
+        return picture
+    if picture.mode not in _RESIZABLE:
+        transparent = picture.mode == "PA" or "transparency" in picture.info
+        picture = picture.convert("RGBA" if transparent else "RGB")
+    elif "transparency" in picture.info:  # a colour of its own, which would not survive
+        picture = picture.convert("RGBA")
+    picture.thumbnail((_LONGEST, _LONGEST), Image.Resampling.LANCZOS, reducing_gap=2.0)
+    return picture
 
 
 def _to_srgb(picture: Image.Image) -> Image.Image:

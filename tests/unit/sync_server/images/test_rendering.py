@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import struct
+import subprocess
+import sys
 import zlib
 
 import pytest
@@ -11,9 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from shared.errors import GatehouseError, InvalidRequest, TooLarge
+from shared.errors import GatehouseError, InvalidRequest, TooLarge, Unavailable
 from sync_server.images import rendering
 from sync_server.images.rendering import VARIANTS, render_image
+from sync_server.plumbing.lanes import Lane
 
 
 def a_picture(kind: str = "JPEG", size: tuple[int, int] = (2000, 1000), mode: str = "RGB", **saved: object) -> bytes:
@@ -133,3 +136,39 @@ def test_corrupted_image_is_rendered_or_refused(kind: str, data: st.DataObject) 
         assert len(render_image(bytes(whole)).variants) == len(VARIANTS)
     except GatehouseError as refusal:
         assert refusal.status in {400, 413}
+
+
+def test_pictures_wait_for_one_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    lane = Lane("other pictures", waiting=0, retry_after=1)
+    monkeypatch.setattr(rendering, "_LANE", lane)
+    with lane.turn(), pytest.raises(Unavailable, match="other pictures"):
+        render_image(a_picture())
+
+
+FOUR_AT_ONCE = """
+import io, resource, threading
+from PIL import Image
+from sync_server.images.rendering import render_image
+out = io.BytesIO()
+Image.linear_gradient("L").resize((7900, 5000)).convert("RGB").save(out, "JPEG")
+threads = [threading.Thread(target=render_image, args=(out.getvalue(),)) for _ in range(4)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
+"""
+
+
+def test_four_large_pictures_at_once_stay_small() -> None:
+    """They took 2.3 GB, each decoded whole at the same time; making the picture takes most of what is left."""
+    done = subprocess.run([sys.executable, "-c", FOUR_AT_ONCE], capture_output=True, text=True, check=True)
+    assert int(done.stdout) < 600
+
+
+@pytest.mark.parametrize(("mode", "size"), [("RGBA", (5000, 3000)), ("P", (3000, 5000)), ("L", (4000, 4000))])
+def test_a_picture_larger_than_its_largest_variant(mode: str, size: tuple[int, int]) -> None:
+    rendered = render_image(a_picture("PNG", size, mode))
+    assert (rendered.width, rendered.height) == size
+    with Image.open(io.BytesIO(rendered.variants[-1].content)) as picture:
+        assert picture.size == (1600, round(1600 * size[1] / size[0]))
+        red, _green, blue = picture.convert("RGB").getpixel((100, 100))
+        assert blue > red or mode == "L"
