@@ -84,7 +84,7 @@ def image_format(content: bytes) -> str:
 
 def _opened(content: bytes, file_format: str) -> tuple[tuple[int, int], Image.Image]:
     """The upright size of the picture, and the picture, not much larger than its largest variant."""
-    picture = Image.open(io.BytesIO(content), formats=(file_format,))  # reads the header only
+    picture: Image.Image = Image.open(io.BytesIO(content), formats=(file_format,))  # reads the header only
     _check_size(*picture.size)
     width, height = picture.size
     part = min(1, _LONGEST / max(width, height))
