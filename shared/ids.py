@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NewType
+from re import compile as pattern
+from typing import Final, NewType
 
 OrganisationId = NewType("OrganisationId", str)
 UserId = NewType("UserId", str)
@@ -18,8 +19,27 @@ DeviceNumber = NewType("DeviceNumber", int)
 TicketId = NewType("TicketId", int)
 """Eight random bytes as an unsigned number; never changes."""
 
+NIL_ID: Final = "00000000-0000-0000-0000-000000000000"
+"""The lowest id: in a key it stands for none, in a search it comes before all others."""
+UNKNOWN_ID: Final = "ffffffff-ffff-ffff-ffff-ffffffffffff"
+"""An id that nothing ever has."""
+
 Entropy = Callable[[int], bytes]
 """Returns n random bytes."""
+
+
+_UUID: Final = pattern("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+
+def is_uuid(text: str) -> bool:
+    """Whether this is a UUID as this program writes it."""
+    return _UUID.fullmatch(text) is not None
+
+
+def as_id(text: str) -> str:
+    """What somebody gave as an id, as this program writes ids; UNKNOWN_ID where it is none."""
+    lower = text.lower()
+    return lower if is_uuid(lower) else UNKNOWN_ID
 
 
 def uuid7(now_ms: int, entropy: Entropy) -> str:

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from typing import Any
+from uuid import NAMESPACE_OID, uuid5
 
 EVENING = 1_783_180_800_000  # 2026-07-04T16:00:00Z
 MINUTE = 60_000
 HOUR = 60 * MINUTE
 DAY = 24 * HOUR
+
+
+def an_id(name: str) -> str:
+    """An id, the same for the same name."""
+    return str(uuid5(NAMESPACE_OID, name))
 
 
 def a_venue(**changed: Any) -> dict[str, Any]:

@@ -130,7 +130,7 @@ class Benchmark:
             seat, seat_number = next(self.rows)[0], next(self.numbers)
             requests = (self._reserve(next(self.guests), seat) for _ in range(clients))
             ours.add(self._one_winner(self.server.layout.address, clients, requests))
-            requests = (self._bare_request(seat_number, f"bare-rush-{client}") for client in range(clients))
+            requests = (self._bare_request(seat_number, _bearer(0, client)) for client in range(clients))
             bare.add(self._one_winner(self.bare.address, clients, requests))
         spread, yardstick = Spread.of(ours.millis), Spread.of(bare.millis).p95
         figure = Figure(
@@ -204,7 +204,7 @@ class Benchmark:
 
     def _bare_requests(self, number: int, requests: int) -> Iterator[bytes]:
         for request in range(requests):
-            yield self._bare_request(next(self.numbers), f"bare-{number}-{request // GUESTS_SEATS}")
+            yield self._bare_request(next(self.numbers), _bearer(1 + number, request // GUESTS_SEATS))
 
     def _bare_request(self, seat: int, bearer: str) -> bytes:
         body = {
@@ -215,3 +215,8 @@ class Benchmark:
             "now": wall_clock(),
         }
         return post("/hold", orjson.dumps(body))
+
+
+def _bearer(number: int, guest: int) -> str:
+    """The id of a guest of the bare endpoint."""
+    return f"{number:08x}-0000-7000-8000-{guest:012x}"

@@ -50,7 +50,7 @@ def fill(server: MeasuredServer, count: int) -> int:
         embedded = runtime.parts.database.embedded
         numbers = _numbers(count, embedded=embedded)
         indexes = _without_indexes(connection, embedded=embedded)
-        _organisations(connection, _numbers(ORGANISATIONS, embedded=embedded))
+        _organisations(connection, _numbers(ORGANISATIONS, embedded=embedded), embedded=embedded)
         _insert(connection, "events", numbers, _events(begin, embedded=embedded), server.event)
         connection.execute(text(_LISTINGS.format(words="search_text" if embedded else "CAST(search_text AS tsvector)")))
         for statement in indexes:
@@ -95,21 +95,27 @@ def _numbers(count: int, *, embedded: bool) -> str:
     return f"(SELECT n FROM generate_series(1::bigint, {count}) AS n)"  # noqa: S608 - a number
 
 
-def _organisations(connection: Connection, numbers: str) -> None:
-    columns = {"id": "'org-' || (n % 1000)", "slug": "'org-' || (n % 1000)", "name": "'Organisation ' || n"}
-    _insert(connection, "organisations", numbers, columns)
-    columns = {"id": "'venue-' || (n % 1000)", "organisation_id": "'org-' || (n % 1000)", "slug": "'hall-' || n"}
-    _insert(connection, "venues", numbers, columns)
+def _id(number: str, *, embedded: bool) -> str:
+    """An id that ends with this number."""
+    digits = f"printf('%012d', {number})" if embedded else f"lpad(CAST({number} AS TEXT), 12, '0')"
+    text = f"'00000000-0000-7000-8000-' || {digits}"
+    return text if embedded else f"CAST({text} AS UUID)"
+
+
+def _organisations(connection: Connection, numbers: str, *, embedded: bool) -> None:
+    id = _id("n % 1000", embedded=embedded)
+    _insert(connection, "organisations", numbers, {"id": id, "slug": "'org-' || n", "name": "'Organisation ' || n"})
+    _insert(connection, "venues", numbers, {"id": id, "organisation_id": id, "slug": "'hall-' || n"})
 
 
 def _events(begin: int, *, embedded: bool) -> dict[str, str]:
     start = f"({begin} + {_START})"
-    number = "printf('%012d', n)" if embedded else "lpad(n::text, 12, '0')"
+    organisation = _id(_ORGANISATION, embedded=embedded)
     return {
-        "id": f"'00000000-0000-7000-8000-' || {number}",
+        "id": _id("n", embedded=embedded),
         "number": _SCRAMBLED,
-        "organisation_id": f"'org-' || ({_ORGANISATION})",
-        "venue_id": f"'venue-' || ({_ORGANISATION})",
+        "organisation_id": organisation,
+        "venue_id": organisation,
         "code": "'E' || n",
         "slug": "'event-' || n",
         "dedupe_key": "'key-' || n",

@@ -131,11 +131,13 @@ def copy_tables(database_url: str) -> None:
                 connection.execute(statement)
         return
     with psycopg.connect(database_url, autocommit=True) as server:
+        # In a schema of their own: server and worker refuse to start beside tables that they do not declare.
+        server.execute(b"CREATE SCHEMA bare")
         for table in TABLES:
-            server.execute(f"CREATE TABLE bare_{table} (LIKE {table} INCLUDING ALL)".encode())
+            server.execute(f"CREATE TABLE bare.bare_{table} (LIKE {table} INCLUDING ALL)".encode())
             # LIKE does not copy foreign keys, which cost both sides the same.
             for name, definition in server.execute(_FOREIGN_KEYS, (table,)).fetchall():
-                server.execute(f"ALTER TABLE bare_{table} ADD CONSTRAINT bare_{name} {definition}".encode())
+                server.execute(f"ALTER TABLE bare.bare_{table} ADD CONSTRAINT bare_{name} {definition}".encode())
 
 
 def _copies(connection: sqlite3.Connection) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy.orm import Session
 
+from shared.ids import UNKNOWN_ID
 from sync_server.accounts import links, logins, password_links, queries, rules, throttling
 from sync_server.accounts.models import InvitationRow
 from sync_server.accounts.throttling import Tried, network
@@ -43,7 +44,7 @@ def ask_for_password_link(parts: Parts, email: str, context: ActionContext) -> s
     with parts.database.writing() as session:
         often = throttling.count(session, [Tried(rules.MAILED_LINKS, address)], context.now)
         user = queries.user_by_email(session, address)
-        organisations = queries.organisations_of(session, user.id if user is not None else "")
+        organisations = queries.organisations_of(session, user.id if user is not None else UNKNOWN_ID)
         meant = user if user is not None and user.active and not often else None
         code = password_links.make(session, meant.id if meant is not None else None, context)
         values = {"link": links.password(parts, code), "hours": rules.PASSWORD_LINK_MS // 3_600_000}

@@ -58,7 +58,7 @@ class SessionRow(Base):
     id: Mapped[Uuid] = mapped_column(primary_key=True)
     token_hash: Mapped[bytes] = mapped_column(LargeBinary(32), unique=True)
     user_id: Mapped[Uuid] = mapped_column(ForeignKey("users.id"), index=True)
-    organisation_id: Mapped[str] = mapped_column(String(36), default="")
+    organisation_id: Mapped[Uuid | None]  # the one that was chosen
     csrf: Mapped[str] = mapped_column(String(64))
     created_at: Mapped[Millis] = mapped_column(BigInteger)
     seen_at: Mapped[Millis] = mapped_column(BigInteger)

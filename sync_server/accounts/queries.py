@@ -136,7 +136,7 @@ def session_principal(session: Session, token_hash: bytes, now: Millis) -> tuple
 
 
 def _principal(session: Session, row: SessionRow, user: UserRow) -> tuple[Principal, Millis]:
-    acting = _acting_for(session, row.organisation_id, user)
+    acting = _acting_for(session, row.organisation_id or "", user)
     return replace(acting, session_id=row.id, csrf=row.csrf), row.seen_at
 
 
@@ -147,7 +147,7 @@ def acting_for(session: Session, organisation_id: str, user_id: str) -> Principa
 
 
 def _acting_for(session: Session, organisation_id: str, user: UserRow) -> Principal:
-    role = role_in(session, organisation_id, user.id) or ""
+    role = (organisation_id and role_in(session, organisation_id, user.id)) or ""
     return Principal(
         "user",
         user.id,

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from sync_server.plumbing.api.edits import EditedView
-from sync_server.plumbing.api.schemas import IsoTime, Name, PatchBody, RequestBody, Time, View
+from sync_server.plumbing.api.schemas import Id, IsoTime, Name, PatchBody, RequestBody, Time, View
 
 
 class SignInRequest(RequestBody):
@@ -20,7 +20,7 @@ class SignInRequest(RequestBody):
 class ChooseOrganisation(RequestBody):
     """The organisation to act for."""
 
-    organisation_id: Annotated[str, Field(max_length=36)]
+    organisation_id: Id
 
 
 class OrganisationView(View):

@@ -93,7 +93,7 @@ def open_session(session: Session, user: UserRow, hours: int, context: ActionCon
             id=session_id,
             token_hash=token_hash(token),
             user_id=user.id,
-            organisation_id=organisation_id,
+            organisation_id=organisation_id or None,
             csrf=csrf,
             created_at=now,
             seen_at=now,

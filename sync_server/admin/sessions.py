@@ -6,6 +6,7 @@ from flask import redirect, request, url_for
 from werkzeug.wrappers import Response as WerkzeugResponse
 
 from shared.errors import GatehouseError, NotSignedIn
+from shared.ids import as_id
 from sync_server.accounts import queries as accounts
 from sync_server.accounts import signing_in
 from sync_server.accounts.cookies import forget_cookie, set_cookie
@@ -70,7 +71,7 @@ def organisations() -> str:
 @bp.post("/organisation")
 def switch_organisation() -> WerkzeugResponse:
     """Act for another organisation from now on."""
-    organisation_id = request.form.get("organisation_id", "")[:36]
+    organisation_id = as_id(request.form.get("organisation_id", ""))
     with parts().database.writing() as session:
         signing_in.choose_organisation(session, current_principal(), organisation_id, context())
     return redirect(url_for("admin.events"))

@@ -8,6 +8,7 @@ from sqlalchemy import ColumnElement, func, select, update
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
+from shared.ids import uuid7
 from sync_server.audit import queries
 from sync_server.audit.models import PersonalRow
 from sync_server.audit.service import AuditLine, record
@@ -31,15 +32,10 @@ def erase_older(
 ) -> int:
     """Erase all personal values in lines written before a time; returns how many."""
     # Ids begin with their time, so the table needs no index on it.
-    old: list[ColumnElement[bool]] = [PersonalRow.line_id < _first_id(before)]
+    old: list[ColumnElement[bool]] = [PersonalRow.line_id < uuid7(before, bytes)]
     if organisation_id is not None:
         old.append(PersonalRow.organisation_id == organisation_id)
     return _erase(session, old, ("time", str(before)), context, reason)
-
-
-def _first_id(at: Millis) -> str:
-    digits = f"{at:012x}"
-    return f"{digits[:8]}-{digits[8:]}"
 
 
 def _erase(

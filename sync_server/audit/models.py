@@ -32,7 +32,7 @@ class AuditRow(Base):
     after: Mapped[Any | None] = mapped_column(JSON)
     reason: Mapped[str] = mapped_column(String(1000))
     approval: Mapped[str] = mapped_column(String(200))
-    request_id: Mapped[str] = mapped_column(String(36))
+    request_id: Mapped[Uuid | None]
     actor_digest: Mapped[bytes | None] = mapped_column(LargeBinary(32))
     subject_digest: Mapped[bytes | None] = mapped_column(LargeBinary(32))
     seq: Mapped[int | None] = mapped_column(BigInteger)

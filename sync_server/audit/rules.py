@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from shared.errors import Forbidden
+from shared.ids import NIL_ID
 from sync_server.plumbing.principals import Actor
 
 PERSONAL: Final = frozenset({"email", "phone", "holder_name", "holder_email", "customer_name", "ip", "user_agent"})
@@ -42,7 +43,7 @@ class Line:
     after: Any
     reason: str
     approval: str
-    request_id: str
+    request_id: str | None
     actor_digest: bytes | None
     subject_digest: bytes | None
 
@@ -72,7 +73,7 @@ def require_reason(actor: Actor, reason: str, *, own_login: bool) -> None:
         )
 
 
-INSTALLATION: Final = "00000000-0000-0000-0000-000000000000"
+INSTALLATION: Final = NIL_ID
 """The organisation of lines that belong to no single one: logins, platform staff. They have a chain of their own."""
 
 

@@ -53,7 +53,7 @@ class AuditLineView(View):
     approval: str
     ip: str
     user_agent: str
-    request_id: str
+    request_id: str | None
     personal: Literal["none", "kept", "erased"]
     seq: int | None
     seal: Hex | None

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, cast
+from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from sqlalchemy import ARRAY, BigInteger, LargeBinary, Row, String, Table, bindparam, func, select, update
+from sqlalchemy import ARRAY, BigInteger, LargeBinary, Row, String, bindparam, cast, func, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
@@ -14,12 +14,14 @@ from shared.clock import Millis
 from shared.errors import Untrusted
 from sync_server.audit import chain_check, queries, rules
 from sync_server.audit.models import AuditRow, ChainRow
+from sync_server.audit.service import LINES_TABLE
 from sync_server.plumbing.database import database_of
 from sync_server.plumbing.due import anything_due
 from sync_server.plumbing.jobs import MORE, Job
 from sync_server.plumbing.logs import LOG
 from sync_server.plumbing.principals import ActionContext
 from sync_server.plumbing.sql.bulk import insert_many
+from sync_server.plumbing.sql.tables import UUID_TYPE
 
 BATCH_LINES = 2_000
 """Lines sealed in one transaction."""
@@ -30,12 +32,12 @@ CHAINS_PER_ROUND = 500
 """Chains sealed in one round at most."""
 
 _COLUMNS = [getattr(AuditRow, name) for name in rules.Line.__slots__]
-_TABLE = cast(Table, AuditRow.__table__)
+_TABLE = LINES_TABLE
 _SEAL = update(_TABLE).where(_TABLE.c.id == bindparam("line")).values(seq=bindparam("seq"), seal=bindparam("seal"))
 # On PostgreSQL one statement for all lines costs a fraction of one per line.
 _SEALED = (
     func.unnest(
-        bindparam("lines", type_=ARRAY(String)),
+        bindparam("lines", type_=ARRAY(UUID_TYPE)),
         bindparam("seqs", type_=ARRAY(BigInteger)),
         bindparam("seals", type_=ARRAY(LargeBinary)),
     )
@@ -91,7 +93,7 @@ def _guarded(session: Session, chain: str, private: Ed25519PrivateKey | None, no
 
 
 def _waiting_chains(session: Session) -> list[str]:
-    owner, oldest = AuditRow.organisation_id, func.min(AuditRow.id)
+    owner, oldest = AuditRow.organisation_id, func.min(cast(AuditRow.id, String))  # PostgreSQL 15 has no least uuid
     wanted = select(owner).where(_UNSEALED).group_by(owner).order_by(oldest).limit(CHAINS_PER_ROUND)
     return list(session.scalars(wanted))
 

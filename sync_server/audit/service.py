@@ -92,7 +92,7 @@ def audit_rows(line: AuditLine, id: str, entropy: Entropy, *, at: Millis | None 
             "after": after,
             "reason": line.reason or line.context.actor.reason,
             "approval": line.context.actor.approval,
-            "request_id": line.context.actor.request_id,
+            "request_id": line.context.actor.request_id or None,
             "actor_digest": _digest(actor),
             "subject_digest": _digest(subject),
         },

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from shared.errors import InvalidRequest
+from shared.ids import NIL_ID, as_id
 from sync_server.commands.console import echo, open_runtime, operator_context, print_json
 from sync_server.outbox.rules import State
 
@@ -52,7 +53,7 @@ def _replay_named(runtime: ServerRuntime, message_ids: list[str]) -> int:
     from sync_server.outbox import queries, service
 
     with runtime.parts.database.writing() as session:
-        facts = [queries.fact(session, message_id) for message_id in message_ids]
+        facts = [queries.fact(session, as_id(message_id)) for message_id in message_ids]
         return service.replay(session, facts, operator_context(runtime))
 
 
@@ -60,7 +61,7 @@ def _replay_all(runtime: ServerRuntime, state: State) -> int:
     """Replay page by page, each fact once: those that fail again meanwhile are not repeated."""
     from sync_server.outbox import queries, service
 
-    total, last = 0, ""
+    total, last = 0, NIL_ID
     while True:
         with runtime.parts.database.writing() as session:
             facts = queries.list_facts(session, state, after=last, limit=PAGE)[:PAGE]

@@ -12,7 +12,7 @@ from sync_server.devices.models import DeviceReport
 from sync_server.devices.queries import DeviceView
 from sync_server.devices.rules import CodeState, is_silent
 from sync_server.plumbing.api.edits import EditedView
-from sync_server.plumbing.api.schemas import IsoTime, Reason, RequestBody, View
+from sync_server.plumbing.api.schemas import Id, IsoTime, Reason, RequestBody, View
 
 Number = Annotated[int, Field(ge=0, le=2**31 - 1)]
 DeviceName = Annotated[str, Field(min_length=1, max_length=80)]
@@ -36,7 +36,7 @@ class ChangeDevice(RequestBody):
 class AssignmentIn(RequestBody):
     """What the device does at one event; gates and zones by number. Without a gate the operator picks one."""
 
-    event_id: Annotated[str, Field(max_length=36)]
+    event_id: Id
     gate: Number | None = None
     gates_allowed: Annotated[list[Number], Field(max_length=200, default_factory=list)]
     zones: Annotated[list[Number], Field(max_length=200, default_factory=list)]

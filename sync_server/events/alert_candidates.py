@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 
 from shared.clock import Millis
 from shared.errors import InvalidRequest
+from shared.ids import NIL_ID
 from shared.lifecycle import EventStatus
 from sync_server.events.models import EventRecord
 from sync_server.events.rules import MIN_DURATION_MS, AlertCandidate, check_times
@@ -39,7 +40,7 @@ _INCONSISTENT_TIMES: Final = and_(
 
 
 def find_alert_candidates(
-    session: Session, now: Millis, organisation_id: str | None = None, *, after: str = "", times: bool
+    session: Session, now: Millis, organisation_id: str | None = None, *, after: str = NIL_ID, times: bool
 ) -> tuple[Sequence[AlertCandidate], str | None]:
     """A batch of candidates, of one organisation or of all, and the id to continue after; None at the end.
 

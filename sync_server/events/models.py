@@ -65,13 +65,13 @@ class EventRecord(Base):
     tickets_issued: Mapped[int] = mapped_column(default=0)
     ticket_sequence: Mapped[int] = mapped_column(default=0)
     settings: Mapped[dict[str, Any]] = mapped_column(JSON, default=dict)
-    created_by: Mapped[str] = mapped_column(String(64))
+    created_by: Mapped[Uuid | None]  # None: on the command line
     created_at: Mapped[Millis] = mapped_column(BigInteger)
     updated_at: Mapped[Millis] = mapped_column(BigInteger)
     published_at: Mapped[Millis | None] = mapped_column(BigInteger)
     cancelled_at: Mapped[Millis | None] = mapped_column(BigInteger)
     archived_at: Mapped[Millis | None] = mapped_column(BigInteger)
-    owner_id: Mapped[str] = mapped_column(String(64), default="", server_default=_EMPTY)
+    owner_id: Mapped[Uuid | None]
     # Name, venue, city and category, folded for searching.
     search_text: Mapped[str] = mapped_column(Text, default="", server_default=_EMPTY)
     city_norm: Mapped[str] = mapped_column(Text, default="", server_default=_EMPTY)

@@ -15,11 +15,21 @@ from sync_server.events.rules import sale_status
 from sync_server.events.snapshot_rows import days
 from sync_server.plumbing.api.edits import EditedView
 from sync_server.plumbing.api.json_limits import Settings
-from sync_server.plumbing.api.schemas import Approval, IsoTime, PatchBody, Query, Reason, RequestBody, Slug, Time, View
+from sync_server.plumbing.api.schemas import (
+    Approval,
+    Id,
+    IsoTime,
+    PatchBody,
+    Query,
+    Reason,
+    RequestBody,
+    Slug,
+    Time,
+    View,
+)
 
 Title = Annotated[str, Field(min_length=1, max_length=200)]
 Code = Annotated[str, Field(pattern="^[A-Z0-9]{2,12}$")]
-Id = Annotated[str, Field(min_length=1, max_length=36)]
 Hours = Annotated[int, Field(ge=1, le=24 * 365)]
 Capacity = Annotated[int, Field(ge=0, le=1_000_000)]
 ZoneKind = Literal["reserved_seating", "ga_seated", "ga_standing", "vip_reserved", "vip_standing"]

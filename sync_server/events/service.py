@@ -67,14 +67,14 @@ def create_event(
     venue = venues.venue(session, organisation_id, fields["venue_id"], lock=True)
     check_not_archived(venue.archived_at is not None)
     values = to_columns(session, organisation_id, fields)
-    values["owner_id"] = values.get("owner_id") or context.actor.id
+    values["owner_id"] = values.get("owner_id") or context.actor.id or None
     row = EventRecord(
         **{**values, **_slug_and_code(session, organisation_id, fields), **venue_columns(venue)},
         id=uuid7(context.now, context.entropy),
         organisation_id=organisation_id,
         number=_new_number(session, context.entropy),
         status=EventStatus.DRAFT.value,
-        created_by=context.actor.id,
+        created_by=context.actor.id or None,
         created_at=context.now,
         updated_at=context.now,
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -14,6 +13,7 @@ from flask import Response, request
 from sqlalchemy.orm import Session
 
 from shared.errors import GatehouseError, InvalidRequest, NotSignedIn
+from shared.ids import UNKNOWN_ID, as_id
 from sync_server.customers.service import address_hash
 from sync_server.holds import queries, schemas, service
 from sync_server.holds.attempts.hold_request import HoldRequest, HoldResult
@@ -43,7 +43,6 @@ from sync_server.seating.zone_access.entitlements import Bearer, GuestIdKind, gu
 
 bp = APIBlueprint("holds", __name__, url_prefix="/api", tag="Holds")
 
-_ID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _TIMES = ("expires_at", "sale_start_at", "sale_end_at")
 
 
@@ -236,9 +235,10 @@ def _bearer_id() -> str | None:
 
 
 def _id(field: str, text: str) -> str:
-    if not _ID.fullmatch(text):
+    id = as_id(text)
+    if id == UNKNOWN_ID:
         raise InvalidRequest(f"{field}: must be an id like 01980000-0000-7000-8000-000000000000.", field=field)
-    return text.lower()
+    return id
 
 
 def _with_iso_times(refusal: GatehouseError) -> GatehouseError:

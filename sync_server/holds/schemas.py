@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, StringConstraints, model_validator
+from pydantic import Field, model_validator
 
 from shared.clock import Millis
 from sync_server.holds.attempts.hold_request import HoldResult
 from sync_server.holds.rules import seconds_left
-from sync_server.plumbing.api.schemas import Query, RequestBody, iso
+from sync_server.plumbing.api.schemas import Id, Query, RequestBody, iso
 from sync_server.seating.schemas import SeatId
-
-Id = Annotated[str, StringConstraints(pattern="^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$", to_lower=True)]
 
 
 class ReserveBody(RequestBody):

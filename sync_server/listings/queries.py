@@ -19,6 +19,7 @@ from sync_server.listings.models import Generation, Listing, Place
 from sync_server.listings.search_strategy import Search
 from sync_server.plumbing.database import database_of
 from sync_server.plumbing.sql.prepared import Prepared, placeholder
+from sync_server.plumbing.sql.tables import UUID_TYPE
 
 _L = Listing
 
@@ -195,7 +196,7 @@ def _conditions(names: frozenset[str], *, embedded: bool) -> list[Any]:
         "now": column(_L.listed_until) > placeholder("now", BigInteger()),
         "city": shared(_L.city_norm) == placeholder("city", Text()),
         "category": shared(_L.category_norm) == placeholder("category", Text()),
-        "owner": column(_L.organisation_id) == placeholder("owner", Text()),
+        "owner": column(_L.organisation_id) == placeholder("owner", UUID_TYPE),
         "starts_from": column(_L.starts_at) >= placeholder("starts_from", BigInteger()),
         "starts_before": column(_L.starts_at) < placeholder("starts_before", BigInteger()),
         "start": here > _point("start", "number"),

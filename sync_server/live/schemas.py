@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from pydantic import BaseModel
 
-from pydantic import BaseModel, Field
-
-from sync_server.plumbing.api.schemas import IsoTime, Query, View
+from sync_server.plumbing.api.schemas import Id, IsoTime, Query, View
 
 
 class GateCountersOut(View):
@@ -42,7 +40,7 @@ class EventCountersOut(View):
 class SummariesQuery(Query):
     """Which events to list."""
 
-    venue_id: Annotated[str, Field(min_length=1, max_length=36)] | None = None
+    venue_id: Id | None = None
 
 
 class SummaryOut(BaseModel):

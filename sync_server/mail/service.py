@@ -8,7 +8,7 @@ from sqlalchemy import delete, update
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
-from shared.ids import uuid7
+from shared.ids import as_id, uuid7
 from sync_server.audit.rules import INSTALLATION
 from sync_server.mail import rules
 from sync_server.mail.letters import Letter
@@ -63,7 +63,7 @@ def message_id(row: MailRow, host: str) -> str:
 def note_bounce(session: Session, message_id: str, status: str, now: Millis) -> bool:
     """Note that a mail came back; False if it is none of ours."""
     organisation_id, _, id = message_id.strip("<>").partition("@")[0].partition(".")
-    here = MailRow.organisation_id == organisation_id, MailRow.id == id
+    here = MailRow.organisation_id == as_id(organisation_id), MailRow.id == as_id(id)
     values = {"state": State.BOUNCED, "problem": status, "due_at": None, "sealed": None, "done_at": now}
     return session.execute(update(MailRow).where(*here).values(values).returning(MailRow.id)).first() is not None
 

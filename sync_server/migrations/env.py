@@ -9,10 +9,13 @@ from sqlalchemy.types import TypeDecorator
 
 from sync_server.listings import search_index
 from sync_server.migrations.tables import metadata
+from sync_server.plumbing.sql.tables import UUID_TYPE
 
 
 def _rendered(kind: str, item: Any, _context: Any) -> str | Literal[False]:
     """Migrations stand still: they name the database's types, not ours, which may change."""
+    if item is UUID_TYPE:
+        return "ID"
     if kind != "type" or not isinstance(item, TypeDecorator):
         return False
     return f"sa.{item.impl!r}"

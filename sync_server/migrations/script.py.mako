@@ -5,6 +5,9 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 ${imports if imports else ""}
+#: The type of an id.
+ID = sa.String(36).with_variant(sa.UUID(as_uuid=False), "postgresql")
+
 revision = ${repr(up_revision)}
 down_revision = ${repr(down_revision)}
 branch_labels = None

@@ -10,6 +10,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
+from shared.ids import NIL_ID
 from sync_server.monitoring import queries, service
 from sync_server.monitoring.models import ActiveAlertRow, CheckRow
 from sync_server.monitoring.rules import Alert
@@ -35,7 +36,7 @@ class AlertCheck:
         if self._next is None:
             if not service.claim(session, context.now, ALERTS, INTERVAL_MS):
                 return None
-            self._found, self._next = [], ""
+            self._found, self._next = [], NIL_ID
         found, self._next = queries.event_alerts_batch(session, context.now, after=self._next)
         self._found.extend(found)
         if self._next is not None:
@@ -51,7 +52,7 @@ def log_alert_changes(session: Session, alerts: Iterable[Alert]) -> None:
     # A check that took longer than a minute waits for the next one here.
     session.execute(select(CheckRow.name).where(CheckRow.name == ALERTS).with_for_update())
     logged = {(row.kind, row.event_id): row for row in session.execute(select(ActiveAlertRow)).scalars()}
-    current = {(alert.kind.value, alert.event_id): alert for alert in alerts}
+    current = {(alert.kind.value, alert.event_id or NIL_ID): alert for alert in alerts}
     for key in sorted(current.keys() - logged.keys()):
         row = _row(current[key])
         session.add(row)
@@ -63,8 +64,16 @@ def log_alert_changes(session: Session, alerts: Iterable[Alert]) -> None:
 
 
 def _row(alert: Alert) -> ActiveAlertRow:
-    return ActiveAlertRow(kind=alert.kind.value, **{name: getattr(alert, name) for name in _LOGGED})
+    return ActiveAlertRow(
+        organisation_id=alert.organisation_id or NIL_ID,
+        kind=alert.kind.value,
+        event_id=alert.event_id or NIL_ID,
+        venue_id=alert.venue_id or None,
+        since=alert.since,
+        count=alert.count,
+    )
 
 
 def _log_fields(row: ActiveAlertRow) -> Mapping[str, Any]:
-    return {"alert": row.kind, **{name: getattr(row, name) for name in _LOGGED}}
+    named = ((name, getattr(row, name)) for name in _LOGGED)
+    return {"alert": row.kind, **{name: "" if value in {None, NIL_ID} else value for name, value in named}}

@@ -11,7 +11,7 @@ from sqlalchemy import Column, ColumnElement, MetaData, Row, Table, select, tupl
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
-from shared.ids import uuid7
+from shared.ids import is_uuid, uuid7
 from shared.numerals import whole
 from sync_server.audit.rules import INSTALLATION
 from sync_server.monitoring.references import (
@@ -25,6 +25,7 @@ from sync_server.monitoring.references import (
     tenant_column,
 )
 from sync_server.monitoring.tenant_checks import Finding
+from sync_server.plumbing.sql.tables import UUID_TYPE
 
 BATCH_ROWS: Final = 500
 RECENT_MS: Final[Millis] = 7 * 24 * 3_600_000
@@ -128,7 +129,7 @@ def _reference(value: Any, name: str, metadata: MetaData) -> Iterator[RowReferen
         number = _number(value)
         if number is not None:
             yield column, number
-    elif isinstance(value, str) and value:
+    elif isinstance(value, str) and (is_uuid(value) if column.type is UUID_TYPE else value):
         yield column, value
 
 

@@ -38,8 +38,8 @@ class ActiveAlertRow(Base):
 
     organisation_id: Mapped[Uuid] = mapped_column(primary_key=True)
     kind: Mapped[str] = mapped_column(String(40), primary_key=True)
-    event_id: Mapped[Uuid] = mapped_column(primary_key=True)  # empty: about the installation
-    venue_id: Mapped[Uuid]
+    event_id: Mapped[Uuid] = mapped_column(primary_key=True)  # NIL_ID: about none
+    venue_id: Mapped[Uuid | None]
     since: Mapped[Millis] = mapped_column(BigInteger)
     count: Mapped[int]
 

@@ -9,6 +9,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
+from shared.ids import NIL_ID
 from shared.lifecycle import EventStatus
 from sync_server.audit import queries as audit
 from sync_server.events.active_events import active_event_labels
@@ -49,14 +50,14 @@ def _order(alert: Alert) -> tuple[int, Millis, str, str]:
 
 
 def _of_events(session: Session, now: Millis, organisation_id: str | None = None) -> Iterator[Alert]:
-    last: str | None = ""
+    last: str | None = NIL_ID
     while last is not None:
         found, last = event_alerts_batch(session, now, organisation_id, after=last)
         yield from found
 
 
 def event_alerts_batch(
-    session: Session, now: Millis, organisation_id: str | None = None, *, after: str = ""
+    session: Session, now: Millis, organisation_id: str | None = None, *, after: str = NIL_ID
 ) -> tuple[Sequence[Alert], str | None]:
     """The alerts of some hundred events, and the key of the next batch; None after the last.
 
@@ -66,7 +67,7 @@ def event_alerts_batch(
     return list(_of_suspects(session, found, now)), last
 
 
-def times_in_wrong_order(session: Session, now: Millis, after: str = "") -> tuple[int, str | None]:
+def times_in_wrong_order(session: Session, now: Millis, after: str = NIL_ID) -> tuple[int, str | None]:
     """How many events of a batch have contradictory times, and the key of the next batch."""
     found, last = find_alert_candidates(session, now, after=after, times=True)
     return sum(not one.times_fit for one in found), last

@@ -9,6 +9,7 @@ from typing import Protocol
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
+from shared.ids import NIL_ID
 from sync_server.monitoring import queries, service
 from sync_server.monitoring.alert_log import INTERVAL_MS, AlertCheck
 from sync_server.monitoring.json_references import PrimaryKey, TableScan
@@ -74,7 +75,7 @@ class FinishCheck:
 
     def run(self, session: Session, now: Millis) -> bool:
         """Count some hundred events."""
-        wrong, self._next = queries.times_in_wrong_order(session, now, self._next or "")
+        wrong, self._next = queries.times_in_wrong_order(session, now, self._next or NIL_ID)
         self._wrong_times += wrong
         if self._next is None:
             service.finish_nightly(session, self._wrong_times, now)

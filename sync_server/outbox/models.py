@@ -10,7 +10,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 from sqlalchemy.sql.expression import ColumnElement
 
 from shared.clock import Millis
-from sync_server.plumbing.sql.tables import Base
+from sync_server.plumbing.sql.tables import Base, Uuid
 
 _UNNUMBERED = text("position IS NULL")
 
@@ -42,8 +42,8 @@ class OutboxRow(Base):
 
     __tablename__ = "outbox"
 
-    organisation_id: Mapped[str] = mapped_column(String(36), primary_key=True)
-    message_id: Mapped[str] = mapped_column(String(36), primary_key=True)
+    organisation_id: Mapped[Uuid] = mapped_column(primary_key=True)
+    message_id: Mapped[Uuid] = mapped_column(primary_key=True)
     name: Mapped[str] = mapped_column(String(60))
     stream: Mapped[str] = mapped_column(String(100))
     subjects: Mapped[dict[str, Any]] = mapped_column(JSON)
@@ -72,7 +72,7 @@ class CursorRow(Base):
 
     __tablename__ = "outbox_cursors"
 
-    organisation_id: Mapped[str] = mapped_column(String(36), primary_key=True)
+    organisation_id: Mapped[Uuid] = mapped_column(primary_key=True)
     reader: Mapped[str] = mapped_column(String(30), primary_key=True)  # relay, broker, or a subscriber's name
     position: Mapped[int] = mapped_column(BigInteger)
     leased_until: Mapped[Millis] = mapped_column(BigInteger, default=0)  # of relay and broker: nobody else goes on
@@ -83,9 +83,9 @@ class RetryRow(Base):
 
     __tablename__ = "outbox_retries"
 
-    organisation_id: Mapped[str] = mapped_column(String(36), primary_key=True)
+    organisation_id: Mapped[Uuid] = mapped_column(primary_key=True)
     reader: Mapped[str] = mapped_column(String(30), primary_key=True)
-    message_id: Mapped[str] = mapped_column(String(36), primary_key=True)
+    message_id: Mapped[Uuid] = mapped_column(primary_key=True)
     position: Mapped[int] = mapped_column(BigInteger)
     stream: Mapped[str] = mapped_column(String(100))
     attempts: Mapped[int]
@@ -115,6 +115,6 @@ class JoinedElsewhere(Base):
 
     __tablename__ = "joined_elsewhere"
 
-    event_id: Mapped[str] = mapped_column(String(36), primary_key=True)
+    event_id: Mapped[Uuid] = mapped_column(primary_key=True)
     participants: Mapped[int] = mapped_column(default=0)
     updated_at: Mapped[Millis] = mapped_column(BigInteger)

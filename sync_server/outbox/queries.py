@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 
 from shared.clock import Millis
 from shared.errors import NotFound
+from shared.ids import NIL_ID
 from sync_server.outbox import cursors, retries
 from sync_server.outbox.cursors import FACT_COLUMNS, RELAY, message
 from sync_server.outbox.models import CursorRow, JoinedElsewhere, OutboxRow, RetryRow
@@ -89,7 +90,7 @@ def dead_count(session: Session) -> int:
 
 
 def list_facts(
-    session: Session, state: State, organisation_id: str | None = None, *, after: str = "", limit: int = 50
+    session: Session, state: State, organisation_id: str | None = None, *, after: str = NIL_ID, limit: int = 50
 ) -> Sequence[StoredFact]:
     """Facts in this state, the oldest first, of one organisation or of all, and one more than asked for."""
     wanted = select(OutboxRow).where(_STATES[state], OutboxRow.message_id > after)

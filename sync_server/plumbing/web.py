@@ -18,7 +18,7 @@ from werkzeug.routing import IntegerConverter, Map
 from werkzeug.utils import cached_property
 
 from shared.errors import Forbidden, GatehouseError, InvalidRequest, NotSignedIn
-from shared.ids import uuid7
+from shared.ids import as_id, uuid7
 from sync_server.plumbing.database import COMMITS
 from sync_server.plumbing.logs import LOG
 from sync_server.plumbing.metrics import known_method
@@ -44,6 +44,8 @@ _HTTPS = (("Strict-Transport-Security", "max-age=31536000"),)
 _HEADERS_HTTP = tuple((name.lower(), name, value) for name, value in _HEADERS)
 _HEADERS_HTTPS = tuple((name.lower(), name, value) for name, value in (*_HEADERS, *_HTTPS))
 
+OTHER_IDS = frozenset({"cover_id", "image_id", "key_id", "membership_id", "seat_id", "ticket_id"})
+"""Names in URLs of what is no UUID: hashes, numbers, and what organisers name themselves."""
 _WHOLE_BODY = "_schema"
 """The validator's name for a body that is wrong as a whole."""
 _WITHOUT_BODY = frozenset({204, 304})
@@ -253,6 +255,7 @@ def install(app: APIFlask) -> None:
     # No view is a coroutine: checking that for each function of each request costs a thirtieth of a hold.
     app.ensure_sync = _unchanged  # type: ignore[method-assign]
     app.url_map.converters["int"] = SmallNumber
+    app.url_value_preprocessor(_read_ids)
     app.before_request(_begin)
     app.after_request(_end)
     app.register_error_handler(GatehouseError, error_response)
@@ -266,6 +269,13 @@ def install(app: APIFlask) -> None:
 
 def _unchanged(func: Callable[..., Any]) -> Callable[..., Any]:
     return func
+
+
+def _read_ids(_endpoint: str | None, values: dict[str, Any] | None) -> None:
+    """Read the ids of the URL; what is no id becomes one that nothing has, and the view says what there is not."""
+    for name, value in (values or {}).items():
+        if name.endswith("_id") and name not in OTHER_IDS:
+            values[name] = as_id(value)  # type: ignore[index]  # there are values
 
 
 def _begin() -> None:

@@ -28,9 +28,9 @@ class ReseatingRecord(Base):
     report: Mapped[dict[str, Any]] = mapped_column(JSON)
     reason: Mapped[str] = mapped_column(String(1000), default="")
     made_at: Mapped[Millis] = mapped_column(BigInteger)
-    made_by: Mapped[str] = mapped_column(String(80), default="")
+    made_by: Mapped[Uuid | None]
     done_at: Mapped[Millis | None] = mapped_column(BigInteger)
-    done_by: Mapped[str] = mapped_column(String(80), default="")
+    done_by: Mapped[Uuid | None]
     moved: Mapped[int] = mapped_column(default=0)  # the place of the last completed step
     touched_at: Mapped[Millis] = mapped_column(BigInteger, default=0)  # when the last batch was done
 

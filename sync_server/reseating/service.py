@@ -67,9 +67,8 @@ def keep(session: Session, proposal: Proposal, move: MoveRequest, context: Actio
         report=report(proposal, holds=active),
         reason=move.reason,
         made_at=context.now,
-        made_by=context.actor.id,
+        made_by=context.actor.id or None,
         done_at=None,
-        done_by="",
         moved=0,
         touched_at=context.now,
     )
@@ -129,7 +128,7 @@ def begin(
     _end_holds(session, row, move, context)
     _change_layout(session, row, chosen, context)
     _move_seats(session, row, context)
-    row.state, row.done_by, row.reason, row.touched_at = "moving", context.actor.id, move.reason, context.now
+    row.state, row.done_by, row.reason, row.touched_at = "moving", context.actor.id or None, move.reason, context.now
     session.flush()
     before = {"layout": row.from_layout_id}
     after = {"layout": row.to_layout_id, "reseating": row.id, **row.report["counts"]}

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field
 
 from sync_server.plumbing.api.edits import EditedView
-from sync_server.plumbing.api.schemas import IsoTime, RequestBody
+from sync_server.plumbing.api.schemas import Id, IsoTime, RequestBody
 from sync_server.seating.event_layouts import LayoutChoice
 from sync_server.seating.models import EventLayoutRecord
 from sync_server.seating.plans.seat_plan import SeatPlan
@@ -26,8 +26,6 @@ from sync_server.seating.schemas import (
     ZoneTypeName,
 )
 from sync_server.seating.search.offers import Cluster, Offer
-
-Id = Annotated[str, Field(min_length=1, max_length=36)]
 
 
 class ZoneOverride(RequestBody):

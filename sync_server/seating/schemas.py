@@ -10,7 +10,7 @@ from pydantic import AfterValidator, BaseModel, Field, StringConstraints
 from sync_server.plumbing.addresses import canonical_network
 from sync_server.plumbing.api.edits import EditedView
 from sync_server.plumbing.api.json_limits import FreeJson
-from sync_server.plumbing.api.schemas import IsoTime, Name, PatchBody, Query, RequestBody, View
+from sync_server.plumbing.api.schemas import Id, IsoTime, Name, PatchBody, Query, RequestBody, View
 from sync_server.seating.layouts.plan import (
     AccessMode,
     Category,
@@ -206,7 +206,7 @@ class ImportQuery(Query):
 
     format: FormatName
     name: Name = "Seating plan"
-    layout_id: Annotated[str, Field(max_length=36)] | None = None  # make a new version of this one
+    layout_id: Id | None = None  # make a new version of this one
 
 
 class ExportQuery(Query):

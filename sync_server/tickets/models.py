@@ -104,7 +104,7 @@ class TicketRecord(Base):
     seat_row: Mapped[str] = mapped_column(String(20), default="")
     seat_number: Mapped[str] = mapped_column(String(20), default="")
     seat_key: Mapped[str | None] = mapped_column(String(400))  # case folding may lengthen the text
-    group_id: Mapped[str] = mapped_column(String(36), default="")  # the same for tickets bought together
+    group_id: Mapped[Uuid]  # the same for tickets bought together
     valid_days: Mapped[int] = mapped_column(DayBits, default=0)
     entitlement: Mapped[int] = mapped_column(SmallInteger)
     entry_limit: Mapped[int] = mapped_column(SmallInteger, default=0)
@@ -112,7 +112,7 @@ class TicketRecord(Base):
     not_before: Mapped[int] = mapped_column(BigInteger, default=0)
     not_after: Mapped[int] = mapped_column(BigInteger, default=0)
     membership_tier: Mapped[str] = mapped_column(String(40), default="")
-    membership_id: Mapped[str] = mapped_column(String(36), default="")
+    membership_id: Mapped[str] = mapped_column(String(36), default="")  # as the organiser names it
     membership_state: Mapped[int] = mapped_column(SmallInteger, default=0)
     membership_until: Mapped[Millis] = mapped_column(BigInteger, default=0)
     holder_name: Mapped[str] = mapped_column(String(100), default="")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, Field, StringConstraints, model_validator
+from pydantic import BaseModel, Field, model_validator
 
 from shared.snapshot import TicketState
 from shared.tickets import Entitlement
 from sync_server.plumbing.api.edits import EditedView
-from sync_server.plumbing.api.schemas import IsoTime, Name, PatchBody, Query, Reason, RequestBody, Time, View
+from sync_server.plumbing.api.schemas import Id, IsoTime, Name, PatchBody, Query, Reason, RequestBody, Time, View
 from sync_server.seating.zone_access.entitlements import Bearer
 from sync_server.seating.zone_access.guest_list_schemas import GuestName
 from sync_server.tickets import rules
@@ -138,11 +138,6 @@ class Membership(RequestBody):
         return MembershipReference(self.id or "", self.tier or "", self.until)
 
 
-HoldId = Annotated[
-    str, StringConstraints(pattern="^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$", to_lower=True)
-]
-
-
 class RequestedSeat(RequestBody):
     """A seat: by its `seat_id` if the event has a layout, else by what is printed on it.
 
@@ -192,7 +187,7 @@ class IssueTickets(RequestBody):
     guest: GuestName | None = None
     joins: Annotated[str, Field(pattern="^[0-9a-f]{16}$")] | None = None
     override: Annotated[str, Field(min_length=3, max_length=1000)] | None = None
-    holds: Annotated[list[HoldId], Field(max_length=200)] = Field(default_factory=list)
+    holds: Annotated[list[Id], Field(max_length=200)] = Field(default_factory=list)
 
     @model_validator(mode="after")
     def _exactly_one_way(self) -> Self:

@@ -168,7 +168,7 @@ def _postgresql(url: str) -> Hold:
         kwargs={
             "autocommit": True,
             "cursor_factory": psycopg.RawCursor,
-            "options": "-c plan_cache_mode=force_generic_plan",
+            "options": "-c plan_cache_mode=force_generic_plan -c search_path=bare,public",
         },
     )
     statement = numbered(SINGLE_STATEMENT)

@@ -6,8 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from sync_server.events.schemas import Id
-from sync_server.plumbing.api.schemas import Approval, Reason, RequestBody
+from sync_server.plumbing.api.schemas import Approval, Id, Reason, RequestBody
 
 
 class NewEventVenue(RequestBody):

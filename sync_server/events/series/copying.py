@@ -79,7 +79,8 @@ def _start_series(session: Session, source: EventRecord, context: ActionContext)
 def _copy(session: Session, source: EventRecord, request: CopyRequest, context: ActionContext) -> EventRecord:
     start, _ = window(source)
     shift = TimeShift(start, request.start_at, source.timezone)
-    owner_is_member = accounts.role_in(session, source.organisation_id, source.owner_id) is not None
+    owner = source.owner_id
+    owner_is_member = owner and accounts.role_in(session, source.organisation_id, owner) is not None
     fields: dict[str, Any] = {name: getattr(source, name) for name in _COPIED_COLUMNS}
     fields |= dict.fromkeys(_SHIFTED_TIMES)
     fields |= shift.times({name: getattr(source, name) for name in _SHIFTED_TIMES})
@@ -89,7 +90,7 @@ def _copy(session: Session, source: EventRecord, request: CopyRequest, context: 
         "slug": request.slug,
         "code": request.code,
     }
-    fields |= {"name": request.name or source.name, "owner_id": source.owner_id if owner_is_member else None}
+    fields |= {"name": request.name or source.name, "owner_id": owner if owner_is_member else None}
     fields["cover_images"] = images.existing_images(session, source.organisation_id, source.cover_images)
     row = create_event(session, source.organisation_id, fields, context, copied_from=source.id)
     _copy_zones(session, source, row)

@@ -35,7 +35,7 @@ _READ: Final = """
   SELECT version FROM hold_counters
   WHERE organisation_id = :organisation AND bearer_id = :bearer AND EXISTS (SELECT 1 FROM sale_lock) {lock}
 ), {bearer}, mine AS (
-  SELECT COALESCE(SUM(quantity), 0) AS count, MAX(CASE WHEN seat = :seat THEN id END) AS hold,
+  SELECT COALESCE(SUM(quantity), 0) AS count, MAX(CASE WHEN seat = :seat THEN CAST(id AS VARCHAR) END) AS hold,
     MAX(CASE WHEN seat = :seat THEN held_until END) AS until
   FROM holds
   WHERE organisation_id = :organisation AND bearer_id = :bearer AND event_id = :event
@@ -148,8 +148,8 @@ TAKE: Final = """
   WHERE event_seats.state = 0 AND event_seats.version = {version}
   RETURNING seat"""
 _NEW_SEAT: Final = (
-    "CAST(:organisation AS VARCHAR), CAST(:event AS VARCHAR), CAST(:day AS SMALLINT), CAST(:seat AS INTEGER), 1, "
-    "CAST(:hold_id AS VARCHAR), CAST(:until AS BIGINT), CAST(NULL AS BIGINT), 1, CAST(:now AS BIGINT)"
+    "CAST(:organisation AS {id}), CAST(:event AS {id}), CAST(:day AS SMALLINT), CAST(:seat AS INTEGER), 1, "
+    "CAST(:hold_id AS {id}), CAST(:until AS BIGINT), CAST(NULL AS BIGINT), 1, CAST(:now AS BIGINT)"
 )
 COUNT: Final = (
     "UPDATE hold_counters SET version = version + 1, updated_at = :now "
@@ -159,7 +159,7 @@ COUNT: Final = (
 
 def _read_and_write() -> str:
     """Read and write in one, for PostgreSQL: where the seat is lost, nothing is written."""
-    new = f"SELECT {_NEW_SEAT} FROM going WHERE version >= 0"
+    new = f"SELECT {_NEW_SEAT.format(id='UUID')} FROM going WHERE version >= 0"
     parts = [
         _read(share="FOR SHARE", lock="FOR UPDATE"),
         f"taken AS ({TAKE.format(new=new, version='(SELECT version FROM going)')})",
@@ -190,7 +190,7 @@ READ: Final = f"WITH {_read(by=BY_KEY)} SELECT {EVIDENCE}, EXISTS (SELECT 1 FROM
 WRITE_PERSONAL: Final = _insert(PERSONAL_TABLE, "personal", PERSONAL_COLUMNS)
 """The personal part of the audit line; only where there is one."""
 WRITE: Final = (
-    TAKE.format(new=f"SELECT {_NEW_SEAT} WHERE true", version="event_seats.version"),
+    TAKE.format(new=f"SELECT {_NEW_SEAT.format(id='VARCHAR')} WHERE true", version="event_seats.version"),
     _insert(_HOLDS, "hold", HOLD_COLUMNS),
     COUNT,
     _insert(LINES_TABLE, "line", LINE_COLUMNS),

@@ -9,6 +9,7 @@ from sqlalchemy import select, text, tuple_
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
+from shared.ids import NIL_ID
 from sync_server.holds.caches.hold_cache import CachedHold, RedisHolds
 from sync_server.holds.models import HoldRow
 from sync_server.plumbing.jobs import Job
@@ -46,7 +47,7 @@ def rebuild(session: Session, redis_holds: RedisHolds, context: ActionContext) -
     """Write every hold of a seat to Redis, unless it has them all."""
     if redis_holds.is_complete():
         return
-    count, last = 0, (context.now + 1, "")
+    count, last = 0, (context.now + 1, NIL_ID)
     while batch := _next_batch(session, last):
         last = batch[-1].held_until, batch[-1].id
         written = cached_holds(session, batch, named=True)

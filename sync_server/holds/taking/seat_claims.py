@@ -18,7 +18,7 @@ _SQLITE: Final = sqlite.dialect()
 _STATEMENT: Final = """
 INSERT INTO event_seats
   (organisation_id, event_id, day, seat, state, hold_id, held_until, ticket_id, version, locked_at)
-SELECT CAST(:organisation_id AS varchar), CAST(:event_id AS varchar), CAST(:day AS smallint), new.seat,
+SELECT CAST(:organisation_id AS {id}), CAST(:event_id AS {id}), CAST(:day AS smallint), new.seat,
   CAST(:state AS smallint), new.hold_id,
   CAST(:held_until AS bigint), new.ticket_id, 1, CAST(:now AS bigint)
 FROM {rows}
@@ -33,13 +33,15 @@ RETURNING seat
 # Arrays and JSON, because a statement with one placeholder a value would be compiled again for each number of rows.
 _POSTGRESQL_TEXT: Final = text(
     _STATEMENT.format(
-        rows="unnest(CAST(:seats AS integer[]), CAST(:holds AS varchar[]), CAST(:tickets AS bigint[]))"
+        id="uuid",
+        rows="unnest(CAST(:seats AS integer[]), CAST(:holds AS uuid[]), CAST(:tickets AS bigint[]))"
         " AS new (seat, hold_id, ticket_id)",
-        mine="= ANY (CAST(:mine AS varchar[]))",
+        mine="= ANY (CAST(:mine AS uuid[]))",
     )
 )
 _SQLITE_TEXT: Final = text(
     _STATEMENT.format(
+        id="varchar",
         rows="(SELECT json_extract(value, '$[0]') AS seat, json_extract(value, '$[1]') AS hold_id,"
         " json_extract(value, '$[2]') AS ticket_id FROM json_each(:rows)) AS new",
         mine="IN (SELECT value FROM json_each(:mine))",

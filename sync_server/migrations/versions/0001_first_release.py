@@ -6,6 +6,9 @@ import sqlalchemy as sa
 from alembic import op
 from sqlalchemy.dialects import postgresql
 
+#: The type of an id.
+ID = sa.String(36).with_variant(sa.UUID(as_uuid=False), "postgresql")
+
 revision = "0001"
 down_revision = None
 branch_labels = None
@@ -49,17 +52,17 @@ def upgrade() -> None:
     """Make every table."""
     op.create_table(
         "active_alerts",
-        sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("organisation_id", ID, nullable=False),
         sa.Column("kind", sa.String(length=40), nullable=False),
-        sa.Column("event_id", sa.String(length=36), nullable=False),
-        sa.Column("venue_id", sa.String(length=36), nullable=False),
+        sa.Column("event_id", ID, nullable=False),
+        sa.Column("venue_id", ID, nullable=True),
         sa.Column("since", sa.BigInteger(), nullable=False),
         sa.Column("count", sa.Integer(), nullable=False),
         sa.PrimaryKeyConstraint("organisation_id", "kind", "event_id", name=op.f("pk_active_alerts")),
     )
     op.create_table(
         "audit_chains",
-        sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("organisation_id", ID, nullable=False),
         sa.Column("seq", sa.BigInteger(), nullable=False),
         sa.Column("seal", sa.LargeBinary(length=32), nullable=False),
         sa.Column("at", sa.BigInteger(), nullable=False),
@@ -69,8 +72,8 @@ def upgrade() -> None:
     )
     op.create_table(
         "audit_lines",
-        sa.Column("organisation_id", sa.String(length=36), nullable=False),
-        sa.Column("id", sa.String(length=36), nullable=False),
+        sa.Column("organisation_id", ID, nullable=False),
+        sa.Column("id", ID, nullable=False),
         sa.Column("at", sa.BigInteger(), nullable=False),
         sa.Column("actor_kind", sa.String(length=16), nullable=False),
         sa.Column("actor_id", sa.String(length=64), nullable=False),
@@ -81,7 +84,7 @@ def upgrade() -> None:
         sa.Column("after", sa.JSON(), nullable=True),
         sa.Column("reason", sa.String(length=1000), nullable=False),
         sa.Column("approval", sa.String(length=200), nullable=False),
-        sa.Column("request_id", sa.String(length=36), nullable=False),
+        sa.Column("request_id", ID, nullable=True),
         sa.Column("actor_digest", sa.LargeBinary(length=32), nullable=True),
         sa.Column("subject_digest", sa.LargeBinary(length=32), nullable=True),
         sa.Column("seq", sa.BigInteger(), nullable=True),
@@ -110,8 +113,8 @@ def upgrade() -> None:
     )
     op.create_table(
         "audit_personal",
-        sa.Column("organisation_id", sa.String(length=36), nullable=False),
-        sa.Column("line_id", sa.String(length=36), nullable=False),
+        sa.Column("organisation_id", ID, nullable=False),
+        sa.Column("line_id", ID, nullable=False),
         sa.Column("part", sa.String(length=8), nullable=False),
         sa.Column("person_kind", sa.String(length=40), nullable=False),
         sa.Column("person_id", sa.String(length=64), nullable=False),
@@ -123,10 +126,10 @@ def upgrade() -> None:
     op.create_index("ix_audit_personal_person", "audit_personal", ["person_kind", "person_id"], unique=False)
     op.create_table(
         "check_findings",
-        sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("organisation_id", ID, nullable=False),
         sa.Column("place", sa.String(length=120), nullable=False),
         sa.Column("row", sa.String(length=200), nullable=False),
-        sa.Column("points_to", sa.String(length=36), nullable=False),
+        sa.Column("points_to", ID, nullable=False),
         sa.Column("found_at", sa.BigInteger(), nullable=False),
         sa.PrimaryKeyConstraint("organisation_id", "place", "row", name=op.f("pk_check_findings")),
     )
@@ -139,7 +142,7 @@ def upgrade() -> None:
     )
     op.create_table(
         "event_interest",
-        sa.Column("event_id", sa.String(length=36), nullable=False),
+        sa.Column("event_id", ID, nullable=False),
         sa.Column("hour", sa.Integer(), autoincrement=False, nullable=False),
         sa.Column("weight", sa.Integer(), nullable=False),
         sa.PrimaryKeyConstraint("event_id", "hour", name=op.f("pk_event_interest")),
@@ -147,8 +150,8 @@ def upgrade() -> None:
     op.create_index("ix_event_interest_hour", "event_interest", ["hour"], unique=False)
     op.create_table(
         "hold_counters",
-        sa.Column("organisation_id", sa.String(length=36), nullable=False),
-        sa.Column("bearer_id", sa.String(length=36), nullable=False),
+        sa.Column("organisation_id", ID, nullable=False),
+        sa.Column("bearer_id", ID, nullable=False),
         sa.Column("version", sa.Integer(), nullable=False),
         sa.Column("updated_at", sa.BigInteger(), nullable=False),
         sa.PrimaryKeyConstraint("organisation_id", "bearer_id", name=op.f("pk_hold_counters")),
@@ -156,7 +159,7 @@ def upgrade() -> None:
     op.create_index(op.f("ix_hold_counters_updated_at"), "hold_counters", ["updated_at"], unique=False)
     op.create_table(
         "idempotency_keys",
-        sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("organisation_id", ID, nullable=False),
         sa.Column("principal", sa.String(length=80), nullable=False),
         sa.Column("key", sa.String(length=120), nullable=False),
         sa.Column("request_hash", sa.LargeBinary(length=32), nullable=False),
@@ -168,7 +171,7 @@ def upgrade() -> None:
     op.create_index(op.f("ix_idempotency_keys_created_at"), "idempotency_keys", ["created_at"], unique=False)
     op.create_table(
         "joined_elsewhere",
-        sa.Column("event_id", sa.String(length=36), nullable=False),
+        sa.Column("event_id", ID, nullable=False),
         sa.Column("participants", sa.Integer(), nullable=False),
         sa.Column("updated_at", sa.BigInteger(), nullable=False),
         sa.PrimaryKeyConstraint("event_id", name=op.f("pk_joined_elsewhere")),
@@ -182,8 +185,8 @@ def upgrade() -> None:
     )
     op.create_table(
         "mails",
-        sa.Column("organisation_id", sa.String(length=36), nullable=False),
-        sa.Column("id", sa.String(length=36), nullable=False),
+        sa.Column("organisation_id", ID, nullable=False),
+        sa.Column("id", ID, nullable=False),
         sa.Column("template", sa.String(length=40), nullable=False),
         sa.Column("sealed", sa.LargeBinary(), nullable=True),
         sa.Column("state", sa.String(length=10), nullable=False),
@@ -199,7 +202,7 @@ def upgrade() -> None:
     op.create_index("ix_mails_due", "mails", ["due_at"], unique=False, postgresql_where=sa.text("due_at IS NOT NULL"))
     op.create_table(
         "organisations",
-        sa.Column("id", sa.String(length=36), nullable=False),
+        sa.Column("id", ID, nullable=False),
         sa.Column("slug", sa.String(length=60), nullable=False),
         sa.Column("name", sa.String(length=100), nullable=False),
         sa.Column("currency", sa.String(length=3), nullable=False),
@@ -211,8 +214,8 @@ def upgrade() -> None:
     )
     op.create_table(
         "outbox",
-        sa.Column("organisation_id", sa.String(length=36), nullable=False),
-        sa.Column("message_id", sa.String(length=36), nullable=False),
+        sa.Column("organisation_id", ID, nullable=False),
+        sa.Column("message_id", ID, nullable=False),
         sa.Column("name", sa.String(length=60), nullable=False),
         sa.Column("stream", sa.String(length=100), nullable=False),
         sa.Column("subjects", sa.JSON(), nullable=False),
@@ -235,7 +238,7 @@ def upgrade() -> None:
     op.create_index("uq_outbox_organisation_id_position", "outbox", ["organisation_id", "position"], unique=True)
     op.create_table(
         "outbox_cursors",
-        sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("organisation_id", ID, nullable=False),
         sa.Column("reader", sa.String(length=30), nullable=False),
         sa.Column("position", sa.BigInteger(), nullable=False),
         sa.Column("leased_until", sa.BigInteger(), nullable=False),
@@ -256,14 +259,14 @@ def upgrade() -> None:
     )
     op.create_table(
         "sale_locks",
-        sa.Column("organisation_id", sa.String(length=36), nullable=False),
-        sa.Column("event_id", sa.String(length=36), nullable=False),
+        sa.Column("organisation_id", ID, nullable=False),
+        sa.Column("event_id", ID, nullable=False),
         sa.Column("version", sa.Integer(), nullable=False),
         sa.PrimaryKeyConstraint("organisation_id", "event_id", name=op.f("pk_sale_locks")),
     )
     op.create_table(
         "scan_entries",
-        sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("organisation_id", ID, nullable=False),
         sa.Column("device", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("branch", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("seq", sa.BigInteger(), autoincrement=False, nullable=False),
@@ -274,7 +277,7 @@ def upgrade() -> None:
         sa.Column("why", sa.String(length=40), nullable=False),
         sa.Column("forked", sa.Boolean(), nullable=False),
         sa.Column("kind", sa.String(length=20), nullable=False),
-        sa.Column("event_id", sa.String(length=36), nullable=True),
+        sa.Column("event_id", ID, nullable=True),
         sa.Column("gate", sa.BigInteger(), nullable=False),
         sa.Column("ticket", sa.BigInteger(), nullable=False),
         sa.Column("admitted", sa.Boolean(), nullable=False),
@@ -303,12 +306,12 @@ def upgrade() -> None:
     op.create_index("ix_scan_entries_ticket", "scan_entries", ["organisation_id", "event_id", "ticket"], unique=False)
     op.create_table(
         "scan_movements",
-        sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("organisation_id", ID, nullable=False),
         sa.Column("device", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("branch", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("seq", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("hash", sa.LargeBinary(length=32), nullable=False),
-        sa.Column("event_id", sa.String(length=36), nullable=False),
+        sa.Column("event_id", ID, nullable=False),
         sa.Column("arrival", sa.BigInteger(), nullable=False),
         sa.Column("kind", sa.Integer(), nullable=False),
         sa.Column("ticket", sa.BigInteger(), nullable=False),
@@ -327,8 +330,8 @@ def upgrade() -> None:
     )
     op.create_table(
         "scan_presence",
-        sa.Column("organisation_id", sa.String(length=36), nullable=False),
-        sa.Column("event_id", sa.String(length=36), nullable=False),
+        sa.Column("organisation_id", ID, nullable=False),
+        sa.Column("event_id", ID, nullable=False),
         sa.Column("ticket", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("bodies", sa.Integer(), nullable=False),
         sa.Column("at", sa.BigInteger(), nullable=False),
@@ -346,8 +349,8 @@ def upgrade() -> None:
     )
     op.create_table(
         "seat_map_changes",
-        sa.Column("organisation_id", sa.String(length=36), nullable=False),
-        sa.Column("event_id", sa.String(length=36), nullable=False),
+        sa.Column("organisation_id", ID, nullable=False),
+        sa.Column("event_id", ID, nullable=False),
         sa.Column("version", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("at", sa.BigInteger(), nullable=False),
         sa.Column("seats", sa.JSON(none_as_null=True), nullable=True),
@@ -356,8 +359,8 @@ def upgrade() -> None:
     op.create_index("ix_seat_map_changes_at", "seat_map_changes", ["at"], unique=False)
     op.create_table(
         "seat_map_heads",
-        sa.Column("organisation_id", sa.String(length=36), nullable=False),
-        sa.Column("event_id", sa.String(length=36), nullable=False),
+        sa.Column("organisation_id", ID, nullable=False),
+        sa.Column("event_id", ID, nullable=False),
         sa.Column("version", sa.BigInteger(), nullable=False),
         sa.Column("oldest", sa.BigInteger(), nullable=False),
         sa.Column("changed_at", sa.BigInteger(), nullable=False),
@@ -366,8 +369,8 @@ def upgrade() -> None:
     op.create_index(op.f("ix_seat_map_heads_changed_at"), "seat_map_heads", ["changed_at"], unique=False)
     op.create_table(
         "seating_figures",
-        sa.Column("organisation_id", sa.String(length=36), nullable=False),
-        sa.Column("event_id", sa.String(length=36), nullable=False),
+        sa.Column("organisation_id", ID, nullable=False),
+        sa.Column("event_id", ID, nullable=False),
         sa.Column("name", sa.String(length=40), nullable=False),
         sa.Column("percent", sa.Float(), nullable=False),
         sa.Column("since", sa.BigInteger(), nullable=False),
@@ -383,8 +386,8 @@ def upgrade() -> None:
     )
     op.create_table(
         "snapshot_history",
-        sa.Column("organisation_id", sa.String(length=36), nullable=False),
-        sa.Column("event_id", sa.String(length=36), nullable=False),
+        sa.Column("organisation_id", ID, nullable=False),
+        sa.Column("event_id", ID, nullable=False),
         sa.Column("kind", sa.SmallInteger(), autoincrement=False, nullable=False),
         sa.Column("key", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("revision", sa.BigInteger(), autoincrement=False, nullable=False),
@@ -399,8 +402,8 @@ def upgrade() -> None:
     )
     op.create_table(
         "snapshot_rows",
-        sa.Column("organisation_id", sa.String(length=36), nullable=False),
-        sa.Column("event_id", sa.String(length=36), nullable=False),
+        sa.Column("organisation_id", ID, nullable=False),
+        sa.Column("event_id", ID, nullable=False),
         sa.Column("kind", sa.SmallInteger(), autoincrement=False, nullable=False),
         sa.Column("key", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("body", sa.LargeBinary(), nullable=True),
@@ -427,7 +430,7 @@ def upgrade() -> None:
     )
     op.create_table(
         "users",
-        sa.Column("id", sa.String(length=36), nullable=False),
+        sa.Column("id", ID, nullable=False),
         sa.Column("email", sa.String(length=254), nullable=False),
         sa.Column("name", sa.String(length=100), nullable=False),
         sa.Column("password_hash", sa.String(length=200), nullable=False),
@@ -439,14 +442,14 @@ def upgrade() -> None:
     )
     op.create_table(
         "api_tokens",
-        sa.Column("organisation_id", sa.String(length=36), nullable=False),
-        sa.Column("id", sa.String(length=36), nullable=False),
+        sa.Column("organisation_id", ID, nullable=False),
+        sa.Column("id", ID, nullable=False),
         sa.Column("name", sa.String(length=100), nullable=False),
         sa.Column("token_hash", sa.LargeBinary(length=32), nullable=False),
         sa.Column("scopes", sa.JSON(), nullable=False),
         sa.Column("created_at", sa.BigInteger(), nullable=False),
-        sa.Column("maker_id", sa.String(length=36), nullable=True),
-        sa.Column("parent_id", sa.String(length=36), nullable=True),
+        sa.Column("maker_id", ID, nullable=True),
+        sa.Column("parent_id", ID, nullable=True),
         sa.Column("ends_at", sa.BigInteger(), nullable=False),
         sa.Column("used_at", sa.BigInteger(), nullable=True),
         sa.Column("revoked_at", sa.BigInteger(), nullable=True),
@@ -468,8 +471,8 @@ def upgrade() -> None:
     )
     op.create_table(
         "devices",
-        sa.Column("organisation_id", sa.String(length=36), nullable=False),
-        sa.Column("id", sa.String(length=36), nullable=False),
+        sa.Column("organisation_id", ID, nullable=False),
+        sa.Column("id", ID, nullable=False),
         sa.Column("number", sa.BigInteger(), nullable=False),
         sa.Column("name", sa.String(length=80), nullable=False),
         sa.Column("profile", sa.String(length=20), nullable=False),
@@ -487,8 +490,8 @@ def upgrade() -> None:
     )
     op.create_table(
         "guests",
-        sa.Column("organisation_id", sa.String(length=36), nullable=False),
-        sa.Column("id", sa.String(length=36), nullable=False),
+        sa.Column("organisation_id", ID, nullable=False),
+        sa.Column("id", ID, nullable=False),
         sa.Column("origin", sa.String(length=32), nullable=True),
         sa.Column("created_at", sa.BigInteger(), nullable=False),
         sa.Column("ends_at", sa.BigInteger(), nullable=False),
@@ -501,7 +504,7 @@ def upgrade() -> None:
     op.create_index("ix_guests_origin_created_at", "guests", ["origin", "created_at"], unique=False)
     op.create_table(
         "images",
-        sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("organisation_id", ID, nullable=False),
         sa.Column("id", sa.String(length=40), nullable=False),
         sa.Column("width", sa.Integer(), nullable=False),
         sa.Column("height", sa.Integer(), nullable=False),
@@ -513,13 +516,13 @@ def upgrade() -> None:
     )
     op.create_table(
         "invitations",
-        sa.Column("organisation_id", sa.String(length=36), nullable=False),
-        sa.Column("id", sa.String(length=36), nullable=False),
+        sa.Column("organisation_id", ID, nullable=False),
+        sa.Column("id", ID, nullable=False),
         sa.Column("email", sa.String(length=254), nullable=False),
         sa.Column("role", sa.String(length=10), nullable=False),
         sa.Column("code_hash", sa.LargeBinary(length=32), nullable=False),
-        sa.Column("maker_id", sa.String(length=36), nullable=True),
-        sa.Column("mail_id", sa.String(length=36), nullable=True),
+        sa.Column("maker_id", ID, nullable=True),
+        sa.Column("mail_id", ID, nullable=True),
         sa.Column("created_at", sa.BigInteger(), nullable=False),
         sa.Column("ends_at", sa.BigInteger(), nullable=False),
         sa.Column("accepted_at", sa.BigInteger(), nullable=True),
@@ -538,8 +541,8 @@ def upgrade() -> None:
     )
     op.create_table(
         "memberships",
-        sa.Column("organisation_id", sa.String(length=36), nullable=False),
-        sa.Column("user_id", sa.String(length=36), nullable=False),
+        sa.Column("organisation_id", ID, nullable=False),
+        sa.Column("user_id", ID, nullable=False),
         sa.Column("role", sa.String(length=10), nullable=False),
         sa.ForeignKeyConstraint(
             ["organisation_id"], ["organisations.id"], name=op.f("fk_memberships_organisation_id_organisations")
@@ -550,9 +553,9 @@ def upgrade() -> None:
     op.create_index(op.f("ix_memberships_user_id"), "memberships", ["user_id"], unique=False)
     op.create_table(
         "outbox_retries",
-        sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("organisation_id", ID, nullable=False),
         sa.Column("reader", sa.String(length=30), nullable=False),
-        sa.Column("message_id", sa.String(length=36), nullable=False),
+        sa.Column("message_id", ID, nullable=False),
         sa.Column("position", sa.BigInteger(), nullable=False),
         sa.Column("stream", sa.String(length=100), nullable=False),
         sa.Column("attempts", sa.Integer(), nullable=False),
@@ -577,7 +580,7 @@ def upgrade() -> None:
     op.create_table(
         "password_links",
         sa.Column("code_hash", sa.LargeBinary(length=32), nullable=False),
-        sa.Column("user_id", sa.String(length=36), nullable=True),
+        sa.Column("user_id", ID, nullable=True),
         sa.Column("ends_at", sa.BigInteger(), nullable=False),
         sa.ForeignKeyConstraint(["user_id"], ["users.id"], name=op.f("fk_password_links_user_id_users")),
         sa.PrimaryKeyConstraint("code_hash", name=op.f("pk_password_links")),
@@ -586,7 +589,7 @@ def upgrade() -> None:
     op.create_index(op.f("ix_password_links_user_id"), "password_links", ["user_id"], unique=False)
     op.create_table(
         "seating_policies",
-        sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("organisation_id", ID, nullable=False),
         sa.Column("allow_reserved_seating", sa.Boolean(), nullable=False),
         sa.Column("allow_ga_seating", sa.Boolean(), nullable=False),
         sa.Column("allow_hybrid_ga_reserved", sa.Boolean(), nullable=False),
@@ -621,10 +624,10 @@ def upgrade() -> None:
     )
     op.create_table(
         "sessions",
-        sa.Column("id", sa.String(length=36), nullable=False),
+        sa.Column("id", ID, nullable=False),
         sa.Column("token_hash", sa.LargeBinary(length=32), nullable=False),
-        sa.Column("user_id", sa.String(length=36), nullable=False),
-        sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("user_id", ID, nullable=False),
+        sa.Column("organisation_id", ID, nullable=True),
         sa.Column("csrf", sa.String(length=64), nullable=False),
         sa.Column("created_at", sa.BigInteger(), nullable=False),
         sa.Column("seen_at", sa.BigInteger(), nullable=False),
@@ -637,7 +640,7 @@ def upgrade() -> None:
     op.create_index(op.f("ix_sessions_user_id"), "sessions", ["user_id"], unique=False)
     op.create_table(
         "supervisors",
-        sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("organisation_id", ID, nullable=False),
         sa.Column("number", sa.Integer(), autoincrement=False, nullable=False),
         sa.Column("name", sa.String(length=100), nullable=False),
         sa.Column("verifier", sa.String(length=200), nullable=False),
@@ -651,7 +654,7 @@ def upgrade() -> None:
     )
     op.create_table(
         "ticket_keys",
-        sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("organisation_id", ID, nullable=False),
         sa.Column("id", sa.Integer(), autoincrement=False, nullable=False),
         sa.Column("public", sa.LargeBinary(length=32), nullable=False),
         sa.Column("sealed", sa.LargeBinary(length=80), nullable=False),
@@ -666,7 +669,7 @@ def upgrade() -> None:
     )
     op.create_table(
         "tier_memberships",
-        sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("organisation_id", ID, nullable=False),
         sa.Column("id", sa.String(length=36), nullable=False),
         sa.Column("tier", sa.String(length=40), nullable=False),
         sa.Column("until", sa.BigInteger(), nullable=True),
@@ -697,8 +700,8 @@ def upgrade() -> None:
     op.create_index("uq_trending_places_generation_number", "trending_places", ["generation", "number"], unique=True)
     op.create_table(
         "venues",
-        sa.Column("organisation_id", sa.String(length=36), nullable=False),
-        sa.Column("id", sa.String(length=36), nullable=False),
+        sa.Column("organisation_id", ID, nullable=False),
+        sa.Column("id", ID, nullable=False),
         sa.Column("slug", sa.String(length=60), nullable=False),
         sa.Column("name", sa.String(length=100), nullable=False),
         sa.Column("timezone", sa.String(length=64), nullable=False),
@@ -732,9 +735,9 @@ def upgrade() -> None:
     op.create_index("ix_venues_organisation_id_timezone", "venues", ["organisation_id", "timezone", "id"], unique=False)
     op.create_table(
         "device_enrolment_codes",
-        sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("organisation_id", ID, nullable=False),
         sa.Column("code_id", sa.LargeBinary(length=8), nullable=False),
-        sa.Column("device_id", sa.String(length=36), nullable=False),
+        sa.Column("device_id", ID, nullable=False),
         sa.Column("sealed", sa.LargeBinary(), nullable=False),
         sa.Column("created_at", sa.BigInteger(), nullable=False),
         sa.Column("expires_at", sa.BigInteger(), nullable=False),
@@ -755,8 +758,8 @@ def upgrade() -> None:
     )
     op.create_table(
         "device_reports",
-        sa.Column("organisation_id", sa.String(length=36), nullable=False),
-        sa.Column("device_id", sa.String(length=36), nullable=False),
+        sa.Column("organisation_id", ID, nullable=False),
+        sa.Column("device_id", ID, nullable=False),
         sa.Column("last_seen_at", sa.BigInteger(), nullable=False),
         sa.Column("software", sa.String(length=40), nullable=False),
         sa.Column("branch", sa.BigInteger(), nullable=False),
@@ -775,7 +778,7 @@ def upgrade() -> None:
     op.create_index("ix_device_reports_seen", "device_reports", ["organisation_id", "last_seen_at"], unique=False)
     op.create_table(
         "device_request_counters",
-        sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("organisation_id", ID, nullable=False),
         sa.Column("device_number", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("channel", sa.String(length=8), nullable=False),
         sa.Column("highest", sa.BigInteger(), nullable=False),
@@ -789,9 +792,9 @@ def upgrade() -> None:
     )
     op.create_table(
         "events",
-        sa.Column("organisation_id", sa.String(length=36), nullable=False),
-        sa.Column("id", sa.String(length=36), nullable=False),
-        sa.Column("venue_id", sa.String(length=36), nullable=False),
+        sa.Column("organisation_id", ID, nullable=False),
+        sa.Column("id", ID, nullable=False),
+        sa.Column("venue_id", ID, nullable=False),
         sa.Column("number", sa.BigInteger(), nullable=False),
         sa.Column("code", sa.String(length=12), nullable=False),
         sa.Column("slug", sa.String(length=60), nullable=False),
@@ -809,8 +812,8 @@ def upgrade() -> None:
         sa.Column("counts_from", sa.BigInteger(), nullable=True),
         sa.Column("rescheduled_at", sa.BigInteger(), nullable=True),
         sa.Column("postponement_reason", sa.String(length=1000), nullable=False),
-        sa.Column("replaced_by_event_id", sa.String(length=36), nullable=True),
-        sa.Column("recurrence_group_id", sa.String(length=36), nullable=True),
+        sa.Column("replaced_by_event_id", ID, nullable=True),
+        sa.Column("recurrence_group_id", ID, nullable=True),
         sa.Column("timezone", sa.String(length=64), nullable=False),
         sa.Column("venue_name", sa.String(length=100), nullable=False),
         sa.Column("city", sa.String(length=50), nullable=False),
@@ -830,13 +833,13 @@ def upgrade() -> None:
         sa.Column("tickets_issued", sa.Integer(), nullable=False),
         sa.Column("ticket_sequence", sa.Integer(), nullable=False),
         sa.Column("settings", sa.JSON(), nullable=False),
-        sa.Column("created_by", sa.String(length=64), nullable=False),
+        sa.Column("created_by", ID, nullable=True),
         sa.Column("created_at", sa.BigInteger(), nullable=False),
         sa.Column("updated_at", sa.BigInteger(), nullable=False),
         sa.Column("published_at", sa.BigInteger(), nullable=True),
         sa.Column("cancelled_at", sa.BigInteger(), nullable=True),
         sa.Column("archived_at", sa.BigInteger(), nullable=True),
-        sa.Column("owner_id", sa.String(length=64), server_default=sa.text("''"), nullable=False),
+        sa.Column("owner_id", ID, nullable=True),
         sa.Column("search_text", sa.Text(), server_default=sa.text("''"), nullable=False),
         sa.Column("city_norm", sa.Text(), server_default=sa.text("''"), nullable=False),
         sa.Column("dedupe_key", sa.String(length=200), server_default=sa.text("''"), nullable=False),
@@ -914,8 +917,8 @@ def upgrade() -> None:
     )
     op.create_table(
         "gates",
-        sa.Column("organisation_id", sa.String(length=36), nullable=False),
-        sa.Column("venue_id", sa.String(length=36), nullable=False),
+        sa.Column("organisation_id", ID, nullable=False),
+        sa.Column("venue_id", ID, nullable=False),
         sa.Column("number", sa.Integer(), autoincrement=False, nullable=False),
         sa.Column("code", sa.String(length=20), nullable=False),
         sa.Column("name", sa.String(length=100), nullable=False),
@@ -935,7 +938,7 @@ def upgrade() -> None:
     )
     op.create_table(
         "image_variants",
-        sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("organisation_id", ID, nullable=False),
         sa.Column("image_id", sa.String(length=40), nullable=False),
         sa.Column("name", sa.String(length=20), nullable=False),
         sa.Column("content_type", sa.String(length=20), nullable=False),
@@ -953,10 +956,10 @@ def upgrade() -> None:
     op.create_index("ix_image_variants_image_id", "image_variants", ["image_id", "name"], unique=False)
     op.create_table(
         "layouts",
-        sa.Column("organisation_id", sa.String(length=36), nullable=False),
-        sa.Column("id", sa.String(length=36), nullable=False),
-        sa.Column("venue_id", sa.String(length=36), nullable=False),
-        sa.Column("family_id", sa.String(length=36), nullable=False),
+        sa.Column("organisation_id", ID, nullable=False),
+        sa.Column("id", ID, nullable=False),
+        sa.Column("venue_id", ID, nullable=False),
+        sa.Column("family_id", ID, nullable=False),
         sa.Column("version", sa.Integer(), nullable=False),
         sa.Column("name", sa.String(length=100), nullable=False),
         sa.Column("description", sa.String(length=2000), nullable=False),
@@ -984,7 +987,7 @@ def upgrade() -> None:
     )
     op.create_table(
         "scan_journals",
-        sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("organisation_id", ID, nullable=False),
         sa.Column("device", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("branch", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("mark_seq", sa.BigInteger(), nullable=False),
@@ -1006,9 +1009,9 @@ def upgrade() -> None:
     )
     op.create_table(
         "companion_releases",
-        sa.Column("organisation_id", sa.String(length=36), nullable=False),
-        sa.Column("event_id", sa.String(length=36), nullable=False),
-        sa.Column("zone_id", sa.String(length=36), nullable=False),
+        sa.Column("organisation_id", ID, nullable=False),
+        sa.Column("event_id", ID, nullable=False),
+        sa.Column("zone_id", ID, nullable=False),
         sa.Column("seats", sa.JSON(), nullable=False),
         sa.Column("released_at", sa.BigInteger(), nullable=False),
         sa.ForeignKeyConstraint(
@@ -1020,9 +1023,9 @@ def upgrade() -> None:
     )
     op.create_table(
         "device_assignments",
-        sa.Column("organisation_id", sa.String(length=36), nullable=False),
-        sa.Column("device_id", sa.String(length=36), nullable=False),
-        sa.Column("event_id", sa.String(length=36), nullable=False),
+        sa.Column("organisation_id", ID, nullable=False),
+        sa.Column("device_id", ID, nullable=False),
+        sa.Column("event_id", ID, nullable=False),
         sa.Column("gate", sa.Integer(), nullable=True),
         sa.Column("gates_allowed", sa.JSON(), nullable=False),
         sa.Column("zones", sa.JSON(), nullable=False),
@@ -1043,8 +1046,8 @@ def upgrade() -> None:
     op.create_index("ix_device_assignments_event", "device_assignments", ["organisation_id", "event_id"], unique=False)
     op.create_table(
         "ending_tickets",
-        sa.Column("organisation_id", sa.String(length=36), nullable=False),
-        sa.Column("event_id", sa.String(length=36), nullable=False),
+        sa.Column("organisation_id", ID, nullable=False),
+        sa.Column("event_id", ID, nullable=False),
         sa.ForeignKeyConstraint(
             ["organisation_id", "event_id"],
             ["events.organisation_id", "events.id"],
@@ -1054,8 +1057,8 @@ def upgrade() -> None:
     )
     op.create_table(
         "event_gate_zones",
-        sa.Column("organisation_id", sa.String(length=36), nullable=False),
-        sa.Column("event_id", sa.String(length=36), nullable=False),
+        sa.Column("organisation_id", ID, nullable=False),
+        sa.Column("event_id", ID, nullable=False),
         sa.Column("gate_number", sa.Integer(), autoincrement=False, nullable=False),
         sa.Column("zones", sa.JSON(), nullable=False),
         sa.ForeignKeyConstraint(
@@ -1067,8 +1070,8 @@ def upgrade() -> None:
     )
     op.create_table(
         "event_heads",
-        sa.Column("organisation_id", sa.String(length=36), nullable=False),
-        sa.Column("event_id", sa.String(length=36), nullable=False),
+        sa.Column("organisation_id", ID, nullable=False),
+        sa.Column("event_id", ID, nullable=False),
         sa.Column("revision", sa.BigInteger(), nullable=False),
         sa.Column("digest", sa.LargeBinary(length=16), nullable=False),
         sa.Column("arrivals", sa.BigInteger(), nullable=False),
@@ -1082,9 +1085,9 @@ def upgrade() -> None:
     )
     op.create_table(
         "event_layouts",
-        sa.Column("organisation_id", sa.String(length=36), nullable=False),
-        sa.Column("event_id", sa.String(length=36), nullable=False),
-        sa.Column("layout_id", sa.String(length=36), nullable=False),
+        sa.Column("organisation_id", ID, nullable=False),
+        sa.Column("event_id", ID, nullable=False),
+        sa.Column("layout_id", ID, nullable=False),
         sa.Column("layout_version", sa.Integer(), nullable=False),
         sa.Column("revision", sa.Integer(), nullable=False),
         sa.Column("blocked_seats", sa.JSON(), nullable=False),
@@ -1113,8 +1116,8 @@ def upgrade() -> None:
     )
     op.create_table(
         "event_places",
-        sa.Column("organisation_id", sa.String(length=36), nullable=False),
-        sa.Column("event_id", sa.String(length=36), nullable=False),
+        sa.Column("organisation_id", ID, nullable=False),
+        sa.Column("event_id", ID, nullable=False),
         sa.Column("day", sa.SmallInteger(), autoincrement=False, nullable=False),
         sa.Column("zone", sa.Integer(), autoincrement=False, nullable=False),
         sa.Column("held", sa.Integer(), nullable=False),
@@ -1129,12 +1132,12 @@ def upgrade() -> None:
     )
     op.create_table(
         "event_seats",
-        sa.Column("organisation_id", sa.String(length=36), nullable=False),
-        sa.Column("event_id", sa.String(length=36), nullable=False),
+        sa.Column("organisation_id", ID, nullable=False),
+        sa.Column("event_id", ID, nullable=False),
         sa.Column("day", sa.SmallInteger(), autoincrement=False, nullable=False),
         sa.Column("seat", sa.Integer(), autoincrement=False, nullable=False),
         sa.Column("state", sa.SmallInteger(), nullable=False),
-        sa.Column("hold_id", sa.String(length=36), nullable=True),
+        sa.Column("hold_id", ID, nullable=True),
         sa.Column("held_until", sa.BigInteger(), nullable=True),
         sa.Column("ticket_id", sa.BigInteger(), nullable=True),
         sa.Column("version", sa.Integer(), nullable=False),
@@ -1160,8 +1163,8 @@ def upgrade() -> None:
     )
     op.create_table(
         "event_zones",
-        sa.Column("organisation_id", sa.String(length=36), nullable=False),
-        sa.Column("event_id", sa.String(length=36), nullable=False),
+        sa.Column("organisation_id", ID, nullable=False),
+        sa.Column("event_id", ID, nullable=False),
         sa.Column("number", sa.Integer(), autoincrement=False, nullable=False),
         sa.Column("name", sa.String(length=100), nullable=False),
         sa.Column("kind", sa.String(length=20), nullable=False),
@@ -1179,17 +1182,17 @@ def upgrade() -> None:
     )
     op.create_table(
         "holds",
-        sa.Column("organisation_id", sa.String(length=36), nullable=False),
-        sa.Column("id", sa.String(length=36), nullable=False),
-        sa.Column("event_id", sa.String(length=36), nullable=False),
+        sa.Column("organisation_id", ID, nullable=False),
+        sa.Column("id", ID, nullable=False),
+        sa.Column("event_id", ID, nullable=False),
         sa.Column("day", sa.SmallInteger(), nullable=False),
         sa.Column("kind", sa.String(length=6), nullable=False),
         sa.Column("seat", sa.Integer(), nullable=True),
         sa.Column("zone", sa.Integer(), nullable=False),
         sa.Column("quantity", sa.Integer(), nullable=False),
         sa.Column("bearer_kind", sa.String(length=8), nullable=False),
-        sa.Column("bearer_id", sa.String(length=36), nullable=False),
-        sa.Column("group_id", sa.String(length=36), nullable=True),
+        sa.Column("bearer_id", ID, nullable=False),
+        sa.Column("group_id", ID, nullable=True),
         sa.Column("status", sa.String(length=10), nullable=False),
         sa.Column("held_until", sa.BigInteger(), nullable=False),
         sa.Column("remaining_ms", sa.BigInteger(), nullable=True),
@@ -1271,10 +1274,10 @@ def upgrade() -> None:
     )
     op.create_table(
         "layout_seats",
-        sa.Column("organisation_id", sa.String(length=36), nullable=False),
-        sa.Column("layout_id", sa.String(length=36), nullable=False),
+        sa.Column("organisation_id", ID, nullable=False),
+        sa.Column("layout_id", ID, nullable=False),
         sa.Column("number", sa.Integer(), autoincrement=False, nullable=False),
-        sa.Column("id", sa.String(length=36), nullable=False),
+        sa.Column("id", ID, nullable=False),
         sa.Column("seat_id", sa.String(length=80), nullable=False),
         sa.Column("zone_number", sa.Integer(), nullable=False),
         sa.Column("section", sa.String(length=60), nullable=False),
@@ -1304,10 +1307,10 @@ def upgrade() -> None:
     )
     op.create_table(
         "layout_zones",
-        sa.Column("organisation_id", sa.String(length=36), nullable=False),
-        sa.Column("layout_id", sa.String(length=36), nullable=False),
+        sa.Column("organisation_id", ID, nullable=False),
+        sa.Column("layout_id", ID, nullable=False),
         sa.Column("number", sa.Integer(), autoincrement=False, nullable=False),
-        sa.Column("id", sa.String(length=36), nullable=False),
+        sa.Column("id", ID, nullable=False),
         sa.Column("name", sa.String(length=100), nullable=False),
         sa.Column("zone_type", sa.String(length=20), nullable=False),
         sa.Column("capacity", sa.Integer(), nullable=False),
@@ -1335,8 +1338,8 @@ def upgrade() -> None:
     op.create_table(
         "listings",
         sa.Column("number", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), autoincrement=False, nullable=False),
-        sa.Column("organisation_id", sa.String(length=36), nullable=False),
-        sa.Column("event_id", sa.String(length=36), nullable=False),
+        sa.Column("organisation_id", ID, nullable=False),
+        sa.Column("event_id", ID, nullable=False),
         sa.Column("starts_at", sa.BigInteger(), nullable=False),
         sa.Column("listed_until", sa.BigInteger(), nullable=False),
         sa.Column("city", sa.Text(), nullable=False),
@@ -1373,19 +1376,19 @@ def upgrade() -> None:
     )
     op.create_table(
         "reseatings",
-        sa.Column("organisation_id", sa.String(length=36), nullable=False),
-        sa.Column("id", sa.String(length=36), nullable=False),
-        sa.Column("event_id", sa.String(length=36), nullable=False),
-        sa.Column("from_layout_id", sa.String(length=36), nullable=False),
-        sa.Column("to_layout_id", sa.String(length=36), nullable=False),
+        sa.Column("organisation_id", ID, nullable=False),
+        sa.Column("id", ID, nullable=False),
+        sa.Column("event_id", ID, nullable=False),
+        sa.Column("from_layout_id", ID, nullable=False),
+        sa.Column("to_layout_id", ID, nullable=False),
         sa.Column("fingerprint", sa.String(length=64), nullable=False),
         sa.Column("state", sa.String(length=10), nullable=False),
         sa.Column("report", sa.JSON(), nullable=False),
         sa.Column("reason", sa.String(length=1000), nullable=False),
         sa.Column("made_at", sa.BigInteger(), nullable=False),
-        sa.Column("made_by", sa.String(length=80), nullable=False),
+        sa.Column("made_by", ID, nullable=True),
         sa.Column("done_at", sa.BigInteger(), nullable=True),
-        sa.Column("done_by", sa.String(length=80), nullable=False),
+        sa.Column("done_by", ID, nullable=True),
         sa.Column("moved", sa.Integer(), nullable=False),
         sa.Column("touched_at", sa.BigInteger(), nullable=False),
         sa.CheckConstraint("state IN ('planned', 'closed', 'moving', 'done')", name=op.f("ck_reseatings_state_known")),
@@ -1419,9 +1422,9 @@ def upgrade() -> None:
     )
     op.create_table(
         "scan_conflicts",
-        sa.Column("organisation_id", sa.String(length=36), nullable=False),
-        sa.Column("id", sa.String(length=36), nullable=False),
-        sa.Column("event_id", sa.String(length=36), nullable=False),
+        sa.Column("organisation_id", ID, nullable=False),
+        sa.Column("id", ID, nullable=False),
+        sa.Column("event_id", ID, nullable=False),
         sa.Column("ticket", sa.BigInteger(), nullable=False),
         sa.Column("kind", sa.String(length=30), nullable=False),
         sa.Column("subject", sa.String(length=80), nullable=False),
@@ -1454,8 +1457,8 @@ def upgrade() -> None:
     )
     op.create_table(
         "scan_counts",
-        sa.Column("organisation_id", sa.String(length=36), nullable=False),
-        sa.Column("event_id", sa.String(length=36), nullable=False),
+        sa.Column("organisation_id", ID, nullable=False),
+        sa.Column("event_id", ID, nullable=False),
         sa.Column("gate", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("direction", sa.String(length=8), nullable=False),
         sa.Column("reason", sa.String(length=24), nullable=False),
@@ -1471,8 +1474,8 @@ def upgrade() -> None:
     )
     op.create_table(
         "seat_groups",
-        sa.Column("organisation_id", sa.String(length=36), nullable=False),
-        sa.Column("layout_id", sa.String(length=36), nullable=False),
+        sa.Column("organisation_id", ID, nullable=False),
+        sa.Column("layout_id", ID, nullable=False),
         sa.Column("number", sa.Integer(), autoincrement=False, nullable=False),
         sa.Column("group_type", sa.String(length=20), nullable=False),
         sa.Column("seats", sa.JSON(), nullable=False),
@@ -1486,8 +1489,8 @@ def upgrade() -> None:
     )
     op.create_table(
         "ticket_types",
-        sa.Column("organisation_id", sa.String(length=36), nullable=False),
-        sa.Column("event_id", sa.String(length=36), nullable=False),
+        sa.Column("organisation_id", ID, nullable=False),
+        sa.Column("event_id", ID, nullable=False),
         sa.Column("number", sa.Integer(), autoincrement=False, nullable=False),
         sa.Column("name", sa.String(length=100), nullable=False),
         sa.Column("description", sa.String(length=1000), nullable=False),
@@ -1521,9 +1524,9 @@ def upgrade() -> None:
     )
     op.create_table(
         "tickets",
-        sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("organisation_id", ID, nullable=False),
         sa.Column("id", sa.BigInteger(), autoincrement=False, nullable=False),
-        sa.Column("event_id", sa.String(length=36), nullable=False),
+        sa.Column("event_id", ID, nullable=False),
         sa.Column("sequence", sa.Integer(), nullable=False),
         sa.Column("number", sa.String(length=24), nullable=False),
         sa.Column("confirmation_code", sa.String(length=8), nullable=False),
@@ -1540,7 +1543,7 @@ def upgrade() -> None:
         sa.Column("seat_row", sa.String(length=20), nullable=False),
         sa.Column("seat_number", sa.String(length=20), nullable=False),
         sa.Column("seat_key", sa.String(length=400), nullable=True),
-        sa.Column("group_id", sa.String(length=36), nullable=False),
+        sa.Column("group_id", ID, nullable=False),
         sa.Column("valid_days", sa.String(length=128), nullable=False),
         sa.Column("entitlement", sa.SmallInteger(), nullable=False),
         sa.Column("entry_limit", sa.SmallInteger(), nullable=False),
@@ -1598,9 +1601,9 @@ def upgrade() -> None:
     )
     op.create_table(
         "zone_guests",
-        sa.Column("organisation_id", sa.String(length=36), nullable=False),
-        sa.Column("event_id", sa.String(length=36), nullable=False),
-        sa.Column("zone_id", sa.String(length=36), nullable=False),
+        sa.Column("organisation_id", ID, nullable=False),
+        sa.Column("event_id", ID, nullable=False),
+        sa.Column("zone_id", ID, nullable=False),
         sa.Column("named", sa.String(length=10), nullable=False),
         sa.Column("key", sa.String(length=64), nullable=False),
         sa.Column("added_at", sa.BigInteger(), nullable=False),
@@ -1620,8 +1623,8 @@ def upgrade() -> None:
     )
     op.create_table(
         "event_revisions",
-        sa.Column("organisation_id", sa.String(length=36), nullable=False),
-        sa.Column("event_id", sa.String(length=36), nullable=False),
+        sa.Column("organisation_id", ID, nullable=False),
+        sa.Column("event_id", ID, nullable=False),
         sa.Column("revision", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("digest", sa.LargeBinary(length=16), nullable=False),
         sa.Column("at", sa.BigInteger(), nullable=False),
@@ -1636,8 +1639,8 @@ def upgrade() -> None:
     op.create_index("ix_event_revisions_at", "event_revisions", ["organisation_id", "event_id", "at"], unique=False)
     op.create_table(
         "reseating_steps",
-        sa.Column("organisation_id", sa.String(length=36), nullable=False),
-        sa.Column("reseating_id", sa.String(length=36), nullable=False),
+        sa.Column("organisation_id", ID, nullable=False),
+        sa.Column("reseating_id", ID, nullable=False),
         sa.Column("place", sa.Integer(), autoincrement=False, nullable=False),
         sa.Column("ticket_id", sa.BigInteger(), nullable=False),
         sa.Column("old_seat", sa.Integer(), nullable=False),
@@ -1655,7 +1658,7 @@ def upgrade() -> None:
     )
     op.create_table(
         "ticket_issues",
-        sa.Column("organisation_id", sa.String(length=36), nullable=False),
+        sa.Column("organisation_id", ID, nullable=False),
         sa.Column("ticket_id", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("issue", sa.SmallInteger(), autoincrement=False, nullable=False),
         sa.Column("key_id", sa.Integer(), nullable=False),

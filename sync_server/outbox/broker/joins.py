@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 
 from shared.clock import Millis
 from shared.errors import Unreadable
+from shared.ids import is_uuid
 from sync_server.outbox import queries
 from sync_server.outbox.signals import JoinedElsewhere
 from sync_server.plumbing.signals import send
@@ -45,8 +46,8 @@ def read(routing_key: str, message_id: str | None, body: bytes) -> Join:
         raise Unreadable(f"Messages with the routing key {routing_key!r} are not known here.")
     if not _fits(key, 64):
         raise Unreadable("The message has no message_id, so a repetition could not be recognised.")
-    if not _fits(event, 36):
-        raise Unreadable("The message has no event_id.")
+    if not isinstance(event, str) or not is_uuid(event):
+        raise Unreadable("The message has no event_id, or none that is a UUID.")
     return Join(str(key), str(event), STEPS[routing_key])
 
 

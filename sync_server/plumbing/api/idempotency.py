@@ -15,10 +15,11 @@ from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from shared.clock import Millis
 from shared.errors import Conflict, InvalidRequest
+from shared.ids import NIL_ID
 from sync_server.plumbing.due import organisations_due
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.sql import writes
-from sync_server.plumbing.sql.tables import Base
+from sync_server.plumbing.sql.tables import Base, Uuid
 from sync_server.plumbing.web import current_principal
 
 HEADER = "Idempotency-Key"
@@ -30,7 +31,7 @@ class IdempotencyKeyRow(Base):
 
     __tablename__ = "idempotency_keys"
 
-    organisation_id: Mapped[str] = mapped_column(String(36), primary_key=True)
+    organisation_id: Mapped[Uuid] = mapped_column(primary_key=True)
     principal: Mapped[str] = mapped_column(String(80), primary_key=True)
     key: Mapped[str] = mapped_column(String(120), primary_key=True)
     request_hash: Mapped[bytes] = mapped_column(LargeBinary(32))
@@ -114,7 +115,7 @@ def _run_with_key(session: Session, key: str, write: Write, status: Status, said
 def _row_key(key: str) -> tuple[str, str, str]:
     """One user may work for two organisations: the response of one must never go to the other."""
     principal = current_principal()
-    return principal.organisation_id, f"{principal.kind}:{principal.id}", _checked(key)
+    return principal.organisation_id or NIL_ID, f"{principal.kind}:{principal.id}", _checked(key)
 
 
 def _claimed(session: Session, row_key: tuple[str, str, str], request_hash: bytes) -> bool:

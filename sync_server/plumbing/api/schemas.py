@@ -6,7 +6,16 @@ from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any, ClassVar, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, WithJsonSchema, field_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationInfo,
+    WithJsonSchema,
+    field_validator,
+)
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MILLIS_OF_YEAR_9999 = 253_370_764_800_000
@@ -102,6 +111,8 @@ IsoTime = Annotated[str, BeforeValidator(_iso_of_millis)]
 """A time in a response, which takes it in milliseconds."""
 Hex = Annotated[str, BeforeValidator(lambda value: value.hex() if isinstance(value, bytes) else value)]
 """Bytes in a response."""
+Id = Annotated[str, StringConstraints(pattern="^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$", to_lower=True)]
+"""An id in a request."""
 Name = Annotated[str, Field(min_length=1, max_length=100)]
 Slug = Annotated[str, Field(min_length=1, max_length=60, pattern="^[a-z0-9]([a-z0-9-]*[a-z0-9])?$")]
 Reason = Annotated[str, Field(max_length=1000)]

@@ -14,11 +14,13 @@ from functools import cached_property
 from typing import Any, Final
 
 import psycopg
+from psycopg.types.string import TextLoader
 from psycopg_pool import ConnectionPool, PoolTimeout
 
 from sync_server.plumbing.sql.connecting import NETWORK_LIMITS, NO_LIMITS, Limits, says_not_now
 from sync_server.plumbing.sql.failures import Failure, failure_of, refusal
 
+psycopg.adapters.register_loader("uuid", TextLoader)  # ids are text everywhere in the program
 CONNECTIONS: Final = 4
 """More statements at once only wait for one another inside the database: with sixteen connections each cost
 PostgreSQL a third more, because all share a lock on the same rows and each records who shares it."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
-from sqlalchemy import DDL, JSON, BigInteger, ForeignKeyConstraint, MetaData, String, Table, event
+from sqlalchemy import DDL, JSON, UUID, BigInteger, ForeignKeyConstraint, MetaData, String, Table, event
 from sqlalchemy.engine import Dialect
 from sqlalchemy.orm import DeclarativeBase
 from sqlalchemy.types import TypeDecorator
@@ -22,7 +22,11 @@ Millis = BigInteger
 """Column of whole UTC milliseconds."""
 
 Uuid = Annotated[str, "uuid"]
-"""Annotation of a column with a UUID; the program handles UUIDs as text of 36 characters."""
+"""Annotation of every column with a UUID, which the program handles as text of 36 characters.
+
+PostgreSQL has a type for it that takes less than half; `autocommit` makes its driver return text.
+"""
+UUID_TYPE: Final = String(36).with_variant(UUID(as_uuid=False), "postgresql")
 
 _SIGN = 1 << 63
 _SPAN = 1 << 64
@@ -69,7 +73,7 @@ class Base(DeclarativeBase):
     """All tables of the server."""
 
     metadata = MetaData(naming_convention=NAMES)
-    type_annotation_map = {Uuid: String(36), dict[str, Any]: JSON, list[Any]: JSON}  # noqa: RUF012 - SQLAlchemy's own declaration form
+    type_annotation_map = {Uuid: UUID_TYPE, dict[str, Any]: JSON, list[Any]: JSON}  # noqa: RUF012 - SQLAlchemy's own declaration form
 
 
 def after_create(table: Table, **statements: Sequence[str]) -> None:

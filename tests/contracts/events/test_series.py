@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from shared.ids import NIL_ID
 from sync_server.plumbing.sql.bulk import insert_many
 from sync_server.revisions import queries as revisions
 from sync_server.scans.models import ScanCount
@@ -156,7 +157,7 @@ def test_a_postponed_event_names_its_replacement(app_server: AppServer, api: Api
 
 def test_a_refused_replacement_leaves_the_event_unchanged(api: ApiClient, concert: Concert) -> None:
     api.post(f"{concert.path}/publish", {}, 200)
-    body = {"reason": "storm", "replaced_by_event_id": "nowhere"}
+    body = {"reason": "storm", "replaced_by_event_id": NIL_ID}
     assert api.refused("POST", f"{concert.path}/postpone", body) == (404, "event_not_found")
     assert api.get(concert.path)["status"] == "published"
 

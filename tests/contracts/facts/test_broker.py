@@ -11,8 +11,9 @@ import pytest
 from scripts.private_services.rabbit import RabbitServer
 from sync_server.outbox import service
 from sync_server.outbox.queries import State, list_facts
+from tests.builders import an_id
 from tests.contracts.facts.memory import eventually
-from tests.contracts.facts.world import Consumer, Sender, put_up_again
+from tests.contracts.facts.world import MARQUEE, Consumer, Sender, put_up_again
 from tests.subscribers import a_subscriber
 
 
@@ -53,8 +54,8 @@ def test_a_message_can_be_ordered_skipped_and_survives_a_broker_restart(sender: 
     assert properties.message_id == payload["message_id"] == message_id
     assert (properties.delivery_mode, properties.content_type) == (2, "application/json")
     assert properties.type == payload["fact"] == "event_published" and payload["version"] == 1
-    assert payload["subjects"] == {"event": "e7", "event_number": 7} and payload["payload"] == {"n": 1}
-    assert (payload["organisation_id"], payload["order"]) == ("marquee", sender.column_values("position")[0])
+    assert payload["subjects"] == {"event": an_id("e7"), "event_number": 7} and payload["payload"] == {"n": 1}
+    assert (payload["organisation_id"], payload["order"]) == (MARQUEE, sender.column_values("position")[0])
 
 
 def test_an_unrouted_fact_blocks_nothing_and_can_be_replayed(sender: Sender, amqp_url: str) -> None:

@@ -16,6 +16,7 @@ from sync_server.outbox.broker import joins
 from sync_server.outbox.broker.consumer import DEAD_QUEUE, QUEUE, declare
 from sync_server.outbox.broker.messages import EXCHANGE
 from sync_server.outbox.signals import JoinedElsewhere
+from tests.builders import an_id
 from tests.contracts.facts.memory import eventually
 from tests.contracts.facts.world import Sender, put_up_again
 
@@ -28,6 +29,10 @@ def sender(database_url: str, amqp_url: str, tmp_path: Path) -> Iterator[Sender]
     made.close()
 
 
+EVENT, OTHER = an_id("event"), an_id("other event")
+EVENT_BODY = orjson.dumps({"event_id": EVENT})
+
+
 class JoinService:
     """The other service: publishes persistently, and again when it is unsure."""
 
@@ -36,7 +41,7 @@ class JoinService:
         with pika.BlockingConnection(self._parameters) as connection:
             declare(connection.channel())
 
-    def say(self, key: str, message_id: str | None, body: bytes | None = None, event: str = "e1") -> None:
+    def say(self, key: str, message_id: str | None, body: bytes | None = None, event: str = EVENT) -> None:
         body = orjson.dumps({"event_id": event}) if body is None else body
         with pika.BlockingConnection(self._parameters) as connection:
             properties = pika.BasicProperties(message_id=message_id, delivery_mode=2)
@@ -49,7 +54,7 @@ class JoinService:
             channel.confirm_delivery()
             for name in names:
                 properties = pika.BasicProperties(message_id=name, delivery_mode=2)
-                channel.basic_publish(EXCHANGE, "join.confirmed", b'{"event_id": "e1"}', properties)
+                channel.basic_publish(EXCHANGE, "join.confirmed", EVENT_BODY, properties)
 
     def lying(self, queue: str) -> int:
         with pika.BlockingConnection(self._parameters) as connection:
@@ -65,18 +70,18 @@ def test_joins_and_cancellations_are_counted_for_each_event(sender: Sender, else
     for n in range(5):
         elsewhere.say("join.confirmed", f"in-{n}")
     elsewhere.say("join.canceled", "out-1")
-    elsewhere.say("join.confirmed", "in-b", event="e2")
+    elsewhere.say("join.confirmed", "in-b", event=OTHER)
     with sender.working():
-        eventually(lambda: (sender.joined("e1"), sender.joined("e2")) == (4, 1), "all are counted")
+        eventually(lambda: (sender.joined(EVENT), sender.joined(OTHER)) == (4, 1), "all are counted")
 
 
 def test_a_message_that_comes_three_times_counts_once(sender: Sender, elsewhere: JoinService) -> None:
     for message_id in ("a", "a", "b", "a"):
         elsewhere.say("join.confirmed", message_id)
     with sender.working():
-        eventually(lambda: sender.joined("e1") == 2, "both are counted")
+        eventually(lambda: sender.joined(EVENT) == 2, "both are counted")
         elsewhere.say("join.confirmed", "c")
-        eventually(lambda: sender.joined("e1") == 3, "and the next")
+        eventually(lambda: sender.joined(EVENT) == 3, "and the next")
 
 
 def test_a_cancellation_before_its_confirmation_is_counted_correctly(sender: Sender, elsewhere: JoinService) -> None:
@@ -86,7 +91,7 @@ def test_a_cancellation_before_its_confirmation_is_counted_correctly(sender: Sen
     elsewhere.say("join.confirmed", "in")
     elsewhere.say("join.confirmed", "another")
     with sender.working():
-        eventually(lambda: sender.joined("e1") == 1, "one is left")
+        eventually(lambda: sender.joined(EVENT) == 1, "one is left")
     assert [one.participants for one in payload] == [0, 0, 1]
 
 
@@ -96,6 +101,7 @@ UNREADABLE = (
     ("m", b"[]"),
     ("m", b"{}"),
     ("m", b'{"event_id": 7}'),
+    ("m", b'{"event_id": "e1"}'),
     ("m" * 65, None),
     ("m", b'{"event_id": "e\\u0000"}'),
     ("m\0", None),
@@ -107,17 +113,18 @@ def test_an_unreadable_message_is_rejected_and_blocks_nothing(sender: Sender, el
         elsewhere.say("join.confirmed", message_id, body)
     elsewhere.say("join.confirmed", "good")
     with sender.working():
-        eventually(lambda: sender.joined("e1") == 1, "the good one is counted")
+        eventually(lambda: sender.joined(EVENT) == 1, "the good one is counted")
         eventually(lambda: elsewhere.lying(DEAD_QUEUE) == len(UNREADABLE), "the others lie aside")
 
 
 def test_an_unknown_routing_key_is_not_guessed_at() -> None:
     with pytest.raises(Unreadable, match=r"join\.maybe"):
-        joins.read("join.maybe", "m", b'{"event_id": "e1"}')
+        joins.read("join.maybe", "m", EVENT_BODY)
 
 
 def test_a_message_without_properties_may_carry_its_id_in_the_body() -> None:
-    assert joins.read("join.confirmed", None, b'{"event_id": "e1", "message_id": "m"}') == joins.Join("m", "e1", 1)
+    body = orjson.dumps({"event_id": EVENT, "message_id": "m"})
+    assert joins.read("join.confirmed", None, body) == joins.Join("m", EVENT, 1)
 
 
 def test_a_failed_effect_is_retried_and_never_half_done(sender: Sender, elsewhere: JoinService) -> None:
@@ -130,7 +137,7 @@ def test_a_failed_effect_is_retried_and_never_half_done(sender: Sender, elsewher
     sender.database.signals.on(JoinedElsewhere, fail_at_first)
     elsewhere.say("join.confirmed", "m")
     with sender.working():
-        eventually(lambda: sender.joined("e1") == 1, "it has its effect")
+        eventually(lambda: sender.joined(EVENT) == 1, "it has its effect")
     assert failures == []
 
 
@@ -148,11 +155,11 @@ def test_a_message_whose_effect_always_fails_is_rejected_and_blocks_nothing(
     for n in range(20):
         elsewhere.say("join.confirmed", f"good-{n}")
     with sender.working():
-        eventually(lambda: sender.joined("e1") == 20, "all others are counted")
+        eventually(lambda: sender.joined(EVENT) == 20, "all others are counted")
         eventually(lambda: elsewhere.lying(DEAD_QUEUE) == 1, "it lies aside")
         assert (elsewhere.lying(QUEUE), sender.joined("unbearable")) == (0, 0)
         elsewhere.say("join.confirmed", "the next")
-        eventually(lambda: sender.joined("e1") == 21, "the worker still listens")
+        eventually(lambda: sender.joined(EVENT) == 21, "the worker still listens")
     sender.close()
 
 
@@ -168,12 +175,12 @@ def test_the_broker_dies_while_two_workers_consume_joins(
     elsewhere.say_safely([*map(str, range(300)), *map(str, range(300))])
     try:
         with sender.working(), sender.working(other):
-            eventually(lambda: sender.joined("e1") > 5, "some are counted")
+            eventually(lambda: sender.joined(EVENT) > 5, "some are counted")
             rabbit_server.kill()
             rabbit_server.start()
-            eventually(lambda: sender.joined("e1") == 300, "all are counted")
+            eventually(lambda: sender.joined(EVENT) == 300, "all are counted")
             eventually(lambda: elsewhere.lying(QUEUE) == 0, "and done with")
-        assert sender.joined("e1") == 300 and elsewhere.lying(DEAD_QUEUE) == 0
+        assert sender.joined(EVENT) == 300 and elsewhere.lying(DEAD_QUEUE) == 0
     finally:
         put_up_again(rabbit_server)
         other.close()

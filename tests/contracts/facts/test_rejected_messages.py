@@ -25,7 +25,10 @@ from sync_server.outbox.rules import DEAD_AFTER, LONGEST_PAUSE_MS, State
 from sync_server.outbox.service import Fact, fact_row, record
 from sync_server.plumbing.jobs import Message
 from tests.app_server import AppServer
+from tests.builders import an_id
 from tests.subscribers import a_failing_subscriber
+
+ORG = an_id("org")
 
 
 @pytest.fixture
@@ -36,7 +39,7 @@ def app_server(database_url: str, tmp_path: Path) -> Iterator[AppServer]:
     made.close()
 
 
-def record_facts(app_server: AppServer, event: int, *numbers: int, org: str = "org") -> None:
+def record_facts(app_server: AppServer, event: int, *numbers: int, org: str = ORG) -> None:
     with app_server.database.writing() as session:
         for n in numbers:
             record(session, Fact("event_updated", org, app_server.now, {"event_number": event}, {"n": n}))
@@ -315,7 +318,7 @@ def test_a_worker_that_dies_between_broker_and_cursor_sends_twice_under_one_id(a
     relay.run_once()
     dead = BrokerRelay(app_server.parts, broker)
     with app_server.database.writing() as session:
-        lease = dead._take(session, ["org"], app_server.now)
+        lease = dead._take(session, [ORG], app_server.now)
     broker.deliver(lease.new)  # it dies here
     assert publisher.run_once() == 0
     app_server.advance(LEASE_MS)
@@ -332,7 +335,7 @@ def test_a_fact_written_after_a_commit_comes_after_what_was_committed(postgres_u
 
     def slowly() -> None:
         with app_server.database.writing() as session:
-            record(session, Fact("event_updated", "org", app_server.now - 1_000, {"event_number": 7}, {"n": 2}))
+            record(session, Fact("event_updated", ORG, app_server.now - 1_000, {"event_number": 7}, {"n": 2}))
             session.flush()
             recorded.set()
             assert go_on.wait(30)
@@ -355,14 +358,14 @@ def test_a_fact_that_becomes_visible_late_gets_a_later_position(postgres_url: st
     relay, subscriber = Relay(app_server.parts, []), FailingSubscriber()
     with app_server.database.writing() as late:
         late.execute(
-            insert(OutboxRow), fact_row(Fact("event_updated", "org", 0, {"event_number": 7}, {"n": 1}), os.urandom)
+            insert(OutboxRow), fact_row(Fact("event_updated", ORG, 0, {"event_number": 7}, {"n": 1}), os.urandom)
         )
         record_facts(app_server, 7, 2)
         relay.run_once()
         with app_server.database.reading() as session:
-            seen = missed_facts.newest(session, "org")
+            seen = missed_facts.newest(session, ORG)
     Relay(app_server.parts, [subscriber.subscriber]).run_once()
     with app_server.database.reading() as session:
-        missed = missed_facts.since(session, "org", seen, event_number=7)
+        missed = missed_facts.since(session, ORG, seen, event_number=7)
     assert missed is not None and [fact.payload["n"] for fact in missed] == [1] == [n for _, n in subscriber.received]
     app_server.close()

@@ -17,8 +17,11 @@ from sync_server.plumbing.messaging.bus import event_topic
 from sync_server.plumbing.messaging.shared_bus import SharedBus
 from sync_server.workers import Worker
 from tests.app_server import AppServer
+from tests.builders import an_id
 from tests.contracts.facts.deaf_pooler import deaf_pooler
 from tests.contracts.facts.memory import LONG, Source, eventually
+
+ORG, EVENT = an_id("org"), an_id("event")
 
 
 @contextmanager
@@ -36,10 +39,10 @@ def processes(url: str, folder: Path) -> Iterator[list[AppServer]]:
 
 
 def test_a_commit_of_one_process_wakes_the_worker_of_another(postgres_url: str, tmp_path: Path) -> None:
-    with processes(postgres_url, tmp_path) as (writer, worker), writer.parts.bus.listen([event_topic("e1")]) as page:
+    with processes(postgres_url, tmp_path) as (writer, worker), writer.parts.bus.listen([event_topic(EVENT)]) as page:
         worker.parts.database.work_pending.clear()
         with writer.database.writing() as session:
-            record(session, Fact("event_updated", "org", writer.now, {"event": "e1"}))
+            record(session, Fact("event_updated", ORG, writer.now, {"event": EVENT}))
         eventually(worker.parts.database.work_pending.is_set, "the worker is woken")
         Worker(worker.parts).run_once()
         eventually(lambda: page.wait(0), "a page that the first process serves hears of it")
@@ -47,7 +50,7 @@ def test_a_commit_of_one_process_wakes_the_worker_of_another(postgres_url: str, 
 
 def test_what_one_process_invalidates_is_dropped_by_the_other(postgres_url: str, tmp_path: Path) -> None:
     with processes(postgres_url, tmp_path) as (here, there):
-        key, source = organisation_key("org", "event", "e1"), Source()
+        key, source = organisation_key(ORG, "event", EVENT), Source()
         assert there.parts.cache.fetch(key, LONG, source) == b"first"
         source.value = b"second"
         here.parts.cache.invalidate(key)

@@ -24,8 +24,10 @@ from sync_server.outbox.broker.messages import EXCHANGE
 from sync_server.outbox.service import Fact, record
 from sync_server.plumbing.principals import SYSTEM, ActionContext
 from sync_server.workers import Worker
+from tests.builders import an_id
 
 PATIENCE_S = 60.0
+MARQUEE = an_id("marquee")
 
 
 def put_up_again(server: RabbitServer) -> None:
@@ -51,11 +53,11 @@ class Sender:
     def close(self) -> None:
         self.runtime.close()
 
-    def tell(self, event: int, *numbers: int, name: str = "event_updated", org: str = "marquee") -> None:
+    def tell(self, event: int, *numbers: int, name: str = "event_updated", org: str = MARQUEE) -> None:
         """Facts of one event, in one transaction."""
         with self.database.writing() as session:
             for number in numbers:
-                subjects = {"event": f"e{event}", "event_number": event}
+                subjects = {"event": an_id(f"e{event}"), "event_number": event}
                 record(session, Fact(name, org, wall_clock(), subjects, {"n": number}))
 
     def context(self) -> ActionContext:

@@ -15,6 +15,7 @@ from sqlalchemy import text
 from sqlalchemy.exc import IntegrityError
 
 from shared.errors import Conflict
+from shared.ids import NIL_ID
 from sync_server.holds import inventory
 from sync_server.workers import Worker
 from tests.app_server import ApiClient, AppServer
@@ -341,7 +342,7 @@ def test_the_constraints_refuse_a_second_hold(sale: SeatedEvent) -> None:
         "created_at, updated_at FROM holds WHERE id = :old"
     )
     with pytest.raises(IntegrityError), sale.app_server.database.writing() as session:
-        session.execute(text(copy), {"new": "other", "old": hold["hold_id"]})
+        session.execute(text(copy), {"new": NIL_ID, "old": hold["hold_id"]})
     half = "UPDATE event_seats SET state = 2 WHERE hold_id = :old"
     with pytest.raises(IntegrityError), sale.app_server.database.writing() as session:
         session.execute(text(half), {"old": hold["hold_id"]})

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from shared.errors import Conflict
+from shared.ids import uuid7
 from sync_server.holds import inventory
 from sync_server.holds.taking import places, seats
 from tests.contracts.holds.seated_event import SeatedEvent
@@ -94,8 +95,9 @@ def test_two_days_of_a_seat_are_two_rows_and_each_is_taken_once(sale: SeatedEven
             wanted = {seat: hold_id}
             return seats.hold(session, sale.organisation_id, sale.id, wanted, until=now + 1, now=now, day=day)
 
-    assert hold(1, "first") == hold(2, "second") == {seat}
-    assert hold(1, "late") == set()
+    first, second, late = [uuid7(each, bytes) for each in range(3)]
+    assert hold(1, first) == hold(2, second) == {seat}
+    assert hold(1, late) == set()
     rows = sale.rows("SELECT day, hold_id FROM event_seats WHERE event_id = :event ORDER BY day", event=sale.id)
-    assert rows == [(1, "first"), (2, "second")]
+    assert rows == [(1, first), (2, second)]
     assert sale.reserve(sale.guest(), "A-1")["status"] == "held", "nobody has taken it for the whole event"

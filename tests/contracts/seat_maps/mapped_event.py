@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from sqlalchemy import text, update
 
-from shared.ids import uuid7
+from shared.ids import NIL_ID, uuid7
 from sync_server.holds import ending
 from sync_server.holds.models import EventSeatRow, HoldRow, HoldStatus, SeatState
 from sync_server.outbox.service import Fact, record
@@ -61,7 +61,7 @@ class MappedEvent:
                 zone=1,
                 quantity=1,
                 bearer_kind="guest",
-                bearer_id="g",
+                bearer_id=NIL_ID,
                 status=HoldStatus.ACTIVE.value,
                 held_until=until,
                 source="web",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from shared.ids import NIL_ID
 from shared.snapshot import RowKind
 from sync_server.accounts import queries
 from tests.app_server import ApiClient, AppServer
@@ -50,7 +51,7 @@ def test_seated_zone_can_become_standing_but_not_the_reverse(stage: Stage) -> No
 
 def test_unknown_seats_and_zones_are_refused(stage: Stage) -> None:
     assert stage.api.refused("PUT", stage.path, stage.choice(blocked_seat_ids=["Z-9"])) == (400, "unknown_seat")
-    assert stage.api.refused("PUT", stage.path, stage.choice(disabled_zones=["nowhere"])) == (400, "unknown_zone")
+    assert stage.api.refused("PUT", stage.path, stage.choice(disabled_zones=[NIL_ID])) == (400, "unknown_zone")
 
 
 def test_event_cannot_use_a_draft(stage: Stage) -> None:

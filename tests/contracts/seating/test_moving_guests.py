@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
+from shared.ids import NIL_ID
 from shared.reasons import Reason
 from shared.snapshot import RowKind
 from shared.tickets import ReadTicket, TicketFlags, read
@@ -170,7 +171,7 @@ def hold(app_server: AppServer, concert: Concert, seat: int) -> None:
     """Insert a hold of this seat."""
     organisation, until = organisation_of(app_server), app_server.now + 300_000
     row = {
-        "id": "a hold",
+        "id": NIL_ID,
         "o": organisation,
         "e": concert.event["id"],
         "seat": seat,
@@ -178,12 +179,12 @@ def hold(app_server: AppServer, concert: Concert, seat: int) -> None:
         "now": app_server.now,
     }
     with app_server.database.writing() as session:
-        held_seats.hold(session, organisation, concert.event["id"], {seat: "a hold"}, until=until, now=app_server.now)
+        held_seats.hold(session, organisation, concert.event["id"], {seat: NIL_ID}, until=until, now=app_server.now)
         session.execute(
             text(
                 "INSERT INTO holds (id, organisation_id, event_id, day, kind, seat, zone, quantity, bearer_kind,"
                 " bearer_id, status, held_until, extended, source, created_at, updated_at)"
-                " VALUES (:id, :o, :e, 0, 'seat', :seat, 1, 1, 'guest', 'g', 'active', :until, 0, 'web', :now, :now)"
+                " VALUES (:id, :o, :e, 0, 'seat', :seat, 1, 1, 'guest', :id, 'active', :until, 0, 'web', :now, :now)"
             ),
             row,
         )

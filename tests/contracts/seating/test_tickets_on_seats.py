@@ -13,6 +13,7 @@ import pytest
 from sqlalchemy import text
 
 from shared.errors import Conflict
+from shared.ids import NIL_ID
 from shared.snapshot import RowKind
 from shared.tickets import ReadTicket, read
 from sync_server.events.service import lock_event
@@ -20,7 +21,7 @@ from sync_server.holds.taking import seats as held_seats
 from sync_server.tickets import service
 from sync_server.tickets.rules import Seat
 from tests.app_server import ApiClient, AppServer, Concert
-from tests.builders import a_ticket_type
+from tests.builders import a_ticket_type, an_id
 from tests.contracts.seating.stage import Stage, a_layout, a_stage, floor, stalls
 
 
@@ -256,7 +257,7 @@ def test_seat_is_held_or_issued_but_never_both(app_server: AppServer, concert: C
                     session,
                     organisation,
                     event,
-                    {1: f"hold {n}", 2: f"other {n}"},
+                    {1: an_id(f"hold {n}"), 2: an_id(f"other {n}")},
                     until=app_server.now + 1,
                     now=app_server.now,
                 )
@@ -278,7 +279,7 @@ def test_seat_is_issued_as_soon_as_its_hold_expires(app_server: AppServer, conce
     organisation, event = organisation_of(app_server), concert.event["id"]
     with app_server.database.writing() as session:
         lock_event(session, organisation, event)
-        held_seats.hold(session, organisation, event, {1: "a hold"}, until=app_server.now + 1, now=app_server.now)
+        held_seats.hold(session, organisation, event, {1: NIL_ID}, until=app_server.now + 1, now=app_server.now)
     assert refused(concert, **on("A-1"))[1] == "seat_taken"
     app_server.advance(1)
     assert concert.issue(**on("A-1"))["items"]

@@ -14,12 +14,12 @@ from sync_server.audit import erasure, rules
 from sync_server.audit.service import AuditLine, record
 from sync_server.plumbing.principals import Actor
 from tests.app_server import AppServer
-from tests.contracts.server.test_audit_sealing import proof, seal
+from tests.contracts.server.test_audit_sealing import MARQUEE, RIVALS, proof, seal
 
 DAY = 24 * 3_600_000
 
 
-def note(app_server: AppServer, actor: str, *, organisation: str | None = "marquee", ip: str = "192.0.2.7") -> None:
+def note(app_server: AppServer, actor: str, *, organisation: str | None = MARQUEE, ip: str = "192.0.2.7") -> None:
     who = Actor("user", actor, ip, "a browser")
     with app_server.database.writing() as session:
         record(
@@ -55,7 +55,7 @@ def test_a_persons_addresses_are_erased_and_the_chain_stays_intact(app_server: A
     seal(app_server)
     assert erase(app_server, "user", "olga") == 1
     seal(app_server)
-    found = proof(app_server, "marquee")
+    found = proof(app_server, MARQUEE)
     assert (found.broken, found.erased, found.reached.seq) == (None, 1, 3)
     assert "192.0.2.7" not in everything(app_server) and "192.0.2.99" in everything(app_server)
 
@@ -64,7 +64,7 @@ def test_values_erased_before_their_line_was_sealed(app_server: AppServer) -> No
     note(app_server, "olga")
     assert erase(app_server, "user", "olga") == 1
     seal(app_server)
-    assert (proof(app_server, "marquee").broken, proof(app_server, "marquee").erased) == (None, 1)
+    assert (proof(app_server, MARQUEE).broken, proof(app_server, MARQUEE).erased) == (None, 1)
 
 
 def test_a_second_erasure_finds_nothing_and_writes_nothing(app_server: AppServer) -> None:
@@ -72,24 +72,24 @@ def test_a_second_erasure_finds_nothing_and_writes_nothing(app_server: AppServer
     assert erase(app_server, "user", "olga") == 1
     assert erase(app_server, "user", "olga") == 0
     seal(app_server)
-    assert proof(app_server, "marquee").reached.seq == 2
+    assert proof(app_server, MARQUEE).reached.seq == 2
 
 
 def test_an_erasure_is_logged_in_the_chain_of_each_organisation(app_server: AppServer) -> None:
-    note(app_server, "olga", organisation="marquee")
-    note(app_server, "olga", organisation="rivals")
+    note(app_server, "olga", organisation=MARQUEE)
+    note(app_server, "olga", organisation=RIVALS)
     note(app_server, "olga", organisation=None)
     assert erase(app_server, "user", "olga") == 3
     told = text("SELECT organisation_id, subject_id, reason FROM audit_lines WHERE action = :action")
     with app_server.database.reading() as session:
         lines = {tuple(row) for row in session.execute(told, {"action": erasure.ERASED})}
-    assert lines == {(where, "olga", "asked for") for where in ("marquee", "rivals", rules.INSTALLATION)}
+    assert lines == {(where, "olga", "asked for") for where in (MARQUEE, RIVALS, rules.INSTALLATION)}
 
 
 def test_an_erasure_in_one_organisation_leaves_the_others_alone(app_server: AppServer) -> None:
-    note(app_server, "olga", organisation="marquee")
-    note(app_server, "olga", organisation="rivals")
-    assert erase(app_server, "user", "olga", "marquee") == 1
+    note(app_server, "olga", organisation=MARQUEE)
+    note(app_server, "olga", organisation=RIVALS)
+    assert erase(app_server, "user", "olga", MARQUEE) == 1
     assert len(stored(app_server)) == 1
 
 

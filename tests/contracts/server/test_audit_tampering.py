@@ -16,7 +16,7 @@ from sync_server.migrations import schema
 from sync_server.migrations.tables import metadata
 from sync_server.plumbing.database import open_engine
 from tests.app_server import AppServer
-from tests.contracts.server.test_audit_sealing import order, proof, seal, write
+from tests.contracts.server.test_audit_sealing import MARQUEE, RIVALS, order, proof, seal, write
 
 REFUSED = (
     "UPDATE audit_lines SET reason = 'nothing happened'",
@@ -34,7 +34,7 @@ REFUSED = (
 @pytest.fixture
 def sealed(app_server: AppServer) -> AppServer:
     """Six sealed lines of one organisation."""
-    write(app_server, "marquee", *"123456")
+    write(app_server, MARQUEE, *"123456")
     seal(app_server)
     return app_server
 
@@ -55,7 +55,7 @@ def unguard(app_server: AppServer) -> None:
 
 
 def broken_at(app_server: AppServer) -> int:
-    broken = proof(app_server, "marquee").broken
+    broken = proof(app_server, MARQUEE).broken
     assert broken is not None
     return broken.seq
 
@@ -64,7 +64,7 @@ def broken_at(app_server: AppServer) -> int:
 def test_the_database_refuses(sealed: AppServer, statement: str) -> None:
     with pytest.raises(DBAPIError, match="only ever added"):
         do(sealed, statement)
-    assert proof(sealed, "marquee").broken is None
+    assert proof(sealed, MARQUEE).broken is None
 
 
 @pytest.mark.parametrize("table", ["audit_lines", "audit_personal", "audit_chains"])
@@ -105,7 +105,7 @@ TAMPERED: dict[str, tuple[int, list[str]]] = {
         ],
     ),
     "a line unsealed": (6, ["UPDATE audit_lines SET seq = NULL, seal = NULL WHERE seq = 6"]),
-    "a line given to another organisation": (2, ["UPDATE audit_lines SET organisation_id = 'rivals' WHERE seq = 2"]),
+    "a line given to another organisation": (2, [f"UPDATE audit_lines SET organisation_id = '{RIVALS}' WHERE seq = 2"]),
     "the head gone": (6, ["DELETE FROM audit_chains"]),
     "the signature gone": (6, ["UPDATE audit_chains SET signature = NULL"]),
     "an address altered": (1, ['UPDATE audit_personal SET content = \'{"ip":"198.51.100.1"}\'']),
@@ -136,21 +136,21 @@ def reseal_without_the_key(app_server: AppServer) -> None:
 
 def test_a_forger_who_reseals_everything_lacks_the_key(sealed: AppServer) -> None:
     reseal_without_the_key(sealed)
-    assert "not signed" in (proof(sealed, "marquee").broken or pytest.fail("not found")).problem
+    assert "not signed" in (proof(sealed, MARQUEE).broken or pytest.fail("not found")).problem
 
 
 def test_the_server_does_not_make_a_forgery_genuine_by_sealing_on_top_of_it(sealed: AppServer) -> None:
     reseal_without_the_key(sealed)
-    write(sealed, "marquee", "7")
-    write(sealed, "rivals", "8")
+    write(sealed, MARQUEE, "7")
+    write(sealed, RIVALS, "8")
     seal(sealed)
-    assert order(sealed, "rivals") == ["8"]
-    found = proof(sealed, "marquee")
+    assert order(sealed, RIVALS) == ["8"]
+    found = proof(sealed, MARQUEE)
     assert found.waiting == 1 and found.broken is not None
 
 
 def test_a_noted_seal_exposes_even_a_forger_with_the_key(sealed: AppServer) -> None:
-    noted = proof(sealed, "marquee").reached
+    noted = proof(sealed, MARQUEE).reached
     unguard(sealed)
     do(
         sealed,
@@ -159,22 +159,22 @@ def test_a_noted_seal_exposes_even_a_forger_with_the_key(sealed: AppServer) -> N
         "DELETE FROM audit_chains",
     )
     seal(sealed)
-    assert proof(sealed, "marquee").broken is None
+    assert proof(sealed, MARQUEE).broken is None
     with sealed.database.reading() as session:
-        known = prove(session, "marquee", public=None, known=[ChainPosition(noted.seq, noted.seal)])
+        known = prove(session, MARQUEE, public=None, known=[ChainPosition(noted.seq, noted.seal)])
     assert known.broken is not None
 
 
 def test_tampering_with_one_organisation_leaves_the_others_intact(sealed: AppServer) -> None:
-    write(sealed, "rivals", "7")
+    write(sealed, RIVALS, "7")
     seal(sealed)
     unguard(sealed)
-    do(sealed, "DELETE FROM audit_chains WHERE organisation_id = 'marquee'")
-    write(sealed, "marquee", "8")
-    write(sealed, "rivals", "9")
+    do(sealed, f"DELETE FROM audit_chains WHERE organisation_id = '{MARQUEE}'")
+    write(sealed, MARQUEE, "8")
+    write(sealed, RIVALS, "9")
     seal(sealed)
-    assert order(sealed, "rivals") == ["7", "9"] and proof(sealed, "rivals").broken is None
-    assert "beyond the head" in (proof(sealed, "marquee").broken or pytest.fail("not found")).problem
+    assert order(sealed, RIVALS) == ["7", "9"] and proof(sealed, RIVALS).broken is None
+    assert "beyond the head" in (proof(sealed, MARQUEE).broken or pytest.fail("not found")).problem
 
 
 def triggers(engine: Engine) -> list[tuple[str, str]]:

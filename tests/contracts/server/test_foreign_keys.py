@@ -10,10 +10,11 @@ from sqlalchemy import CheckConstraint, Column, Connection, ForeignKeyConstraint
 from sqlalchemy.exc import IntegrityError
 
 from sync_server.migrations.tables import metadata
-from sync_server.plumbing.sql.tables import DayBits, Unsigned64
+from sync_server.plumbing.sql.tables import UUID_TYPE, DayBits, Unsigned64
 from tests.app_server import AppServer
+from tests.builders import an_id
 
-OURS, THEIRS = "ours", "theirs"
+OURS, THEIRS = an_id("ours"), an_id("theirs")
 Row = dict[str, Any]
 
 
@@ -75,10 +76,10 @@ def rows_of(connection: Connection, whose: str, n: int) -> dict[str, Row]:
 
 def value(column: Column[Any], whose: str, n: int) -> Any:
     """A value that differs between the two organisations."""
-    if column.name == "organisation_id" or (column.table.name, column.name) == ("organisations", "id"):
-        return whose
     if column.nullable and not column.primary_key:
         return None
+    if column.type is UUID_TYPE:
+        return whose
     kind = int if isinstance(column.type, DayBits | Unsigned64) else getattr(column.type, "python_type", str)
     return {int: n, float: 0.0, bool: False, bytes: bytes([n]), dict: {}, list: []}.get(kind, whose[:3])
 

@@ -13,8 +13,10 @@ from sync_server.outbox.service import Fact, record
 from sync_server.plumbing.jobs import Message, Subscriber
 from sync_server.plumbing.messaging.bus import Notification, event_topic
 from tests.app_server import AppServer
-from tests.builders import DAY, MINUTE
+from tests.builders import DAY, MINUTE, an_id
 from tests.subscribers import a_failing_subscriber
+
+MARQUEE, RIVALS, ORG = an_id("marquee"), an_id("rivals"), an_id("org")
 
 
 class Listener:
@@ -35,7 +37,7 @@ class Listener:
         return [message.name for message in self.received]
 
 
-def tell(app_server: AppServer, *names: str, event: str = "e", org: str = "org") -> None:
+def tell(app_server: AppServer, *names: str, event: str = "e", org: str = ORG) -> None:
     with app_server.database.writing() as session:
         for name in names:
             record(session, Fact(name, org, app_server.now, {"event": event}, {"n": 1}))
@@ -58,19 +60,19 @@ def test_facts_arrive_in_order_and_once(app_server: AppServer) -> None:
 def test_each_organisation_counts_its_own_facts(app_server: AppServer) -> None:
     listener = Listener()
     relay = Relay(app_server.parts, [listener.subscriber])
-    tell(app_server, "first", "second", org="marquee")
-    tell(app_server, "other", org="rivals")
+    tell(app_server, "first", "second", org=MARQUEE)
+    tell(app_server, "other", org=RIVALS)
     relay.run_once()
-    tell(app_server, "third", org="marquee")
+    tell(app_server, "third", org=MARQUEE)
     relay.run_once()
     orders = {(fact.organisation_id, fact.name): fact.order for fact in listener.received}
-    mine = [orders["marquee", name] for name in ("first", "second", "third")]
-    assert mine == [1, 2, 3] and orders["rivals", "other"] == 1
+    mine = [orders[MARQUEE, name] for name in ("first", "second", "third")]
+    assert mine == [1, 2, 3] and orders[RIVALS, "other"] == 1
 
 
 def test_a_fact_of_a_failed_transaction_is_never_delivered(app_server: AppServer) -> None:
     with pytest.raises(RuntimeError), app_server.database.writing() as session:
-        record(session, Fact("never", "org", app_server.now))
+        record(session, Fact("never", ORG, app_server.now))
         raise RuntimeError
     assert left(app_server) == 0 and not app_server.database.work_pending.is_set()
 
@@ -168,8 +170,8 @@ def test_facts_leased_by_a_dead_worker_are_taken_over(app_server: AppServer) -> 
     tell(app_server, "first")
     listener = Listener()
     dead, other = (Relay(app_server.parts, [listener.subscriber]) for _ in range(2))
-    batch, _ = dead._take(["org"], app_server.now, together=False)
-    assert len(batch.facts["org"]) == 1  # it dies here
+    batch, _ = dead._take([ORG], app_server.now, together=False)
+    assert len(batch.facts[ORG]) == 1  # it dies here
     tell(app_server, "second")
     assert other.run_once() == 0
     app_server.advance(LEASE_MS)
@@ -180,11 +182,11 @@ def test_a_worker_that_comes_back_too_late_changes_nothing(app_server: AppServer
     listener = Listener()
     slow, other = (Relay(app_server.parts, [listener.subscriber]) for _ in range(2))
     tell(app_server, "first")
-    batch, _ = slow._take(["org"], app_server.now, together=False)
+    batch, _ = slow._take([ORG], app_server.now, together=False)
     app_server.advance(LEASE_MS)
     other.run_once()
     tell(app_server, "second")
-    third, _ = other._take(["org"], app_server.now, together=False)
+    third, _ = other._take([ORG], app_server.now, together=False)
     assert slow._deliver_apart(batch) == 0 and listener.names == ["first"]
     with app_server.database.reading() as session:
         query = text("SELECT leased_until FROM outbox_cursors WHERE reader = :reader")

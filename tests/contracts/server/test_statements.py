@@ -43,7 +43,7 @@ def by_hot_path(database):
 
 def by_name(database):
     with database.reading() as session:
-        session.scalars(select(VenueRecord).where(VenueRecord.organisation_id == "own")).all()
+        session.scalars(select(VenueRecord).where(VenueRecord.organisation_id == "0" * 32)).all()
 """
 
 
