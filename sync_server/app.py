@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from typing import Any, cast
 
 from apiflask import APIFlask
 from flask import request
@@ -13,6 +14,7 @@ from shared.ids import Entropy
 from sync_server.accounts import invitation_routes, login_routes, staff_policy
 from sync_server.accounts import routes as accounts_routes
 from sync_server.accounts import rules as accounts_rules
+from sync_server.accounts.public_routes import PUBLIC_ROUTES, Audience
 from sync_server.admin import routes as admin_routes
 from sync_server.audit import routes as audit_routes
 from sync_server.config import Config
@@ -40,7 +42,7 @@ from sync_server.monitoring import wiring as monitoring_wiring
 from sync_server.outbox import routes as outbox_routes
 from sync_server.outbox import wiring as outbox_wiring
 from sync_server.plumbing import logs, sealing, web
-from sync_server.plumbing.api import api_docs, health, proxies
+from sync_server.plumbing.api import api_docs, description, health, locations, proxies
 from sync_server.plumbing.backends import choose_backends
 from sync_server.plumbing.database import Database, open_engine
 from sync_server.plumbing.metrics import Metrics
@@ -71,6 +73,17 @@ from sync_server.venues.ports import VenuePorts
 DESCRIPTION = (
     "Ticketing and admission: organisers' API. Times are ISO-8601 in UTC; money is whole cents with a currency."
 )
+
+_BY_AUDIENCE = {
+    Audience.ANYBODY: description.NOBODY,
+    Audience.GUEST: description.GUEST,
+    Audience.SIGNED_IN: description.STAFF,
+}
+_SECURITY = {name: _BY_AUDIENCE[route.who] for name, route in PUBLIC_ROUTES.items() if route.who in _BY_AUDIENCE} | {
+    f"holds.{view}": (*description.STAFF, *description.GUEST)
+    for view in ("reserve", "hold", "release", "extend", "mine")
+}
+"""Who may call what, as the description of the API says it; where nothing is named, staff and tokens."""
 
 SAME_FOR_EVERYBODY = ("/api/public/", "/api/meta/")
 
@@ -208,9 +221,11 @@ def web_app(runtime: ServerRuntime) -> APIFlask:
     _configure(app, parts.config)
     app.extensions[EXTENSION] = parts
     web.install(app)
+    locations.install(app)
     app.before_request(_identify)
     for blueprint in BLUEPRINTS:
         app.register_blueprint(blueprint)
+    app.spec_processor(lambda spec: description.complete(cast(dict[str, Any], spec), app, _SECURITY))
     return app
 
 
@@ -240,7 +255,8 @@ def prepare_database(runtime: ServerRuntime) -> None:
 def _configure(app: APIFlask, config: Config) -> None:
     app.config.update(
         OPENAPI_VERSION="3.1.0",
-        DESCRIPTION=DESCRIPTION,
+        INFO={"description": DESCRIPTION, "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"}},
+        SERVERS=[{"url": "/", "description": "The server that shows this"}],
         VALIDATION_ERROR_STATUS_CODE=400,
         MAX_CONTENT_LENGTH=config.max_body_bytes,
         AUTO_404_RESPONSE=False,

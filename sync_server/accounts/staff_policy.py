@@ -57,7 +57,7 @@ def show() -> StaffPolicyView:
 
 
 def _view(decided: Mapping[str, bool]) -> StaffPolicyView:
-    return StaffPolicyView(**rules.staff_policy(decided))
+    return StaffPolicyView.model_validate(rules.staff_policy(decided))
 
 
 @bp.patch("/organisation/staff-policy")
@@ -68,7 +68,7 @@ def change(json_data: ChangeStaffPolicy) -> StaffPolicyView:
     """Change what the organisation's staff may do; it applies to their next request."""
     with parts().database.writing() as session:
         check_unchanged(lambda: _view(lock_organisation(session, organisation()).staff_policy))
-        return tagged(StaffPolicyView(**change_policy(session, organisation(), json_data.changes(), context())))
+        return tagged(_view(change_policy(session, organisation(), json_data.changes(), context())))
 
 
 def change_policy(

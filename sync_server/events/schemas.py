@@ -247,8 +247,9 @@ def event_view(row: EventRecord, now: Millis, joined: Mapping[str, int] | None =
 
 
 class EventsView(BaseModel):
-    """A page of events."""
+    """A page of the events of your organisation."""
 
+    audience: Literal["organisation"] = "organisation"
     items: list[EventView]
     next: str | None
 

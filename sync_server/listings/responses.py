@@ -53,11 +53,13 @@ def feed(parts: Parts, criteria: FeedCriteria, after: str | None, limit: int) ->
         with parts.database.autocommit_reading() as session:
             wanted = _filter(session, criteria)
             if wanted is None:
-                return orjson.dumps({"items": [], "next": None})
+                return orjson.dumps({"audience": "public", "items": [], "next": None})
             found = QUERIES[criteria.sort](session, wanted, position, limit=limit, now=now)
             cards = events.cards(session, found.numbers)
             following = None if found.last is None else cursors.encode(found.last, text)
-            return orjson.dumps({"items": event_json.card_payloads(session, cards, now), "next": following})
+            return orjson.dumps(
+                {"audience": "public", "items": event_json.card_payloads(session, cards, now), "next": following}
+            )
 
     return parts.cache.fetch(cache.public_key("feed", f"{criteria.city or '*'}:{digest}"), cache.FEED, load)
 

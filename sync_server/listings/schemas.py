@@ -99,8 +99,9 @@ class CardView(BaseModel):
 
 
 class FeedView(BaseModel):
-    """A page of the feed."""
+    """A page of the feed: the published events of all organisations."""
 
+    audience: Literal["public"]
     items: list[CardView]
     next: str | None
 

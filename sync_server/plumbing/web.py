@@ -13,7 +13,7 @@ from sqlalchemy.exc import DataError, DBAPIError, IntegrityError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from werkzeug.datastructures import Headers, ImmutableMultiDict
 from werkzeug.exceptions import HTTPException
-from werkzeug.http import parse_cookie
+from werkzeug.http import HTTP_STATUS_CODES, parse_cookie
 from werkzeug.routing import IntegerConverter, Map
 from werkzeug.utils import cached_property
 
@@ -182,13 +182,18 @@ def require(action: Action) -> None:
         raise Forbidden(f"Your role does not allow this ({action.value}). Ask an owner or admin of the organisation.")
 
 
-def error_response(error: GatehouseError) -> Response:
-    """The response for an error, of the same form everywhere."""
+def error_response(error: GatehouseError, status: int | None = None) -> Response:
+    """The response for an error, of the same form everywhere; `status` is that of a class without its own."""
+    status = status or error.status
     body: dict[str, Any] = {"code": error.error_code, "message": error.message, "request_id": request_id()}
     if error.details:
         body["details"] = error.details
-    response = jsonify({"error": body})
-    response.status_code = error.status
+    title = HTTP_STATUS_CODES.get(status, "Error")
+    problem = {"type": f"urn:gatehouse:error:{error.error_code}", "title": title, "status": status}
+    response = jsonify({**problem, "detail": error.message, "error": body})
+    response.status_code, response.mimetype = status, "application/problem+json"
+    if status == NotSignedIn.status:
+        response.headers["WWW-Authenticate"] = 'Bearer realm="gatehouse"'
     response.headers.update(retry_headers(error))
     return response
 
@@ -347,9 +352,7 @@ def _from_werkzeug(error: HTTPException) -> Response:
 
 def _plain(status: int, description: str) -> Response:
     code, message = _MESSAGES.get(status, ("http_" + str(status), description))
-    response = error_response(GatehouseError(message, code=code))
-    response.status_code = status
-    return response
+    return error_response(GatehouseError(message, code=code), status)
 
 
 def _database_failed(error: Exception) -> Response:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from hashlib import blake2b
-from typing import ClassVar, TypeVar
+from typing import ClassVar, Self, TypeVar
 
 import orjson
 from flask import g, request
-from pydantic import computed_field
+from pydantic import model_validator
 
 from shared.errors import ChangedMeanwhile
 from sync_server.plumbing.api.schemas import View
@@ -20,12 +20,14 @@ class EditedView(View):
     unedited: ClassVar[frozenset[str]] = frozenset()
     """Fields that change without an edit: figures, and what follows from the time of day."""
 
-    @computed_field  # type: ignore[prop-decorator]
-    @property
-    def etag(self) -> str:
-        """Another one after each edit: send it as If-Match, and nobody else's edit is overwritten."""
+    etag: str = ""
+    """Another one after each edit: send it as If-Match, and nobody else's edit is overwritten."""
+
+    @model_validator(mode="after")
+    def _tag(self) -> Self:
         shown = self.model_dump(exclude={*self.unedited, "etag"})
-        return blake2b(orjson.dumps(shown, option=orjson.OPT_SORT_KEYS), digest_size=12).hexdigest()
+        self.etag = blake2b(orjson.dumps(shown, option=orjson.OPT_SORT_KEYS), digest_size=12).hexdigest()
+        return self
 
 
 Shown = TypeVar("Shown", bound=EditedView)

@@ -14,7 +14,10 @@ UNKNOWN = "01a1ee93-a800-767b-ae97-80dab5121243"
 
 def error_of(response: Any) -> dict[str, Any]:
     error: dict[str, Any] = response.json["error"]
-    assert set(response.json) == {"error"} and error["request_id"] == response.headers["X-Request-Id"]
+    assert (
+        set(response.json) == {"type", "title", "status", "detail", "error"}
+        and error["request_id"] == response.headers["X-Request-Id"]
+    )
     assert error["code"] and error["message"]
     return error
 

@@ -113,6 +113,6 @@ def _try(operation: Any, known: dict[str, str], api: ApiClient) -> None:
         response = case.call(headers=api.headers)
         assert response.status_code < 500, f"{case.method} {case.path} {case.body!r}: {response.text[:300]}"
         if response.status_code >= 400:
-            assert set(response.json()) == {"error"}
+            assert set(response.json()) == {"type", "title", "status", "detail", "error"}
 
     ask()

@@ -1,0 +1,53 @@
+"""Addresses of the API: `/api/v1/…` beside `/api/…`, and `Location` of what was made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final
+
+from flask import Flask, Response, request
+
+VERSIONED: Final = "/api/v1/"
+UNVERSIONED: Final = "/api/"
+
+StartResponse = Callable[..., Any]
+Wsgi = Callable[[dict[str, Any], StartResponse], Iterable[bytes]]
+
+
+def install(app: Flask) -> None:
+    """Serve the versioned addresses too, and say where what was made is shown."""
+    app.wsgi_app = _either_version(app.wsgi_app)  # type: ignore[assignment, method-assign]
+    shown: dict[str, Mapping[str, str]] = {}
+
+    def add_location(response: Response) -> Response:
+        if response.status_code == 201:
+            if not shown:
+                shown.update(made=_shown_by_itself(app))
+            field = shown["made"].get(request.endpoint or "")
+            made = response.get_json(silent=True) if field else None
+            if isinstance(made, dict) and field in made:
+                response.headers["Location"] = f"{request.path}/{made[field]}"
+        return response
+
+    app.after_request(add_location)
+
+
+def _either_version(app: Wsgi) -> Wsgi:
+    def routed(environ: dict[str, Any], start_response: StartResponse) -> Iterable[bytes]:
+        path = environ.get("PATH_INFO", "")
+        if path.startswith(VERSIONED):
+            environ["PATH_INFO"] = UNVERSIONED + path.removeprefix(VERSIONED)
+        return app(environ, start_response)
+
+    return routed
+
+
+def _shown_by_itself(app: Flask) -> dict[str, str]:
+    """The endpoints that make something with an address below their own, and the field that completes it."""
+    shows = {rule.rule for rule in app.url_map.iter_rules() if "GET" in (rule.methods or ())}
+    fields: dict[str, str] = {}
+    for rule in app.url_map.iter_rules():
+        below = [one for one in shows if one.startswith(f"{rule.rule}/<") and "/" not in one[len(rule.rule) + 1 :]]
+        if below and "POST" in (rule.methods or ()):
+            fields[rule.endpoint] = "number" if below[0].endswith("number>") else "id"
+    return fields
