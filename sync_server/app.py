@@ -48,6 +48,7 @@ from sync_server.plumbing.database import Database, open_engine
 from sync_server.plumbing.metrics import Metrics
 from sync_server.plumbing.parts import EXTENSION, Parts
 from sync_server.plumbing.private_files import make_private
+from sync_server.plumbing.request_bodies import BodyDeadlines, BodyReads
 from sync_server.plumbing.sealing import Sealer
 from sync_server.plumbing.sql.autocommit import Pooler
 from sync_server.plumbing.sql.connecting import NO_LIMITS, Limits
@@ -219,6 +220,7 @@ def web_app(runtime: ServerRuntime) -> APIFlask:
         "sync_server", title="Gatehouse", version="1", docs_path=None, spec_path="/openapi.json", json_errors=False
     )
     _configure(app, parts.config)
+    _with_deadlines(app, parts)
     app.extensions[EXTENSION] = parts
     web.install(app)
     locations.install(app)
@@ -264,6 +266,13 @@ def _configure(app: APIFlask, config: Config) -> None:
     app.json.sort_keys = False  # type: ignore[attr-defined]  # Flask's default provider has it
     if config.trusted_proxies:
         _behind_proxies(app, config.trusted_proxies)
+
+
+def _with_deadlines(app: APIFlask, parts: Parts) -> None:
+    """Outermost: the address of a connection counts, not the one that a proxy forwards."""
+    reads = BodyReads(parts.config.blocking_threads, parts.config.body_seconds, parts.monotonic)
+    app.wsgi_app = BodyDeadlines(app.wsgi_app, reads)  # type: ignore[method-assign]
+    parts.loops.append(reads.watch)
 
 
 def _behind_proxies(app: APIFlask, count: int) -> None:

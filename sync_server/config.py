@@ -96,6 +96,7 @@ class Config(BaseModel):
     token_days: Annotated[int, Field(ge=1, le=3650)] = 365  # the longest life of an API token
     guests_per_address: Annotated[int, Field(ge=1)] = 3_000  # new guest sessions within five minutes
     max_body_bytes: Annotated[int, Field(ge=64 * 1024, le=256 * 1024 * 1024)] = 8 * 1024 * 1024
+    body_seconds: Annotated[int, Field(ge=1, le=600)] = 10
     short_notice_hours: Annotated[int, Field(ge=1, le=24 * 30)] = 24
     blocking_threads: Annotated[int, Field(ge=8, le=4096)] = 128
     database_connections: Annotated[int, Field(ge=2, le=1000)] = 40

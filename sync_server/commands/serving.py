@@ -116,6 +116,7 @@ def serving_app() -> APIFlask:
     runtime = build_runtime(config, limits=Limits(config.statement_seconds, LOCK_S, IDLE_S))
     prepare_database(runtime)
     start_background_loops(runtime, runtime.parts.stop)
+    app = web_app(runtime)
     for loop in runtime.parts.loops:
         threading.Thread(target=loop, args=(runtime.parts.stop,), name="loop", daemon=True).start()
     _stop_on_signal(runtime)
@@ -124,7 +125,6 @@ def serving_app() -> APIFlask:
         threading.Thread(
             target=Worker(runtime.parts).run, args=(runtime.parts.stop,), name="worker", daemon=True
         ).start()
-    app = web_app(runtime)
     start_streams(runtime, app)
     return app
 

@@ -13,6 +13,7 @@ import uvicorn
 from sync_server.plumbing.logs import LOG
 from sync_server.plumbing.parts import Parts
 from sync_server.waiting.asgi import StreamsApp
+from sync_server.waiting.http_protocol import DeadlineProtocol
 
 BACKLOG = 4096
 VANISHED_AFTER_S = 30
@@ -64,7 +65,7 @@ class StreamsListener:
     async def _serve(self) -> None:
         config = uvicorn.Config(
             self.app,
-            http="h11",
+            http=DeadlineProtocol,
             ws="none",
             lifespan="off",
             interface="asgi3",

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from scripts.processes.ports import LOOPBACK
-from sync_server.waiting import asgi, channels
+from sync_server.waiting import asgi, channels, http_protocol
 from tests.app_server import AppServer, Concert
 from tests.contracts.facts.memory import eventually
 
@@ -88,3 +88,15 @@ def test_a_body_that_does_not_arrive_is_refused(
         connection.sendall(b"POST /sync/v1/changes HTTP/1.1\r\nHost: gatehouse\r\nContent-Length: 100\r\n\r\nx")
         assert connection.recv(100).startswith(b"HTTP/1.1 400")
     opened(app_server, path).close()
+
+
+def test_a_reader_that_never_finishes_its_request_is_let_go(
+    app_server: AppServer, path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(http_protocol, "HEADERS_WITHIN_S", 0.2)
+    address = LOOPBACK, app_server.listener.port
+    with socket.create_connection(address, timeout=30) as silent, socket.create_connection(address, timeout=30) as slow:
+        slow.sendall(b"GET / HTTP/1.1\r\nHost: gate")
+        assert (silent.recv(1), slow.recv(1)) == (b"", b"")
+    with opened(app_server, path) as reading:  # whoever has asked stays
+        assert not reading.recv(4_096).startswith(b"HTTP/1.1")
