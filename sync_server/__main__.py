@@ -145,6 +145,15 @@ def reset_link(email: str) -> None:
     echo("Hand this link over, to nobody else. It works once; the new password ends all sessions.")
 
 
+@users.command("drop-second-factor")
+def user_drop_second_factor(email: str) -> None:
+    """Let somebody who lost app and recovery codes sign in with the password alone."""
+    from sync_server.commands import people
+
+    people.drop_second_factor(email)
+    echo(f"{email} is no longer asked for a second factor.")
+
+
 @users.command("role")
 def user_role(email: str, role: str, org: Org) -> None:
     """Set a user's role in an organisation."""

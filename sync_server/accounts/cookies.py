@@ -8,7 +8,7 @@ from flask import Response
 from werkzeug.datastructures import Headers
 
 from sync_server.accounts import known_browsers
-from sync_server.accounts.signing_in import SignedIn
+from sync_server.accounts.signing_in import SignedIn, SignInSettings
 from sync_server.plumbing.parts import parts
 
 COOKIE = "gatehouse_session"
@@ -25,6 +25,11 @@ def set_cookie(response: Response, signed_in: SignedIn) -> None:
         samesite="Lax",
     )
     known_browsers.remember(response, signed_in.login)
+
+
+def sign_in_settings() -> SignInSettings:
+    """How this server lets somebody in."""
+    return SignInSettings(parts().config.session_hours, parts().sealer, known_browsers.recognise)
 
 
 def session_response(signed_in: SignedIn) -> tuple[dict[str, Any], int, Headers]:

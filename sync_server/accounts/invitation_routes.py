@@ -8,8 +8,7 @@ from apiflask import APIBlueprint
 from sqlalchemy.orm import Session
 
 from sync_server.accounts import invitations, mails, schemas
-from sync_server.accounts.cookies import session_response
-from sync_server.accounts.known_browsers import recognise
+from sync_server.accounts.cookies import session_response, sign_in_settings
 from sync_server.accounts.models import InvitationRow
 from sync_server.mail.queries import Delivery, deliveries
 from sync_server.plumbing.api.idempotency import once_in_secret
@@ -83,8 +82,7 @@ def preview(json_data: schemas.InvitationCode) -> schemas.InvitationPreview:
 @bp.doc(summary="Accept an invitation", responses={200: "A member, and signed in"})
 def accept(json_data: schemas.AcceptInvitation) -> Any:
     """Become a member, and sign in: sets the session cookie and returns the CSRF token."""
-    by, hours = maybe_principal(), parts().config.session_hours
     wanted = json_data.model_dump()
-    asked: dict[str, Any] = {"by": by, "hours": hours, "context": context(), "known": recognise}
-    signed_in = invitations.accept(parts().database, **wanted, **asked)
+    by, settings = maybe_principal(), sign_in_settings()
+    signed_in = invitations.accept(parts().database, **wanted, by=by, settings=settings, context=context())
     return ({}, 200) if signed_in is None else session_response(signed_in)

@@ -15,7 +15,7 @@ from sync_server.accounts import logins, members, queries, rules, signing_in, to
 from sync_server.accounts.models import InvitationRow, UserRow
 from sync_server.accounts.passwords import new_token, token_hash
 from sync_server.accounts.service import lock_organisation
-from sync_server.accounts.signing_in import Known, SignedIn
+from sync_server.accounts.signing_in import SignedIn, SignInSettings
 from sync_server.audit.service import AuditLine, record
 from sync_server.plumbing.database import Database
 from sync_server.plumbing.due import organisations_due
@@ -143,9 +143,9 @@ def accept(
     by: Principal | None,
     name: str = "",
     password: str = "",
-    hours: int,
+    second_factor: str = "",
+    settings: SignInSettings,
     context: ActionContext,
-    known: Known,
 ) -> SignedIn | None:
     """Become a member; the new browser session, or None for one who is signed in already.
 
@@ -156,12 +156,12 @@ def accept(
         user = queries.user_by_email(session, row.email)
     signed_in = None
     if user is not None and (by is None or (by.kind, by.id) != ("user", user.id)):
-        signed_in = signing_in.sign_in(database, row.email, password, hours=hours, context=context, known=known)
+        signed_in = signing_in.sign_in(database, row.email, password, second_factor, settings=settings, context=context)
     with database.writing() as session:
         row = _take(session, code, context)
         if user is None:
             user = _new_login(session, row.email, name, password, context)
-            signed_in = signing_in.open_session(session, user, hours, context)
+            signed_in = signing_in.open_session(session, user, settings.hours, context)
         acting = replace(context, actor=replace(context.actor, kind="user", id=user.id))
         members.join(session, row.organisation_id, user.id, row.role, acting)
         session_id = signed_in.session_id if signed_in else by and by.session_id

@@ -60,6 +60,7 @@ class SessionRow(Base):
     user_id: Mapped[Uuid] = mapped_column(ForeignKey("users.id"), index=True)
     organisation_id: Mapped[Uuid | None]  # the one that was chosen
     csrf: Mapped[str] = mapped_column(String(64))
+    browser: Mapped[str] = mapped_column(String(300), default="", server_default="")  # its User-Agent
     created_at: Mapped[Millis] = mapped_column(BigInteger)
     seen_at: Mapped[Millis] = mapped_column(BigInteger)
     ends_at: Mapped[Millis] = mapped_column(BigInteger, index=True)
@@ -88,6 +89,26 @@ class TokenRow(Base):
     def created_by(self) -> str:
         """The user or token that made it; "" for the operator."""
         return self.parent_id or self.maker_id or ""
+
+
+class SecondFactorRow(Base):
+    """An authenticator app; it counts once its owner has shown a code of it."""
+
+    __tablename__ = "second_factors"
+
+    user_id: Mapped[Uuid] = mapped_column(ForeignKey("users.id"), primary_key=True)
+    sealed: Mapped[bytes] = mapped_column(LargeBinary)  # its secret
+    confirmed: Mapped[bool] = mapped_column(default=False)
+    last_step: Mapped[int] = mapped_column(BigInteger, default=0)  # of the last code that was used: none works twice
+
+
+class RecoveryCodeRow(Base):
+    """A code instead of one of the app, for one use; only its hash is stored."""
+
+    __tablename__ = "recovery_codes"
+
+    user_id: Mapped[Uuid] = mapped_column(ForeignKey("users.id"), primary_key=True)
+    code_hash: Mapped[bytes] = mapped_column(LargeBinary(32), primary_key=True)
 
 
 class InvitationRow(Base):

@@ -11,8 +11,7 @@ from werkzeug.datastructures import Headers
 
 from shared.errors import Forbidden, InvalidRequest, NotSignedIn
 from sync_server.accounts import members, queries, schemas, service, signing_in, tokens
-from sync_server.accounts.cookies import COOKIE, forget_cookie, session_response
-from sync_server.accounts.known_browsers import recognise
+from sync_server.accounts.cookies import COOKIE, forget_cookie, session_response, sign_in_settings
 from sync_server.plumbing.api.edits import check_unchanged, tagged
 from sync_server.plumbing.api.idempotency import once_in_secret
 from sync_server.plumbing.parts import parts
@@ -58,10 +57,8 @@ def _browser() -> Principal | None:
 @bp.doc(summary="Sign in", responses={200: "Signed in"})
 def sign_in(json_data: schemas.SignInRequest) -> tuple[dict[str, Any], int, Headers]:
     """Sign in with e-mail address and password: sets the session cookie and returns the CSRF token."""
-    hours = parts().config.session_hours
-    signed_in = signing_in.sign_in(
-        parts().database, json_data.email, json_data.password, hours=hours, context=context(), known=recognise
-    )
+    given = json_data.email, json_data.password, json_data.code
+    signed_in = signing_in.sign_in(parts().database, *given, settings=sign_in_settings(), context=context())
     return session_response(signed_in)
 
 

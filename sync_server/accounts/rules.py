@@ -73,6 +73,8 @@ ASKED_LINKS: Final = Limit("password links from", 10, 10_000, 15 * 60_000, 3_600
 GUESSES_OF_LOGIN: Final = Limit("sign-ins to a login from", 5, 5_000, 15 * 60_000, 24 * 3_600_000)
 GUESSES: Final = Limit("sign-ins from", 20, 1_000, 60_000, 3_600_000)
 GUESSES_OF_BROWSER: Final = Limit("sign-ins of a known browser", 10, 5_000, 15 * 60_000, 24 * 3_600_000)
+OWN_PASSWORD: Final = Limit("own password of", 5, 5_000, 15 * 60_000, 24 * 3_600_000)
+"""Asked for again in a session: whoever finds a browser signed in must not guess it there."""
 KNOWN_BROWSER_MS: Final = 180 * 24 * 3_600_000
 LAST_SEEN_INTERVAL_MS: Final = 60 * 1000
 

@@ -15,6 +15,7 @@ class SignInRequest(RequestBody):
 
     email: Annotated[str, Field(min_length=3, max_length=254)]
     password: Annotated[str, Field(min_length=1, max_length=500)]
+    code: Annotated[str, Field(max_length=40)] = ""  # of the second factor
 
 
 class ChooseOrganisation(RequestBody):
@@ -117,6 +118,7 @@ class AcceptInvitation(InvitationCode):
 
     name: Annotated[str, Field(max_length=100)] = ""
     password: Password = ""
+    second_factor: Annotated[str, Field(max_length=40)] = ""
 
 
 class AskForPasswordLink(RequestBody):
@@ -129,6 +131,62 @@ class Said(View):
     """What happens next."""
 
     message: str
+
+
+class ChangePassword(RequestBody):
+    """A new password, and the one until now."""
+
+    current_password: Password
+    new_password: Password
+
+
+class SessionItem(View):
+    """A browser that is signed in."""
+
+    id: str
+    browser: str
+    created_at: IsoTime
+    seen_at: IsoTime
+    ends_at: IsoTime
+    current: bool
+
+
+class SessionsView(View):
+    """The browsers in which one is signed in."""
+
+    items: list[SessionItem]
+
+
+class OwnPassword(RequestBody):
+    """The password of the caller, who may have left the browser to somebody else."""
+
+    password: Password
+
+
+class SecondFactorView(View):
+    """Whether a second factor is asked for, and how many recovery codes are left."""
+
+    on: bool
+    recovery_codes_left: int
+
+
+class NewAppView(View):
+    """What an authenticator app needs: the secret for typing in, and the URI for a QR code."""
+
+    secret: str
+    uri: str
+
+
+class AppCode(RequestBody):
+    """A code of the authenticator app."""
+
+    code: Annotated[str, Field(min_length=6, max_length=40)]
+
+
+class RecoveryCodes(View):
+    """Codes for when the app is lost; each works once, and they are shown only now."""
+
+    recovery_codes: list[str]
 
 
 class PasswordByLink(RequestBody):

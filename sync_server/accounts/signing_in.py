@@ -12,13 +12,14 @@ from sqlalchemy.orm import Session
 from shared.clock import Millis
 from shared.errors import Forbidden, NotFound, NotSignedIn
 from shared.ids import uuid7
-from sync_server.accounts import queries, rules, throttling
+from sync_server.accounts import queries, rules, second_factors, throttling
 from sync_server.accounts.models import OrganisationRow, SessionRow, UserRow
 from sync_server.accounts.passwords import decoy_verifier, matches, new_token, token_hash
 from sync_server.accounts.throttling import Tried
 from sync_server.audit.service import AuditLine, record
 from sync_server.plumbing.database import Database
 from sync_server.plumbing.principals import ActionContext, Actor, Principal
+from sync_server.plumbing.sealing import Sealer
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,21 +39,26 @@ Known = Callable[[str], str | None]
 """The id of this browser if somebody has signed in to that login with it before."""
 
 
+@dataclass(frozen=True, slots=True)
+class SignInSettings:
+    """How somebody is let in here."""
+
+    hours: int  # that a session lasts
+    sealer: Sealer
+    known: Known
+
+
 def sign_in(
-    database: Database,
-    email: str,
-    password: str,
-    *,
-    hours: int,
-    context: ActionContext,
-    known: Known = lambda _login: None,
+    database: Database, email: str, password: str, code: str, *, settings: SignInSettings, context: ActionContext
 ) -> SignedIn:
     """Start a session; NotSignedIn if the credentials are wrong, TooMany while whoever guesses has to wait.
+
+    `code` is of the second factor, where the login has one.
 
     Takes the database instead of a session, because failures must be committed although the sign-in fails.
     """
     login = email.strip().casefold()
-    tried = _tried(login, known(login), throttling.network(context.actor.ip))
+    tried = _tried(login, settings.known(login), throttling.network(context.actor.ip))
     throttling.check(database, tried, context.now, TOO_MANY)
     with database.reading() as session:
         user = queries.user_by_email(session, login)
@@ -61,11 +67,17 @@ def sign_in(
         with database.writing() as session:
             record(session, AuditLine(context, "user.sign_in_failed", "user", user.id if user else "", None))
         raise NotSignedIn("The e-mail address or password is wrong.", code="bad_credentials")
-    with database.writing() as session:
-        throttling.forget(session, tried[:1])
-        for address in tried[1:]:
-            throttling.take_back(session, address)
-        return open_session(session, user, hours, context)
+    try:
+        with database.writing() as session:
+            second_factors.prove(session, user.id, code, settings.sealer, context.now)
+            throttling.forget(session, tried[:1])
+            for address in tried[1:]:
+                throttling.take_back(session, address)
+            return open_session(session, user, settings.hours, context)
+    except NotSignedIn:
+        with database.writing() as session:
+            record(session, AuditLine(context, "user.sign_in_failed", "user", user.id, None))
+        raise
 
 
 TOO_MANY = (
@@ -95,6 +107,7 @@ def open_session(session: Session, user: UserRow, hours: int, context: ActionCon
             user_id=user.id,
             organisation_id=organisation_id or None,
             csrf=csrf,
+            browser=actor.user_agent,
             created_at=now,
             seen_at=now,
             ends_at=ends_at,

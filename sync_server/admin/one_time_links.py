@@ -9,8 +9,7 @@ from werkzeug.wrappers import Response as WerkzeugResponse
 
 from shared.errors import GatehouseError
 from sync_server.accounts import invitations, mails, password_links
-from sync_server.accounts.cookies import forget_cookie, set_cookie
-from sync_server.accounts.known_browsers import recognise
+from sync_server.accounts.cookies import forget_cookie, set_cookie, sign_in_settings
 from sync_server.admin.page import bp, render_page, require_same_site
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.web import context, maybe_principal
@@ -35,15 +34,17 @@ def open_invitation() -> Page:
 def accept_invitation() -> Page:
     """Become a member, signed in from now on."""
     require_same_site()
-    code, by, hours = _field("code"), maybe_principal(), parts().config.session_hours
+    code = _field("code")
     name, password = _field("name"), request.form.get("password", "")[:500]
-    asked: dict[str, Any] = {"by": by, "hours": hours, "context": context(), "known": recognise}
+    given: dict[str, Any] = {"name": name, "password": password, "second_factor": _field("code_of_app")}
+    here: dict[str, Any] = {"by": maybe_principal(), "settings": sign_in_settings(), "context": context()}
     try:
-        signed_in = invitations.accept(parts().database, code, name=name, password=password, **asked)
+        signed_in = invitations.accept(parts().database, code, **given, **here)
     except GatehouseError as error:
         if error.error_code == "invitation_ended":
             raise
-        return _invitation_page(code, error=error.message, name=name), error.status
+        asks_for_code = error.error_code in {"second_factor_required", "bad_second_factor"}
+        return _invitation_page(code, error=error.message, name=name, asks_for_code=asks_for_code), error.status
     response = redirect(url_for("admin.events"))
     if signed_in is not None:
         set_cookie(response, signed_in)  # type: ignore[arg-type]  # redirect() returns Flask's own response class

@@ -9,8 +9,7 @@ from shared.errors import GatehouseError, NotSignedIn
 from shared.ids import as_id
 from sync_server.accounts import queries as accounts
 from sync_server.accounts import signing_in
-from sync_server.accounts.cookies import forget_cookie, set_cookie
-from sync_server.accounts.known_browsers import recognise
+from sync_server.accounts.cookies import forget_cookie, set_cookie, sign_in_settings
 from sync_server.admin.page import bp, render_page, require_same_site
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.web import context, current_principal, maybe_principal, retry_headers
@@ -34,12 +33,13 @@ def sign_in() -> WerkzeugResponse | tuple[str, int, dict[str, str]]:
     require_same_site()
     email, password = request.form.get("email", "")[:254], request.form.get("password", "")[:500]
     try:
-        hours = parts().config.session_hours
-        signed_in = signing_in.sign_in(
-            parts().database, email, password, hours=hours, context=context(), known=recognise
-        )
+        given = email, password, request.form.get("code", "")[:40]
+        signed_in = signing_in.sign_in(parts().database, *given, settings=sign_in_settings(), context=context())
     except GatehouseError as error:
-        shown = render_page("login.html", after=_next_page(), email=email, error=error.message)
+        asks_for_code = error.error_code in {"second_factor_required", "bad_second_factor"}
+        shown = render_page(
+            "login.html", after=_next_page(), email=email, error=error.message, asks_for_code=asks_for_code
+        )
         return shown, error.status, retry_headers(error)
     response = redirect(_next_page() or url_for("admin.events"))
     set_cookie(response, signed_in)  # type: ignore[arg-type]  # redirect() returns Flask's own response class

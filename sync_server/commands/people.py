@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import IO, Any
 
 from shared.errors import InvalidRequest, NotFound
-from sync_server.accounts import invitations, links, logins, members, password_links, queries, service
+from sync_server.accounts import invitations, links, logins, members, password_links, queries, second_factors, service
 from sync_server.accounts.rules import PLATFORM_ROLES
 from sync_server.commands.console import open_runtime, operator_context
 from sync_server.mail import bounces
@@ -51,6 +51,12 @@ def reset_link(email: str) -> dict[str, Any]:
             "email": user.email,
             "link": links.password(runtime.parts, password_links.make(session, user.id, context)),
         }
+
+
+def drop_second_factor(email: str) -> None:
+    """Turn the second factor of a login off."""
+    with open_runtime() as runtime, runtime.parts.database.writing() as session:
+        second_factors.turn_off(session, _user(session, email).id, operator_context(runtime))
 
 
 def note_bounce(file: IO[bytes]) -> dict[str, Any]:

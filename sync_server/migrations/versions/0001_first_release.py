@@ -588,6 +588,13 @@ def upgrade() -> None:
     op.create_index(op.f("ix_password_links_ends_at"), "password_links", ["ends_at"], unique=False)
     op.create_index(op.f("ix_password_links_user_id"), "password_links", ["user_id"], unique=False)
     op.create_table(
+        "recovery_codes",
+        sa.Column("user_id", ID, nullable=False),
+        sa.Column("code_hash", sa.LargeBinary(length=32), nullable=False),
+        sa.ForeignKeyConstraint(["user_id"], ["users.id"], name=op.f("fk_recovery_codes_user_id_users")),
+        sa.PrimaryKeyConstraint("user_id", "code_hash", name=op.f("pk_recovery_codes")),
+    )
+    op.create_table(
         "seating_policies",
         sa.Column("organisation_id", ID, nullable=False),
         sa.Column("allow_reserved_seating", sa.Boolean(), nullable=False),
@@ -623,12 +630,22 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("organisation_id", name=op.f("pk_seating_policies")),
     )
     op.create_table(
+        "second_factors",
+        sa.Column("user_id", ID, nullable=False),
+        sa.Column("sealed", sa.LargeBinary(), nullable=False),
+        sa.Column("confirmed", sa.Boolean(), nullable=False),
+        sa.Column("last_step", sa.BigInteger(), nullable=False),
+        sa.ForeignKeyConstraint(["user_id"], ["users.id"], name=op.f("fk_second_factors_user_id_users")),
+        sa.PrimaryKeyConstraint("user_id", name=op.f("pk_second_factors")),
+    )
+    op.create_table(
         "sessions",
         sa.Column("id", ID, nullable=False),
         sa.Column("token_hash", sa.LargeBinary(length=32), nullable=False),
         sa.Column("user_id", ID, nullable=False),
         sa.Column("organisation_id", ID, nullable=True),
         sa.Column("csrf", sa.String(length=64), nullable=False),
+        sa.Column("browser", sa.String(length=300), server_default="", nullable=False),
         sa.Column("created_at", sa.BigInteger(), nullable=False),
         sa.Column("seen_at", sa.BigInteger(), nullable=False),
         sa.Column("ends_at", sa.BigInteger(), nullable=False),

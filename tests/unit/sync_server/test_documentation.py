@@ -54,7 +54,7 @@ def test_every_option_is_described(name: str, option: str) -> None:
 
 
 def test_nothing_is_described_that_does_not_exist() -> None:
-    lines = re.findall(r"^- `([a-z-]+(?: [a-z]+)?)[^`]*`(.*(?:\n  .*)*)", described(), re.MULTILINE)
+    lines = re.findall(r"^- `([a-z-]+(?: [a-z-]+)?)[^`]*`(.*(?:\n  .*)*)", described(), re.MULTILINE)
     assert {name for name, _ in lines} <= set(COMMANDS) and len(lines) > 10
     claimed = {(name, option) for name, text in lines for option in re.findall(r"`(--[a-z-]+)", text)}
     assert claimed and claimed <= set(OPTIONS)
