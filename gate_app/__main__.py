@@ -187,17 +187,33 @@ def empty_house(
 
 @app.command()
 def annul(
-    seq: Annotated[int, typer.Argument(metavar="SEQ", min=1, help="The entry to take back.")],
+    seq: Annotated[
+        int | None, typer.Argument(metavar="[SEQ]", min=1, help="The entry to take back; without it, list the latest.")
+    ] = None,
     reason: Annotated[str, typer.Option(metavar="TEXT")] = "",
     pin: PinOption = "-",
+    as_json: Annotated[bool, typer.Option("--json", help="The list as JSON lines.")] = False,
     home: HomeOption = None,
 ) -> None:
     """Take back an admission at this gate: the guest did not go in. Asks for a supervisor's PIN."""
+    if seq is None:
+        _list_admissions(home, as_json=as_json)
+        return
     with _open_context(home, "annul") as context:
         admission = context.supervisor_actions().admission(seq)
         by = commands.ask_supervisor(context, pin)
         print_json(commands.entry_line(context.supervisor_actions().annul(seq, commands.clean(reason), by)))
         print_message(f"Taken back: {commands.describe_admission(context, admission)}, by {by.name}.")
+
+
+def _list_admissions(home: Path | None, *, as_json: bool) -> None:
+    from gate_app import admissions
+
+    lines = admissions.latest(home_at(home), 20)
+    for line in lines:
+        print_json(line) if as_json else print(admissions.text(line))
+    if not as_json:
+        print_message("Take one back with: gatehouse-gate annul SEQ" if lines else "There is nothing to take back.")
 
 
 @app.command("set-time")

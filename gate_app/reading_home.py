@@ -61,7 +61,7 @@ def status(home: Home, host: HostEnvironment) -> dict[str, Any]:
         moment = TimeKeeper(ReadOnlyStore(connection), host.wall, host.monotonic, host.boot).now()
         message = get_value(connection, REVOKED)
         sync_state = SyncState(revoked=bool(message), message=str(message or ""))
-        snapshots, problems = _open_snapshots(connection, home)
+        snapshots, problems = open_snapshots(connection, home)
         config, mistakes = config_or_defaults(home.settings)
         chosen_gate = str(get_value(connection, CHOSEN_GATE) or config.gate)
         view = StatusSource(
@@ -93,7 +93,7 @@ def status(home: Home, host: HostEnvironment) -> dict[str, Any]:
                 snapshot.close()
 
 
-def _open_snapshots(connection: sqlite3.Connection, home: Home) -> tuple[dict[int, EventSnapshot], list[str]]:
+def open_snapshots(connection: sqlite3.Connection, home: Home) -> tuple[dict[int, EventSnapshot], list[str]]:
     """The snapshots that can be read, and a message for each that cannot."""
     snapshots: dict[int, EventSnapshot] = {}
     problems: list[str] = []

@@ -25,6 +25,13 @@ def local_time(timezone: str) -> LocalTime:
     return text
 
 
+def day_and_clock(moment: int, timezone: str) -> str:
+    """A time of the last days in `timezone`: Sat 4 19:31:08."""
+    zone, suffix = _zone(timezone)
+    then = _at(moment, zone)
+    return f"{then:%a} {then.day} {then:%H:%M:%S}{suffix}"
+
+
 def iso(moment: int) -> str:
     """A time as ISO 8601 in UTC: 2026-07-04T17:30:00.000Z."""
     return f"{_second(moment // 1000)}.{moment % 1000:03}Z"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
+from shared.ago import ago
 from shared.attempts import Passage
 from shared.entitlements import daily_limit
 from shared.reasons import Reason
@@ -122,7 +123,7 @@ def _daily_limit_reached(scene: Scene) -> Phrases:
 
 def _already_inside(scene: Scene) -> Phrases:
     came = scene.attendance.inside_by
-    trace = f" {_trace(scene, came)}" if came else ""
+    trace = f" {_trace(scene, came)}," if came else ""
     return f"Entered{trace} and has not left.", "Do not admit; if the exit was not scanned, ask a supervisor."
 
 
@@ -135,7 +136,7 @@ def _not_inside(scene: Scene) -> Phrases:
 def _trace(scene: Scene, passage: Passage) -> str:
     known = (*scene.attempt.gates, *((scene.attempt.gate,) if scene.attempt.gate else ()))
     gate = next((f"gate {gate.code}" for gate in known if gate.number == passage.gate), "another gate")
-    return f"{_when(scene, passage.at)} at {gate}"
+    return f"{_when(scene, passage.at)} at {gate}, {ago(scene.attempt.now - passage.at)}"
 
 
 def _zone_full(scene: Scene) -> Phrases:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, datetime, timedelta, tzinfo
 from enum import StrEnum
 
 from gate_app.display.json_fields import JsonObject, mapping, sequence, text
 from gate_app.indicators import wants_attention
+from shared.ago import ago
 
 
 class Tone(StrEnum):
@@ -73,6 +74,7 @@ NOTICES: dict[str, str] = {
 EARLIER = 3
 """How many of a ticket's earlier movements are shown."""
 
+SPENT = frozenset({"already_used", "daily_limit_reached", "already_inside", "not_inside"})
 FAULTS = frozenset({"gate_not_ready", "cannot_record"})
 
 
@@ -91,6 +93,8 @@ class Announcement:
     tone: Tone
     heading: str
     title: str
+    spent: str
+    """How long ago and where the entry was that stands in the way; empty for other verdicts."""
     message: str
     seat: str
     zone: str
@@ -101,6 +105,8 @@ class Announcement:
     test: bool
     at: str
     reader: str
+    number: str
+    """Of the journal's entry, for `annul`, and to tell one guest from the next."""
 
 
 def announce(scan: JsonObject, zone: tzinfo = UTC) -> Announcement:
@@ -111,6 +117,7 @@ def announce(scan: JsonObject, zone: tzinfo = UTC) -> Announcement:
         tone=tone_of(scan),
         heading=heading_of(scan),
         title=TITLES.get(reason, reason.replace("_", " ").capitalize()),
+        spent=spent_of(scan),
         message=text(scan, "message"),
         seat=seat_of(ticket),
         zone=text(ticket, "zone"),
@@ -121,6 +128,7 @@ def announce(scan: JsonObject, zone: tzinfo = UTC) -> Announcement:
         test=is_test(scan),
         at=time_of(scan.get("decided_at"), zone),
         reader=text(scan, "reader"),
+        number=text(scan, "seq"),
     )
 
 
@@ -185,6 +193,17 @@ def notice_of(code: str) -> Notice:
     return Notice(NOTICES.get(code, code.replace("_", " ")), act=wants_attention(code))
 
 
+def spent_of(scan: JsonObject) -> str:
+    """How long before this scan the last movement was, and at which gate."""
+    history = sequence(scan.get("history"))
+    if text(scan, "reason") not in SPENT or not history:
+        return ""
+    last = mapping(history[-1])
+    then, now, gate = moment_of(last.get("at")), moment_of(scan.get("decided_at")), text(last, "gate")
+    when = ago((now - then) // timedelta(milliseconds=1)) if then and now else ""
+    return " · ".join(part for part in (when, gate and f"gate {gate}") if part)
+
+
 def earlier_line(passage: JsonObject, zone: tzinfo) -> str:
     """One earlier movement of the same ticket."""
     verb = "Left" if text(passage, "direction") == "exit" else "Came in"
@@ -194,11 +213,20 @@ def earlier_line(passage: JsonObject, zone: tzinfo) -> str:
 
 def time_of(moment: object, zone: tzinfo) -> str:
     """Hours, minutes and seconds in the event's time zone, from ISO text or milliseconds."""
+    then = moment_of(moment)
+    try:
+        return then.astimezone(zone).strftime("%H:%M:%S") if then else ""
+    except OverflowError:
+        return ""
+
+
+def moment_of(moment: object) -> datetime | None:
     try:
         if isinstance(moment, str):
-            return datetime.fromisoformat(moment).astimezone(zone).strftime("%H:%M:%S")
+            then = datetime.fromisoformat(moment)
+            return then if then.tzinfo else then.replace(tzinfo=UTC)
         if isinstance(moment, int):
-            return datetime.fromtimestamp(moment / 1000, zone).strftime("%H:%M:%S")
+            return datetime.fromtimestamp(moment / 1000, UTC)
     except (ValueError, OverflowError, OSError):
-        return ""
-    return ""
+        return None
+    return None

@@ -16,6 +16,8 @@ class Condition:
     """What every screen shows at its edges."""
 
     ready: bool
+    why: str
+    """Why it is not ready; empty if it is."""
     event: str
     gate: str
     exit_lane: bool
@@ -33,6 +35,7 @@ def condition(status: JsonObject, faults: Mapping[str, str]) -> Condition:
     age = number(status, "snapshot_age_s")
     return Condition(
         ready=status.get("ready") is not False,
+        why=text(status, "not_ready"),
         event=text(status, "event"),
         gate=text(status, "gate"),
         exit_lane=text(status, "direction") == "exit",
@@ -48,7 +51,7 @@ def condition(status: JsonObject, faults: Mapping[str, str]) -> Condition:
 
 def stuck(last: Condition) -> Condition:
     """The condition of a gate that has said nothing about itself for a while: a failing card hangs in the middle."""
-    return replace(last, ready=False, warnings=(STUCK, *last.warnings))
+    return replace(last, ready=False, why=STUCK, warnings=(STUCK, *last.warnings))
 
 
 def _own_warnings(status: JsonObject) -> tuple[str, ...]:

@@ -68,14 +68,16 @@ def verdict_text(verdict: Announcement, again: int) -> Text:
     symbol = LOOKS[verdict.tone][0]
     lines = [f"{symbol} {symbol} {symbol}   {spaced(verdict.heading)}   {symbol} {symbol} {symbol}", "", verdict.title]
     lines += [
-        line for line in (verdict.seat, verdict.zone, verdict.ticket, verdict.holder, verdict.message) if line != ""
+        line
+        for line in (verdict.spent, verdict.seat, verdict.zone, verdict.ticket, verdict.holder, verdict.message)
+        if line != ""
     ]
     if again:
         lines += ["", "AGAIN: same ticket as a moment ago"]
     if verdict.test and verdict.tone is not Tone.TEST:
         lines.insert(0, "TEST")
     lines += ["", *(f"▲ {notice.words}" if notice.act else notice.words for notice in verdict.notices)]
-    lines += verdict.earlier
+    lines += [*verdict.earlier, f"#{verdict.number}  {verdict.at}" if verdict.number else verdict.at]
     return Text("\n".join(lines).rstrip(), justify="center")
 
 

@@ -134,7 +134,7 @@ class SupervisorActions:
         """The admission to take back. Raises NotFound, InvalidRequest or Conflict."""
         entry = self._journal.entry(seq)
         if entry is None or not entry.admitted or not entry.ticket_id:
-            raise NotFound(f"Entry {seq} is not an admission at this gate. Look it up with: gatehouse-gate journal.")
+            raise NotFound(f"Entry {seq} is not an admission at this gate. Look it up with: gatehouse-gate annul.")
         if entry.mode != Mode.REAL:
             raise InvalidRequest(f"Entry {seq} was a test and never counted.")
         movements, _ = history.of_ticket(self._journal.database.connection, entry.ticket_id)

@@ -43,7 +43,7 @@ def a_scan(**changes: object) -> dict[str, object]:
             "number": "NLT-204",
         },
         "history": [],
-        "seq": 17,
+        "seq": 30,
         "decided_at": "2026-07-04T17:31:08Z",
         "committed": True,
         "mode": "real",
@@ -58,7 +58,7 @@ def already_used(**changes: object) -> dict[str, object]:
     denial: dict[str, object] = {
         "verdict": "deny",
         "reason": "already_used",
-        "message": "This ticket let one person in at 19:12 at gate B. It is good for one entry.",
+        "message": "Used at 19:12 at gate B, 18 minutes ago. Do not admit.",
         "history": [{"at": "2026-07-04T17:12:44Z", "gate": "B", "direction": "entry"}],
     }
     return a_scan(**{**denial, **changes})
@@ -74,13 +74,16 @@ STANDING: dict[str, object] = {
 }
 
 
+NO_GATE = "No gate is chosen at Northern Lights Tour. Choose A or B: on the device's page, with --gate CODE"
+
+
 def earlier_guests(feed: Feed) -> None:
     """Show ten scans."""
     for minute in range(20, 28):
         at = f"2026-07-04T17:{minute}:3{minute % 7}Z"
-        feed.show(a_scan(decided_at=at, ticket=STANDING) if minute % 2 else a_scan(decided_at=at))
-    feed.show(a_scan(decided_at="2026-07-04T17:28:51Z", verdict="deny", reason="wrong_gate", ticket=STANDING))
-    feed.show(a_scan(decided_at="2026-07-04T17:29:40Z", reason="admitted_reentry", ticket=STANDING))
+        feed.show(a_scan(decided_at=at, seq=minute, **({"ticket": STANDING} if minute % 2 else {})))
+    feed.show(a_scan(decided_at="2026-07-04T17:28:51Z", verdict="deny", reason="wrong_gate", ticket=STANDING, seq=28))
+    feed.show(a_scan(decided_at="2026-07-04T17:29:40Z", reason="admitted_reentry", ticket=STANDING, seq=29))
 
 
 def waiting(feed: Feed) -> None:
@@ -125,7 +128,7 @@ def again(feed: Feed) -> None:
 
 
 def not_ready(feed: Feed) -> None:
-    feed.status(a_status(ready=False, warnings=["This gate is not enrolled yet"]))
+    feed.status(a_status(ready=False, not_ready=NO_GATE, warnings=[NO_GATE]))
 
 
 def broken(feed: Feed) -> None:

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -24,6 +25,10 @@ from tests.browser.gate_scenes import (
 )
 
 KIOSK, PHONE = (1280, 800), (390, 844)
+PAGE = (Path(__file__).parents[2] / "docs" / "admission.md").read_text("utf-8")
+MESSAGES = [
+    line.strip("| ") for line in PAGE.split("## Every message")[1].split("\n## ")[0].splitlines() if "| `" in line
+]
 
 
 @pytest.fixture
@@ -71,6 +76,7 @@ def test_a_refusal_shows_the_reason_and_another_shape(screen: Page, feed: Feed) 
     denied(feed)
     expect(screen.locator("h1")).to_have_text("STOP")
     expect_text(screen, "Already used")
+    expect(screen.locator("#spent")).to_have_text("18 minutes ago · gate B")
     expect_text(screen, "Came in at 19:12:44 through gate B")
     expect(screen.locator(".for-deny")).to_be_visible()
     expect(screen.locator(".for-admit")).to_be_hidden()
@@ -108,7 +114,8 @@ def test_a_fault_is_not_shown_as_a_refusal(screen: Page, feed: Feed) -> None:
 def test_a_gate_that_is_not_ready_says_why(screen: Page, feed: Feed) -> None:
     not_ready(feed)
     expect(screen.locator("h1")).to_have_text("Not ready")
-    expect_text(screen, "This gate is not enrolled yet")
+    expect(screen.locator("#message")).to_contain_text("Choose A or B")
+    expect(screen.locator("#warnings li")).to_have_count(0)  # it is said once
     feed.status(a_status())
     expect(screen.locator("h1")).to_have_text("Ready")
 
@@ -146,7 +153,35 @@ def test_text_from_a_ticket_is_not_interpreted_as_html(screen: Page, feed: Feed)
     expect(screen.locator("main img")).to_have_count(0)
 
 
-@pytest.mark.parametrize("size", [KIOSK, PHONE, (800, 480), (1920, 1080)], ids=str)
+def test_two_guests_with_the_same_verdict_do_not_look_alike(screen: Page, feed: Feed) -> None:
+    screen.emulate_media(reduced_motion="reduce")
+    looks = []
+    for number, ticket in ((41, "NLT-204"), (42, "NLT-205")):
+        feed.show(a_scan(seq=number, ticket={"type": "Balcony", "number": ticket}))
+        expect(screen.locator("#guest")).to_contain_text(f"#{number}")
+        expect_text(screen, ticket)
+        looks.append(screen.locator("#verdict").get_attribute("data-side"))
+    assert sorted(looks) == ["left", "right"]
+    expect(screen.locator("#recent li").first).to_contain_text("#42")
+
+
+LONGEST = max((line.split(" | ")[1] for line in MESSAGES), key=len)
+
+
+@pytest.mark.parametrize(("size", "least"), [((480, 320), 11), ((800, 480), 17), (PHONE, 17), (KIOSK, 25)], ids=str)
+def test_the_longest_reason_is_never_cut_and_always_legible(
+    browser_page: Page, feed: Feed, server: ScreenServer, size: tuple[int, int], least: int
+) -> None:
+    browser_page.set_viewport_size({"width": size[0], "height": size[1]})
+    feed.status(a_status())
+    feed.show(already_used(message=LONGEST))
+    browser_page.goto(server.address)
+    expect(browser_page.locator("#message")).to_have_text(LONGEST)
+    assert cut_off(browser_page) == []
+    assert browser_page.evaluate("parseFloat(getComputedStyle(message).fontSize)") >= least
+
+
+@pytest.mark.parametrize("size", [KIOSK, PHONE, (800, 480), (480, 320), (320, 480), (1920, 1080)], ids=str)
 @pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.name)
 def test_everything_fits(
     browser_page: Page, feed: Feed, server: ScreenServer, scene: Scene, size: tuple[int, int]
@@ -156,6 +191,7 @@ def test_everything_fits(
     browser_page.goto(server.address)
     expect(browser_page.locator("#gate")).to_have_text("Gate A")
     assert browser_page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert browser_page.evaluate("document.documentElement.scrollHeight <= innerHeight"), "nobody scrolls at a door"
     assert cut_off(browser_page) == []
 
 

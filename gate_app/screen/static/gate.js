@@ -17,6 +17,8 @@ const setText = (id, text) => { const node = byId(id); if (node.textContent !== 
 const setShown = (id, shown) => { byId(id).hidden = !shown; };
 
 let ready = true;
+let why = "";
+let fitted = null;
 let drawn = null;
 let seenGlimpse = null;
 let backToWaiting, hintEnds;
@@ -35,7 +37,8 @@ function item(text, kind) {
 function scanLine(scan) {
   const node = document.createElement("li");
   node.dataset.tone = scan.tone;
-  for (const [kind, text] of [["at", scan.at.slice(0, 5)], ["what", scan.title], ["who", [scan.seat, scan.zone].filter(Boolean).join(" · ")]]) {
+  const number = scan.number && "#" + scan.number;
+  for (const [kind, text] of [["at", scan.at.slice(0, 5)], ["what", scan.title], ["who", [number, scan.seat, scan.zone].filter(Boolean).join(" · ")]]) {
     const part = document.createElement("span");
     part.className = kind;
     part.textContent = text;
@@ -48,7 +51,8 @@ function drawWaiting() {
   document.body.dataset.tone = ready ? "wait" : "fault";
   setText("heading", ready ? "Ready" : "Not ready");
   setText("title", ready ? "Hold the code up to the reader" : "Cannot admit anyone yet");
-  for (const id of ["seat", "zone", "holder", "message"]) setText(id, "");
+  for (const id of ["guest", "spent", "seat", "zone", "holder"]) setText(id, "");
+  setText("message", ready ? "" : why);
   drawn = null;
   for (const id of ["again", "test-word"]) setShown(id, false);
   byId("notices").replaceChildren();
@@ -59,6 +63,8 @@ function drawVerdict(verdict, again) {
   document.body.dataset.tone = verdict.tone;
   setText("heading", verdict.heading);
   setText("title", verdict.title);
+  setText("guest", [verdict.number && "#" + verdict.number, verdict.at].filter(Boolean).join("\n"));
+  setText("spent", verdict.spent);
   setText("seat", verdict.seat);
   setText("zone", [verdict.zone, verdict.ticket].filter(Boolean).join(" · "));
   setText("holder", verdict.holder);
@@ -74,12 +80,13 @@ function drawVerdictOrWaiting(view) {
   const left = SHOWN_FOR_MS - view.age_ms;
   clearTimeout(backToWaiting);
   if (!view.verdict || left <= 0) return drawWaiting();
-  backToWaiting = setTimeout(drawWaiting, left);
+  backToWaiting = setTimeout(() => { drawWaiting(); fit(); }, left);
   const wanted = view.verdict_number + ":" + view.again;
   if (wanted === drawn) return;
   drawn = wanted;
   drawVerdict(view.verdict, view.again);
-  // The pulse distinguishes two guests with the same verdict.
+  // Two guests with the same verdict: the bar changes sides, the number counts on, and the panel pulses.
+  byId("verdict").dataset.side = view.verdict_number % 2 ? "left" : "right";
   if (view.again === 0 && document.body.animate && !matchMedia("(prefers-reduced-motion: reduce)").matches) {
     byId("heading").parentElement.animate([{ transform: "scale(.94)", opacity: 0.4 }, { transform: "none", opacity: 1 }], 180);
   }
@@ -97,6 +104,7 @@ function drawHint(view) {
 function drawCondition(view) {
   const now = view.condition;
   ready = now.ready;
+  why = now.why;
   setText("event", now.event || "Gatehouse");
   setText("gate", [now.gate && "Gate " + now.gate, now.exit_lane ? "Exit" : ""].filter(Boolean).join(" · "));
   byId("link").dataset.online = now.online ? "yes" : "no";
@@ -110,7 +118,24 @@ function drawCondition(view) {
   setText("snapshot", now.snapshot);
   byId("unsent-cell").classList.toggle("watch", now.unsent > 0 && !now.online);
   byId("snapshot-cell").classList.toggle("watch", now.snapshot_old);
-  byId("warnings").replaceChildren(...now.warnings.map((warning) => item(warning)));
+  // Why the gate is not ready stands in the middle of the screen.
+  byId("warnings").replaceChildren(...now.warnings.filter((warning) => ready || warning !== why).map((warning) => item(warning)));
+}
+
+// The largest letters with which nothing of the verdict is cut, whatever the screen and however long the reason.
+function fit() {
+  const panel = byId("verdict"), frame = panel.parentElement, heading = byId("heading");
+  const wanted = [document.body.dataset.tone, frame.clientWidth, frame.clientHeight, panel.textContent, byId("again").hidden, byId("test-word").hidden].join("|");
+  if (wanted === fitted) return;
+  fitted = wanted;
+  const overflows = () => panel.scrollHeight > panel.clientHeight || panel.scrollWidth > panel.clientWidth || heading.scrollWidth > heading.clientWidth;
+  let fits = 6, spills = 80;
+  while (spills - fits > 0.25) {
+    const size = (fits + spills) / 2;
+    panel.style.fontSize = size + "px";
+    if (overflows()) spills = size; else fits = size;
+  }
+  panel.style.fontSize = fits + "px";
 }
 
 function draw(view) {
@@ -119,6 +144,7 @@ function draw(view) {
   drawHint(view);
   byId("recent").replaceChildren(...view.recent.map(scanLine));
   setShown("nothing", view.recent.length === 0);
+  fit();
 }
 
 // Monotonic time stands still while some machines sleep, and the wall clock may be set: the longer span counts.
@@ -141,6 +167,7 @@ function showNoContact() {
   byId("link").dataset.online = "no";
   setText("link-words", "No contact");
   setShown("lost", true);
+  fit();
 }
 
 // Only the last word from the gate counts, never what the connection looks like: a retry is no contact.
@@ -159,6 +186,7 @@ function listen() {
   stream.onerror = () => stream.close();
 }
 
+addEventListener("resize", fit);
 setInterval(look, LOOK_EVERY_MS);
 // Where timers sleep, nothing old may be seen on waking.
 document.addEventListener("freeze", showNoContact);

@@ -42,6 +42,18 @@ def test_a_seat_is_shown_with_row_and_number_and_the_time_where_the_event_is() -
     assert shown.at == "19:31:08"
 
 
+@pytest.mark.parametrize("reason", ["already_used", "already_inside", "daily_limit_reached"])
+def test_what_was_used_says_how_long_ago_and_where(reason: str) -> None:
+    assert announce(already_used(reason=reason), BERLIN).spent == "18 minutes ago · gate B"
+    assert announce(already_used(reason=reason, history=[]), BERLIN).spent == ""
+    unknown = [{"at": "2026-07-04T17:31:07Z", "gate": None, "direction": "entry"}]
+    assert announce(already_used(reason=reason, history=unknown), BERLIN).spent == "1 second ago"
+
+
+def test_an_admission_says_nothing_of_earlier_entries_in_large_letters() -> None:
+    assert announce(already_used(verdict="admit", reason="admitted_reentry"), BERLIN).spent == ""
+
+
 def test_a_ticket_without_a_seat_says_nothing_about_seats() -> None:
     assert announce(a_scan(ticket={"id": "9", "zone": "Floor", "row": None, "seat": None})).seat == ""
 

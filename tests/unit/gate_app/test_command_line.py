@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import sqlite3
 from contextlib import closing
+from datetime import datetime
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -238,6 +240,32 @@ def test_what_a_supervisor_did_is_reported_clearly(type_: Type) -> None:
     assert "Taken back: NIGHT-000001, entry at" in type_("annul", str(seq), stdin=pin).err
     assert "On this device nobody is inside Night Music" in type_("empty-house", stdin=pin).err
     assert "opened=True" in type_("journal").out
+
+
+def test_what_can_be_taken_back_is_listed_as_a_steward_knows_it(type_: Type) -> None:
+    type_("scan", a_code(1), "--reader", "left lane")
+    type_("scan", "poster")
+    type_("scan", a_code(3), "--mode", "test")
+    type_("scan", a_code(2), "--reader", "right lane")
+    type_("scan", a_code(2))
+    lines = type_("annul", "--json").lines
+    assert [(line["ticket"], line["row"], line["seat"], line["reader"]) for line in lines] == [
+        ("NIGHT-000002", "C", "2", "right lane"),
+        ("NIGHT-000001", "C", "1", "left lane"),
+    ]
+    local = datetime.fromisoformat(lines[0]["at"]).astimezone(ZoneInfo("Europe/Berlin"))
+    assert lines[0]["local"].endswith(f"{local:%H:%M:%S}")
+    said = type_("annul")
+    (shown, _) = said.out.splitlines()
+    for part in (str(lines[0]["seq"]), lines[0]["local"], "entry", "NIGHT-000002", "Row C Seat 2", "right lane"):
+        assert part in shown
+    type_("annul", str(lines[0]["seq"]), stdin=f"{PIN}\n".encode())
+    assert [line["ticket"] for line in type_("annul", "--json").lines] == ["NIGHT-000001"]
+
+
+def test_with_nothing_to_take_back_it_says_so(type_: Type) -> None:
+    said = type_("annul")
+    assert (said.status, said.out, "nothing to take back" in said.err) == (0, "", True)
 
 
 def test_an_admission_is_taken_back_once(type_: Type) -> None:

@@ -46,7 +46,7 @@ def test_an_answer_has_the_five_parts_and_speaks_the_venues_time_zone() -> None:
         "name": "asked",
         "verdict": "deny",
         "reason": "already_used",
-        "message": "Used at 18:00 at gate B. Do not admit.",
+        "message": "Used at 18:00 at gate B, 90 minutes ago. Do not admit.",
         "notices": [],
     }
 

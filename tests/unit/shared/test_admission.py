@@ -207,7 +207,7 @@ def test_a_movement_after_now_counts_by_its_own_time_against_counts_from() -> No
 def test_the_answer_says_when_and_at_which_gate() -> None:
     gates = (GATE_A, GateRow(2, "B", "Side"))
     verdict = decide(an_attempt(history=(entered("18:05", gate=2),), gates=gates))
-    assert verdict.message == "Used at 16:05 UTC at gate B. Do not admit."
+    assert verdict.message == "Used at 16:05 UTC at gate B, 85 minutes ago. Do not admit."
 
 
 def test_a_gate_that_is_gone_from_the_snapshot_is_another_gate() -> None:
@@ -216,7 +216,7 @@ def test_a_gate_that_is_gone_from_the_snapshot_is_another_gate() -> None:
 
 def test_what_was_used_is_said_in_the_houses_own_time() -> None:
     attempt = an_attempt(history=(entered("18:05"),), local_time=lambda moment, now: f"({moment - now})")
-    assert decide(attempt).message.startswith("Used (-5100000) at gate A.")
+    assert decide(attempt).message.startswith("Used (-5100000) at gate A, 85 minutes ago.")
 
 
 # --- Capacity ---
@@ -248,7 +248,7 @@ def test_the_denial_stays_in_an_overridden_answer() -> None:
     verdict = decide(an_attempt(history=(entered("19:00"),), override=SUPERVISOR))
     assert (verdict.reason, verdict.overridden) == (Reason.ADMITTED_OVERRIDE, Reason.ALREADY_USED)
     assert verdict.message == (
-        "Admitted by a supervisor: went to the car. Otherwise refused: Used at 17:00 UTC at gate A."
+        "Admitted by a supervisor: went to the car. Otherwise refused: Used at 17:00 UTC at gate A, 30 minutes ago."
     )
 
 
