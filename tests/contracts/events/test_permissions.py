@@ -132,7 +132,7 @@ def test_staff_change_nothing_around_a_published_event(concert: Concert, stan: A
         ("PATCH", f"/ticket-types/{kind}", {"price_cents": 1}),
         ("POST", "/venue", {"venue_id": elsewhere}),
         ("DELETE", "/layout", {}),
-        ("PUT", "/layout", {"layout_id": "none"}),
+        ("PUT", "/layout", {"layout_id": concert.event["id"]}),
         ("POST", "/seatmap/blocked", {"block": [1], "open": []}),
     ]
     api.post(f"{path}/publish", {}, 200)
