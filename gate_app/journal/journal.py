@@ -150,8 +150,9 @@ class Journal:
                     _store_movement(connection, entry, moment.at)
                 if also_write is not None:
                     also_write(connection, entry)
+                head = Head(entry.seq, scans.entry_hash(body))
             # The head is what is on the disk: after a failed commit the next entry takes the same number.
-            self.head = Head(entry.seq, scans.entry_hash(body))
+            self.head = head
         except sqlite3.Error as why:
             raise StorageError(f"The journal cannot be written: {why}. Free some space or replace the card.") from why
         return entry

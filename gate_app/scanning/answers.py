@@ -14,8 +14,8 @@ from shared.snapshot import GateRow
 from shared.tickets import ReadTicket, TicketFlags
 
 
-def answer(gathered: Gathered, verdict: Verdict, reader: str, seq: int | None, committed: bool) -> dict[str, Any]:
-    """Everything that is printed and shown about one presentation."""
+def answer(gathered: Gathered, verdict: Verdict, reader: str) -> dict[str, Any]:
+    """Everything that is printed and shown about one presentation; whether it was recorded is filled in afterwards."""
     attempt = gathered.attempt
     gates = gathered.snapshot.rows.gates if gathered.snapshot else {}
     return {
@@ -25,9 +25,9 @@ def answer(gathered: Gathered, verdict: Verdict, reader: str, seq: int | None, c
         "notices": list(verdict.notices),
         "ticket": ticket_of(gathered),
         "history": [_passage(passage, gates) for passage in attempt.history],
-        "seq": seq,
+        "seq": None,
         "decided_at": iso(attempt.now),
-        "committed": committed,
+        "committed": False,
         "direction": str(attempt.direction),
         "mode": str(attempt.mode),
         "gate": attempt.gate.code if attempt.gate else None,

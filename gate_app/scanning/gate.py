@@ -148,14 +148,17 @@ class Gate:
         self, shown: Shown, presentation: Presentation, gathered: Gathered, moment: Moment, lamp: Lamp
     ) -> ScanResult:
         verdict = decide(gathered.attempt)
+        # Built before the disk is waited for: afterwards the processor's caches are cold, and the guest waits.
+        result = answer(gathered, verdict, presentation.reader)
         try:
             seq = self._record(presentation, gathered, verdict, moment)
             committed = True
         except StorageError:
             # An admission that cannot be recorded is no admission.
             verdict = decide(replace(gathered.attempt, readiness=Readiness(can_record=False)))
+            result = answer(gathered, verdict, presentation.reader)
             seq, committed = None, False
-        result = answer(gathered, verdict, presentation.reader, seq, committed)
+        result["seq"], result["committed"] = seq, committed
         lamp.show(result, verdict, gathered.attempt.mode)
         # The guest has seen the lamp; nothing below delays anybody.
         if verdict.admitted and seq is not None:

@@ -57,7 +57,8 @@ def record_changes(
         }
         for (event_id, organisation_id), seats in ((key, touched[key]) for key in keys)
     ]
-    session.connection().execute(insert(_CHANGES), changes)
+    # With something to return, all rows are one statement.
+    session.connection().execute(insert(_CHANGES).returning(_CHANGES.c.version), changes)
     return versions
 
 
