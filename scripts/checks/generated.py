@@ -24,8 +24,10 @@ class Page(Protocol):
 
 def pages() -> Iterator[Page]:
     """All generated pages."""
-    for module in pkgutil.iter_modules(scripts.generated_docs.__path__):
-        yield cast("Page", importlib.import_module(f"scripts.generated_docs.{module.name}"))
+    for found in pkgutil.iter_modules(scripts.generated_docs.__path__):
+        module = importlib.import_module(f"scripts.generated_docs.{found.name}")
+        if hasattr(module, "FILE"):  # the others are what several pages are made from
+            yield cast("Page", module)
 
 
 def stale(root: Path, *, fix: bool) -> list[str]:
