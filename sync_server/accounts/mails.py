@@ -7,9 +7,10 @@ from sqlalchemy.orm import Session
 from shared.ids import UNKNOWN_ID
 from sync_server.accounts import links, logins, password_links, queries, rules, throttling
 from sync_server.accounts.models import InvitationRow
-from sync_server.accounts.throttling import Tried, network
+from sync_server.accounts.throttling import Tried
 from sync_server.mail import service as mail
 from sync_server.mail.letters import DEFAULT_LANGUAGE, Letter
+from sync_server.plumbing.addresses import network_of
 from sync_server.plumbing.parts import Parts
 from sync_server.plumbing.principals import ActionContext
 
@@ -38,7 +39,7 @@ def ask_for_password_link(parts: Parts, email: str, context: ActionContext) -> s
     address = logins.checked_address(email)
     if parts.config.mail_url is None:
         return NO_MAIL
-    asked = [Tried(rules.ASKED_LINKS, network(context.actor.ip))]
+    asked = [Tried(rules.ASKED_LINKS, network_of(context.actor.ip))]
     message = "Too many links were asked for from here. Wait {seconds} seconds and try again."
     throttling.check(parts.database, asked, context.now, message)
     with parts.database.writing() as session:

@@ -17,6 +17,7 @@ from sync_server.accounts.models import OrganisationRow, SessionRow, UserRow
 from sync_server.accounts.passwords import decoy_verifier, matches, new_token, token_hash
 from sync_server.accounts.throttling import Tried
 from sync_server.audit.service import AuditLine, record
+from sync_server.plumbing.addresses import network_of
 from sync_server.plumbing.database import Database
 from sync_server.plumbing.principals import ActionContext, Actor, Principal
 from sync_server.plumbing.sealing import Sealer
@@ -58,7 +59,7 @@ def sign_in(
     Takes the database instead of a session, because failures must be committed although the sign-in fails.
     """
     login = email.strip().casefold()
-    tried = _tried(login, settings.known(login), throttling.network(context.actor.ip))
+    tried = _tried(login, settings.known(login), network_of(context.actor.ip))
     throttling.check(database, tried, context.now, TOO_MANY)
     with database.reading() as session:
         user = queries.user_by_email(session, login)

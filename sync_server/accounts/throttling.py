@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
@@ -29,17 +28,6 @@ class Tried:
     def key(self) -> bytes:
         """The key under which it is counted, without storing who it is."""
         return sha256(f"{self.limit.name}\x00{self.who}".encode()).digest()
-
-
-def network(address: str) -> str:
-    """A client address; of IPv6 its network of 64 bits, because each connection there has as many addresses."""
-    try:
-        parsed = ipaddress.ip_address(address)
-    except ValueError:
-        return address
-    if isinstance(parsed, ipaddress.IPv6Address) and parsed.ipv4_mapped is not None:
-        return str(parsed.ipv4_mapped)
-    return str(parsed) if parsed.version == 4 else str(ipaddress.ip_network((parsed, 64), strict=False))
 
 
 def check(database: Database, tried: Sequence[Tried], now: Millis, message: str) -> None:

@@ -10,11 +10,11 @@ from sqlalchemy.orm import Session
 from shared.clock import Millis
 from shared.errors import TooMany
 from shared.ids import uuid7
-from sync_server.accounts.throttling import network
 from sync_server.customers import queries, rules
 from sync_server.customers.cookies import GuestSession, new_csrf
 from sync_server.customers.models import GuestRow
 from sync_server.customers.signals import GuestCreated, GuestRemoved
+from sync_server.plumbing.addresses import network_of, tells_apart
 from sync_server.plumbing.due import organisations_due
 from sync_server.plumbing.principals import ActionContext
 from sync_server.plumbing.signals import send
@@ -25,15 +25,15 @@ RETENTION_MS = 48 * 3_600_000
 
 def address_hash(address: str) -> str:
     """A hash of a client address, of IPv6 of its network, to count its requests without storing the address."""
-    return sha256(f"address\0{network(address)}".encode()).hexdigest()[:32]
+    return sha256(f"address\0{network_of(address)}".encode()).hexdigest()[:32]
 
 
 def create_guest(
     session: Session, organisation_id: str, context: ActionContext, *, lasts_ms: int, allowed: int
 ) -> GuestSession:
     """Start a guest session; TooMany if one client address starts more than `allowed`."""
-    origin = address_hash(context.actor.ip)
-    if queries.guests_from_address(session, origin, context.now - rules.ADDRESS_WINDOW_MS) >= allowed:
+    origin, since = address_hash(context.actor.ip), context.now - rules.ADDRESS_WINDOW_MS
+    if tells_apart(context.actor.ip) and queries.guests_from_address(session, origin, since) >= allowed:
         raise TooMany("Too many visitors from your network. Wait five minutes and try again.", retry_after=300)
     row = GuestRow(
         id=uuid7(context.now, context.entropy),

@@ -22,7 +22,6 @@ from sync_server.holds.caches.sale_state import SaleState
 from sync_server.holds.group_holds import GroupHold, GroupRequest
 from sync_server.holds.models import NEVER, HoldRow, HoldStatus
 from sync_server.holds.reserve import SeatReservation
-from sync_server.plumbing.addresses import network_of
 from sync_server.plumbing.api import idempotency
 from sync_server.plumbing.api.schemas import iso
 from sync_server.plumbing.parts import parts
@@ -204,7 +203,7 @@ def _hold_request(body: schemas.ReserveBody) -> HoldRequest:
         organisation_id,
         principal.kind,
         principal.id,
-        address_hash(network_of(client_address())),
+        address_hash(client_address()),
         context(),
         Bearer(visitor, guest_keys),
         body.override,

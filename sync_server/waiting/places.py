@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Final
 
 from shared.errors import Unavailable
+from sync_server.plumbing.addresses import network_of, tells_apart
 from sync_server.waiting.handing_over import ReaderKind
 
 SHARES: Final = {ReaderKind.GATE: 1.0, ReaderKind.BROWSER: 0.9, ReaderKind.VISITOR: 0.8}
@@ -26,7 +27,8 @@ class Places:
     @contextmanager
     def taking(self, kind: ReaderKind, address: str) -> Iterator[None]:
         """Take a place for a block; Unavailable (503, Retry-After) where none is left."""
-        counted = "" if kind is ReaderKind.GATE else address  # a venue's gates share one address with its visitors
+        # A venue's gates share one address with its visitors, and everybody that of a proxy that is not trusted.
+        counted = "" if kind is ReaderKind.GATE or not tells_apart(address) else network_of(address)
         if self.taken >= self._limits[kind] or (counted and self._by_address[counted] >= self._per_address):
             raise Unavailable(
                 "This server has no room for another live stream. Try again in a few seconds.",

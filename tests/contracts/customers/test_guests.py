@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from werkzeug.test import TestResponse
 from sync_server.accounts import queries
 from sync_server.customers import cookies, service
 from sync_server.customers.cookies import GuestSession
+from sync_server.plumbing.principals import Actor
 from tests.app_server import AppServer
 from tests.builders import HOUR
 
@@ -88,9 +90,10 @@ def test_a_session_expires_and_can_be_ended(app_server: AppServer) -> None:
 
 
 def test_new_guests_of_one_address_are_limited(app_server: AppServer) -> None:
-    def start() -> GuestSession:
+    def start(ip: str = "198.51.100.1") -> GuestSession:
+        context = replace(app_server.context(), actor=Actor("system", ip=ip))
         with app_server.database.writing() as session:
-            return service.create_guest(session, organisation_id, app_server.context(), lasts_ms=HOUR, allowed=3)
+            return service.create_guest(session, organisation_id, context, lasts_ms=HOUR, allowed=3)
 
     with app_server.database.reading() as session:
         row = queries.organisation_by_slug(session, "marquee")
@@ -100,6 +103,8 @@ def test_new_guests_of_one_address_are_limited(app_server: AppServer) -> None:
         start()
     with pytest.raises(service.TooMany):
         start()
+    for _ in range(4):
+        start("10.0.0.7")  # a proxy that is not trusted brings everybody
     app_server.advance(5 * 60_000)
     start()
 

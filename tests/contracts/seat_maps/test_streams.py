@@ -93,8 +93,9 @@ def test_invalid_query_is_refused(mapped: MappedEvent, wrong: str) -> None:
 
 
 def test_readers_beyond_the_limit_are_told_to_retry(sqlite_url: str, tmp_path: Path) -> None:
-    app_server = AppServer(sqlite_url, tmp_path, streams_per_address=2)
+    app_server = AppServer(sqlite_url, tmp_path, streams_per_address=2, trusted_proxies=1)
     mapped = a_mapped_event(app_server, app_server.api(app_server.organisation("marquee")))
+    mapped.visitor.headers["X-Forwarded-For"] = "198.51.100.1"
     page = mapped.page()
     path = f"{mapped.path}/changes?since={page.version}"
     with open_stream(page), open_stream(page) as second:

@@ -11,9 +11,9 @@ import pytest
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
-from sync_server.accounts.throttling import network
 from sync_server.commands.doctor import _proxies
 from sync_server.plumbing import logs
+from sync_server.plumbing.addresses import network_of
 from tests.app_server import AppServer
 from tests.builders import HOUR, MINUTE
 from tests.staff import PASSWORD
@@ -145,9 +145,9 @@ def test_processes_count_together(app_server: AppServer, org: str, database_url:
 
 
 def test_ipv6_counts_by_network() -> None:
-    assert network("2001:db8:1:2:3:4:5:6") == network("2001:db8:1:2::ffff") != network("2001:db8:1:3::1")
-    assert network("::ffff:192.0.2.7") == network("192.0.2.7") == "192.0.2.7"
-    assert network("") == ""
+    assert network_of("2001:db8:1:2:3:4:5:6") == network_of("2001:db8:1:2::ffff") != network_of("2001:db8:1:3::1")
+    assert network_of("::ffff:192.0.2.7") == network_of("192.0.2.7") == "192.0.2.7"
+    assert network_of("") == ""
 
 
 def test_an_ipv6_guesser_gains_nothing_from_new_addresses(app_server: AppServer, org: str) -> None:

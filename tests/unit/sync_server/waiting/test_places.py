@@ -41,3 +41,9 @@ def test_a_place_is_free_again_after_an_error() -> None:
     with pytest.raises(ZeroDivisionError), places.taking(VISITOR, "192.0.2.1"):
         _ = 1 / 0
     assert places.taken == 0
+
+
+def test_a_proxy_that_is_not_trusted_brings_everybody() -> None:
+    places = Places(100, 1)
+    with places.taking(VISITOR, "10.0.0.7"), places.taking(VISITOR, "10.0.0.7"):
+        assert places.taken == 2
