@@ -59,10 +59,9 @@ def device(device_id: str) -> str:
     with parts().database.reading() as session:
         view = queries.view(session, current_organisation(), device_id)
         chosen = {work.event_id: work for work in view.assignments}
-        choices = [
-            (event, events.gate_rows(session, event))
-            for event in events.unarchived_events(session, current_organisation())
-        ]
+        offered = events.unarchived_events(session, current_organisation())
+        gates = events.gate_rows_of(session, current_organisation(), offered)
+        choices = [(event, gates[event.id]) for event in offered]
         journal = scans.journal_states(session, current_organisation()).get(view.device.number, EMPTY_JOURNAL)
         lost = gaps.lost(session, current_organisation()).get(view.device.number)
         code = queries.latest_code(session, current_organisation(), device_id)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import ColumnElement, select
@@ -89,12 +89,15 @@ def gate(session: Session, organisation_id: str, venue_id: str, number: int) -> 
     return row
 
 
-def gate_rows(
-    session: Session, organisation_id: str, venue_id: str, served: Mapping[int, Sequence[int]]
-) -> list[GateRow]:
-    """The snapshot rows of the gates, with the zones that each serves; without an entry in `served` it serves all."""
-    return [_gate_row(row, served.get(row.number, ())) for row in gates(session, organisation_id, venue_id)]
+def gates_at(session: Session, organisation_id: str, venue_ids: Collection[str]) -> dict[str, list[GateRecord]]:
+    """The gates of several venues, by venue."""
+    here = GateRecord.organisation_id == organisation_id, GateRecord.venue_id.in_(venue_ids)
+    found: dict[str, list[GateRecord]] = {venue_id: [] for venue_id in venue_ids}
+    for row in session.execute(select(GateRecord).where(*here).order_by(GateRecord.number)).scalars():
+        found[row.venue_id].append(row)
+    return found
 
 
-def _gate_row(row: GateRecord, zones: Sequence[int]) -> GateRow:
+def gate_row(row: GateRecord, zones: Sequence[int]) -> GateRow:
+    """The snapshot row of a gate that serves these zones; none means all."""
     return GateRow(row.number, row.code, row.name, row.status == "open", tuple(zones), row.capacity, row.step_free)

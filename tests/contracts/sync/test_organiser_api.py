@@ -6,12 +6,12 @@ import json
 from typing import Any
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import event, text
 
 from shared.scans import EntryKind, encode
 from sync_server.plumbing.api.schemas import iso
 from tests.app_server import ApiClient, AppServer, Concert
-from tests.contracts.sync.office_gates import a_device, a_gate, shown
+from tests.contracts.sync.office_gates import a_device, a_gate, a_live_evening, shown
 from tests.stream_client import StreamClient
 
 
@@ -207,3 +207,26 @@ def _page_says(app_server: AppServer, device_id: str, fields: str) -> None:
 def _marquee(app_server: AppServer) -> str:
     with app_server.database.reading() as session:
         return str(session.execute(text("SELECT id FROM organisations WHERE slug = 'marquee'")).scalar_one())
+
+
+def test_the_page_of_a_device_asks_the_same_however_many_events_there_are(app_server: AppServer) -> None:
+    concert = a_live_evening(app_server)
+    device = a_device(concert)
+    app_server.user("owner@marquee.example", _marquee(app_server), "owner")
+    client = app_server.browser("owner@marquee.example").client
+
+    def statements() -> int:
+        asked: list[str] = []
+
+        def note(_connection: object, _cursor: object, statement: str, *_: object) -> None:
+            asked.append(statement)
+
+        event.listen(app_server.database.engine, "before_cursor_execute", note)
+        assert client.get(f"/admin/devices/{device['id']}").status_code == 200
+        event.remove(app_server.database.engine, "before_cursor_execute", note)
+        return len(asked)
+
+    few = statements()
+    starts = [app_server.now + days * 86_400_000 for days in range(2, 22)]
+    concert.api.post(f"{concert.path}/series", {"dates": starts})
+    assert statements() == few
