@@ -171,11 +171,26 @@ class DayView(View):
     until: IsoTime
 
 
+class WarningView(View):
+    """Something that does not forbid a step, but that most organisers want to know before it."""
+
+    code: str
+    message: str
+
+
 class EventView(EditedView):
     """An event."""
 
     unedited = frozenset(
-        {"sale_status", "tickets_issued", "joined_elsewhere", "tickets_affected", "venue_capacity", "updated_at"}
+        {
+            "sale_status",
+            "tickets_issued",
+            "joined_elsewhere",
+            "tickets_affected",
+            "venue_capacity",
+            "updated_at",
+            "warnings",
+        }
     )
 
     id: str
@@ -223,6 +238,7 @@ class EventView(EditedView):
     joined_elsewhere: int | None = None  # filled in responses to reads only
     tickets_affected: int | None = None  # filled in responses to cancelling and postponing only
     covers: list[CoverView]
+    warnings: list[WarningView] = []  # of a draft, before it is published
     image_url: str | None
     thumbnail_url: str | None
     created_at: IsoTime
@@ -241,9 +257,17 @@ def event_view(row: EventRecord, now: Millis, joined: Mapping[str, int] | None =
         days=days(row),
         joined_elsewhere=None if joined is None else joined.get(row.id, 0),
         covers=covers,
+        warnings=_before_publishing(row),
         image_url=covers[0].url if covers else None,
         thumbnail_url=covers[0].thumbnail_url if covers else None,
     )
+
+
+def _before_publishing(row: EventRecord) -> list[WarningView]:
+    if row.status != EventStatus.DRAFT or row.cover_images:
+        return []
+    message = "The event has no picture. Lists and the page of the event show an empty space: add a cover first."
+    return [WarningView(code="no_cover", message=message)]
 
 
 class EventsView(BaseModel):

@@ -149,3 +149,13 @@ def _organisation(app_server: AppServer) -> str:
         found = queries.organisation_by_slug(session, "marquee")
         assert found is not None
         return found.id
+
+
+def test_a_draft_without_a_picture_is_warned_of_before_it_is_published(concert: Concert) -> None:
+    assert [one["code"] for one in concert.api.get(concert.path)["warnings"]] == ["no_cover"]
+    add_cover(concert, "red")
+    assert concert.api.get(concert.path)["warnings"] == []
+
+
+def test_nothing_is_forbidden_and_what_is_published_is_not_nagged_about(concert: Concert) -> None:
+    assert concert.api.post(f"{concert.path}/publish", {}, 200)["warnings"] == []
