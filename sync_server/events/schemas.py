@@ -238,7 +238,7 @@ class EventView(EditedView):
     joined_elsewhere: int | None = None  # filled in responses to reads only
     tickets_affected: int | None = None  # filled in responses to cancelling and postponing only
     covers: list[CoverView]
-    warnings: list[WarningView] = []  # of a draft, before it is published
+    warnings: list[WarningView]  # of a draft, before it is published
     image_url: str | None
     thumbnail_url: str | None
     created_at: IsoTime
