@@ -153,7 +153,7 @@ def test_an_event_postponed_after_admissions_starts_again_from_zero(world: World
     gate.sync()
     world.cut_network()
     world.advance(hours=24, minutes=10)
-    assert gate.reason(ticket.code) == "admitted"
+    assert gate.reason(ticket.code) == "admitted_reentry"
 
 
 def test_sold_at_the_box_office_while_the_gate_is_offline(any_world: World) -> None:
