@@ -19,6 +19,7 @@ VALUES: dict[str, Any] = {
     "role": "staff",
     "slug": "another-slug",
     "code": "ZZ",
+    "layout_id": "01a1ee93-a800-767b-ae97-80dab5121243",
 }
 #: Bodies of routes that require one of several fields.
 WHOLE_BODIES: dict[str, Any] = {
