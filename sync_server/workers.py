@@ -10,7 +10,7 @@ from typing import TypeVar
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
-from sync_server.accounts import invitations, password_links, signing_in, throttling
+from sync_server.accounts import challenges, invitations, password_links, signing_in, throttling
 from sync_server.audit import sealer
 from sync_server.devices import identity
 from sync_server.events import queries as events
@@ -141,5 +141,6 @@ def _forget_logins(session: Session, context: ActionContext) -> None:
         invitations.delete_ended,
         mail.delete_old,
         throttling.delete_old,
+        challenges.delete_old,
     ):
         delete_ended(session, context.now)

@@ -111,6 +111,30 @@ class RecoveryCodeRow(Base):
     code_hash: Mapped[bytes] = mapped_column(LargeBinary(32), primary_key=True)
 
 
+class PasskeyRow(Base):
+    """A passkey (WebAuthn): its private key stays with its owner."""
+
+    __tablename__ = "passkeys"
+
+    user_id: Mapped[Uuid] = mapped_column(ForeignKey("users.id"), primary_key=True)
+    id: Mapped[Uuid] = mapped_column(primary_key=True)
+    name: Mapped[str] = mapped_column(String(100))
+    credential_id: Mapped[bytes] = mapped_column(LargeBinary(1023), unique=True)
+    public_key: Mapped[bytes] = mapped_column(LargeBinary)
+    sign_count: Mapped[int] = mapped_column(BigInteger)
+    created_at: Mapped[Millis] = mapped_column(BigInteger)
+    used_at: Mapped[Millis | None] = mapped_column(BigInteger)
+
+
+class UsedChallengeRow(Base):
+    """A challenge that was answered, kept for as long as it could be answered again."""
+
+    __tablename__ = "used_challenges"
+
+    challenge: Mapped[bytes] = mapped_column(LargeBinary(64), primary_key=True)
+    ends_at: Mapped[Millis] = mapped_column(BigInteger, index=True)
+
+
 class InvitationRow(Base):
     """An invitation of one address to an organisation; of the code in its link only the hash is stored."""
 

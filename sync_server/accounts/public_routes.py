@@ -37,6 +37,7 @@ _BY_LINK: Final = PublicRoute(
 _ASK: Final = PublicRoute(
     Audience.ANYBODY, "Mails a link to the owner of the address; says the same for any address, and is rate limited."
 )
+_PASSKEY: Final = PublicRoute(Audience.ANYBODY, "Signing in with a passkey; its signature cannot be guessed.")
 _CHOOSING: Final = PublicRoute(
     Audience.SIGNED_IN, "Users may choose only their own organisations; platform staff may choose any."
 )
@@ -59,6 +60,12 @@ PUBLIC_ROUTES: Final[Mapping[str, PublicRoute]] = {
     "logins.choose_by_link": _BY_LINK,
     "logins.ask_for_link": _ASK,
     "logins.change_password": _OWN,
+    "passkeys.listing": _OWN,
+    "passkeys.options": _OWN,
+    "passkeys.register": _OWN,
+    "passkeys.remove": _OWN,
+    "passkeys.sign_in_options": _PASSKEY,
+    "passkeys.sign_in": _PASSKEY,
     "logins.sessions": _OWN,
     "logins.end_session": _OWN,
     "logins.end_other_sessions": _OWN,

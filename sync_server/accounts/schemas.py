@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -187,6 +187,33 @@ class RecoveryCodes(View):
     """Codes for when the app is lost; each works once, and they are shown only now."""
 
     recovery_codes: list[str]
+
+
+class PasskeyAnswer(RequestBody):
+    """What the browser answered, as `toJSON()` of its credential gives it."""
+
+    credential: dict[str, Any]
+
+
+class NewPasskey(PasskeyAnswer):
+    """A passkey that the browser has made, and how its owner calls it."""
+
+    name: Name
+
+
+class PasskeyView(View):
+    """A passkey."""
+
+    id: str
+    name: str
+    created_at: IsoTime
+    used_at: IsoTime | None
+
+
+class PasskeysView(View):
+    """The caller's passkeys."""
+
+    items: list[PasskeyView]
 
 
 class PasswordByLink(RequestBody):

@@ -429,6 +429,13 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("number", name=op.f("pk_trending_generations")),
     )
     op.create_table(
+        "used_challenges",
+        sa.Column("challenge", sa.LargeBinary(length=64), nullable=False),
+        sa.Column("ends_at", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("challenge", name=op.f("pk_used_challenges")),
+    )
+    op.create_index(op.f("ix_used_challenges_ends_at"), "used_challenges", ["ends_at"], unique=False)
+    op.create_table(
         "users",
         sa.Column("id", ID, nullable=False),
         sa.Column("email", sa.String(length=254), nullable=False),
@@ -576,6 +583,20 @@ def upgrade() -> None:
         "outbox_retries",
         ["organisation_id", "message_id"],
         unique=False,
+    )
+    op.create_table(
+        "passkeys",
+        sa.Column("user_id", ID, nullable=False),
+        sa.Column("id", ID, nullable=False),
+        sa.Column("name", sa.String(length=100), nullable=False),
+        sa.Column("credential_id", sa.LargeBinary(length=1023), nullable=False),
+        sa.Column("public_key", sa.LargeBinary(), nullable=False),
+        sa.Column("sign_count", sa.BigInteger(), nullable=False),
+        sa.Column("created_at", sa.BigInteger(), nullable=False),
+        sa.Column("used_at", sa.BigInteger(), nullable=True),
+        sa.ForeignKeyConstraint(["user_id"], ["users.id"], name=op.f("fk_passkeys_user_id_users")),
+        sa.PrimaryKeyConstraint("user_id", "id", name=op.f("pk_passkeys")),
+        sa.UniqueConstraint("credential_id", name=op.f("uq_passkeys_credential_id")),
     )
     op.create_table(
         "password_links",

@@ -1,0 +1,140 @@
+"""Passkeys, made and used by a real browser with a virtual authenticator."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page
+from sqlalchemy import text
+from werkzeug.serving import make_server
+
+from tests.app_server import ApiClient, AppServer
+from tests.builders import MINUTE
+from tests.staff import PASSWORD
+
+OLGA = "olga@marquee.example"
+CREATE = """async (options) => (await navigator.credentials.create({
+    publicKey: PublicKeyCredential.parseCreationOptionsFromJSON(options) })).toJSON()"""
+GET = """async (options) => (await navigator.credentials.get({
+    publicKey: PublicKeyCredential.parseRequestOptionsFromJSON(options) })).toJSON()"""
+AUTHENTICATOR = {
+    "protocol": "ctap2",
+    "transport": "internal",
+    "hasResidentKey": True,
+    "hasUserVerification": True,
+    "isUserVerified": True,
+    "automaticPresenceSimulation": True,
+}
+
+
+@pytest.fixture
+def app_server(sqlite_url: str, tmp_path: Path) -> Iterator[AppServer]:
+    """A server at an address to which passkeys can be bound: browsers take localhost for secure."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    made = AppServer(sqlite_url, tmp_path, base_url=f"http://localhost:{port}")
+    server = make_server("127.0.0.1", port, made.app, threaded=True)
+    serving = threading.Thread(target=server.serve_forever)
+    serving.start()
+    yield made
+    server.shutdown()
+    serving.join()
+    server.server_close()
+    made.close()
+
+
+@pytest.fixture
+def page(browser_page: Page, app_server: AppServer) -> Page:
+    """A page of the server, in a browser that checks its owner."""
+    devtools = browser_page.context.new_cdp_session(browser_page)
+    devtools.send("WebAuthn.enable")
+    devtools.send("WebAuthn.addVirtualAuthenticator", {"options": AUTHENTICATOR})
+    browser_page.goto(f"{app_server.parts.config.base_url}/admin/login")
+    return browser_page
+
+
+@pytest.fixture
+def olga(app_server: AppServer) -> ApiClient:
+    app_server.user(OLGA, app_server.organisation("marquee"), "owner")
+    return app_server.browser(OLGA)
+
+
+def made(page: Page, api: ApiClient) -> Any:
+    """What the browser answers when it is asked to make a passkey."""
+    options = api.post("/api/passkeys/options", {"password": PASSWORD}, 200)["publicKey"]
+    return page.evaluate(CREATE, options)
+
+
+def registered(page: Page, api: ApiClient) -> Any:
+    """A new passkey."""
+    return api.post("/api/passkeys", {"name": "Laptop", "credential": made(page, api)})
+
+
+def anybody(app_server: AppServer) -> ApiClient:
+    return ApiClient(app_server.app.test_client(), {})
+
+
+def shown(page: Page, api: ApiClient) -> Any:
+    """What the browser answers when it is asked for a passkey."""
+    return page.evaluate(GET, api.post("/api/session/passkey/options", {}, 200)["publicKey"])
+
+
+def test_a_passkey_signs_in_instead_of_password_and_second_factor(
+    page: Page, app_server: AppServer, olga: ApiClient
+) -> None:
+    made = registered(page, olga)
+    stranger = anybody(app_server)
+    answer = {"credential": shown(page, stranger)}
+    stranger.post("/api/session/passkey", answer, 200)
+    assert stranger.get("/api/session")["name"] == "olga"
+    (listed,) = olga.get("/api/passkeys")["items"]
+    assert (listed["id"], listed["name"]) == (made["id"], "Laptop") and listed["used_at"]
+    assert olga.ask("DELETE", f"/api/passkeys/{made['id']}").status_code == 204
+    again = {"credential": shown(page, anybody(app_server))}
+    assert anybody(app_server).refused("POST", "/api/session/passkey", again) == (401, "bad_passkey")
+
+
+def test_an_answer_counts_once_in_time_and_for_what_was_asked(
+    page: Page, app_server: AppServer, olga: ApiClient
+) -> None:
+    registered(page, olga)
+    refused = (401, "bad_passkey")
+    answer = {"credential": shown(page, anybody(app_server))}
+    assert anybody(app_server).ask("POST", "/api/session/passkey", answer).status_code == 200
+    with app_server.database.writing() as session:
+        session.execute(text("UPDATE passkeys SET sign_count = 0"))  # many authenticators do not count
+    assert anybody(app_server).refused("POST", "/api/session/passkey", answer) == refused
+    late = {"credential": shown(page, anybody(app_server))}
+    app_server.advance(5 * MINUTE)
+    assert anybody(app_server).refused("POST", "/api/session/passkey", late) == refused
+    for_more = olga.post("/api/passkeys/options", {"password": PASSWORD}, 200)["publicKey"]
+    misled = page.evaluate(GET, {"challenge": for_more["challenge"], "userVerification": "required"})
+    assert anybody(app_server).refused("POST", "/api/session/passkey", {"credential": misled}) == refused
+    for odd in ({}, {"id": "x"}, {**answer["credential"], "response": {}}, {**answer["credential"], "rawId": "AA"}):
+        assert anybody(app_server).refused("POST", "/api/session/passkey", {"credential": odd}) == refused
+
+
+def test_a_passkey_is_made_only_by_its_owner_and_here(page: Page, app_server: AppServer, olga: ApiClient) -> None:
+    app_server.user("eve@marquee.example", app_server.organisation("rivals"))
+    eve = app_server.browser("eve@marquee.example")
+    assert eve.refused("POST", "/api/passkeys/options", {"password": "a wrong guess"}) == (403, "bad_password")
+    olgas = {"name": "Laptop", "credential": made(page, olga)}
+    assert eve.refused("POST", "/api/passkeys", olgas) == (400, "bad_passkey")
+    object.__setattr__(app_server.parts.config, "base_url", "https://elsewhere.example")
+    assert olga.refused("POST", "/api/passkeys", olgas) == (400, "bad_passkey")
+    passkeys = olga.get("/api/passkeys")["items"]
+    assert passkeys == []
+
+
+def test_a_closed_login_has_no_passkeys(page: Page, app_server: AppServer, olga: ApiClient) -> None:
+    registered(page, olga)
+    with app_server.database.writing() as session:
+        session.execute(text("UPDATE users SET active = :no"), {"no": False})
+    answer = {"credential": shown(page, anybody(app_server))}
+    assert anybody(app_server).refused("POST", "/api/session/passkey", answer) == (401, "bad_passkey")
