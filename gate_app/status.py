@@ -19,7 +19,7 @@ from gate_app.snapshots.roster import EventSnapshot
 from gate_app.time_format import iso
 from gate_app.time_keeper import Moment
 from shared.admission import Readiness
-from shared.lifecycle import OVER
+from shared.lifecycle import OVER, EventStatus
 from shared.snapshot import DeviceRow
 
 MEMORY_LOST = "forgotten"
@@ -66,10 +66,11 @@ def status(source: StatusSource) -> dict[str, Any]:
         for number, assignment in source.assignments.items()
     ]
     first = events[0] if events else {}
+    why = source.readiness.why or _nothing_on(events)
     return {
         **_identity_fields(source.identity),
-        "ready": source.readiness.ready and source.readiness.can_record,
-        "not_ready": source.readiness.why or None,
+        "ready": source.readiness.ready and source.readiness.can_record and not why,
+        "not_ready": why or None,
         "online": recently if source.online is None else source.online,
         "revoked": source.revoked,
         "memory_lost": memory_is_lost(source.connection),
@@ -136,9 +137,18 @@ def _warnings(
         *journal,
         damage_message(source.connection),
         unready,
+        _nothing_on(events),
         *(event.get("no_gate") or "" for event in events if event.get("status") not in OVER),
     )
     return list(dict.fromkeys(message for message in found if message))
+
+
+def _nothing_on(events: list[dict[str, Any]]) -> str:
+    """What to say where every event of this gate was cancelled: nobody will be let in; empty if one takes place."""
+    cancelled = [str(event["name"]) for event in events if event.get("status") == EventStatus.CANCELLED]
+    return (
+        f"{' and '.join(cancelled)}: cancelled. Nobody is let in." if events and len(cancelled) == len(events) else ""
+    )
 
 
 def memory_is_lost(connection: sqlite3.Connection) -> bool:

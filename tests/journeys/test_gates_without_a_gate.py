@@ -48,6 +48,19 @@ def at_a_venue(world: World, *gates: str) -> EventRef:
     return world.create_event("Elsewhere")
 
 
+def test_a_gate_of_a_cancelled_event_is_not_ready_and_refuses_by_that_name(any_world: World) -> None:
+    event = at_a_venue(any_world, "M")
+    gate = made_with_the_defaults_of_the_page(any_world, event)
+    guest = any_world.sell_one(event=event)
+    gate.sync()
+    assert ready(gate)
+    any_world.ask("POST", f"/api/events/{event.id}/cancel", {"reason": "storm"})
+    gate.sync()
+    assert not ready(gate)
+    assert "cancelled. Nobody is let in." in tell_status(gate.context.status_source())["not_ready"]
+    assert gate.scan(guest.code)["reason"] == "event_cancelled"
+
+
 def test_at_the_only_gate_there_is_nothing_to_choose(any_world: World) -> None:
     event = at_a_venue(any_world, "M")
     gate = made_with_the_defaults_of_the_page(any_world, event)
