@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from smtplib import SMTPServerDisconnected
+from smtplib import SMTP, SMTPServerDisconnected
 from typing import Final
 
 from sqlalchemy import select, update
@@ -47,16 +47,24 @@ class MailSender:
             if claimed:
                 with self._server.connected() as connection:
                     while waiting:
-                        letter = service.opened(waiting[0], self._parts.sealer)
-                        id = service.message_id(waiting[0], self._server.host)
-                        mail = letters.message(letter, sender=self._server.sender, id=id, now=self._parts.clock())
-                        outcome = self._server.send(connection, mail, letter.to)
+                        outcome = self._send(connection, waiting[0])
                         self._note(waiting.pop(0), outcome)
         except Unreachable as problem:
             self._postpone(waiting, problem.code)
         except (SMTPServerDisconnected, OSError):
             self._postpone(waiting, "lost")
         return len(claimed)
+
+    def _send(self, connection: SMTP, mail: MailRow) -> Outcome:
+        """Hand a mail over. One that cannot be written waits, and does not hold up the others."""
+        try:
+            letter = service.opened(mail, self._parts.sealer)
+            id = service.message_id(mail, self._server.host)
+            message = letters.message(letter, sender=self._server.sender, id=id, now=self._parts.clock())
+        except Exception as problem:  # another master key, or a template that is gone
+            LOG.error("mail_unreadable", mail=mail.id, template=mail.template, problem=type(problem).__name__)
+            return Outcome(State.WAITING, "unreadable")
+        return self._server.send(connection, message, letter.to)
 
     def _postpone(self, mails: Sequence[MailRow], problem: str) -> None:
         for mail in mails:

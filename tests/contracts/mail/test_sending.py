@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import event, select, text
+from sqlalchemy import event, select, text, update
 
 from sync_server.accounts import invitations
 from sync_server.accounts.models import OrganisationRow
@@ -168,6 +168,21 @@ def test_a_mail_server_that_is_away_is_tried_again_after_growing_pauses(
     mail_box.start()
     app_server.run_worker()
     assert len(mail_box.arrived) == 1 and rows(app_server)[0].state == "sent"
+
+
+def test_a_mail_that_cannot_be_written_holds_up_no_other(
+    app_server: AppServer, olga: ApiClient, mail_box: MailBox
+) -> None:
+    invite(olga)
+    with app_server.database.writing() as session:
+        session.execute(update(MailRow).values(sealed=b"sealed with another key", due_at=MailRow.due_at - 1))
+    invite(olga, "stan@box-office.example")
+    app_server.run_worker()
+    assert [mail["To"] for mail in mail_box.arrived] == ["stan@box-office.example"]
+    assert {(row.state, row.problem) for row in rows(app_server)} == {("waiting", "unreadable"), ("sent", "")}
+    app_server.advance(8 * DAY)
+    app_server.run_worker()
+    assert {row.state for row in rows(app_server)} == {"failed", "sent"}
 
 
 def test_a_mail_is_given_up_when_its_link_has_ended(app_server: AppServer, olga: ApiClient, mail_box: MailBox) -> None:
