@@ -96,12 +96,13 @@ def _plan(rows: int) -> LayoutPlan:
 
 
 def register_guests(server: MeasuredServer, venue: RowsVenue, count: int) -> list[Guest]:
-    """Create so many guests, each as if it had started a session from its own IP address."""
+    """Create so many guests, each as if it had started a session from a network of its own."""
     with server.runtime() as runtime, runtime.parts.database.writing() as session:
         context = ActionContext(SYSTEM, wall_clock(), os.urandom)
-        addresses = (replace(context, actor=replace(SYSTEM, ip=str(IPv6Address(number)))) for number in range(count))
+        actors = (replace(SYSTEM, ip=str(IPv6Address(number << 64))) for number in range(count))
+        contexts = (replace(context, actor=actor) for actor in actors)
         cards = [
-            customers.create_guest(session, venue.organisation_id, here, lasts_ms=HOUR, allowed=1) for here in addresses
+            customers.create_guest(session, venue.organisation_id, here, lasts_ms=HOUR, allowed=1) for here in contexts
         ]
         name = f"gatehouse_guest_{server.demo['organisation']['slug'].replace('-', '_')}"
         sealer = runtime.parts.sealer
