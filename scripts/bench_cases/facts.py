@@ -19,7 +19,16 @@ from contextlib import ExitStack
 import pika
 
 from scripts.benchmarking.cpu_time import cpu_seconds, cpu_seconds_since
-from scripts.benchmarking.facts_stack import CHANGE_EVERY, CHANGED, ISSUED, QUEUE, TIMEOUT_S, FactsStack
+from scripts.benchmarking.facts_stack import (
+    CHANGE_EVERY,
+    CHANGED,
+    ISSUED,
+    OTHER_ORGANISATION,
+    QUEUE,
+    TIMEOUT_S,
+    FactsStack,
+    event_id,
+)
 from scripts.benchmarking.result import Figure, Result, at_least, at_most, both
 from scripts.benchmarking.statistics import Spread
 from scripts.processes.ports import LOOPBACK
@@ -140,7 +149,7 @@ class FactsBenchmark(FactsStack):
         """From the end of the commit in this process until a listener here hears of it from the worker."""
         self._wait_until_sent()
         times = []
-        with self.runtime.parts.bus.listen([event_topic("event-1")]) as listener:
+        with self.runtime.parts.bus.listen([event_topic(event_id(1))]) as listener:
             for n in range(facts):
                 time.sleep((n * 7 % 50) / 1000)  # out of step with the loops of the other programs
                 self.record_facts(1, 1)
@@ -196,5 +205,5 @@ class FactsBenchmark(FactsStack):
 
 def _message(n: int) -> Message:
     name, payload = ("event_updated", CHANGED) if n % CHANGE_EVERY == 0 else ("tickets_issued", ISSUED)
-    subjects = {"event": "event-1", "event_number": 1}
-    return Message(f"bench-{n}", name, "organisation", n, subjects, payload, 1, n, "event:1")
+    subjects = {"event": event_id(1), "event_number": 1}
+    return Message(f"bench-{n}", name, OTHER_ORGANISATION, n, subjects, payload, 1, n, "event:1")

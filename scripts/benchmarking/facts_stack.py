@@ -30,12 +30,17 @@ from sync_server.plumbing.messaging.shared_bus import SharedBus
 
 ROOT = Path(__file__).parents[2]
 QUEUE = "partner"
-OTHER_ORGANISATION = "organisation"
+OTHER_ORGANISATION = "01980000-0000-7000-8000-000000000000"
 """The organisation of facts that correspond to nothing in the tables."""
 TIMEOUT_S = 30.0
 CHANGE_EVERY = 20
 ISSUED = {"ticket_type": 1, "count": 4, "first": 1_001, "last": 1_004}
 CHANGED = {"before": {"description": "with strings"}, "after": {"description": "with brass"}, "reason": ""}
+
+
+def event_id(number: int) -> str:
+    """The id of an event that is not in the tables either."""
+    return f"01980000-0000-7000-8001-{number:012d}"
 
 
 class FactsStack:
@@ -131,7 +136,7 @@ class FactsStack:
         with self.runtime.parts.database.writing() as session:
             for n in range(facts):
                 number = n % events + first
-                subjects = {"event": f"event-{number}", "event_number": number}
+                subjects = {"event": event_id(number), "event_number": number}
                 name, payload = ("event_updated", CHANGED) if n % CHANGE_EVERY == 0 else ("tickets_issued", ISSUED)
                 record(session, Fact(name, OTHER_ORGANISATION, wall_clock(), subjects, payload))
 
