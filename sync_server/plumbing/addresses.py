@@ -27,6 +27,7 @@ _INSIDE: Final = tuple(
 )
 
 
+@lru_cache(1024)
 def tells_apart(address: str) -> bool:
     """Whether different guests have different addresses of this kind.
 
@@ -63,6 +64,7 @@ def _within(address: Address, networks: Iterable[Network]) -> bool:
     return any(address in network for network in networks)
 
 
+@lru_cache(1024)
 def _parsed(address: str) -> Address | None:
     try:
         parsed = ip_address(address)
