@@ -160,9 +160,11 @@ def unwritable(path: Path, why: sqlite3.Error) -> str:
     """What keeps this file from being written, and what to do about it; empty for other errors, such as damage."""
     if not any(sign in str(why) for sign in ("disk is full", "disk I/O error", "unable to open", "readonly")):
         return ""
-    if not os.access(path if path.exists() else path.parent, os.W_OK) and not disk_problem(path):
+    if problem := disk_problem(path):
+        return problem
+    if not all(os.access(each, os.W_OK) for each in (path, path.parent) if each.exists()):
         return f"This user may not write to {path}. Run this as the user who runs the gate. {_NOBODY}"
-    return disk_problem(path) or f"{path.name} cannot be written: {why}. {_NOBODY}"
+    return f"{path.name} cannot be written: {why}. {_NOBODY}"
 
 
 def disk_problem(path: Path) -> str:

@@ -57,7 +57,8 @@ def middle(view: View) -> RenderableType:
 def verdict_panel(view: View) -> RenderableType:
     """The newest verdict while it is recent, otherwise whether the gate is ready."""
     if view.verdict is None or view.age_ms > SHOWN_FOR_MS:
-        waiting = "Ready\n\nScan a ticket" if view.condition.ready else "! Not ready !\n\nCannot admit anyone yet"
+        not_ready = f"! Not ready !\n\nCannot admit anyone yet\n\n{view.condition.why}".rstrip()
+        waiting = "Ready\n\nScan a ticket" if view.condition.ready else not_ready
         return Panel(Align.center(Text(waiting, justify="center"), vertical="middle"))
     style = LOOKS[view.verdict.tone][1]
     return Panel(Align.center(verdict_text(view.verdict, view.again), vertical="middle", style=style), style=style)

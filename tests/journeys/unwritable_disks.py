@@ -3,34 +3,35 @@
 from __future__ import annotations
 
 import os
+import resource
 import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
 
 MOUNT = shutil.which("mount")
-NOBODY = 65534
+OBEYS_PERMISSIONS = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"]
+"""Starts a process for which permissions hold, although it is root's."""
 
 
 @contextmanager
-def read_only(folder: Path) -> Iterator[dict[str, Any]]:
-    """Makes everything in the folder read-only; yields what a process must be started with for it to be so."""
+def read_only(folder: Path) -> Iterator[list[str]]:
+    """Makes everything in the folder read-only; yields what a command must begin with for it to be so."""
     if os.geteuid() == 0 and MOUNT and _mount("--bind", str(folder), str(folder)):
         try:
             assert _mount("-o", "remount,ro,bind", str(folder))
-            yield {}
+            yield []
         finally:
             subprocess.run(["umount", "-l", str(folder)], check=True)
         return
-    paths = [folder, *folder.rglob("*")]
+    # Pipes stay as they are: what is written to them never reaches the disk.
+    paths = [folder, *(path for path in folder.rglob("*") if path.is_dir() or path.is_file())]
     for path in paths:
         path.chmod(0o555 if path.is_dir() else 0o444)
     try:
-        # Permissions do not bind root.
-        yield {"user": NOBODY} if os.geteuid() == 0 else {}
+        yield OBEYS_PERMISSIONS if os.geteuid() == 0 else []
     finally:
         for path in paths:
             path.chmod(0o755 if path.is_dir() else 0o644)
@@ -50,17 +51,25 @@ def small_disk(folder: Path, size: str = "4m") -> Iterator[bool]:
             subprocess.run(["umount", "-l", str(folder)], check=True)
 
 
-def fill(folder: Path) -> Path:
-    """Fills the disk of the folder to its last byte with a file."""
+@contextmanager
+def full(folder: Path, mounted: bool) -> Iterator[None]:
+    """While the block runs no byte fits on the disk of the folder; without a disk of its own, into no file."""
+    if not mounted:
+        before = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, before[1]))
+        try:
+            yield
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        return
     filler = folder / "filler"
     with filler.open("wb", buffering=0) as file:
         for size in (1 << 16, 1 << 12, 1):
-            try:
+            with suppress(OSError):
                 while file.write(b"\0" * size) == size:
                     pass
-            except OSError:
-                continue
-    return filler
+    yield
+    filler.unlink()
 
 
 def gate_command(*arguments: str, home: Path) -> list[str]:

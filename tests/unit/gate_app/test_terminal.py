@@ -68,6 +68,7 @@ def test_a_gate_without_a_network() -> None:
 def test_a_gate_that_is_not_ready_does_not_say_ready() -> None:
     text = after(not_ready)
     assert "Not ready" in text
+    assert "with --gate CODE" in " ".join(text.split()), "the reason is not cut"
     assert "Scan a ticket" not in text
 
 
