@@ -8,6 +8,7 @@ import pytest
 from sqlalchemy.exc import IntegrityError
 
 from shared import enrolment
+from shared.ids import NIL_ID
 from sync_server.accounts.models import OrganisationRow
 from sync_server.plumbing import logs
 from tests.app_server import PASSWORD, AppServer, Concert
@@ -65,7 +66,7 @@ def test_selling_enrolling_and_scanning_leave_nothing_in_the_log(
     try:
         with app_server.database.writing() as session:
             for _ in range(2):
-                row = OrganisationRow(id=NAME, slug=NAME, name=NAME, currency="EUR", created_at=0)
+                row = OrganisationRow(id=NIL_ID, slug=NAME, name=NAME, currency="EUR", created_at=0)
                 session.add(row)
                 session.flush()
                 session.expunge(row)

@@ -32,6 +32,7 @@ from sync_server.plumbing.principals import SYSTEM, ActionContext
 from sync_server.revisions import service as revisions
 from sync_server.venues.models import GateRecord, VenueRecord
 from sync_server.waiting.listener import StreamsListener
+from tests.builders import an_id
 from tests.contracts.sync.gates import HOUR, NOON, Gate
 from tests.streams import start_listener
 
@@ -64,7 +65,7 @@ class World:
         with self.parts.database.writing() as session:
             revisions.ensure_lineage(session, self.dice, self.now)
         self.key = ServerKey(self.parts.database, self.parts.sealer)
-        self.organisation, self.event = "org-marquee", EventAtVenue("event-7", 7, "org-marquee")
+        self.organisation, self.event = an_id("org-marquee"), EventAtVenue(an_id("event-7"), 7, an_id("org-marquee"))
         if fresh:
             self.an_organisation("marquee")
             self.an_event(self.organisation)
@@ -92,14 +93,16 @@ class World:
 
     def an_organisation(self, slug: str) -> str:
         with self.parts.database.writing() as session:
-            row = OrganisationRow(id=f"org-{slug}", slug=slug, name=slug.title(), currency="EUR", created_at=self.now)
+            row = OrganisationRow(
+                id=an_id(f"org-{slug}"), slug=slug, name=slug.title(), currency="EUR", created_at=self.now
+            )
             session.add(row)
-        return f"org-{slug}"
+        return an_id(f"org-{slug}")
 
     def an_event(self, organisation: str, *, status: str = "live", number: int = 7) -> EventAtVenue:
         with self.parts.database.writing() as session:
             venue = VenueRecord(
-                id=f"venue-{number}",
+                id=an_id(f"venue-{number}"),
                 organisation_id=organisation,
                 slug=f"hall-{number}",
                 name="Harbour Hall",
@@ -122,7 +125,7 @@ class World:
                     )
                 )
             event = EventRecord(
-                id=f"event-{number}",
+                id=an_id(f"event-{number}"),
                 organisation_id=organisation,
                 venue_id=venue.id,
                 number=number,
@@ -139,7 +142,6 @@ class World:
                 city="Berlin",
                 country="Germany",
                 address="",
-                created_by="x",
                 created_at=self.now,
                 updated_at=self.now,
             )
