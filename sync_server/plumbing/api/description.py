@@ -89,7 +89,8 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
     "Setting up": {
         "Accounts": "Signing in, members, tokens, supervisors.",
         "Invitations": "Members join by a one-time link.",
-        "Passwords": "Changing a password, and choosing a new one by a link.",
+        "Own login": "Password, sessions and one-time passwords of whoever signs in.",
+        "Passkeys": "Signing in without a password.",
         "What staff may do": "The organisation's policy for its staff.",
         "Venues": "Places with their entrances.",
         "Seating": "Layouts of a venue, in versions, and the seating policy.",
