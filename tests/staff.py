@@ -18,10 +18,11 @@ def a_login(
     organisation_id: str | None = None,
     role: str = "staff",
     platform: str = "",
+    name: str = "",
 ) -> str:
     """A login of this address, if wanted with a role in an organisation or the platform; its id."""
-    name = email.split("@", maxsplit=1)[0]
-    user = logins.create_login(session, email=email, name=name, platform_role=platform, context=context)
+    called = name or email.split("@", maxsplit=1)[0]
+    user = logins.create_login(session, email=email, name=called, platform_role=platform, context=context)
     logins.choose_password(session, user, PASSWORD, context)
     if organisation_id is not None:
         members.give_role(session, organisation_id, user.id, role, context)

@@ -86,7 +86,7 @@ def an_evening(folder: Path) -> Iterator[AdminScenario]:
 def _owner(world: World) -> None:
     with world.parts.database.writing() as session:
         context = ActionContext(SYSTEM, world.now, world.dice)
-        a_login(session, EMAIL, context, organisation_id=world.organisation, role="owner")
+        a_login(session, EMAIL, context, organisation_id=world.organisation, role="owner", name="Ines Owner")
 
 
 def _scans(world: World) -> Gate:

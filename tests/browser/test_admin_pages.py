@@ -13,6 +13,7 @@ from playwright.sync_api import Page, expect
 from shared import enrolment
 from tests.browser.admin_scenario import EMAIL, AdminScenario, an_evening
 from tests.browser.page_width import assert_fits_width
+from tests.builders import an_id
 from tests.contracts.sync.gates import Gate
 from tests.staff import PASSWORD
 
@@ -161,7 +162,7 @@ def test_alerts_say_what_to_do_and_link_to_the_event(browser_page: Page, scenari
     browser_page.set_viewport_size({"width": 390, "height": 844})
     assert_fits_width(browser_page, 390)
     keep_screenshot(browser_page, "phone-alerts")
-    scenario.call_off("event-8")
+    scenario.call_off(an_id("event-8"))
     browser_page.clock.fast_forward(60_000)
     expect(headings).to_have_count(2)
     browser_page.get_by_role("link", name="Night Music 7").click()
