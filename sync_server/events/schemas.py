@@ -233,7 +233,7 @@ class EventView(EditedView):
     repeat_ms: int
     settings: dict[str, Any]
     venue_capacity: int
-    owner_id: str
+    owner_id: str | None  # None: made on the command line
     participants_elsewhere: bool
     joined_elsewhere: int | None = None  # filled in responses to reads only
     tickets_affected: int | None = None  # filled in responses to cancelling and postponing only

@@ -18,6 +18,7 @@ SHARED_TABLES: Final = frozenset(
         "joined_elsewhere",
         "lineage",
         "organisations",
+        "passkeys",
         "password_links",
         "processed_messages",
         "proxy_sightings",
@@ -27,6 +28,7 @@ SHARED_TABLES: Final = frozenset(
         "trending_generations",
         "throttles",
         "trending_places",
+        "used_challenges",
         "users",
     }
 )
@@ -94,6 +96,7 @@ NOT_REFERENCES: Final = frozenset(
         "scan_conflicts.resolved_by",
         "tickets.membership_id",
         "tickets.group_id",
+        "passkeys.credential_id",
         # numbers and names within the same event, layout or venue
         "companion_releases.seats",
         "companion_releases.zone_id",

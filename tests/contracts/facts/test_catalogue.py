@@ -133,11 +133,11 @@ def _names_in_the_code() -> Iterator[str]:
 
 
 def test_only_a_few_modules_record_a_fact_without_an_audit_line() -> None:
-    """Scans are in journals of their own; the hold of a single seat is one statement, which writes both rows."""
+    """Scans are in journals of their own; seats are held by one statement, which writes both rows."""
     makers = {str(file.relative_to(PRODUCT)) for file, _ in _calls("Fact")}
     assert makers - {str(file.relative_to(PRODUCT)) for file, _ in _calls("record_change")} == {
         "scans/service.py",
-        "holds/reserve.py",
+        "holds/attempts/hold_rows.py",
     }
 
 
