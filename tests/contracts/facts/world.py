@@ -107,19 +107,19 @@ class Consumer:
             for key in self._keys:
                 channel.queue_bind("partner", EXCHANGE, key)
 
-    def read(self) -> None:
-        """Read everything in the queue."""
+    def read(self) -> bool:
+        """Read everything in the queue; whether the broker let it be read to the end."""
         try:
             with pika.BlockingConnection(pika.URLParameters(self._url)) as connection:
                 channel = connection.channel()
                 while True:
                     method, properties, body = channel.basic_get("partner")
                     if method is None:
-                        return
+                        return True
                     self._take(method.routing_key, properties, orjson.loads(body))
                     channel.basic_ack(method.delivery_tag)
         except (pika.exceptions.AMQPError, OSError):
-            return  # the broker is away: what was not acknowledged comes again
+            return False  # the broker is away: what was not acknowledged comes again
 
     def _take(self, key: str, properties: Any, payload: dict[str, Any]) -> None:
         self.messages.append((key, properties, payload))
