@@ -196,6 +196,7 @@ prepare_to_test() {
   is_excluded rabbitmq || need rabbitmq-server has_file '/usr/lib/rabbitmq/lib/rabbitmq_server-*/sbin/rabbitmq-server'
   is_excluded browser || need chromium has_browser
   is_excluded nginx || need nginx has_nginx
+  need systemd has_program systemd-analyze
   install_missing_packages
   install_requirements tests
 }
