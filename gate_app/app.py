@@ -14,6 +14,7 @@ from gate_app.config import Config
 from gate_app.gate_context import HostEnvironment
 from gate_app.home import Home
 from shared.clock import monotonic_clock, wall_clock
+from shared.release import DISTRIBUTION
 
 if TYPE_CHECKING:
     from gate_app.sync.http_transport import HttpTransport
@@ -71,6 +72,6 @@ def _read_text(path: Path) -> str:
 def software() -> str:
     """Name and version of this program, for the server's page of devices."""
     try:
-        return f"gatehouse-gate {version('gatehouse')}"
+        return f"gatehouse-gate {version(DISTRIBUTION)}"
     except PackageNotFoundError:
         return "gatehouse-gate"

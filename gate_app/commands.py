@@ -18,6 +18,7 @@ from gate_app.scanning.answers import unjudged
 from gate_app.scanning.gate import Presentation
 from gate_app.scanning.gathering import ScanOptions
 from gate_app.status import age_s, journal_status
+from gate_app.sync.client import trace_of
 from gate_app.sync.pull import Puller
 from gate_app.sync.push import Pusher
 from gate_app.time_format import iso
@@ -93,7 +94,7 @@ def sync_once(context: GateContext, puller: Puller, pusher: Pusher) -> dict[str,
             trouble.append(why)
     line = sync_line(context)
     if trouble:
-        line["error"] = trouble[0].message
+        line |= {"error": trouble[0].message, "trace_id": trace_of(trouble[0]) or None}
     return line
 
 

@@ -9,6 +9,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
+from hardware.devices import ReaderOptions
 from hardware.ports import ReaderKind
 from shared.errors import SettingsError
 
@@ -24,6 +25,11 @@ class ReaderSettings(BaseModel):
     direction: Literal["entry", "exit"] | None = None  # None: as assigned by the server
     width: int = Field(default=1280, ge=160, le=7680)
     height: int = Field(default=720, ge=120, le=4320)
+
+    @property
+    def options(self) -> ReaderOptions:
+        """What the driver needs of them: all but what the gate makes of its codes."""
+        return ReaderOptions(**self.model_dump(exclude={"direction"}))
 
 
 class Config(BaseSettings):

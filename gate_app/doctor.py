@@ -17,12 +17,14 @@ from gate_app.identity import load
 from gate_app.journal.reading import verify_in
 from gate_app.reading_home import journal, status
 from gate_app.status import disk_status, journal_status
-from hardware.devices import CAMERA_REMEDY, open_barrier, open_indicators
+from hardware import checkup
+from hardware.devices import CAMERA_REMEDY
 from hardware.ports import DeviceError
 from shared.errors import GatehouseError, NotFound, StorageError
 from shared.lifecycle import OVER
 
 ANSWER_S = 5.0
+SOUND = "sound"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,29 +88,31 @@ def _camera(_home: Home, config: Config, _host: HostEnvironment) -> Finding:
     return Finding("camera", bool(found) or not wanted, message)
 
 
-def _scanner(_home: Home, config: Config, _host: HostEnvironment) -> Finding:
-    kinds = ", ".join(f"{reader.kind} {reader.name}".strip() for reader in config.readers)
-    if not kinds:
+def _scanner(home: Home, config: Config, host: HostEnvironment) -> Finding:
+    if not config.readers:
         return Finding("scanner", True, "No reader in the settings; choose one with --reader.")
-    return Finding("scanner", True, f"In the settings: {kinds}.")
+    options = [reader.options for reader in config.readers]
+    return _tried("scanner", home, lambda: checkup.check_readers(options, host.monotonic))
 
 
-def _sound(_home: Home, config: Config, _host: HostEnvironment) -> Finding:
-    if "sound" not in config.indicators:
+def _sound(home: Home, config: Config, _host: HostEnvironment) -> Finding:
+    if SOUND not in config.indicators:
         return Finding("sound", True, "Not configured.")
-    for indicator in open_indicators(("sound",)):
-        indicator.close()
-    return Finding("sound", True, "A sound player is installed.")
+    return _tried("sound", home, lambda: checkup.check_indicators([SOUND]))
 
 
-def _gpio(_home: Home, config: Config, _host: HostEnvironment) -> Finding:
-    named = [kind for kind in config.indicators if kind != "sound"]
-    for indicator in open_indicators(tuple(named)):
-        indicator.close()
-    barrier = open_barrier(config.barrier)
-    if barrier is not None:
-        barrier.close()
-    return Finding("gpio", True, f"Lamps: {', '.join(named) or 'none'}; barrier: {config.barrier}.")
+def _gpio(home: Home, config: Config, _host: HostEnvironment) -> Finding:
+    lamps = [kind for kind in config.indicators if kind != SOUND]
+    return _tried("gpio", home, lambda: [*checkup.check_indicators(lamps), checkup.check_barrier(config.barrier)])
+
+
+def _tried(part: str, home: Home, attempts: Callable[[], list[checkup.Finding]]) -> Finding:
+    """Try devices, unless a running gate needs them."""
+    if holder := home.holder():
+        return Finding(part, True, f"Not tried, because {holder} is using this gate: its screen shows faults.")
+    tried = attempts()
+    message = " ".join(f"{finding.device}: {finding.message}" for finding in tried)
+    return Finding(part, all(finding.works for finding in tried), message)
 
 
 def _clock(home: Home, _config: Config, host: HostEnvironment) -> Finding:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from hashlib import sha256
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
@@ -17,6 +18,7 @@ from shared.http_signatures import verify_answer
 from shared.ids import Entropy
 from shared.layouts import normalise
 from shared.protocol import ENROL, MEDIA_TYPE, Assignment, EnrolAnswer, EnrolRequest, decode, encode
+from shared.trace import HEADER, begin
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +105,8 @@ def _is_local(url: str) -> bool:
 
 
 def _build_request(server: str, body: bytes) -> HttpRequest:
-    headers = {"Content-Type": MEDIA_TYPE, "Accept": MEDIA_TYPE}
+    trace = begin(sha256(body).digest())  # each body has a random number
+    headers = {"Content-Type": MEDIA_TYPE, "Accept": MEDIA_TYPE, HEADER: trace.header()}
     return HttpRequest("POST", server + ENROL, headers, body, RESPONSE_TIMEOUT_S)
 
 

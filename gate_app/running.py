@@ -30,7 +30,7 @@ from gate_app.screen.feed import Feed
 from gate_app.screen.server import ScreenServer
 from gate_app.status import admitted_and_refused, status
 from gate_app.sync.worker import Worker
-from hardware.devices import ReaderOptions, open_barrier, open_indicators, open_reader
+from hardware.devices import open_barrier, open_indicators, open_reader
 from hardware.fakes import FakeReader
 from hardware.ports import CodeReader, DeviceError
 from hardware.reading import readings
@@ -147,9 +147,8 @@ def _open_readers(
 def _open_reader(
     context: GateContext, settings: ReaderSettings, feed: Feed, stop: threading.Event, cleanup: ExitStack
 ) -> CodeReader:
-    options = ReaderOptions(settings.kind, settings.name, settings.source, settings.width, settings.height)
     try:
-        reader = open_reader(options, context.host.monotonic, stop, feed.glimpse)
+        reader = open_reader(settings.options, context.host.monotonic, stop, feed.glimpse)
     except DeviceError as why:
         raise SettingsError(str(why)) from why
     cleanup.callback(reader.close)

@@ -1,12 +1,12 @@
 """Tries each device once, and says what works and what to do about the rest."""
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 
 from hardware.devices import ReaderOptions, open_barrier, open_indicators, open_reader
-from hardware.ports import CodeReader, DeviceError, MonotonicNs, Signal
+from hardware.ports import CodeReader, DeviceError, MonotonicNs, ReaderKind, Signal
 
 LOOK_S = 3.0
 
@@ -20,15 +20,19 @@ class Finding:
     message: str
 
 
-def check_devices(
-    readers: tuple[ReaderOptions, ...], indicators: tuple[str, ...], barrier: str, monotonic_ns: MonotonicNs
-) -> Iterator[Finding]:
-    """A finding for each device. It opens and closes them, so never while a gate is running."""
-    for options in readers:
-        yield _try(options.name or options.kind, partial(_try_reader, options, monotonic_ns))
-    for kind in indicators:
-        yield _try(kind, partial(_try_indicator, kind))
-    yield _try("barrier", partial(_try_barrier, barrier))
+def check_readers(readers: Iterable[ReaderOptions], monotonic_ns: MonotonicNs) -> list[Finding]:
+    """A finding for each reader. It opens and closes them, so never while a gate is running."""
+    return [_try(options.name or options.kind, partial(_try_reader, options, monotonic_ns)) for options in readers]
+
+
+def check_indicators(kinds: Iterable[str]) -> list[Finding]:
+    """A finding for each lamp and loudspeaker, which gives the signal for an admission."""
+    return [_try(kind, partial(_try_indicator, kind)) for kind in kinds]
+
+
+def check_barrier(kind: str) -> Finding:
+    """A finding for the barrier, which stays closed."""
+    return _try("barrier", partial(_try_barrier, kind))
 
 
 def _try(device: str, attempt: Callable[[], str]) -> Finding:
@@ -49,7 +53,7 @@ def _try_reader(options: ReaderOptions, monotonic_ns: MonotonicNs) -> str:
 
 
 def _look(options: ReaderOptions, reader: CodeReader) -> str:
-    if options.kind != "camera":
+    if options.kind != ReaderKind.CAMERA:
         return "Ready."
     code = reader.next(LOOK_S)
     return "Sends images; a code was read." if code else "Sends images; no code was in view."

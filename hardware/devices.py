@@ -2,11 +2,11 @@
 
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from hardware.fakes import FakeBarrier, FakeIndicator, FakeReader
 from hardware.keyboard import KeyboardReader
@@ -16,8 +16,10 @@ from hardware.sound import Sound, find_player
 if TYPE_CHECKING:
     from hardware.decoder import Decoded
 
-SUPPORTED = (ReaderKind.CAMERA, ReaderKind.KEYBOARD, ReaderKind.FAKE)
-CAMERA_REMEDY = "Install the camera's libraries: pip install 'gatehouse[camera]', and on Debian: apt install libzbar0"
+CAMERA_REMEDY = (
+    "Install the camera's libraries: pip install -r requirements/camera.txt in a checkout of Gatehouse, "
+    "and on Debian: apt install libzbar0"
+)
 
 
 def ignore_glimpse() -> None:
@@ -36,6 +38,17 @@ class ReaderOptions:
     height: int = 720
 
 
+@dataclass(frozen=True, slots=True)
+class ReaderRequest:
+    """What a reader is opened with; `stop` ends its threads."""
+
+    options: ReaderOptions
+    name: str
+    monotonic_ns: MonotonicNs
+    stop: threading.Event
+    on_glimpse: Callable[[], None]
+
+
 def open_reader(
     options: ReaderOptions,
     monotonic_ns: MonotonicNs,
@@ -43,20 +56,50 @@ def open_reader(
     on_glimpse: Callable[[], None] = ignore_glimpse,
 ) -> CodeReader:
     """Opens the reader described by `options`. Raises DeviceError."""
-    name = options.name or options.kind
-    if options.kind == ReaderKind.CAMERA:
-        return _open_camera(options, name, monotonic_ns, stop, on_glimpse)
-    if options.kind == ReaderKind.KEYBOARD:
-        return KeyboardReader(_standard_input(name), monotonic_ns, name).open()
-    if options.kind == ReaderKind.FAKE:
-        return FakeReader(monotonic_ns, name)
+    request = ReaderRequest(options, options.name or options.kind, monotonic_ns, stop, on_glimpse)
+    for kind, opener in READERS.items():
+        if options.kind == kind:
+            return opener(request)
     planned = options.kind in set(ReaderKind)
     happened = f"Readers of the kind '{options.kind}' are not supported yet." if planned else _no_such(options.kind)
-    raise DeviceError(name, happened, _choose_one_of(SUPPORTED))
+    raise DeviceError(request.name, happened, _choose_one_of(tuple(READERS)))
 
 
 def _no_such(kind: str) -> str:
     return f"There is no reader of the kind '{kind}'."
+
+
+def _open_camera(request: ReaderRequest) -> CodeReader:
+    try:
+        from hardware.camera import Camera, Recording, webcam
+        from hardware.camera_reader import CameraReader
+        from hardware.decoder import Decoder
+    except ImportError as why:
+        raise _libraries_missing(why) from why
+    options, name, clock = request.options, request.name, request.monotonic_ns
+    source: Camera | Recording
+    if _is_file(options.source):
+        source = Recording(Path(options.source), clock, name).open(request.stop)
+    else:
+        frames = webcam(_camera_number(options.source), options.width, options.height)
+        source = Camera(frames, clock, name).open(request.stop)
+    return CameraReader(source, Decoder(), clock, request.on_glimpse)
+
+
+def _open_keyboard(request: ReaderRequest) -> CodeReader:
+    return KeyboardReader(_standard_input(request.name), request.monotonic_ns, request.name).open()
+
+
+def _open_fake(request: ReaderRequest) -> CodeReader:
+    return FakeReader(request.monotonic_ns, request.name)
+
+
+READERS: Final[Mapping[ReaderKind, Callable[[ReaderRequest], CodeReader]]] = {
+    ReaderKind.CAMERA: _open_camera,
+    ReaderKind.KEYBOARD: _open_keyboard,
+    ReaderKind.FAKE: _open_fake,
+}
+"""How to open a reader of each kind that is supported."""
 
 
 def open_indicators(kinds: tuple[str, ...]) -> list[Indicator]:
@@ -95,25 +138,6 @@ def _open_indicator(kind: str) -> Indicator:
     if kind == "fake":
         return FakeIndicator()
     raise DeviceError(kind, f"There is no lamp or loudspeaker of the kind '{kind}'.", _choose_one_of(("sound", "fake")))
-
-
-def _open_camera(
-    options: ReaderOptions, name: str, monotonic_ns: MonotonicNs, stop: threading.Event, on_glimpse: Callable[[], None]
-) -> CodeReader:
-    try:
-        from hardware.camera import Camera, Recording, webcam
-        from hardware.camera_reader import CameraReader
-        from hardware.decoder import Decoder
-    except ImportError as why:
-        raise _libraries_missing(why) from why
-    source: Camera | Recording
-    if _is_file(options.source):
-        source = Recording(Path(options.source), monotonic_ns, name).open(stop)
-    else:
-        source = Camera(webcam(_camera_number(options.source), options.width, options.height), monotonic_ns, name).open(
-            stop
-        )
-    return CameraReader(source, Decoder(), monotonic_ns, on_glimpse)
 
 
 def _is_file(source: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta
+from functools import lru_cache
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from shared.errors import InvalidRequest
@@ -16,6 +17,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLI = timedelta(milliseconds=1)
 
 
+@lru_cache(maxsize=1_024)
 def event_days(start_ms: int, end_ms: int, timezone: str, cutover_hour: int = 5) -> tuple[EventDay, ...]:
     """The event days that start..end touches, each from the cut-over on its date to the next; the end is not included.
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby
+from dataclasses import dataclass
+from itertools import islice
 from struct import pack, unpack
 from typing import Annotated, Any
 
@@ -25,6 +26,8 @@ GONE, BODIES, COLUMNS = range(3)
 """How a block stores its bodies: not at all, one by one, by columns."""
 FEW = 16
 """Fewer rows than this are stored one by one, because columns would not save space."""
+_BATCH = 256
+"""Rows that are encoded together."""
 
 _WHAT = "A frame of rows"
 
@@ -53,46 +56,83 @@ def to_frame(rows: Sequence[Row]) -> bytes:
     """Encodes rows in order; decoding returns every body unchanged."""
     if len(rows) > MAX_FRAME_ROWS:
         raise ValueError(f"a frame holds at most {MAX_FRAME_ROWS} rows, not {len(rows)}")
-    return _encode(_Frame(1, [_block(kind, width, members) for kind, width, members in _runs(rows)]))
+    return _encode(_Frame(1, [_block(run) for run in _runs(rows)]))
 
 
-def _runs(rows: Sequence[Row]) -> Iterator[tuple[RowKind, int, Sequence[Row]]]:
-    """Groups consecutive rows of the same kind and width."""
-    start = 0
-    for (kind, width), group in groupby([(row.kind, _width(row.body)) for row in rows]):
-        end = start + sum(1 for _ in group)
-        yield kind, width, rows[start:end]
-        start = end
+@dataclass(slots=True)
+class _Run:
+    """Consecutive rows of the same kind and width, which is the number of columns.
+
+    The width is 0 if columns would not reproduce the exact bytes, and -1 for rows without a body.
+    """
+
+    kind: RowKind
+    width: int
+    rows: list[Row]
+    columns: list[list[Any]]
+
+    def add(self, rows: Sequence[Row], values: Sequence[Sequence[Any]]) -> None:
+        self.rows += rows
+        for column, more in zip(self.columns, zip(*values, strict=True), strict=True):
+            column.extend(more)
 
 
-def _width(body: bytes | None) -> int:
-    """The number of columns; 0 if they would not reproduce the exact bytes; -1 for no body."""
-    if body is None:
-        return -1
-    try:
-        columns = _decode(body)
-    except NONSENSE:
-        return 0
-    return len(columns) if type(columns) is list and _encode(columns) == body else 0
+def _runs(rows: Sequence[Row]) -> Iterator[_Run]:
+    run: _Run | None = None
+    for kind, width, members, values in _pieces(rows):
+        if run is None or (run.kind, run.width) != (kind, width):
+            if run is not None:
+                yield run
+            run = _Run(kind, width, [], [[] for _ in range(width)])
+        run.add(members, values)
+    if run is not None:
+        yield run
 
 
-def _block(kind: RowKind, width: int, rows: Sequence[Row]) -> _Block:
-    keys = pack(f">{len(rows)}Q", *[row.key for row in rows])
-    if width < 0:
-        return _Block(kind, keys, GONE)
-    bodies = [row.body or b"" for row in rows]
-    if not width or len(rows) < FEW:
-        return _Block(kind, keys, BODIES, compressed(_encode(bodies)))
-    return _Block(kind, keys, COLUMNS, [shrink(column) for column in _columns(bodies, width)])
+_Piece = tuple[RowKind, int, Sequence[Row], Sequence[Sequence[Any]]]
+"""Kind, width, rows and their values, which are empty if there are no columns."""
 
 
-def _columns(bodies: Sequence[bytes], width: int) -> list[list[Any]]:
-    columns: list[list[Any]] = [[] for _ in range(width)]
+def _pieces(rows: Sequence[Row]) -> Iterator[_Piece]:
     # In small batches: thousands of short-lived lists at once would trigger the garbage collector repeatedly.
-    for start in range(0, len(bodies), 256):
-        for column, values in zip(columns, zip(*map(_decode, bodies[start : start + 256]), strict=True), strict=True):
-            column.extend(values)
-    return columns
+    for start in range(0, len(rows), _BATCH):
+        batch = rows[start : start + _BATCH]
+        piece = _alike(batch)
+        if piece is not None:
+            yield piece
+        else:
+            yield from map(_single, batch)
+
+
+def _alike(rows: Sequence[Row]) -> _Piece | None:
+    """All these rows as one piece, if they are of one kind and width."""
+    bodies = [row.body for row in rows if row.body is not None]
+    if len(bodies) < len(rows) or len({row.kind for row in rows}) > 1:
+        return None
+    try:
+        values = list(map(_decode, bodies))
+    except NONSENSE:
+        return None
+    if {type(each) for each in values} != {list} or len({len(each) for each in values}) > 1 or not values[0]:
+        return None
+    # No value's bytes begin those of another, so where all of them are the same, each of them is.
+    exact = _encode(values)[1 if len(values) < 16 else 3 :] == b"".join(bodies)
+    return (rows[0].kind, len(values[0]), rows, values) if exact else None
+
+
+def _single(row: Row) -> _Piece:
+    if row.body is None:
+        return row.kind, -1, [row], ()
+    return _alike([row]) or (row.kind, 0, [row], ())
+
+
+def _block(run: _Run) -> _Block:
+    keys = pack(f">{len(run.rows)}Q", *[row.key for row in run.rows])
+    if run.width < 0:
+        return _Block(run.kind, keys, GONE)
+    if not run.width or len(run.rows) < FEW:
+        return _Block(run.kind, keys, BODIES, compressed(_encode([row.body or b"" for row in run.rows])))
+    return _Block(run.kind, keys, COLUMNS, [shrink(column) for column in run.columns])
 
 
 def from_frame(frame: bytes) -> list[Row]:
@@ -109,7 +149,7 @@ def _rows(block: _Block, expansion: Allowance, memory: Allowance) -> Iterable[Ro
     if block.form == GONE:
         return [Row(block.kind, key, None) for key in keys]
     try:
-        bodies = list(_within(memory, _bodies(block, len(keys), expansion)))
+        bodies = _within(memory, _bodies(block, len(keys), expansion))
     except NONSENSE as problem:  # values that can be read but not written: a number beyond 64 bits, a list as a key
         raise unreadable(_WHAT, problem) from problem
     if len(bodies) != len(keys):
@@ -132,8 +172,11 @@ def _bodies(block: _Block, count: int, expansion: Allowance) -> Iterable[bytes]:
     raise unreadable(_WHAT, "a form that is not known")
 
 
-def _within(memory: Allowance, bodies: Iterable[bytes]) -> Iterator[bytes]:
+def _within(memory: Allowance, bodies: Iterable[bytes]) -> list[bytes]:
     """The bodies, limited in total to what fits in a gate's memory."""
-    for body in bodies:
-        memory.spend(len(body))
-        yield body
+    kept: list[bytes] = []
+    rest = iter(bodies)
+    while some := list(islice(rest, _BATCH)):
+        memory.spend(sum(map(len, some)))
+        kept += some
+    return kept

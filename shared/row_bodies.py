@@ -89,3 +89,11 @@ def unpack(row: Row) -> AnyRow:
     form = _FORMS[row.kind]
     columns = strictly(form.decoder, row.body, f"A row of kind {row.kind.name.lower()}", MAX_BODY_BYTES)
     return cast(AnyRow, form.build(row.key, *msgspec.structs.astuple(columns)))
+
+
+def ticket_labels(row: Row) -> tuple[str, str]:
+    """The number and the confirmation code of a live ticket's row, which is checked as by `unpack`."""
+    if row.body is None:
+        raise Unreadable("This row is gone: there is nothing in it to read.")
+    columns: Any = strictly(_FORMS[RowKind.TICKET].decoder, row.body, "A row of kind ticket", MAX_BODY_BYTES)
+    return columns.number, columns.confirmation_code

@@ -5,7 +5,7 @@ from __future__ import annotations
 from shared.digests import EMPTY_DIGEST, digest_add, digest_remove, row_hash
 from shared.frames import FRAME_ROWS, MAX_FRAME_BYTES, MAX_FRAME_ROWS, from_frame, to_frame
 from shared.movement_frames import MAX_MOVEMENTS, movements_from_bytes, movements_to_bytes
-from shared.row_bodies import MAX_BODY_BYTES, pack, unpack
+from shared.row_bodies import MAX_BODY_BYTES, pack, ticket_labels, unpack
 from shared.rows import (
     AnyRow,
     DeviceRow,
@@ -61,6 +61,7 @@ __all__ = [
     "movements_to_bytes",
     "pack",
     "row_hash",
+    "ticket_labels",
     "to_frame",
     "unpack",
 ]

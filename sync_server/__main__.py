@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from sync_server.commands import audit, outbox
+from sync_server.commands import archive, audit, outbox, person, retention
 from sync_server.commands.console import EXIT_USAGE, echo, open_runtime, print_json, report_failure
 from sync_server.plumbing.private_files import OWNER_ONLY
 
@@ -20,14 +20,19 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Runs and maintains a Gatehouse server.",
 )
+seats = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Seats of events.")
 users = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Logins of staff.")
 orgs = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Organisations.")
 signing = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Signing keys of tickets, and the master key.")
 app.add_typer(users, name="user")
 app.add_typer(orgs, name="org")
 app.add_typer(signing, name="key")
+app.add_typer(archive.app, name="archive")
+app.add_typer(seats, name="seats")
 app.add_typer(audit.app, name="audit")
 app.add_typer(outbox.app, name="outbox")
+app.add_typer(person.app, name="person")
+app.add_typer(retention.app, name="retention")
 
 Org = Annotated[str, typer.Option("--org", help="The organisation's slug.")]
 
@@ -36,7 +41,9 @@ def _print_version(requested: bool) -> None:
     if requested:
         from importlib import metadata
 
-        print(metadata.version("gatehouse"))
+        from shared.release import DISTRIBUTION
+
+        print(metadata.version(DISTRIBUTION))
         raise typer.Exit
 
 
@@ -83,13 +90,19 @@ def worker(
 
 
 @app.command()
-def migrate() -> None:
-    """Upgrade the database to the current schema."""
+def migrate(
+    contracting: Annotated[
+        bool,
+        typer.Option("--contracting", help="Even if servers of earlier releases cannot go on: stop them."),
+    ] = False,
+) -> None:
+    """Upgrade the database to the current schema; servers of the release before go on meanwhile."""
     from sync_server.app import prepare_database
     from sync_server.migrations import schema
 
     with open_runtime(prepared=False) as runtime:
-        schema.upgrade(runtime.parts.database.engine)
+        database = runtime.parts.database
+        schema.upgrade(database.engine, contracting=contracting or database.embedded)
         schema.require_declared(runtime.parts.database.engine)
         prepare_database(runtime)
     echo(f"The schema is at version {schema.newest()}.")
@@ -183,6 +196,30 @@ def org_list() -> None:
 
     for organisation in people.list_organisations():
         print_json(organisation)
+
+
+@seats.command("stranded")
+def seats_stranded(event: str, org: Org) -> None:
+    """List the single seats of an event that nobody has, and what keeps the public from each."""
+    from sync_server.commands import seats as commands
+
+    for seat in commands.list_stranded(org, event):
+        print_json(seat)
+
+
+@seats.command("release")
+def seats_release(
+    event: str,
+    org: Org,
+    reason: Annotated[str, typer.Option(help="Why; it goes into the audit log.")],
+    seat: Annotated[list[str] | None, typer.Argument(help="Seats by name; without any, all stranded ones.")] = None,
+) -> None:
+    """Put stranded seats on sale to anybody, outside of all seating rules."""
+    from sync_server.commands import seats as commands
+
+    released = commands.release_stranded(org, event, seat or [], reason)
+    print_json({"released": released})
+    echo(f"Released: {', '.join(released) or 'nothing, no seat is stranded'}.")
 
 
 @signing.command("list")

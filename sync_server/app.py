@@ -16,7 +16,12 @@ from sync_server.accounts import routes as accounts_routes
 from sync_server.accounts import rules as accounts_rules
 from sync_server.accounts.public_routes import PUBLIC_ROUTES, Audience
 from sync_server.admin import routes as admin_routes
+from sync_server.archives import routes as archives_routes
+from sync_server.archives import wiring as archives_wiring
 from sync_server.audit import routes as audit_routes
+from sync_server.checkout import queries as checkout_queries
+from sync_server.checkout import routes as checkout_routes
+from sync_server.checkout import wiring as checkout_wiring
 from sync_server.config import Config
 from sync_server.customers import routes as customers_routes
 from sync_server.customers import wiring as customers_wiring
@@ -32,6 +37,7 @@ from sync_server.holds import occupancy
 from sync_server.holds import queries as holds_queries
 from sync_server.holds import routes as holds_routes
 from sync_server.holds import wiring as holds_wiring
+from sync_server.holds.ports import HoldPorts
 from sync_server.images import routes as images_routes
 from sync_server.listings import routes as listings_routes
 from sync_server.listings import wiring as listings_wiring
@@ -52,6 +58,10 @@ from sync_server.plumbing.request_bodies import BodyDeadlines, BodyReads
 from sync_server.plumbing.sealing import Sealer
 from sync_server.plumbing.sql.autocommit import Pooler
 from sync_server.plumbing.sql.connecting import NO_LIMITS, Limits
+from sync_server.privacy import routes as privacy_routes
+from sync_server.queueing import queries as queueing_queries
+from sync_server.queueing import routes as queueing_routes
+from sync_server.queueing import wiring as queueing_wiring
 from sync_server.reseating import routes as reseating_routes
 from sync_server.reseating import wiring as reseating_wiring
 from sync_server.revisions import service
@@ -70,6 +80,8 @@ from sync_server.tickets import routes as tickets_routes
 from sync_server.tickets import wiring as tickets_wiring
 from sync_server.venues import routes as venues_routes
 from sync_server.venues.ports import VenuePorts
+from sync_server.webhooks import routes as webhooks_routes
+from sync_server.webhooks import wiring as webhooks_wiring
 
 DESCRIPTION = (
     "Ticketing and admission: organisers' API. Times are ISO-8601 in UTC; money is whole cents with a currency."
@@ -80,10 +92,14 @@ _BY_AUDIENCE = {
     Audience.GUEST: description.GUEST,
     Audience.SIGNED_IN: description.STAFF,
 }
-_SECURITY = {name: _BY_AUDIENCE[route.who] for name, route in PUBLIC_ROUTES.items() if route.who in _BY_AUDIENCE} | {
-    f"holds.{view}": (*description.STAFF, *description.GUEST)
-    for view in ("reserve", "hold", "release", "extend", "mine")
-}
+_SECURITY = (
+    {name: _BY_AUDIENCE[route.who] for name, route in PUBLIC_ROUTES.items() if route.who in _BY_AUDIENCE}
+    | {
+        f"holds.{view}": (*description.STAFF, *description.GUEST)
+        for view in ("reserve", "hold", "preview", "release", "extend", "mine")
+    }
+    | {f"checkout.{view}": (*description.STAFF, *description.GUEST) for view in ("create", "mine")}
+)
 """Who may call what, as the description of the API says it; where nothing is named, staff and tokens."""
 
 SAME_FOR_EVERYBODY = ("/api/public/", "/api/meta/")
@@ -91,17 +107,21 @@ SAME_FOR_EVERYBODY = ("/api/public/", "/api/meta/")
 # From the lowest layer to the highest, which is also the order in which the handlers of one signal run.
 WIRINGS = (
     outbox_wiring.wire,
+    webhooks_wiring.wire,
     customers_wiring.wire,
     events_wiring.wire,
     seating_wiring.wire,
     holds_wiring.wire,
+    queueing_wiring.wire,
     tickets_wiring.wire,
+    checkout_wiring.wire,
     reseating_wiring.wire,
     devices_wiring.wire,
     listings_wiring.wire,
     seat_maps_wiring.wire,
     scans_wiring.wire,
     monitoring_wiring.wire,
+    archives_wiring.wire,
 )
 BLUEPRINTS = (
     health.bp,
@@ -113,13 +133,17 @@ BLUEPRINTS = (
     login_routes.bp,
     passkey_routes.bp,
     staff_policy.bp,
+    webhooks_routes.bp,
     customers_routes.bp,
     images_routes.bp,
     venues_routes.bp,
     events_routes.bp,
     seating_routes.bp,
     holds_routes.bp,
+    queueing_routes.bp,
     tickets_routes.bp,
+    checkout_routes.bp,
+    checkout_routes.shop_bp,
     devices_routes.bp,
     scans_routes.bp,
     reseating_routes.bp,
@@ -129,6 +153,8 @@ BLUEPRINTS = (
     sync_routes.bp,
     live_routes.bp,
     monitoring_routes.bp,
+    archives_routes.bp,
+    privacy_routes.bp,
     admin_routes.bp,
 )
 
@@ -188,9 +214,22 @@ def _connect_ports(database: Database) -> None:
                 "layouts": seating_handlers.count_event_layouts,
                 "holds, old ones among them": holds_queries.count_ever,
                 "ticket types": tickets_queries.count_types,
+                "orders": checkout_queries.count_at_event,
                 "devices": devices_handlers.count_assigned,
             },
             count_taken=count_taken,
+            naming_days={
+                "tickets": tickets_queries.count_naming_days,
+                "holds": holds_queries.count_naming_days,
+                "ticket types": tickets_queries.count_types_naming_days,
+            },
+        )
+    )
+    database.ports.connect(
+        HoldPorts(
+            days_of_membership=tickets_queries.days_of_membership,
+            is_queued=queueing_queries.is_queued,
+            queue_refusal=queueing_wiring.refusal,
         )
     )
     database.ports.connect(
@@ -241,13 +280,13 @@ def _identify() -> None:
 
 
 def prepare_database(runtime: ServerRuntime) -> None:
-    """Upgrade the schema of an embedded database; require a shared one to be current already."""
+    """Upgrade the schema of an embedded database; require that this program can serve a shared one."""
     parts = runtime.parts
     if parts.config.embedded:
         make_private(parts.config.database_file)
         schema.upgrade(parts.database.engine)
     else:
-        schema.require_current(parts.database.engine)
+        schema.require_usable(parts.database.engine)
     with parts.database.writing() as session:
         service.ensure_lineage(session, parts.entropy, parts.clock())
         # Created now, not when the first gate connects: a backup restored from before then would have
@@ -264,7 +303,6 @@ def _configure(app: APIFlask, config: Config) -> None:
         MAX_CONTENT_LENGTH=config.max_body_bytes,
         AUTO_404_RESPONSE=False,
     )
-    app.json.sort_keys = False  # type: ignore[attr-defined]  # Flask's default provider has it
     if config.trusted_proxies:
         _behind_proxies(app, config.trusted_proxies)
 

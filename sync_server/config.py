@@ -7,6 +7,7 @@ import tomllib
 from collections.abc import Mapping
 from difflib import get_close_matches
 from email.utils import formataddr, parseaddr
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 from urllib.parse import urlsplit
@@ -63,6 +64,15 @@ def _sender(address: str) -> str:
     return formataddr((name, mailbox))
 
 
+def _networks(listed: str) -> str:
+    for network in filter(None, map(str.strip, listed.split(","))):
+        try:
+            ip_network(network)
+        except ValueError:
+            raise ValueError(f"{network!r} is no network: use 10.1.2.0/24 or fd00::7, several with commas") from None
+    return listed
+
+
 def _file_or_server(url: str) -> str:
     if not url.startswith("sqlite"):
         return _url(url)
@@ -89,7 +99,12 @@ class Config(BaseModel):
     mail_tls: Literal["auto", "starttls", "none"] = "auto"
     mail_ca_file: Path | None = None
     mail_password_file: Path | None = None
+    webhook_seconds: Annotated[int, Field(ge=1, le=30)] = 10  # that a receiver has to answer
+    webhook_http: bool = False  # whether addresses without encryption may be registered
+    webhook_networks: Annotated[str, AfterValidator(_networks)] = ""  # of the server's own that may be posted to
+    webhook_ca_file: Path | None = None
     master_key_file: Path | None = None
+    archives_folder: Path | None = None
     base_url: Annotated[str, _scheme("http", "https"), AfterValidator(_url)] = "http://localhost:8000"
     trusted_proxies: Annotated[int, Field(ge=0, le=5)] = 0
     session_hours: Annotated[int, Field(ge=1, le=24 * 90)] = 12
@@ -153,11 +168,23 @@ class Config(BaseModel):
         return self.mail_from or f"gatehouse@{urlsplit(self.base_url).hostname}"
 
     @property
+    def open_networks(self) -> tuple[str, ...]:
+        """The networks inside that webhooks may lead to."""
+        return tuple(filter(None, map(str.strip, self.webhook_networks.split(","))))
+
+    @property
     def key_file(self) -> Path:
         """The path of the master key: as configured, or next to the database."""
         if self.master_key_file is not None:
             return self.master_key_file
         return self.database_file.with_name("master.key") if self.embedded else Path("var/master.key")
+
+    @property
+    def archives(self) -> Path | None:
+        """The folder of archives: as configured, or next to an embedded database; None: nothing is put away."""
+        if self.archives_folder is not None:
+            return self.archives_folder
+        return self.database_file.with_name("archives") if self.embedded else None
 
     @property
     def database_file(self) -> Path:

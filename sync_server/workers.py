@@ -10,6 +10,7 @@ from typing import TypeVar
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
+from shared.ids import uuid7
 from sync_server.accounts import challenges, invitations, password_links, signing_in, throttling
 from sync_server.audit import sealer
 from sync_server.devices import identity
@@ -19,12 +20,15 @@ from sync_server.mail import service as mail
 from sync_server.mail.sender import MailSender
 from sync_server.outbox import cleaning
 from sync_server.outbox.fact_worker import FactWorker
+from sync_server.plumbing import tracing
 from sync_server.plumbing.api import idempotency
+from sync_server.plumbing.backends import Loop
 from sync_server.plumbing.jobs import MORE, HeavyJob, Job
 from sync_server.plumbing.logs import LOG
 from sync_server.plumbing.parts import Parts
 from sync_server.plumbing.principals import SYSTEM, ActionContext
 from sync_server.tickets.keys import signing_keys
+from sync_server.webhooks.sender import WebhookSender
 
 T = TypeVar("T")
 
@@ -39,12 +43,17 @@ class Worker:
         jobs = [*built_in_jobs(parts), *parts.jobs]
         self._fact_worker = FactWorker(parts)
         self._mail = MailSender(parts) if parts.config.mail_url is not None else None
+        self._webhooks = WebhookSender(parts)
         self._light = Lane(parts, [job for job in jobs if isinstance(job, Job)])
-        self._heavy = Lane(parts, [job for job in jobs if isinstance(job, HeavyJob)])
+        heavy = [job for job in jobs if isinstance(job, HeavyJob)]
+        names = dict.fromkeys(job.lane for job in heavy)
+        self._heavy = {name: Lane(parts, [job for job in heavy if job.lane == name]) for name in names}
 
     def run(self, stop: threading.Event) -> None:
         """Work until `stop` is set; a job that fails is logged, and runs again when it is next due."""
-        loops = [("heavy jobs", self._heavy.run), *(("outbox", loop) for loop in self._fact_worker.loops())]
+        loops: list[tuple[str, Loop]] = [(name, lane.run) for name, lane in self._heavy.items()]
+        loops += [("outbox", loop) for loop in self._fact_worker.loops()]
+        loops.append(("webhooks", self._webhooks.run))
         if self._mail is not None:
             loops.append(("mail", self._mail.run))
         threads = [threading.Thread(target=loop, args=(stop,), name=name, daemon=True) for name, loop in loops]
@@ -57,10 +66,13 @@ class Worker:
     def run_once(self) -> int:
         """Run the jobs and deliver the facts that are due now; the number of facts."""
         self._light.run_due()
-        self._heavy.run_due()
+        for lane in self._heavy.values():
+            lane.run_due()
         if self._mail is not None:
             guarded("mail", self._mail.run_once)
-        return guarded("outbox", self._fact_worker.run_once) or 0
+        delivered = guarded("outbox", self._fact_worker.run_once) or 0
+        guarded("webhooks", self._webhooks.run_once)
+        return delivered
 
 
 class Lane:
@@ -89,8 +101,9 @@ class Lane:
         self._due.update({job.name: now + job.every_ms - (now - self._started_at) % job.every_ms for job in jobs})
         for job in guarded("questions", partial(self._with_work, jobs, now)) or []:
             began = self._parts.monotonic()
-            if guarded(job.name, partial(self._run, job)) is MORE:
-                self._due[job.name] = self._parts.clock()
+            with tracing.new_trace(uuid7(now, self._parts.entropy)):
+                if guarded(job.name, partial(self._run, job)) is MORE:
+                    self._due[job.name] = self._parts.clock()
             self._parts.metrics.job_seconds.labels(job.name).observe((self._parts.monotonic() - began) / 1e9)
 
     def _with_work(self, jobs: Sequence[Job | HeavyJob], now: Millis) -> Sequence[Job | HeavyJob]:

@@ -8,6 +8,7 @@ from hypothesis.database import DirectoryBasedExampleDatabase
 
 from tests.services.brokers import amqp_url, rabbit_server, redis_server, redis_url
 from tests.services.browser import browser, browser_page
+from tests.services.client_generator import client_generator
 from tests.services.databases import (
     database_url,
     empty_database_url,
@@ -25,6 +26,7 @@ from tests.services.optional_services import excluded_services
 from tests.services.patience import wait_longer_for_redis
 from tests.services.shared_work import share_work
 from tests.services.temporary_files import keep_in_memory
+from tests.services.webhook_receiver import receiver
 from tests.statements.listener import listen
 from tests.statements.plugin import (
     pytest_sessionfinish,
@@ -37,6 +39,7 @@ __all__ = [
     "amqp_url",
     "browser",
     "browser_page",
+    "client_generator",
     "database_url",
     "empty_database_url",
     "empty_postgres_url",
@@ -51,6 +54,7 @@ __all__ = [
     "pytest_terminal_summary",
     "pytest_testnodedown",
     "rabbit_server",
+    "receiver",
     "redis_server",
     "redis_url",
     "sqlite_url",

@@ -37,8 +37,15 @@ def note_twin(journal: Journal) -> None:
             journal.database.put(FORKS, get_int(journal.database.connection, FORKS) + 1)
 
 
+def forget_twin(journal: Journal) -> None:
+    """The organiser has seen to the other machine: the server no longer says that there is one."""
+    with journal.database.lock, suppress(sqlite3.Error):
+        if get_int(journal.database.connection, _TWIN_BRANCH) == journal.branch.number:
+            journal.database.put(_TWIN_BRANCH, 0)
+
+
 def message(connection: sqlite3.Connection, branch: int) -> str:
-    """What the operator must know of a second machine, for as long as this branch is in use; empty if there is none."""
+    """What the operator must know of a second machine, until the organiser has seen to it; empty if there is none."""
     if branch and get_int(connection, _TWIN_BRANCH) == branch:
         return TWIN_MESSAGE
     return LEFT_MESSAGE if get_value(connection, "branch_words") == LEFT_MESSAGE else ""

@@ -21,6 +21,7 @@ from shared.snapshot import (
     TicketState,
     digest_add,
     digest_remove,
+    ticket_labels,
     unpack,
 )
 
@@ -264,8 +265,7 @@ def _ticket(ticket_id: int, body: bytes) -> TicketRow:
 def _ticket_line(row: Row) -> tuple[int, bytes, str, str]:
     if row.body is None:
         raise Unreadable("A snapshot contains a deleted row.")
-    ticket = _ticket(row.key, row.body)
-    return signed(row.key), row.body, ticket.number, ticket.confirmation_code
+    return signed(row.key), row.body, *ticket_labels(row)
 
 
 def _sync_file(path: Path) -> None:

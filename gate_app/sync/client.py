@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from base64 import b64decode
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Protocol
 from urllib.parse import urlsplit
@@ -11,14 +12,17 @@ from urllib.parse import urlsplit
 from gate_app.identity import Identity
 from gate_app.sync.counters import Counters
 from gate_app.sync.exchange import ApiCall, refusal
-from shared.errors import Unavailable, Untrusted, UpgradeNeeded
+from shared.errors import GatehouseError, Unavailable, Untrusted, UpgradeNeeded
 from shared.http_signatures import sign_request, verify_answer
 from shared.protocol import MEDIA_TYPE
+from shared.trace import HEADER, begin
 
 RESPONSE_TIMEOUT_S = 30.0
 NOT_THERE_MS = 300_000
 """How long a gate that cannot reach the address for waiting waits at the server's own instead."""
 _COUNTER_TRIES = 3
+TRACE_ID = "trace_id"
+"""Where an error keeps the id of the request that failed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +35,7 @@ class VerifiedAnswer:
     position: str
     sent: int
     received: int
+    trace_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,14 +112,18 @@ class Client:
 
     def _send_to(self, server: str, call: ApiCall) -> VerifiedAnswer:
         request, signature = self._build_request(server, call)
+        trace = begin(signature)  # which no other request has
+        request.headers[HEADER] = trace.header()
         sent = self._monotonic_ms()
-        response = self._transport.send(request)
-        received = self._monotonic_ms()
-        try:
-            proven = verify_answer(response.status, response.body, response.headers, self._server_key, signature)
-        except Untrusted as why:
-            raise _untrusted(response) from why
-        return VerifiedAnswer(response.status, response.body, proven.server_time, proven.position, sent, received)
+        with naming(trace.trace_id):
+            response = self._transport.send(request)
+            received = self._monotonic_ms()
+            try:
+                proven = verify_answer(response.status, response.body, response.headers, self._server_key, signature)
+            except Untrusted as why:
+                raise _untrusted(response) from why
+        times = proven.server_time, proven.position, sent, received
+        return VerifiedAnswer(response.status, response.body, *times, trace.trace_id)
 
     def _build_request(self, server: str, call: ApiCall) -> tuple[HttpRequest, bytes]:
         base = urlsplit(server)
@@ -135,6 +144,21 @@ class Client:
         return HttpRequest(call.method, url, headers, call.body, RESPONSE_TIMEOUT_S + call.wait_s), _signature_in(
             headers
         )
+
+
+@contextmanager
+def naming(trace_id: str) -> Iterator[None]:
+    """Errors of the block name the request by which both sides find it in their logs."""
+    try:
+        yield
+    except GatehouseError as why:
+        why.details.setdefault(TRACE_ID, trace_id)
+        raise
+
+
+def trace_of(why: Exception) -> str:
+    """The id of the request that failed; empty for errors of this machine."""
+    return str(why.details.get(TRACE_ID, "")) if isinstance(why, GatehouseError) else ""
 
 
 def _signature_in(headers: dict[str, str]) -> bytes:

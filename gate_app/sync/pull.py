@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from gate_app.assignments import AssignmentStore, assignment_of
-from gate_app.database import put_value
 from gate_app.journal import forks, history
 from gate_app.journal.journal import Journal
 from gate_app.scanning import clashes
@@ -19,10 +18,11 @@ from gate_app.scanning.gathering import Gathering
 from gate_app.snapshots.roster import Roster
 from gate_app.snapshots.snapshot_file import SnapshotBuilder
 from gate_app.status import MEMORY_LOST, memory_is_lost
-from gate_app.sync.client import Client, VerifiedAnswer
-from gate_app.sync.exchange import Changed, Framed, Greeted, PullExchange, Refused
+from gate_app.sync.client import Client, VerifiedAnswer, naming
+from gate_app.sync.exchange import Changed, Framed, Greeted, PullExchange, Refused, Step
+from gate_app.sync.prefetch import Prefetch
 from gate_app.time_keeper import Moment, TimeKeeper
-from shared.errors import Unreadable
+from shared.errors import GatehouseError, Unreadable
 from shared.protocol import Batch, EventAt, HelloAnswer, HelloRequest, Mark, require_signed
 from shared.scans import EntryKind
 from shared.snapshot import Movement, Position, Row, from_frame, movements_from_bytes
@@ -64,6 +64,7 @@ class Puller:
         on_revoked: Callable[[str], None],
     ) -> None:
         self._client = client
+        self._prefetch = Prefetch(client.send)
         self._server_key = server_key
         self._journal = journal
         self._roster = roster
@@ -79,15 +80,30 @@ class Puller:
         self.exchange.no_waiting = memory_is_lost(journal.database.connection)
 
     def run_once(self) -> None:
-        """Sends one request and applies the answer. Raises what the client raises, and Refused."""
-        with self.sync_state.greeting if self.exchange.greets else nullcontext():
-            answer = self._client.send(self.exchange.next_request())
+        """Applies the answer to one request. Raises what the client raises, and Refused."""
+        answer = self._next_answer()
         moment = self._time.hear(answer.server_time, answer.sent, answer.received)
         try:
-            step = self.exchange.receive(answer.status, answer.body)
+            with naming(answer.trace_id):
+                step = self.exchange.receive(answer.status, answer.body)
         except Refused as why:
             self._refused(why)
             raise
+        if isinstance(step, Framed) and not self.exchange.greets:
+            self._prefetch.start(self.exchange.next_request())
+        self._apply_step(step)
+        # Only after hello has compared the marks: an older image must not reuse entry numbers.
+        self._anchor(answer, moment)
+        self._note_contact(answer)
+
+    def _next_answer(self) -> VerifiedAnswer:
+        """The answer to the request that was sent ahead, or else to one that is sent now."""
+        if self.exchange.greets:
+            self._prefetch.drop()
+        with self.sync_state.greeting if self.exchange.greets else nullcontext():
+            return self._prefetch.take() or self._client.send(self.exchange.next_request())
+
+    def _apply_step(self, step: Step) -> None:
         match step:
             case Greeted():
                 self._greeted(step.answer)
@@ -95,9 +111,6 @@ class Puller:
                 self._framed(step)
             case Changed():
                 self._changed(step)
-        # Only after hello has compared the marks: an older image must not reuse entry numbers.
-        self._anchor(answer, moment)
-        self._note_contact(answer)
 
     def mark_offline(self) -> None:
         """Records that the server could not be reached, also for a status read by another process."""
@@ -124,6 +137,8 @@ class Puller:
         self._client.wait_at(answer.waits_at)
         if answer.forked:
             forks.note_twin(self._journal)
+        else:
+            forks.forget_twin(self._journal)
         self._check_mark(answer.mark)
         if answer.revoked:
             self._revoked(answer.words)
@@ -172,8 +187,13 @@ class Puller:
         if step.first or self._builder is None:
             self._abandon()
             self._builder = self._roster.builder(answer.event)
-        rows = from_frame(answer.frame)
-        self._builder.add(rows)
+        try:
+            rows = from_frame(answer.frame)
+            self._builder.add(rows)
+        except (GatehouseError, sqlite3.Error):
+            # Without this frame the others are of no use, and neither is a file of which half a frame was written.
+            self._begin_again(answer.event)
+            raise
         self.sync_state.pulled += len(rows)
 
     def _changed(self, step: Changed) -> None:
@@ -244,6 +264,7 @@ class Puller:
         self.exchange.holds(self._at(batch.event))
 
     def _begin_again(self, event: int) -> None:
+        self._prefetch.drop()
         self._abandon()
         self.exchange.lost(event)
 
@@ -305,9 +326,9 @@ class Puller:
     def _note_contact(self, answer: VerifiedAnswer) -> None:
         moment = self._time.now()
         self.sync_state.online = True
-        with self._journal.database.writing() as connection:
-            put_value(connection, "last_sync", moment.at)
-            put_value(connection, "online", 1)
+        # For the status only: after a power cut it does not matter, and a card wears out by what is synced.
+        self._journal.database.put_unsynced("last_sync", moment.at)
+        self._journal.database.put_unsynced("online", 1)
         if not self.exchange.idle:
             return
         with self._journal.database.lock:

@@ -7,7 +7,7 @@ from gate_app.journal import forks
 from gate_app.journal.gaps import outgoing
 from gate_app.journal.journal import Journal
 from gate_app.journal.reading import Branch
-from gate_app.sync.client import Client
+from gate_app.sync.client import Client, naming
 from gate_app.sync.exchange import journal_answer, journal_call
 from gate_app.sync.pull import SyncState
 from gate_app.time_keeper import TimeKeeper
@@ -40,7 +40,9 @@ class Pusher:
             bodies = _within(outgoing(self._journal, branch, self._time, MAX_ENTRIES))
             call = journal_call(self._request(branch, bodies))
         answer = self._client.send(call)
-        self._process(branch, len(bodies), journal_answer(answer.status, answer.body))
+        with naming(answer.trace_id):
+            taken = journal_answer(answer.status, answer.body)
+        self._process(branch, len(bodies), taken)
         self._sync_state.online = True
         return branch not in self._journal.unsent_branches()
 

@@ -6,6 +6,7 @@ import sqlite3
 import threading
 from collections.abc import Callable
 
+from gate_app.sync.client import trace_of
 from gate_app.sync.pull import Puller, SyncState
 from gate_app.sync.push import Pusher
 from shared.backoff import delays
@@ -83,16 +84,18 @@ class Worker:
                     self._report("")
                 failures = 0
             except (GatehouseError, sqlite3.Error) as why:
-                pause = self._failed(str(why), failures)
+                pause = self._failed(why, failures)
                 failures += 1
                 # The server may have been restored or this gate's card replaced, so marks must be compared again.
                 after_failure()
             self._stop.wait(pause)
 
-    def _failed(self, message: str, failures: int) -> float:
+    def _failed(self, why: Exception, failures: int) -> float:
         self._puller.mark_offline()
         if failures == 0:
-            self._report(message)
+            self._report(str(why))
+            if trace_id := trace_of(why):
+                self._report(f"Trace of that request: {trace_id}")
         return delays(failures, base_ms=BASE_MS, cap_ms=CAP_MS, jitter=self._jitter()) / 1000
 
 

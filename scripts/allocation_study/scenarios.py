@@ -11,7 +11,7 @@ from scripts.allocation_study.exact_solution import most_seats
 from sync_server.seating.search import bits
 from sync_server.seating.search.allocation import best_available
 from sync_server.seating.search.allocation_grid import AllocationGrid, Row
-from sync_server.seating.search.offers import AllocationRules, Offer, SeatRequest
+from sync_server.seating.search.offers import AllocationRules, Offer, SeatRequest, clusters_of
 
 GROUP_SIZES: Final = {1: 10, 2: 45, 3: 12, 4: 22, 5: 6, 6: 5}
 """How many of a hundred groups have that size: mostly pairs, as at any box office."""
@@ -43,6 +43,9 @@ class Outcome:
     seats: int
     sold: int
     orphans: int  # seats that became single and stayed so
+    refused: int = 0  # groups for which enough seats were free
+    away: float = 0.0  # distances to the stage of those who sit together, added up
+    nearest: float = 0.0  # the same if each had taken the nearest neighbouring seats, whatever is left beside them
 
 
 def random_scenario(random: Random, demand: float) -> Scenario:
@@ -77,16 +80,22 @@ def _random_groups(random: Random, people: float) -> Iterable[int]:
 
 def sell(scenario: Scenario, seller: Seller) -> Outcome:
     """Serve the groups one after the other; a group that gets no seats leaves."""
-    grid, sold = scenario.grid(), 0
+    grid, sold, refused, away, nearest = scenario.grid(), 0, 0, 0.0, 0.0
     seats = sum(row.open.bit_count() for row in grid.rows)
     born_single = [bits.lone(row.open) for row in grid.rows]
     for size in scenario.groups:
         seats_given = seller(grid, size)
-        if seats_given is not None:
-            grid.take(seats_given)
-            sold += size
+        if seats_given is None:
+            refused += seats - sold >= size
+            continue
+        least, clusters = _nearest(grid, size)[0], clusters_of(grid, seats_given)
+        if len(clusters) == 1 and least is not None:
+            away += clusters[0].row_state.away(clusters[0].start, size)
+            nearest += least
+        grid.take(seats_given)
+        sold += size
     left = (bits.lone(row.open) & ~single for row, single in zip(grid.rows, born_single, strict=True))
-    return Outcome(seats, sold, sum(mask.bit_count() for mask in left))
+    return Outcome(seats, sold, sum(mask.bit_count() for mask in left), refused, away, nearest)
 
 
 def best_seat_seller(rules: AllocationRules) -> Seller:
@@ -101,12 +110,17 @@ def best_seat_seller(rules: AllocationRules) -> Seller:
 
 def nearest_seller(grid: AllocationGrid, size: int) -> Iterable[int] | None:
     """For comparison: sell the nearest adjacent seats, whatever is left beside them."""
+    _, rank, start = _nearest(grid, size)
+    if rank is None:
+        return None
+    return [seat for seat in grid.by_rank[rank].row.seats[start : start + size] if seat is not None]
+
+
+def _nearest(grid: AllocationGrid, size: int) -> tuple[float | None, int | None, int]:
+    """Distance, row and place of the nearest neighbouring seats; None where no row has so many."""
     places = (
         (row.away(start, size), row.rank, start)
         for row in grid.rows
         for start in bits.places(bits.starts(row.open, size))
     )
-    _, rank, start = min(places, default=(0.0, None, 0))
-    if rank is None:
-        return None
-    return [seat for seat in grid.by_rank[rank].row.seats[start : start + size] if seat is not None]
+    return min(places, default=(None, None, 0))

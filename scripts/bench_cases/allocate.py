@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import partial
 from random import Random
 from typing import Final
@@ -21,9 +22,11 @@ FILLS: Final = (0.0, 0.3, 0.6, 0.8, 0.9, 0.95, 0.98, 0.995)
 def measure(*, quick: bool) -> Iterator[Result]:
     """A stadium at every fill, filled group by group and at random; then small venues that sell out."""
     yield Result("allocate", "60000 seats", _slowest_fill(100 if quick else 400), at_most(10, "p95"))
-    sold, orphans = _sold_out(200 if quick else 400)
-    yield Result("allocate", "sell-through percent", Figure(value=sold, unit="%"), at_least(97))
-    yield Result("allocate", "orphans percent", Figure(value=orphans, unit="%"), at_most(1))
+    sold_out = _sold_out(200 if quick else 400)
+    yield Result("allocate", "sell-through percent", Figure(value=sold_out.sold, unit="%"), at_least(97))
+    yield Result("allocate", "orphans percent", Figure(value=sold_out.orphans, unit="%"), at_most(1))
+    yield Result("allocate", "further than nearest percent", Figure(value=sold_out.further, unit="%"), at_most(4.5))
+    yield Result("allocate", "refused percent", Figure(value=sold_out.refused, unit="%"), at_most(6))
 
 
 def _slowest_fill(requests: int) -> Figure:
@@ -58,13 +61,25 @@ def _times(grid: AllocationGrid, random: Random, requests: int) -> list[float]:
     return times
 
 
-def _sold_out(scenarios: int) -> tuple[float, float]:
-    """Seats sold in percent of the exact optimum, and seats left single in percent of all seats."""
+@dataclass(frozen=True, slots=True)
+class SoldOut:
+    """What becomes of venues that sell out, in percent."""
+
+    sold: float  # of the exact optimum
+    orphans: float  # of all seats
+    further: float  # from the stage than the nearest neighbouring seats at that moment
+    refused: float  # of the groups, though enough seats were free
+
+
+def _sold_out(scenarios: int) -> SoldOut:
     random = Random(97)
-    sold = optimum = orphans = seats = 0
+    sold = optimum = orphans = seats = refused = groups = 0
+    away = nearest = 0.0
     for _ in range(scenarios):
         scenario = random_scenario(random, random.uniform(1.1, 1.6))
         outcome = sell(scenario, best_seat_seller(AllocationRules()))
         optimum += scenario.most()
         sold, orphans, seats = sold + outcome.sold, orphans + outcome.orphans, seats + outcome.seats
-    return 100 * sold / optimum, 100 * orphans / seats
+        refused, groups = refused + outcome.refused, groups + len(scenario.groups)
+        away, nearest = away + outcome.away, nearest + outcome.nearest
+    return SoldOut(100 * sold / optimum, 100 * orphans / seats, 100 * away / nearest - 100, 100 * refused / groups)

@@ -20,7 +20,7 @@ from shared.lifecycle import EventStatus
 from sync_server.events import schemas as event_shapes
 from sync_server.events import service as events
 from sync_server.events.lifecycle import status
-from sync_server.holds.models import ALL_DAYS, EventSeatRow, SeatState
+from sync_server.holds.models import EventSeatRow, SeatState
 from sync_server.outbox.service import Fact, record
 from sync_server.plumbing.principals import SYSTEM, ActionContext
 from sync_server.seating import event_layouts
@@ -136,7 +136,7 @@ def _rows(event_id: str, organisation: str, taken: list[int], now: int) -> Itera
 def _held(event_id: str, organisation: str, seat: int, now: int) -> dict[str, Any]:
     return {
         "event_id": event_id,
-        "day": ALL_DAYS,
+        "day": 0,
         "seat": seat,
         "organisation_id": organisation,
         "state": SeatState.HELD,

@@ -45,6 +45,7 @@ def _row(name: str, kind: FactKind) -> str:
     version = "" if kind.version == 1 else f" v{kind.version}"
     cells = (
         f"`{name}`{version}",
+        kind.group.value,
         f"`{routing_key(name)}`",
         _fields(kind.subjects),
         _fields(kind.payload),

@@ -83,5 +83,6 @@ _LABELS = {
     "gatehouse_http_request_seconds": "route",
     "gatehouse_http_requests_total": "route, status",
     "gatehouse_job_seconds": "job",
+    "gatehouse_slow_searches_total": "route",
     "gatehouse_joins_taken_total": "outcome",
 }

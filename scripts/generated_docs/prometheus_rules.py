@@ -38,6 +38,7 @@ RULES: Final[Mapping[str, Rule]] = {
         "GatehouseSeatingOutOfBounds", "max by (figure) (gatehouse_houses_out_of_bounds) > 0"
     ),
     "gatehouse_outbox_waiting": Rule("GatehouseFactsWaiting", "max(gatehouse_outbox_waiting) > 100"),
+    "gatehouse_outbox_oldest_seconds": Rule("GatehouseFactsOld", "max(gatehouse_outbox_oldest_seconds) > 60"),
     "gatehouse_outbox_dead": Rule("GatehouseFactsDead", "max(gatehouse_outbox_dead) > 0", "1m"),
     "gatehouse_outbox_delivered_total": Rule(
         "GatehouseFactsStuck",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import shutil
 import signal
 import sys
@@ -18,6 +19,8 @@ from scripts.processes.child import ProgramFailedError
 from scripts.processes.ports import free_port
 
 VAR = ROOT / "var"
+CHECK_FOLDER = "CHECK_FOLDER"
+"""Where the folder of a check is made instead, so that checks side by side do not see each other's."""
 
 
 def arguments() -> argparse.Namespace:
@@ -58,7 +61,8 @@ def layout_for_check(options: argparse.Namespace) -> StackLayout:
     VAR.mkdir(exist_ok=True)
     layout = StackLayout(VAR, options.port or free_port(), options.gate_port or free_port())
     layout.require_free_ports()
-    return replace(layout, folder=Path(tempfile.mkdtemp(prefix="check-", dir=VAR)))
+    folder = Path(os.environ.get(CHECK_FOLDER, VAR))
+    return replace(layout, folder=Path(tempfile.mkdtemp(prefix="check-", dir=folder)))
 
 
 def main() -> int:

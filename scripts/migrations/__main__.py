@@ -18,11 +18,18 @@ from scripts.private_services.postgres import PostgresServer
 from sync_server.audit import guards
 from sync_server.listings import search_index
 from sync_server.migrations import schema
+from sync_server.migrations.tables import metadata
 from sync_server.plumbing.database import open_engine
+from sync_server.plumbing.sql import append_only
 
 VERSIONS = Path(schema.__file__).parent / "versions"
 USAGE = 'Say what the migration changes: scripts/draft-migration "tickets: when they were printed"'
 FIRST = "first release"
+TESTS = (
+    "tests/contracts/server/test_schema.py",
+    "tests/contracts/server/test_upgrades.py",
+    "tests/contracts/monitoring/test_tenant_checks.py",
+)
 _MADE_BY = '"""The first release: every table, made from the models by scripts/draft-migration --first."""'
 _NATIVE = """
     for statement in NATIVE[op.get_bind().dialect.name]:
@@ -38,7 +45,7 @@ def main(arguments: list[str]) -> int:
     with _private_engine() as engine:
         made = _first_release(engine) if arguments[0] == "--first" else _next(engine, arguments[0])
     subprocess.run([sys.executable, "-m", "ruff", "format", "-q", made], check=True)
-    print(f"Written: {made}\nRead it through, then run scripts/test tests/contracts/server/test_schema.py")
+    print(f"Written: {made}\nRead it through, then run scripts/test {' '.join(TESTS)}")
     return 0
 
 
@@ -67,16 +74,15 @@ def _first_release(engine: Engine) -> Path:
     text = made.read_text()
     head, _, upgrade = text.partition('    """Forward."""\n')
     upgrade, _, _ = upgrade.partition("\n\ndef downgrade")
-    body = "\n".join(line for line in upgrade.splitlines() if not line.lstrip().startswith("# ###"))
     first_line, _, rest = head.partition("\n")
     assert first_line.startswith('"""')  # noqa: S101 - the template begins with a docstring
     native = (
-        f"#: What no model declares: the guards of the audit log and the search index.\nNATIVE = {_native()!r}\n\n\n"
+        f"#: What no model declares: the guards of what only grows and the search index.\nNATIVE = {_native()!r}\n\n\n"
     )
     upgrade_from, _, definition = rest.rpartition("def upgrade")
     made.write_text(
         f"{_MADE_BY}\n{upgrade_from}{native}def upgrade{definition}"
-        f'    """Make every table."""\n{body}\n{_NATIVE}\n\n'
+        f'    """Make every table."""\n{upgrade}\n{_NATIVE}\n\n'
         'def downgrade() -> None:\n    """Refuse: before the first release there is nothing to go back to."""\n'
         '    raise RuntimeError("Restore a backup instead.")\n'
     )
@@ -91,6 +97,7 @@ def _native() -> dict[str, tuple[str, ...]]:
         ("postgresql", guards.POSTGRESQL, search_index.POSTGRESQL),
     ):
         statements = [statement for table in guarded.values() for statement in table]
+        statements += [statement for table in append_only.guarded(metadata()) for statement in table[dialect]]
         found[dialect] = (*dict.fromkeys(statements), *search)
     return found
 
@@ -99,6 +106,8 @@ def _draft(engine: Engine, message: str, revision: str, *, batch: bool = True) -
     before = set(_versions())
     schema.draft(engine, message, revision, batch=batch)
     (made,) = set(_versions()) - before
+    lines = made.read_text().splitlines(keepends=True)
+    made.write_text("".join(line for line in lines if not line.lstrip().startswith("# ###")))  # Alembic's remarks
     return made
 
 

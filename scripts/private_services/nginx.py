@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
+import signal
 import subprocess
 import tempfile
 from dataclasses import dataclass
@@ -75,6 +77,10 @@ class NginxServer:
         """Start and wait until it responds."""
         self._child.start()
         self._child.wait_until(lambda: responds(self._http_port, b"GET / HTTP/1.0\r\n\r\n", b"HTTP/1.1 308"))
+
+    def reload(self) -> None:
+        """Read the files again: requests that it has begun end as they would have, new ones go the new way."""
+        os.kill(self._child.pid, signal.SIGHUP)
 
     def remove(self) -> None:
         """Stop it and delete its files."""

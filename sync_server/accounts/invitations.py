@@ -97,6 +97,15 @@ def withdraw(session: Session, organisation_id: str, invitation_id: str, context
     record(session, AuditLine(context, "member.invitation_withdrawn", "invitation", invitation_id, organisation_id))
 
 
+def forget_address(session: Session, organisation_id: str, email: str, context: ActionContext) -> int:
+    """Withdraw the invitations of an address and erase it from them; returns how many there were."""
+    row = InvitationRow
+    mine = row.organisation_id == organisation_id, row.email == email
+    _withdraw(session, organisation_id, _open(context.now), row.email == email, now=context.now)
+    emptied = update(row).where(*mine).values(email="").returning(row.id)
+    return len(session.scalars(emptied, execution_options={"synchronize_session": False}).all())
+
+
 def open_invitations(session: Session, organisation_id: str, now: Millis) -> Sequence[InvitationRow]:
     """The invitations of an organisation that can still be accepted, newest first."""
     query = select(InvitationRow).where(InvitationRow.organisation_id == organisation_id, _open(now))

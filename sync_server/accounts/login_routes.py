@@ -19,6 +19,7 @@ bp = APIBlueprint("logins", __name__, url_prefix="/api", tag="Own login")
 @bp.post("/password")
 @signed_in
 @bp.input(schemas.ChangePassword)
+@bp.output(schemas.SignedInView)
 @bp.doc(summary="Change the own password", responses={200: "Changed, and signed in anew"})
 def change_password(json_data: schemas.ChangePassword) -> tuple[dict[str, Any], int, Headers]:
     """Choose another password: signs out everywhere, and in again here, with a new cookie and CSRF token."""

@@ -8,7 +8,15 @@ from sqlalchemy.orm import Session
 from shared.errors import Conflict, InvalidRequest
 from shared.ids import uuid7
 from sync_server.accounts import queries, rules
-from sync_server.accounts.models import PasswordLinkRow, SessionRow, UserRow
+from sync_server.accounts.models import (
+    MembershipRow,
+    PasskeyRow,
+    PasswordLinkRow,
+    RecoveryCodeRow,
+    SecondFactorRow,
+    SessionRow,
+    UserRow,
+)
 from sync_server.accounts.passwords import hash_secret
 from sync_server.audit.service import AuditLine, record
 from sync_server.plumbing.principals import ActionContext
@@ -35,6 +43,15 @@ def create_login(
     session.flush()
     record(session, AuditLine(context, "user.created", "user", row.id, None, after={"platform_role": platform_role}))
     return row
+
+
+def erase_login(session: Session, user: UserRow, context: ActionContext) -> None:
+    """Empty a login for good: nobody signs in with it again, and only its id tells who did something."""
+    for table in (SessionRow, PasswordLinkRow, PasskeyRow, SecondFactorRow, RecoveryCodeRow, MembershipRow):
+        session.execute(delete(table).where(table.user_id == user.id))
+    user.email, user.name, user.password_hash, user.active = f"{user.id}@erased.invalid", "", "", False
+    session.flush()
+    record(session, AuditLine(context, "user.erased", "user", user.id, None))
 
 
 def checked_address(email: str) -> str:

@@ -78,6 +78,7 @@ def sign_in_options() -> dict[str, Any]:
 
 @bp.post("/session/passkey")
 @bp.input(schemas.PasskeyAnswer)
+@bp.output(schemas.SignedInView)
 @bp.doc(summary="Sign in with a passkey", responses={200: "Signed in"})
 def sign_in(json_data: schemas.PasskeyAnswer) -> tuple[dict[str, Any], int, Headers]:
     """Sign in with the answer of `navigator.credentials.get()`, without a password and a second factor."""

@@ -46,6 +46,11 @@ _SEAT_MAP: Final = PublicRoute(
     Audience.ANYBODY, "Seats of published events, without their holders; other events are visible to organisers only."
 )
 _GUEST: Final = PublicRoute(Audience.GUEST, "Affects only the seats held by this browser.")
+_OWN_PLACE: Final = PublicRoute(Audience.GUEST, "Affects only this browser's place in the queue.")
+_DRAW: Final = PublicRoute(Audience.ANYBODY, "Whoever doubts a draw may recompute it; its entries name nobody.")
+_ORDER: Final = PublicRoute(
+    Audience.GUEST, "Affects only orders of the caller's own session, or the one order whose link they have."
+)
 _SYNC: Final = PublicRoute(Audience.GATE, "Gates authenticate with their own keys instead of roles.")
 
 PUBLIC_ROUTES: Final[Mapping[str, PublicRoute]] = {
@@ -108,6 +113,18 @@ PUBLIC_ROUTES: Final[Mapping[str, PublicRoute]] = {
     ),
     "customers.who_am_i": _GUEST,
     "customers.end_session": _GUEST,
+    "queue.join": _OWN_PLACE,
+    "queue.place": _OWN_PLACE,
+    "queue.leave": _OWN_PLACE,
+    "queue.take_pass": _OWN_PLACE,
+    "queue.receipt": _OWN_PLACE,
+    "queue.show_draw": _DRAW,
+    "queue.draw_entries": _DRAW,
+    "checkout.show": _ORDER,
+    "checkout.link": _ORDER,
+    "checkout.pay": _ORDER,
+    "checkout.cancel": _ORDER,
+    "checkout.code": _ORDER,
     "live.live_for_anybody": _LISTING,
     "sync.enrol": PublicRoute(Audience.GATE, "Requires an enrolment code, and registers the gate's key."),
     "sync.say_hello": _SYNC,

@@ -54,6 +54,7 @@ def _browser() -> Principal | None:
 
 @bp.post("/session")
 @bp.input(schemas.SignInRequest)
+@bp.output(schemas.SignedInView)
 @bp.doc(summary="Sign in", responses={200: "Signed in"})
 def sign_in(json_data: schemas.SignInRequest) -> tuple[dict[str, Any], int, Headers]:
     """Sign in with e-mail address and password: sets the session cookie and returns the CSRF token."""

@@ -16,6 +16,8 @@ PLATFORM_ROLES: Final = ("super_admin", "tenant_manager")
 
 _A = Action
 ALL_ACTIONS: Final = frozenset(Action)
+PLATFORM_ACTIONS: Final = frozenset({_A.RELEASE_STRANDED_SEATS})
+"""What no role of an organisation may do: it overrules what an organiser has decided."""
 
 STAFF_POLICY: Final[Mapping[Action, bool]] = {
     _A.EDIT_VENUES: False,
@@ -24,22 +26,26 @@ STAFF_POLICY: Final[Mapping[Action, bool]] = {
     _A.CHANGE_STATUS: False,
     _A.CALL_OFF: False,
     _A.HOLD_SEATS: True,
+    _A.BUY_TICKETS: True,
     _A.ISSUE_TICKETS: True,
     _A.CHANGE_TICKETS: False,
+    _A.READ_ORDERS: True,
+    _A.CHANGE_ORDERS: False,
+    _A.REFUND_ORDERS: False,
     _A.RESOLVE_CONFLICTS: True,
 }
 """What an organisation decides for its staff, and whether staff may do it where nothing was decided."""
 
 POLICY: Final[Mapping[str, frozenset[Action]]] = {
-    "owner": ALL_ACTIONS,
-    "admin": ALL_ACTIONS,
+    "owner": ALL_ACTIONS - PLATFORM_ACTIONS,
+    "admin": ALL_ACTIONS - PLATFORM_ACTIONS,
     "staff": frozenset({_A.READ, *(action for action, granted in STAFF_POLICY.items() if granted)}),
     # Platform staff act from outside and must give a reason; tenant managers also need the tenant's approval.
     "super_admin": ALL_ACTIONS,
     "tenant_manager": frozenset({_A.READ, _A.READ_AUDIT, _A.CALL_OFF}),
 }
 """The actions of each role, of staff by default. docs/roles.md is generated from this table."""
-GUEST_ACTIONS: Final = frozenset({_A.HOLD_SEATS})
+GUEST_ACTIONS: Final = frozenset({_A.HOLD_SEATS, _A.BUY_TICKETS})
 """What a guest of a shop may do without signing in."""
 IMPLIED_SCOPES: Final[Mapping[Action, Action]] = {_A.CALL_OFF: _A.CHANGE_STATUS}
 """Actions that include another: whoever is granted the action on the right may also do the one on the left."""

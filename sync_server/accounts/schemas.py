@@ -34,6 +34,13 @@ class OrganisationView(View):
     role: str = ""
 
 
+class SignedInView(View):
+    """A new session: its cookie comes beside it, and every request that changes something must carry the token."""
+
+    csrf_token: str
+    organisation_id: str | None
+
+
 class SessionView(View):
     """The caller, the current organisation, and the X-CSRF-Token that unsafe requests of this session must carry."""
 

@@ -28,8 +28,12 @@ class ChangeStaffPolicy(PatchBody):
     change_status: bool | None = None
     call_off: bool | None = None
     hold_seats: bool | None = None
+    buy_tickets: bool | None = None
     issue_tickets: bool | None = None
     change_tickets: bool | None = None
+    read_orders: bool | None = None
+    change_orders: bool | None = None
+    refund_orders: bool | None = None
     resolve_conflicts: bool | None = None
 
 
@@ -42,8 +46,12 @@ class StaffPolicyView(EditedView):
     change_status: bool
     call_off: bool
     hold_seats: bool
+    buy_tickets: bool
     issue_tickets: bool
     change_tickets: bool
+    read_orders: bool
+    change_orders: bool
+    refund_orders: bool
     resolve_conflicts: bool
 
 

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
 from shared.clock import Millis
+from sync_server.events import rules
 
 CONFLICTS = {
     "duplicate": ("Admitted twice", "The same ticket was admitted more often than it allows."),
@@ -53,10 +54,23 @@ ALERTS = {
     "facts_laid_aside": "Facts could not be delivered",
     "rows_point_abroad": "Records refer to another organisation",
     "house_out_of_bounds": "Seating figures are out of range",
+    "webhook_paused": "A webhook is paused",
+}
+
+MARKS = {
+    "cancelled": "Cancelled",
+    "postponed": "Postponed, no new date yet",
+    "rescheduled": "Postponed to a new date",
 }
 
 DASH = "\N{EN DASH}"
 SEVERITIES = ("info", "low", "medium", "high", "critical")
+
+
+def mark(event: object) -> str:
+    """What an event is marked with that does not take place as announced; empty for all others."""
+    found = rules.mark(event)
+    return MARKS[found] if found else ""
 
 
 def date_time(millis: Millis | None, timezone: str = "UTC") -> str:

@@ -8,6 +8,7 @@ from werkzeug.wrappers import Response as WerkzeugResponse
 from shared.errors import InvalidRequest
 from shared.lifecycle import TRANSITIONS, EventStatus
 from sync_server.admin.page import bp, current_organisation, may, page, render_page
+from sync_server.archives import queries as archives
 from sync_server.devices import queries as devices
 from sync_server.events import queries
 from sync_server.events.lifecycle import status
@@ -57,6 +58,7 @@ def event(event_id: str) -> str:
             "tickets": tickets.counts(session, current_organisation(), event_id),
             "types": tickets.ticket_types(session, current_organisation(), event_id),
             "board": event_counters(session, facts, parts().clock()),
+            "archive": archives.find(session, row.key) if row.put_away_at is not None else None,
         }
     next_statuses = [step for step in EventStatus if step in TRANSITIONS[EventStatus(row.status)]]
     steps = [(step, *STATUS_BUTTONS[step]) for step in next_statuses if may(action_for(step))]

@@ -1,8 +1,14 @@
-"""/admin: registers the admin pages of all modules."""
+"""/admin: registers the pages of every module in this package."""
 
 from __future__ import annotations
 
-from sync_server.admin import alerts, conflicts, devices, events, one_time_links, seats, sessions
+import importlib
+import pkgutil
+
+from sync_server import admin
 from sync_server.admin.page import bp
 
-__all__ = ["alerts", "bp", "conflicts", "devices", "events", "one_time_links", "seats", "sessions"]
+for found in pkgutil.iter_modules(admin.__path__):
+    importlib.import_module(f"{admin.__name__}.{found.name}")
+
+__all__ = ["bp"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sync_server.admin.page import bp, current_organisation, page, render_page
 from sync_server.events import queries
+from sync_server.events.snapshot_rows import days
 from sync_server.plumbing.parts import parts
 from sync_server.seating import queries as seating
 
@@ -15,4 +16,4 @@ def event_seats(event_id: str) -> str:
     with parts().database.reading() as session:
         row = queries.event(session, current_organisation(), event_id)
         has_layout = seating.find_event_layout(session, current_organisation(), event_id) is not None
-    return render_page("seats.html", event=row, has_layout=has_layout)
+    return render_page("seats.html", event=row, has_layout=has_layout, days=days(row))

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sqlalchemy import ColumnElement, func, select, update
+from sqlalchemy import ColumnElement, func, select, tuple_, update
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
 from shared.ids import uuid7
 from sync_server.audit import queries
 from sync_server.audit.models import PersonalRow
+from sync_server.audit.rules import canonical
 from sync_server.audit.service import AuditLine, record
 from sync_server.plumbing.principals import ActionContext
 
@@ -27,6 +28,18 @@ def erase_person(
     return _erase(session, person, (kind, id), context, reason)
 
 
+def erase_value(
+    session: Session, value: str, context: ActionContext, *, reason: str, organisation_id: str, person: tuple[str, str]
+) -> int:
+    """Erase every value of an organisation's lines that has this text in it, whosever line it is; returns how many.
+
+    `person` is what the log says of whom it was: kind and id, never the text itself.
+    """
+    text = canonical(value)[1:-1]  # as it stands inside the stored values
+    has_it = PersonalRow.organisation_id == organisation_id, PersonalRow.content.contains(text, autoescape=True)
+    return _erase(session, has_it, person, context, reason)
+
+
 def erase_older(
     session: Session, before: Millis, context: ActionContext, *, reason: str, organisation_id: str | None = None
 ) -> int:
@@ -36,6 +49,16 @@ def erase_older(
     if organisation_id is not None:
         old.append(PersonalRow.organisation_id == organisation_id)
     return _erase(session, old, ("time", str(before)), context, reason)
+
+
+def erase_piece(session: Session, organisation_id: str, before: Millis, now: Millis, limit: int) -> int:
+    """Erase values of an organisation's lines written before then, `limit` at most; the caller records how many."""
+    row, here = PersonalRow, PersonalRow.organisation_id == organisation_id
+    old = here, row.line_id < uuid7(before, bytes), row.erased_at.is_(None)
+    some = select(row.line_id, row.part).where(*old).order_by(row.line_id, row.part).limit(limit)
+    erased = update(row).where(here, tuple_(row.line_id, row.part).in_(some))
+    erase = erased.values(salt=None, content=None, erased_at=now).returning(row.line_id)
+    return len(session.execute(erase, execution_options={"synchronize_session": False}).all())
 
 
 def _erase(

@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from shared.clock import Millis
 from sync_server.audit import rules
 from sync_server.audit.models import AuditRow, ChainRow, PersonalRow
-from sync_server.plumbing.api.pagination import Page, decode_cursor, paginate
+from sync_server.plumbing.api.pagination import AnId, Page, decode_cursor, paginate
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ def of_chain(chain: str, rows: type[AuditRow | PersonalRow] = AuditRow) -> Colum
 
 def lines(session: Session, chain: str, chosen: AuditFilter, *, limit: int, after: str | None) -> Page[StoredLine]:
     """The chain's lines, newest first."""
-    start = decode_cursor(after, str)
+    start = decode_cursor(after, AnId)
     wanted = select(AuditRow).where(of_chain(chain), *_conditions(chosen))
     if start is not None:
         wanted = wanted.where(AuditRow.id < start[0])

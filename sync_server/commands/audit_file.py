@@ -19,7 +19,7 @@ def check(file: Path, public_key: str | None, after: str | None, noted: Iterable
     """Verify the file and print the result; whether it is intact to its end."""
     start = CHAIN_START if after is None else parse_place(after)
     with _opened(file) as lines:
-        found = prove_file(lines, start=start, public=_public_key(public_key), known=map(parse_place, noted))
+        found = prove_file(lines, start=start, public=parse_public_key(public_key), known=map(parse_place, noted))
     position = {"sealed": found.place.seq, "seal": found.place.seal.hex(), "erased": found.erased}
     print_json({"ok": found.broken is None} | position | {"broken_at": break_json(found.broken)})
     if found.broken is not None:
@@ -51,7 +51,8 @@ def _opened(file: Path) -> Any:
         raise NotFound(f"{file} cannot be read: {error.strerror}.") from None
 
 
-def _public_key(text: str | None) -> bytes | None:
+def parse_public_key(text: str | None) -> bytes | None:
+    """The 32 bytes of a key in hexadecimal; InvalidRequest for anything else."""
     if text is None:
         return None
     if not re.fullmatch("[0-9a-fA-F]{64}", text):

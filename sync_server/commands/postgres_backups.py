@@ -20,15 +20,19 @@ from sync_server.migrations import schema
 from sync_server.plumbing.database import open_engine
 
 #: Drops newer tables than those in the backup too, because they may refer to tables that are replaced.
-_DROP_ALL: Final = """
+_DROP_ALL: Final = r"""
 BEGIN;
+SET LOCAL client_min_messages = warning;
 DO $$
 DECLARE doomed record;
 BEGIN
   FOR doomed IN SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' LOOP
     EXECUTE format('DROP TABLE public.%I CASCADE', doomed.name);
   END LOOP;
-  FOR doomed IN SELECT oid::regprocedure AS name FROM pg_proc WHERE proname = 'audit_lines_guard' LOOP
+  FOR doomed IN
+    SELECT oid::regprocedure AS name FROM pg_proc
+    WHERE pronamespace = 'public'::regnamespace AND proname LIKE '%\_guard'
+  LOOP
     EXECUTE format('DROP FUNCTION %s', doomed.name);
   END LOOP;
 END $$;

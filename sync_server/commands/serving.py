@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import socket
@@ -24,7 +25,8 @@ from sync_server.workers import Worker
 # With Granian's defaults, bursts of a thousand connections hang for half a minute.
 BACKLOG = 4096
 BACKPRESSURE = 2048
-KILL_AFTER_S = 3
+KILL_AFTER_S = 10
+"""Requests that take longer are cut when the server stops; streams end at once."""
 LOCK_S = 20
 """Longer than this nobody waits for another's change."""
 IDLE_S = 60
@@ -126,7 +128,14 @@ def serving_app() -> APIFlask:
             target=Worker(runtime.parts).run, args=(runtime.parts.stop,), name="worker", daemon=True
         ).start()
     start_streams(runtime, app)
+    keep_for_good()
     return app
+
+
+def keep_for_good() -> None:
+    """Exempt what this process has loaded from the garbage collector, which would search all of it again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 def start_streams(runtime: ServerRuntime, app: APIFlask) -> StreamsListener | None:
@@ -166,10 +175,10 @@ def _stop_on_signal(runtime: ServerRuntime) -> None:
     signal.set_wakeup_fd(sender.fileno(), warn_on_full_buffer=False)
 
     def wait() -> None:
-        with sender:
-            while receiver.recv(1)[0] not in {signal.SIGTERM, signal.SIGINT}:
-                pass
-            runtime.parts.stop.set()
+        with sender:  # open as long as the process lives: a second signal is written to it too
+            while True:
+                if receiver.recv(1)[0] in {signal.SIGTERM, signal.SIGINT}:
+                    runtime.parts.stop.set()
 
     threading.Thread(target=wait, name="stop", daemon=True).start()
 
@@ -198,12 +207,13 @@ def start_metrics_endpoint(runtime: ServerRuntime, *, required: bool) -> int | N
 def work(metrics: str | None = None) -> None:
     """Deliver facts and run periodic jobs until stopped; `metrics` overrides the setting."""
     overrides = {} if metrics is None else {"GATEHOUSE_METRICS_ADDRESS": metrics}
-    stop = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: stop.set())
     with open_runtime(settings.load(os.environ | overrides)) as runtime:
+        stop = runtime.parts.stop  # jobs that take long look at it too
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, lambda *_: stop.set())
         schema.require_declared(runtime.parts.database.engine)
         start_background_loops(runtime, stop)
         port = start_metrics_endpoint(runtime, required="metrics_address" in runtime.parts.config.model_fields_set)
+        keep_for_good()
         echo("Worker started." if port is None else f"Worker started; metrics are at port {port}, /metrics.")
         Worker(runtime.parts).run(stop)

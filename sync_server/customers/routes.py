@@ -21,8 +21,8 @@ from sync_server.plumbing.web import SAFE_METHODS, context, current_request, may
 bp = APIBlueprint("customers", __name__, url_prefix="/api/o/<slug>/session", tag="Guests")
 
 MAX_COOKIES = 20
-GUEST_BLUEPRINT = "holds"
-"""The blueprint that rejects unsafe requests with a guest cookie but no CSRF token. Other routes ignore the cookie."""
+GUEST_BLUEPRINTS = frozenset({"holds", "queue", "checkout"})
+"""Blueprints that reject unsafe requests with a guest cookie but no CSRF token. Other routes ignore the cookie."""
 
 
 def identify() -> None:
@@ -57,7 +57,7 @@ def _posts_form() -> bool:
 def _guest_without_token(guests: list[GuestSession]) -> GuestSession | None:
     if request.method in SAFE_METHODS:
         return guests[0] if len(guests) == 1 else None
-    if request.blueprint == GUEST_BLUEPRINT:
+    if request.blueprint in GUEST_BLUEPRINTS:
         raise Forbidden(
             "The X-CSRF-Token header is missing or does not belong to this session. Reload the page.", code="bad_csrf"
         )

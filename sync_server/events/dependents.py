@@ -21,6 +21,11 @@ class EventPorts:
     """How many there are, by a name that people read: functions of the event's organisation and id."""
     count_taken: Callable[[Session, str, str, Millis], int]
     """How many seats and places are sold or held: a function of organisation, event and time."""
+    naming_days: Mapping[str, Callable[[Session, str, str, int], int]]
+    """How many are for certain days, by a name that people read: functions of organisation, event and a day.
+
+    They count those that name this day or a later one.
+    """
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import JSON, BigInteger, CheckConstraint, ForeignKey, Index, String, Text, UniqueConstraint, false, text
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    CheckConstraint,
+    ForeignKey,
+    Index,
+    SmallInteger,
+    String,
+    Text,
+    UniqueConstraint,
+    false,
+    text,
+)
 from sqlalchemy.orm import Mapped, mapped_column
 
 from shared.clock import Millis
@@ -63,6 +75,8 @@ class EventRecord(Base):
     repeat_ms: Mapped[int] = mapped_column(default=5_000)
     capacity: Mapped[int] = mapped_column(default=0)
     tickets_issued: Mapped[int] = mapped_column(default=0)
+    # Of the day with the fewest; of the one day of an event that has no more, all of them.
+    least_issued: Mapped[int] = mapped_column(default=0, server_default=text("0"))
     ticket_sequence: Mapped[int] = mapped_column(default=0)
     settings: Mapped[dict[str, Any]] = mapped_column(JSON, default=dict)
     created_by: Mapped[Uuid | None]  # None: on the command line
@@ -71,6 +85,7 @@ class EventRecord(Base):
     published_at: Mapped[Millis | None] = mapped_column(BigInteger)
     cancelled_at: Mapped[Millis | None] = mapped_column(BigInteger)
     archived_at: Mapped[Millis | None] = mapped_column(BigInteger)
+    put_away_at: Mapped[Millis | None] = mapped_column(BigInteger)  # since then nothing of it changes
     owner_id: Mapped[Uuid | None]
     # Name, venue, city and category, folded for searching.
     search_text: Mapped[str] = mapped_column(Text, default="", server_default=_EMPTY)
@@ -93,7 +108,7 @@ class EventRecord(Base):
         UniqueConstraint("organisation_id", "slug"),
         UniqueConstraint("organisation_id", "code"),
         CheckConstraint("start_at < end_at", name="ends_after_start"),
-        CheckConstraint("capacity = 0 OR tickets_issued <= capacity", name="within_capacity"),
+        CheckConstraint("capacity = 0 OR least_issued <= capacity", name="within_capacity"),
         Index("ix_events_organisation_id_venue_id", "organisation_id", "venue_id"),
         Index("ix_events_organisation_id_status", "organisation_id", "status"),
         Index("ix_events_organisation_id_start_at", "organisation_id", "start_at"),
@@ -128,6 +143,20 @@ class EventRecord(Base):
             postgresql_where=NOT_CALLED_OFF,
         ),
     )
+
+
+class DayCountRecord(Base):
+    """How many tickets are for a day of an event that has several: of one type, or of all."""
+
+    __tablename__ = "event_day_counts"
+
+    organisation_id: Mapped[Uuid] = mapped_column(primary_key=True)
+    event_id: Mapped[Uuid] = mapped_column(primary_key=True)
+    ticket_type: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)  # 0: of all types
+    day: Mapped[int] = mapped_column(SmallInteger, primary_key=True, autoincrement=False)  # counted from 0
+    issued: Mapped[int]
+
+    __table_args__ = (references("events", "event_id"), CheckConstraint("issued >= 0", name="not_negative"))
 
 
 class ZoneRecord(Base):

@@ -34,6 +34,7 @@ _CARD_COLUMNS: Final = (
     EventRecord.country,
     EventRecord.capacity,
     EventRecord.tickets_issued,
+    EventRecord.least_issued,
     EventRecord.venue_capacity,
     EventRecord.layout_capacity,
     EventRecord.cover_images,

@@ -13,9 +13,10 @@ from shared.clock import Millis
 from shared.errors import NotFound
 from shared.lifecycle import ALLOWS, OVER, EventStatus
 from shared.snapshot import GateRow
+from sync_server.events import rules
 from sync_server.events.models import EventRecord, GateZonesRecord, ZoneRecord
 from sync_server.events.snapshot_rows import days
-from sync_server.plumbing.api.pagination import Page, decode_cursor, paginate
+from sync_server.plumbing.api.pagination import AnId, Page, decode_cursor, paginate
 from sync_server.plumbing.due import anything_due, organisations_due
 from sync_server.plumbing.event_key import EventKey
 from sync_server.venues import queries as venues
@@ -57,13 +58,23 @@ def event(session: Session, organisation_id: str, event_id: str, *, lock: bool =
     return row
 
 
+def event_alone(session: Session, organisation_id: str, event_id: str) -> EventRecord:
+    """That event, locked against everybody, those who only read its number among them; or NotFound."""
+    here = EventRecord.organisation_id == organisation_id, EventRecord.id == event_id
+    locked = select(EventRecord).where(*here).with_for_update().execution_options(populate_existing=True)
+    row = session.execute(locked).scalar_one_or_none()
+    if row is None:
+        raise NotFound("There is no such event.", code="event_not_found")
+    return row
+
+
 def events(
     session: Session, organisation_id: str, filters: EventFilter, *, limit: int, after: str | None
 ) -> Page[EventRecord]:
     """A page of the organisation's events by start; upcoming ones by the date on which they take place."""
     statement = select(EventRecord).where(EventRecord.organisation_id == organisation_id, *_conditions(filters))
     order = EventRecord.start_at if filters.upcoming_from is None else takes_place_at()
-    start = decode_cursor(after, int, str)
+    start = decode_cursor(after, int, AnId)
     if start is not None:
         at, id = start
         statement = statement.where(or_(order > at, and_(order == at, EventRecord.id > id)))
@@ -78,7 +89,7 @@ def events_of_owner(
     """A page of the events that somebody owns, newest first."""
     conditions = EventRecord.organisation_id == organisation_id, EventRecord.owner_id == owner_id
     statement = select(EventRecord).where(*conditions, *_conditions(filters))
-    start = decode_cursor(after, int, str)
+    start = decode_cursor(after, int, AnId)
     if start is not None:
         at, id = start
         older = and_(EventRecord.created_at == at, EventRecord.id < id)
@@ -188,14 +199,19 @@ def _transition_due(now: Millis) -> ColumnElement[bool]:
 
 def slug_taken(session: Session, organisation_id: str, slug: str) -> bool:
     """Whether an event of this organisation has that slug."""
-    taken = EventRecord.organisation_id == organisation_id, EventRecord.slug == slug
-    return session.execute(select(EventRecord.id).where(*taken)).first() is not None
+    return id_of_slug(session, organisation_id, slug) is not None
 
 
 def code_taken(session: Session, organisation_id: str, code: str) -> bool:
     """Whether an event of this organisation has that code."""
     taken = EventRecord.organisation_id == organisation_id, EventRecord.code == code
     return session.execute(select(EventRecord.id).where(*taken)).first() is not None
+
+
+def id_of_slug(session: Session, organisation_id: str, slug: str) -> str | None:
+    """The id of the organisation's event with that slug."""
+    named = EventRecord.organisation_id == organisation_id, EventRecord.slug == slug
+    return session.execute(select(EventRecord.id).where(*named)).scalar_one_or_none()
 
 
 def number_taken(session: Session, number: int) -> bool:
@@ -268,13 +284,16 @@ class EventDetails:
     code: str
     name: str
     status: EventStatus
+    rescheduled_at: Millis | None
     start_at: Millis
     end_at: Millis
+    ends_at: Millis  # on its new date, if it has one
     timezone: str
     name_checks: bool
     zones: tuple[int, ...]
     gates: tuple[int, ...]
     days: int
+    put_away_at: Millis | None = None
 
     @property
     def key(self) -> EventKey:
@@ -287,10 +306,30 @@ def details(session: Session, organisation_id: str, event_id: str) -> EventDetai
     return _details(session, event(session, organisation_id, event_id))
 
 
+def details_in_tables(session: Session, organisation_id: str, event_id: str) -> EventDetails:
+    """The details of an event whose tickets and scans are in the tables; Conflict for one that is put away."""
+    found = details(session, organisation_id, event_id)
+    rules.require_in_tables(found.put_away_at)
+    return found
+
+
 def ids(session: Session, organisation_id: str, numbers: Collection[int]) -> dict[int, str]:
     """The ids of an organisation's events by number, as tickets and gates name them; other numbers are omitted."""
     here = EventRecord.organisation_id == organisation_id, EventRecord.number.in_(numbers)
     return dict(session.execute(select(EventRecord.number, EventRecord.id).where(*here)).all())
+
+
+def open_and_put_away(
+    session: Session, organisation_id: str, numbers: Collection[int]
+) -> tuple[dict[int, str], frozenset[str]]:
+    """The ids of an organisation's events by number, and which of them are put away.
+
+    None of them is put away before this transaction ends: what it writes for an open event is in the archive.
+    """
+    here = EventRecord.organisation_id == organisation_id, EventRecord.number.in_(numbers)
+    columns = select(EventRecord.number, EventRecord.id, EventRecord.put_away_at).where(*here)
+    rows = session.execute(columns.order_by(EventRecord.id).with_for_update(read=True, key_share=True)).all()
+    return {row.number: row.id for row in rows}, frozenset(row.id for row in rows if row.put_away_at is not None)
 
 
 def numbers(session: Session, organisation_id: str, event_ids: Collection[str] | Select[str]) -> dict[str, int]:
@@ -308,11 +347,14 @@ def _details(session: Session, row: EventRecord) -> EventDetails:
         code=row.code,
         name=row.name,
         status=EventStatus(row.status),
+        rescheduled_at=row.rescheduled_at,
         start_at=row.start_at,
         end_at=row.end_at,
+        ends_at=row.end_at + (0 if row.rescheduled_at is None else row.rescheduled_at - row.start_at),
         timezone=row.timezone,
         name_checks=row.name_checks,
         zones=tuple(zone.number for zone in zones(session, row.organisation_id, row.id)),
         gates=tuple(gate.number for gate in gate_rows(session, row)),
         days=len(days(row)),
+        put_away_at=row.put_away_at,
     )

@@ -22,7 +22,7 @@ from sync_server.plumbing.api.pagination import Page
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.principals import Action
-from sync_server.plumbing.web import context, current_principal, organisation, require, requires
+from sync_server.plumbing.web import context, current_principal, organisation, require, requires, search
 
 bp = APIBlueprint("events", __name__, url_prefix="/api", tag="Events")
 bp.register_blueprint(places)
@@ -45,6 +45,7 @@ def create(session: Session, json_data: schemas.NewEvent) -> schemas.EventView:
 @requires(Action.READ)
 @bp.input(schemas.EventsQuery, location="query")
 @bp.output(schemas.EventsView)
+@search("status", "upcoming", "limit")
 def listing(query_data: schemas.EventsQuery) -> schemas.EventsView:
     """List the organisation's events by start."""
     with parts().database.reading() as session:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from shared.clock import Millis
 from shared.errors import Conflict, InvalidRequest
@@ -28,6 +28,16 @@ class Times:
     sale_end_at: Millis | None = None
     go_live_at: Millis | None = None
     end_at_auto: Millis | None = None
+
+
+def require_in_tables(put_away_at: Millis | None) -> None:
+    """Conflict `event_put_away` for an event whose tickets and scans are in its archive."""
+    if put_away_at is not None:
+        raise Conflict(
+            "The event is put away: its tickets and scans are in its archive. GET /api/events/{id}/archive has the "
+            "figures; restore the archive to see or change the rest.",
+            code="event_put_away",
+        )
 
 
 def check_times(times: Times) -> None:
@@ -129,6 +139,21 @@ def check_replaceable(status: EventStatus) -> None:
         )
 
 
+Mark = Literal["cancelled", "postponed", "rescheduled"]
+
+
+def mark(event: Any) -> Mark | None:
+    """What every list, figure and export says beside an event that does not take place as it was announced.
+
+    Of a row with `status` and `rescheduled_at`: `postponed` has no new date yet, `rescheduled` has one.
+    """
+    if event.status == EventStatus.CANCELLED:
+        return "cancelled"
+    if event.rescheduled_at is not None:
+        return "rescheduled"
+    return "postponed" if event.status == EventStatus.POSTPONED else None
+
+
 def sale_status(event: Any, now: Millis) -> str:
     """upcoming, on_sale, sold_out, cancelled or closed, of a row with the columns of an event; never stored."""
     status = EventStatus(event.status)
@@ -137,7 +162,7 @@ def sale_status(event: Any, now: Millis) -> str:
     if status in CLOSED_STATUSES or now > event.sale_end_at:
         return "closed"
     capacity = effective_capacity(event.capacity, event.venue_capacity, event.layout_capacity)
-    if capacity and event.tickets_issued >= capacity:
+    if capacity and event.least_issued >= capacity:
         return "sold_out"
     on_sale = sells(status, event.rescheduled_at, event.sale_start_at, event.sale_end_at, now)
     return "on_sale" if on_sale else "upcoming"

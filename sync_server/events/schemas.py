@@ -11,7 +11,7 @@ from shared.clock import Millis
 from shared.lifecycle import EventStatus
 from sync_server.events.cover_images.cover_schemas import CoverView, cover_views
 from sync_server.events.models import EventRecord
-from sync_server.events.rules import sale_status
+from sync_server.events.rules import Mark, mark, sale_status
 from sync_server.events.snapshot_rows import days
 from sync_server.plumbing.api.edits import EditedView
 from sync_server.plumbing.api.json_limits import Settings
@@ -202,6 +202,7 @@ class EventView(EditedView):
     category: str
     status: Status
     sale_status: str
+    mark: Mark | None
     venue_id: str
     venue_name: str
     city: str
@@ -254,6 +255,7 @@ def event_view(row: EventRecord, now: Millis, joined: Mapping[str, int] | None =
     return EventView.of(
         row,
         sale_status=sale_status(row, now),
+        mark=mark(row),
         days=days(row),
         joined_elsewhere=None if joined is None else joined.get(row.id, 0),
         covers=covers,

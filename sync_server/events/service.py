@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from typing import Any, Final
 
-from sqlalchemy import func, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
@@ -17,12 +16,13 @@ from shared.lifecycle import EventStatus
 from shared.snapshot import AnyRow, Row
 from sync_server.accounts import queries as accounts
 from sync_server.accounts.service import lock_organisation
-from sync_server.events import permissions, queries, rules, telemetry
+from sync_server.events import changed_days, permissions, queries, rules, telemetry
 from sync_server.events.derived_columns import DUPLICATE_MESSAGE, require_unique, set_derived_columns
+from sync_server.events.issued_counts import most_issued
 from sync_server.events.models import EventRecord, GateZonesRecord, ZoneRecord
 from sync_server.events.permissions import Part
-from sync_server.events.signals import EventChanged, EventCreated, EventTimesMoved, NameChecksChanged, SoldOutChanged
-from sync_server.events.snapshot_rows import own_rows, window, zone_row
+from sync_server.events.signals import EventChanged, EventCreated, EventTimesMoved, NameChecksChanged
+from sync_server.events.snapshot_rows import days, own_rows, window, zone_row
 from sync_server.events.time_shift import TimeShift
 from sync_server.outbox import service as outbox
 from sync_server.outbox.service import Fact, Subject
@@ -40,18 +40,11 @@ _TIMES: Final = frozenset(field.name for field in fields(rules.Times))
 _EVENT_TIMES: Final = ("end_at", "doors_at", "go_live_at", "end_at_auto")
 _SALE_TIMES: Final = ("sale_start_at", "sale_end_at")
 _TEXT_COLUMNS: Final = frozenset(
-    column.name for column in EventRecord.__table__.columns if getattr(column.default, "arg", None) == ""
+    column.name
+    for column in EventRecord.__table__.columns
+    if any(getattr(default, "arg", None) == "" for default in (column.default, column.server_default))
 )
 """Texts that may be empty: null clears them."""
-_COUNTER_COLUMNS: Final = (
-    EventRecord.organisation_id,
-    EventRecord.id,
-    EventRecord.ticket_sequence,
-    EventRecord.tickets_issued,
-    EventRecord.capacity,
-    EventRecord.venue_capacity,
-    EventRecord.layout_capacity,
-)
 
 
 def create_event(
@@ -140,7 +133,7 @@ def change_event(
     """
     row = queries.event(session, organisation_id, event_id, lock=True)
     values = to_columns(session, organisation_id, changes)
-    shift_sales, old_times = values.pop("move_times", True), times_of(row)
+    shift_sales, old_times, old_days = values.pop("move_times", True), times_of(row), days(row)
     shift = _shift_times(row, values, context.now, _EVENT_TIMES + _SALE_TIMES if shift_sales else _EVENT_TIMES)
     permissions.check_fields(row, values, context)
     before = writes.change(row, values)
@@ -148,11 +141,12 @@ def change_event(
     if "description" in values and row.status in queries.VISIBLE_STATUSES:
         rules.check_description(row.description)
     if "capacity" in values:
-        rules.check_capacity(row.capacity, row.tickets_issued, row.venue_capacity)
+        rules.check_capacity(row.capacity, most_issued(session, row), row.venue_capacity)
     row.updated_at = context.now
     set_derived_columns(row)
     require_unique(session, row)
     flush_or_conflict(session)
+    changed_days.follow(session, row, old_days, context)
     if shift.distance and shift_sales:
         send(session, EventTimesMoved(row.organisation_id, row.id, shift, context))
     put_rows(session, row, own_rows(row))
@@ -265,49 +259,23 @@ def set_layout_capacity(session: Session, organisation_id: str, event_id: str, c
 
 
 def lock_event(session: Session, organisation_id: str, event_id: str) -> None:
-    """Lock the event's row until the end of the transaction, against changes and further ticket numbers."""
-    queries.event(session, organisation_id, event_id, lock=True)
+    """Lock the event's row until the end of the transaction, against changes and further ticket numbers.
 
-
-def allocate_ticket_numbers(session: Session, organisation_id: str, event_id: str, count: int) -> int:
-    """The first of `count` consecutive ticket numbers, counted against the capacity; Conflict when that is exceeded.
-
-    A single conditional update: a concurrent caller waits for the row lock, then sees what is left.
+    Conflict `event_put_away` for one whose tickets are in its archive.
     """
-    limit = func.coalesce(func.nullif(EventRecord.capacity, 0), func.nullif(EventRecord.venue_capacity, 0))
-    within_capacity = limit.is_(None) | (EventRecord.tickets_issued + count <= limit)
-    statement = (
-        update(EventRecord)
-        .where(EventRecord.organisation_id == organisation_id, EventRecord.id == event_id, within_capacity)
-        .values(tickets_issued=EventRecord.tickets_issued + count, ticket_sequence=EventRecord.ticket_sequence + count)
-        .returning(*_COUNTER_COLUMNS)
-        .execution_options(synchronize_session=False)
-    )
-    row = session.execute(statement).one_or_none()
-    if row is None:
-        raise Conflict("The event does not have capacity for that many tickets.", code="capacity_exceeded")
-    _send_if_sold_out_changed(session, row, count)
-    return int(row.ticket_sequence) - count + 1
+    rules.require_in_tables(queries.event(session, organisation_id, event_id, lock=True).put_away_at)
 
 
-def release_capacity(session: Session, organisation_id: str, event_id: str, count: int = 1) -> None:
-    """Take cancelled tickets off the event's count."""
-    statement = (
-        update(EventRecord)
-        .where(EventRecord.organisation_id == organisation_id, EventRecord.id == event_id)
-        .values(tickets_issued=EventRecord.tickets_issued - count)
-        .returning(*_COUNTER_COLUMNS)
-        .execution_options(synchronize_session=False)
-    )
-    for row in session.execute(statement):
-        _send_if_sold_out_changed(session, row, -count)
+def close(session: Session, organisation_id: str, event_id: str, now: Millis) -> None:
+    """Let nothing of the event change any more; waits for uploads that have found it open."""
+    queries.event_alone(session, organisation_id, event_id).put_away_at = now
+    session.flush()
 
 
-def _send_if_sold_out_changed(session: Session, row: Any, more: int) -> None:
-    """Public listings need to know; only at the change, because sales are frequent."""
-    limit = rules.effective_capacity(row.capacity, row.venue_capacity, row.layout_capacity)
-    if limit and (row.tickets_issued >= limit) != (row.tickets_issued - more >= limit):
-        send(session, SoldOutChanged(row.organisation_id, row.id))
+def reopen(session: Session, organisation_id: str, event_id: str) -> None:
+    """Everything of the event is in the tables again."""
+    queries.event_alone(session, organisation_id, event_id).put_away_at = None
+    session.flush()
 
 
 def put_rows(session: Session, event: EventRecord, rows: Iterable[AnyRow | Row]) -> None:

@@ -64,6 +64,18 @@ class EventTimesMoved(Signal):
 
 
 @dataclass(frozen=True, slots=True)
+class EventDaysChanged(Signal):
+    """An event has more days or fewer; nothing that is for certain days is for one that it lost."""
+
+    organisation_id: str
+    event_id: str
+    number: int
+    before: int  # how many
+    after: int
+    context: ActionContext
+
+
+@dataclass(frozen=True, slots=True)
 class EventMoved(Signal):
     """An event takes place at another venue."""
 

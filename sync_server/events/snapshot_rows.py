@@ -12,15 +12,24 @@ _HOUR_MS = 3_600_000
 
 def days(event: EventRecord) -> tuple[EventDay, ...]:
     """The event days, of the new date if there is one."""
-    start, end = window(event)
-    return event_days(start, end, event.timezone, event.cutover_hour)
+    return days_between(event.start_at, event.end_at, event.rescheduled_at, event.timezone, event.cutover_hour)
+
+
+def days_between(
+    start_at: Millis, end_at: Millis, rescheduled_at: Millis | None, timezone: str, cutover_hour: int
+) -> tuple[EventDay, ...]:
+    """The same, by what an event's row says."""
+    start, end = _window(start_at, end_at, rescheduled_at)
+    return event_days(start, end, timezone, cutover_hour)
 
 
 def window(event: EventRecord) -> tuple[Millis, Millis]:
     """Start and end, on the new date if there is one."""
-    if event.rescheduled_at is None:
-        return event.start_at, event.end_at
-    return event.rescheduled_at, event.rescheduled_at + event.end_at - event.start_at
+    return _window(event.start_at, event.end_at, event.rescheduled_at)
+
+
+def _window(start_at: Millis, end_at: Millis, rescheduled_at: Millis | None) -> tuple[Millis, Millis]:
+    return (start_at, end_at) if rescheduled_at is None else (rescheduled_at, rescheduled_at + end_at - start_at)
 
 
 def event_row(event: EventRecord) -> EventRow:

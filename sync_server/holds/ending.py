@@ -13,6 +13,7 @@ from sync_server.holds.signals import HoldsEnded
 from sync_server.outbox.service import Fact, Subject, record_change
 from sync_server.plumbing.principals import ActionContext
 from sync_server.plumbing.signals import send
+from sync_server.seating.plans.seat_plans import find_event_plan
 
 FACTS: Final = {
     HoldStatus.CONVERTED: "seat_hold_converted",
@@ -61,9 +62,18 @@ def close(session: Session, holds: Sequence[HoldRow], status: HoldStatus, contex
 def _record(session: Session, event_number: int, hold: HoldRow, context: ActionContext, reason: str) -> None:
     status = HoldStatus(hold.status)
     name, where, now = FACTS[status], hold.organisation_id, context.now
-    after = {"status": status.value, "event_id": hold.event_id, "seat": hold.seat, "zone": hold.zone}
+    seat = seat_in_words(session, hold)
+    after = {"status": status.value, "event_id": hold.event_id, "seat": seat, "zone": hold.zone}
     fact = Fact(name, where, now, subjects_of(hold, event_number), payload_of(hold))
     record_change(session, context, Subject("hold", hold.id, None, after, reason), fact)
+
+
+def seat_in_words(session: Session, hold: HoldRow) -> str | None:
+    """The seat of a hold as people say it; None for places."""
+    if hold.seat is None:
+        return None
+    plan = find_event_plan(session, hold.organisation_id, hold.event_id)
+    return plan.layout.in_words(hold.seat) if plan is not None and plan.layout.has(hold.seat) else str(hold.seat)
 
 
 def subjects_of(hold: HoldRow, event_number: int) -> dict[str, Any]:

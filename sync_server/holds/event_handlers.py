@@ -13,7 +13,8 @@ from shared.errors import Conflict
 from shared.lifecycle import EventStatus, sells
 from sync_server.customers.signals import GuestRemoved
 from sync_server.events import queries as events
-from sync_server.events.signals import EventChanged, EventStatusChanged
+from sync_server.events.chosen_days import EVERY_DAY
+from sync_server.events.signals import EventChanged, EventDaysChanged, EventStatusChanged
 from sync_server.holds import inventory, queries, service
 from sync_server.holds.models import NEVER, HoldRow, HoldStatus, SaleLockRow
 from sync_server.holds.signals import HoldsMade
@@ -54,7 +55,7 @@ def _cancelled(session: Session, event: _Event) -> None:
 
 def _back_to_draft(session: Session, event: _Event) -> None:
     """Conflict while seats or places are held."""
-    held = queries.held(session, event.organisation_id, event.event_id, event.context.now)
+    held = max(queries.held(session, event.organisation_id, event.event_id, event.context.now).values(), default=0)
     if held:
         raise Conflict(
             f"{held} seats or places are held. An event goes back to draft only while nothing is sold or held: wait "
@@ -123,10 +124,27 @@ def on_changed(session: Session, event: EventChanged) -> None:
         _dated(session, event)
 
 
+def on_days_changed(session: Session, event: EventDaysChanged) -> None:
+    """Holds for every day take the new days, too; what they have of days that are no more goes.
+
+    Nothing else has such a day: the event would not have lost it.
+    """
+    bump_sale_version(session, event.organisation_id, event.event_id)
+    open_holds = inventory.open_holds(session, event.organisation_id, event.event_id)
+    if event.after < event.before:
+        inventory.forget_days(session, event.organisation_id, event.event_id, event.after)
+        return
+    new = range(event.before, event.after)
+    for hold in open_holds:
+        if hold.days == EVERY_DAY:
+            inventory.hold_also_on(session, hold, new, event.context.now)
+
+
 def on_guest_removed(session: Session, guest: GuestRemoved) -> None:
-    """Release all holds of a guest who is removed."""
+    """Release all holds of a guest who is removed, but not those of an order: it can be paid without a session."""
     for hold in queries.of_bearer(session, guest.organisation_id, guest.guest_id, guest.context.now):
-        service.release(session, hold.organisation_id, hold.id, guest.guest_id, guest.context.by_system())
+        if hold.order_id is None:
+            service.release(session, hold.organisation_id, hold.id, guest.guest_id, guest.context.by_system())
 
 
 def _store_ends(session: Session, event: _Event, holds: Sequence[HoldRow]) -> None:

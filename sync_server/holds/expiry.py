@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 
 from shared.clock import Millis
 from sync_server.events import queries as events
+from sync_server.events.chosen_days import dates_of, numbers
 from sync_server.holds import ending, inventory, rules, service
 from sync_server.holds.models import HoldCounterRow, HoldRow, HoldStatus
 from sync_server.holds.taking import places, seats
@@ -47,11 +48,16 @@ def _sweep_event(session: Session, overdue: Sequence[HoldRow], context: ActionCo
     event = events.event(session, *key)
     # Lock order: the seat's row, then the hold's. A seat locked by someone else is theirs to end.
     locked = seats.locked_free_of_others(session, *key, [hold.seat for hold in overdue if hold.seat is not None])
-    ids = [hold.id for hold in overdue if hold.seat is not None and hold.seat in locked]
+    dates = dates_of(event)
+    ids = [
+        hold.id
+        for hold in overdue
+        if hold.seat is not None and all((hold.seat, day) in locked for day in numbers(hold.days, len(dates)))
+    ]
     open_holds = [
         hold for hold in ending.open_holds(session, event.organisation_id, ids) if hold.held_until <= context.now
     ]
-    service.release_all(session, open_holds)
+    service.release_all(session, open_holds, dates)
     ending.end(session, event.number, open_holds, HoldStatus.EXPIRED, context)
     for zone in sorted({hold.zone for hold in overdue if hold.seat is None}):
         if places.locked_free_of_others(session, *key, zone):
@@ -63,3 +69,11 @@ def delete_old_counters(session: Session, now: Millis) -> None:
     owner, old = HoldCounterRow.organisation_id, HoldCounterRow.updated_at <= now - COUNTER_RETENTION_MS
     for organisation_id in organisations_due(session, owner, old):
         session.execute(delete(HoldCounterRow).where(owner == organisation_id, old))
+
+
+def delete_piece(session: Session, organisation_id: str, event_id: str, limit: int) -> int:
+    """Delete holds of an event that have ended, `limit` at most; returns how many."""
+    mine, ended = HoldRow.organisation_id == organisation_id, HoldRow.status.not_in(["active", "suspended"])
+    some = select(HoldRow.id).where(mine, HoldRow.event_id == event_id, ended).limit(limit)
+    gone = delete(HoldRow).where(mine, HoldRow.id.in_(some)).returning(HoldRow.id)
+    return len(session.execute(gone, execution_options={"synchronize_session": False}).all())

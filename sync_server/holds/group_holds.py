@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Final, TypeVar
@@ -10,17 +11,18 @@ from typing import Final, TypeVar
 from sqlalchemy.orm import Session
 
 from shared.errors import Conflict, GatehouseError, InvalidRequest, NotFound
+from sync_server.events.chosen_days import ChosenDays
 from sync_server.holds import rules, seats_together, service
 from sync_server.holds.attempts.evidence import RequestedItems
 from sync_server.holds.attempts.hold_request import HoldRequest, HoldResult
 from sync_server.holds.attempts.retrying import Lost, StaleSaleState, repeatedly
-from sync_server.holds.attempts.runtime import HoldRuntime
+from sync_server.holds.attempts.runtime import HoldRuntime, JudgedChoice
 from sync_server.holds.caches.sale_state import SaleState
 from sync_server.holds.models import WHOLE_EVENT
-from sync_server.seating.event_seating import require_offer
+from sync_server.seating.event_seating import EventSeating, require_offer
 from sync_server.seating.event_seatings import EventSeatings
 from sync_server.seating.plans.layout_seats import Seat
-from sync_server.seating.search.offers import SeatRequest
+from sync_server.seating.search.offers import Offer, SeatRequest
 
 T = TypeVar("T")
 
@@ -38,6 +40,17 @@ class GroupRequest:
     zone_ids: Sequence[str] = field(default_factory=tuple)  # where to look for the best; the one zone of places
     wheelchairs: int = 0
     apart: bool = False
+    price_category: str | None = None  # of the best
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """Seats that a group would get now."""
+
+    sale_state: SaleState
+    offer: Offer
+    seats: Sequence[Seat]
+    companions: Sequence[Seat]  # free seats that are kept for the companions of wheelchair places among them
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,19 +80,22 @@ class GroupHold:
     def _attempt(self, hold: Callable[[SaleState, RequestedItems], T], sale_state: SaleState, lost: int) -> T:
         current, items = self._current_items(sale_state, lost)
         try:
-            return hold(current, items)
+            held = hold(current, items)
+            self.runtime.note_singles(current, self.request, JudgedChoice(items.choice, items.singles, items.grade))
+            return held
         except Conflict as conflict:
             if self.group.best and conflict.error_code in _TAKEN:
                 raise Lost from conflict  # someone else has just taken the best seats: try the next best
             raise
         finally:
             if self.group.best:
-                self.seatings.settle(self.event_id, [seat.number for seat in items.seats])
+                self.seatings.settle(self.event_id, [seat.number for seat in items.seats], items.days)
 
     def _hold(self, sale_state: SaleState, items: RequestedItems) -> list[HoldResult]:
         """With one statement where nothing stands against it; else in a transaction, which finds out what does."""
-        if not items.count and sale_state.event_limit is None and items.choice is None:
-            held = seats_together.hold(self.runtime, sale_state, self.request, items.seats)
+        in_session = items.count or items.choice is not None or items.member_zones
+        if not in_session and sale_state.event_limit is None:
+            held = seats_together.hold(self.runtime, sale_state, self.request, items.seats, items.days)
             if held is not None:
                 return held
         with self.runtime.database.writing() as session:
@@ -102,13 +118,14 @@ class GroupHold:
 
     def _items(self, sale_state: SaleState, lost: int) -> RequestedItems:
         self._require(sale_state)
+        days = service.days_of(sale_state, self.request)
         if self.group.seat_ids:
-            return self._picked(sale_state)
+            return self._picked(sale_state, days)
         if self.group.best:
-            return RequestedItems(self._best(sale_state, lost))
-        return self._places(sale_state)
+            return self._best(sale_state, days, lost)
+        return self._places(sale_state, days)
 
-    def _picked(self, sale_state: SaleState) -> RequestedItems:
+    def _picked(self, sale_state: SaleState, days: ChosenDays) -> RequestedItems:
         found = {name: sale_state.plan.on_sale(name) for name in self.group.seat_ids}
         if unknown := [name for name, seat in found.items() if seat is None]:
             raise NotFound("This event has no such seat.", code="seat_not_found", seat_ids=unknown[:20])
@@ -116,11 +133,48 @@ class GroupHold:
         self._require(sale_state, seats, {seat.zone for seat in seats})
         request = SeatRequest(len(seats), None, self.group.apart, self.request.override)
         numbers = [seat.number for seat in seats]
-        choice = self.runtime.choice_refusal(self.seatings, sale_state, self.request, numbers, request)
-        return RequestedItems(seats, choice=choice)
+        choice = self.runtime.judge_choice(self.seatings, sale_state, self.request, numbers, request, days=days)
+        return RequestedItems(
+            days,
+            seats,
+            choice=choice.refusal,
+            singles=choice.singles,
+            grade=choice.grade,
+            member_zones=self._member_zones(sale_state, seats),
+        )
 
-    def _best(self, sale_state: SaleState, lost: int) -> list[Seat]:
+    def _member_zones(self, sale_state: SaleState, seats: Sequence[Seat]) -> frozenset[int]:
+        return self.runtime.member_zones(sale_state, self.request, {seat.zone for seat in seats})
+
+    def preview(self) -> Preview:
+        """The best seats left, which are neither held nor set aside."""
+        self.runtime.previews.require(self.request)
+        sale_state = self.runtime.sale_states.current(self.request.organisation_id, self.event_id)
+        return repeatedly(self.runtime, sale_state, lambda current, _: self._previewed(current))
+
+    def _previewed(self, sale_state: SaleState) -> Preview:
+        self._require(sale_state)
+        with self._searched(sale_state, service.days_of(sale_state, self.request)) as (seating_now, found, seats):
+            companions = [seat for seat in seating_now.companions_kept(found.seats) if seat not in found.seats]
+            return Preview(sale_state, found, seats, [sale_state.plan.layout.seat(seat) for seat in companions])
+
+    def _best(self, sale_state: SaleState, days: ChosenDays, lost: int) -> RequestedItems:
         """The best seats left, set aside until they are settled."""
+        with self._searched(sale_state, days, lost) as (seating_now, found, seats):
+            seating_now.set_aside(found.seats)
+        return RequestedItems(
+            days,
+            seats,
+            singles=found.orphans,
+            grade=found.grade.value,
+            member_zones=self._member_zones(sale_state, seats),
+        )
+
+    @contextmanager
+    def _searched(
+        self, sale_state: SaleState, days: ChosenDays, lost: int = 0
+    ) -> Iterator[tuple[EventSeating, Offer, list[Seat]]]:
+        """The seating of the event on these days, and the best seats left in it."""
         zones = self.runtime.open_zones(sale_state, self.request)
         if self.group.zone_ids:
             named = frozenset(self._zone(sale_state, id) for id in self.group.zone_ids)
@@ -128,9 +182,15 @@ class GroupHold:
                 # Not sold out: closed to this guest.
                 self._require(sale_state, zones=named)
             zones &= named
-        seat_request = SeatRequest(self.group.best, zones, self.group.apart, self.request.override)
+        elif self.group.best > 1:
+            zones -= self.runtime.member_zones(sale_state, self.request, zones)  # a card admits one guest
+        price_category = sale_state.plan.known_price_category(self.group.price_category)
+        seat_request = SeatRequest(
+            self.group.best, zones, self.group.apart, self.request.override, price_category=price_category
+        )
         plan = sale_state.plan if sale_state.sale.revision else None
-        with self.seatings.current(sale_state.organisation_id, sale_state.id, self.request.now, plan) as seating_now:
+        where = sale_state.organisation_id, sale_state.id
+        with self.seatings.current(*where, self.request.now, plan, days=days) as seating_now:
             if self.group.wheelchairs:
                 companions = self.group.best - self.group.wheelchairs
                 found = seating_now.best_with_wheelchairs(self.group.wheelchairs, companions)
@@ -138,30 +198,30 @@ class GroupHold:
                 found = seating_now.one_of_the_best(seat_request, self._drawn)
             else:
                 found = seating_now.best(seat_request)
-            numbers = require_offer(found).seats
+            best = require_offer(found)
             if seating_now.plan != sale_state.plan:
                 raise StaleSaleState
-            seats = [seating_now.plan.layout.seat(number) for number in numbers]
+            seats = [seating_now.plan.layout.seat(number) for number in best.seats]
             if self.group.wheelchairs:
                 self._require(sale_state, zones={seat.zone for seat in seats})
-            seating_now.set_aside(numbers)
-        return seats
+            yield seating_now, best, seats
 
     def _drawn(self, count: int) -> int:
         return int.from_bytes(self.request.context.entropy(4), "big") % count
 
-    def _places(self, sale_state: SaleState) -> RequestedItems:
+    def _places(self, sale_state: SaleState, days: ChosenDays) -> RequestedItems:
         if not sale_state.sale.revision:
             if self.group.zone_ids:
                 raise NotFound("This event has no zones.", code="zone_not_found")
-            return RequestedItems((), WHOLE_EVENT, self.group.count, UNLIMITED)
+            return RequestedItems(days, (), WHOLE_EVENT, self.group.count, UNLIMITED)
         if len(self.group.zone_ids) != 1:
             raise InvalidRequest("zone_id: name the zone of the places.", field="zone_id")
         zone = sale_state.plan.zones[self._zone(sale_state, self.group.zone_ids[0])]
         if zone.zone_type.numbered:
             raise InvalidRequest("This zone has numbered seats: name seats, or ask for the best.", field="zone_id")
         self._require(sale_state, zones=[zone.number])
-        return RequestedItems((), zone.number, self.group.count, zone.capacity)
+        member_zones = self.runtime.member_zones(sale_state, self.request, [zone.number])
+        return RequestedItems(days, (), zone.number, self.group.count, zone.capacity, member_zones=member_zones)
 
     @staticmethod
     def _zone(sale_state: SaleState, id: str) -> int:

@@ -5,24 +5,42 @@ Lock order, to avoid deadlocks: the event (where needed), seats in ascending ord
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import TypeVar
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Final, TypeVar
 
-from sqlalchemy import select
+from sqlalchemy import Select, SmallInteger, delete, insert, literal, select
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
 from shared.errors import Conflict, InvalidRequest
 from sync_server.events import queries as events
+from sync_server.events.chosen_days import EVERY_DAY, ChosenDays, covers, dates_of, numbers
 from sync_server.holds import ending, queries
 from sync_server.holds.caches.sale_state import SaleState
-from sync_server.holds.models import WHOLE_EVENT, EventSeatRow, HoldRow, HoldStatus, SeatState
+from sync_server.holds.models import WHOLE_EVENT, EventSeatRow, HoldRow, HoldStatus, SeatState, ZonePlacesRow
 from sync_server.holds.taking import places, seats
+from sync_server.holds.taking.places import ZoneDays
+from sync_server.holds.taking.seat_claims import SeatDay
 from sync_server.plumbing.principals import ActionContext
 from sync_server.seating.layouts.overlay import EventZone
 from sync_server.seating.plans.seat_plans import event_plan, find_event_plan
 
 T = TypeVar("T")
+
+_EVERY_DAY: Final[Mapping[int, int]] = MappingProxyType({})
+_FIRST_DAY: Final = 0
+_NO_LIMIT: Final = 2**31 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class HeldDays:
+    """For which days some holds are, as bitmaps."""
+
+    seats: Mapping[int, int]  # by seat number
+    places: frozenset[int]
 
 
 def sell(
@@ -33,22 +51,45 @@ def sell(
     context: ActionContext,
     *,
     holds: Collection[str] = (),
+    days: Mapping[int, int] = _EVERY_DAY,
 ) -> None:
     """Sell seats to tickets, {seat number: ticket id}: from these holds, which are converted, or from free seats.
 
+    `days` are the bitmaps of those seats that are not sold for every day.
     Conflict `seat_taken` names the seats that are taken, `hold_expired` the holds that ran out; then nothing is sold.
     """
     event = events.event(session, organisation_id, event_id)
-    present = seats.locked(session, organisation_id, event_id, tickets)
+    dates = dates_of(event)
+    wanted = {
+        (seat, day): ticket
+        for seat, ticket in tickets.items()
+        for day in numbers(days.get(seat, EVERY_DAY), len(dates))
+    }
+    locked = seats.locked(session, organisation_id, event_id, tickets)
+    present = {cell: row for cell, row in locked.items() if cell in wanted}
     mine = _mine(session, organisation_id, event_id, holds, context.now)
     used_holds = {id: hold for id, hold in mine.items() if hold.seat in tickets}
-    if taken := {seat for seat in tickets if not seats.is_available(present.get(seat), context.now, used_holds)}:
-        raise _taken(session, organisation_id, event_id, taken)
+    if taken := {cell for cell in wanted if not seats.is_available(present.get(cell), context.now, used_holds)}:
+        raise _taken(session, organisation_id, event_id, taken, dates)
     _end_overdue(session, event, present.values(), used_holds, context)
-    sold = seats.sell(session, organisation_id, event_id, tickets, now=context.now, mine=list(used_holds))
-    if len(sold) < len(tickets):
-        raise _taken(session, organisation_id, event_id, set(tickets) - sold)
+    sold = seats.sell(session, organisation_id, event_id, wanted, now=context.now, mine=list(used_holds))
+    if len(sold) < len(wanted):
+        raise _taken(session, organisation_id, event_id, wanted.keys() - sold, dates)
+    _free_other_days(session, event, used_holds.values(), days, len(dates))
     ending.end(session, event.number, list(used_holds.values()), HoldStatus.CONVERTED, context)
+
+
+def _free_other_days(
+    session: Session, event: events.Event, holds: Iterable[HoldRow], days: Mapping[int, int], count: int
+) -> None:
+    """Free what a hold has beyond the days of its ticket."""
+    more = [
+        (hold.seat, hold.id)
+        for hold in holds
+        if hold.seat is not None and not covers(days.get(hold.seat, EVERY_DAY), hold.days, count)
+    ]
+    if more:
+        seats.release(session, event.organisation_id, event.id, more)
 
 
 def _mine(
@@ -71,19 +112,42 @@ def _end_overdue(
 ) -> None:
     """End the overdue holds of these seats: the sweep may not have run yet."""
     overdue = {row.hold_id for row in rows if row.state == SeatState.HELD and row.hold_id and row.hold_id not in mine}
-    open_holds = ending.open_holds(session, event.organisation_id, overdue)
+    end_overdue_seats(session, event, overdue, context)
+
+
+def end_overdue_seats(
+    session: Session, event: events.Event | SaleState, ids: Collection[str], context: ActionContext
+) -> None:
+    """End these overdue holds, whose seats are about to be taken; the caller has locked those on all days."""
+    open_holds = ending.open_holds(session, event.organisation_id, ids)
+    if _count_days(event) > 1:  # they may have had other days, too
+        theirs = [(hold.seat, hold.id) for hold in open_holds if hold.seat is not None]
+        seats.release(session, event.organisation_id, event.id, theirs)
     ending.end(session, event.number, open_holds, HoldStatus.EXPIRED, context)
 
 
-def _taken(session: Session, organisation_id: str, event_id: str, numbers: Collection[int]) -> Conflict:
-    plan = find_event_plan(session, organisation_id, event_id)
-    names = plan.layout.names_of(numbers) if plan else [str(seat) for seat in sorted(numbers)]
-    return Conflict(f"Already taken: {', '.join(names[:20])}. Nothing was sold.", code="seat_taken", seats=names[:500])
+def _count_days(event: events.Event | SaleState) -> int:
+    return len(event.dates if isinstance(event, SaleState) else dates_of(event))
+
+
+def _taken(
+    session: Session, organisation_id: str, event_id: str, cells: Collection[SeatDay], dates: tuple[str, ...]
+) -> Conflict:
+    plan, seat_numbers = find_event_plan(session, organisation_id, event_id), {seat for seat, _ in cells}
+    names = plan.layout.names_of(seat_numbers) if plan else [str(seat) for seat in sorted(seat_numbers)]
+    days = ChosenDays(dates).names_of(day for _, day in cells)
+    on, details = (f" on {', '.join(days)}", {"days": list(days)}) if days else ("", {})
+    return Conflict(
+        f"Already taken{on}: {', '.join(names[:20])}. Nothing was sold.",
+        code="seat_taken",
+        seats=names[:500],
+        **details,
+    )
 
 
 def free(session: Session, organisation_id: str, event_id: str, tickets: Collection[int]) -> list[int]:
-    """Free the seats of these tickets; returns the seats."""
-    return seats.free_sold(session, organisation_id, event_id, tickets)
+    """Free the seats of these tickets, on all their days; returns the seats."""
+    return sorted({seat for seat, _ in seats.free_sold(session, organisation_id, event_id, tickets)})
 
 
 def move(
@@ -91,21 +155,25 @@ def move(
 ) -> None:
     """Move tickets to other seats, {ticket: (old seat, new seat)}, all at once, so that two may swap seats.
 
-    Conflict `seat_taken` where a new seat is not free, or a ticket no longer has the old one; then none is moved.
+    Each keeps its days. Conflict `seat_taken` where a new seat is not free, or a ticket no longer has the old one; then
+    none is moved.
     """
     event = events.event(session, organisation_id, event_id)
-    new = {to: ticket for ticket, (_, to) in moves.items()}
-    if len(new) < len(moves):
-        raise InvalidRequest("Two tickets cannot move to the same seat.", code="seat_named_twice")
-    locked = seats.lock(session, organisation_id, event_id, {*new, *(old for old, _ in moves.values())})
+    affected = {seat for both in moves.values() for seat in both}
+    locked = list(seats.lock(session, organisation_id, event_id, affected))
     _end_overdue(session, event, [row for row in locked if _is_overdue(row, context.now)], (), context)
-    owners = {old: ticket for ticket, (old, _) in moves.items()}
-    if mismatched := owners.keys() ^ seats.vacate(session, organisation_id, event_id, list(moves)):
-        raise _taken(session, organisation_id, event_id, mismatched)
+    had = [(row.seat, row.day, row.ticket_id) for row in locked if row.ticket_id in moves]
+    new = {(moves[ticket][1], day): ticket for _, day, ticket in had}
+    if len(new) < len(had):
+        raise InvalidRequest("Two tickets cannot move to the same seat.", code="seat_named_twice")
+    dates, lost = dates_of(event), moves.keys() - {ticket for seat, _, ticket in had if seat == moves[ticket][0]}
+    vacated = seats.vacate(session, organisation_id, event_id, list(moves))
+    if lost or vacated != {(seat, day) for seat, day, _ in had}:
+        raise _taken(session, organisation_id, event_id, vacated or {(moves[ticket][0], 0) for ticket in lost}, ())
     for batch in _batches(sorted(new)):
-        sold = seats.sell(session, organisation_id, event_id, {seat: new[seat] for seat in batch}, now=context.now)
+        sold = seats.sell(session, organisation_id, event_id, {cell: new[cell] for cell in batch}, now=context.now)
         if len(sold) < len(batch):
-            raise _taken(session, organisation_id, event_id, {*batch} - sold)
+            raise _taken(session, organisation_id, event_id, {*batch} - sold, dates)
 
 
 def _is_overdue(row: EventSeatRow, now: Millis) -> bool:
@@ -121,41 +189,78 @@ def sell_places(  # noqa: PLR0917 - the same parameters in the same order as sel
     context: ActionContext,
     *,
     holds: Collection[str] = (),
+    days: int = EVERY_DAY,
 ) -> None:
     """Sell places of a zone (by its number in the layout), including those of these holds, which are converted.
 
-    Conflict `zone_full` where the zone has too few left, `hold_expired` for a hold that ran out.
+    Conflict `zone_full` where the zone has too few left on one of the days, `hold_expired` for a hold that ran out.
     """
     event = events.event(session, organisation_id, event_id)
     capacity = _zone(session, organisation_id, event_id, zone).capacity
+    where = ZoneDays(organisation_id, event_id, zone, ChosenDays(dates_of(event), days))
     places.locked(session, organisation_id, event_id, zone)
     mine = _mine(session, organisation_id, event_id, holds, context.now)
     used_holds = [hold for hold in mine.values() if hold.kind == "places" and hold.zone == zone]
-    held = sum(hold.quantity for hold in used_holds)
-    _require_no_more_held(held, count)
+    _require_no_more_held(sum(hold.quantity for hold in used_holds), count)
+    release_places(session, where, used_holds)
 
     def try_to_sell() -> bool:
-        return places.sell(session, organisation_id, event_id, zone, count, held=held, capacity=capacity)
+        return places.sell(session, where, count, capacity=capacity)
 
     if not try_to_sell() and not (end_overdue_places(session, event, zone, context) and try_to_sell()):
-        raise Conflict(f"The zone has fewer than {count} places left.", code="zone_full", zone=zone)
+        raise _zone_full(session, event, where, count, capacity, context.now)
     ending.end(session, event.number, used_holds, HoldStatus.CONVERTED, context)
 
 
+def _zone_full(  # noqa: PLR0917 - what was asked for
+    session: Session, event: events.Event, where: ZoneDays, count: int, capacity: int, now: Millis
+) -> Conflict:
+    found = places.by_day(session, event.organisation_id, event.id, now)
+    full = [day for day in where.days.numbers if day in found and found[day].taken()[where.zone] + count > capacity]
+    days = where.days.names_of(full)
+    on, details = (f" on {', '.join(days)}", {"days": list(days)}) if days else ("", {})
+    return Conflict(f"The zone has fewer than {count} places left{on}.", code="zone_full", zone=where.zone, **details)
+
+
+def release_places(session: Session, where: ZoneDays, holds: Iterable[HoldRow]) -> None:
+    """Free the held places of these holds of one zone, each on its own days; the caller ends the holds."""
+    held: Counter[int] = Counter()
+    for hold in holds:
+        held[hold.days] += hold.quantity
+    for bits, count in sorted(held.items()):
+        places.release(session, replace(where, days=replace(where.days, bits=bits)), count)
+
+
 def use_holds(
-    session: Session, organisation_id: str, event_id: str, count: int, context: ActionContext, *, holds: Collection[str]
+    session: Session,
+    organisation_id: str,
+    event_id: str,
+    count: int,
+    context: ActionContext,
+    *,
+    holds: Collection[str],
 ) -> None:
     """Convert the holds of an event without a layout, which counts its issued tickets itself.
 
     Conflict `hold_expired` for a hold that ran out.
     """
     event = events.event(session, organisation_id, event_id)
+    where = ZoneDays(organisation_id, event_id, WHOLE_EVENT, ChosenDays(dates_of(event)))
     places.locked(session, organisation_id, event_id, WHOLE_EVENT)
     mine = list(_mine(session, organisation_id, event_id, holds, context.now).values())
-    held = sum(hold.quantity for hold in mine)
-    _require_no_more_held(held, count)
-    places.release(session, organisation_id, event_id, WHOLE_EVENT, held)
+    _require_no_more_held(sum(hold.quantity for hold in mine), count)
+    release_places(session, where, mine)
     ending.end(session, event.number, mine, HoldStatus.CONVERTED, context)
+
+
+def days_of_holds(session: Session, organisation_id: str, event_id: str, holds: Collection[str]) -> HeldDays:
+    """For which days these holds are, as bitmaps: by seat, and those of places. Some may have ended."""
+    if not holds:
+        return HeldDays({}, frozenset())
+    here = HoldRow.organisation_id == organisation_id, HoldRow.event_id == event_id, HoldRow.id.in_(sorted(holds))
+    found = session.execute(select(HoldRow.seat, HoldRow.days).where(*here)).all()
+    of_seats = {seat: days for seat, days in found if seat is not None}
+    return HeldDays(of_seats, frozenset(days for seat, days in found if seat is None))
 
 
 def _require_no_more_held(held: int, count: int) -> None:
@@ -165,9 +270,12 @@ def _require_no_more_held(held: int, count: int) -> None:
         )
 
 
-def free_places(session: Session, organisation_id: str, event_id: str, zone: int, count: int) -> None:
+def free_places(  # noqa: PLR0917 - the same parameters in the same order as sell_places
+    session: Session, organisation_id: str, event_id: str, zone: int, count: int, days: int = EVERY_DAY
+) -> None:
     """Free sold places."""
-    if not places.free_sold(session, organisation_id, event_id, zone, count):
+    dates = dates_of(events.event(session, organisation_id, event_id))
+    if not places.free_sold(session, ZoneDays(organisation_id, event_id, zone, ChosenDays(dates, days)), count):
         raise Conflict(f"The zone has sold fewer than {count} places.", code="places_not_sold", zone=zone)
 
 
@@ -181,6 +289,7 @@ def end_overdue_places(
 ) -> int:
     """End holds of places that have been overdue for `for_ms`; returns how many places that freed."""
     organisation_id, event_id = event.organisation_id, event.id
+    dates = event.dates if isinstance(event, SaleState) else dates_of(event)
     places.locked(session, organisation_id, event_id, zone)
     overdue = ending.open_holds(
         session,
@@ -188,11 +297,53 @@ def end_overdue_places(
         [hold.id for hold in places.overdue(session, organisation_id, event_id, zone, context.now - for_ms)],
     )
     overdue = [hold for hold in overdue if hold.held_until <= context.now - for_ms]
-    count = sum(hold.quantity for hold in overdue)
-    if count:
-        places.release(session, organisation_id, event_id, zone, count)
+    if overdue:
+        release_places(session, ZoneDays(organisation_id, event_id, zone, ChosenDays(dates)), overdue)
         ending.end(session, event.number, overdue, HoldStatus.EXPIRED, context)
-    return count
+    return sum(hold.quantity for hold in overdue)
+
+
+def take_seats_on(
+    session: Session, organisation_id: str, event_id: str, tickets: Select[int], days: Iterable[int]
+) -> None:
+    """Sell the seats of these tickets on further days, which nobody can have taken yet."""
+    row = EventSeatRow
+    kept = row.organisation_id, row.event_id, row.seat
+    owned = row.state, row.ticket_id, row.version, row.locked_at
+    here = *seats.at_event(organisation_id, event_id), row.day == _FIRST_DAY, row.ticket_id.in_(tickets)
+    names = [column.key for column in (*kept, row.day, *owned)]
+    for day in days:
+        chosen = select(*kept, literal(day, SmallInteger), *owned).where(*here).order_by(row.seat)
+        session.execute(insert(row).from_select(names, chosen, include_defaults=False))
+
+
+def take_places_on(  # noqa: PLR0917 - the same parameters in the same order as sell_places
+    session: Session, organisation_id: str, event_id: str, zone: int, count: int, days: Iterable[int]
+) -> None:
+    """Sell as many places of a zone on further days; no day can have more of these guests than the days before."""
+    places.sell(session, _further_days(organisation_id, event_id, zone, days), count, capacity=_NO_LIMIT)
+
+
+def hold_also_on(session: Session, hold: HoldRow, days: Sequence[int], now: Millis) -> None:
+    """Let an open hold for every day have further days, which nobody can have taken yet."""
+    where = hold.organisation_id, hold.event_id
+    if hold.seat is None:
+        places.hold(session, _further_days(*where, hold.zone, days), hold.quantity, capacity=_NO_LIMIT)
+    else:
+        cells = {(hold.seat, day): hold.id for day in days}
+        seats.hold(session, *where, cells, until=hold.held_until, now=now)
+
+
+def _further_days(organisation_id: str, event_id: str, zone: int, days: Iterable[int]) -> ZoneDays:
+    bits = sum(1 << day for day in days)
+    return ZoneDays(organisation_id, event_id, zone, ChosenDays(("",) * bits.bit_length(), bits))
+
+
+def forget_days(session: Session, organisation_id: str, event_id: str, first: int) -> None:
+    """Delete what is taken on this day and later ones, which are no days of the event any more."""
+    for row in (EventSeatRow, ZonePlacesRow):
+        here = row.organisation_id == organisation_id, row.event_id == event_id, row.day >= first
+        session.execute(delete(row).where(*here).execution_options(synchronize_session=False))
 
 
 def require_capacity(session: Session, organisation_id: str, event_id: str, now: Millis) -> None:
@@ -205,13 +356,14 @@ def require_capacity(session: Session, organisation_id: str, event_id: str, now:
     limit = event.capacity or (0 if event.layout_capacity else event.venue_capacity)
     if not limit or (event.layout_capacity and limit >= event.layout_capacity):
         return
-    held = queries.held(session, organisation_id, event_id, now)
-    if held and held + event.tickets_issued > limit:
-        raise Conflict(
-            f"{held} of the last places are on hold for some minutes. Ask for fewer, or try again later.",
-            code="capacity_exceeded",
-            held=held,
-        )
+    issued = queries.issued_by_day(session, event)
+    for day, held in sorted(queries.held(session, organisation_id, event_id, now).items()):
+        if held and held + issued.get(day, 0) > limit:
+            raise Conflict(
+                f"{held} of the last places are on hold for some minutes. Ask for fewer, or try again later.",
+                code="capacity_exceeded",
+                held=held,
+            )
 
 
 def _zone(session: Session, organisation_id: str, event_id: str, number: int) -> EventZone:
@@ -228,7 +380,8 @@ def open_holds(session: Session, organisation_id: str, event_id: str) -> list[Ho
     here = HoldRow.organisation_id == organisation_id, HoldRow.event_id == event_id
     is_open = HoldRow.status.in_([HoldStatus.ACTIVE.value, HoldStatus.SUSPENDED.value])
     found = session.execute(select(HoldRow.id, HoldRow.seat, HoldRow.zone).where(*here, is_open)).all()
-    seats.locked(session, organisation_id, event_id, [seat for _, seat, _ in found if seat is not None])
+    for _ in seats.lock(session, organisation_id, event_id, {seat for _, seat, _ in found if seat is not None}):
+        pass
     for zone in sorted({zone for _, seat, zone in found if seat is None}):
         places.locked(session, organisation_id, event_id, zone)
     return [

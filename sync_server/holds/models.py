@@ -9,7 +9,8 @@ from sqlalchemy import BigInteger, CheckConstraint, Index, SmallInteger, String,
 from sqlalchemy.orm import Mapped, mapped_column
 
 from shared.clock import Millis
-from sync_server.plumbing.sql.tables import Base, Unsigned64, Uuid, references
+from sync_server.events.chosen_days import EVERY_DAY
+from sync_server.plumbing.sql.tables import Base, DayBits, Unsigned64, Uuid, references
 
 
 class SeatState(IntEnum):
@@ -36,26 +37,27 @@ NEVER: Final[Millis] = 253_402_300_799_000
 WHOLE_EVENT: Final = 0
 """The zone number of places at an event without a layout."""
 
-ALL_DAYS: Final = 0
-"""The event day of seats and places that are taken for the whole event."""
-
 _KEEPS_SEAT = text("seat IS NOT NULL AND status IN ('active', 'suspended')")
 _OPEN = text("status IN ('active', 'suspended')")
 _ACTIVE = text("status = 'active'")
 _COUNTED = text("origin IS NOT NULL")
 _WITH_CARD = text("membership_id IS NOT NULL")
+_ORDERED = text("order_id IS NOT NULL")
 _SOLD = text("ticket_id IS NOT NULL")
 
 
 class EventSeatRow(Base):
-    """A seat of an event day that was ever taken. One row a seat: the final guard against double holds and sales."""
+    """A seat on an event day that was ever taken: the final guard against double holds and sales.
+
+    What takes a seat for several days has a row for each of them, so that two who want it for the same day meet at one.
+    """
 
     __tablename__ = "event_seats"
 
     organisation_id: Mapped[Uuid] = mapped_column(primary_key=True)
     event_id: Mapped[Uuid] = mapped_column(primary_key=True)
-    day: Mapped[int] = mapped_column(SmallInteger, primary_key=True, autoincrement=False)
     seat: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)  # number in the event's layout
+    day: Mapped[int] = mapped_column(SmallInteger, primary_key=True, autoincrement=False)  # counted from 0
     state: Mapped[int] = mapped_column(SmallInteger)
     hold_id: Mapped[Uuid | None]
     held_until: Mapped[Millis | None] = mapped_column(BigInteger)
@@ -84,7 +86,7 @@ class EventSeatRow(Base):
 
 
 class ZonePlacesRow(Base):
-    """How many places of a zone without seats are held and sold; the conditional update of this row is the guard.
+    """How many places of a zone without seats are held and sold on one day; its conditional update is the guard.
 
     Zone 0 is an event without a layout. The limit of an event that sells less than its zones hold is not counted here:
     the lock for that is its row in `events`, which every sale takes anyway.
@@ -94,8 +96,8 @@ class ZonePlacesRow(Base):
 
     organisation_id: Mapped[Uuid] = mapped_column(primary_key=True)
     event_id: Mapped[Uuid] = mapped_column(primary_key=True)
-    day: Mapped[int] = mapped_column(SmallInteger, primary_key=True, autoincrement=False)
     zone: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)  # number in the event's layout
+    day: Mapped[int] = mapped_column(SmallInteger, primary_key=True, autoincrement=False)  # counted from 0
     held: Mapped[int]
     sold: Mapped[int]
 
@@ -110,7 +112,7 @@ class HoldRow(Base):
     organisation_id: Mapped[Uuid] = mapped_column(primary_key=True)
     id: Mapped[Uuid] = mapped_column(primary_key=True)
     event_id: Mapped[Uuid]
-    day: Mapped[int] = mapped_column(SmallInteger, default=ALL_DAYS)
+    days: Mapped[int] = mapped_column(DayBits, default=EVERY_DAY)
     kind: Mapped[str] = mapped_column(String(6))  # seat, places
     seat: Mapped[int | None]
     zone: Mapped[int]
@@ -118,6 +120,7 @@ class HoldRow(Base):
     bearer_kind: Mapped[str] = mapped_column(String(8))  # guest, user, token
     bearer_id: Mapped[Uuid]
     group_id: Mapped[Uuid | None]  # shared by holds made in one request
+    order_id: Mapped[Uuid | None]  # the order that they belong to: it alone sells or releases them
     status: Mapped[str] = mapped_column(String(10))
     held_until: Mapped[Millis] = mapped_column(BigInteger)
     remaining_ms: Mapped[int | None] = mapped_column(BigInteger)  # of a suspended hold
@@ -140,13 +143,13 @@ class HoldRow(Base):
             name="kind_fits",
         ),
         CheckConstraint("(status = 'suspended') = (remaining_ms IS NOT NULL)", name="suspended_keeps_time"),
-        # The second guard: even with a wrong row in event_seats, two holds never keep one seat.
+        # The second guard: even with a wrong row in event_seats, two holds never keep one seat for the same days.
         Index(
             "uq_holds_seat",
             "organisation_id",
             "event_id",
-            "day",
             "seat",
+            "days",
             unique=True,
             sqlite_where=_KEEPS_SEAT,
             postgresql_where=_KEEPS_SEAT,
@@ -171,6 +174,13 @@ class HoldRow(Base):
             "membership_id",
             sqlite_where=_WITH_CARD,
             postgresql_where=_WITH_CARD,
+        ),
+        Index(
+            "ix_holds_organisation_id_order_id",
+            "organisation_id",
+            "order_id",
+            sqlite_where=_ORDERED,
+            postgresql_where=_ORDERED,
         ),
         Index("ix_holds_held_until", "held_until", sqlite_where=_ACTIVE, postgresql_where=_ACTIVE),
     )

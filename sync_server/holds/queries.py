@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Sequence
 
 from sqlalchemy import ColumnElement, and_, func, or_, select, text, tuple_
@@ -9,22 +10,26 @@ from sqlalchemy.orm import Session
 
 from shared.clock import Millis
 from shared.errors import NotFound
-from sync_server.holds.models import ALL_DAYS, EventSeatRow, HoldRow, HoldStatus, SeatState
+from sync_server.events import day_counts
+from sync_server.events import queries as events
+from sync_server.events.chosen_days import EVERY_DAY, ChosenDays, beyond, dates_of, overlap
+from sync_server.holds.models import EventSeatRow, HoldRow, HoldStatus, SeatState
 from sync_server.holds.taking import places, seats
 from sync_server.plumbing.event_key import EventKey
 from sync_server.seating.taken import Taken
 
 
-def taken(session: Session, organisation_id: str, event_id: str, now: Millis) -> Taken:
-    """The seats and places that are sold, or held and not overdue."""
+def taken(session: Session, organisation_id: str, event_id: str, now: Millis, days: int = EVERY_DAY) -> Taken:
+    """The seats and places that are sold, or held and not overdue, on any of these days; of places the fullest day."""
     seat = EventSeatRow
     held = and_(seat.state == SeatState.HELD, seat.held_until > now)
-    here = select(seat.seat, seat.state).where(
+    here = select(seat.seat, seat.day, seat.state).where(
         *seats.at_event(organisation_id, event_id), or_(seat.state == SeatState.SOLD, held)
     )
-    rows = session.execute(here).all()
+    rows = [(number, state) for number, day, state in session.execute(here) if not days or days >> day & 1]
     sold = any(state == SeatState.SOLD for _, state in rows)
-    return Taken(event_id, {number for number, _ in rows}, places.taken(session, organisation_id, event_id, now), sold)
+    counted = places.on(places.by_day(session, organisation_id, event_id, now), days)
+    return Taken(event_id, {number for number, _ in rows}, counted.taken(), sold)
 
 
 def mine(
@@ -41,6 +46,31 @@ def mine(
         wanted.append(HoldRow.event_id == event_id)
     in_order = HoldRow.created_at, HoldRow.event_id, HoldRow.seat, HoldRow.id
     return session.execute(select(HoldRow).where(*wanted).order_by(*in_order)).scalars().all()
+
+
+def held_with_card(  # noqa: PLR0917 - the same parameters in the same order as the question to tickets
+    session: Session,
+    organisation_id: str,
+    event_id: str,
+    membership_id: str,
+    zones: Collection[int],
+    now: Millis,
+    *,
+    days: int,
+    besides: Collection[str] = (),
+) -> int:
+    """How many seats and places of these zones are held with a membership now for any of these days.
+
+    `besides` are holds that do not count.
+    """
+    row = HoldRow
+    here = row.organisation_id == organisation_id, row.event_id == event_id, row.membership_id == membership_id
+    is_open = row.held_until > now, row.status.in_([HoldStatus.ACTIVE.value, HoldStatus.SUSPENDED.value])
+    counted = select(row.days, func.sum(row.quantity)).where(
+        *here, *is_open, row.zone.in_(zones), row.id.not_in(besides)
+    )
+    found = session.execute(counted.group_by(row.days))
+    return sum(int(count) for bits, count in found if overlap(bits, days))
 
 
 def count_ever(session: Session, organisation_id: str, event_id: str) -> int:
@@ -64,13 +94,17 @@ def hold(session: Session, organisation_id: str, bearer_id: str | None, hold_id:
     return row
 
 
-def hold_on(session: Session, organisation_id: str, event_id: str, seat: int, now: Millis) -> HoldRow:
-    """The hold of a seat now, or NotFound."""
-    row = session.get(EventSeatRow, (organisation_id, event_id, ALL_DAYS, seat))
-    held = row is not None and row.state == SeatState.HELD and row.held_until is not None and row.held_until > now
-    if row is None or not held or row.hold_id is None:
+def holds_on(
+    session: Session, organisation_id: str, event_id: str, seat: int, days: ChosenDays, *, now: Millis
+) -> Sequence[HoldRow]:
+    """The holds of a seat now on any of these days, or NotFound."""
+    row = EventSeatRow
+    here = *seats.at_event(organisation_id, event_id), row.seat == seat, row.day.in_(days.numbers)
+    held = select(row.hold_id).where(*here, row.state == SeatState.HELD, row.held_until > now).order_by(row.day)
+    ids = dict.fromkeys(id for id in session.execute(held).scalars() if id is not None)
+    if not ids:
         raise NotFound("Nobody holds this seat.", code="hold_not_found")
-    return hold(session, organisation_id, None, row.hold_id)
+    return [hold(session, organisation_id, None, id) for id in ids]
 
 
 def _of_bearer(organisation_id: str, bearer_id: str) -> tuple[ColumnElement[bool], ...]:
@@ -86,10 +120,25 @@ def count_active_and_overdue(session: Session, now: Millis) -> tuple[int, int]:
     return row[0], row[1]
 
 
-def held(session: Session, organisation_id: str, event_id: str, now: Millis) -> int:
-    """How many seats and places of an event are held now."""
-    places_held = places.held(session, organisation_id, event_id, now)
-    return seats.count_held(session, organisation_id, event_id, now) + places_held.total()
+def held(session: Session, organisation_id: str, event_id: str, now: Millis) -> Counter[int]:
+    """How many seats and places of an event are held now, by day."""
+    found = Counter(seats.count_held(session, organisation_id, event_id, now))
+    for day, counts in places.by_day(session, organisation_id, event_id, now).items():
+        found[day] += sum(counts.held.values())
+    return found
+
+
+def issued_by_day(session: Session, event: events.Event) -> dict[int, int]:
+    """How many tickets there are for each day of an event; days without any may be left out."""
+    return day_counts.issued(session, event.key) if len(dates_of(event)) > 1 else {0: event.tickets_issued}
+
+
+def count_naming_days(session: Session, organisation_id: str, event_id: str, first: int) -> int:
+    """How many open holds are for certain days, this one or a later one among them."""
+    here = HoldRow.organisation_id == organisation_id, HoldRow.event_id == event_id, HoldRow.days != EVERY_DAY
+    is_open = HoldRow.status.in_([HoldStatus.ACTIVE.value, HoldStatus.SUSPENDED.value])
+    counted = select(HoldRow.days, func.count()).where(*here, is_open).group_by(HoldRow.days)
+    return sum(count for bits, count in session.execute(counted) if beyond(bits, first))
 
 
 def count_held(session: Session, events: Collection[EventKey], now: Millis) -> dict[str, int]:

@@ -10,12 +10,13 @@ from sqlalchemy.orm import Session
 
 from shared.errors import GatehouseError, NotFound
 from shared.ids import uuid7
-from sync_server.holds import rules, service
+from sync_server.events.chosen_days import ChosenDays
+from sync_server.holds import rules, seats_together, service
 from sync_server.holds.attempts.evidence import RequestedItems, lock_counter, taken_seat
 from sync_server.holds.attempts.hold_request import HoldRequest, HoldResult
 from sync_server.holds.attempts.hold_rows import SeatHold, hold_rows
 from sync_server.holds.attempts.retrying import Lost, StaleSaleState, repeatedly
-from sync_server.holds.attempts.runtime import HoldRuntime
+from sync_server.holds.attempts.runtime import HoldRuntime, JudgedChoice
 from sync_server.holds.caches.hold_cache import Key
 from sync_server.holds.caches.sale_state import SaleState
 from sync_server.holds.rules import Asked, Evidence, Limits, Outcome
@@ -38,7 +39,7 @@ class SeatReservation:
         self._runtime, self._seatings, self._request = runtime, seatings, request
         self._event_id, self._seat_id = event_id, seat_id
         self._checked = False  # the choice, against all seats of the event
-        self._choice: GatehouseError | None = None  # why it breaks the seating rules
+        self._choice = JudgedChoice()
 
     def run(self) -> HoldResult:
         """Hold the seat; a refusal is raised."""
@@ -50,7 +51,9 @@ class SeatReservation:
 
     def _repeatedly(self, attempt: Callable[[SaleState, Seat, Asked], T | None]) -> T:
         sale_state = self._runtime.sale_states.event(self._request.organisation_id, self._event_id)
-        return repeatedly(self._runtime, sale_state, lambda current, _: attempt(*self._current(current)))
+        found = repeatedly(self._runtime, sale_state, lambda current, _: attempt(*self._current(current)))
+        self._runtime.note_singles(sale_state, self._request, self._choice)
+        return found
 
     def _current(self, sale_state: SaleState) -> tuple[SaleState, Seat, Asked]:
         """The seat as the event sells it; a refusal by a stale sale state is checked against a fresh one."""
@@ -63,6 +66,7 @@ class SeatReservation:
         return fresh, *self._seat(fresh)
 
     def _seat(self, sale_state: SaleState) -> tuple[Seat, Asked]:
+        service.days_of(sale_state, self._request)
         seat = sale_state.plan.on_sale(self._seat_id)
         if seat is None:
             rules.require(service.asked(sale_state, self._request))
@@ -73,46 +77,67 @@ class SeatReservation:
         return seat, asked
 
     def _attempt(self, sale_state: SaleState, seat: Seat, asked: Asked) -> HoldResult | None:
-        bearer, until = self._runtime.holder(_key(sale_state, seat), self._request.now) or (self._request.id, 0)
-        if bearer != self._request.id:
-            held = taken_seat(seat, rules.HELD, until, self._request.now)
+        days = service.days_of(sale_state, self._request)
+        bearer, until = self._runtime.holder(_key(sale_state, seat), days, self._request.now) or (self._request.id, 0)
+        if bearer != self._request.id and len(days.numbers) == 1:
+            held = taken_seat(seat, rules.HELD, until, self._request.now, days.names)
             rules.require(asked, Evidence(taken=[held] if held else []))
-        if sale_state.event_limit is not None:
+        if sale_state.event_limit is not None or self._runtime.member_zones(sale_state, self._request, [seat.zone]):
             return self._in_transaction(sale_state, seat)
+        if len(days.numbers) > 1:
+            return self._for_several_days(sale_state, seat, days)
         if self._needs_check(sale_state, seat):
             self._check_choice(sale_state, seat)
         try:
-            return self._with_one_statement(sale_state, seat, asked)
+            return self._with_one_statement(sale_state, seat, asked, days)
         except WriteConflict:
             raise Lost from None
 
+    def _for_several_days(self, sale_state: SaleState, seat: Seat, days: ChosenDays) -> HoldResult:
+        """With the statement for several seats; where something stands against it, a transaction finds out what."""
+        if self._needs_check(sale_state, seat, in_session=True):
+            self._check_choice(sale_state, seat)
+        held = None
+        if self._choice.refusal is None:
+            held = seats_together.hold(self._runtime, sale_state, self._request, [seat], days)
+        return held[0] if held else self._in_transaction(sale_state, seat)
+
     def _needs_check(self, sale_state: SaleState, seat: Seat, *, in_session: bool = False) -> bool:
-        if self._checked or self._request.override:
+        if self._checked:
             return False
-        # The one statement checks for single seats itself.
-        orphans = in_session and sale_state.policy.orphan_avoidance_strict
-        return seat.number in sale_state.plan.special or orphans or sale_state.policy.prefer_clustering_over_selection
+        # The one statement finds single seats itself.
+        special = seat.number in sale_state.plan.special or sale_state.policy.prefer_clustering_over_selection
+        return in_session or (special and not self._request.override)
 
     def _check_choice(self, sale_state: SaleState, seat: Seat) -> None:
         """Check the choice against all seats of the event."""
-        self._choice = self._runtime.choice_refusal(
-            self._seatings, sale_state, self._request, [seat.number], SeatRequest(1)
+        self._choice = self._runtime.judge_choice(
+            self._seatings,
+            sale_state,
+            self._request,
+            [seat.number],
+            SeatRequest(1, staff=self._request.override),
+            days=service.days_of(sale_state, self._request),
         )
         self._checked = True
 
-    def _with_one_statement(self, sale_state: SaleState, seat: Seat, asked: Asked) -> HoldResult | None:
-        values = self._values(sale_state, seat, asked)
+    def _with_one_statement(
+        self, sale_state: SaleState, seat: Seat, asked: Asked, days: ChosenDays
+    ) -> HoldResult | None:
+        values = self._values(sale_state, seat, asked, days)
         read = self._runtime.run_statement(values)
         if read.done:
-            held = SeatHold(values["hold_id"], seat, values["until"])
+            held = SeatHold(values["hold_id"], seat, values["until"], days)
             self._runtime.keep_held(sale_state, self._request, [held])
             return held.result(sale_state)
-        seen = read.evidence(seat, self._choice, self._request.now)
+        seen = read.evidence(seat, days, self._choice.refusal, self._request.now)
         if seen.taken and read.state == rules.HELD:
             self._runtime.hold_cache.local.see(_key(sale_state, seat), read.held_until or 0)
         outcome = rules.require(asked, seen)
+        if outcome is Outcome.MINE_ALREADY and days.names:
+            return self._in_transaction(sale_state, seat)  # that hold may have other days, too
         if outcome is Outcome.MINE_ALREADY:
-            mine = SeatHold(read.my_hold or "", seat, read.my_until or 0)
+            mine = SeatHold(read.my_hold or "", seat, read.my_until or 0, days)
             return replace(mine.result(sale_state), created=False)
         return self._act_on(outcome, sale_state, seat)
 
@@ -144,21 +169,26 @@ class SeatReservation:
     ) -> T:
         if self._needs_check(sale_state, seat, in_session=True):
             self._check_choice(sale_state, seat)
-        items = RequestedItems([seat], choice=self._choice)
+        member_zones = self._runtime.member_zones(sale_state, self._request, [seat.zone])
+        days = service.days_of(sale_state, self._request)
+        items = RequestedItems(days, [seat], choice=self._choice.refusal, member_zones=member_zones)
         return write(lambda session: service.hold(session, sale_state, self._request, items)[0])
 
-    def _values(self, sale_state: SaleState, seat: Seat, asked: Asked) -> dict[str, Any]:
-        values = _read_values(sale_state, seat, self._request, asked.limits, self._tidy(sale_state))
-        held = SeatHold(values["hold_id"], seat, values["until"])
+    def _values(self, sale_state: SaleState, seat: Seat, asked: Asked, days: ChosenDays) -> dict[str, Any]:
+        values = _read_values(sale_state, seat, self._request, asked.limits, self._tidy())
+        values["day"] = days.numbers[0]
+        held = SeatHold(values["hold_id"], seat, values["until"], days)
         origin = service.address_hash(sale_state, self._request)
         return values | hold_rows(sale_state, self._request, held, origin).values()
 
-    def _tidy(self, sale_state: SaleState) -> int:
-        """The patterns of taken neighbours with which the seat may be held; none once its choice is refused."""
-        if self._choice is not None:
+    def _tidy(self) -> int:
+        """The patterns of taken neighbours with which the seat may be held; none once its choice is refused.
+
+        Where single seats may be left, the choice is checked too: it is logged.
+        """
+        if self._choice.refusal is not None:
             return 0
-        every = self._checked or self._request.override or not sale_state.policy.orphan_avoidance_strict
-        return EVERY_PATTERN if every else tidy_patterns()
+        return EVERY_PATTERN if self._checked else tidy_patterns()
 
 
 def _key(sale_state: SaleState, seat: Seat) -> Key:

@@ -12,13 +12,15 @@ from apiflask import APIBlueprint
 from flask import Response, request
 from sqlalchemy.orm import Session
 
-from shared.errors import GatehouseError, InvalidRequest, NotSignedIn
+from shared.errors import Conflict, GatehouseError, InvalidRequest, NotSignedIn
 from shared.ids import UNKNOWN_ID, as_id
 from sync_server.customers.service import address_hash
 from sync_server.holds import queries, schemas, service
 from sync_server.holds.attempts.hold_request import HoldRequest, HoldResult
 from sync_server.holds.attempts.runtime import hold_runtime
 from sync_server.holds.caches.sale_state import SaleState
+from sync_server.holds.companions import NONE as NO_COMPANIONS
+from sync_server.holds.companions import Companions, companions_of, concern
 from sync_server.holds.group_holds import GroupHold, GroupRequest
 from sync_server.holds.models import NEVER, HoldRow, HoldStatus
 from sync_server.holds.reserve import SeatReservation
@@ -70,7 +72,7 @@ def reserve(event_id: str, seat_id: str, json_data: schemas.ReserveBody) -> Resp
     stored = idempotency.stored_response()
     if stored is not None:
         return stored
-    responder = _Responder(lambda held: schemas.hold_view(held[0], hold_request.now))
+    responder = _Responder(lambda held, beside: schemas.hold_view(held[0], hold_request.now, beside))
     with _recording_refusals(hold_request, event_id, seat_id):
         attempt = SeatReservation(
             hold_runtime(parts()), event_seatings(), hold_request, _id("event_id", event_id), _id("seat_id", seat_id)
@@ -90,23 +92,38 @@ def hold(event_id: str, json_data: schemas.HoldBody) -> Response:
     stored = idempotency.stored_response()
     if stored is not None:
         return stored
-    zones = json_data.zone_ids or ([json_data.zone_id] if json_data.zone_id else [])
-    group = GroupRequest(
-        json_data.seat_ids or (),
-        json_data.best or 0,
-        json_data.count or 0,
-        zones,
-        json_data.wheelchairs,
-        json_data.apart,
-    )
-    responder = _Responder(lambda held: _group_view(held, hold_request.now))
+    responder = _Responder(lambda held, beside: _group_view(held, hold_request.now, beside))
     with _recording_refusals(hold_request, event_id, ""):
-        attempt = GroupHold(hold_runtime(parts()), event_seatings(), hold_request, _id("event_id", event_id), group)
+        attempt = _group_hold(hold_request, event_id, json_data)
         return (
             attempt.run_within(responder.idempotent)
             if idempotency.HEADER in request.headers
             else responder.plain(attempt.run())
         )
+
+
+@bp.post("/events/<event_id>/holds/preview")
+@requires(Action.HOLD_SEATS)
+@bp.input(schemas.PreviewBody)
+@bp.doc(summary="Preview the best seats", responses={200: "The seats that the group would get"})
+def preview(event_id: str, json_data: schemas.PreviewBody) -> Response:
+    """Say which of the best seats a group would get now. Nothing is held, and others may be quicker."""
+    return _json_response(
+        schemas.preview_view(_group_hold(_hold_request(json_data), event_id, json_data).preview()), 200
+    )
+
+
+def _group_hold(hold_request: HoldRequest, event_id: str, body: schemas.HoldBody) -> GroupHold:
+    group = GroupRequest(
+        body.seat_ids or (),
+        body.best or 0,
+        body.count or 0,
+        body.zone_ids or ([body.zone_id] if body.zone_id else []),
+        body.wheelchairs,
+        body.apart,
+        body.price_category,
+    )
+    return GroupHold(hold_runtime(parts()), event_seatings(), hold_request, _id("event_id", event_id), group)
 
 
 @bp.get("/me/holds")
@@ -151,11 +168,15 @@ def extend(hold_id: str, json_data: schemas.ReserveBody) -> Response:
 class _Responder:
     """Builds responses: 201 where anything was held now, 200 where the bearer held all of it before."""
 
-    view: Callable[[list[HoldResult]], dict[str, Any]]
+    view: Callable[[list[HoldResult], Companions], dict[str, Any]]
 
     def plain(self, held: list[HoldResult]) -> Response:
         """A response for a request without an Idempotency-Key."""
-        return self._counted(_json_response(self.view(held), _status(held)))
+        beside = NO_COMPANIONS
+        if concern(held):
+            with parts().database.reading() as session:
+                beside = _companions(session, held)
+        return self._counted(_json_response(self.view(held, beside), _status(held)))
 
     def idempotent(self, hold: Callable[[Session], list[HoldResult]]) -> Response:
         """The stored response of an Idempotency-Key, made at the first request."""
@@ -163,7 +184,7 @@ class _Responder:
 
         def write(session: Session) -> dict[str, Any]:
             held[:] = hold(session)
-            return {"data": self.view(held)}
+            return {"data": self.view(held, _companions(session, held) if concern(held) else NO_COMPANIONS)}
 
         return self._counted(idempotency.run_once(write, status=lambda: _status(held)))
 
@@ -171,6 +192,11 @@ class _Responder:
     def _counted(response: Response) -> Response:
         hold_runtime(parts()).metrics.count_attempt("held" if response.status_code == 201 else "held_already")
         return response
+
+
+def _companions(session: Session, held: list[HoldResult]) -> Companions:
+    sale_state = hold_runtime(parts()).sale_states.event(organisation(), held[0].event_id)
+    return companions_of(session, sale_state, current_principal().id, held, parts().clock())
 
 
 def _status(held: list[HoldResult]) -> int:
@@ -185,8 +211,18 @@ def _recording_refusals(hold_request: HoldRequest, event_id: str, seat_id: str) 
     except GatehouseError as refusal:
         runtime = hold_runtime(parts())
         runtime.metrics.count_attempt(refusal.error_code)
-        runtime.failures.note(hold_request, event_id, seat_id, refusal)
+        seat = _seat_in_words(event_id, seat_id) if isinstance(refusal, Conflict) else None
+        runtime.failures.note(hold_request, event_id, seat_id, refusal, seat)
         raise _with_iso_times(refusal) from None
+
+
+def _seat_in_words(event_id: str, seat_id: str) -> str | None:
+    """The seat that was just refused, by the event's cached plan."""
+    if not seat_id:  # places, or several seats
+        return None
+    layout = hold_runtime(parts()).sale_states.event(organisation(), as_id(event_id)).plan.layout
+    number = layout.find(seat_id)
+    return layout.in_words(number) if number is not None else None
 
 
 def _hold_request(body: schemas.ReserveBody) -> HoldRequest:
@@ -211,6 +247,8 @@ def _hold_request(body: schemas.ReserveBody) -> HoldRequest:
         body.notes,
         client_address(),
         card,
+        tuple(body.days or ()),
+        request.headers.get("X-Queue-Tab", "")[:128],
     )
 
 
@@ -248,26 +286,15 @@ def _with_iso_times(refusal: GatehouseError) -> GatehouseError:
     return refusal
 
 
-def _group_view(held: list[HoldResult], now: int) -> dict[str, Any]:
+def _group_view(held: list[HoldResult], now: int, beside: Companions) -> dict[str, Any]:
     # A repeated request gets the same group id.
     group_id = next((each.group_id for each in (*filter(lambda one: one.created, held), *held)), None)
-    return {"party_id": group_id, "holds": [schemas.hold_view(each, now) for each in held]}
+    return {"party_id": group_id, "holds": [schemas.hold_view(each, now, beside) for each in held]}
 
 
 def _row_view(sale_state: SaleState, row: HoldRow, now: int) -> dict[str, Any]:
     seat = sale_state.plan.seat(row.seat) if row.seat is not None else None
-    zone = sale_state.plan.zones.get(row.zone)
-    held = HoldResult(
-        row.id,
-        row.event_id,
-        seat,
-        row.zone,
-        zone.name if zone else "",
-        row.quantity,
-        row.held_until,
-        group_id=row.group_id,
-    )
-    view = schemas.hold_view(held, now)
+    view = schemas.hold_view(service.result_of(sale_state, row, seat), now)
     if row.status == HoldStatus.SUSPENDED.value or row.held_until == NEVER:
         seconds_left = (row.remaining_ms or 0) // 1000
         view |= {"status": "suspended", "held_until": None, "held_until_unix": None, "expires_in_seconds": seconds_left}

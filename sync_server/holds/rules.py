@@ -11,6 +11,7 @@ from shared.backoff import delays
 from shared.clock import Millis
 from shared.errors import Conflict, GatehouseError, InvalidRequest, NotSignedIn, TooMany
 from shared.lifecycle import EventStatus, sells
+from sync_server.holds.taken_seat import TakenSeat
 from sync_server.seating.rules import guests_being_moved
 
 RATE: Final = 10
@@ -89,22 +90,13 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class TakenSeat:
-    """A seat that is sold, or held by somebody else."""
-
-    id: str
-    name: str
-    state: int
-    until: Millis
-
-
-@dataclass(frozen=True, slots=True)
 class Evidence:
     """What was read at one moment; the defaults refuse nothing."""
 
     fresh: bool = True  # the sale state is still current
     more: int = 1  # seats and places that the bearer does not hold yet
     taken: Sequence[TakenSeat] = ()  # in the order asked for
+    partly_mine: Sequence[TakenSeat] = ()  # held by the bearer already, but not for all of the days asked for
     guest_active: bool = True  # the guest exists and their visit has not ended
     counter: int | None = 0  # the version of the bearer's counter, now that it is locked
     counter_before: int | None = 0  # and when the statement began
@@ -113,6 +105,8 @@ class Evidence:
     mine: int = 0
     from_address: int = 0
     with_card: int = 0
+    members: int = 0  # guests that the card admits already to zones for its members
+    more_members: int = 0  # and how many more are asked for
     room: int | None = None  # what is left in the zone and at the event; None where each seat is its own limit
     choice: GatehouseError | None = None  # why the choice breaks the seating rules, where that was checked
     overdue: bool = False
@@ -197,42 +191,58 @@ def _too_fast(asked: Asked, seen: Evidence) -> GatehouseError:
     )
 
 
-def _not_available(state: str) -> GatehouseError:
-    return Conflict("This seat is not available. Choose another.", code="seat_not_available", current_status=state)
+def _not_available(state: str, dates: Sequence[str] = ()) -> GatehouseError:
+    on = f" on {', '.join(dates)}" if dates else ""
+    message = f"This seat is not available{on}. Choose another{', or other days' if dates else ''}."
+    return Conflict(message, code="seat_not_available", current_status=state)
 
 
 def _blocked(asked: Asked, _seen: Evidence) -> GatehouseError:
-    return _naming(_not_available("blocked"), asked, asked.blocked or {})
+    return _naming(_not_available("blocked"), asked, {id: (name, name) for id, name in (asked.blocked or {}).items()})
 
 
 def _sold(asked: Asked, seen: Evidence) -> GatehouseError:
-    return _naming_taken(_not_available("sold"), asked, seen)
+    return _naming_taken(_not_available("sold", seen.taken[0].dates), asked, seen.taken)
 
 
 def _held_by_another(asked: Asked, seen: Evidence) -> GatehouseError:
     """Someone else holds it; who is not disclosed."""
-    until = seen.taken[0].until
+    until, dates = seen.taken[0].until, seen.taken[0].dates
+    on = f" on {', '.join(dates)}" if dates else ""
     refusal = Conflict(
-        "Someone else is holding this seat. Choose another, or try again later.",
+        f"Someone else is holding this seat{on}. Choose another, or try again later.",
         code="seat_held_by_another_user",
         expires_at=until,
         expires_in=seconds_left(until, asked.now),
     )
-    return _naming_taken(refusal, asked, seen)
+    return _naming_taken(refusal, asked, seen.taken)
 
 
-def _naming_taken(refusal: GatehouseError, asked: Asked, seen: Evidence) -> GatehouseError:
-    return _naming(refusal, asked, {seat.id: seat.name for seat in seen.taken})
+def _partly_mine(asked: Asked, seen: Evidence) -> GatehouseError:
+    """The bearer's own hold is for other days: two holds of one seat for the same day cannot be."""
+    refusal = Conflict(
+        f"You hold this seat on {', '.join(seen.partly_mine[0].dates)} already. Ask for the other days only, or "
+        "release that hold first.",
+        code="seat_held_for_other_days",
+    )
+    return _naming_taken(refusal, asked, seen.partly_mine)
 
 
-def _naming(refusal: GatehouseError, asked: Asked, gone: Mapping[str, str]) -> GatehouseError:
+def _naming_taken(refusal: GatehouseError, asked: Asked, taken: Sequence[TakenSeat]) -> GatehouseError:
+    """The refusal with the seats, and at an event of several days with the days on which one of them is taken."""
+    if dates := sorted({date for seat in taken for date in seat.dates}):
+        refusal.details["days"] = dates
+    return _naming(refusal, asked, {seat.id: (seat.name, seat.label) for seat in taken})
+
+
+def _naming(refusal: GatehouseError, asked: Asked, gone: Mapping[str, tuple[str, str]]) -> GatehouseError:
     """The refusal with the names of the seats it means, for a group, which gets all of its seats or none."""
     if asked.several:
-        names = list(gone.values())
+        labels = [label for _, label in gone.values()]
         refusal.message = (
-            f"Not available: {', '.join(names[:20])}. Nothing was held. Choose others, or try again later."
+            f"Not available: {', '.join(labels[:20])}. Nothing was held. Choose others, or try again later."
         )
-        refusal.details |= {"seat_id": next(iter(gone)), "seats": names}
+        refusal.details |= {"seat_id": next(iter(gone)), "seats": [name for name, _ in gone.values()]}
     return refusal
 
 
@@ -255,6 +265,14 @@ def _too_many_with_card(limits: Limits) -> GatehouseError:
         "it first, or ask the box office.",
         code="too_many_holds_with_card",
         limit=limits.per_card,
+    )
+
+
+def _membership_in_use() -> GatehouseError:
+    return Conflict(
+        "A membership admits one guest, and this one is already in use. Friends need their own memberships, or a place "
+        "on the zone's list.",
+        code="membership_in_use",
     )
 
 
@@ -309,6 +327,7 @@ REASONS: Final = (
         _held_by_another,
         "NOT (state = 1 AND held_until > :now)",
     ),
+    Reason("partly_mine", lambda _, seen: bool(seen.partly_mine), _partly_mine),
     # The bearer.
     Reason("session_over", lambda _, seen: not seen.guest_active, lambda *_: _session_over(), "guest_active"),
     Reason("first_hold", lambda _, seen: seen.counter is None, Outcome.CREATE_COUNTER, "counter IS NOT NULL"),
@@ -341,6 +360,12 @@ REASONS: Final = (
         lambda asked, seen: exceeds(seen.with_card, seen.more, asked.limits.per_card),
         lambda asked, _: _too_many_with_card(asked.limits),
         "(:per_card < 0 OR with_card < :per_card)",
+    ),
+    # Only found out in a session, because tickets count too: see `gather`.
+    Reason(
+        "membership_in_use",
+        lambda _, seen: seen.more_members > 0 and seen.members + seen.more_members > 1,
+        lambda *_: _membership_in_use(),
     ),
     Reason(
         "per_address",

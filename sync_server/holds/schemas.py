@@ -8,9 +8,14 @@ from pydantic import Field, model_validator
 
 from shared.clock import Millis
 from sync_server.holds.attempts.hold_request import HoldResult
+from sync_server.holds.companions import NONE as NO_COMPANIONS
+from sync_server.holds.companions import Companions
+from sync_server.holds.group_holds import Preview
 from sync_server.holds.rules import seconds_left
-from sync_server.plumbing.api.schemas import Id, Query, RequestBody, iso
-from sync_server.seating.schemas import SeatId
+from sync_server.plumbing.api.schemas import Dates, Id, Query, RequestBody, iso
+from sync_server.seating.layouts.plan import Category
+from sync_server.seating.plans.layout_seats import Seat
+from sync_server.seating.schemas import SeatId, Short
 
 
 class ReserveBody(RequestBody):
@@ -23,6 +28,7 @@ class ReserveBody(RequestBody):
         None  # the code of a card; from the box office also its id
     )
     notes: Annotated[str, Field(max_length=200)] | None = None
+    days: Dates | None = None  # of the event, by their dates: 2026-07-04; none: every day
 
 
 class HoldBody(ReserveBody):
@@ -31,6 +37,7 @@ class HoldBody(ReserveBody):
     seat_ids: Annotated[list[SeatId], Field(min_length=1, max_length=200)] | None = None  # or names of the layout: A-12
     best: Annotated[int, Field(ge=1, le=200)] | None = None
     zone_ids: Annotated[list[Id], Field(max_length=100)] | None = None  # for `best`
+    price_category: Short | None = None  # of `best`
     wheelchairs: Annotated[int, Field(ge=0, le=20)] = 0  # of `best`
     apart: bool = False
     count: Annotated[int, Field(ge=1, le=200)] | None = None
@@ -43,6 +50,8 @@ class HoldBody(ReserveBody):
             raise ValueError("give one of seat_ids, best and count")
         if self.wheelchairs > (self.best or 0):
             raise ValueError("best counts the whole group: it cannot be less than wheelchairs")
+        if self.price_category is not None and (self.best is None or self.wheelchairs):
+            raise ValueError("price_category is a wish for best, without wheelchairs")
         return self
 
 
@@ -52,33 +61,74 @@ class MineQuery(Query):
     event: Id | None = None
 
 
-def hold_view(held: HoldResult, now: Millis) -> dict[str, Any]:
+class PreviewBody(HoldBody):
+    """Which of the `best` seats a group would get; nothing is held."""
+
+    @model_validator(mode="after")
+    def _of_the_best(self) -> Self:
+        if self.best is None:
+            raise ValueError("a preview is of the best seats: give best")
+        return self
+
+
+def preview_view(found: Preview) -> dict[str, Any]:
+    """The seats that a group would get, as the API shows them."""
+    plan, party = found.sale_state.plan, {seat.number for seat in found.seats}
+
+    def view(seat: Seat) -> dict[str, Any]:
+        price = plan.price_category(seat, party) or None
+        return _seat_view(seat) | {"block_name": plan.zones[seat.zone].name, "price_category": price}
+
+    return {
+        "grade": found.offer.grade.value,
+        "message": f"{found.offer.description[:1].upper()}{found.offer.description[1:]}. Nothing is held yet.",
+        "seats": [view(seat) for seat in found.seats],
+        "companion_seats": [view(seat) for seat in found.companions],
+    }
+
+
+def _seat_view(seat: Seat) -> dict[str, Any]:
+    return {
+        "seat_id": seat.id,
+        "section": seat.section or None,
+        "row": seat.row,
+        "seat_number": seat.seat_number,
+        "seat_name": seat.name,
+        "category": seat.category.value,
+    }
+
+
+def hold_view(held: HoldResult, now: Millis, companions: Companions = NO_COMPANIONS) -> dict[str, Any]:
     """A hold as the API shows it, with the seconds left for a countdown."""
     left = seconds_left(held.until, now)
     view: dict[str, Any] = {"hold_id": held.id, "event_id": held.event_id}
     if held.seat is not None:
-        view |= {
-            "seat_id": held.seat.id,
-            "block_name": held.zone_name,
-            "section": held.seat.section or None,
-            "row": held.seat.row,
-            "seat_number": held.seat.seat_number,
-            "seat_name": held.seat.name,
-        }
+        price = companions.prices.get(held.seat.number, held.seat.price_category) or None
+        view |= _seat_view(held.seat) | {"block_name": held.zone_name, "price_category": price}
+        if held.seat.category is Category.WHEELCHAIR:
+            kept = companions.kept.get(held.seat.number, ())
+            view["companion_seats"] = [_seat_view(seat) | {"price_category": price or None} for seat, price in kept]
     else:
         view |= {"zone": held.zone or None, "block_name": held.zone_name or None, "quantity": held.quantity}
+    if held.days.names:
+        view["days"] = list(held.days.names)
     return view | {
         "status": "held",
         "held_until": iso(held.until),
         "held_until_unix": held.until // 1000,
         "expires_in_seconds": left,
         "party_id": held.group_id,
-        "message": _message(held, left),
+        "message": _message(held, left, companions),
     }
 
 
-def _message(held: HoldResult, left: int) -> str:
+def _message(held: HoldResult, left: int, companions: Companions) -> str:
     minutes, seconds = divmod(left, 60)
     time = f"{minutes} minute{'' if minutes == 1 else 's'}" if not seconds else f"{minutes}:{seconds:02} minutes"
     what = "Seat" if held.seat is not None else "Place" if held.quantity == 1 else f"{held.quantity} places"
-    return f"{what} reserved for {time}. Proceed to checkout."
+    on = f" on {', '.join(held.days.names)}" if held.days.bits else ""
+    view = " Its view is restricted." if held.seat and held.seat.category is Category.RESTRICTED_VIEW else ""
+    kept = companions.kept.get(held.seat.number, ()) if held.seat else ()
+    beside = " and ".join(f"row {seat.row}, seat {seat.seat_number}" for seat, _ in kept)
+    view += f" Kept for your companion: {beside}." if beside else ""
+    return f"{what} reserved{on} for {time}.{view} Proceed to checkout."

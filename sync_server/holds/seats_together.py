@@ -1,10 +1,11 @@
-"""Holds several seats with one statement, as a single seat is held, where nothing stands against it."""
+"""Holds several seats, or one for several days, with one statement, where nothing stands against it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from shared.ids import uuid7
+from sync_server.events.chosen_days import ChosenDays
 from sync_server.holds import service
 from sync_server.holds.attempts.hold_request import HoldRequest, HoldResult
 from sync_server.holds.attempts.hold_rows import SeatHold, hold_rows
@@ -17,19 +18,21 @@ from sync_server.seating.search.tidy_patterns import EVERY_PATTERN
 
 
 def hold(
-    runtime: HoldRuntime, sale_state: SaleState, request: HoldRequest, seats: Sequence[Seat]
+    runtime: HoldRuntime, sale_state: SaleState, request: HoldRequest, seats: Sequence[Seat], days: ChosenDays
 ) -> list[HoldResult] | None:
-    """Hold all of these seats, whose choice was checked; None where something stands against it, and none is held.
+    """Hold all of these seats on these days, after a check of their choice; None where something stands against it.
+
+    Then none is held.
 
     StaleSaleState where the event has changed since `sale_state` was loaded, Lost where somebody was quicker.
     """
-    holds = _holds(sale_state, request, seats)
+    holds = _holds(sale_state, request, seats, days)
     origin = service.address_hash(sale_state, request)
     rows = [hold_rows(sale_state, request, held, origin) for held in holds]
     limits = service.limits_of(sale_state, request)
     values = {**service.values_to_judge(sale_state, request, limits, len(seats)), "tidy": EVERY_PATTERN}
     try:
-        read = runtime.run_group_statement(values, [seat.number for seat in seats], rows)
+        read = runtime.run_group_statement(values, [seat.number for seat in seats], days.numbers, rows)
     except WriteConflict:
         raise Lost from None
     if not read.fresh:
@@ -40,7 +43,7 @@ def hold(
     return [held.result(sale_state) for held in holds]
 
 
-def _holds(sale_state: SaleState, request: HoldRequest, seats: Sequence[Seat]) -> list[SeatHold]:
+def _holds(sale_state: SaleState, request: HoldRequest, seats: Sequence[Seat], days: ChosenDays) -> list[SeatHold]:
     context, until = request.context, service.expires_at(sale_state, request.now)
     group_id = uuid7(context.now, context.entropy) if len(seats) > 1 else None
-    return [SeatHold(uuid7(context.now, context.entropy), seat, until, group_id) for seat in seats]
+    return [SeatHold(uuid7(context.now, context.entropy), seat, until, days, group_id) for seat in seats]

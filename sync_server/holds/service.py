@@ -13,21 +13,25 @@ from sqlalchemy.orm import Session
 from shared.clock import Millis
 from shared.errors import Conflict, GatehouseError
 from shared.ids import uuid7
+from sync_server.events import chosen_days
 from sync_server.events import queries as events
+from sync_server.events.chosen_days import ChosenDays, dates_of
 from sync_server.holds import ending, inventory, queries, rules
-from sync_server.holds.attempts.evidence import Gathered, RequestedItems, gather
+from sync_server.holds.attempts.evidence import RequestedItems, gather
 from sync_server.holds.attempts.hold_request import HoldRequest, HoldResult
 from sync_server.holds.attempts.retrying import Lost, StaleSaleState
 from sync_server.holds.caches.sale_state import SaleState
-from sync_server.holds.models import ALL_DAYS, HoldRow, HoldStatus
+from sync_server.holds.models import HoldRow, HoldStatus
 from sync_server.holds.rules import Asked, Outcome
 from sync_server.holds.signals import HoldsMade
 from sync_server.holds.taking import places, seats
+from sync_server.holds.taking.places import ZoneDays
 from sync_server.outbox.service import Fact, Subject, record_change
 from sync_server.plumbing.addresses import tells_apart, within
 from sync_server.plumbing.principals import ActionContext
 from sync_server.plumbing.signals import send
 from sync_server.seating.plans.layout_seats import Seat
+from sync_server.seating.plans.seat_plans import find_event_plan
 from sync_server.seating.rules import Policy
 
 
@@ -61,13 +65,17 @@ def values_to_judge(
     return {
         **sale_state.values(),
         **request.values(),
-        "day": ALL_DAYS,
         "rate": before_this(limits.rate),
         "per_booking": before_this(limits.per_booking),
         "per_user": before_this(limits.per_user),
         "per_address": before_this(limits.per_address),
         "per_card": before_this(limits.per_card),
     }
+
+
+def days_of(sale_state: SaleState, request: HoldRequest) -> ChosenDays:
+    """The days that are asked for; InvalidRequest for one that is no day of the event."""
+    return chosen_days.choose(sale_state.dates, request.dates)
 
 
 def asked(
@@ -92,23 +100,15 @@ def hold(session: Session, sale_state: SaleState, request: HoldRequest, items: R
     gathered = gather(session, sale_state, request, items, wanted.limits)
     if rules.require(wanted, gathered.evidence) is Outcome.RELOAD:
         raise StaleSaleState
-    _end_overdue(session, sale_state, gathered, request.context)
+    inventory.end_overdue_seats(session, sale_state, gathered.overdue, request.context)
     made = _new_rows(sale_state, request, gathered.new, items)
     _take(session, sale_state, request, made, items)
     here = gathered.mine
     held_before = [
-        _result(sale_state, here[seat.number], seat, created=False) for seat in items.seats if seat.number in here
+        result_of(sale_state, here[seat.number], seat, created=False) for seat in items.seats if seat.number in here
     ]
     by_seat = {seat.number: seat for seat in gathered.new}
-    return held_before + [_result(sale_state, row, by_seat.get(row.seat or 0)) for row in made]
-
-
-def _end_overdue(session: Session, sale_state: SaleState, gathered: Gathered, context: ActionContext) -> None:
-    present = [gathered.rows[seat.number] for seat in gathered.new if seat.number in gathered.rows]
-    overdue = ending.open_holds(
-        session, sale_state.organisation_id, {row.hold_id for row in present if row.hold_id is not None}
-    )
-    ending.end(session, sale_state.number, overdue, HoldStatus.EXPIRED, context)
+    return held_before + [result_of(sale_state, row, by_seat.get(row.seat or 0)) for row in made]
 
 
 def _new_rows(sale_state: SaleState, request: HoldRequest, new: Sequence[Seat], items: RequestedItems) -> list[HoldRow]:
@@ -121,7 +121,7 @@ def _new_rows(sale_state: SaleState, request: HoldRequest, new: Sequence[Seat], 
             id=uuid7(context.now, context.entropy),
             organisation_id=sale_state.organisation_id,
             event_id=sale_state.id,
-            day=ALL_DAYS,
+            days=items.days.bits,
             kind=kind,
             seat=seat,
             zone=zone,
@@ -157,10 +157,11 @@ def address_hash(sale_state: SaleState, request: HoldRequest) -> str | None:
 def _take(
     session: Session, sale_state: SaleState, request: HoldRequest, made: Sequence[HoldRow], items: RequestedItems
 ) -> None:
-    numbers = {row.seat: row.id for row in made if row.seat is not None}
+    days = items.days.numbers
+    wanted = {(row.seat, day): row.id for row in made if row.seat is not None for day in days}
     ends = expires_at(sale_state, request.now)
-    held = seats.hold(session, sale_state.organisation_id, sale_state.id, numbers, until=ends, now=request.now)
-    if len(held) < len(numbers):
+    held = seats.hold(session, sale_state.organisation_id, sale_state.id, wanted, until=ends, now=request.now)
+    if len(held) < len(wanted):
         raise Lost
     if items.count:
         _take_places(session, sale_state, request.context, items)
@@ -169,15 +170,15 @@ def _take(
     ids = {seat.number: seat.id for seat in items.seats}
     for row in made:
         seat_id = None if row.seat is None else ids[row.seat]
-        _record(session, sale_state.number, row, request.context, "seat_held", seat_id=seat_id)
+        _record(session, sale_state, row, request.context, "seat_held", seat_id=seat_id)
     send(session, HoldsMade(made, request.now))
 
 
 def _take_places(session: Session, sale_state: SaleState, context: ActionContext, items: RequestedItems) -> None:
+    where = ZoneDays(sale_state.organisation_id, sale_state.id, items.zone, items.days)
+
     def try_to_hold() -> bool:
-        return places.hold(
-            session, sale_state.organisation_id, sale_state.id, items.zone, items.count, capacity=items.capacity
-        )
+        return places.hold(session, where, items.count, capacity=items.capacity)
 
     if try_to_hold():
         return
@@ -188,12 +189,14 @@ def _take_places(session: Session, sale_state: SaleState, context: ActionContext
 
 def _record(
     session: Session,
-    event_number: int,
+    sale_state: SaleState,
     row: HoldRow,
     context: ActionContext,
     name: str,
     **extra: str | None,
 ) -> None:
+    names = ChosenDays(sale_state.dates, row.days).names
+    on_days: dict[str, Any] = {"days": list(names)} if names else {}
     after = {
         "status": row.status,
         "event_id": row.event_id,
@@ -201,17 +204,21 @@ def _record(
         "zone": row.zone,
         "quantity": row.quantity,
         "held_until": row.held_until,
+        **on_days,
         "source": row.source,
     }
-    subjects, payload = ending.subjects_of(row, event_number), ending.payload_of(row) | extra
+    after["seat"] = ending.seat_in_words(session, row)
+    subjects = ending.subjects_of(row, sale_state.number)
+    payload = ending.payload_of(row) | on_days | extra
     fact = Fact(name, row.organisation_id, context.now, subjects, payload)
     record_change(session, context, Subject("hold", row.id, None, after), fact)
 
 
-def _result(sale_state: SaleState, row: HoldRow, seat: Seat | None, *, created: bool = True) -> HoldResult:
-    zone = sale_state.plan.zones.get(row.zone)
-    name = zone.name if zone is not None else ""
-    return HoldResult(row.id, sale_state.id, seat, row.zone, name, row.quantity, row.held_until, created, row.group_id)
+def result_of(sale_state: SaleState, row: HoldRow, seat: Seat | None, *, created: bool = True) -> HoldResult:
+    """A hold as its bearer sees it."""
+    zone, days = sale_state.plan.zones.get(row.zone), ChosenDays(sale_state.dates, row.days)
+    what = row.id, sale_state.id, seat, row.zone, zone.name if zone is not None else "", row.quantity
+    return HoldResult(*what, row.held_until, days, created, row.group_id)
 
 
 def release(
@@ -219,16 +226,31 @@ def release(
 ) -> HoldRow:
     """Release a hold; releasing it again changes nothing. Conflict for one that was bought."""
     row = queries.hold(session, organisation_id, bearer_id, hold_id)
-    number = events.event(session, organisation_id, row.event_id).number
+    event = events.event(session, organisation_id, row.event_id)
     open_hold = _locked(session, row)
     if open_hold is None:
         if row.status == HoldStatus.CONVERTED.value:
             raise Conflict("This hold was bought and cannot be released.", code="hold_converted")
         return row
-    release_all(session, [open_hold])
+    _require_no_order(open_hold)
+    release_all(session, [open_hold], dates_of(event))
     status = HoldStatus.CANCELLED if open_hold.held_until > context.now else HoldStatus.EXPIRED
-    ending.end(session, number, [open_hold], status, context, reason="given up")
+    ending.end(session, event.number, [open_hold], status, context, reason="given up")
     return open_hold
+
+
+def _require_no_order(hold: HoldRow) -> None:
+    if hold.order_id is not None:
+        raise belongs_to_order([hold.id])
+
+
+def belongs_to_order(ids: Sequence[str]) -> Conflict:
+    """What to say about holds that only their order may sell, extend or release."""
+    return Conflict(
+        "These seats belong to an order. Pay or cancel the order: its seats are sold or released with it.",
+        code="hold_ordered",
+        holds=list(ids[:500]),
+    )
 
 
 def _locked(session: Session, row: HoldRow) -> HoldRow | None:
@@ -240,30 +262,38 @@ def _locked(session: Session, row: HoldRow) -> HoldRow | None:
     return next(iter(ending.open_holds(session, row.organisation_id, [row.id])), None)
 
 
-def release_all(session: Session, holds: Sequence[HoldRow]) -> None:
-    """Free the seats and places of these open holds, which the caller ends in the same transaction."""
-    by_event: dict[tuple[str, str], dict[int, str]] = {}
+def _places_of(row: HoldRow, dates: tuple[str, ...]) -> ZoneDays:
+    return ZoneDays(row.organisation_id, row.event_id, row.zone, ChosenDays(dates, row.days))
+
+
+def release_all(session: Session, holds: Sequence[HoldRow], dates: tuple[str, ...]) -> None:
+    """Free the seats and places of these open holds of one event, with these days.
+
+    The caller ends the holds in the same transaction.
+    """
     for row in holds:
-        if row.seat is not None:
-            by_event.setdefault((row.organisation_id, row.event_id), {})[row.seat] = row.id
-        else:
-            places.release(session, row.organisation_id, row.event_id, row.zone, row.quantity)
-    for event, numbers in by_event.items():
-        seats.release(session, *event, numbers)
+        if row.seat is None:
+            places.release(session, _places_of(row, dates), row.quantity)
+    held = [(row.seat, row.id) for row in holds if row.seat is not None]
+    if held:
+        seats.release(session, holds[0].organisation_id, holds[0].event_id, held)
 
 
 def end_together(session: Session, holds: Sequence[HoldRow], context: ActionContext, *, reason: str) -> None:
     """End open holds of one event, with one audit line and one fact for all of them."""
     if not holds:
         return
-    release_all(session, holds)
-    ending.close(session, holds, HoldStatus.CANCELLED, context)
     organisation_id, event_id = holds[0].organisation_id, holds[0].event_id
+    event = events.event(session, organisation_id, event_id)
+    release_all(session, holds, dates_of(event))
+    ending.close(session, holds, HoldStatus.CANCELLED, context)
     numbers = sorted(hold.seat for hold in holds if hold.seat is not None)
     summary = {"seats": numbers, "count": sum(hold.quantity for hold in holds), "reason": reason}
-    subjects = {"event": event_id, "event_number": events.event(session, organisation_id, event_id).number}
+    subjects = {"event": event_id, "event_number": event.number}
     fact = Fact("holds_ended", organisation_id, context.now, subjects, summary)
-    record_change(session, context, Subject("event", event_id, None, summary), fact)
+    plan = find_event_plan(session, organisation_id, event_id)
+    after = {**summary, "seats": plan.layout.names_of(numbers) if plan is not None else []}
+    record_change(session, context, Subject("event", event_id, None, after), fact)
 
 
 def extend(session: Session, sale_state: SaleState, hold_id: str, request: HoldRequest) -> HoldRow:
@@ -272,6 +302,7 @@ def extend(session: Session, sale_state: SaleState, hold_id: str, request: HoldR
     open_hold = _locked(session, row)
     if open_hold is None or open_hold.held_until <= request.now:
         raise Conflict("This hold has run out. Choose the seat again.", code="hold_expired")
+    _require_no_order(open_hold)
     rules.require(Asked(sale_state.sale, request.now))
     if open_hold.status != HoldStatus.ACTIVE.value:
         raise Conflict("This hold is suspended until the event has a new date.", code="hold_suspended")
@@ -283,6 +314,6 @@ def extend(session: Session, sale_state: SaleState, hold_id: str, request: HoldR
         here = open_hold.organisation_id, open_hold.event_id
         seats.extend(session, *here, open_hold.seat, open_hold.id, until=open_hold.held_until)
     session.flush()
-    _record(session, sale_state.number, open_hold, request.context, "seat_hold_extended")
+    _record(session, sale_state, open_hold, request.context, "seat_hold_extended")
     send(session, HoldsMade([open_hold], request.now))
     return open_hold

@@ -7,7 +7,7 @@ from functools import partial
 from sqlalchemy.orm import Session
 
 from sync_server.customers.signals import GuestCreated, GuestRemoved
-from sync_server.events.signals import EventChanged, EventStatusChanged
+from sync_server.events.signals import EventChanged, EventDaysChanged, EventStatusChanged
 from sync_server.holds import event_handlers, expiry
 from sync_server.holds.attempts import evidence
 from sync_server.holds.attempts.runtime import STATE_KEY, HoldRuntime
@@ -26,6 +26,7 @@ def wire(parts: Parts) -> None:
     signals = parts.database.signals
     signals.on(EventStatusChanged, event_handlers.on_status_changed)
     signals.on(EventChanged, event_handlers.on_changed)
+    signals.on(EventDaysChanged, event_handlers.on_days_changed)
     signals.on(GuestCreated, _create_counter)
     signals.on(GuestRemoved, event_handlers.on_guest_removed)
     signals.on(LayoutChanging, _layout_changing)

@@ -12,7 +12,7 @@ from shared.clock import Millis
 from sync_server.accounts import queries as accounts
 from sync_server.events import public_queries as events
 from sync_server.events.public_queries import Card
-from sync_server.events.rules import sale_status
+from sync_server.events.rules import mark, sale_status
 from sync_server.outbox import queries as outbox
 from sync_server.plumbing.api.schemas import iso, iso_or_none
 from sync_server.plumbing.sql.prepared import from_json
@@ -59,6 +59,7 @@ def _item(card: Card, related: Related) -> dict[str, Any]:
         "organisation": {"slug": slug, "name": name},
         "status": card.status,
         "sale_status": sale_status(card, related.now),
+        "mark": mark(card),
         "start_at": iso(card.start_at),
         "end_at": iso(card.end_at),
         "doors_at": iso_or_none(card.doors_at),

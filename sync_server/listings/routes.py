@@ -12,6 +12,7 @@ from sync_server.accounts.cookies import COOKIE
 from sync_server.listings import responses, schemas
 from sync_server.plumbing.folding import fold
 from sync_server.plumbing.parts import parts
+from sync_server.plumbing.web import search
 
 bp = APIBlueprint("listings", __name__, url_prefix="/api", tag="Listings")
 
@@ -22,6 +23,7 @@ CITIES_MAX_AGE_S = 300
 @bp.get("/public/events")
 @bp.input(schemas.FeedQuery, location="query")
 @bp.output(schemas.FeedView)
+@search("city", "category", "starts_from", "limit")
 def feed(query_data: schemas.FeedQuery) -> Response:
     """Find events of all organisers: by their start, or first those that are trending."""
     return _cacheable(responses.feed(parts(), query_data.criteria(), query_data.after, query_data.limit), MAX_AGE_S)
@@ -39,6 +41,7 @@ def page(name: str, query_data: schemas.PageQuery) -> Response:
 @bp.get("/meta/cities")
 @bp.input(schemas.CitiesQuery, location="query")
 @bp.output(schemas.CitiesView)
+@search("prefix")
 def cities(query_data: schemas.CitiesQuery) -> Response:
     """Suggest cities by the beginning of their names; case and accents make no difference."""
     return _cacheable(responses.cities(parts(), fold(schemas.without_nul(query_data.prefix))), CITIES_MAX_AGE_S)

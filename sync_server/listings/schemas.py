@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, Field
 
 from shared.errors import InvalidRequest
+from sync_server.events.rules import Mark
 from sync_server.listings.responses import FeedCriteria
 from sync_server.listings.search_words import split_words
 from sync_server.plumbing.api.schemas import Query, Time
@@ -84,6 +85,7 @@ class CardView(BaseModel):
     organisation: OrganiserView
     status: Literal["published", "live", "postponed"]
     sale_status: Literal["upcoming", "on_sale", "sold_out", "closed"]
+    mark: Mark | None
     start_at: str
     end_at: str
     doors_at: str | None

@@ -13,6 +13,7 @@ from shared.snapshot import GateRow, RowKind, unpack
 from sync_server.devices import queries as devices
 from sync_server.devices.rules import DeviceState, is_silent
 from sync_server.events.queries import EventDetails
+from sync_server.events.rules import Mark, mark
 from sync_server.plumbing.event_key import EventKey
 from sync_server.revisions import queries as revisions
 from sync_server.scans import queries as scans
@@ -43,6 +44,7 @@ class EventCounters:
 
     version: str
     status: str
+    mark: Mark | None
     entries: int
     exits: int
     refused: int
@@ -59,12 +61,13 @@ def event_counters(session: Session, facts: EventDetails, now: Millis) -> EventC
     """The counters of an event now; the caller has checked who may see it."""
     counts = scans.counts(session, facts.key)
     occupancy = scans.occupancy(session, facts.key, _counts_from(session, facts.key, now))
-    conflicts = scans.open_conflict_counts(session, facts.organisation_id).get(facts.id, 0)
+    conflicts = scans.open_conflict_count(session, facts.key)
     enrolled, silent, since = _silence(session, facts, now)
     gates = _gates(session, facts.key, counts, occupancy.by_gate)
     entries, exits, refused = _sums(counts)
     numbers = (
         facts.status,
+        mark(facts),
         entries,
         exits,
         refused,
@@ -77,6 +80,7 @@ def event_counters(session: Session, facts: EventDetails, now: Millis) -> EventC
     return EventCounters(
         version="-".join(map(str, numbers)),
         status=facts.status,
+        mark=mark(facts),
         entries=entries,
         exits=exits,
         refused=refused,

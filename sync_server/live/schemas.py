@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel
 
+from sync_server.events.rules import Mark
 from sync_server.plumbing.api.schemas import Id, IsoTime, Query, View
 
 
@@ -25,6 +26,7 @@ class EventCountersOut(View):
 
     version: str
     status: str
+    mark: Mark | None
     entries: int
     exits: int
     refused: int
@@ -52,6 +54,7 @@ class SummaryOut(BaseModel):
     slug: str
     name: str
     status: str
+    mark: Mark | None
     venue_id: str
     venue_name: str
     timezone: str

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 
-from sqlalchemy import delete, update
+from sqlalchemy import delete, select, update
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
@@ -66,6 +67,30 @@ def note_bounce(session: Session, message_id: str, status: str, now: Millis) -> 
     here = MailRow.organisation_id == as_id(organisation_id), MailRow.id == as_id(id)
     values = {"state": State.BOUNCED, "problem": status, "due_at": None, "sealed": None, "done_at": now}
     return session.execute(update(MailRow).where(*here).values(values).returning(MailRow.id)).first() is not None
+
+
+def waiting_for(session: Session, organisation_id: str, address: str, sealer: Sealer) -> list[MailRow]:
+    """The organisation's mails to an address that have not been sent yet: what was sent has no address any more."""
+    unsent = MailRow.organisation_id == organisation_id, MailRow.sealed.is_not(None)
+    rows = session.scalars(select(MailRow).where(*unsent).with_for_update())
+    return [row for row in rows if opened(row, sealer).to.casefold() == address]
+
+
+def give_up(session: Session, rows: Iterable[MailRow], now: Millis) -> int:
+    """Send these mails no more, and erase them; returns how many they were."""
+    given_up = list(rows)
+    for row in given_up:
+        row.state, row.problem, row.due_at, row.sealed, row.done_at = State.FAILED, "erased", None, None, now
+    session.flush()
+    return len(given_up)
+
+
+def delete_piece(session: Session, organisation_id: str, before: Millis, limit: int) -> int:
+    """Delete an organisation's mails that were done before then, `limit` at most; returns how many."""
+    mine = MailRow.organisation_id == organisation_id
+    old = select(MailRow.id).where(mine, MailRow.done_at < before).limit(limit)
+    gone = delete(MailRow).where(mine, MailRow.id.in_(old)).returning(MailRow.id)
+    return len(session.execute(gone, execution_options={"synchronize_session": False}).all())
 
 
 def delete_old(session: Session, now: Millis) -> None:

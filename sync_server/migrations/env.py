@@ -32,6 +32,8 @@ context.configure(
     render_item=_rendered,
     include_object=_is_declared,
     compare_type=True,
+    transaction_per_migration=True,
+    on_version_apply=context.config.attributes.get("on_version_apply"),
 )
 with context.begin_transaction():
     context.run_migrations()

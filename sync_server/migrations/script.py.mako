@@ -20,5 +20,5 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Back."""
-    ${downgrades if downgrades else "pass"}
+    """Refuse: a schema only goes forward."""
+    raise RuntimeError("Restore a backup instead.")

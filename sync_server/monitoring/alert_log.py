@@ -42,7 +42,7 @@ class AlertCheck:
         if self._next is not None:
             return MORE
         log_alert_changes(
-            session, [*self._found, *queries.seating_alerts(session), *queries.platform_alerts(session, context.now)]
+            session, [*self._found, *queries.standing_alerts(session), *queries.platform_alerts(session, context.now)]
         )
         return None
 
@@ -51,8 +51,10 @@ def log_alert_changes(session: Session, alerts: Iterable[Alert]) -> None:
     """Log the difference to the alerts that were logged before, once the transaction commits."""
     # A check that took longer than a minute waits for the next one here.
     session.execute(select(CheckRow.name).where(CheckRow.name == ALERTS).with_for_update())
-    logged = {(row.kind, row.event_id): row for row in session.execute(select(ActiveAlertRow)).scalars()}
-    current = {(alert.kind.value, alert.event_id or NIL_ID): alert for alert in alerts}
+    logged = {
+        (row.kind, row.organisation_id, row.event_id): row for row in session.execute(select(ActiveAlertRow)).scalars()
+    }
+    current = {(each.kind.value, each.organisation_id or NIL_ID, each.event_id or NIL_ID): each for each in alerts}
     for key in sorted(current.keys() - logged.keys()):
         row = _row(current[key])
         session.add(row)

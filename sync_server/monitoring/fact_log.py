@@ -66,7 +66,8 @@ class FactLog:
         payload = {
             name: message.payload[name] for name in kind_of(message.name).logged or () if name in message.payload
         }
-        return {"organisation_id": message.organisation_id, **ids, "message_id": message.message_id, **payload}
+        told = {"organisation_id": message.organisation_id, **ids, "message_id": message.message_id, **payload}
+        return told | ({"trace_id": message.trace_id} if message.trace_id else {})
 
     def _load_venues(self, session: Session, events: Collection[EventKey]) -> None:
         unknown = sorted(event for event in events if event[1] not in self._venues)

@@ -8,6 +8,7 @@ from typing import Final
 
 from prometheus_client import Gauge
 from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.pool import QueuePool
 
 from sync_server.monitoring import queries, service
 from sync_server.monitoring.alert_log import ALERTS
@@ -16,6 +17,7 @@ from sync_server.outbox import queries as outbox
 from sync_server.plumbing.logs import LOG
 from sync_server.plumbing.parts import Parts
 from sync_server.seating.figures import BOUNDS
+from sync_server.webhooks import queries as webhooks
 
 MIN_INTERVAL_NS: Final = 5_000_000_000
 """Anybody who reaches the metrics may scrape them: frequent scrapes must not load the database."""
@@ -45,8 +47,13 @@ class Gauges:
             registry=registry,
         )
 
+        self._webhooks_waiting = Gauge(
+            "gatehouse_webhook_waiting", "Messages that wait for a webhook that is not paused", registry=registry
+        )
+
     def measure(self) -> None:
         """Update the gauges, at most every few seconds; without a database they keep their values."""
+        self._count_connections()
         with self._lock:
             now = self._parts.monotonic()
             if now - self._measured_at < MIN_INTERVAL_NS:
@@ -57,6 +64,13 @@ class Gauges:
             except SQLAlchemyError as problem:
                 LOG.warning("not_measured", problem=type(problem).__name__)
 
+    def _count_connections(self) -> None:
+        """Of the pool that all but holds use; asked of the process itself, so that it works without a database."""
+        pool, states = self._parts.database.engine.pool, self._parts.metrics.connections
+        if isinstance(pool, QueuePool):
+            states.labels("in_use").set(pool.checkedout())
+            states.labels("most").set(pool.size() + max(0, pool._max_overflow))
+
     def _update(self) -> None:
         now, metrics = self._parts.clock(), self._parts.metrics
         with self._parts.database.reading() as session:
@@ -64,11 +78,16 @@ class Gauges:
             times = queries.last_check(session, service.WRONG_TIMES)
             nightly, alert_check = (queries.last_check(session, name) for name in (service.NIGHTLY, ALERTS))
             metrics.facts_waiting.set(outbox.pending_count(session))
+            oldest = outbox.oldest_unrelayed(session)
+            metrics.oldest_fact.set(0 if oldest is None else max(0, now - oldest) / 1000)
             metrics.facts_dead.set(outbox.dead_count(session))
+            self._webhooks_waiting.set(webhooks.count_waiting(session))
         events = Counter(alert.kind for alert in alerts if alert.event_id)
-        platform = {alert.kind: alert.count for alert in alerts if not alert.event_id}
+        others = Counter[AlertKind]()
+        for alert in alerts:
+            others[alert.kind] += 0 if alert.event_id else alert.count
         for kind in AlertKind:
-            self._alerts.labels(kind.value).set(events[kind] + platform.get(kind, 0))
+            self._alerts.labels(kind.value).set(events[kind] + others[kind])
         self._alerts.labels(AlertKind.TIMES_IN_WRONG_ORDER.value).set(times.findings if times else 0)
         self._nightly_checked.set(nightly.ran_at / 1000 if nightly else 0)
         self._alerts_checked.set(alert_check.ran_at / 1000 if alert_check else 0)

@@ -24,17 +24,22 @@ from sync_server.outbox.rules import State
 from sync_server.plumbing.api.pagination import Page, decode_cursor, paginate
 from sync_server.plumbing.event_key import EventKey
 from sync_server.tickets.ticket_counts import active_ticket_counts
+from sync_server.webhooks import queries as webhooks
 
 
 def organisation_alerts(session: Session, organisation_id: str, now: Millis) -> list[Alert]:
     """The alerts of an organisation, the oldest first."""
-    found = [*_of_events(session, now, organisation_id), *seating_alerts(session, organisation_id)]
+    found = [
+        *_of_events(session, now, organisation_id),
+        *seating_alerts(session, organisation_id),
+        *webhook_alerts(session, organisation_id),
+    ]
     return sorted(found, key=_order)
 
 
 def all_alerts(session: Session, now: Millis) -> list[Alert]:
     """All alerts of the installation."""
-    return [*_of_events(session, now), *seating_alerts(session), *platform_alerts(session, now)]
+    return [*_of_events(session, now), *standing_alerts(session), *platform_alerts(session, now)]
 
 
 def alert_page(found: Sequence[Alert], limit: int, after: str | None) -> Page[Alert]:
@@ -86,6 +91,19 @@ def seating_alerts(session: Session, organisation_id: str | None = None) -> list
         for row in rows
         if row.event_id in named
     ]
+
+
+def webhook_alerts(session: Session, organisation_id: str | None = None) -> list[Alert]:
+    """Organisations with webhooks that the server has paused."""
+    return [
+        Alert(AlertKind.WEBHOOK_PAUSED, since, count, owner)
+        for owner, count, since in webhooks.paused_by_themselves(session, organisation_id)
+    ]
+
+
+def standing_alerts(session: Session) -> list[Alert]:
+    """The alerts of all organisations that need no look at their events."""
+    return [*seating_alerts(session), *webhook_alerts(session)]
 
 
 def _of_suspects(session: Session, found: Sequence[AlertCandidate], now: Millis) -> Iterator[Alert]:

@@ -30,6 +30,7 @@ class AlertKind(StrEnum):
     FACTS_DEAD = "facts_laid_aside"
     TENANT_MISMATCHES = "rows_point_abroad"
     SEATING_OUT_OF_BOUNDS = "house_out_of_bounds"
+    WEBHOOK_PAUSED = "webhook_paused"
 
 
 PLATFORM_KINDS: Final = frozenset({AlertKind.FACTS_WAITING, AlertKind.FACTS_DEAD, AlertKind.TENANT_MISMATCHES})
@@ -75,6 +76,10 @@ ALERT_TEXTS: Final[Mapping[AlertKind, tuple[str, str]]] = {
     AlertKind.SEATING_OUT_OF_BOUNDS: (
         "Seating figures are out of bounds: single seats, VIP zones, wheelchair places, or the outcomes of holds.",
         "`GET /api/events/{id}/seating/metrics` shows which, and what to check.",
+    ),
+    AlertKind.WEBHOOK_PAUSED: (
+        "A receiver of facts is gone, or has failed for days: nothing is sent there any more, and waits.",
+        "Repair the receiver and resume the webhook (`active`), or delete it: `GET /api/webhooks` shows which it is.",
     ),
     AlertKind.TENANT_MISMATCHES: (
         "Rows of one organisation reference another's. Nobody is shown them, but something has written them.",

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from shared.keys import KeyState
-from sync_server.outbox.fact_kinds import FactKind, Interest, Outcome, Schema, Seats, Topic
+from sync_server.outbox.fact_kinds import FactKind, Group, Interest, Outcome, Schema, Seats, Topic
 
 TEXT: Final[Schema] = {"type": "string"}
 ID: Final[Schema] = {"type": "string", "maxLength": 36}
@@ -21,12 +21,15 @@ SEAT_ID: Final[Schema] = {
 }
 NUMBERS: Final[Schema] = {"type": "array", "items": {"type": "integer"}}
 STRINGS: Final[Schema] = {"type": "array", "items": {"type": "string"}}
+_DAYS: Final[Schema] = {**STRINGS, "description": "dates, at an event of several days", "default": []}
 
 _CHANGE: Final[Mapping[str, Schema]] = {"before": FIELDS, "after": FIELDS}
 _CHANGE_WITH_REASON: Final[Mapping[str, Schema]] = {**_CHANGE, "reason": TEXT}
 _EVENT: Final[Mapping[str, Schema]] = {"event": ID, "event_number": NUMBER, "venue": ID}
 _TICKET: Final[Mapping[str, Schema]] = {"ticket": TEXT, "event": ID, "event_number": NUMBER}
 _HOLD: Final[Mapping[str, Schema]] = {"hold": ID, "event": ID, "event_number": NUMBER}
+_ORDER: Final[Mapping[str, Schema]] = {"order": ID, "event": ID, "event_number": NUMBER}
+_PAYMENT: Final[Mapping[str, Schema]] = {"cents": NUMBER, "method": TEXT}
 _COUNT: Final[Mapping[str, Schema]] = {"count": NUMBER}
 _LAYOUT: Final[Mapping[str, Schema]] = {"layout": ID, "venue": ID, "version": NUMBER}
 
@@ -43,7 +46,7 @@ def _event(
     topics: frozenset[Topic] = _EVENT_TOPICS,
     seats: Seats = Seats.NONE,
 ) -> FactKind:
-    return FactKind(description, _EVENT, payload, topics=topics, seats=seats)
+    return FactKind(description, Group.EVENT, _EVENT, payload, topics=topics, seats=seats)
 
 
 def _status_change(description: str, *, seats: Seats = Seats.NONE, routing_key: str = "") -> FactKind:
@@ -54,45 +57,45 @@ def _status_change(description: str, *, seats: Seats = Seats.NONE, routing_key: 
 
 
 def _ticket(description: str, *logged: str, **payload: Schema) -> FactKind:
-    return FactKind(description, _TICKET, payload or {"state": TEXT}, topics=_EVENT_TOPIC, logged=logged or ("state",))
+    fields = payload or {"state": TEXT}
+    return FactKind(description, Group.TICKET, _TICKET, fields, topics=_EVENT_TOPIC, logged=logged or ("state",))
 
 
 def _guests(description: str) -> FactKind:
     payload = {"zone": ID, "guests": NUMBER}
-    return FactKind(description, {"event": ID}, payload, topics=_EVENT_TOPIC, logged=("zone", "guests"))
+    return FactKind(description, Group.EVENT, {"event": ID}, payload, topics=_EVENT_TOPIC, logged=("zone", "guests"))
 
 
 def _membership(description: str) -> FactKind:
-    return FactKind(description, {"membership": ID}, {"tickets": NUMBER})
+    return FactKind(description, Group.MEMBERSHIP, {"membership": ID}, {"tickets": NUMBER})
 
 
 def _companions(description: str) -> FactKind:
     payload = {"zone": ID, "seats": STRINGS}
-    return FactKind(description, {"event": ID}, payload, topics=_EVENT_TOPIC, logged=("zone",))
+    return FactKind(description, Group.EVENT, {"event": ID}, payload, topics=_EVENT_TOPIC, logged=("zone",))
 
 
 def _key(description: str) -> FactKind:
-    return FactKind(
-        description, {"key": NUMBER}, {"state": {"enum": [state.value for state in KeyState]}, "signs_from": MILLIS}
-    )
+    payload = {"state": {"enum": [state.value for state in KeyState]}, "signs_from": MILLIS}
+    return FactKind(description, Group.KEY, {"key": NUMBER}, payload)
 
 
 def _device(action: str, description: str) -> FactKind:
-    return FactKind(description, {"device": ID}, action=action)
+    return FactKind(description, Group.DEVICE, {"device": ID}, action=action)
 
 
 def _at_gate(description: str) -> FactKind:
     payload = {"device": NUMBER, "gate": NUMBER, "supervisor": NUMBER, "at": NUMBER}
-    return FactKind(description, {"event": ID, "event_number": NUMBER}, payload, topics=_EVENT_TOPIC)
+    return FactKind(description, Group.DEVICE, {"event": ID, "event_number": NUMBER}, payload, topics=_EVENT_TOPIC)
 
 
 def _venue(action: str, description: str, **more: Schema) -> FactKind:
     topics = frozenset({Topic.ORGANISATION})
-    return FactKind(description, {"venue": ID, **more}, _CHANGE, action=action, topics=topics)
+    return FactKind(description, Group.VENUE, {"venue": ID, **more}, _CHANGE, action=action, topics=topics)
 
 
 def _layout(description: str, *logged: str) -> FactKind:
-    return FactKind(description, _LAYOUT, _CHANGE, logged=logged)
+    return FactKind(description, Group.LAYOUT, _LAYOUT, _CHANGE, logged=logged)
 
 
 def _hold(
@@ -106,9 +109,10 @@ def _hold(
     seat = {"type": ["integer", "null"], "description": "its number in the event's layout; null for places of a zone"}
     what: dict[str, Schema] = {"kind": {"enum": ["seat", "places"]}, "seat": seat, "zone": NUMBER, "quantity": NUMBER}
     holder = {"type": "string", "description": "guest, user or token, and its id"}
-    payload = {**what, "held_until": MILLIS, "bearer": holder, **more}
+    payload = {**what, "held_until": MILLIS, "bearer": holder, "days": _DAYS, **more}
     return FactKind(
         description,
+        Group.HOLD,
         _HOLD,
         payload,
         topics=_EVENT_TOPIC,
@@ -116,13 +120,19 @@ def _hold(
         occupancy=occupancy,
         outcome=outcome,
         interest=interest,
-        logged=tuple(payload),
+        logged=tuple(name for name in payload if name != "days"),
     )
+
+
+def _order(description: str, **more: Schema) -> FactKind:
+    payload = {"state": TEXT, "channel": TEXT, "total_cents": NUMBER, "currency": TEXT, **more}
+    return FactKind(description, Group.ORDER, _ORDER, payload, topics=_EVENT_TOPIC, logged=tuple(payload))
 
 
 def _holds(description: str, became: str, payload: Mapping[str, Schema] = _COUNT) -> FactKind:
     return FactKind(
         description,
+        Group.HOLD,
         {"event": ID, "event_number": NUMBER},
         payload,
         topics=_EVENT_TOPIC,
@@ -132,7 +142,24 @@ def _holds(description: str, became: str, payload: Mapping[str, Schema] = _COUNT
     )
 
 
+def _queue_change(description: str) -> FactKind:
+    payload = {"before": FIELDS, "after": FIELDS, "commitment": TEXT}
+    return FactKind(description, Group.EVENT, {"event": ID, "event_number": NUMBER}, payload, topics=_EVENT_TOPIC)
+
+
+def _queue_draw(description: str) -> FactKind:
+    payload = {"root": TEXT, "entries": NUMBER, "beacon": TEXT}
+    logged = ("root", "entries")
+    return FactKind(
+        description, Group.EVENT, {"event": ID, "event_number": NUMBER}, payload, topics=_EVENT_TOPIC, logged=logged
+    )
+
+
 FACTS: Final[Mapping[str, FactKind]] = {
+    "queue_set": _queue_change("An event was given a queue, or its queue was changed."),
+    "queue_removed": _queue_change("The queue of an event was taken away."),
+    "queue_closed": _queue_draw("The waiting room has closed: these entries take part in the draw."),
+    "queue_drawn": _queue_draw("The order of those who waited was drawn."),
     "venue_created": _venue("venue.created", "A venue was created."),
     "venue_changed": _venue("venue.changed", "A venue was changed; existing events keep what they copied of it."),
     "venue_archived": _venue("venue.archived", "A venue was archived: no new events take place there."),
@@ -143,6 +170,9 @@ FACTS: Final[Mapping[str, FactKind]] = {
     "event_created": _event("An event was created, as a draft."),
     "event_updated": _event(
         "Texts, times or rules of an event were changed; the payload holds the changed fields only."
+    ),
+    "event_days_changed": _event(
+        "An event has more days, or fewer; what is for every day is for the new ones, too.", seats=Seats.ALL
     ),
     "event_published": _status_change("An event is listed, and on sale within its sale window.", seats=Seats.MAP),
     "event_unpublished": _status_change("An event is a draft again; nothing had been sold.", seats=Seats.MAP),
@@ -166,11 +196,15 @@ FACTS: Final[Mapping[str, FactKind]] = {
     "event_zone_changed": _event("A zone of an event was changed."),
     "event_gate_changed": _event("A gate serves other zones at an event."),
     "event_layout_chosen": _event("A seating layout was chosen for an event.", _CHANGE, seats=Seats.MAP),
+    "stranded_seats_released": _event(
+        "Single seats that nobody had are on sale to anybody: the platform released them.", seats=Seats.MAP
+    ),
     "event_layout_dropped": _event("An event no longer has a seating layout.", _CHANGE, seats=Seats.MAP),
     "zone_guests_added": _guests("Guests were added to the guest list of a zone; the fact does not name them."),
     "zone_guests_removed": _guests("Guests were removed from the guest list of a zone; the fact does not name them."),
     "event_reseated": FactKind(
         "An event moved to another layout; guests with another seat have new codes. The reseating report lists them.",
+        Group.EVENT,
         {"event": ID, "reseating": ID},
         {"from": ID, "to": ID, "stay": NUMBER, "move": NUMBER},
         topics=_EVENT_TOPICS,
@@ -184,8 +218,9 @@ FACTS: Final[Mapping[str, FactKind]] = {
     "gate_doors_closed": _at_gate("A supervisor closed doors, or a gate, that were opened on one device."),
     "tickets_issued": FactKind(
         "Tickets of one type were issued, with consecutive numbers; seats by their numbers in the layout.",
+        Group.TICKET,
         {"event": ID, "event_number": NUMBER},
-        {"ticket_type": NUMBER, "count": NUMBER, "first": NUMBER, "last": NUMBER, "seats": NUMBERS},
+        {"ticket_type": NUMBER, "count": NUMBER, "first": NUMBER, "last": NUMBER, "seats": NUMBERS, "days": _DAYS},
         topics=_EVENT_TOPIC,
         seats=Seats.NAMED,
         occupancy=True,
@@ -203,6 +238,7 @@ FACTS: Final[Mapping[str, FactKind]] = {
     ),
     "membership_granted": FactKind(
         "Somebody became a member of a tier.",
+        Group.MEMBERSHIP,
         {"membership": ID},
         {"tier": TEXT, "until": MILLIS, "state": TEXT},
     ),
@@ -241,6 +277,13 @@ FACTS: Final[Mapping[str, FactKind]] = {
         "The holds of an event are suspended: they keep their seats, and do not expire.", "suspended"
     ),
     "holds_resumed": _holds("The holds of an event are resumed and expire again.", "resumed"),
+    "order_created": _order("An order was made; it keeps its seats until it is paid or ends.", admissions=NUMBER),
+    "order_invoiced": _order("An order waits until its invoice is due.", due_at=MILLIS),
+    "payment_received": _order("A payment for an order was noted in its ledger.", **_PAYMENT),
+    "order_paid": _order("An order is paid; its tickets are valid.", admissions=NUMBER, method=TEXT),
+    "order_refunded": _order("Admissions were refunded, or money paid back.", admissions=NUMBER, **_PAYMENT),
+    "order_cancelled": _order("An order that was not paid was cancelled; its seats are free."),
+    "order_expired": _order("An order was not paid in time; its seats are free."),
     "device_created": _device("device.created", "A gate device was created; it can be enrolled."),
     "device_changed": _device("device.changed", "The name or profile of a device changed."),
     "device_assigned": _device("device.assigned", "A device was assigned to other events or gates."),
@@ -248,15 +291,19 @@ FACTS: Final[Mapping[str, FactKind]] = {
     "device_revoked": _device("device.revoked", "A device was revoked, for good."),
     "scans_arrived": FactKind(
         "A gate delivered scans of an event.",
+        Group.SCAN,
         {"event_number": NUMBER},
         {"scans": NUMBER, "admitted": NUMBER, "conflicts": STRINGS},
         topics=frozenset({Topic.OCCUPANCY}),
     ),
     "journal_moved_back": FactKind(
-        "A device's journal is shorter than before, or differs from what the server holds.", {"device": ID}
+        "A device's journal is shorter than before, or differs from what the server holds.",
+        Group.DEVICE,
+        {"device": ID},
     ),
     "conflict_resolved": FactKind(
         "A scan conflict was resolved.",
+        Group.SCAN,
         {"conflict": ID, "event_number": NUMBER},
         action="conflict.resolved",
         topics=frozenset({Topic.OCCUPANCY}),
@@ -268,7 +315,7 @@ FACTS: Final[Mapping[str, FactKind]] = {
 }
 
 
-UNKNOWN: Final = FactKind("A fact of another version of the server.", topics=_EVENT_TOPIC)
+UNKNOWN: Final = FactKind("A fact of another version of the server.", Group.EVENT, topics=_EVENT_TOPIC)
 
 
 def kind_of(name: str) -> FactKind:
@@ -291,10 +338,40 @@ def audit_action(name: str) -> str:
     return kind_of(name).action or name
 
 
+INSIDE: Final = frozenset({"bearer", "created_by", "owner_id", "reason", "settings", "supervisor"})
+"""Fields of payloads that stay within the installation and its broker: who it was and why, and unchecked texts."""
+
+
+def for_outsiders(payload: Mapping[str, Any]) -> dict[str, Any]:
+    """A payload, or its schema, as whoever gets an organisation's facts by the internet may see it."""
+    return {name: _without_inside(value) for name, value in payload.items() if name not in INSIDE}
+
+
+def _without_inside(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return for_outsiders(value)
+    return [_without_inside(each) for each in value] if isinstance(value, list) else value
+
+
+def outside_schema(name: str) -> dict[str, Any]:
+    """The JSON Schema of a fact as outsiders get it."""
+    kind = FACTS[name]
+    return _about(name) | _object(_envelope(name, replace(kind, payload=for_outsiders(kind.payload))))
+
+
 def schema(name: str) -> dict[str, Any]:
     """The JSON Schema of a fact's broker message; consumers must ignore unknown fields."""
     kind = FACTS[name]
-    fields: dict[str, Schema] = {
+    return _about(name) | _object(_envelope(name, kind)) | {"x-effects": kind.effects()}
+
+
+def _about(name: str) -> dict[str, Any]:
+    kind = FACTS[name]
+    return {"title": f"{routing_key(name)} v{kind.version}", "description": kind.description}
+
+
+def _envelope(name: str, kind: FactKind) -> dict[str, Schema]:
+    return {
         "fact": {"const": name},
         "version": {"const": kind.version},
         "message_id": {**ID, "description": "the same however often the message is delivered"},
@@ -304,25 +381,8 @@ def schema(name: str) -> dict[str, Any]:
         "subjects": _object(kind.subjects),
         "payload": _object(kind.payload),
     }
-    about = {"title": f"{routing_key(name)} v{kind.version}", "description": kind.description}
-    return about | _object(fields) | {"x-effects": _effects(kind)}
-
-
-def _effects(kind: FactKind) -> dict[str, Any]:
-    """What the installation makes of a fact; empty columns are left out."""
-    columns = {
-        "audit action": kind.action,
-        "topics": sorted(kind.topics),
-        "organisers": kind.organisers,
-        "public": kind.public,
-        "seats": kind.seats.value,
-        "occupancy": kind.occupancy,
-        "outcome": kind.outcome and kind.outcome._asdict(),
-        "interest": kind.interest and kind.interest._asdict(),
-        "logged": kind.logged,
-    }
-    return {name: value for name, value in columns.items() if value}
 
 
 def _object(fields: Mapping[str, Schema]) -> dict[str, Any]:
-    return {"type": "object", "properties": dict(fields), "required": list(fields)}
+    required = [name for name, schema in fields.items() if "default" not in schema]
+    return {"type": "object", "properties": dict(fields), "required": required}

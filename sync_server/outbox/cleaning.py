@@ -33,14 +33,25 @@ def delete_delivered(session: Session, context: ActionContext) -> object:
     """Job: delete an organisation's facts that were delivered more than a week ago; MORE while there may be others."""
     progress = cursors.progress(session)
     for organisation_id in _organisations(session, context.now):
-        oldest = _settled(organisation_id).limit(BATCH_SIZE).subquery()
-        old = oldest.c.relayed_at < context.now - RETENTION_MS
-        positions = select(oldest.c.position).where(old, oldest.c.position <= progress[organisation_id].delivered)
-        here = OutboxRow.organisation_id == organisation_id, OutboxRow.position.in_(positions)
-        deleted = delete(OutboxRow).where(*here).returning(OutboxRow.message_id)
-        if session.execute(deleted.execution_options(synchronize_session=False)).first() is not None:
+        delivered = progress[organisation_id].delivered
+        if _delete_piece(session, organisation_id, delivered, context.now - RETENTION_MS, BATCH_SIZE):
             return MORE
     return None
+
+
+def delete_piece(session: Session, organisation_id: str, before: Millis, limit: int) -> int:
+    """Delete an organisation's oldest facts that everybody had before then, `limit` at most; returns how many."""
+    progress = cursors.progress(session).get(organisation_id)
+    return 0 if progress is None else _delete_piece(session, organisation_id, progress.delivered, before, limit)
+
+
+def _delete_piece(session: Session, organisation_id: str, delivered: int, before: Millis, limit: int) -> int:
+    oldest = _settled(organisation_id).limit(limit).subquery()
+    old = oldest.c.relayed_at < before, oldest.c.position <= delivered
+    positions = select(oldest.c.position).where(*old)
+    here = OutboxRow.organisation_id == organisation_id, OutboxRow.position.in_(positions)
+    deleted = delete(OutboxRow).where(*here).returning(OutboxRow.message_id)
+    return len(session.execute(deleted.execution_options(synchronize_session=False)).all())
 
 
 def _organisations(session: Session, now: Millis) -> list[str]:
@@ -67,9 +78,9 @@ def _delete_processed(session: Session, context: ActionContext) -> None:
     session.execute(delete(ProcessedMessage).where(old))
 
 
-def _forget_readers(parts: Parts, session: Session, _context: ActionContext) -> None:
+def _forget_readers(parts: Parts, session: Session, context: ActionContext) -> None:
     """Job: drop what subscribers have left that no longer exist; facts would wait for them forever."""
     names = [subscriber.name for subscriber in parts.subscribers]
     readers = names if parts.config.amqp_url is None else [*names, BROKER]
-    cursors.forget_others(session, readers)
+    cursors.forget_others(session, readers, context.now)
     retries.forget_others(session, readers)

@@ -15,6 +15,8 @@ from sync_server.outbox.retries import organisations_due
 from sync_server.plumbing.database import database_of
 from sync_server.plumbing.jobs import Message
 
+FORGOTTEN_AFTER_MS: Final = 24 * 3600 * 1000
+"""A reader that has not moved for so long, although there were facts, has gone."""
 RELAY: Final = "relay"
 """The reader that gives facts their positions and hands them to subscribers and the bus."""
 BROKER: Final = "broker"
@@ -35,6 +37,7 @@ FACT_COLUMNS = (
     OutboxRow.payload,
     OutboxRow.position,
     OutboxRow.stream,
+    OutboxRow.trace,
 )
 
 
@@ -50,6 +53,7 @@ def message(row: Row[Any] | OutboxRow, attempts: int = 1) -> Message:
         attempts,
         row.position or 0,
         row.stream,
+        row.trace or "",
     )
 
 
@@ -210,9 +214,17 @@ def named(session: Session, organisation_id: str, attempts: Mapping[str, int]) -
     return [message(row, attempts[row.message_id] + 1) for row in rows]
 
 
-def forget_others(session: Session, readers: Collection[str]) -> None:
-    """Drop the cursors of readers that no longer exist, for which facts would wait forever."""
-    session.execute(delete(CursorRow).where(CursorRow.reader.not_in([*readers, RELAY])))
+def forget_others(session: Session, readers: Collection[str], now: Millis) -> None:
+    """Drop the cursors of readers that no longer exist, for which facts would wait forever.
+
+    Those of readers that only this program does not know move on: a worker of another release has them.
+    """
+    waits = select(OutboxRow.position).where(
+        OutboxRow.organisation_id == CursorRow.organisation_id,
+        OutboxRow.position > CursorRow.position,
+        OutboxRow.relayed_at < now - FORGOTTEN_AFTER_MS,
+    )
+    session.execute(delete(CursorRow).where(CursorRow.reader.not_in([*readers, RELAY]), waits.exists()))
 
 
 @dataclass(frozen=True, slots=True)

@@ -131,7 +131,14 @@ class Delivery:
     def _fail(self, fact: Message, problem: Exception, *, first: bool) -> bool:
         """Note a failure; whether the fact is given up."""
         kind, parts = type(problem).__name__, self._parts
-        LOG.warning("fact_not_told", fact=fact.name, reader=self._name, attempts=fact.attempts, problem=kind)
+        LOG.warning(
+            "fact_not_told",
+            fact=fact.name,
+            reader=self._name,
+            attempts=fact.attempts,
+            problem=kind,
+            trace_id=fact.trace_id,
+        )
         parts.metrics.facts_failed.inc()
         with parts.database.writing() as session:
             due_at = retries.fail(session, self._name, fact, f"{kind}: {problem}")

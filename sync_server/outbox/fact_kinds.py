@@ -19,6 +19,21 @@ class Topic(StrEnum):
     OCCUPANCY = "occupancy"
 
 
+class Group(StrEnum):
+    """What a fact is about; receivers outside choose facts by these."""
+
+    VENUE = "venue"
+    EVENT = "event"
+    TICKET = "ticket"
+    HOLD = "hold"
+    ORDER = "order"
+    MEMBERSHIP = "membership"
+    LAYOUT = "layout"
+    DEVICE = "device"
+    SCAN = "scan"
+    KEY = "key"
+
+
 class Seats(Enum):
     """The seats whose state on the seat map a fact changes."""
 
@@ -48,6 +63,7 @@ class FactKind:
     """One kind of fact. Adding a field keeps the version; removing one or changing its meaning raises it."""
 
     description: str
+    group: Group
     subjects: Mapping[str, Schema] = field(default_factory=dict)
     payload: Mapping[str, Schema] = field(default_factory=dict)
     version: int = 1
@@ -61,3 +77,18 @@ class FactKind:
     outcome: Outcome | None = None
     interest: Interest | None = None
     logged: tuple[str, ...] | None = None  # fields in the log line: ids and numbers, never names; None: no line
+
+    def effects(self) -> dict[str, Any]:
+        """What the installation makes of such a fact, by name; empty columns are left out."""
+        columns = {
+            "audit action": self.action,
+            "topics": sorted(self.topics),
+            "organisers": self.organisers,
+            "public": self.public,
+            "seats": self.seats.value,
+            "occupancy": self.occupancy,
+            "outcome": self.outcome and self.outcome._asdict(),
+            "interest": self.interest and self.interest._asdict(),
+            "logged": self.logged,
+        }
+        return {name: value for name, value in columns.items() if value}

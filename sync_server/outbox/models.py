@@ -37,7 +37,7 @@ def _sqlite(_element: StatementTime, _compiler: Any, **_: Any) -> str:
 class OutboxRow(Base):
     """One fact. The relay gives it its position among the facts of its organisation, and never another.
 
-    Statements that insert rows themselves need all columns but the last three.
+    Statements that insert rows themselves need all columns but the last four, from `written_at` on.
     """
 
     __tablename__ = "outbox"
@@ -49,6 +49,7 @@ class OutboxRow(Base):
     subjects: Mapped[dict[str, Any]] = mapped_column(JSON)
     payload: Mapped[dict[str, Any]] = mapped_column(JSON)
     created_at: Mapped[Millis] = mapped_column(BigInteger)
+    trace: Mapped[str | None] = mapped_column(String(55))  # `traceparent` of the request that made the change
     written_at: Mapped[int] = mapped_column(BigInteger, default=StatementTime())  # orders facts without a position
     position: Mapped[int | None] = mapped_column(BigInteger)
     relayed_at: Mapped[Millis | None] = mapped_column(BigInteger)  # when it got its position

@@ -3,10 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlalchemy import BindParameter, ColumnElement, CompoundSelect, bindparam, func, select, union_all
+import orjson
+from sqlalchemy import (
+    BindParameter,
+    ColumnElement,
+    CompoundSelect,
+    Row,
+    Text,
+    bindparam,
+    cast,
+    func,
+    select,
+    union_all,
+)
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
@@ -65,16 +77,29 @@ def _unread_of_event() -> CompoundSelect[*tuple[Any, ...]]:
     )
     here = OutboxRow.organisation_id == organisation, OutboxRow.subjects["event"].as_string() == bindparam("event_id")
     behind = OutboxRow.position > cursor.scalar_subquery(), OutboxRow.message_id.in_(again)
-    return union_all(*(select(*FACT_COLUMNS).where(*here, part) for part in (OutboxRow.position.is_(None), *behind)))
+    as_text = cast(OutboxRow.subjects, Text).label("subjects"), cast(OutboxRow.payload, Text).label("payload")
+    columns = [*(column for column in FACT_COLUMNS if column.key not in {"subjects", "payload"}), *as_text]
+    return union_all(*(select(*columns).where(*here, part) for part in (OutboxRow.position.is_(None), *behind)))
 
 
 _UNREAD_OF_EVENT = _unread_of_event()  # once: building it costs more than running it
 
 
-def unread(session: Session, reader: str, organisation_id: str, event_id: str) -> list[Message]:
-    """The facts about an event that a reader has not had yet."""
+def unread(
+    session: Session, reader: str, organisation_id: str, event_id: str, known: Collection[str] = ()
+) -> tuple[frozenset[str], list[Message]]:
+    """The ids of the facts about an event that a reader has not had yet, and those facts whose ids are not known.
+
+    In a rush there are many, and whoever asks again and again knows nearly all of them.
+    """
     here = {"organisation_id": organisation_id, "event_id": event_id, "reader": reader}
-    return [message(row) for row in session.execute(_UNREAD_OF_EVENT, here)]
+    rows = session.execute(_UNREAD_OF_EVENT, here).all()
+    new = [_from_text(row) for row in rows if row.message_id not in known]
+    return frozenset(row.message_id for row in rows), new
+
+
+def _from_text(row: Row[Any]) -> Message:
+    return replace(message(row), subjects=orjson.loads(row.subjects), payload=orjson.loads(row.payload))
 
 
 def pending_count(session: Session) -> int:
@@ -82,6 +107,11 @@ def pending_count(session: Session) -> int:
     new = session.execute(select(func.count()).select_from(OutboxRow).where(OutboxRow.position.is_(None))).scalar_one()
     behind = sum(each.given - each.delivered for each in cursors.progress(session).values())
     return int(new + behind + retries.counts(session)[0])
+
+
+def oldest_unrelayed(session: Session) -> Millis | None:
+    """When the oldest fact was recorded that no relay has taken up yet; None if there is none."""
+    return session.execute(select(func.min(OutboxRow.created_at)).where(OutboxRow.position.is_(None))).scalar_one()
 
 
 def dead_count(session: Session) -> int:

@@ -10,7 +10,7 @@ from sqlalchemy import bindparam, delete, func, insert, select, update
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
-from sync_server.outbox.models import RetryRow
+from sync_server.outbox.models import CursorRow, RetryRow
 from sync_server.outbox.rules import is_dead, pause
 from sync_server.plumbing.database import database_of
 from sync_server.plumbing.jobs import Message
@@ -71,7 +71,14 @@ def fail(session: Session, reader: str, fact: Message, problem: str) -> Millis |
     outcome = {"attempts": fact.attempts, "last_error": problem[:500], "due_at": due_at}
     session.execute(update(RetryRow).where(*here).values(**outcome, dead_at=now if dead else None))
     if dead:
-        LOG.error("fact_laid_aside", fact=fact.name, message_id=fact.message_id, reader=reader, attempts=fact.attempts)
+        LOG.error(
+            "fact_laid_aside",
+            fact=fact.name,
+            message_id=fact.message_id,
+            reader=reader,
+            attempts=fact.attempts,
+            trace_id=fact.trace_id,
+        )
     return due_at
 
 
@@ -101,8 +108,11 @@ def first_due(rows: Mapping[Stream, list[RetryRow]]) -> Millis | None:
 
 
 def forget_others(session: Session, readers: Collection[str]) -> None:
-    """Drop the retries of readers that no longer exist."""
-    session.execute(delete(RetryRow).where(RetryRow.reader.not_in(readers)))
+    """Drop the retries of readers that no longer exist: they have no cursor any more."""
+    cursor = select(CursorRow.reader).where(
+        CursorRow.organisation_id == RetryRow.organisation_id, CursorRow.reader == RetryRow.reader
+    )
+    session.execute(delete(RetryRow).where(RetryRow.reader.not_in(readers), ~cursor.exists()))
 
 
 def counts(session: Session) -> tuple[int, int]:

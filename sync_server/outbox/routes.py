@@ -6,7 +6,7 @@ from apiflask import APIBlueprint
 
 from shared.ids import NIL_ID
 from sync_server.outbox import queries, schemas, service
-from sync_server.plumbing.api.pagination import decode_cursor, paginate
+from sync_server.plumbing.api.pagination import AnId, decode_cursor, paginate
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.principals import Action
 from sync_server.plumbing.web import context, organisation, requires
@@ -20,7 +20,7 @@ bp = APIBlueprint("facts", __name__, url_prefix="/api/facts", tag="Facts")
 @bp.output(schemas.FactsView)
 def listing(query_data: schemas.FactsQuery) -> schemas.FactsView:
     """List the organisation's facts by state; by default those given up after failing too often."""
-    (after,) = decode_cursor(query_data.after, str) or (NIL_ID,)
+    (after,) = decode_cursor(query_data.after, AnId) or (NIL_ID,)
     with parts().database.reading() as session:
         facts = queries.list_facts(session, query_data.state, organisation(), after=after, limit=query_data.limit)
     page = paginate(facts, query_data.limit, lambda fact: [fact.row.message_id])

@@ -19,6 +19,7 @@ from sync_server.outbox.models import OutboxRow, StatementTime
 from sync_server.outbox.queries import StoredFact
 from sync_server.outbox.rules import State, stream_of
 from sync_server.outbox.signals import FactRecorded
+from sync_server.plumbing import tracing
 from sync_server.plumbing.database import after_commit, database_of
 from sync_server.plumbing.principals import ActionContext
 from sync_server.plumbing.signals import send
@@ -103,6 +104,7 @@ def fact_row(fact: Fact, entropy: Entropy) -> dict[str, Any]:
         "subjects": dict(fact.subjects),
         "payload": dict(fact.payload),
         "created_at": fact.at,
+        "trace": tracing.header(),
     }
 
 

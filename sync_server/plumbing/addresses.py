@@ -1,7 +1,8 @@
-"""Client addresses: which of them tell guests apart, and which networks they belong to."""
+"""Addresses: which tell guests apart, which networks they belong to, and which lead inside the server's own network."""
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
@@ -25,6 +26,8 @@ _INSIDE: Final = tuple(
         ),
     )
 )
+
+_NAT64: Final = IPv6Network("64:ff9b::/96")
 
 
 @lru_cache(1024)
@@ -53,6 +56,41 @@ def network_of(address: str) -> str:
 def canonical_network(text: str) -> str:
     """The network, as it is stored; ValueError where the text names none."""
     return str(_network(text))
+
+
+def leads_inside(address: str) -> bool:
+    """Whether the address belongs to this machine or to its network, or to nobody on the internet.
+
+    Of neighbours with public IPv4 addresses that cannot be told: no program knows how large its network is.
+    """
+    parsed = _parsed(address.partition("%")[0])
+    return parsed is None or not all(map(_is_public, (parsed, *_within_it(parsed)))) or _is_own(parsed)
+
+
+def _is_public(address: Address) -> bool:
+    return address.is_global and not address.is_multicast and not _within(address, _INSIDE)
+
+
+def _within_it(address: Address) -> Iterable[Address]:
+    """The IPv4 addresses that gateways take from an IPv6 address."""
+    if isinstance(address, IPv6Address):
+        carried = (address.sixtofour, *(address.teredo or ()), _translated(address))
+        yield from (each for each in carried if each is not None)
+
+
+def _translated(address: IPv6Address) -> IPv4Address | None:
+    return IPv4Address(int(address) & 0xFFFFFFFF) if address in _NAT64 else None
+
+
+def _is_own(address: Address) -> bool:
+    """Whether it is an address of this machine, or of the same /64: asked without sending anything."""
+    kind = socket.AF_INET if address.version == 4 else socket.AF_INET6
+    try:
+        with socket.socket(kind, socket.SOCK_DGRAM) as probe:
+            probe.connect((str(address), 9))
+            return network_of(probe.getsockname()[0]) == network_of(str(address))
+    except OSError:  # no way leads there
+        return False
 
 
 @lru_cache(4096)

@@ -14,6 +14,7 @@ from sync_server.plumbing.messaging.bus import Bus, LocalBus
 from sync_server.plumbing.messaging.shared_bus import SharedBus
 
 if TYPE_CHECKING:
+    from sync_server.plumbing.caching.redis_records import RedisRecords
     from sync_server.plumbing.redis_connection import RedisConnection
 
 Loop = Callable[[threading.Event], None]
@@ -29,6 +30,7 @@ class Backends:
     loops: tuple[Loop, ...] = ()
     close: Callable[[], None] = lambda: None
     connection: RedisConnection | None = None
+    records: RedisRecords | None = None
     bus_connected: Callable[[], bool] | None = None
     """Whether the bus reaches other processes now; None where there are none."""
 
@@ -56,15 +58,18 @@ def choose_backends(
 
 def _through_redis(url: str, prefix: str, monotonic: MonotonicClock, entropy: Entropy, count: Count) -> Backends:
     from sync_server.plumbing.caching.redis_cache import RedisCache
+    from sync_server.plumbing.caching.redis_records import RedisRecords
     from sync_server.plumbing.messaging.redis_transport import RedisTransport
     from sync_server.plumbing.redis_connection import RedisConnection
 
     connection = RedisConnection(url, monotonic, prefix)
     bus = SharedBus(RedisTransport(connection, prefix), entropy(8).hex())
-    cache = LocalCache(monotonic, count, behind=RedisCache(connection, prefix, count), bus=bus)
+    shared = RedisCache(connection, prefix, count)
+    cache = LocalCache(monotonic, count, behind=shared, bus=bus)
+    records = RedisRecords(connection, shared, prefix, count)
 
     def close() -> None:
         bus.close()
         connection.close()
 
-    return Backends(bus, cache, (bus.serve,), close, connection, bus.joined.is_set)
+    return Backends(bus, cache, (bus.serve,), close, connection, records, bus.joined.is_set)

@@ -9,6 +9,7 @@ from typing import Any, Final
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
+from shared.trace import heard
 from sync_server.plumbing.database import Database
 from sync_server.plumbing.messaging.bus import Notification
 from sync_server.plumbing.principals import ActionContext
@@ -30,13 +31,15 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class HeavyJob:
-    """A recurring task that may read much: it has a lane of its own, and opens short transactions itself."""
+    """A recurring task that takes long: no light job waits for it, and it opens short transactions itself."""
 
     name: str
     every_ms: Millis
     run: Callable[[Database, ActionContext], object]
     due: Callable[[Session, Millis], bool] | None = None
     """As of a job."""
+    lane: str = "heavy jobs"
+    """Jobs of one lane run one after another, those of different lanes side by side."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +55,13 @@ class Message:
     attempts: int
     order: int = 0  # the position that the relay gave it among the facts of its organisation
     stream: str = ""  # facts of one stream, of an event or a device, arrive in order
+    trace: str = ""  # `traceparent` of the request that made the change
+
+    @property
+    def trace_id(self) -> str:
+        """The id of that trace, for log lines; empty where there is none."""
+        found = heard(self.trace) if self.trace else None
+        return "" if found is None else found.trace_id
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,11 @@ import sys
 
 import structlog
 
+from sync_server.plumbing.tracing import trace_id
+
 LOG = structlog.get_logger("gatehouse")
+
+Line = structlog.typing.EventDict
 
 _LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
 
@@ -15,7 +19,13 @@ _LONGEST_EXCEPTION = 16_000
 """In characters: a statement with thousands of values would fill the disk, at every attempt."""
 
 
-def _shorten_exception(_logger: object, _name: str, line: structlog.typing.EventDict) -> structlog.typing.EventDict:
+def _name_trace(_logger: object, _name: str, line: Line) -> Line:
+    if found := trace_id():
+        line.setdefault("trace_id", found)
+    return line
+
+
+def _shorten_exception(_logger: object, _name: str, line: Line) -> Line:
     text = line.get("exception")
     if isinstance(text, str) and len(text) > _LONGEST_EXCEPTION:
         half = _LONGEST_EXCEPTION // 2
@@ -29,6 +39,7 @@ def set_up(level: str) -> None:
     structlog.configure(
         processors=[
             structlog.contextvars.merge_contextvars,
+            _name_trace,
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
             structlog.processors.format_exc_info,

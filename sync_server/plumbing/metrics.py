@@ -31,6 +31,23 @@ class Metrics:
         )
         # Finding a labelled metric costs as much as counting; there are as many as routes.
         self._requests: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
+        self.slow_searches = Counter(
+            "gatehouse_slow_searches", "Searches that took longer than half a second", ["route"], registry=self.registry
+        )
+        self.streams_open = Gauge(
+            "gatehouse_streams_open", "Streams and long polls held open", ["kind"], registry=self.registry
+        )
+        self.connections = Gauge(
+            "gatehouse_database_connections",
+            "Connections of the pool: in use, and the most there may be",
+            ["state"],
+            registry=self.registry,
+        )
+        self.oldest_fact = Gauge(
+            "gatehouse_outbox_oldest_seconds",
+            "Age of the oldest fact that has not been relayed",
+            registry=self.registry,
+        )
         self.facts_waiting = Gauge("gatehouse_outbox_waiting", "Facts not delivered yet", registry=self.registry)
         self.facts_dead = Gauge("gatehouse_outbox_dead", "Facts quarantined after failing", registry=self.registry)
         self.facts_unrouted = Counter(

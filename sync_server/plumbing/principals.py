@@ -20,8 +20,13 @@ class Action(StrEnum):
     CHANGE_STATUS = "change_status"
     CALL_OFF = "call_off"  # cancel and postpone; implied by CHANGE_STATUS
     HOLD_SEATS = "hold_seats"
+    BUY_TICKETS = "buy_tickets"  # what one holds, in the shop
     ISSUE_TICKETS = "issue_tickets"
     CHANGE_TICKETS = "change_tickets"
+    READ_ORDERS = "read_orders"
+    CHANGE_ORDERS = "change_orders"
+    REFUND_ORDERS = "refund_orders"
+    MANAGE_PAYMENTS = "manage_payments"  # how the organisation is paid, and to which account
     MANAGE_DEVICES = "manage_devices"
     RESOLVE_CONFLICTS = "resolve_conflicts"
     MANAGE_KEYS = "manage_keys"
@@ -30,13 +35,16 @@ class Action(StrEnum):
     MANAGE_TOKENS = "manage_tokens"
     READ_AUDIT = "read_audit"
     REPLAY_FACTS = "replay_facts"
+    RELEASE_STRANDED_SEATS = "release_stranded_seats"  # of the platform alone
+    MANAGE_WEBHOOKS = "manage_webhooks"
+    MANAGE_RECORDS = "manage_records"  # put events away, decide how long what is kept, export and erase a person
 
 
 @dataclass(frozen=True, slots=True)
 class Principal:
     """An authenticated user, token or guest, acting for one organisation."""
 
-    kind: str  # user, token, guest
+    kind: str  # user, token, guest; order: whoever has the secret of its link
     id: str
     organisation_id: str  # "": a platform user who has not chosen one
     name: str = ""
@@ -51,7 +59,7 @@ class Principal:
 class Actor:
     """Who did something and from where, as the audit log stores it."""
 
-    kind: str  # user, platform, token, device, operator, system
+    kind: str  # user, platform, token, guest, order, device, operator, system
     id: str = ""
     ip: str = ""
     user_agent: str = ""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -20,6 +22,20 @@ _SMALLEST, _LARGEST = -(2**63), 2**63 - 1
 def visible(text: str) -> str:
     """The text without characters that cannot be displayed or stored."""
     return _INVISIBLE.sub("", text)
+
+
+def read_json(text: str | bytes) -> Any:
+    """What the text says; InvalidRequest where an object has a key twice: readers would disagree which counts."""
+    return json.loads(text, object_pairs_hook=_object)
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        counts = Counter(name for name, _ in pairs)
+        field = _INVISIBLE.sub("?", max(counts, key=counts.__getitem__))[:200]
+        raise InvalidRequest(f"{field}: is in the same object more than once. Send it once.", field=field)
+    return found
 
 
 def check_utf8(data: bytes) -> None:

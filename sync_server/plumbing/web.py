@@ -5,28 +5,27 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar, cast
-from urllib.parse import unquote
 
 from apiflask import APIFlask, HTTPError
 from flask import Request, Response, current_app, g, has_request_context, jsonify, request
 from sqlalchemy.exc import DataError, DBAPIError, IntegrityError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
-from werkzeug.datastructures import Headers, ImmutableMultiDict
+from werkzeug.datastructures import Headers
 from werkzeug.exceptions import HTTPException
-from werkzeug.http import HTTP_STATUS_CODES, parse_cookie
+from werkzeug.http import HTTP_STATUS_CODES
 from werkzeug.routing import IntegerConverter, Map
-from werkzeug.utils import cached_property
 
 from shared.errors import Forbidden, GatehouseError, InvalidRequest, NotSignedIn
 from shared.ids import as_id, uuid7
+from sync_server.plumbing import tracing
 from sync_server.plumbing.database import COMMITS
+from sync_server.plumbing.json_requests import JsonRequest, StrictJson
 from sync_server.plumbing.logs import LOG
 from sync_server.plumbing.metrics import known_method
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.principals import SYSTEM, Action, ActionContext, Actor, Principal
 from sync_server.plumbing.sql.failures import Failure, failure_of, refusal
-from sync_server.plumbing.storable_json import check_storable, check_utf8, visible
-from sync_server.plumbing.text import all_as_shown
+from sync_server.plumbing.stated import stated
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -53,6 +52,7 @@ _MAX_PROBLEMS = 50
 MAX_REPEATS = 3
 """How often a request is run again that collided with another in the database."""
 _MAX_NAME = 200
+SLOW_SEARCH_MS = 500
 
 _MESSAGES = {
     400: ("invalid_request", "The request could not be read. Is the body valid JSON?"),
@@ -110,19 +110,10 @@ def current_actor() -> Actor:
         client_address(),
         _user_agent(),
         request_id(),
-        _stated("X-Tenant-Approval", "approval")[:200],
+        stated("X-Tenant-Approval", "approval")[:200],
         principal.platform_role if outside else "",
-        _stated("X-Reason", "reason")[:1000],
+        stated("X-Reason", "reason")[:1000],
     )
-
-
-def _stated(header: str, field: str) -> str:
-    """What a script sends in a header, and a page in a form field; both may send it as a field of the body."""
-    body = request.get_json(silent=True) if request.is_json and request.method not in SAFE_METHODS else None
-    from_body = body.get(field) if isinstance(body, dict) else None
-    # Headers carry ASCII only: other characters come percent-encoded, as in URLs.
-    text = unquote(request.headers.get(header, "")) or request.form.get(field) or from_body
-    return visible(text).strip() if isinstance(text, str) else ""
 
 
 def context() -> ActionContext:
@@ -158,6 +149,16 @@ def mark_action(view: Callable[P, T], action: Action) -> Callable[P, T]:
     """Note on a view which action it requires: the roles matrix is made from these notes."""
     view.__dict__["required_action"] = action
     return view
+
+
+def search(*told: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
+    """Mark a view as a search: a slow one is logged with these fields of its query, and no other."""
+
+    def mark(view: Callable[P, T]) -> Callable[P, T]:
+        view.__dict__["search_fields"] = told
+        return view
+
+    return mark
 
 
 def required_action(view: Callable[..., Any]) -> Action | None:
@@ -203,36 +204,6 @@ def retry_headers(error: GatehouseError) -> dict[str, str]:
     return {"Retry-After": str(error.details.get("retry_after", 2))} if error.retryable else {}
 
 
-class JsonRequest(Request):
-    """A request whose body may be left out where every field has a default."""
-
-    @cached_property
-    def cookies(self) -> ImmutableMultiDict[str, str]:
-        """The cookies, read from the WSGI environment directly: Werkzeug would search all headers."""
-        found: Any = parse_cookie(self.environ, cls=self.dict_storage_class)
-        return cast("ImmutableMultiDict[str, str]", found)
-
-    def get_json(self, force: bool = False, silent: bool = False, cache: bool = True) -> Any:
-        """The body as JSON; an empty body is an empty object."""
-        data = self.get_data()
-        if not data:
-            return {}
-        try:
-            check_utf8(data)
-            body = super().get_json(force=force, silent=silent, cache=cache)
-            if not isinstance(body, dict):
-                raise InvalidRequest("Send one JSON object.")  # null is none, and would pass as one without fields
-            check_storable(data, body)
-            return body if data.isascii() and b"\\u" not in data else all_as_shown(body)
-        except RecursionError:
-            problem = InvalidRequest("The body is nested too deeply.")
-        except InvalidRequest as found:
-            problem = found
-        if silent:
-            return None
-        raise problem
-
-
 _ADJUSTED = frozenset({"location", "content-location"})
 
 
@@ -256,7 +227,7 @@ class SmallNumber(IntegerConverter):
 
 def install(app: APIFlask) -> None:
     """Set up request ids, headers and error responses of an app."""
-    app.request_class, app.response_class = JsonRequest, FastResponse
+    app.request_class, app.response_class, app.json = JsonRequest, FastResponse, StrictJson(app)
     # No view is a coroutine: checking that for each function of each request costs a thirtieth of a hold.
     app.ensure_sync = _unchanged  # type: ignore[method-assign]
     app.url_map.converters["int"] = SmallNumber
@@ -287,6 +258,7 @@ def _begin() -> None:
     here = parts()
     now = here.clock()
     g.started, g.request_id, g.commits_before = now, uuid7(now, here.entropy), COMMITS.get()
+    tracing.enter(tracing.of_request(current_request().environ.get("HTTP_TRACEPARENT", ""), g.request_id))
 
 
 def _end(response: Response) -> Response:
@@ -298,7 +270,20 @@ def _end(response: Response) -> Response:
     here.metrics.observe_request(method, rule, status, millis / 1000)
     # The rule, not the URL: URLs contain ids of customers.
     LOG.info("request", method=method, route=rule, status=status, ms=millis, request_id=its_id)
+    if millis > SLOW_SEARCH_MS:
+        _note_slow_search(current, rule, millis)
+    tracing.enter(None)
     return response
+
+
+def _note_slow_search(current: Request, rule: str, millis: int) -> None:
+    """Log and count a slow search: what was filtered by, never the words, which may be somebody's name."""
+    view = current_app.view_functions.get(current.endpoint or "")
+    told = getattr(view, "search_fields", None)
+    if told is not None:
+        parts().metrics.slow_searches.labels(rule).inc()
+        fields = {name: current.args[name][:_MAX_NAME] for name in told if name in current.args}
+        LOG.warning("slow_search", route=rule, ms=millis, request_id=request_id(), **fields)
 
 
 def _add_headers(response: Response, its_id: str, *, forever_https: bool) -> None:

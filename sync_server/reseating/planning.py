@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from math import dist
 from typing import Final
 
+from sync_server.events.chosen_days import EVERY_DAY, joined, overlap
 from sync_server.reseating.free_seats import FreeSeats, LayoutSeat, Point, middle_of
 
 WHEELCHAIR: Final = "wheelchair"
@@ -22,6 +23,7 @@ class Guest:
     seat: int
     order: int  # tickets that were issued first are seated first
     group_id: str = ""  # "": alone
+    days: int = EVERY_DAY  # as a bitmap: guests of different days may have the same seat
 
 
 @dataclass(slots=True)
@@ -44,6 +46,16 @@ class _Unit:
     guest: Guest
     companions: list[Guest]
 
+    @property
+    def guests(self) -> tuple[Guest, ...]:
+        """All of them."""
+        return self.guest, *self.companions
+
+    @property
+    def days(self) -> int:
+        """All of their days."""
+        return joined([guest.days for guest in self.guests])
+
 
 def plan(
     guests: Iterable[Guest],
@@ -53,8 +65,8 @@ def plan(
 ) -> SeatingPlan:
     """Seat all guests of the old layout in the new one; seats in `excluded` are not given to anybody.
 
-    Guests keep their seats if they can. Then wheelchair users are seated with their companions, then groups, the
-    largest first.
+    Guests keep their seats if they can. The others are seated by their days, those of the most days first: wheelchair
+    users with their companions, then groups, the largest first.
     """
     return _Planner(sorted(guests, key=lambda guest: (guest.order, guest.ticket)), old, new, excluded).run()
 
@@ -81,30 +93,47 @@ class _Planner:
     def run(self) -> SeatingPlan:
         """Seat those who stay, then wheelchair users, then everybody else."""
         units = self._units()
-        bound = {guest.ticket for unit in units for guest in (unit.guest, *unit.companions)}
+        bound = {guest.ticket for unit in units for guest in unit.guests}
         moving_units = [unit for unit in units if not self._keep_unit(unit)]
         moving = [guest for guest in self._guests if guest.ticket not in bound and not self._keep_seat(guest)]
-        taken = {seat.number for seat in self._plan.stays.values()}
         self._staying = self._middles_of_groups()
-        self._free = FreeSeats.of(seat for seat in self._open.values() if seat.number not in taken)
-        for unit in moving_units:
-            self._move_unit(unit)
-        for group in self._groups(moving):
-            self._seat_group(group)
+        for days in sorted(
+            {*(unit.days for unit in moving_units), *(guest.days for guest in moving)}, key=_most_days_first
+        ):
+            self._free = FreeSeats.of(self._free_on(days))
+            for unit in moving_units:
+                if unit.days == days:
+                    self._move_unit(unit)
+            for group in self._groups(guest for guest in moving if guest.days == days):
+                self._seat_group(group)
         return self._plan
 
+    def _free_on(self, days: int) -> list[LayoutSeat]:
+        """The seats that nobody has on any of these days."""
+        seated = {**self._plan.stays, **self._plan.moves}
+        taken = {
+            seated[guest.ticket].number
+            for guest in self._guests
+            if guest.ticket in seated and overlap(guest.days, days)
+        }
+        return [seat for seat in self._open.values() if seat.number not in taken]
+
     def _units(self) -> list[_Unit]:
-        at = {guest.seat: guest for guest in self._guests}
-        units = []
+        at: dict[int, list[Guest]] = {}
+        for guest in self._guests:
+            at.setdefault(guest.seat, []).append(guest)
+        units, bound = [], set[int]()
         for guest in self._guests:
             seat = self._old[guest.seat]
             if seat.kind == WHEELCHAIR:
-                companions = [at[number] for number in seat.companions if number in at]
-                units.append(_Unit(guest, [other for other in companions if other.group_id == guest.group_id]))
+                beside = [other for number in seat.companions for other in at.get(number, ())]
+                companions = [other for other in beside if _together(guest, other) and other.ticket not in bound]
+                bound |= {other.ticket for other in companions}
+                units.append(_Unit(guest, companions))
         return units
 
     def _keep_unit(self, unit: _Unit) -> bool:
-        guests = (unit.guest, *unit.companions)
+        guests = unit.guests
         seats = [self._same_seat(guest) for guest in guests]
         place, beside = seats[0], seats[1:]
         if place is None or any(seat is None or seat.number not in place.companions for seat in beside):
@@ -143,7 +172,7 @@ class _Planner:
             if place.kind == WHEELCHAIR and self._is_free_for(unit.guest, place)
             if (beside := self._companion_seats(place, unit.companions)) is not None
         ]
-        guests = (unit.guest, *unit.companions)
+        guests = unit.guests
         if not candidates:
             why = "no_wheelchair_place_with_companion_seats" if unit.companions else "no_wheelchair_place"
             self._plan.unplaced |= {guest.ticket: why for guest in guests}
@@ -208,6 +237,15 @@ class _Planner:
     def _give(self, guests: Iterable[Guest], seats: Sequence[LayoutSeat]) -> None:
         self._free.take(seats)
         self._plan.moves |= {guest.ticket: seat for guest, seat in zip(guests, seats, strict=True)}
+
+
+def _together(guest: Guest, other: Guest) -> bool:
+    """Whether they come together: bought together, and for a day in common."""
+    return guest.group_id == other.group_id and overlap(guest.days, other.days)
+
+
+def _most_days_first(days: int) -> tuple[bool, int, int]:
+    return days != EVERY_DAY, -days.bit_count(), days
 
 
 def _sizes(most: int, widest: int) -> Iterator[int]:

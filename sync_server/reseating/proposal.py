@@ -71,7 +71,7 @@ def propose(
     # Seats blocked in the old layout count too: their guests still have to be moved.
     old = {seat.number: seat for seat in _layout_seats(replace(before, deltas=Deltas()), any_price=any_price)}
     seating_plan = plan(
-        [Guest(ticket.id, ticket.seat, ticket.sequence, ticket.group_id) for ticket in guests],
+        [Guest(ticket.id, ticket.seat, ticket.sequence, ticket.group_id, ticket.days) for ticket in guests],
         old,
         _layout_seats(after, any_price=any_price),
     )

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from shared.errors import Conflict, NotFound
 from sync_server.events import queries as events
-from sync_server.plumbing.api.pagination import Page, decode_cursor, paginate
+from sync_server.plumbing.api.pagination import AnId, Page, decode_cursor, paginate
 from sync_server.reseating.models import ReseatingRecord, ReseatingStepRecord
 
 
@@ -41,7 +41,7 @@ def reseatings(
     events.event(session, organisation_id, event_id)
     mine = ReseatingRecord.organisation_id == organisation_id, ReseatingRecord.event_id == event_id
     wanted = select(ReseatingRecord).where(*mine).order_by(ReseatingRecord.id)
-    start = decode_cursor(after, str)
+    start = decode_cursor(after, AnId)
     if start is not None:
         wanted = wanted.where(ReseatingRecord.id > start[0])
     return paginate(session.execute(wanted.limit(limit + 1)).scalars().all(), limit, lambda row: (row.id,))

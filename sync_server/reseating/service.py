@@ -168,12 +168,14 @@ def _change_layout(session: Session, row: ReseatingRecord, chosen: LayoutChoice,
     old = event_plan(session, organisation_id, event_id)
     sold = tickets.count_seatless(session, organisation_id, event_id)
     for zone in zone_moves(old.event_zones, old.zones, {}, sold):
-        inventory.free_places(session, organisation_id, event_id, zone.before, zone.sold)
+        for days, count in sorted(zone.by_days.items()):
+            inventory.free_places(session, organisation_id, event_id, zone.before, count, days)
     event_layouts.move(session, organisation_id, event_id, chosen, context)
     new = event_plan(session, organisation_id, event_id)
     for zone in zone_moves(old.event_zones, old.zones, new.zones, sold):
         if zone.after is not None:
-            inventory.sell_places(session, organisation_id, event_id, zone.after, zone.sold, context)
+            for days, count in sorted(zone.by_days.items()):
+                inventory.sell_places(session, organisation_id, event_id, zone.after, count, context, days=days)
 
 
 def _move_seats(session: Session, row: ReseatingRecord, context: ActionContext) -> None:

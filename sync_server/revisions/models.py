@@ -8,6 +8,9 @@ from sqlalchemy.orm import Mapped, mapped_column
 from shared.clock import Millis
 from sync_server.plumbing.sql.tables import Base, Unsigned64, Uuid, references
 
+_IN_ORDER = {"sqlite_with_rowid": False}
+"""SQLite stores these rows by their primary key: a frame of a snapshot is then read in one piece."""
+
 
 class LineageRow(Base):
     """A single row: the random id of this database's history, renewed by every restore."""
@@ -66,7 +69,7 @@ class SnapshotRow(Base):
     body: Mapped[bytes | None] = mapped_column(LargeBinary)
     revision: Mapped[int] = mapped_column(BigInteger)
 
-    __table_args__ = (Index("ix_snapshot_rows_revision", "organisation_id", "event_id", "revision"),)
+    __table_args__ = (Index("ix_snapshot_rows_revision", "organisation_id", "event_id", "revision"), _IN_ORDER)
 
 
 class SupersededRow(Base):
@@ -82,4 +85,4 @@ class SupersededRow(Base):
     until: Mapped[int] = mapped_column(BigInteger)
     body: Mapped[bytes | None] = mapped_column(LargeBinary)
 
-    __table_args__ = (Index("ix_snapshot_history_revision", "organisation_id", "event_id", "revision"),)
+    __table_args__ = (Index("ix_snapshot_history_revision", "organisation_id", "event_id", "revision"), _IN_ORDER)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from itertools import islice
 from typing import TypeVar
@@ -82,6 +82,24 @@ def forget_event(session: Session, event: EventKey) -> None:
     session.info.get(_QUEUE, {}).pop(event, None)
     for table in (SupersededRow, SnapshotRow, RevisionRow, HeadRow):
         session.execute(delete(table).where(event.of(table)))
+
+
+def rewrite_history(
+    session: Session, event: EventKey, kind: RowKind, keys: Sequence[int], change: Callable[[Row], Row]
+) -> int:
+    """Change rows as they were at earlier revisions, such as the names in them; returns how many were changed.
+
+    Gates never get these rows, and the digest is of the current ones only.
+    """
+    changed = 0
+    for some in _chunks(keys, _CHUNK):
+        of_kind = event.of(SupersededRow), SupersededRow.kind == int(kind), SupersededRow.body.is_not(None)
+        for old in session.scalars(select(SupersededRow).where(*of_kind, SupersededRow.key.in_(some))):
+            new = change(Row(kind, old.key, old.body)).body
+            changed += new != old.body
+            old.body = new
+    session.flush()
+    return changed
 
 
 def allot_arrivals(session: Session, event: EventKey, count: int) -> range:

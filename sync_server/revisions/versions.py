@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from sqlalchemy import Select, func, select
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
@@ -48,16 +48,19 @@ def of_rows(session: Session, event: EventKey, kind: RowKind, keys: Collection[i
     found: dict[int, list[Version]] = {}
     for some in _chunks(keys):
         for table in (SnapshotRow, SupersededRow):
-            wanted = _columns(table, event, kind).where(among(session, table.key, some))
-            _collect(session, wanted, found)
+            here = event.of(table), table.kind == int(kind), among(session, table.key, some)
+            for version in session.execute(select(*_columns(table)).where(*here)):
+                _add(found, *version)
     return found
 
 
-def of_kind(session: Session, event: EventKey, kind: RowKind) -> dict[int, list[Version]]:
-    """All versions of all rows of a kind; for gates, zones, types and the event, not for tickets."""
-    found: dict[int, list[Version]] = {}
+def of_kinds(session: Session, event: EventKey, kinds: Collection[RowKind]) -> dict[RowKind, dict[int, list[Version]]]:
+    """All versions of all rows of these kinds, by kind; for gates, zones, types and the event, not for tickets."""
+    found: dict[RowKind, dict[int, list[Version]]] = {kind: {} for kind in kinds}
     for table in (SnapshotRow, SupersededRow):
-        _collect(session, _columns(table, event, kind), found)
+        here = event.of(table), table.kind.in_([int(kind) for kind in kinds])
+        for kind, *version in session.execute(select(table.kind, *_columns(table)).where(*here)):
+            _add(found[RowKind(kind)], *version)
     return found
 
 
@@ -91,16 +94,15 @@ def at_revision(versions: Iterable[Version], revision: int) -> bytes | None:
     return None
 
 
-def _columns(table: type[SnapshotRow] | type[SupersededRow], event: EventKey, kind: RowKind) -> Select[Any]:
-    columns: list[Any] = [table.key, table.revision, table.body]
-    if table is SupersededRow:
-        columns.append(table.until)
-    return select(*columns).where(event.of(table), table.kind == int(kind))
+def _columns(table: type[SnapshotRow] | type[SupersededRow]) -> list[Any]:
+    until = [table.until] if table is SupersededRow else []
+    return [table.key, table.revision, table.body, *until]
 
 
-def _collect(session: Session, wanted: Select[Any], found: dict[int, list[Version]]) -> None:
-    for key, revision, body, *until in session.execute(wanted):
-        found.setdefault(key, []).append(Version(revision, until[0] if until else None, body))
+def _add(
+    found: dict[int, list[Version]], key: int, revision: int, body: bytes | None, until: int | None = None
+) -> None:
+    found.setdefault(key, []).append(Version(revision, until, body))
 
 
 def _chunks(keys: Collection[int]) -> Iterable[list[int]]:

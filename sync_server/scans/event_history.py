@@ -44,6 +44,7 @@ class EventRows:
     zones: dict[int, ZoneRow]
     types: dict[int, TicketTypeRow]
     policy: PolicyRow
+    all_gates: tuple[GateRow, ...]
 
 
 class EventHistory:
@@ -65,7 +66,7 @@ class EventHistory:
         self._decisions = decisions
         self._lineage = head.lineage if head else b""
         self._newest = head.revision if head else 0
-        self._versions = {kind: versions.of_kind(session, event, kind) for kind in _EVENT_KINDS}
+        self._versions = versions.of_kinds(session, event, _EVENT_KINDS)
         self._tickets = versions.of_rows(session, event, RowKind.TICKET, tickets)
         self._timeline: Timeline = versions.timeline(session, event, *span)
         self._changes = sorted(
@@ -109,25 +110,26 @@ class EventHistory:
         key = entry.ticket_id, entry.gate, stretch, body, opened, emptied
         facts = self._facts.get(key)
         if facts is None:
-            gathered = self._gather(entry, body, self._rows_at(stretch))
-            doors, gate = opened
-            event = _emptied(gathered.event, emptied)
-            facts = self._facts[key] = replace(gathered, event=event, doors_opened=doors, gate_opened=gate)
+            facts = self._facts[key] = self._gather(entry, body, self._rows_at(stretch), opened, emptied)
         return facts
 
-    def _gather(self, entry: Entry, body: bytes | None, rows: EventRows) -> Facts:
+    def _gather(
+        self, entry: Entry, body: bytes | None, rows: EventRows, opened: tuple[bool, bool], emptied: Millis
+    ) -> Facts:
         row = self._ticket(entry.ticket_id, body)
         ticket = row or self.first_row(entry)
         return Facts(
             organisation=rows.event.organisation if rows.event else "",
-            event=rows.event,
+            event=_emptied(rows.event, emptied),
             gate=rows.gates.get(entry.gate),
             zone=rows.zones.get(ticket.zone) if ticket else None,
             row=row,
             ticket_type=rows.types.get(ticket.ticket_type) if ticket else None,
             policy=rows.policy,
             as_of=0,
-            gates=tuple(rows.gates.values()),
+            gates=rows.all_gates,
+            doors_opened=opened[0],
+            gate_opened=opened[1],
         )
 
     def _stretch(self, revision: int) -> int:
@@ -142,9 +144,11 @@ class EventHistory:
         return rows
 
     def _build(self, revision: int) -> EventRows:
+        gates = self._of(RowKind.GATE, revision, GateRow)
         return EventRows(
             event=next(iter(self._of(RowKind.EVENT, revision, EventRow).values()), None),
-            gates=self._of(RowKind.GATE, revision, GateRow),
+            gates=gates,
+            all_gates=tuple(gates.values()),
             zones=self._of(RowKind.ZONE, revision, ZoneRow),
             types=self._of(RowKind.TICKET_TYPE, revision, TicketTypeRow),
             # The age limit of snapshots is for gates: the server has its rows as of every moment.

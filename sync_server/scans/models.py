@@ -169,3 +169,12 @@ class ConflictRow(Base):
 
 
 Index("ix_scan_conflicts_event", ConflictRow.organisation_id, ConflictRow.event_id, ConflictRow.found_at)
+UNRESOLVED = text("resolved_at IS NULL AND withdrawn_at IS NULL AND severity > 0")
+"""Conflicts that somebody must look at; queries use the same text as the index, so that the index serves them."""
+Index(
+    "ix_scan_conflicts_unresolved",
+    ConflictRow.organisation_id,
+    ConflictRow.event_id,
+    postgresql_where=UNRESOLVED,
+    sqlite_where=UNRESOLVED,
+)

@@ -13,7 +13,7 @@ from shared.clock import Millis
 from shared.errors import NotFound
 from shared.snapshot import Movement, MovementKind
 from sync_server.plumbing.event_key import EventKey
-from sync_server.scans.models import ConflictRow, Journal, MovementRow, Presence, ScanCount, ScanEntry
+from sync_server.scans.models import UNRESOLVED, ConflictRow, Journal, MovementRow, Presence, ScanCount, ScanEntry
 
 _COLUMNS = (
     MovementRow.arrival,
@@ -120,12 +120,14 @@ def conflict(session: Session, organisation_id: str, conflict_id: str, *, lock: 
 def open_conflict_counts(session: Session, organisation_id: str) -> dict[str, int]:
     """How many conflicts are open, by event, without those for information."""
     unresolved = select(ConflictRow.event_id, func.count()).where(
-        ConflictRow.organisation_id == organisation_id,
-        ConflictRow.resolved_at.is_(None),
-        ConflictRow.withdrawn_at.is_(None),
-        ConflictRow.severity > 0,
+        ConflictRow.organisation_id == organisation_id, UNRESOLVED
     )
     return dict(session.execute(unresolved.group_by(ConflictRow.event_id)).all())
+
+
+def open_conflict_count(session: Session, event: EventKey) -> int:
+    """How many conflicts of one event are open, without those for information."""
+    return session.execute(select(func.count(ConflictRow.id)).where(event.of(ConflictRow), UNRESOLVED)).scalar_one()
 
 
 def recent(session: Session, event: EventKey, limit: int) -> Sequence[ScanEntry]:

@@ -9,7 +9,7 @@ from sync_server.events import queries as events
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.principals import Action
 from sync_server.plumbing.web import context, current_principal, organisation, requires
-from sync_server.scans import gaps, gate_decisions, quarantine, queries, resolving, schemas
+from sync_server.scans import alarms, gaps, gate_decisions, quarantine, queries, resolving, schemas
 
 bp = APIBlueprint("scans", __name__, url_prefix="/api", tag="Scans")
 
@@ -21,7 +21,7 @@ bp = APIBlueprint("scans", __name__, url_prefix="/api", tag="Scans")
 def scans(event_id: str, query_data: schemas.ScansQuery) -> schemas.ScansOut:
     """List the latest scans of an event, newest first."""
     with parts().database.reading() as session:
-        event = events.details(session, organisation(), event_id)
+        event = events.details_in_tables(session, organisation(), event_id)
         rows = queries.recent(session, event.key, query_data.limit)
     return schemas.ScansOut(items=[schemas.scan_out(row) for row in rows])
 
@@ -34,7 +34,7 @@ def conflicts(event_id: str, query_data: schemas.ConflictsQuery) -> schemas.Conf
     """List the scan conflicts of an event, gravest first."""
     find = queries.all_conflicts if query_data.all else queries.open_conflicts
     with parts().database.reading() as session:
-        event = events.details(session, organisation(), event_id)
+        event = events.details_in_tables(session, organisation(), event_id)
         rows = find(session, event.key)
     return schemas.ConflictsOut(items=[schemas.conflict_out(row, event.number) for row in rows])
 
@@ -45,7 +45,7 @@ def conflicts(event_id: str, query_data: schemas.ConflictsQuery) -> schemas.Conf
 def decisions(event_id: str) -> schemas.DecisionsOut:
     """List supervisors' decisions at gates: doors opened or closed on a device, the venue emptied."""
     with parts().database.reading() as session:
-        event = events.details(session, organisation(), event_id)
+        event = events.details_in_tables(session, organisation(), event_id)
         decided = gate_decisions.of_event(session, event.key)
     return schemas.DecisionsOut(items=[schemas.decision_out(one) for one in reversed(decided)])
 
@@ -67,11 +67,26 @@ def resolve(conflict_id: str, json_data: schemas.WithNote) -> schemas.ConflictOu
 @bp.output(schemas.JournalOut)
 def journal(device_id: str) -> schemas.JournalOut:
     """The state of a device's journal: what is stored, missing, quarantined and declared lost."""
+    return _journal(device_id)
+
+
+def _journal(device_id: str) -> schemas.JournalOut:
     with parts().database.reading() as session:
         device = devices.get(session, organisation(), device_id)
         state = queries.journal_states(session, organisation()).get(device.number, queries.EMPTY_JOURNAL)
         lost = gaps.lost(session, organisation()).get(device.number)
     return schemas.journal_out(state, lost)
+
+
+@bp.post("/devices/<device_id>/journal/alarm/acknowledge")
+@requires(Action.RESOLVE_CONFLICTS)
+@bp.input(schemas.WithNote)
+@bp.output(schemas.JournalOut)
+def acknowledge_alarm(device_id: str, json_data: schemas.WithNote) -> schemas.JournalOut:
+    """Lower the alarm of a device's journal, once the second machine is switched off; its gate is told no longer."""
+    with parts().database.writing() as session:
+        alarms.acknowledge(session, organisation(), device_id, context(), note=json_data.note)
+    return _journal(device_id)
 
 
 @bp.post("/devices/<device_id>/late-entries/accept")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -30,6 +30,7 @@ class QuarantineReason(StrEnum):
     BROKEN_CHAIN = "broken_chain"
     WRONG_HEAD = "wrong_head"
     REVOKED_DEVICE = "revoked_device"
+    EVENT_PUT_AWAY = "event_put_away"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,17 +90,23 @@ def _read(device: int, branch: int, body: bytes, expected: int) -> Line:
     return Line(entry.seq, digest, body, entry)
 
 
-def with_events(lines: Iterable[Line], own_events: Mapping[int, str]) -> list[Line]:
-    """Name the events by their ids; quarantine entries of unknown events and of other organisations' events."""
-    return [_with_event(line, own_events) for line in lines]
+def with_events(
+    lines: Iterable[Line], own_events: Mapping[int, str], put_away: Collection[str] = frozenset()
+) -> list[Line]:
+    """Name the events by their ids; quarantine entries of unknown events and of other organisations' events.
+
+    Those of an event that is put away wait in quarantine until it is brought back.
+    """
+    return [_with_event(line, own_events, put_away) for line in lines]
 
 
-def _with_event(line: Line, own_events: Mapping[int, str]) -> Line:
+def _with_event(line: Line, own_events: Mapping[int, str], put_away: Collection[str]) -> Line:
     if line.entry is None or not line.entry.event:
         return line
     event_id = own_events.get(line.entry.event)
-    foreign = QuarantineReason.FOREIGN_EVENT if event_id is None else ""
-    return replace(line, event_id=event_id, why=line.why or foreign)
+    late = QuarantineReason.EVENT_PUT_AWAY if event_id in put_away else ""
+    why = QuarantineReason.FOREIGN_EVENT if event_id is None else late
+    return replace(line, event_id=event_id, why=line.why or why)
 
 
 def with_head_checked(lines: Sequence[Line], seq: int, head: bytes) -> list[Line]:

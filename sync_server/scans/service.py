@@ -119,8 +119,10 @@ def apply_entries(session: Session, delivery: Delivery, stored: Sequence[Stored]
     scanned = {(one.event_id, one.entry.ticket_id) for one in stored if one.event_id and one.entry.ticket_id}
     organisation_id, now = delivery.organisation_id, delivery.now
     affected = gate_decisions.touched(session, organisation_id, stored)
+    # Decoded a moment ago: most entries of these tickets are the new ones.
+    decoded = {one.hash: one.entry for one in stored}
     found = ticket_reconciliation.reconcile_tickets(
-        session, organisation_id, touched | scanned | affected, delivery.sealer, now
+        session, organisation_id, touched | scanned | affected, decoded, sealer=delivery.sealer, now=now
     )
     movements.add_counts(session, organisation_id, stored)
     _record_arrival(session, organisation_id, stored, found, now)
@@ -142,9 +144,9 @@ def _checked_lines(
 ) -> tuple[list[Line], dict[int, list[HeldEntry]]]:
     lines = rules.read_batch(device.number, journal.branch, bodies, journal.mark_seq + 1)
     numbers = {line.entry.event for line in lines if line.entry and line.entry.event}
-    own_events = events.ids(session, device.organisation_id, numbers)
+    own_events, put_away = events.open_and_put_away(session, device.organisation_id, numbers)
     held = storage.held_around(session, journal, lines)
-    own_lines = rules.with_head_checked(rules.with_events(lines, own_events), claim.seq, claim.head)
+    own_lines = rules.with_head_checked(rules.with_events(lines, own_events, put_away), claim.seq, claim.head)
     checked = rules.with_chain_checked(own_lines, held)
     return (revoked.quarantine_late(session, journal, checked) if device.revoked else checked), held
 

@@ -13,7 +13,7 @@ from shared.clock import Millis
 from shared.scans import GENESIS, Entry, EntryKind, Timeline, anchor_of, decode
 from sync_server.plumbing.database import database_of
 from sync_server.plumbing.sql import writes
-from sync_server.plumbing.sql.bulk import insert_many
+from sync_server.plumbing.sql.bulk import array_literal, insert_many
 from sync_server.scans import boots
 from sync_server.scans.models import Journal, ScanEntry
 from sync_server.scans.rules import HeldEntry, Line, Mark, advance, declared_gap, last_before
@@ -196,7 +196,7 @@ def _write_times(session: Session, journal: Journal, moved: Sequence[dict[str, A
         )
         session.connection().execute(statement, list(moved))
         return
-    columns = {name: [row[name] for row in moved] for name in moved[0]}
+    columns = {name: array_literal([row[name] for row in moved]) for name in moved[0]}
     names = {"organisation": journal.organisation_id, "device": journal.device, "branch": journal.branch}
     session.execute(_MOVE_MANY, columns | names)
 

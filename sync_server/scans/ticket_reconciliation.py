@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import select
@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from shared.admission import Direction
 from shared.clock import Millis
-from shared.scans import decode
+from shared.scans import Entry, decode
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.sealing import Sealer
 from sync_server.plumbing.sql.bulk import among, insert_many
@@ -32,9 +32,15 @@ _NEW_STATE = (
 
 
 def reconcile_tickets(
-    session: Session, organisation_id: str, touched: Collection[tuple[str, int]], sealer: Sealer, now: Millis
+    session: Session,
+    organisation_id: str,
+    touched: Collection[tuple[str, int]],
+    decoded: Mapping[bytes, Entry],
+    *,
+    sealer: Sealer,
+    now: Millis,
 ) -> list[FoundConflict]:
-    """Reconcile these tickets; returns the new conflicts."""
+    """Reconcile these tickets; returns the new conflicts. `decoded` has entries by their hash; others are decoded."""
     new: list[FoundConflict] = []
     for event_id in sorted({event_id for event_id, _ in touched}):
         event = EventKey(organisation_id, event_id)
@@ -42,7 +48,7 @@ def reconcile_tickets(
         for start in range(0, len(tickets), _CHUNK):
             chunk = tickets[start : start + _CHUNK]
             issued_codes = IssuedCodes(session, organisation_id, sealer, chunk)
-            new += _reconcile_event(session, event, chunk, issued_codes=issued_codes, now=now)
+            new += _reconcile_event(session, event, chunk, decoded, issued_codes=issued_codes, now=now)
     return new
 
 
@@ -50,12 +56,13 @@ def _reconcile_event(
     session: Session,
     event: EventKey,
     tickets: Sequence[int],
+    decoded: Mapping[bytes, Entry],
     *,
     issued_codes: IssuedCodes,
     now: Millis,
 ) -> list[FoundConflict]:
     _lock(session, event, tickets)
-    entries = _entries(session, event, tickets)
+    entries = _entries(session, event, tickets, decoded)
     decisions = gate_decisions.decisions_at(session, event)
     history = EventHistory(session, event, issued_codes, decisions, tickets=tickets, span=_span(entries.values()))
     results = {ticket: reconcile([one.judged for one in some], history) for ticket, some in entries.items()}
@@ -77,7 +84,9 @@ def _lock(session: Session, event: EventKey, tickets: Sequence[int]) -> None:
     session.execute(locked.order_by(Presence.ticket).with_for_update()).all()
 
 
-def _entries(session: Session, event: EventKey, tickets: Sequence[int]) -> dict[int, list[StoredScan]]:
+def _entries(
+    session: Session, event: EventKey, tickets: Sequence[int], decoded: Mapping[bytes, Entry]
+) -> dict[int, list[StoredScan]]:
     columns = select(
         ScanEntry.ticket,
         ScanEntry.hash,
@@ -94,7 +103,8 @@ def _entries(session: Session, event: EventKey, tickets: Sequence[int]) -> dict[
     entries: dict[int, list[StoredScan]] = defaultdict(list)
     for ticket, digest, body, at, uncertainty, forked, quarantined, why in rows:
         revoked = not quarantined and why == QuarantineReason.REVOKED_DEVICE
-        judged = Judged(decode(body), at, uncertainty, forked, quarantined, revoked, ref=len(entries[ticket]))
+        entry = decoded.get(digest) or decode(body)
+        judged = Judged(entry, at, uncertainty, forked, quarantined, revoked, ref=len(entries[ticket]))
         entries[ticket].append(StoredScan(judged, digest))
     return entries
 

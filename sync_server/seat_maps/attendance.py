@@ -17,6 +17,7 @@ from sync_server.events import queries as events
 from sync_server.plumbing.event_key import EventKey
 from sync_server.revisions import queries as revisions
 from sync_server.scans import queries as scans
+from sync_server.seat_maps.map_inputs import day_not_found
 from sync_server.tickets import queries as tickets
 
 _BATCH_SIZE: Final = 20_000
@@ -41,8 +42,7 @@ def seats_of_day(session: Session, organisation_id: str, event_id: str, date: st
         raise NotFound("There is no such event.", code="event_not_found")
     day = next((day for day in row.days if day.date == date), None)
     if day is None:
-        dates = ", ".join(day.date for day in row.days)
-        raise NotFound(f"The event does not take place on that day. Its days are: {dates}.", code="day_not_found")
+        raise day_not_found([day.date for day in row.days])
     if now < day.start:
         return DaySeats(day)
     seats = {ticket.id: ticket.seat for ticket in tickets.seated_tickets(session, organisation_id, event_id)}

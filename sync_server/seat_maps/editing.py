@@ -13,6 +13,7 @@ from sync_server.events import queries as events
 from sync_server.holds import queries as holds
 from sync_server.holds import service
 from sync_server.plumbing.principals import ActionContext
+from sync_server.seat_maps.map_inputs import load_inputs
 from sync_server.seating import event_layouts, queries
 from sync_server.seating.event_layouts import LayoutChoice
 from sync_server.seating.plans.seat_plan import SeatPlan
@@ -45,10 +46,14 @@ def block(
     return len(wanted), len(wanted ^ plan.blocked)
 
 
-def release_hold(session: Session, organisation_id: str, event_id: str, seat: int, context: ActionContext) -> None:
-    """Release the hold on a seat, whoever has it; NotFound if the seat is not held."""
-    held = holds.hold_on(session, organisation_id, event_id, seat, context.now)
-    service.release(session, organisation_id, held.id, None, context)
+def release_hold(  # noqa: PLR0917 - what names the holds
+    session: Session, organisation_id: str, event_id: str, seat: int, day: str, context: ActionContext
+) -> None:
+    """Release the holds on a seat on this day (any, for ""), whoever has them; NotFound if the seat is not held."""
+    events.event(session, organisation_id, event_id)
+    days = load_inputs(session, event_id).days(day)
+    for held in holds.holds_on(session, organisation_id, event_id, seat, days, now=context.now):
+        service.release(session, organisation_id, held.id, None, context)
 
 
 def _chosen(plan: SeatPlan, blocked: Collection[int], overrides: Mapping[str, Any]) -> LayoutChoice:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 import orjson
@@ -12,6 +12,7 @@ import zstandard
 
 from shared.clock import Millis
 from shared.errors import NotFound
+from sync_server.events.chosen_days import ChosenDays
 from sync_server.plumbing.caching.cache import Cache, CacheLifetime, organisation_key
 from sync_server.plumbing.caching.shared_loads import SharedLoads
 from sync_server.plumbing.database import Database
@@ -53,7 +54,7 @@ class CachedMap:
     source: MapSource | None = None
     plan: SeatPlan | None = None
     drawing: EncodedJson | None = None
-    checked: CheckedState | None = None
+    checked: dict[int, CheckedState] = field(default_factory=dict)  # by the bitmap of the days that are shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +65,11 @@ class MapSnapshot:
     head: Head
     companions: Collection[int]  # seats reserved for the companions of wheelchair users
     version: MapVersion
+    days: ChosenDays
 
     def state_json(self, *, organiser: bool) -> tuple[str, bytes]:
         """The state of every seat and zone, and its name."""
-        payload = map_json.state_payload(self.version, self.state, self.companions, organiser=organiser)
+        payload = map_json.state_payload(self.version, self.state, self.companions, self.days, organiser=organiser)
         return map_json.state_name(payload), orjson.dumps(payload)
 
     def seats(self, *, organiser: bool) -> bytes:
@@ -93,8 +95,8 @@ class MapCache:
         return entry.source == inputs.source and entry.drawing is not None
 
     @contextmanager
-    def snapshot(self, inputs: MapInputs, organisation_id: str, now: Millis) -> Iterator[MapSnapshot]:
-        """The map of an event, with all changes that the inputs know of; NotFound if it has no layout.
+    def snapshot(self, inputs: MapInputs, organisation_id: str, now: Millis, days: ChosenDays) -> Iterator[MapSnapshot]:
+        """The map of an event on these days, with all changes that the inputs know of; NotFound without a layout.
 
         Its seats may be newer than the version says: the difference is then reported once more.
         """
@@ -103,13 +105,14 @@ class MapCache:
         if entry.source is not None and entry.source.lineage != source.lineage:
             self._seatings.forget(inputs.event_id)
         plan = entry.plan if entry.source == source else None
-        with self._seatings.current(organisation_id, inputs.event_id, now, plan, inputs.head.version) as seating:
+        where, version_known = (organisation_id, inputs.event_id, now, plan), inputs.head.version
+        with self._seatings.current(*where, version_known, days=days) as seating:
             live = seating.live
             entry.source, entry.plan, companions = source, live.plan, live.reserved_companions()
-            basis = f"{live.plan.id}{source.lineage[:3].hex()}"
+            basis = f"{live.plan.id}{source.lineage[:3].hex()}{f'-{days.bits:x}' if days.bits else ''}"
             version = map_json.map_version(basis, inputs.head.version, live, companions)
-            entry.checked = CheckedState(source, inputs.head.version, live.next_end, version)
-            yield MapSnapshot(live, inputs.head, companions, version)
+            entry.checked[days.bits] = CheckedState(source, inputs.head.version, live.next_end, version)
+            yield MapSnapshot(live, inputs.head, companions, version, days)
 
     def drawing(self, inputs: MapInputs, organisation_id: str) -> EncodedJson:
         """The drawing of an event's map; NotFound if it has no layout."""

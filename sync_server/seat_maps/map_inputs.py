@@ -13,6 +13,8 @@ from sqlalchemy.orm import Session
 from shared.clock import Millis, MonotonicClock
 from shared.errors import NotFound
 from shared.lifecycle import EventStatus
+from sync_server.events.chosen_days import ChosenDays, choose
+from sync_server.events.snapshot_rows import days_between
 from sync_server.plumbing.caching.shared_loads import SharedLoads
 from sync_server.plumbing.database import Database
 from sync_server.plumbing.sql.autocommit import numbered
@@ -21,7 +23,7 @@ from sync_server.seat_maps.queries import Head
 # Tables of lower layers are named here: asking each layer in turn took ten times as long as the rest of a response.
 _STATEMENT: Final = """
 SELECT e.organisation_id, e.status, l.layout_id, l.revision, l.updated_at, p.updated_at, n.value,
-  COALESCE(h.version, 0), COALESCE(h.oldest, 0)
+  COALESCE(h.version, 0), COALESCE(h.oldest, 0), e.start_at, e.end_at, e.rescheduled_at, e.timezone, e.cutover_hour
 FROM events e
 CROSS JOIN lineage n
 LEFT JOIN event_layouts l ON l.organisation_id = e.organisation_id AND l.event_id = e.id
@@ -54,6 +56,19 @@ class MapInputs:
     status: EventStatus
     source: MapSource
     head: Head
+    dates: tuple[str, ...]  # of the event's days
+
+    def days(self, date: str) -> ChosenDays:
+        """The day with this date, or every day for ""; NotFound for a date that is no day of the event."""
+        if date and date not in self.dates:
+            raise day_not_found(self.dates)
+        return choose(self.dates, [date] if date else None)
+
+
+def day_not_found(dates: Sequence[str]) -> NotFound:
+    """The error for a date that is no day of the event."""
+    listed = ", ".join(dates)
+    return NotFound(f"The event does not take place on that day. Its days are: {listed}.", code="day_not_found")
 
 
 def load_inputs(session: Session, event_id: str) -> MapInputs:
@@ -65,9 +80,10 @@ def load_inputs(session: Session, event_id: str) -> MapInputs:
 def _from_row(event_id: str, row: Sequence[Any] | None) -> MapInputs:
     if row is None:
         raise NotFound("There is no such event.", code="event_not_found")
-    organisation_id, status, layout_id, revision, changed_at, policy_at, lineage, version, oldest = row
+    organisation_id, status, layout_id, revision, changed_at, policy_at, lineage, version, oldest, *times = row
     source = MapSource(layout_id, revision, changed_at, policy_at, bytes(lineage))
-    return MapInputs(event_id, organisation_id, EventStatus(status), source, Head(version, oldest))
+    dates = tuple(day.date for day in days_between(*times))
+    return MapInputs(event_id, organisation_id, EventStatus(status), source, Head(version, oldest), dates)
 
 
 class MapInputsLoader:

@@ -13,6 +13,7 @@ from typing import Any, Final, cast
 import orjson
 import zstandard
 
+from sync_server.events.chosen_days import ChosenDays
 from sync_server.plumbing.api.schemas import iso, iso_or_none
 from sync_server.seat_maps import occupancy
 from sync_server.seating.bitmap import PUBLIC_STATES, pack
@@ -94,9 +95,9 @@ def visible_seats(state: LiveSeats, companions: Collection[int], *, organiser: b
 
 
 def state_payload(
-    version: MapVersion, state: LiveSeats, companions: Collection[int], *, organiser: bool
+    version: MapVersion, state: LiveSeats, companions: Collection[int], days: ChosenDays, *, organiser: bool
 ) -> dict[str, Any]:
-    """The state of every seat and zone."""
+    """The state of every seat and zone; at an event of several days with the days that it is about."""
     seats = visible_seats(state, companions, organiser=organiser)
     return {
         "version": str(version),
@@ -107,6 +108,7 @@ def state_payload(
         "seats": b64encode(pack(seats)).decode(),
         "zones": occupancy.of_zones(state.zones(), organiser=organiser),
         "next_end": iso_or_none(state.next_end),
+        **({"days": list(days.names)} if days.names else {}),
     }
 
 

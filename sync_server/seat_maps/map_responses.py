@@ -10,6 +10,7 @@ from typing import Final, TypeVar
 
 import orjson
 
+from sync_server.events.chosen_days import ChosenDays
 from sync_server.plumbing.caching.shared_loads import SharedLoads
 from sync_server.plumbing.parts import Parts
 from sync_server.seat_maps import changes, map_json
@@ -23,8 +24,8 @@ MAX_DOCUMENTS: Final = 256
 MAX_CHANGES: Final = 4_096
 """Readers of one version come from few others; made-up versions must not fill the memory."""
 
-Key = tuple[str, str, bool]
-"""Event, kind of response or version that the reader has, and whether it is for organisers."""
+Key = tuple[str, str, bool, int]
+"""Event, kind of response or version that the reader has, whether it is for organisers, and the bitmap of days."""
 T = TypeVar("T")
 
 
@@ -54,27 +55,33 @@ class MapResponses:
         self._documents: SharedLoads[Key, tuple[str, EncodedJson]] = SharedLoads(MAX_DOCUMENTS)
         self._changes: SharedLoads[Key, tuple[str, ChangesResponse]] = SharedLoads(MAX_CHANGES)
 
-    def response(self, inputs: MapInputs, kind: ResponseKind, *, organiser: bool) -> EncodedJson:
-        """The full map or the state; NotFound if the event has no layout."""
-        key = inputs.event_id, kind.value, organiser
-        return self._current(self._documents, key, inputs, partial(self._document, inputs, kind, organiser=organiser))
+    def response(self, inputs: MapInputs, kind: ResponseKind, days: ChosenDays, *, organiser: bool) -> EncodedJson:
+        """The full map or the state on these days; NotFound if the event has no layout."""
+        key = inputs.event_id, kind.value, organiser, days.bits
+        make = partial(self._document, inputs, kind, days, organiser=organiser)
+        return self._current(self._documents, key, inputs, make)
 
-    def _document(self, inputs: MapInputs, kind: ResponseKind, *, organiser: bool) -> tuple[str, EncodedJson]:
-        with self.maps.snapshot(inputs, inputs.organisation_id, self._clock()) as snapshot:
+    def _document(
+        self, inputs: MapInputs, kind: ResponseKind, days: ChosenDays, *, organiser: bool
+    ) -> tuple[str, EncodedJson]:
+        with self.maps.snapshot(inputs, inputs.organisation_id, self._clock(), days) as snapshot:
             version, (name, state) = str(snapshot.version), snapshot.state_json(organiser=organiser)
         if kind is ResponseKind.STATE:
             return version, EncodedJson(name, state)
         return version, map_json.full_map(name, self.maps.drawing_of(inputs, snapshot.state.plan), state)
 
-    def changes(self, inputs: MapInputs, since: str, *, organiser: bool) -> ChangesResponse:
-        """What has changed since the version `since`; NotFound if the event has no layout."""
-        key = inputs.event_id, since, organiser
-        return self._current(self._changes, key, inputs, partial(self._changed, inputs, since, organiser=organiser))
+    def changes(self, inputs: MapInputs, since: str, days: ChosenDays, *, organiser: bool) -> ChangesResponse:
+        """What has changed on these days since the version `since`; NotFound if the event has no layout."""
+        key = inputs.event_id, since, organiser, days.bits
+        make = partial(self._changed, inputs, since, days, organiser=organiser)
+        return self._current(self._changes, key, inputs, make)
 
-    def _changed(self, inputs: MapInputs, since: str, *, organiser: bool) -> tuple[str, ChangesResponse]:
+    def _changed(
+        self, inputs: MapInputs, since: str, days: ChosenDays, *, organiser: bool
+    ) -> tuple[str, ChangesResponse]:
         now = self._clock()
         with (
-            self.maps.snapshot(inputs, inputs.organisation_id, now) as snapshot,
+            self.maps.snapshot(inputs, inputs.organisation_id, now, days) as snapshot,
             self._database.autocommit_reading() as session,
         ):
             found = changes.changes(session, inputs, snapshot, since, now, organiser=organiser)
@@ -86,7 +93,7 @@ class MapResponses:
         """The response made before, if nothing has happened since; else that of one thread for all who wait."""
 
         def latest() -> tuple[str, T] | None:
-            found, checked = made.peek(key), self.maps.entry(inputs.event_id).checked
+            found, checked = made.peek(key), self.maps.entry(inputs.event_id).checked.get(key[3])
             if found is None or checked is None or not checked.is_current(inputs, self._clock()):
                 return None
             return found if found[0] == str(checked.map_version) else None

@@ -21,6 +21,7 @@ class EventOccupancy:
     total: int  # 0: no limit
     zones: tuple[ZoneOccupancy, ...]
     next_end: Millis | None  # when the next hold runs out
+    most: int | None = None  # taken on the fullest of several days, where the event sells less than its zones hold
 
     @property
     def held(self) -> int:
@@ -36,7 +37,8 @@ class EventOccupancy:
     def available(self) -> int:
         """What can be held now: no more than the zones have left, and than the event may sell."""
         zones = sum(zone.available for zone in self.zones)
-        return min(zones, max(0, self.total - self.held - self.sold))
+        taken = self.held + self.sold if self.most is None else self.most
+        return min(zones, max(0, self.total - taken))
 
 
 def shown(occupancy: ZoneOccupancy | EventOccupancy, *, organiser: bool) -> dict[str, int]:

@@ -78,7 +78,7 @@ def _changes_occupancy(fact: Message) -> bool:
 def organisers_counts(parts: Parts, maps: MapCache, organisation_id: str, event_id: str) -> Mapping[str, Any]:
     """How full an event is now, as its organisers see it; empty where there is no such event."""
     try:
-        counted = counters.count(parts.database, maps, organisation_id, event_id, parts.clock())
+        counted = counters.count(parts.database, maps, organisation_id, event_id, "", parts.clock())
     except NotFound:  # it was deleted
         return {}
     return with_percents(shown(counted.occupancy, organiser=True))

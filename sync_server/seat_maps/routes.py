@@ -41,10 +41,14 @@ JSON = "application/json"
 
 @bp.get("/seatmap")
 @public_bp.get("/seatmap")
+@bp.input(schemas.DayQuery, location="query")
 @bp.output(schemas.MapView)
-def full_map(event_id: str) -> Response:
-    """Everything that a page needs to draw the map of an event: the plan, and the state with its version."""
-    return _map_response(event_id, ResponseKind.FULL)
+def full_map(event_id: str, query_data: schemas.DayQuery) -> Response:
+    """Everything that a page needs to draw the map of an event: the plan, and the state with its version.
+
+    At an event of several days a seat is free there if it is on all of them; `day` asks for one.
+    """
+    return _map_response(event_id, ResponseKind.FULL, query_data.day)
 
 
 @bp.get("/seatmap/plan")
@@ -64,17 +68,19 @@ def plan(event_id: str, query_data: schemas.PlanQuery) -> Response:
 
 @bp.get("/seatmap/state")
 @public_bp.get("/seatmap/state")
+@bp.input(schemas.DayQuery, location="query")
 @bp.doc(summary="The state alone", responses={200: "The state"})
-def state(event_id: str) -> Response:
+def state(event_id: str, query_data: schemas.DayQuery) -> Response:
     """The state of every seat and zone now: two bits per seat, as base64."""
-    return _map_response(event_id, ResponseKind.STATE)
+    return _map_response(event_id, ResponseKind.STATE, query_data.day)
 
 
 @bp.get("/seatmap/bits")
+@bp.input(schemas.DayQuery, location="query")
 @bp.doc(summary="The state for machines", responses={200: "Two bits per seat (application/octet-stream)"})
-def bits(event_id: str) -> Response:
+def bits(event_id: str, query_data: schemas.DayQuery) -> Response:
     """The state of every seat now: two bits per seat, as raw bytes; headers give version, first seat and count."""
-    with _snapshot(event_id) as (who, snapshot):
+    with _snapshot(event_id, query_data.day) as (who, snapshot):
         seats = snapshot.seats(organiser=who.organiser)
         response = Response(pack(seats), content_type="application/octet-stream")
         response.headers["X-Seatmap-Version"] = str(snapshot.version)
@@ -96,7 +102,7 @@ def changes(event_id: str, query_data: schemas.ChangesQuery) -> Response:
         raise InvalidRequest("since: give the version that you have, from the map's state.", field="since")
     inputs = map_responses().inputs.load(event_id)
     who = viewer(inputs)
-    reading = MapReading(parts(), map_responses(), who)
+    reading = MapReading(parts(), map_responses(), who, query_data.day or "")
     if request.accept_mimetypes.best_match([JSON, "text/event-stream"]) == "text/event-stream":
         reading.recent_changes(since)  # answers 404 before the stream begins
         return hand_over(reading.stream(since, still_allowed() if who.organiser else None))
@@ -120,22 +126,31 @@ def block(event_id: str, json_data: schemas.Blocking) -> schemas.BlockedView:
 
 @bp.delete("/seatmap/holds/<int:seat>")
 @requires(Action.ISSUE_TICKETS)
+@bp.input(schemas.DayQuery, location="query")
 @bp.doc(summary="Release the hold on a seat", responses={204: "Released"})
-def release_hold(event_id: str, seat: int) -> tuple[str, int]:
-    """Release somebody's hold, by the seat's number in the plan; its holder may be about to pay."""
+def release_hold(event_id: str, seat: int, query_data: schemas.DayQuery) -> tuple[str, int]:
+    """Release somebody's hold, by the seat's number in the plan; its holder may be about to pay.
+
+    With `day` only a hold that is for that day, among others; else all of the seat's.
+    """
     with parts().database.writing() as session:
-        editing.release_hold(session, organisation(), event_id, seat, context())
+        editing.release_hold(session, organisation(), event_id, seat, query_data.day or "", context())
     return "", 204
 
 
 @bp.get("/occupancy")
 @public_bp.get("/occupancy")
+@bp.input(schemas.DayQuery, location="query")
 @bp.output(schemas.OccupancyView)
-def occupancy(event_id: str) -> Response:
-    """How full an event is, zone by zone: available, held and sold, in numbers and percentages."""
+def occupancy(event_id: str, query_data: schemas.DayQuery) -> Response:
+    """How full an event is, zone by zone: available, held and sold, in numbers and percentages.
+
+    At an event of several days what is available is so on all of them; `day` asks for one.
+    """
     who = _viewer(map_responses().inputs.load(event_id))
     counter = counters.OccupancyCounter(parts().database, parts().cache, map_responses().maps)
-    payload = counter.payload(who.organisation_id, event_id, parts().clock(), organiser=who.organiser)
+    day, now = query_data.day or "", parts().clock()
+    payload = counter.payload(who.organisation_id, event_id, day, now, organiser=who.organiser)
     response = _with_caching(Response(orjson.dumps(payload), content_type=JSON))
     # Weak: when it was counted makes no difference.
     response.set_etag(blake2b(orjson.dumps({**payload, "as_of": None}), digest_size=12).hexdigest(), weak=True)
@@ -153,10 +168,10 @@ def seats_of_day(event_id: str, date: str) -> schemas.DayView:
     return schemas.DayView.of(found)
 
 
-def _map_response(event_id: str, kind: ResponseKind) -> Response:
+def _map_response(event_id: str, kind: ResponseKind, day: str | None) -> Response:
     inputs = map_responses().inputs.load(event_id)
     who = _viewer(inputs)
-    return _encoded(map_responses().response(inputs, kind, organiser=who.organiser), who)
+    return _encoded(map_responses().response(inputs, kind, inputs.days(day or ""), organiser=who.organiser), who)
 
 
 def _viewer(inputs: MapInputs) -> Viewer:
@@ -168,10 +183,10 @@ def _is_for_everybody() -> bool:
 
 
 @contextmanager
-def _snapshot(event_id: str) -> Iterator[tuple[Viewer, MapSnapshot]]:
+def _snapshot(event_id: str, day: str | None) -> Iterator[tuple[Viewer, MapSnapshot]]:
     inputs = map_responses().inputs.load(event_id)
-    who = viewer(inputs)
-    with map_responses().maps.snapshot(inputs, who.organisation_id, parts().clock()) as snapshot:
+    who, days = viewer(inputs), inputs.days(day or "")
+    with map_responses().maps.snapshot(inputs, who.organisation_id, parts().clock(), days) as snapshot:
         yield who, snapshot
 
 

@@ -6,8 +6,14 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field
 
-from sync_server.plumbing.api.schemas import Query, RequestBody, iso
+from sync_server.plumbing.api.schemas import Date, Query, RequestBody, iso
 from sync_server.seat_maps.attendance import DaySeats
+
+
+class DayQuery(Query):
+    """On which day of the event seats are free, by its date; without it, on all of them."""
+
+    day: Date | None = None
 
 
 class PlanQuery(Query):
@@ -16,8 +22,8 @@ class PlanQuery(Query):
     v: Annotated[str, Field(max_length=40)] = ""
 
 
-class ChangesQuery(Query):
-    """The version that the reader has, and how long to wait for changes."""
+class ChangesQuery(DayQuery):
+    """The version that the reader has, how long to wait for changes, and the day."""
 
     since: Annotated[str, Field(max_length=80)] = ""
     wait: Annotated[int, Field(ge=0, le=25)] = 0

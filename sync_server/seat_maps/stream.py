@@ -24,17 +24,18 @@ _NANOS: Final = 1_000_000_000
 
 @dataclass(frozen=True, slots=True)
 class MapReading:
-    """What a viewer may read of the changes of one map."""
+    """What a viewer may read of the changes of one map: of one day, or of all ("")."""
 
     parts: Parts
     responses: MapResponses
     viewer: Viewer
+    day: str = ""
 
     def changes(self, since: str, asked_at: int | None = None) -> ChangesResponse:
-        """The changes since a version; NotFound once the event is no longer shown to the viewer."""
+        """The changes since a version; NotFound once the event, or this day of it, is not shown to the viewer."""
         inputs = self.responses.inputs.load(self.viewer.event_id, asked_at)
         require_shown(inputs, self.viewer)
-        return self.responses.changes(inputs, since, organiser=self.viewer.organiser)
+        return self.responses.changes(inputs, since, inputs.days(self.day), organiser=self.viewer.organiser)
 
     def recent_changes(self, since: str) -> ChangesResponse:
         """The changes by a recent query: for a start, because updates find whatever came after it."""
@@ -47,7 +48,7 @@ class MapReading:
 
     def stream(self, since: str, access: Access | None) -> Stream:
         """The changes as server-sent events."""
-        key = ("seat map", self.viewer.event_id, self.viewer.organiser)
+        key = ("seat map", self.viewer.event_id, self.viewer.organiser, self.day)
         topics = [topic(self.viewer.event_id)]
         return Stream(key, topics, partial(MapSource, self), partial(self._opening, since), self.kind, access)
 

@@ -52,7 +52,7 @@ class MapWarmer:
             inputs = self.responses.inputs.load(event_id)
             if not ALLOWS[inputs.status].show or self.responses.maps.is_built(inputs):
                 return False
-            response = self.responses.response(inputs, ResponseKind.FULL, organiser=False)
+            response = self.responses.response(inputs, ResponseKind.FULL, inputs.days(""), organiser=False)
         except NotFound:  # deleted meanwhile, or without a layout
             return False
         for encoding in ENCODINGS:

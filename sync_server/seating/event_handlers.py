@@ -36,7 +36,7 @@ def planned_capacity(session: Session, organisation_id: str, venue_id: str) -> d
     """The capacity of each layout of a venue that events can still choose, by name."""
     here = LayoutRecord.organisation_id == organisation_id, LayoutRecord.venue_id == venue_id
     largest = select(LayoutRecord.name, func.max(LayoutRecord.total_capacity)).where(
-        *here, LayoutRecord.status != "archived"
+        *here, LayoutRecord.status.not_in(("importing", "archived"))
     )
     return {name: int(capacity) for name, capacity in session.execute(largest.group_by(LayoutRecord.name))}
 

@@ -22,7 +22,7 @@ from sync_server.seating import queries, rules
 from sync_server.seating.layouts.overlay import Deltas, EventZone, LayoutZone, check_deltas, event_zones
 from sync_server.seating.models import EventLayoutRecord, LayoutRecord
 from sync_server.seating.plans.layout_seats import LayoutSeats
-from sync_server.seating.plans.seat_plans import layout_seats
+from sync_server.seating.plans.seat_plans import layout_seats, seat_plan
 from sync_server.seating.signals import LayoutChanging
 from sync_server.seating.taken import Taken, taken
 from sync_server.venues import queries as venues
@@ -103,6 +103,22 @@ def move(
     events.event(session, organisation_id, event_id, lock=True)
     choice = _choice(session, _event(session, organisation_id, event_id), chosen, context, closed=True)
     return _store(session, choice, chosen, _check(session, choice, chosen, moving=True), context)
+
+
+def locked_event_layout(
+    session: Session, organisation_id: str, event_id: str, context: ActionContext
+) -> EventLayoutRecord:
+    """How an event uses its layout, locked until the end of the transaction: new holds wait."""
+    require_not_moving(session, organisation_id, event_id)
+    _locked(session, organisation_id, event_id, context)
+    require_not_moving(session, organisation_id, event_id)
+    return queries.event_layout(session, organisation_id, event_id)
+
+
+def store_capacity(session: Session, row: EventLayoutRecord) -> None:
+    """Tell the event how many it can seat, now that other seats are blocked."""
+    plan = seat_plan(session, row)
+    event_service.set_layout_capacity(session, row.organisation_id, row.event_id, plan.capacity)
 
 
 def close_for_move(session: Session, organisation_id: str, event_id: str, context: ActionContext) -> None:
@@ -308,7 +324,7 @@ def _filled_row(choice: _Choice, chosen: LayoutChoice, context: ActionContext) -
         event_id=event.id, organisation_id=event.organisation_id, revision=0, event_zones={}, created_at=context.now
     )
     if row.layout_id != choice.layout.id:
-        row.event_zones = {}
+        row.event_zones, row.released_seats = {}, []
     row.revision += 1
     row.layout_id, row.layout_version = choice.layout.id, choice.layout.version
     row.blocked_seats, row.disabled_zones = sorted(wanted.blocked), sorted(wanted.disabled)

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
 
 from apiflask import APIBlueprint
 from sqlalchemy.orm import Session
 
 from shared.errors import InvalidRequest
+from sync_server.events import chosen_days
+from sync_server.events import queries as events_queries
 from sync_server.events import service as events
 from sync_server.plumbing.api.edits import check_unchanged, tagged
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.principals import Action
 from sync_server.plumbing.web import context, organisation, require, requires
-from sync_server.seating import event_layouts, event_schemas, queries
-from sync_server.seating.event_seating import EventSeating, require_offer
+from sync_server.seating import event_layouts, event_schemas, queries, stranded_seats
+from sync_server.seating.event_seating import EventSeating, HeldBack, require_offer
 from sync_server.seating.event_seatings import event_seatings
 from sync_server.seating.plans.seat_plan import SeatPlan
 from sync_server.seating.plans.seat_plans import seat_plan
@@ -61,7 +64,7 @@ def drop(event_id: str) -> tuple[str, int]:
 def best_seats(event_id: str, json_data: event_schemas.WantedSeats) -> event_schemas.OfferView:
     """Find the best seats for a group; nothing is held."""
     _check_override(json_data.override)
-    with _seating(event_id) as seating:
+    with _seating(event_id, json_data) as seating:
         if json_data.wheelchairs:
             if json_data.wheelchairs > json_data.size:
                 raise InvalidRequest("size counts everybody, so it must be at least wheelchairs.", field="size")
@@ -69,7 +72,9 @@ def best_seats(event_id: str, json_data: event_schemas.WantedSeats) -> event_sch
             found = seating.best_with_wheelchairs(json_data.wheelchairs, companions)
         else:
             zones = None if json_data.zones is None else _zone_numbers(seating.plan, json_data.zones)
-            found = seating.best(SeatRequest(json_data.size, zones, json_data.apart, json_data.override))
+            price = seating.plan.known_price_category(json_data.price_category)
+            request = SeatRequest(json_data.size, zones, json_data.apart, json_data.override, price_category=price)
+            found = seating.best(request)
         return _offer(seating, require_offer(found))
 
 
@@ -80,7 +85,7 @@ def best_seats(event_id: str, json_data: event_schemas.WantedSeats) -> event_sch
 def picked_seats(event_id: str, json_data: event_schemas.PickedSeats) -> event_schemas.OfferView:
     """Check whether a customer could take these seats; nothing is held."""
     _check_override(json_data.override)
-    with _seating(event_id) as seating:
+    with _seating(event_id, json_data) as seating:
         numbers = seating.plan.layout.find_all(json_data.seat_ids)
         if unknown := [name for name in json_data.seat_ids if name not in numbers]:
             raise InvalidRequest(f"The layout has no seat {', '.join(unknown[:10])}.", code="unknown_seat")
@@ -89,13 +94,52 @@ def picked_seats(event_id: str, json_data: event_schemas.PickedSeats) -> event_s
         return _offer(seating, require_offer(seating.evaluate(seats, request)))
 
 
+@bp.get("/stranded-seats")
+@requires(Action.READ)
+@bp.output(event_schemas.StrandedSeatsView)
+def stranded(event_id: str) -> event_schemas.StrandedSeatsView:
+    """List single seats that nobody has, and what keeps the public from each."""
+    with _seating(event_id, event_schemas.OnDays()) as seating:
+        return _stranded_view(seating, stranded_seats.releasable(seating))
+
+
+@bp.post("/stranded-seats/release")
+@requires(Action.RELEASE_STRANDED_SEATS)
+@bp.input(event_schemas.ReleaseStranded)
+@bp.output(event_schemas.StrandedSeatsView)
+def release_stranded(event_id: str, json_data: event_schemas.ReleaseStranded) -> event_schemas.StrandedSeatsView:
+    """Put stranded seats on sale to anybody, all of them or those named; only super admins of the platform may."""
+    with _seating(event_id, event_schemas.OnDays()) as seating:
+        found = stranded_seats.chosen(seating, json_data.seat_ids)
+        view = _stranded_view(seating, found)
+    with parts().database.writing() as session:
+        stranded_seats.release(session, organisation(), event_id, found, context(), reason=json_data.reason)
+    return view
+
+
+def _stranded_view(seating: EventSeating, found: Mapping[int, HeldBack | None]) -> event_schemas.StrandedSeatsView:
+    layout = seating.plan.layout
+    return event_schemas.StrandedSeatsView(
+        items=[
+            event_schemas.StrandedSeatView(
+                seat_id=layout.name(seat), words=layout.in_words(seat), held_back=why.value if why else None
+            )
+            for seat, why in sorted(found.items())
+        ]
+    )
+
+
 def _check_override(override: bool) -> None:
     if override:
         require(Action.ISSUE_TICKETS)
 
 
-def _seating(event_id: str) -> AbstractContextManager[EventSeating]:
-    return event_seatings().current(organisation(), event_id, parts().clock())
+def _seating(event_id: str, wanted: event_schemas.OnDays) -> AbstractContextManager[EventSeating]:
+    with parts().database.reading() as session:
+        dates = chosen_days.dates_of(events_queries.event(session, organisation(), event_id))
+    return event_seatings().current(
+        organisation(), event_id, parts().clock(), days=chosen_days.choose(dates, wanted.days)
+    )
 
 
 def _zone_numbers(plan: SeatPlan, ids: list[str]) -> frozenset[int]:

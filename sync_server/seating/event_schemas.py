@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field
 
 from sync_server.plumbing.api.edits import EditedView
-from sync_server.plumbing.api.schemas import Id, IsoTime, RequestBody
+from sync_server.plumbing.api.schemas import Dates, Id, IsoTime, RequestBody
 from sync_server.seating.event_layouts import LayoutChoice
 from sync_server.seating.models import EventLayoutRecord
 from sync_server.seating.plans.seat_plan import SeatPlan
@@ -124,22 +124,50 @@ def event_layout_view(
     )
 
 
-class WantedSeats(RequestBody):
+class OnDays(RequestBody):
+    """Seats that are free on some days of the event, by their dates; without them, on all of them."""
+
+    days: Dates | None = None
+
+
+class WantedSeats(OnDays):
     """A group asking for the best seats left; `size` includes wheelchair users and their companions."""
 
     size: GroupSize
     zones: Annotated[list[Id], Field(max_length=1000)] | None = None
     apart: bool = False
     wheelchairs: Annotated[int, Field(ge=0, le=100)] = 0
+    price_category: Short | None = None  # without wheelchairs
     override: bool = False  # box office: ignore single seats, reserved seats and the group limit
 
 
-class PickedSeats(RequestBody):
+class PickedSeats(OnDays):
     """Seats that a customer picked."""
 
     seat_ids: Annotated[list[SeatId], Field(min_length=1, max_length=1000)]
     apart: bool = False
     override: bool = False
+
+
+class ReleaseStranded(RequestBody):
+    """Which stranded seats to release (without seat_ids, all), and why."""
+
+    seat_ids: Annotated[list[SeatId], Field(min_length=1, max_length=1000)] | None = None
+    reason: Annotated[str, Field(min_length=1, max_length=500)]
+
+
+class StrandedSeatView(BaseModel):
+    """A single seat that nobody has; `held_back` says what keeps the public from it, null if nothing does."""
+
+    seat_id: str
+    words: str
+    held_back: str | None
+
+
+class StrandedSeatsView(BaseModel):
+    """Single seats that nobody has."""
+
+    items: list[StrandedSeatView]
 
 
 class ClusterView(BaseModel):
@@ -158,6 +186,7 @@ class OfferView(BaseModel):
     orphans: int
     clusters: list[ClusterView]
     companion_seats_kept: list[str]
+    restricted_view: list[str]  # those of the seats whose view is restricted
 
 
 def offer_view(offer: Offer, names: dict[int, str], companions: Iterable[int]) -> OfferView:
@@ -168,6 +197,7 @@ def offer_view(offer: Offer, names: dict[int, str], companions: Iterable[int]) -
         orphans=offer.orphans,
         clusters=[_cluster(cluster, names) for cluster in offer.clusters],
         companion_seats_kept=[names[seat] for seat in companions],
+        restricted_view=[names[seat] for cluster in offer.clusters for seat in cluster.restricted_seats],
     )
 
 

@@ -1,4 +1,4 @@
-"""Keeps the seating of a few events, which follows the changes and never reads all taken seats again."""
+"""Keeps the seating of a few events and days, which follows the changes and never reads all taken seats again."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import Final, cast
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
+from sync_server.events.chosen_days import EVERY_DAY, ChosenDays
 from sync_server.plumbing.caching.shared_loads import SharedLoads
 from sync_server.plumbing.database import Database
 from sync_server.plumbing.metrics import Metrics
@@ -25,15 +26,18 @@ from sync_server.seating.taken import SeatingPorts
 STATE_KEY: Final = "seating.event_seatings"
 MAX_CACHED: Final = 32
 """The seating of a stadium takes some megabytes, and its plan as many."""
+_Key = tuple[str, int]
+"""An event, and the bitmap of the days on which seats are wanted."""
 
 
 @dataclass(slots=True)
 class _Cached:
-    """The seating of one event, up to which version, and the lock for those who use it."""
+    """The seating of one event on some days, up to which version, and the lock for those who use it."""
 
     lock: threading.Lock = field(default_factory=threading.Lock)
     seating: EventSeating | None = None
     version: int | None = None
+    known: frozenset[str] = frozenset()  # what was read before it had a version
     read_at: int = 0  # when the changes were last read, as a number of `_order`
 
     def is_of(self, plan: SeatPlan | None) -> bool:
@@ -54,6 +58,7 @@ class _Wanted:
     event_id: str
     now: Millis
     plan: SeatPlan | None
+    days: int  # as a bitmap
 
 
 class EventSeatings:
@@ -63,7 +68,7 @@ class EventSeatings:
         """Nothing yet."""
         self._database, self._metrics = database, metrics
         self._order = count(1)
-        self._cached: SharedLoads[str, _Cached] = SharedLoads(MAX_CACHED)
+        self._cached: SharedLoads[_Key, _Cached] = SharedLoads(MAX_CACHED)
 
     @contextmanager
     def current(
@@ -73,15 +78,20 @@ class EventSeatings:
         now: Millis,
         plan: SeatPlan | None = None,
         version: int | None = None,
+        *,
+        days: ChosenDays | None = None,
     ) -> Iterator[EventSeating]:
         """The seating of an event now or later, for one caller at a time; NotFound for an event without a layout.
+
+        A seat is free there if it is free on all of `days`, which are all of the event's if none are given.
 
         What one caller reads serves all who asked before it began. `plan` spares a look, where the caller knows it;
         `version` spares another, where all changes up to that version are enough.
         Hold no database session meanwhile: those who wait would keep the connections that this one needs.
         """
-        wanted = _Wanted(organisation_id, event_id, now, plan)
-        cached, asked_at = self._entry(event_id), next(self._order)
+        key = event_id, _bitmap(days)
+        wanted = _Wanted(organisation_id, event_id, now, plan, key[1])
+        cached, asked_at = self._entry(key), next(self._order)
         with ExitStack() as stack:
             with self._metrics.layout_seconds.time():
                 stack.enter_context(cached.lock)
@@ -96,16 +106,16 @@ class EventSeatings:
                 cached.seating.apply((), now, ())
             yield cached.seating
 
-    def settle(self, event_id: str, seats: Collection[int]) -> None:
-        """Seats that were set aside were written, or were not."""
-        cached = self._entry(event_id)
+    def settle(self, event_id: str, seats: Collection[int], days: ChosenDays | None = None) -> None:
+        """Seats that were set aside on these days were written, or were not."""
+        cached = self._entry((event_id, _bitmap(days)))
         with cached.lock:
             if cached.seating is not None:
                 cached.seating.settle(seats)
 
     def forget(self, event_id: str) -> None:
         """Read everything again: after a restore versions mean something else."""
-        self._cached.forget(event_id)
+        self._cached.forget_where(lambda key: key[0] == event_id)
 
     def _read(self, cached: _Cached, session: Session, wanted: _Wanted) -> None:
         read_at = next(self._order)
@@ -120,22 +130,30 @@ class EventSeatings:
         ports = ports_of(session, SeatingPorts)
         before, knew_places = cached.version, cached.knows_places(wanted.now)
         # First what has changed, then how it is now: what changes in between is reported once more.
-        version, touched = ports.seat_changes(session, wanted.organisation_id, event_id, cached.version)
+        found = ports.seat_changes(session, wanted.organisation_id, event_id, cached.version, cached.known)
+        version, touched = found.version, found.touched
         if touched is not None:
             touched = {*touched, *seating.doubtful}
         seats = (
-            ports.taken_seats(session, wanted.organisation_id, event_id, touched) if touched is None or touched else ()
+            ports.taken_seats(session, wanted.organisation_id, event_id, touched, wanted.days)
+            if touched is None or touched
+            else ()
         )
         if plan.numbered != plan.zones.keys():
-            seating.live.places = ports.taken_places(session, wanted.organisation_id, event_id, wanted.now)
+            seating.live.places = ports.taken_places(session, wanted.organisation_id, event_id, wanted.now, wanted.days)
         seating.apply(seats, wanted.now, touched)
         if version != before or not knew_places:
             seating.live.as_of = max(seating.live.as_of, wanted.now)
         seating.doubtful.clear()
-        cached.version, cached.read_at = version, read_at
+        cached.version, cached.known, cached.read_at = version, found.unversioned, read_at
 
-    def _entry(self, event_id: str) -> _Cached:
-        return self._cached.get(event_id, _Cached)
+    def _entry(self, key: _Key) -> _Cached:
+        return self._cached.get(key, _Cached)
+
+
+def _bitmap(days: ChosenDays | None) -> int:
+    """Of some days, the same for all who mean every day."""
+    return EVERY_DAY if days is None or len(days.numbers) == len(days.dates) else days.bits
 
 
 def event_seatings() -> EventSeatings:

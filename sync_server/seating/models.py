@@ -12,6 +12,7 @@ from sqlalchemy import (
     ForeignKey,
     Index,
     Integer,
+    LargeBinary,
     String,
     UniqueConstraint,
     text,
@@ -31,21 +32,81 @@ class LayoutRecord(Base):
     id: Mapped[Uuid] = mapped_column(primary_key=True)
     venue_id: Mapped[Uuid]
     family_id: Mapped[Uuid]  # the id of its first version
-    version: Mapped[int]
+    version: Mapped[int]  # 0 while it is imported: it gets its number when it is whole
     name: Mapped[str] = mapped_column(String(100))
     description: Mapped[str] = mapped_column(String(2000), default="")
     status: Mapped[str] = mapped_column(String(10), default="draft")
     total_capacity: Mapped[int]
     drawing: Mapped[dict[str, Any]] = mapped_column(JSON, default=dict)
+    focus_x: Mapped[float] = mapped_column(Float)
+    focus_y: Mapped[float] = mapped_column(Float)
+    focus_drawn: Mapped[bool] = mapped_column(default=False)
     created_at: Mapped[Millis] = mapped_column(BigInteger)
     updated_at: Mapped[Millis] = mapped_column(BigInteger)
 
     __table_args__ = (
         references("venues", "venue_id"),
         UniqueConstraint("organisation_id", "family_id", "version"),
-        CheckConstraint("status IN ('draft', 'active', 'archived')", name="status_known"),
+        CheckConstraint("status IN ('importing', 'draft', 'active', 'archived')", name="status_known"),
         Index("ix_layouts_organisation_id_venue_id", "organisation_id", "venue_id", "id"),
     )
+
+
+class LayoutImportRecord(Base):
+    """A large file on its way to becoming a draft; a worker that holds the claim writes it piece by piece."""
+
+    __tablename__ = "layout_imports"
+
+    organisation_id: Mapped[Uuid] = mapped_column(primary_key=True)
+    id: Mapped[Uuid] = mapped_column(primary_key=True)
+    venue_id: Mapped[Uuid]
+    layout_id: Mapped[Uuid]  # which it becomes
+    family_id: Mapped[Uuid]
+    format: Mapped[str] = mapped_column(String(20))
+    name: Mapped[str] = mapped_column(String(100))
+    focus_x: Mapped[float | None] = mapped_column(Float)
+    focus_y: Mapped[float | None] = mapped_column(Float)
+    state: Mapped[str] = mapped_column(String(10))
+    ending: Mapped[str] = mapped_column(String(10), default="")  # how it shall end, once what it wrote is deleted
+    rows: Mapped[int] = mapped_column(default=0)  # 0 until the file is read
+    written: Mapped[int] = mapped_column(default=0)
+    attempts: Mapped[int] = mapped_column(default=0)
+    claim: Mapped[Uuid | None]  # of the worker that writes; another takes over when it is not seen any more
+    seen_at: Mapped[Millis] = mapped_column(BigInteger)
+    problem: Mapped[dict[str, Any] | None] = mapped_column(JSON)
+    started_by: Mapped[dict[str, Any]] = mapped_column(JSON, default=dict)  # emptied at the end
+    created_at: Mapped[Millis] = mapped_column(BigInteger)
+    finished_at: Mapped[Millis | None] = mapped_column(BigInteger)
+
+    __table_args__ = (
+        references("venues", "venue_id", ondelete="CASCADE"),
+        CheckConstraint(
+            "state IN ('receiving', 'waiting', 'running', 'done', 'failed', 'cancelled')", name="state_known"
+        ),
+        CheckConstraint("ending IN ('', 'failed', 'cancelled')", name="ending_known"),
+        Index(
+            "uq_layout_imports_running",
+            "organisation_id",
+            unique=True,
+            sqlite_where=text("state = 'running'"),
+            postgresql_where=text("state = 'running'"),
+        ),
+        Index("ix_layout_imports_state", "state", "seen_at"),
+        Index("ix_layout_imports_organisation_id_venue_id", "organisation_id", "venue_id"),
+    )
+
+
+class LayoutImportPartRecord(Base):
+    """A part of the file, compressed; deleted with all others when the import ends."""
+
+    __tablename__ = "layout_import_parts"
+
+    organisation_id: Mapped[Uuid] = mapped_column(primary_key=True)
+    import_id: Mapped[Uuid] = mapped_column(primary_key=True)
+    number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    body: Mapped[bytes] = mapped_column(LargeBinary)
+
+    __table_args__ = (references("layout_imports", "import_id", ondelete="CASCADE"),)
 
 
 class LayoutZoneRecord(Base):
@@ -118,6 +179,7 @@ class SeatGroupRecord(Base):
     group_type: Mapped[str] = mapped_column(String(20))
     seats: Mapped[list[Any]] = mapped_column(JSON)  # seat_ids
     details: Mapped[dict[str, Any]] = mapped_column("metadata", JSON, default=dict)
+    sold_whole: Mapped[bool] = mapped_column(default=False)
 
     __table_args__ = (references("layouts", "layout_id"),)
 
@@ -133,6 +195,7 @@ class EventLayoutRecord(Base):
     layout_version: Mapped[int]
     revision: Mapped[int] = mapped_column(default=1)
     blocked_seats: Mapped[list[Any]] = mapped_column(JSON)  # numbers in the layout
+    released_seats: Mapped[list[Any]] = mapped_column(JSON, default=list, server_default=text("'[]'"))  # likewise
     disabled_zones: Mapped[list[Any]] = mapped_column(JSON)  # numbers in the layout
     zone_overrides: Mapped[dict[str, Any]] = mapped_column(JSON)  # by number in the layout, as text
     price_zones: Mapped[dict[str, Any]] = mapped_column(JSON)  # likewise
@@ -163,6 +226,7 @@ class PolicyRecord(Base):
     companion_release_occupancy_threshold: Mapped[int]
     max_wheelchair_seats_per_booking: Mapped[int]
     accessibility_audit_enabled: Mapped[bool]
+    companion_price_category: Mapped[str] = mapped_column(String(60), default="", server_default=text("''"))
     max_seats_per_booking: Mapped[int]
     orphan_avoidance_strict: Mapped[bool]
     group_adjacency_strict: Mapped[bool]

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from shared.clock import Millis
 from shared.errors import NotFound
-from sync_server.plumbing.api.pagination import Page, decode_cursor, paginate
+from sync_server.plumbing.api.pagination import AnId, Page, decode_cursor, paginate
 from sync_server.plumbing.event_key import EventKey
 from sync_server.seating.layouts.overlay import Deltas, LayoutZone
 from sync_server.seating.layouts.plan import (
@@ -43,7 +43,7 @@ def layout(
     """A layout of this organisation, at this venue if one is given; else NotFound."""
     wanted = select(LayoutRecord).where(LayoutRecord.organisation_id == organisation_id, LayoutRecord.id == layout_id)
     row = session.execute(wanted.with_for_update() if lock else wanted).scalar_one_or_none()
-    if row is None or (venue_id is not None and row.venue_id != venue_id):
+    if row is None or row.status == "importing" or (venue_id is not None and row.venue_id != venue_id):
         raise NotFound("There is no such layout.", code="layout_not_found")
     return row
 
@@ -53,8 +53,8 @@ def layouts(
 ) -> Page[LayoutRecord]:
     """All versions of all layouts of a venue, oldest first."""
     mine = LayoutRecord.organisation_id == organisation_id, LayoutRecord.venue_id == venue_id
-    wanted = select(LayoutRecord).where(*mine).order_by(LayoutRecord.id)
-    start = decode_cursor(after, str)
+    wanted = select(LayoutRecord).where(*mine, LayoutRecord.status != "importing").order_by(LayoutRecord.id)
+    start = decode_cursor(after, AnId)
     if start is not None:
         wanted = wanted.where(LayoutRecord.id > start[0])
     return paginate(session.execute(wanted.limit(limit + 1)).scalars().all(), limit, lambda row: (row.id,))
@@ -110,7 +110,7 @@ def groups(session: Session, organisation_id: str, layout_id: str) -> list[Group
         .order_by(SeatGroupRecord.number)
     )
     rows = session.execute(statement).scalars()
-    return [GroupPlan(GroupType(row.group_type), tuple(row.seats), row.details) for row in rows]
+    return [GroupPlan(GroupType(row.group_type), tuple(row.seats), row.details, row.sold_whole) for row in rows]
 
 
 def plan(session: Session, row: LayoutRecord) -> LayoutPlan:
@@ -120,7 +120,8 @@ def plan(session: Session, row: LayoutRecord) -> LayoutPlan:
     for seat in stored_seats(session, *key):
         seats.setdefault(seat.zone_number, []).append(_planned(seat))
     zones = tuple(_zone_plan(zone, seats.get(zone.number, [])) for zone in _zone_rows(session, *key))
-    return LayoutPlan(row.name, zones, row.description, tuple(groups(session, *key)), row.drawing)
+    faces = (row.focus_x, row.focus_y) if row.focus_drawn else None
+    return LayoutPlan(row.name, zones, row.description, tuple(groups(session, *key)), row.drawing, faces)
 
 
 def _zone_plan(zone: LayoutZoneRecord, seats: Iterable[PlannedSeat]) -> ZonePlan:
@@ -228,4 +229,5 @@ def deltas(row: EventLayoutRecord) -> Deltas:
         frozenset(row.disabled_zones),
         {int(number): changed for number, changed in row.zone_overrides.items()},
         {int(number): price for number, price in row.price_zones.items()},
+        frozenset(row.released_seats),
     )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import orjson
 from apiflask import APIBlueprint
 from flask import Response, request
-from pydantic import ValidationError
 from sqlalchemy.orm import Session
 
 from sync_server.accounts.service import lock_organisation
@@ -18,9 +17,11 @@ from sync_server.plumbing.web import context, current_principal, organisation, r
 from sync_server.seating import queries, schemas, service
 from sync_server.seating.event_routes import bp as event_bp
 from sync_server.seating.file_formats.formats import FORMATS
+from sync_server.seating.imports.import_routes import bp as imports_bp
+from sync_server.seating.imports.import_routes import imported_if_large, is_large, refused_if_large, start
+from sync_server.seating.imports.queue import Upload
+from sync_server.seating.imports.reading import read_plan
 from sync_server.seating.layout_rows import PreparedLayout
-from sync_server.seating.layouts.mistakes import Mistakes
-from sync_server.seating.layouts.plan import LayoutPlan
 from sync_server.seating.models import LayoutRecord
 from sync_server.seating.rules import Policy
 from sync_server.seating.zone_access.guest_list_routes import bp as guest_list_bp
@@ -31,6 +32,7 @@ LARGEST_LAYOUT = 64 * 1024 * 1024
 bp = APIBlueprint("seating", __name__, url_prefix="/api", tag="Seating")
 bp.register_blueprint(event_bp)
 bp.register_blueprint(guest_list_bp)
+bp.register_blueprint(imports_bp)
 
 
 @bp.before_request
@@ -40,6 +42,7 @@ def _layouts_are_large() -> None:
 
 @bp.post("/venues/<venue_id>/layouts")
 @requires(Action.EDIT_VENUES)
+@imported_if_large
 @bp.input(schemas.LayoutShape)
 @bp.output(schemas.LayoutView, status_code=201)
 def create(venue_id: str, json_data: schemas.LayoutShape) -> Response:
@@ -83,6 +86,7 @@ def show(venue_id: str, layout_id: str) -> Response:
 
 @bp.put("/venues/<venue_id>/layouts/<layout_id>")
 @requires(Action.EDIT_VENUES)
+@refused_if_large
 @bp.input(schemas.LayoutShape)
 @bp.output(schemas.LayoutView)
 def redraw(venue_id: str, layout_id: str, json_data: schemas.LayoutShape) -> schemas.LayoutView:
@@ -98,6 +102,7 @@ def redraw(venue_id: str, layout_id: str, json_data: schemas.LayoutShape) -> sch
 
 @bp.post("/venues/<venue_id>/layouts/<layout_id>/versions")
 @requires(Action.EDIT_VENUES)
+@imported_if_large
 @bp.input(schemas.LayoutShape)
 @bp.output(schemas.LayoutView, status_code=201)
 def add_version(venue_id: str, layout_id: str, json_data: schemas.LayoutShape) -> Response:
@@ -130,22 +135,16 @@ def archive(venue_id: str, layout_id: str) -> schemas.LayoutView:
 @bp.output(schemas.LayoutView, status_code=201)
 @bp.doc(description="The body is the file: a pretix seating plan (JSON), CSV, SVG, or our own JSON.")
 def read_file(venue_id: str, query_data: schemas.ImportQuery) -> Response:
-    """Import a layout, or a new version of one, from a file. All mistakes are listed with their places."""
-    plan = service.prepare(_read(request.get_data(cache=True), query_data))
+    """Import a layout, or a new version of one, from a file. All mistakes are listed with their places.
+
+    A large file becomes an import: 202, and `Location` says where to look at it.
+    """
+    if is_large():
+        focus = query_data.focus_x, query_data.focus_y
+        return start(Upload(venue_id, query_data.layout_id, query_data.format, query_data.name, focus))
+    read = read_plan(request.get_data(cache=True), query_data.format, query_data.name)
+    plan = service.prepare(query_data.placed(read))
     return run_once(lambda session: _created(session, venue_id, query_data.layout_id, plan))
-
-
-def _read(body: bytes, query: schemas.ImportQuery) -> LayoutPlan:
-    if query.format != "gatehouse":
-        return FORMATS[query.format].read(body, query.name)
-    try:
-        return schemas.LayoutShape.model_validate_json(body).plan()
-    except ValidationError as error:
-        mistakes = Mistakes()
-        for problem in error.errors(include_url=False, include_input=False):
-            mistakes.add(".".join(map(str, problem["loc"])) or "the file", problem["msg"])
-        mistakes.stop()
-        raise
 
 
 @bp.get("/venues/<venue_id>/layouts/<layout_id>/export")
@@ -196,4 +195,5 @@ def _locked_policy(session: Session) -> Policy:
 
 
 def _view(session: Session, row: LayoutRecord) -> schemas.LayoutView:
-    return schemas.LayoutView.of(row, zones=queries.zones(session, row.organisation_id, row.id))
+    zones = queries.zones(session, row.organisation_id, row.id)
+    return schemas.LayoutView.of(row, focus=(row.focus_x, row.focus_y), zones=zones)

@@ -24,6 +24,7 @@ class Policy:
     enforce_accessibility_rules: bool = True
     companion_release_occupancy_threshold: int = 85
     max_wheelchair_seats_per_booking: int = 1
+    companion_price_category: str = ""  # of seats that companions get with a wheelchair place; "": that of the seat
     accessibility_audit_enabled: bool = True
     max_seats_per_booking: int = 10
     orphan_avoidance_strict: bool = True

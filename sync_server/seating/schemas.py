@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal
+from dataclasses import replace
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, Field, StringConstraints
+from pydantic import AfterValidator, BaseModel, Field, StringConstraints, model_validator
 
 from sync_server.plumbing.addresses import canonical_network
 from sync_server.plumbing.api.edits import EditedView
@@ -22,6 +23,7 @@ from sync_server.seating.layouts.plan import (
     ZoneType,
     same_fields,
 )
+from sync_server.seating.layouts.reading import ReadPlan
 
 ZoneTypeName = Literal["reserved_seating", "ga_seated", "ga_standing", "vip_reserved", "vip_standing"]
 AccessModeName = Literal["public", "membership_tier", "role_based", "whitelist"]
@@ -100,9 +102,10 @@ class GroupShape(RequestBody):
     group_type: GroupTypeName
     seat_ids: Annotated[list[SeatId], Field(max_length=1000)]
     metadata: FreeJson = Field(default_factory=dict)
+    sold_whole: bool = False  # nobody buys a part of it
 
     def plan(self) -> GroupPlan:
-        return GroupPlan(GroupType(self.group_type), tuple(self.seat_ids), self.metadata)
+        return GroupPlan(GroupType(self.group_type), tuple(self.seat_ids), self.metadata, self.sold_whole)
 
 
 class LayoutShape(RequestBody):
@@ -113,11 +116,13 @@ class LayoutShape(RequestBody):
     zones: Annotated[list[ZoneShape], Field(min_length=1, max_length=1000)]
     groups: Annotated[list[GroupShape], Field(max_length=20_000)] = Field(default_factory=list)
     drawing: FreeJson = Field(default_factory=dict)
+    focus: Coordinates | None = None  # what the whole house faces: the middle of the stage
 
     def plan(self) -> LayoutPlan:
         groups = tuple(group.plan() for group in self.groups)
         zones = tuple(zone.plan() for zone in self.zones)
-        return LayoutPlan(self.name, zones, self.description, groups, self.drawing)
+        faces = (self.focus.x, self.focus.y) if self.focus else None
+        return LayoutPlan(self.name, zones, self.description, groups, self.drawing, faces)
 
 
 def layout_json(plan: LayoutPlan) -> dict[str, Any]:
@@ -127,10 +132,16 @@ def layout_json(plan: LayoutPlan) -> dict[str, Any]:
         "description": plan.description,
         "zones": [_zone_json(zone) for zone in plan.zones],
         "groups": [
-            {"group_type": group.group_type.value, "seat_ids": list(group.seats), "metadata": dict(group.details)}
+            {
+                "group_type": group.group_type.value,
+                "seat_ids": list(group.seats),
+                "metadata": dict(group.details),
+                "sold_whole": group.sold_whole,
+            }
             for group in plan.groups
         ],
         "drawing": dict(plan.drawing),
+        "focus": _coordinates(*plan.focus) if plan.focus else None,
     }
 
 
@@ -183,6 +194,7 @@ class LayoutView(EditedView):
     description: str
     status: Literal["draft", "active", "archived"]
     total_capacity: int
+    focus: Sequence[float]  # what the house faces: given, or the middle of its first row
     zones: list[LayoutZoneView]
     created_at: IsoTime
     updated_at: IsoTime
@@ -207,6 +219,20 @@ class ImportQuery(Query):
     format: FormatName
     name: Name = "Seating plan"
     layout_id: Id | None = None  # make a new version of this one
+    focus_x: Coordinate | None = None  # what the whole house faces, whatever the file says
+    focus_y: Coordinate | None = None
+
+    @model_validator(mode="after")
+    def _both_or_neither(self) -> Self:
+        if (self.focus_x is None) != (self.focus_y is None):
+            raise ValueError("a focus needs both focus_x and focus_y")
+        return self
+
+    def placed(self, read: ReadPlan) -> ReadPlan:
+        """What was read, with the focus of this query if it gives one."""
+        if self.focus_x is None or self.focus_y is None:
+            return read
+        return replace(read, plan=replace(read.plan, focus=(self.focus_x, self.focus_y)))
 
 
 class ExportQuery(Query):
@@ -232,6 +258,7 @@ class SeatingOverrides(PatchBody):
     enforce_accessibility_rules: bool | None = None
     companion_release_occupancy_threshold: Percent | None = None
     max_wheelchair_seats_per_booking: Count | None = None
+    companion_price_category: Short | None = None
     accessibility_audit_enabled: bool | None = None
     max_seats_per_booking: GroupSize | None = None
     orphan_avoidance_strict: bool | None = None
@@ -248,6 +275,7 @@ PolicyField = Literal[
     "enforce_accessibility_rules",
     "companion_release_occupancy_threshold",
     "max_wheelchair_seats_per_booking",
+    "companion_price_category",
     "accessibility_audit_enabled",
     "max_seats_per_booking",
     "orphan_avoidance_strict",
@@ -282,6 +310,7 @@ class PolicyView(EditedView):
     enforce_accessibility_rules: bool
     companion_release_occupancy_threshold: int
     max_wheelchair_seats_per_booking: int
+    companion_price_category: str
     accessibility_audit_enabled: bool
     max_seats_per_booking: int
     orphan_avoidance_strict: bool

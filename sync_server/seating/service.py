@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from sqlalchemy.orm import Session
@@ -16,15 +16,26 @@ from sync_server.events import queries as events
 from sync_server.events.rules import CLOSED_STATUSES
 from sync_server.outbox.service import Fact, Subject, record_change
 from sync_server.plumbing.principals import ActionContext, Principal
+from sync_server.plumbing.sql.writes import change
 from sync_server.seating import layout_rows, queries, rules
 from sync_server.seating.layout_rows import PreparedLayout, prepare
-from sync_server.seating.layouts.plan import LayoutPlan
+from sync_server.seating.layouts.plan import ZoneType
 from sync_server.seating.layouts.validation import check_fits_venue
 from sync_server.seating.models import LayoutRecord, PolicyRecord
 from sync_server.seating.rules import FIELDS, Policy
 from sync_server.venues import queries as venues
 
-__all__ = ["activate", "add_version", "archive", "create_layout", "prepare", "replace_draft", "set_policy"]
+__all__ = [
+    "activate",
+    "add_version",
+    "archive",
+    "check_allowed",
+    "create_layout",
+    "prepare",
+    "replace_draft",
+    "set_policy",
+    "switch_on",
+]
 
 
 def create_layout(
@@ -65,19 +76,16 @@ def _add(
     family_id: str,
     version: int,
 ) -> LayoutRecord:
-    _check_allowed(session, organisation_id, venue_id, prepared.plan)
     plan = prepared.plan
+    check_allowed(session, organisation_id, venue_id, plan.capacity, plan.zone_types)
     row = LayoutRecord(
         id=id,
         organisation_id=organisation_id,
         venue_id=venue_id,
         family_id=family_id,
         version=version,
-        name=plan.name,
-        description=plan.description,
         status="draft",
-        total_capacity=plan.capacity,
-        drawing=dict(plan.drawing),
+        **layout_rows.columns(prepared),
         created_at=context.now,
         updated_at=context.now,
     )
@@ -88,10 +96,24 @@ def _add(
     return row
 
 
-def _check_allowed(session: Session, organisation_id: str, venue_id: str, plan: LayoutPlan) -> None:
+def check_allowed(
+    session: Session, organisation_id: str, venue_id: str, capacity: int, zone_types: Iterable[ZoneType]
+) -> None:
+    """Refuse a layout that its venue cannot hold, or that has zones which the seating policy does not allow."""
     venue = venues.venue(session, organisation_id, venue_id)
-    check_fits_venue(plan, venue.max_capacity)
-    rules.check_zones(queries.policy(session, organisation_id), [zone.zone_type for zone in plan.zones])
+    check_fits_venue(capacity, venue.max_capacity)
+    rules.check_zones(queries.policy(session, organisation_id), zone_types)
+
+
+def switch_on(session: Session, row: LayoutRecord, context: ActionContext) -> None:
+    """Show an imported layout, now that all of it is stored: as a draft, and the newest version of its layout."""
+    zone_types = [zone.zone_type for zone in queries.zones(session, row.organisation_id, row.id)]
+    check_allowed(session, row.organisation_id, row.venue_id, row.total_capacity, zone_types)
+    venues.venue(session, row.organisation_id, row.venue_id, lock=True)
+    row.version = queries.newest_version(session, row.organisation_id, row.family_id) + 1
+    row.status, row.created_at, row.updated_at = "draft", context.now, context.now
+    session.flush()
+    _record(session, row, "layout_created", context, after={"name": row.name, "version": row.version})
 
 
 def replace_draft(
@@ -111,11 +133,11 @@ def replace_draft(
             code="layout_immutable",
         )
     plan = prepared.plan
-    _check_allowed(session, organisation_id, venue_id, plan)
+    check_allowed(session, organisation_id, venue_id, plan.capacity, plan.zone_types)
     layout_rows.erase(session, row)
     before = {"capacity": row.total_capacity}
-    row.name, row.description, row.drawing = plan.name, plan.description, dict(plan.drawing)
-    row.total_capacity, row.updated_at = plan.capacity, context.now
+    change(row, layout_rows.columns(prepared))
+    row.updated_at = context.now
     session.flush()
     layout_rows.write(session, row, prepared)
     _record(session, row, "layout_redrawn", context, before=before, after={"capacity": row.total_capacity})

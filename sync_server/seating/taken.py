@@ -10,6 +10,7 @@ from typing import Final
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
+from sync_server.events.chosen_days import EVERY_DAY
 from sync_server.plumbing.ports import ports_of
 
 SOLD: Final[Millis] = 1 << 62
@@ -40,20 +41,40 @@ class PlaceCounts:
 
 
 @dataclass(frozen=True, slots=True)
+class SeatChanges:
+    """The version of an event's seats, and every seat touched by a commit since another; None for any seat."""
+
+    version: int
+    touched: Collection[int] | None
+    unversioned: frozenset[str] = frozenset()  # ids of commits that are reported once more, under a version
+
+
+@dataclass(frozen=True, slots=True)
 class SeatingPorts:
-    """What seating asks of higher packages about an event of an organisation."""
+    """What seating asks of higher packages about an event of an organisation; the last number is a bitmap of days.
 
-    taken: Callable[[Session, str, str, Millis], Taken]
-    taken_seats: Callable[[Session, str, str, Collection[int] | None], Iterable[tuple[int, Millis]]]
+    A seat is taken if it is on any of these days; of places the fullest day counts.
+    """
+
+    taken: Callable[[Session, str, str, Millis, int], Taken]
+    taken_seats: Callable[[Session, str, str, Collection[int] | None, int], Iterable[tuple[int, Millis]]]
     """The taken seats among some, or all, each with the time until which it is taken (`SOLD`: for good)."""
-    taken_places: Callable[[Session, str, str, Millis], PlaceCounts]
-    seat_changes: Callable[[Session, str, str, int | None], tuple[int, Collection[int] | None]]
-    """The version of an event's seats, and every seat touched by a commit since another version; None for any seat."""
+    taken_places: Callable[[Session, str, str, Millis, int], PlaceCounts]
+    seat_changes: Callable[[Session, str, str, int | None, Collection[str]], SeatChanges]
+    """What has changed since a version; the last are the ids of what was reported before it had one."""
 
 
-def taken(session: Session, organisation_id: str, event_id: str, now: Millis) -> Taken:
-    """What is sold or held at an event at `now`."""
-    return ports_of(session, SeatingPorts).taken(session, organisation_id, event_id, now)
+def taken(session: Session, organisation_id: str, event_id: str, now: Millis, days: int = EVERY_DAY) -> Taken:
+    """What is sold or held at an event at `now`, on any of these days."""
+    return ports_of(session, SeatingPorts).taken(session, organisation_id, event_id, now, days)
+
+
+def sold_among(
+    session: Session, organisation_id: str, event_id: str, seats: Collection[int], days: int = EVERY_DAY
+) -> set[int]:
+    """Those of some seats that are sold on any of these days."""
+    found = ports_of(session, SeatingPorts).taken_seats(session, organisation_id, event_id, seats, days)
+    return {seat for seat, until in found if until == SOLD}
 
 
 def count_taken(session: Session, organisation_id: str, event_id: str, now: Millis) -> int:

@@ -26,9 +26,16 @@ class Seats {
     return payload;
   }
 
+  // Of the chosen day; without one, seats that are free on all days.
+  url(part = "", query = {}) {
+    const day = this.find("day")?.value;
+    const asked = new URLSearchParams(day ? { ...query, day } : query).toString();
+    return `${this.map}${part}${asked && `?${asked}`}`;
+  }
+
   async start() {
     try {
-      const { plan, state } = await this.request(this.map);
+      const { plan, state } = await this.request(this.url());
       this.plan = plan;
       this.layout = read(plan);
       this.version = state.version;
@@ -58,6 +65,7 @@ class Seats {
     chooser.append(...this.layout.parts.map((part, n) => new Option(part.name, n)));
     chooser.addEventListener("change", () => (chooser.value ? drawing.frame(this.layout.parts[chooser.value].box) : whole()));
     this.find("choice").hidden = this.layout.parts.length < 2;
+    this.find("day")?.addEventListener("change", () => this.changeDay());
   }
 
   key(event) {
@@ -137,14 +145,14 @@ class Seats {
 
   block(wanted) {
     const body = { [wanted ? "block" : "open"]: [this.selected + this.layout.first] };
-    const stays = "not changed: its zone is closed, or it is reserved for a companion.";
+    const unchanged = "not changed: its zone is closed, or it is reserved for a companion.";
     const done = wanted ? "blocked." : "on sale again.";
     this.act(wanted ? "blocking" : "unblocking", () => this.request(`${this.map}/blocked`, "POST", body), ({ changed }) => (changed ? done : unchanged));
   }
 
   release() {
     if (!confirm(`Release the hold on ${this.name(this.selected)}? The buyer may be about to pay.`)) return;
-    this.act("releasing the hold", () => this.request(`${this.map}/holds/${this.selected + this.layout.first}`, "DELETE"), () => "hold released.");
+    this.act("releasing the hold", () => this.request(this.url(`/holds/${this.selected + this.layout.first}`), "DELETE"), () => "hold released.");
   }
 
   showCounts(zones) {
@@ -162,8 +170,16 @@ class Seats {
     this.find("zones").replaceChildren(...lines);
   }
 
+  async changeDay() {
+    this.stream?.close();
+    this.pick(undefined);
+    await this.applyChanges({ reset: "another day" });
+    this.follow();
+  }
+
   follow() {
-    const stream = new EventSource(`${this.map}/changes?since=${encodeURIComponent(this.version)}`, { withCredentials: true });
+    const stream = new EventSource(this.url("/changes", { since: this.version }), { withCredentials: true });
+    this.stream = stream;
     stream.onopen = () => this.showStatus("The map is up to date and follows changes.", "good");
     stream.onerror = () => this.showStatus("The connection is lost: the map may be out of date.", "warn");
     stream.addEventListener("changes", (event) => this.applyChanges(JSON.parse(event.data)));
@@ -174,8 +190,9 @@ class Seats {
   async applyChanges(changes) {
     if (!changes.reset) return this.update(changes.seats, changes.zones);
     try {
-      const state = await this.request(`${this.map}/state`);
+      const state = await this.request(this.url("/state"));
       if (state.plan !== this.plan.id) return location.reload();
+      this.version = state.version;
       const fresh = unpack(state.seats, state.count);
       this.update(Array.from(fresh, (value, n) => [n + this.layout.first, value]), state.zones);
     } catch (problem) {

@@ -16,7 +16,7 @@ from sync_server.tickets import queries
 from sync_server.tickets.models import TicketTypeRecord
 from sync_server.tickets.moved_times import moved_sale, moved_validity
 
-_NOT_COPIED: Final = frozenset({"event_id", "issued", "created_at", "updated_at"})
+_NOT_COPIED: Final = frozenset({"event_id", "issued", "reserved", "created_at", "updated_at"})
 _COPIED: Final = tuple(
     column.key for column in TicketTypeRecord.__mapper__.column_attrs if column.key not in _NOT_COPIED
 )
@@ -42,4 +42,4 @@ def copy_types(session: Session, copied: EventCopied) -> None:
 def _copy(source: TicketTypeRecord, copied: EventCopied, now: Millis) -> TicketTypeRecord:
     fields = {name: getattr(source, name) for name in _COPIED}
     fields |= {**moved_validity(source, copied.shift), **moved_sale(source, copied.shift)}
-    return TicketTypeRecord(**fields, event_id=copied.copy_id, issued=0, created_at=now, updated_at=now)
+    return TicketTypeRecord(**fields, event_id=copied.copy_id, issued=0, reserved=0, created_at=now, updated_at=now)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, Index, LargeBinary, SmallInteger, String, text
+from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, Index, LargeBinary, SmallInteger, String, false, text
 from sqlalchemy import UniqueConstraint as Unique
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -36,10 +36,20 @@ class TicketTypeRecord(Base):
     number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
     name: Mapped[str] = mapped_column(String(100))
     description: Mapped[str] = mapped_column(String(1000), default="")
+    kind: Mapped[str] = mapped_column(String(30), default="general", server_default=text("'general'"))
     price_cents: Mapped[int]
+    fee_cents: Mapped[int] = mapped_column(default=0, server_default=text("0"))  # of each ticket, on top of the price
+    tax_rate: Mapped[int] = mapped_column(
+        default=0, server_default=text("0")
+    )  # included, in basis points: 1900 is 19 %
     currency: Mapped[str] = mapped_column(String(3))
     quantity: Mapped[int]
-    issued: Mapped[int] = mapped_column(default=0)
+    issued: Mapped[int] = mapped_column(default=0)  # those reserved among them
+    reserved: Mapped[int] = mapped_column(default=0, server_default=text("0"))  # by orders that are not paid yet
+    min_per_order: Mapped[int] = mapped_column(SmallInteger, default=1, server_default=text("1"))
+    max_per_order: Mapped[int] = mapped_column(SmallInteger, default=10, server_default=text("10"))
+    hidden: Mapped[bool] = mapped_column(default=False, server_default=false())  # not offered in the shop
+    position: Mapped[int] = mapped_column(default=0, server_default=text("0"))  # in lists; equal ones by number
     zone: Mapped[int] = mapped_column(default=0)
     entitlement: Mapped[int] = mapped_column(SmallInteger)
     entry_limit: Mapped[int] = mapped_column(SmallInteger, default=0)
@@ -57,7 +67,11 @@ class TicketTypeRecord(Base):
         references("events", "event_id"),
         Unique("organisation_id", "event_id", "name"),
         CheckConstraint("price_cents >= 0", name="price_not_negative"),
-        CheckConstraint("issued BETWEEN 0 AND quantity", name="within_quantity"),
+        CheckConstraint("issued >= 0", name="issued_not_negative"),  # the quantity counts for each day
+        CheckConstraint("fee_cents >= 0", name="fee_not_negative"),
+        CheckConstraint("tax_rate BETWEEN 0 AND 10000", name="tax_rate_in_basis_points"),
+        CheckConstraint("reserved BETWEEN 0 AND issued", name="reserved_are_counted"),
+        CheckConstraint("min_per_order BETWEEN 1 AND max_per_order", name="order_limits"),
     )
 
 
@@ -127,12 +141,13 @@ class TicketRecord(Base):
         references("ticket_keys", "key_id"),
         Unique("organisation_id", "event_id", "sequence"),
         Unique("organisation_id", "event_id", "confirmation_code"),
-        # The last guard: no two valid tickets share a seat, even if the code has a bug.
+        # The last guard: no two valid tickets for the same days share a seat, even if the code has a bug.
         Index(
             "uq_tickets_seat",
             "organisation_id",
             "event_id",
             "seat_key",
+            "valid_days",
             unique=True,
             sqlite_where=_OCCUPIES_SEAT,
             postgresql_where=_OCCUPIES_SEAT,

@@ -5,15 +5,21 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import func, select
+from sqlalchemy import Select, func, select
 from sqlalchemy.orm import Session
 
 from shared.errors import InvalidRequest, NotFound
 from shared.snapshot import MembershipState, TicketRow, TicketState
 from shared.tickets import Entitlement, TicketFlags
+from sync_server.events.chosen_days import EVERY_DAY, beyond
 from sync_server.plumbing.api.pagination import Page, decode_cursor, paginate
 from sync_server.plumbing.sql.bulk import among
 from sync_server.tickets.models import TicketRecord, TicketTypeRecord
+
+TicketType = TicketTypeRecord
+"""A ticket type's row, as orders may read it within their transaction."""
+Ticket = TicketRecord
+"""A ticket's row, likewise."""
 
 _HEX = frozenset("0123456789abcdef")
 
@@ -102,13 +108,24 @@ class SeatedTicket:
     group_id: str
     flags: int
     ticket_type: int
+    days: int  # as a bitmap
     member: bool
 
 
 def seated_tickets(session: Session, organisation_id: str, event_id: str) -> Iterator[SeatedTicket]:
     """An event's uncancelled tickets on seats of its layout, in order of issue."""
     row = TicketRecord
-    columns = row.id, row.sequence, row.seat, row.issue, row.state, row.group_id, row.flags, row.ticket_type
+    columns = (
+        row.id,
+        row.sequence,
+        row.seat,
+        row.issue,
+        row.state,
+        row.group_id,
+        row.flags,
+        row.ticket_type,
+        row.valid_days,
+    )
     member = row.membership_state != MembershipState.NONE
     conditions = (
         row.organisation_id == organisation_id,
@@ -118,7 +135,7 @@ def seated_tickets(session: Session, organisation_id: str, event_id: str) -> Ite
     )
     statement = select(*columns, member).where(*conditions).order_by(row.sequence)
     for found in session.execute(statement, execution_options={"yield_per": 1_000}):
-        yield SeatedTicket(*found)
+        yield SeatedTicket(*tuple(found))
 
 
 def numbers(session: Session, organisation_id: str, ticket_ids: Collection[int]) -> dict[int, str]:
@@ -131,16 +148,24 @@ def numbers(session: Session, organisation_id: str, ticket_ids: Collection[int])
     return {row.id: row.number for row in rows}
 
 
-def count_seatless(session: Session, organisation_id: str, event_id: str) -> dict[int, int]:
-    """The number of uncancelled tickets without a seat, by zone of the event."""
+def tickets_by_id(session: Session, organisation_id: str, ticket_ids: Collection[int]) -> dict[int, TicketRecord]:
+    """These tickets of an organisation, by id."""
+    here = TicketRecord.organisation_id == organisation_id, among(session, TicketRecord.id, ticket_ids)
+    found = session.execute(select(TicketRecord).where(*here)).scalars() if ticket_ids else ()
+    return {row.id: row for row in found}
+
+
+def count_seatless(session: Session, organisation_id: str, event_id: str) -> dict[tuple[int, int], int]:
+    """The number of uncancelled tickets without a seat, by zone of the event and bitmap of days."""
     conditions = (
         TicketRecord.organisation_id == organisation_id,
         TicketRecord.event_id == event_id,
         TicketRecord.seat == 0,
         TicketRecord.state != TicketState.CANCELLED,
     )
-    counted = select(TicketRecord.zone, func.count().label("n")).where(*conditions).group_by(TicketRecord.zone)
-    return {row.zone: row.n for row in session.execute(counted)}
+    zone, days = TicketRecord.zone, TicketRecord.valid_days
+    counted = select(zone, days, func.count()).where(*conditions).group_by(zone, days)
+    return {(number, bits): count for number, bits, count in session.execute(counted)}
 
 
 def days_of_membership(
@@ -154,15 +179,19 @@ def days_of_membership(
     return list(session.execute(select(row.valid_days).where(*conditions, *needs_membership, valid)).scalars())
 
 
-def seats_taken(session: Session, organisation_id: str, event_id: str, keys: Sequence[str]) -> list[str]:
-    """Those of the seat keys that belong to an uncancelled ticket."""
+def seats_taken(session: Session, organisation_id: str, event_id: str, keys: Sequence[str]) -> dict[str, list[int]]:
+    """Those of the seat keys that belong to uncancelled tickets, each with the days of those, as bitmaps."""
     taken = (
         TicketRecord.organisation_id == organisation_id,
         TicketRecord.event_id == event_id,
         TicketRecord.seat_key.in_(keys),
         TicketRecord.state != TicketState.CANCELLED,
     )
-    return list(session.execute(select(TicketRecord.seat_key).where(*taken)).scalars())  # type: ignore[arg-type]
+    found: dict[str, list[int]] = {}
+    for key, days in session.execute(select(TicketRecord.seat_key, TicketRecord.valid_days).where(*taken)):
+        if key is not None:
+            found.setdefault(key, []).append(days)
+    return found
 
 
 def codes_taken(session: Session, organisation_id: str, event_id: str, codes: Sequence[str]) -> set[str]:
@@ -179,16 +208,21 @@ def ticket_type(session: Session, organisation_id: str, event_id: str, number: i
     """One ticket type of an event, or NotFound."""
     row = session.get(TicketTypeRecord, (organisation_id, event_id, number))
     if row is None:
-        raise NotFound(f"The event has no ticket type {number}.", code="ticket_type_not_found")
+        raise no_such_type(number)
     return row
 
 
+def no_such_type(number: int) -> NotFound:
+    """What to say about a ticket type that the event does not have."""
+    return NotFound(f"The event has no ticket type {number}.", code="ticket_type_not_found")
+
+
 def ticket_types(session: Session, organisation_id: str, event_id: str) -> Sequence[TicketTypeRecord]:
-    """The ticket types of an event."""
+    """The ticket types of an event, in the order in which they are listed."""
     statement = select(TicketTypeRecord).where(
         TicketTypeRecord.organisation_id == organisation_id, TicketTypeRecord.event_id == event_id
     )
-    return session.execute(statement.order_by(TicketTypeRecord.number)).scalars().all()
+    return session.execute(statement.order_by(TicketTypeRecord.position, TicketTypeRecord.number)).scalars().all()
 
 
 def count_types(session: Session, organisation_id: str, event_id: str) -> int:
@@ -197,12 +231,34 @@ def count_types(session: Session, organisation_id: str, event_id: str) -> int:
     return session.execute(select(func.count()).where(*here)).scalar_one()
 
 
-def planned_quantity(session: Session, organisation_id: str, event_id: str) -> int:
-    """The total quantity of an event's ticket types."""
-    total = select(func.coalesce(func.sum(TicketTypeRecord.quantity), 0)).where(
-        TicketTypeRecord.organisation_id == organisation_id, TicketTypeRecord.event_id == event_id
-    )
-    return int(session.execute(total).scalar_one())
+def count_naming_days(session: Session, organisation_id: str, event_id: str, first: int) -> int:
+    """How many uncancelled tickets are for certain days, this one or a later one among them."""
+    row = TicketRecord
+    here = row.organisation_id == organisation_id, row.event_id == event_id, row.valid_days != EVERY_DAY
+    counted = select(row.valid_days, func.count()).where(*here, row.state != TicketState.CANCELLED)
+    found = session.execute(counted.group_by(row.valid_days))
+    return sum(count for bits, count in found if beyond(bits, first))
+
+
+def count_types_naming_days(session: Session, organisation_id: str, event_id: str, first: int) -> int:
+    """How many ticket types are for certain days, this one or a later one among them."""
+    return sum(beyond(row.valid_days, first) for row in ticket_types(session, organisation_id, event_id))
+
+
+def count_by_days(session: Session, organisation_id: str, event_id: str) -> dict[tuple[int, int], int]:
+    """The number of uncancelled tickets, by ticket type and bitmap of days."""
+    row = TicketRecord
+    here = row.organisation_id == organisation_id, row.event_id == event_id, row.state != TicketState.CANCELLED
+    counted = select(row.ticket_type, row.valid_days, func.count()).where(*here)
+    rows = session.execute(counted.group_by(row.ticket_type, row.valid_days))
+    return {(ticket_type, bits): count for ticket_type, bits, count in rows}
+
+
+def for_every_day(organisation_id: str, event_id: str) -> Select[int]:
+    """The ids of the uncancelled tickets that are for every day of an event."""
+    row = TicketRecord
+    here = row.organisation_id == organisation_id, row.event_id == event_id, row.valid_days == EVERY_DAY
+    return select(row.id).where(*here, row.state != TicketState.CANCELLED)
 
 
 def counts(session: Session, organisation_id: str, event_id: str) -> dict[str, int]:

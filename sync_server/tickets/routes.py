@@ -11,18 +11,20 @@ from sqlalchemy.orm import Session
 
 from shared.snapshot import TicketState
 from sync_server.events import queries as events
+from sync_server.holds import ordering
 from sync_server.plumbing.api.edits import check_unchanged, tagged
 from sync_server.plumbing.api.idempotency import once, run_once
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.principals import Action
-from sync_server.plumbing.web import context, current_principal, organisation, requires
+from sync_server.plumbing.web import context, current_principal, organisation, requires, search
 from sync_server.seating import event_layouts
 from sync_server.tickets import queries, schemas, service, type_service
+from sync_server.tickets.code_responses import code_response, code_view
 from sync_server.tickets.issuance.bearers import Issuer
 from sync_server.tickets.key_routes import bp as key_bp
 from sync_server.tickets.keys import codes
 from sync_server.tickets.membership_routes import bp as membership_bp
-from sync_server.tickets.models import TicketRecord, TicketTypeRecord
+from sync_server.tickets.models import TicketTypeRecord
 from sync_server.tickets.seating_metrics_routes import bp as seating_metrics_bp
 
 bp = APIBlueprint("tickets", __name__, url_prefix="/api", tag="Tickets")
@@ -84,6 +86,7 @@ def issue(event_id: str, json_data: schemas.IssueTickets) -> Response:
         event_layouts.require_not_moving(session, organisation(), event_id)
 
     def write(session: Session) -> dict[str, Any]:
+        ordering.require_unordered(session, organisation(), json_data.holds)
         joins = json_data.joins
         joined = queries.joined_ticket(session, organisation(), event_id, joins) if joins else queries.JoinedTicket()
         request = json_data.issue_request(_issuer(session), joined)
@@ -103,12 +106,13 @@ def _issuer(session: Session) -> Issuer:
 @requires(Action.READ)
 @bp.input(schemas.TicketsQuery, location="query")
 @bp.output(schemas.TicketsView)
+@search("state", "limit")
 def tickets(event_id: str, query_data: schemas.TicketsQuery) -> schemas.TicketsView:
     """List the tickets of an event in order of issue."""
     state = None if query_data.state is None else TicketState[query_data.state.upper()]
     filters = queries.TicketFilter(query_data.ticket_type, state, query_data.number, query_data.confirmation_code)
     with parts().database.reading() as session:
-        events.event(session, organisation(), event_id)
+        events.details_in_tables(session, organisation(), event_id)
         page = queries.tickets(
             session, organisation(), event_id, filters, limit=query_data.limit, after=query_data.after
         )
@@ -132,10 +136,7 @@ def code(ticket_id: str, query_data: schemas.CodeQuery) -> Response:
     """Show the code of a ticket as JSON, text, SVG or PNG. Anyone who has the code can enter."""
     with parts().database.reading() as session:
         row = queries.ticket(session, organisation(), queries.internal_id(ticket_id))
-        text = codes.code_text(session, row, parts().sealer)
-    response = _code_response(query_data.format, text, _code_view(row, text))
-    response.headers["Cache-Control"] = "no-store"
-    return response
+        return code_response(session, row, parts().sealer, query_data.format)
 
 
 @bp.get("/events/<event_id>/codes")
@@ -151,24 +152,10 @@ def all_codes(event_id: str, query_data: schemas.CodesQuery) -> Response:
             session, organisation(), event_id, filters, limit=query_data.limit, after=query_data.after
         )
         texts = codes.code_texts(session, page.items, parts().sealer)
-    view = schemas.CodesView(items=[_code_view(*pair) for pair in zip(page.items, texts, strict=True)], next=page.next)
+    view = schemas.CodesView(items=[code_view(*pair) for pair in zip(page.items, texts, strict=True)], next=page.next)
     response = Response(view.model_dump_json(), content_type="application/json")
     response.headers["Cache-Control"] = "no-store"
     return response
-
-
-def _code_view(row: TicketRecord, text: str) -> schemas.CodeView:
-    return schemas.CodeView(ticket_id=queries.public_id(row.id), number=row.number, issue=row.issue, code=text)
-
-
-def _code_response(form: str, text: str, view: schemas.CodeView) -> Response:
-    if form == "svg":
-        return Response(codes.svg(text), content_type="image/svg+xml")
-    if form == "png":
-        return Response(codes.png(text), content_type="image/png")
-    if form == "text":
-        return Response(text + "\n", content_type="text/plain; charset=utf-8")
-    return Response(view.model_dump_json(), content_type="application/json")
 
 
 def _change_route(path: str, change: Callable[..., Any], summary: str) -> Callable[..., schemas.TicketView]:

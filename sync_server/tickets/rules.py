@@ -145,3 +145,19 @@ def check_window(field: str, start: int | None, end: int | None) -> None:
     """InvalidRequest for a window that does not end after it starts."""
     if start and end and start >= end:
         raise InvalidRequest(f"{field}: it must end after it starts.", field=field, code="invalid_times")
+
+
+def check_sale_end(sale_end_at: int | None, event_end_at: int) -> None:
+    """InvalidRequest for sales that go on after the event."""
+    if sale_end_at is not None and sale_end_at > event_end_at:
+        raise InvalidRequest(
+            "sale_end_at: sales end with the event at the latest.", field="sale_end_at", code="invalid_times"
+        )
+
+
+def check_order_limits(least: int, most: int) -> None:
+    """InvalidRequest where an order could never have as many tickets as it must."""
+    if least > most:
+        raise InvalidRequest(
+            f"min_per_order: {least} is more than max_per_order, which is {most}.", field="min_per_order"
+        )

@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field, model_validator
 from shared.snapshot import TicketState
 from shared.tickets import Entitlement
 from sync_server.plumbing.api.edits import EditedView
-from sync_server.plumbing.api.schemas import Id, IsoTime, Name, PatchBody, Query, Reason, RequestBody, Time, View
+from sync_server.plumbing.api.schemas import Dates, Id, IsoTime, Name, PatchBody, Query, Reason, RequestBody, Time, View
 from sync_server.seating.zone_access.entitlements import Bearer
 from sync_server.seating.zone_access.guest_list_schemas import GuestName
 from sync_server.tickets import rules
@@ -18,11 +18,16 @@ from sync_server.tickets.issuance.issue_request import IssueRequest, Member
 from sync_server.tickets.models import TicketRecord, TicketTypeRecord
 from sync_server.tickets.queries import JoinedTicket, public_id
 
-Kind = Literal[
+EntitlementName = Literal[
     "single_entry", "limited_reentry_per_day", "unlimited_reentry", "unlimited_multi_day", "ga_seated", "ga_standing"
 ]
 Flag = Literal["wheelchair", "companion", "companion_reserved", "vip", "membership", "exempt"]
+Kind = Annotated[str, Field(min_length=1, max_length=30)]
+"""`general`, `vip`, `early_bird`, or a word of the organiser's own."""
 Cents = Annotated[int, Field(ge=0, le=99_999_999)]
+TaxRate = Annotated[int, Field(ge=0, le=10_000)]
+"""In basis points: 1900 is 19 %."""
+PerOrder = Annotated[int, Field(ge=1, le=100)]
 Quantity = Annotated[int, Field(ge=1, le=1_000_000)]
 Days = Annotated[list[Annotated[int, Field(ge=1, le=400)]], Field(max_length=400)]
 Limit = Annotated[int, Field(ge=1, le=255)]
@@ -30,15 +35,22 @@ State = Literal["valid", "cancelled", "blocked", "unpaid"]
 
 
 class NewTicketType(RequestBody):
-    """A new ticket type; prices are whole cents. Without `valid_days` it is valid on every event day."""
+    """A new ticket type; prices are whole cents. Without `valid_days` it is valid on every event day.
+
+    The buyer pays `price_cents` and `fee_cents` for each ticket; both include tax at `tax_rate`, in basis points. A
+    `hidden` type is not sold in the shop.
+    """
 
     name: Name
     description: Annotated[str, Field(max_length=1000)] = ""
+    kind: Kind = "general"
     price_cents: Cents
+    fee_cents: Cents = 0
+    tax_rate: TaxRate = 0
     currency: Annotated[str, Field(pattern="^[A-Z]{3}$")] | None = None
     quantity: Quantity
     zone: Annotated[int, Field(ge=0, le=65535)] = 0
-    entitlement: Kind = "single_entry"
+    entitlement: EntitlementName = "single_entry"
     entry_limit: Limit | None = None
     valid_days: Days = Field(default_factory=list)
     flags: Annotated[list[Flag], Field(max_length=6)] = Field(default_factory=list)
@@ -47,6 +59,10 @@ class NewTicketType(RequestBody):
     not_after_at: Time | None = None
     sale_start_at: Time | None = None
     sale_end_at: Time | None = None
+    min_per_order: PerOrder = 1
+    max_per_order: PerOrder = 10
+    hidden: bool = False
+    position: Annotated[int, Field(ge=0, le=1_000_000)] = 0
 
 
 class ChangeTicketType(PatchBody):
@@ -56,10 +72,13 @@ class ChangeTicketType(PatchBody):
 
     name: Name | None = None
     description: Annotated[str, Field(max_length=1000)] | None = None
+    kind: Kind | None = None
     price_cents: Cents | None = None
+    fee_cents: Cents | None = None
+    tax_rate: TaxRate | None = None
     quantity: Quantity | None = None
     zone: Annotated[int, Field(ge=0, le=65535)] | None = None
-    entitlement: Kind | None = None
+    entitlement: EntitlementName | None = None
     entry_limit: Limit | None = None
     valid_days: Days | None = None
     flags: Annotated[list[Flag], Field(max_length=6)] | None = None
@@ -68,20 +87,28 @@ class ChangeTicketType(PatchBody):
     not_after_at: Time | None = None
     sale_start_at: Time | None = None
     sale_end_at: Time | None = None
+    min_per_order: PerOrder | None = None
+    max_per_order: PerOrder | None = None
+    hidden: bool | None = None
+    position: Annotated[int, Field(ge=0, le=1_000_000)] | None = None
 
 
 class TicketTypeView(EditedView):
-    """A ticket type."""
+    """A ticket type; `reserved` tickets belong to orders that are not paid yet."""
 
-    unedited = frozenset({"issued"})
+    unedited = frozenset({"issued", "reserved"})
 
     number: int
     name: str
     description: str
+    kind: str
     price_cents: int
+    fee_cents: int
+    tax_rate: int
     currency: str
     quantity: int
     issued: int
+    reserved: int
     zone: int
     entitlement: str
     entry_limit: int | None
@@ -92,11 +119,15 @@ class TicketTypeView(EditedView):
     not_after_at: IsoTime | None
     sale_start_at: IsoTime | None
     sale_end_at: IsoTime | None
+    min_per_order: int
+    max_per_order: int
+    hidden: bool
+    position: int
 
 
 def type_view(row: TicketTypeRecord) -> TicketTypeView:
     """A ticket type as organisers see it."""
-    return TicketTypeView.of(row, **_validity(row))
+    return TicketTypeView.of(row, **_validity(row), issued=row.issued - row.reserved)
 
 
 def _validity(row: TicketTypeRecord | TicketRecord) -> dict[str, Any]:
@@ -173,7 +204,8 @@ class IssueTickets(RequestBody):
 
     Seats of a layout need no `ticket_type` if their zone or price category decides it. `guest` names a guest on a
     zone's list, `joins` an earlier ticket of the same group, and `override` the reason for overriding access and
-    accessibility rules. `holds` are the buyer's holds, which are converted into these tickets.
+    accessibility rules. `holds` are the buyer's holds, which are converted into these tickets. `days` are dates of the
+    event, for tickets that are not for all days of their type; without them a ticket has the days of its hold.
     """
 
     ticket_type: Annotated[int, Field(ge=1, le=65535)] | None = None
@@ -188,6 +220,7 @@ class IssueTickets(RequestBody):
     joins: Annotated[str, Field(pattern="^[0-9a-f]{16}$")] | None = None
     override: Annotated[str, Field(min_length=3, max_length=1000)] | None = None
     holds: Annotated[list[Id], Field(max_length=200)] = Field(default_factory=list)
+    days: Dates | None = None
 
     @model_validator(mode="after")
     def _exactly_one_way(self) -> Self:
@@ -217,6 +250,7 @@ class IssueTickets(RequestBody):
             group_id=joined.group_id,
             override=self.override or "",
             holds=self.holds,
+            dates=tuple(self.days or ()),
         )
 
     @staticmethod

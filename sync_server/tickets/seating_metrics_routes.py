@@ -5,6 +5,8 @@ from __future__ import annotations
 from apiflask import APIBlueprint
 from pydantic import BaseModel
 
+from sync_server.events import queries as events
+from sync_server.events.rules import Mark, mark
 from sync_server.holds.outcomes import outcomes
 from sync_server.plumbing.api.schemas import View
 from sync_server.plumbing.parts import parts
@@ -28,8 +30,9 @@ class FigureView(View):
 
 
 class FiguresView(BaseModel):
-    """The figures of an event."""
+    """The figures of an event; `mark` says if it is not taking place as announced."""
 
+    mark: Mark | None
     items: list[FigureView]
 
 
@@ -42,7 +45,8 @@ def metrics(event_id: str) -> FiguresView:
         figures = seating_figures(seating)
     with parts().database.reading() as session:
         figures += hold_figures(outcomes(session, organisation(), event_id))
-    return FiguresView(items=[_view(figure) for figure in figures])
+        event_mark = mark(events.event(session, organisation(), event_id))
+    return FiguresView(mark=event_mark, items=[_view(figure) for figure in figures])
 
 
 def _view(figure: Figure) -> FigureView:

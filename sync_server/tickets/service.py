@@ -10,8 +10,10 @@ from sqlalchemy.orm import Session
 
 from shared.errors import Conflict
 from shared.snapshot import TicketState
+from sync_server.events import issued_counts
 from sync_server.events import queries as events
 from sync_server.events import service as event_service
+from sync_server.events.chosen_days import ChosenDays, dates_of
 from sync_server.events.time_shift import TimeShift
 from sync_server.outbox.service import Fact, Subject, record_change
 from sync_server.plumbing.event_key import EventKey
@@ -69,8 +71,9 @@ def cancel(
     event_layouts.require_not_moving(session, organisation_id, event_id)
     transition = _Transition(TicketState.CANCELLED, "ticket_cancelled", reason)
     row = _change_state(session, organisation_id, ticket_id, transition, context)
-    event_service.release_capacity(session, row.organisation_id, row.event_id)
-    type_service.release_quantity(session, organisation_id, row.event_id, row.ticket_type)
+    days = ChosenDays(dates_of(events.event(session, organisation_id, event_id)), row.valid_days)
+    issued_counts.release_capacity(session, row.organisation_id, row.event_id, days)
+    type_service.release_quantity(session, organisation_id, row.event_id, row.ticket_type, days)
     inventory_updates.release_inventory(session, row, context.now)
     return row
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from sqlalchemy import ColumnElement, update
@@ -14,7 +15,9 @@ from shared.snapshot import TicketTypeRow
 from shared.tickets import Entitlement
 from sync_server.accounts import queries as accounts
 from sync_server.audit.service import AuditLine, record
+from sync_server.events import day_counts
 from sync_server.events import queries as events
+from sync_server.events.chosen_days import ChosenDays, dates_of, overlap
 from sync_server.events.permissions import Part
 from sync_server.events.rules import effective_capacity
 from sync_server.plumbing.event_key import EventKey
@@ -82,21 +85,58 @@ def change_type(
     return row
 
 
-def reserve_quantity(session: Session, row: TicketTypeRecord, count: int) -> None:
-    """Count issued tickets of a type in one conditional update; Conflict if there are not enough left."""
+def reserve_quantity(session: Session, row: TicketTypeRecord, days: Sequence[ChosenDays]) -> None:
+    """Count issued tickets of a type with these days; Conflict if there are not enough left.
+
+    At an event of one day it is one conditional update; where there are several the quantity counts for each.
+    """
+    count, of_several = len(days), len(days[0].dates) > 1
     row_key = _key(row.organisation_id, row.event_id, row.number)
     enough_left = TicketTypeRecord.issued + count <= TicketTypeRecord.quantity
-    statement = update(TicketTypeRecord).where(*row_key, enough_left).values(issued=TicketTypeRecord.issued + count)
-    updated = session.execute(statement.returning(TicketTypeRecord.issued).execution_options(synchronize_session=False))
-    if updated.first() is None:
-        raise Conflict(f"There are fewer than {count} tickets left of “{row.name}”.", code="insufficient_inventory")
+    where = row_key if of_several else (*row_key, enough_left)
+    statement = update(TicketTypeRecord).where(*where).values(issued=TicketTypeRecord.issued + count)
+    counted = statement.returning(TicketTypeRecord.quantity).execution_options(synchronize_session=False)
+    quantity, full = session.execute(counted).scalar_one_or_none(), list[int]()
+    if quantity is not None and of_several:
+        more = Counter(day for each in days for day in each.numbers)
+        full = day_counts.add(session, EventKey(row.organisation_id, row.event_id), row.number, more, quantity)
+    if quantity is None or full:
+        names = days[0].names_of(full)
+        on, details = (f" on {', '.join(names)}", {"days": list(names)}) if names else ("", {})
+        raise Conflict(
+            f"There are fewer than {count} tickets left of “{row.name}”{on}.",
+            code="insufficient_inventory",
+            ticket_type=row.number,
+            **details,
+        )
 
 
-def release_quantity(session: Session, organisation_id: str, event_id: str, number: int) -> None:
-    """Take one cancelled ticket off the count."""
+def reserve_for_order(session: Session, row: TicketTypeRecord, days: Sequence[ChosenDays]) -> None:
+    """Count tickets of an order that is not paid yet, so that nobody else buys them; Conflict if too few are left."""
+    reserve_quantity(session, row, days)
+    _change_reserved(session, row.organisation_id, row.event_id, row.number, len(days))
+
+
+def end_reservation(session: Session, event: EventKey, number: int, days: Sequence[ChosenDays]) -> None:
+    """Give back what an order reserved: its tickets are issued now, or never."""
+    _change_reserved(session, *event, number, -len(days))
+    for each in days:
+        release_quantity(session, *event, number, each)
+
+
+def _change_reserved(session: Session, organisation_id: str, event_id: str, number: int, more: int) -> None:
+    change = update(TicketTypeRecord).where(*_key(organisation_id, event_id, number))
+    counted = change.values(reserved=TicketTypeRecord.reserved + more)
+    session.execute(counted.execution_options(synchronize_session=False))
+
+
+def release_quantity(session: Session, organisation_id: str, event_id: str, number: int, days: ChosenDays) -> None:
+    """Take one cancelled ticket off the counts."""
     row_key = _key(organisation_id, event_id, number)
     statement = update(TicketTypeRecord).where(*row_key).values(issued=TicketTypeRecord.issued - 1)
     session.execute(statement.execution_options(synchronize_session=False))
+    if len(days.dates) > 1:
+        day_counts.remove(session, EventKey(organisation_id, event_id), number, dict.fromkeys(days.numbers, 1))
 
 
 def _key(organisation_id: str, event_id: str, number: int) -> tuple[ColumnElement[bool], ...]:
@@ -124,16 +164,33 @@ def _check(session: Session, row: TicketTypeRecord, details: events.EventDetails
     row.entry_limit = rules.check_limit(Entitlement(row.entitlement), row.entry_limit)
     rules.check_window("not_after_at", row.not_before, row.not_after)
     rules.check_window("sale_end_at", row.sale_start_at, row.sale_end_at)
-    if (row.issued or 0) > row.quantity:
-        raise Conflict(f"{row.issued} tickets of this type have already been issued.", code="quantity_below_issued")
+    rules.check_sale_end(row.sale_end_at, details.ends_at)
+    rules.check_order_limits(row.min_per_order or 1, row.max_per_order or 10)
+    issued = _most_issued(session, row, details)
+    if issued > row.quantity:
+        raise Conflict(
+            f"{issued} tickets of this type have already been issued or ordered.", code="quantity_below_issued"
+        )
+
+
+def _most_issued(session: Session, row: TicketTypeRecord, details: events.EventDetails) -> int:
+    """How many tickets of this type the fullest day has; of an event of one day, all of them."""
+    if details.days == 1 or not row.issued:
+        return row.issued or 0
+    return max(day_counts.issued(session, details.key, row.number).values(), default=0)
 
 
 def _check_capacity(session: Session, event: events.Event) -> None:
     limit = effective_capacity(event.capacity, event.venue_capacity)
-    planned = queries.planned_quantity(session, event.organisation_id, event.id)
-    if limit and planned > limit:
+    types, days = queries.ticket_types(session, event.organisation_id, event.id), ChosenDays(dates_of(event))
+    planned = Counter(
+        {day: sum(row.quantity for row in types if overlap(row.valid_days, 1 << day)) for day in days.numbers}
+    )
+    day, most = planned.most_common(1)[0]
+    if limit and most > limit:
+        on = "".join(f" on {date}" for date in days.names_of([day]))
         raise Conflict(
-            f"All ticket types together have {planned} tickets, but the capacity of the event is {limit}.",
+            f"All ticket types together have {most} tickets{on}, but the capacity of the event is {limit}.",
             code="capacity_exceeded",
         )
 

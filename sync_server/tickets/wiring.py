@@ -8,6 +8,7 @@ from sync_server.accounts.signals import OrganisationCreated
 from sync_server.events.signals import (
     EventCopied,
     EventCreated,
+    EventDaysChanged,
     EventStatusChanged,
     EventTimesMoved,
     NameChecksChanged,
@@ -16,7 +17,7 @@ from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.parts import Parts
 from sync_server.revisions import service as revisions
 from sync_server.revisions.signals import RevisionRises
-from sync_server.tickets import cancelled_events, service
+from sync_server.tickets import cancelled_events, changed_days, service
 from sync_server.tickets.copying import copy_types
 from sync_server.tickets.keys import issues, signing_keys
 
@@ -32,6 +33,7 @@ def wire(parts: Parts) -> None:
     signals.on(RevisionRises, _fix_issue_times)
     signals.on(EventCreated, _publish_keys)
     signals.on(EventCopied, copy_types)
+    signals.on(EventDaysChanged, changed_days.on_days_changed)
     signals.on(EventTimesMoved, _shift_times)
     signals.on(NameChecksChanged, _publish_names)
     signals.on(EventStatusChanged, cancelled_events.on_status_changed)

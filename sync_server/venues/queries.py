@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from shared.errors import NotFound
 from shared.snapshot import GateRow
-from sync_server.plumbing.api.pagination import Page, decode_cursor, paginate
+from sync_server.plumbing.api.pagination import AnId, Page, decode_cursor, paginate
 from sync_server.plumbing.folding import fold
 from sync_server.venues.models import GateRecord, VenueRecord
 
@@ -41,7 +41,7 @@ def venues(
 ) -> Page[VenueRecord]:
     """A page of the organisation's venues, oldest first; either the archived ones or the others."""
     statement = select(VenueRecord).where(VenueRecord.organisation_id == organisation_id, *_conditions(filters))
-    start = decode_cursor(after, str)
+    start = decode_cursor(after, AnId)
     if start is not None:
         statement = statement.where(VenueRecord.id > start[0])
     found = session.execute(statement.order_by(VenueRecord.id).limit(limit + 1)).scalars().all()

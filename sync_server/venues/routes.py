@@ -9,7 +9,7 @@ from sync_server.plumbing.api.edits import check_unchanged, tagged
 from sync_server.plumbing.api.idempotency import once
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.principals import Action
-from sync_server.plumbing.web import context, organisation, requires
+from sync_server.plumbing.web import context, organisation, requires, search
 from sync_server.venues import queries, schemas, service
 from sync_server.venues.models import GateRecord, VenueRecord
 
@@ -30,6 +30,7 @@ def create(session: Session, json_data: schemas.NewVenue) -> schemas.VenueView:
 @requires(Action.READ)
 @bp.input(schemas.VenuesQuery, location="query")
 @bp.output(schemas.VenuesView)
+@search("city", "limit")
 def listing(query_data: schemas.VenuesQuery) -> schemas.VenuesView:
     """List the organisation's venues, optionally by city or time zone, or the archived ones."""
     filters = queries.VenueFilter(query_data.city, query_data.timezone, query_data.archived)

@@ -70,7 +70,8 @@ class StreamsApp:
             # Everything else stays on the server's own address, whose limits and headers are made for it.
             raise NotFound(ONLY_STREAMS)
         waiting = handed_over.waiting
-        with self.places.taking(waiting.kind, handed_over.address):
+        counted = self._parts.metrics.streams_open.labels(waiting.kind.value)
+        with self.places.taking(waiting.kind, handed_over.address), counted.track_inprogress():
             if isinstance(waiting, Stream):
                 await self._hold_open(waiting, (called.answer.status, [*_raw(called.answer), *cors]), receive, send)
             else:

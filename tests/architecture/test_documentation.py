@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.architecture.tree import PRODUCT, ROOT, files
+from tests.architecture.tree import LAUNCHER, PRODUCT, ROOT, files
 
 PAGES = [path for path in files() if path.suffix == ".md"]
 DOCS = Path("docs")
 INDEX = DOCS / "README.md"
 #: A decision keeps the names of its day.
 CURRENT = [path for path in PAGES if path.parent != DOCS / "decisions"]
-FOLDERS = (*PRODUCT, "deploy", "docs", "requirements", "scripts", "tests")
+FOLDERS = (*PRODUCT, LAUNCHER, "deploy", "docs", "requirements", "scripts", "tests")
 LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)\s]*)?\)")
 NAMED = re.compile(rf"(?<![\w/.-])((?:{'|'.join(FOLDERS)})/[\w./-]*[\w/])")
 DIAGRAM = re.compile(r"```mermaid\n(.*?)```", re.DOTALL)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from tests.architecture.tree import PRODUCT, ROOT
+from tests.architecture.tree import LAUNCHER, PRODUCT, ROOT
 
 MAX_LINES = 60
 
 
-@pytest.mark.parametrize("folder", [*PRODUCT, "scripts", "tests"])
+@pytest.mark.parametrize("folder", [*PRODUCT, LAUNCHER, "scripts", "tests"])
 def test_a_folder_has_a_readme_of_one_page(folder: str) -> None:
     readme = ROOT / folder / "README.md"
     assert readme.is_file()

@@ -10,6 +10,8 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 PRODUCT = ("gate_app", "hardware", "shared", "sync_server")
+LAUNCHER = "gatehouse_programs"
+"""The one package that an installation shows to others; in the wheel it carries the product."""
 
 
 @cache

@@ -140,6 +140,8 @@ def test_blocking_a_seat_and_releasing_a_hold_with_the_keyboard(browser_page: Pa
             browser_page.keyboard.press(key)
         expect(selection(browser_page)).to_have_text("Stalls, row A, seat 1: not for sale")
         assert mapped.stage.api.get(mapped.stage.path)["blocked_seat_ids"] == ["A-1"]
+        assert counts(browser_page) == ["14", "1", "0", "1"], "free, held, sold, not for sale"
+        expect(browser_page.locator("[data-zones] tr", has_text="Stalls")).to_have_text(re.compile("Stalls14"))
         for key in ("Enter", "Enter"):
             browser_page.keyboard.press(key)
         expect(selection(browser_page)).to_have_text("Stalls, row A, seat 1: free")
@@ -149,6 +151,11 @@ def test_blocking_a_seat_and_releasing_a_hold_with_the_keyboard(browser_page: Pa
         browser_page.keyboard.press("Escape")
         expect(selection(browser_page)).to_have_text("No seat selected.")
         browser_page.goto("about:blank")
+
+
+def counts(page: Page) -> list[str]:
+    """How many seats are in each state, as the legend counts them."""
+    return [page.locator(f"[data-count='{state}']").inner_text() for state in range(4)]
 
 
 def arena() -> dict[str, Any]:

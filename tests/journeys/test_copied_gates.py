@@ -11,6 +11,10 @@ from gate_app.doctor import findings
 from gate_app.journal import forks
 from gate_app.status import status as tell_status
 from gate_app.sync.client import HttpRequest, HttpResponse
+from shared.errors import Conflict
+from sync_server.devices import queries as devices
+from sync_server.plumbing.principals import SYSTEM, ActionContext
+from sync_server.scans import alarms
 from tests.journeys.simulated_gate import SimulatedGate
 from tests.journeys.world import World
 
@@ -113,6 +117,39 @@ def test_the_first_machine_is_told_that_a_copy_is_in_use(any_world: World, tmp_p
     gate.switch_on()
     assert fork_words(gate) == forks.TWIN_MESSAGE
     assert len(gate.branches()) == 1, "its own chain is whole; nothing begins anew"
+
+
+def test_the_first_machine_is_told_no_longer_once_the_organiser_has_seen_to_it(world: World, tmp_path: Path) -> None:
+    first, second, third = world.sell(3)
+    gate = world.gate("A")
+    gate.scan(first.code)
+    gate.sync()
+    image, another = gate.image(tmp_path / "twin"), gate.image(tmp_path / "another")
+    gate.scan(second.code)
+    gate.sync()
+    world.twin_of(gate, image).sync()
+    gate.sync()
+    assert fork_words(gate) == forks.TWIN_MESSAGE
+    acknowledge(world, gate, "The copy is switched off.")
+    gate.sync()
+    assert fork_words(gate) == ""
+    gate.scan(third.code)
+    gate.sync()
+    assert fork_words(gate) == "", "its chain is whole, and nobody else writes"
+    with pytest.raises(Conflict, match="no alarm"):
+        acknowledge(world, gate, "Again.")
+    world.twin_of(gate, another).sync()
+    gate.sync()
+    assert fork_words(gate) == forks.TWIN_MESSAGE, "another copy is in use"
+
+
+def acknowledge(world: World, gate: SimulatedGate, note: str) -> None:
+    parts, device = world.parts, gate.context.require_enrolled()
+    context = ActionContext(SYSTEM, world.now, parts.entropy)
+    with parts.database.writing() as session:
+        found = devices.by_number(session, device.device_number)
+        assert found is not None
+        alarms.acknowledge(session, found.organisation_id, found.id, context, note=note)
 
 
 def test_two_copies_that_are_both_online_are_both_told(world: World, tmp_path: Path) -> None:

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import datetime
 import socket
-import ssl
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from email import message_from_bytes
 from email.message import EmailMessage
 from email.policy import default
-from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
 import pytest
 from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import AuthResult, LoginPassword
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
+
+from tests.services.certificates import own_certificate
 
 __all__ = ["MailBox", "mail_box"]
 
@@ -60,7 +55,7 @@ class MailBox:
 
     def start_encrypted(self, folder: Path, *, at_once: bool) -> Path:
         """Listen with TLS, from the start or after STARTTLS, and ask for USER and WORD; its certificate."""
-        certificate, context = _certificate(folder)
+        certificate, context = own_certificate(folder, "mail")
         options: dict[str, Any] = {"authenticator": _authenticate, "auth_required": True}
         if at_once:
             self.start(ssl_context=context, auth_require_tls=False, **options)
@@ -84,33 +79,6 @@ class MailBox:
 def _authenticate(_server: Any, _session: Any, _envelope: Any, _mechanism: str, given: Any) -> AuthResult:
     known = isinstance(given, LoginPassword) and (given.login, given.password) == (USER.encode(), WORD.encode())
     return AuthResult(success=known, handled=False)
-
-
-def _certificate(folder: Path) -> tuple[Path, ssl.SSLContext]:
-    """A certificate for this machine that nobody trusts unless told to."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
-    here = x509.SubjectAlternativeName([x509.DNSName("localhost"), x509.IPAddress(ip_address("127.0.0.1"))])
-    now = datetime.datetime.now(datetime.UTC)
-    made = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(now - datetime.timedelta(days=1))
-        .not_valid_after(now + datetime.timedelta(days=1))
-        .add_extension(here, critical=False)
-        .sign(key, hashes.SHA256())
-    )
-    pem, secret = folder / "mail.pem", folder / "mail.key"
-    pem.write_bytes(made.public_bytes(serialization.Encoding.PEM))
-    secret.write_bytes(
-        key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
-    )
-    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-    context.load_cert_chain(pem, secret)
-    return pem, context
 
 
 @pytest.fixture

@@ -42,7 +42,7 @@ _ROWS: Final[Mapping[str, Mapping[str, str]]] = {
         "id": ":hold",
         "organisation_id": ":organisation",
         "event_id": ":event",
-        "day": "0",
+        "days": "'0'",
         "kind": "'seat'",
         "seat": "CAST(:seat AS INTEGER)",
         "zone": "1",
@@ -92,7 +92,7 @@ _ROWS: Final[Mapping[str, Mapping[str, str]]] = {
     },
 }
 _GUARD: Final = (
-    "ON CONFLICT (organisation_id, event_id, day, seat) "
+    "ON CONFLICT (organisation_id, event_id, seat, day) "
     "DO UPDATE SET version = bare_event_seats.version + 1 WHERE bare_event_seats.state = 0"
 )
 _COUNTER: Final = (

@@ -9,13 +9,13 @@ from sqlalchemy.orm import Session
 from shared.clock import Millis
 from shared.errors import Conflict, InvalidRequest
 from shared.lifecycle import EventStatus, require_transition
-from sync_server.events import queries
+from sync_server.events import changed_days, queries
 from sync_server.events.lifecycle import emptying, publishing
 from sync_server.events.models import EventRecord
 from sync_server.events.rules import check_times
 from sync_server.events.service import put_rows, record_change, times_of
 from sync_server.events.signals import EventStatusChanged, EventTimesMoved
-from sync_server.events.snapshot_rows import own_rows, window
+from sync_server.events.snapshot_rows import days, own_rows, window
 from sync_server.events.time_shift import TimeShift
 from sync_server.plumbing.principals import ActionContext
 from sync_server.plumbing.signals import send
@@ -144,9 +144,11 @@ def reschedule(
         raise InvalidRequest("rescheduled_at: the new date is in the past.", field="rescheduled_at")
     shift = TimeShift(window(row)[0], at, row.timezone, opened_by=context.now)
     names = _PLANNED_TIMES + _SALE_TIMES if move_times else _PLANNED_TIMES  # not counts_from: admissions keep theirs
+    old_days = days(row)
     before = writes.change(row, {"rescheduled_at": at, **shift.times({name: getattr(row, name) for name in names})})
     row.updated_at = context.now
     check_times(times_of(row))
+    changed_days.follow(session, row, old_days, context)
     if move_times:
         send(session, EventTimesMoved(row.organisation_id, row.id, shift, context))
     session.flush()

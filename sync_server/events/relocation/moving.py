@@ -12,16 +12,17 @@ from shared.clock import Millis
 from shared.errors import Conflict, InvalidRequest
 from shared.lifecycle import EventStatus
 from shared.snapshot import AnyRow, Row, RowKind
-from sync_server.events import queries, rules
+from sync_server.events import changed_days, queries, rules
 from sync_server.events.dependents import EventDependents, count_dependents
 from sync_server.events.derived_columns import require_unique, set_derived_columns
+from sync_server.events.issued_counts import most_issued
 from sync_server.events.lifecycle import publishing
 from sync_server.events.models import EventRecord, GateZonesRecord
 from sync_server.events.permissions import Part, check_part
 from sync_server.events.relocation import consent
 from sync_server.events.service import flush_or_conflict, put_rows, record_change, venue_columns
 from sync_server.events.signals import EventMoved
-from sync_server.events.snapshot_rows import own_rows
+from sync_server.events.snapshot_rows import days, own_rows
 from sync_server.plumbing.principals import Action, ActionContext
 from sync_server.plumbing.sealing import Sealer
 from sync_server.plumbing.signals import send
@@ -67,7 +68,7 @@ def move(
     row = queries.event(session, organisation_id, event_id, lock=True)
     rules.check_changeable(EventStatus(row.status), "moved")
     venue = venues.venue(session, organisation_id, request.venue_id, lock=True)
-    _check_venue(row, venue)
+    _check_venue(session, row, venue)
     dependents = count_dependents(session, row, context.now)
     move = _Move(row, venue, _consequences(session, row, venue, dependents), request, context)
     if row.ticket_sequence or dependents.taken:
@@ -77,11 +78,11 @@ def move(
     return row
 
 
-def _check_venue(row: EventRecord, venue: Venue) -> None:
+def _check_venue(session: Session, row: EventRecord, venue: Venue) -> None:
     if venue.id == row.venue_id:
         raise Conflict("The event is already at this venue.", code="same_venue")
     check_not_archived(venue.archived_at is not None)
-    rules.check_capacity(row.capacity, row.tickets_issued, venue.max_capacity)
+    rules.check_capacity(row.capacity, most_issued(session, row), venue.max_capacity)
 
 
 def _consequences(session: Session, row: EventRecord, venue: Venue, dependents: EventDependents) -> dict[str, Any]:
@@ -137,6 +138,7 @@ def _apply(session: Session, move: _Move) -> None:
     row, context = move.row, move.context
     old_gates = venues.gates(session, row.organisation_id, row.venue_id)
     columns = venue_columns(move.venue)
+    old_days = days(row)
     before = writes.change(row, columns)
     row.updated_at = context.now
     if row.status in queries.VISIBLE_STATUSES:
@@ -146,6 +148,7 @@ def _apply(session: Session, move: _Move) -> None:
     flush_or_conflict(session)
     here = GateZonesRecord.organisation_id == row.organisation_id, GateZonesRecord.event_id == row.id
     session.execute(delete(GateZonesRecord).where(*here))  # these were for the old gates
+    changed_days.follow(session, row, old_days, context)
     send(session, EventMoved(row.organisation_id, row.id, context))
     rows: list[AnyRow | Row] = [Row(RowKind.GATE, gate.number, None) for gate in old_gates]
     put_rows(session, row, [*rows, *own_rows(row), *queries.gate_rows(session, row)])

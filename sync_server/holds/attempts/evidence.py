@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 from sqlalchemy import text
@@ -13,13 +13,19 @@ from shared.clock import Millis
 from shared.errors import GatehouseError
 from sync_server.events import queries as events
 from sync_server.events import service as event_service
+from sync_server.events.chosen_days import ChosenDays, covers, numbers, overlap
 from sync_server.holds import queries
 from sync_server.holds.attempts.hold_request import HoldRequest
 from sync_server.holds.caches.sale_state import SaleState
 from sync_server.holds.models import WHOLE_EVENT, EventSeatRow, HoldRow, SeatState
-from sync_server.holds.rules import Evidence, Limits, TakenSeat
+from sync_server.holds.ports import HoldPorts
+from sync_server.holds.rules import Evidence, Limits
+from sync_server.holds.taken_seat import TakenSeat
 from sync_server.holds.taking import places, seats
+from sync_server.plumbing.ports import ports_of
+from sync_server.seating.layouts.plan import AccessMode
 from sync_server.seating.plans.layout_seats import Seat
+from sync_server.seating.zone_access import memberships
 
 # What is known of a bearer, for the statements of this package. Recent holds are wanted in order, which only their own
 # index gives.
@@ -70,9 +76,10 @@ class StatementRow(NamedTuple):
     tidy: bool
     done: bool
 
-    def evidence(self, seat: Seat, choice: GatehouseError | None, now: Millis) -> Evidence:
-        """The evidence for this seat."""
-        taken, overdue = taken_seat(seat, self.state, self.held_until, now), self.state == SeatState.HELD
+    def evidence(self, seat: Seat, days: ChosenDays, choice: GatehouseError | None, now: Millis) -> Evidence:
+        """The evidence for this seat, on the one day that was asked for."""
+        taken = taken_seat(seat, self.state, self.held_until, now, days.names)
+        overdue = self.state == SeatState.HELD
         return Evidence(
             fresh=bool(self.fresh),
             more=int(self.my_hold is None),
@@ -91,22 +98,37 @@ class StatementRow(NamedTuple):
         )
 
 
-def taken_seat(seat: Seat, state: int, until: Millis | None, now: Millis) -> TakenSeat | None:
-    """The seat if it is sold, or held by a hold that has not run out."""
+def taken_seat(
+    seat: Seat, state: int, until: Millis | None, now: Millis, dates: tuple[str, ...] = ()
+) -> TakenSeat | None:
+    """The seat if it is sold, or held by a hold that has not run out; `dates` tell its days apart."""
     if state == SeatState.SOLD or (state == SeatState.HELD and (until or 0) > now):
-        return TakenSeat(seat.id, seat.name, state, until or 0)
+        return TakenSeat(seat.id, seat.name, state, until or 0, dates)
     return None
+
+
+def _taken_on_any(seat: Seat, rows: Sequence[EventSeatRow], now: Millis, days: ChosenDays) -> TakenSeat | None:
+    """The seat if it is taken on any of its days: sold before held, and held for as long as the last of them."""
+    found = [one for row in rows if (one := taken_seat(seat, row.state, row.held_until, now, days.names_of([row.day])))]
+    if not found:
+        return None
+    worst = max(found, key=lambda one: (one.state, one.until))
+    return replace(worst, dates=tuple(sorted(date for one in found for date in one.dates)))
 
 
 @dataclass(frozen=True, slots=True)
 class RequestedItems:
     """The seats, or the places of a zone, that one request asks for."""
 
+    days: ChosenDays
     seats: Sequence[Seat] = ()
     zone: int = WHOLE_EVENT
     count: int = 0
     capacity: int = 0  # of the zone
     choice: GatehouseError | None = None  # why the seats break the seating rules
+    singles: int = 0  # seats that the choice leaves single
+    grade: str = ""  # of the choice
+    member_zones: frozenset[int] = frozenset()  # zones to which only the card admits the bearer
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,8 +136,8 @@ class Gathered:
     """The evidence, and the rows that were locked for it."""
 
     evidence: Evidence
-    rows: Mapping[int, EventSeatRow]
-    mine: Mapping[int, HoldRow]  # this bearer's holds here, by seat
+    overdue: frozenset[str]  # holds that ran out, and have seats that are asked for
+    mine: Mapping[int, HoldRow]  # this bearer's holds for all of the days asked for, by seat
     new: Sequence[Seat]  # seats that the bearer does not hold yet
 
 
@@ -130,32 +152,66 @@ def gather(
 ) -> Gathered:
     """Lock everything that the request depends on, in the order that all use, and read it."""
     now = request.now
+    if items.member_zones and request.card is not None:
+        memberships.lock_alone(session, request.organisation_id, request.card)
     if sale_state.event_limit is not None:
         event_service.lock_event(session, sale_state.organisation_id, sale_state.id)
     fresh = sale_state.is_current(session)
     lock_counter(session, request.id, request.organisation_id, now)
     rows = seats.locked(session, sale_state.organisation_id, sale_state.id, (seat.number for seat in items.seats))
     mine = queries.mine(session, request.organisation_id, request.id, now, sale_state.id)
-    here = {row.seat: row for row in mine if row.seat is not None}
+    here, partly = _held_before(mine, items, len(sale_state.dates))
     new = [seat for seat in items.seats if seat.number not in here]
-    states = ((seat, rows[seat.number]) for seat in new if seat.number in rows)
-    taken = (taken_seat(seat, row.state, row.held_until, now) for seat, row in states)
+    days = items.days.numbers
+    of_new = {seat: [rows[seat.number, day] for day in days if (seat.number, day) in rows] for seat in new}
+    taken = (_taken_on_any(seat, found, now, items.days) for seat, found in of_new.items() if seat.number not in partly)
     here_only = {"event": sale_state.id, **counted(limits)}
     guest_active, recent, oldest, from_address, with_card = session.execute(_BEARER, request.values() | here_only).one()
     evidence = Evidence(
         fresh=fresh,
         more=len(new) + items.count,
         taken=[each for each in taken if each is not None],
+        partly_mine=[
+            TakenSeat(seat.id, seat.name, SeatState.HELD, partly[seat.number].held_until, items.days.names_of(both))
+            for seat in new
+            if seat.number in partly and (both := {*days} & {*numbers(partly[seat.number].days, len(sale_state.dates))})
+        ],
         guest_active=bool(guest_active),
         recent=int(recent),
         oldest=oldest,
         mine=sum(row.quantity for row in mine),
         from_address=int(from_address),
         with_card=int(with_card),
+        members=_members(session, sale_state, request, items),
+        more_members=sum(seat.zone in items.member_zones for seat in new) + items.count * bool(items.member_zones),
         room=_room(session, sale_state, items, now),
         choice=items.choice,
     )
-    return Gathered(evidence, rows, here, new)
+    held = (row for found in of_new.values() for row in found if row.state == SeatState.HELD)
+    return Gathered(evidence, frozenset(row.hold_id for row in held if row.hold_id is not None), here, new)
+
+
+def _held_before(
+    mine: Sequence[HoldRow], items: RequestedItems, count: int
+) -> tuple[dict[int, HoldRow], dict[int, HoldRow]]:
+    """The bearer's holds of these seats, by seat: those for all of the days asked for, and those for some of them."""
+    whole, partly = dict[int, HoldRow](), dict[int, HoldRow]()
+    for row in mine:
+        if row.seat is not None and overlap(row.days, items.days.bits):
+            (whole if covers(row.days, items.days.bits, count) else partly)[row.seat] = row
+    return whole, partly
+
+
+def _members(session: Session, sale_state: SaleState, request: HoldRequest, items: RequestedItems) -> int:
+    """How many guests the card admits to zones for its members on these days already, by holds and by tickets."""
+    if not items.member_zones or request.card is None:
+        return 0
+    where = sale_state.organisation_id, sale_state.id, request.card
+    zones = [number for number, zone in sale_state.plan.zones.items() if zone.access_mode is AccessMode.MEMBERSHIP_TIER]
+    event_zones = [sale_state.plan.event_zones[number] for number in zones if number in sale_state.plan.event_zones]
+    tickets = ports_of(session, HoldPorts).days_of_membership(session, *where, event_zones)
+    held = queries.held_with_card(session, *where, zones, request.now, days=items.days.bits)
+    return held + sum(overlap(bits, items.days.bits) for bits in tickets)
 
 
 def lock_counter(session: Session, bearer_id: str, organisation_id: str, now: Millis) -> None:
@@ -168,9 +224,11 @@ def _room(session: Session, sale_state: SaleState, items: RequestedItems, now: M
     room = None
     if items.count:
         places.locked(session, sale_state.organisation_id, sale_state.id, items.zone)
-        room = items.capacity - places.taken(session, sale_state.organisation_id, sale_state.id, now)[items.zone]
+        counts = places.by_day(session, sale_state.organisation_id, sale_state.id, now)
+        room = items.capacity - places.on(counts, items.days.bits).taken()[items.zone]
     if sale_state.event_limit is None:
         return room
-    issued = events.event(session, sale_state.organisation_id, sale_state.id).tickets_issued
-    left = sale_state.event_limit - issued - queries.held(session, sale_state.organisation_id, sale_state.id, now)
+    event = events.event(session, sale_state.organisation_id, sale_state.id)
+    issued, held = queries.issued_by_day(session, event), queries.held(session, event.organisation_id, event.id, now)
+    left = sale_state.event_limit - max(issued.get(day, 0) + held.get(day, 0) for day in items.days.numbers)
     return left if room is None else min(room, left)

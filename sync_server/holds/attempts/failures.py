@@ -33,11 +33,14 @@ class FailureLog:
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
 
-    def note(self, request: HoldRequest, event_id: str, seat_id: str, refusal: GatehouseError) -> None:
-        """Queue an audit line: who was refused which seat, and why."""
+    def note(
+        self, request: HoldRequest, event_id: str, seat_id: str, refusal: GatehouseError, seat: str | None = None
+    ) -> None:
+        """Queue an audit line: who was refused which seat, in words where it is known, and why."""
         after = {"event_id": _printable(event_id), "code": refusal.error_code, "source": request.source}
-        seat, where = _printable(seat_id), request.organisation_id
-        line = AuditLine(request.context, "seat_reserve_failed", "seat", seat, where, after=after)
+        after |= {"seat": seat} if seat else {}
+        subject, where = _printable(seat_id), request.organisation_id
+        line = AuditLine(request.context, "seat_reserve_failed", "seat", subject, where, after=after)
         with self._lock:
             self._dropped += len(self._queue) == QUEUE_LIMIT
             self._queue.append(line)

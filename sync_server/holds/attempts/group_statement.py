@@ -15,7 +15,7 @@ from sync_server.holds.attempts.hold_rows import HoldRows
 from sync_server.outbox.service import OUTBOX_TABLE, WRITTEN_AT_POSTGRESQL
 from sync_server.plumbing.sql.autocommit import numbered
 
-_SEATS: Final = "organisation_id, event_id, day, seat, 1, id, held_until, CAST(NULL AS BIGINT), 1, created_at"
+_SEATS: Final = "organisation_id, event_id, seat, day, 1, id, held_until, CAST(NULL AS BIGINT), 1, created_at"
 
 
 def _rows(table: str, parameter: str) -> str:
@@ -35,11 +35,17 @@ def _read_and_write() -> str:
     Where another guest has just taken one of the seats, the holds get no status, which their table refuses: so nothing
     of it is done.
     """
-    new = f"SELECT {_SEATS} FROM going, wanted WHERE version >= 0 ORDER BY seat"
+    days = "unnest(CAST(:on_days AS smallint[])) AS days (day)"
+    new = f"SELECT {_SEATS} FROM going, wanted, {days} WHERE version >= 0 ORDER BY seat, day"
     held = [name for name in statement.HOLD_COLUMNS if name != "status"]
     fact_columns, written = statement.FACT_COLUMNS, WRITTEN_AT_POSTGRESQL
     parts = [
-        statement.read_several("seat = ANY (CAST(:seats AS integer[]))", share="FOR SHARE", lock="FOR UPDATE"),
+        statement.read_several(
+            "seat = ANY (CAST(:seats AS integer[]))",
+            "day = ANY (CAST(:on_days AS smallint[]))",
+            share="FOR SHARE",
+            lock="FOR UPDATE",
+        ),
         f"wanted AS MATERIALIZED (SELECT * FROM {_rows('holds', 'holds')})",
         f"taken AS ({statement.TAKE.format(new=new, version='event_seats.version')})",
         "complete AS MATERIALIZED (SELECT CASE WHEN count(*) = CAST(:count AS integer) THEN 'active' END AS complete "
@@ -55,18 +61,23 @@ def _read_and_write() -> str:
 
 
 READ_AND_WRITE: Final = numbered(_read_and_write())
+_THESE: Final = "seat IN (SELECT value FROM json_each(:seats))"
+_ON_DAYS: Final = "day IN (SELECT value FROM json_each(:on_days))"
 _READ: Final = (
-    f"WITH {statement.read_several('seat IN (SELECT value FROM json_each(:seats))', by=statement.BY_KEY)} "
+    f"WITH {statement.read_several(_THESE, _ON_DAYS, by=statement.BY_KEY)} "
     f"SELECT {statement.EVIDENCE}, EXISTS (SELECT 1 FROM going) FROM seen"
 )
 
 
-def parameters(values: Mapping[str, Any], seats: Sequence[int], rows: Sequence[HoldRows]) -> dict[str, Any]:
+def parameters(
+    values: Mapping[str, Any], seats: Sequence[int], days: Sequence[int], rows: Sequence[HoldRows]
+) -> dict[str, Any]:
     """The parameters of the statement for PostgreSQL."""
     return {
         **values,
         "seats": list(seats),
-        "count": len(rows),
+        "on_days": list(days),
+        "count": len(rows) * len(days),
         "holds": _json([each.hold for each in rows]),
         "lines": _json([each.line for each in rows]),
         "personal": _json([one for each in rows for one in each.personal]),
@@ -83,14 +94,15 @@ def _as_bytea(value: bytes) -> str:
 
 
 def run_embedded(
-    cursor: Cursor, values: Mapping[str, Any], seats: Sequence[int], rows: Sequence[HoldRows]
+    cursor: Cursor, values: Mapping[str, Any], seats: Sequence[int], days: Sequence[int], rows: Sequence[HoldRows]
 ) -> StatementRow:
     """Read, and write each seat, in one transaction of SQLite, which has no other writer meanwhile."""
-    read = StatementRow(*cursor.execute(_READ, {**values, "seats": _text(seats)}).fetchone())
+    listed = {"seats": _text(seats), "on_days": _text(days)}
+    read = StatementRow(*cursor.execute(_READ, {**values, **listed}).fetchone())
     if read.done:
         for each in rows:
             mine = {"seat": each.hold["seat"], "hold_id": each.hold["id"], "until": each.hold["held_until"]}
-            statement.write_embedded(cursor, {**values, **mine, **each.values()})
+            statement.write_embedded(cursor, {**values, **mine, **each.values()}, days)
     return read
 
 

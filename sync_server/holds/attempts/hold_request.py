@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from shared.clock import Millis
+from sync_server.events.chosen_days import ChosenDays
 from sync_server.holds import rules
 from sync_server.plumbing.principals import ActionContext
 from sync_server.seating.plans.layout_seats import Seat
@@ -27,6 +28,8 @@ class HoldRequest:
     notes: str | None = None
     address: str = ""  # of the client, where it tells guests apart
     card: str | None = None  # the membership whose card was shown
+    dates: tuple[str, ...] = ()  # of the days asked for; none: every day of the event
+    queue_tab: str = ""  # the secret of the tab that has the pass of a queue
 
     @property
     def now(self) -> Millis:
@@ -57,5 +60,6 @@ class HoldResult:
     zone_name: str
     quantity: int
     until: Millis
+    days: ChosenDays
     created: bool = True  # False where the bearer held it already
     group_id: str | None = None

@@ -12,12 +12,14 @@ from shared.clock import Millis
 from shared.ids import uuid7
 from sync_server.audit import service as audit
 from sync_server.audit.service import AuditLine
+from sync_server.events.chosen_days import ChosenDays
 from sync_server.holds.attempts import statement
 from sync_server.holds.attempts.hold_request import HoldRequest, HoldResult
 from sync_server.holds.caches.sale_state import SaleState
-from sync_server.holds.models import ALL_DAYS, HoldStatus
+from sync_server.holds.models import HoldStatus
 from sync_server.outbox import service as outbox
 from sync_server.outbox.service import Fact
+from sync_server.plumbing.sql.tables import bits_text
 from sync_server.seating.plans.layout_seats import Seat
 
 
@@ -28,12 +30,14 @@ class SeatHold:
     id: str
     seat: Seat
     until: Millis
+    days: ChosenDays
     group_id: str | None = None
 
     def result(self, sale_state: SaleState) -> HoldResult:
         """As its bearer sees it."""
         seat, zone = self.seat, sale_state.plan.zones[self.seat.zone]
-        return HoldResult(self.id, sale_state.id, seat, seat.zone, zone.name, 1, self.until, group_id=self.group_id)
+        days, group_id = self.days, self.group_id
+        return HoldResult(self.id, sale_state.id, seat, seat.zone, zone.name, 1, self.until, days, group_id=group_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +63,13 @@ class HoldRows:
 def hold_rows(sale_state: SaleState, request: HoldRequest, held: SeatHold, origin: str | None) -> HoldRows:
     """The rows of this hold; `origin` is the address, where holds of one address are limited."""
     context, where, now, seat = request.context, sale_state.organisation_id, request.now, held.seat
-    kept = {"seat": seat.number, "zone": seat.zone, "quantity": 1, "held_until": held.until}
+    kept: dict[str, Any] = {"seat": seat.number, "zone": seat.zone, "quantity": 1, "held_until": held.until}
+    on_days = {"days": list(held.days.names)} if held.days.names else {}
     hold = {
         "id": held.id,
         "organisation_id": where,
         "event_id": sale_state.id,
-        "day": ALL_DAYS,
+        "days": bits_text(held.days.bits),
         "kind": "seat",
         **kept,
         "bearer_kind": request.kind,
@@ -79,12 +84,13 @@ def hold_rows(sale_state: SaleState, request: HoldRequest, held: SeatHold, origi
         "created_at": now,
         "updated_at": now,
     }
-    after = {"status": "active", "event_id": sale_state.id, **kept, "source": request.source}
+    after = {"status": "active", "event_id": sale_state.id, **kept, **on_days, "source": request.source}
+    after["seat"] = sale_state.plan.layout.in_words(seat.number)
     line = AuditLine(context, "seat_reserved", "hold", held.id, where, after=after)
     audit.require_reason(line)
     written = audit.audit_rows(line, uuid7(now, context.entropy), context.entropy)
     subjects = {"hold": held.id, "event": sale_state.id, "event_number": sale_state.number}
-    payload = {"kind": "seat", **kept, "bearer": f"{request.kind}:{request.id}", "seat_id": seat.id}
+    payload = {"kind": "seat", **kept, **on_days, "bearer": f"{request.kind}:{request.id}", "seat_id": seat.id}
     fact = outbox.fact_row(Fact("seat_held", where, now, subjects, payload), context.entropy)
     return HoldRows(hold, written.line, written.personal, fact)
 

@@ -26,6 +26,9 @@ class HoldMetrics:
         self.retries = Counter(
             "gatehouse_hold_retries", "Attempts retried because someone else was quicker", registry=registry
         )
+        self._singles = Counter(
+            "gatehouse_single_seats_left", "Seats that holds have left single", ["reason"], registry=registry
+        )
         self._active = Gauge("gatehouse_holds_active", "Holds that have not run out", registry=registry)
         self._overdue = Gauge("gatehouse_holds_overdue", "Holds that ran out but are not ended yet", registry=registry)
         parts.metrics.before_scrape.append(self.refresh)
@@ -33,6 +36,10 @@ class HoldMetrics:
     def count_attempt(self, outcome: str) -> None:
         """Count a response: `held`, `held_already`, or the code of a refusal."""
         self._attempts.labels(outcome).inc()
+
+    def count_singles(self, seats: int, reason: str) -> None:
+        """Count seats that a hold has left single, by why that was allowed."""
+        self._singles.labels(reason).inc(seats)
 
     def forget(self) -> None:
         """Read the tables at the next scrape, however soon it comes."""

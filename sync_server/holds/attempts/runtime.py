@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from sqlite3 import Cursor
 from typing import Any, Final, cast
 
 from shared.clock import Millis
 from shared.errors import Forbidden, GatehouseError
+from sync_server.events.chosen_days import ChosenDays, overlap
 from sync_server.holds import queries
 from sync_server.holds.attempts import group_statement, statement
 from sync_server.holds.attempts.evidence import StatementRow
@@ -16,14 +18,17 @@ from sync_server.holds.attempts.failures import FailureLog
 from sync_server.holds.attempts.hold_request import HoldRequest
 from sync_server.holds.attempts.hold_rows import HoldRows, SeatHold
 from sync_server.holds.attempts.metrics import HoldMetrics
+from sync_server.holds.attempts.previews import PreviewRate
 from sync_server.holds.caches.hold_cache import CachedHold, HoldCache, Key, RedisHolds
 from sync_server.holds.caches.sale_state import SaleState, SaleStates
-from sync_server.holds.models import ALL_DAYS
+from sync_server.holds.ports import HoldPorts
 from sync_server.plumbing.database import Database
+from sync_server.plumbing.logs import LOG
 from sync_server.plumbing.parts import Parts
 from sync_server.seating.event_seating import require_offer
 from sync_server.seating.event_seatings import EventSeatings
 from sync_server.seating.layouts.overlay import EventZone
+from sync_server.seating.layouts.plan import AccessMode
 from sync_server.seating.rules import Entitlement
 from sync_server.seating.search.offers import Offer, Refusal, SeatRequest
 from sync_server.seating.zone_access.entitlements import apply_override, entitlements_by_zone
@@ -39,6 +44,7 @@ class HoldRuntime:
         self.sale_states = SaleStates(parts.database)
         self.failures = FailureLog(parts.database, parts.stop)
         self.metrics = HoldMetrics(parts)
+        self.previews = PreviewRate()
         connection = parts.backends.connection
         redis_holds = RedisHolds(connection, parts.config.redis_prefix) if connection is not None else None
         self.hold_cache = HoldCache(parts.bus, redis_holds, alone=parts.config.embedded)
@@ -52,19 +58,18 @@ class HoldRuntime:
         self.metrics.retries.inc()
         self._stop.wait(millis / 1000)
 
-    def holder(self, key: Key, now: Millis) -> tuple[str, Millis] | None:
-        """Who certainly holds that seat, and until when; None where the statement must decide.
+    def holder(self, key: Key, days: ChosenDays, now: Millis) -> tuple[str, Millis] | None:
+        """Who certainly holds that seat on one of these days, and until when; None where the statement must decide.
 
         Where many want one seat, nearly all come too late: a short query then spares PostgreSQL the long one.
         """
-        cached, autocommit = self.hold_cache.holder(key, now), self.database.autocommit
+        cached, autocommit = self.hold_cache.holder(key, days.bits, now), self.database.autocommit
         if cached is not None:
             return cached.bearer_id, cached.until
-        if autocommit is None or not self.hold_cache.local.expects(key, now):
+        if autocommit is None or not self.hold_cache.local.expects(key, now) or len(days.numbers) > 1:
             return None
-        row: Any = autocommit.row(
-            statement.HELD_BY, {"organisation": key[0], "event": key[1], "day": ALL_DAYS, "seat": key[2], "now": now}
-        )
+        where = {"organisation": key[0], "event": key[1], "day": days.numbers[0], "seat": key[2]}
+        row: Any = autocommit.row(statement.HELD_BY, {**where, "now": now})
         if row is None:
             self.hold_cache.local.forget([key])
             return None
@@ -80,35 +85,57 @@ class HoldRuntime:
         return group_commit.write(partial(_run_embedded, values=values))
 
     def run_group_statement(
-        self, values: Mapping[str, Any], seats: Sequence[int], rows: Sequence[HoldRows]
+        self, values: Mapping[str, Any], seats: Sequence[int], days: Sequence[int], rows: Sequence[HoldRows]
     ) -> StatementRow:
-        """The same for several seats."""
+        """The same for several seats, or several days."""
         autocommit, group_commit = self.database.autocommit, self.database.group_commit
         if autocommit is not None:
-            row: Any = autocommit.row(group_statement.READ_AND_WRITE, group_statement.parameters(values, seats, rows))
+            parameters = group_statement.parameters(values, seats, days, rows)
+            row: Any = autocommit.row(group_statement.READ_AND_WRITE, parameters)
             return StatementRow(*row)
         assert group_commit is not None  # noqa: S101 - a database is one of the two
-        return group_commit.write(partial(group_statement.run_embedded, values=values, seats=seats, rows=rows))
+        write = partial(group_statement.run_embedded, values=values, seats=seats, days=days, rows=rows)
+        return group_commit.write(write)
 
     def keep_held(self, sale_state: SaleState, request: HoldRequest, holds: Iterable[SeatHold]) -> None:
         """Cache holds that a statement has made, and wake those who relay their facts."""
         organisation_id, event_id = sale_state.organisation_id, sale_state.id
         for held in holds:
             seat = held.seat
-            cached = CachedHold(organisation_id, event_id, seat.number, seat.id, held.id, request.id, held.until)
+            cached = CachedHold(
+                organisation_id, event_id, seat.number, seat.id, held.id, request.id, held.until, days=held.days.bits
+            )
             self.hold_cache.keep(cached, request.now)
         self.database.wake_workers()
 
     def access_refusal(
         self, sale_state: SaleState, request: HoldRequest, zones: Collection[int]
     ) -> GatehouseError | None:
-        """Why one of these zones is closed to this bearer."""
+        """Why it is not this bearer's turn, or one of these zones is closed to this bearer."""
+        if refusal := self._queue_refusal(sale_state, request):
+            return refusal
         plan = sale_state.plan.zones
         closed = [plan[zone] for zone in sorted(set(zones)) if plan[zone].access_mode != "public"]
         for entitlement in self._entitlements(sale_state, request, closed).values() if closed else ():
             if isinstance(entitlement, Refusal):
                 return Forbidden(entitlement.message, code=entitlement.reason)
         return None
+
+    def member_zones(self, sale_state: SaleState, request: HoldRequest, zones: Iterable[int]) -> frozenset[int]:
+        """Those of these zones to which only the card admits this bearer: as one guest."""
+        plan = sale_state.plan.zones
+        restricted = [plan[zone] for zone in {*zones} if plan[zone].access_mode is AccessMode.MEMBERSHIP_TIER]
+        if request.card is None or request.override or not restricted:
+            return frozenset()
+        found = self._entitlements(sale_state, request, restricted)
+        return frozenset(zone for zone, entitlement in found.items() if entitlement is Entitlement.MEMBERSHIP)
+
+    def _queue_refusal(self, sale_state: SaleState, request: HoldRequest) -> GatehouseError | None:
+        if not sale_state.queued or request.kind != "guest":
+            return None
+        here = request.organisation_id, sale_state.id, request.id, request.queue_tab
+        with self.database.autocommit_reading() as session:
+            return self.database.ports.of(HoldPorts).queue_refusal(session, *here, request.now)
 
     def open_zones(self, sale_state: SaleState, request: HoldRequest) -> frozenset[int]:
         """The zones that are open to this bearer."""
@@ -122,41 +149,61 @@ class HoldRuntime:
             found = entitlements_by_zone(session, request.organisation_id, sale_state.id, request.bearer, zones)
         return apply_override(found, zones, override=request.override)
 
-    def choice_refusal(
+    def judge_choice(
         self,
         seatings: EventSeatings,
         sale_state: SaleState,
         request: HoldRequest,
         seats: Collection[int],
         seat_request: SeatRequest,
-    ) -> GatehouseError | None:
-        """Why a choice of seats, checked against all seats of the event, breaks the seating rules.
+        *,
+        days: ChosenDays,
+    ) -> JudgedChoice:
+        """A choice of seats, checked against all seats of the event on these days.
 
         Seats that this bearer holds already count for the group, but are no part of the choice. None where no others
         are chosen, or one is taken: the attempt to hold it is refused later.
         """
         with self.database.reading() as session:
             mine = queries.mine(session, request.organisation_id, request.id, request.now, sale_state.id)
-            owned = {row.seat for row in mine if row.seat is not None}
+            owned = {row.seat for row in mine if row.seat is not None and overlap(row.days, days.bits)}
         chosen = [seat for seat in seats if seat not in owned]
-        with seatings.current(request.organisation_id, sale_state.id, request.now) as seating:
+        with seatings.current(request.organisation_id, sale_state.id, request.now, days=days) as seating:
             if chosen and all(seating.free(seat) for seat in chosen):
-                return _refusal_of(seating.evaluate(chosen, seat_request, owned))
-        return None
+                return _judged(seating.evaluate(chosen, seat_request, owned))
+        return JudgedChoice()
+
+    def note_singles(self, sale_state: SaleState, request: HoldRequest, choice: JudgedChoice) -> None:
+        """Log and count the single seats that a hold has left, and why it was allowed."""
+        if not choice.singles:
+            return
+        reason = "override" if request.override else choice.grade
+        self.metrics.count_singles(choice.singles, reason)
+        where = {"organisation_id": sale_state.organisation_id, "event_id": sale_state.id}
+        LOG.info("single_seats_left", **where, orphans_created=choice.singles, reason=reason)
 
 
-def _refusal_of(result: Offer | Refusal) -> GatehouseError | None:
+@dataclass(frozen=True, slots=True)
+class JudgedChoice:
+    """What the seating rules say of the seats that somebody wants."""
+
+    refusal: GatehouseError | None = None
+    singles: int = 0  # seats that it leaves single
+    grade: str = ""
+
+
+def _judged(result: Offer | Refusal) -> JudgedChoice:
     try:
-        require_offer(result)
+        found = require_offer(result)
     except GatehouseError as refusal:
-        return refusal
-    return None
+        return JudgedChoice(refusal)
+    return JudgedChoice(singles=found.orphans, grade=found.grade.value)
 
 
 def _run_embedded(cursor: Cursor, values: Mapping[str, Any]) -> StatementRow:
     read = StatementRow(*cursor.execute(statement.READ, values).fetchone())
     if read.done:
-        statement.write_embedded(cursor, values)
+        statement.write_embedded(cursor, values, [values["day"]])
     return read
 
 

@@ -34,9 +34,15 @@ _READ: Final = """
 {current}, counter AS MATERIALIZED (
   SELECT version FROM hold_counters
   WHERE organisation_id = :organisation AND bearer_id = :bearer AND EXISTS (SELECT 1 FROM sale_lock) {lock}
-), {bearer}, mine AS (
-  SELECT COALESCE(SUM(quantity), 0) AS count, MAX(CASE WHEN seat = :seat THEN CAST(id AS VARCHAR) END) AS hold,
-    MAX(CASE WHEN seat = :seat THEN held_until END) AS until
+), {bearer}, near AS MATERIALIZED (
+  SELECT seat, state, held_until, version, hold_id
+  FROM event_seats {by}
+  WHERE organisation_id = :organisation AND event_id = :event AND day = :day
+    AND seat IN (:seat, :left_far, :left, :right, :right_far)
+), mine AS (
+  SELECT COALESCE(SUM(quantity), 0) AS count,
+    MAX(CASE WHEN id IN (SELECT hold_id FROM near WHERE seat = :seat) THEN CAST(id AS VARCHAR) END) AS hold,
+    MAX(CASE WHEN id IN (SELECT hold_id FROM near WHERE seat = :seat) THEN held_until END) AS until
   FROM holds
   WHERE organisation_id = :organisation AND bearer_id = :bearer AND event_id = :event
     AND status IN ('active', 'suspended') AND held_until > :now
@@ -46,9 +52,7 @@ _READ: Final = """
     MAX(CASE WHEN seat = :seat THEN version END) AS version,
     :walls + COALESCE(SUM(
       CASE WHEN state = 2 OR (state = 1 AND held_until > :now) THEN {beside} ELSE 0 END), 0) AS taken
-  FROM event_seats {by}
-  WHERE organisation_id = :organisation AND event_id = :event AND day = :day
-    AND seat IN (:seat, :left_far, :left, :right, :right_far)
+  FROM near
 ), seen AS MATERIALIZED (
   SELECT
     {fresh} AS fresh,
@@ -79,11 +83,11 @@ def _read(share: str = "", lock: str = "", by: str = "") -> str:
     return _READ.format(current=current, **evidence, lock=lock, by=by, beside=_BESIDE, passed=_PASSED)
 
 
-def read_several(these: str, share: str = "", lock: str = "", by: str = "") -> str:
-    """The same for several seats, by the condition that a row is of one of them; their choice was checked before."""
+def read_several(these: str, on_days: str, share: str = "", lock: str = "", by: str = "") -> str:
+    """The same for several seats or days, by the conditions for the rows of one; their choice was checked before."""
     one, near = "seat = :seat", "seat IN (:seat, :left_far, :left, :right, :right_far)"
-    read = _read(share, lock, by)
-    return read.replace(near, these).replace(one, these).replace(_BESIDE, "0").replace(":walls", "0")
+    read = _read(share, lock, by).replace(near, these).replace("day = :day", on_days)
+    return read.replace(f" WHERE {one}", "").replace(one, "true").replace(_BESIDE, "0").replace(":walls", "0")
 
 
 def _columns(table: Table, left_out: Iterable[str] = ()) -> list[str]:
@@ -94,7 +98,6 @@ def _columns(table: Table, left_out: Iterable[str] = ()) -> list[str]:
 _SAME: Final = {
     "hold_organisation_id": "organisation",
     "hold_event_id": "event",
-    "hold_day": "day",
     "hold_seat": "seat",
     "hold_bearer_kind": "kind",
     "hold_bearer_id": "bearer",
@@ -136,19 +139,19 @@ _SEATS, _HOLDS = cast(Table, EventSeatRow.__table__), cast(Table, HoldRow.__tabl
 HOLD_COLUMNS: Final = _columns(_HOLDS)
 LINE_COLUMNS: Final = _columns(LINES_TABLE, ("seq", "seal"))
 PERSONAL_COLUMNS: Final = _columns(PERSONAL_TABLE, ("erased_at",))
-FACT_COLUMNS: Final = ["message_id", "name", "organisation_id", "stream", "subjects", "payload", "created_at"]
+FACT_COLUMNS: Final = ["message_id", "name", "organisation_id", "stream", "subjects", "payload", "created_at", "trace"]
 
 TAKE: Final = """
   INSERT INTO event_seats
-    (organisation_id, event_id, day, seat, state, hold_id, held_until, ticket_id, version, locked_at)
+    (organisation_id, event_id, seat, day, state, hold_id, held_until, ticket_id, version, locked_at)
   {new}
-  ON CONFLICT (organisation_id, event_id, day, seat) DO UPDATE
+  ON CONFLICT (organisation_id, event_id, seat, day) DO UPDATE
   SET state = 1, hold_id = excluded.hold_id, held_until = excluded.held_until, ticket_id = NULL,
       version = event_seats.version + 1, locked_at = excluded.locked_at
   WHERE event_seats.state = 0 AND event_seats.version = {version}
   RETURNING seat"""
 _NEW_SEAT: Final = (
-    "CAST(:organisation AS {id}), CAST(:event AS {id}), CAST(:day AS SMALLINT), CAST(:seat AS INTEGER), 1, "
+    "CAST(:organisation AS {id}), CAST(:event AS {id}), CAST(:seat AS INTEGER), CAST(:day AS SMALLINT), 1, "
     "CAST(:hold_id AS {id}), CAST(:until AS BIGINT), CAST(NULL AS BIGINT), 1, CAST(:now AS BIGINT)"
 )
 COUNT: Final = (
@@ -175,9 +178,9 @@ def _read_and_write() -> str:
 READ_AND_WRITE: Final = numbered(_read_and_write())
 HELD_BY: Final = numbered(
     "SELECT h.bearer_id, s.held_until FROM event_seats s "
-    "JOIN holds h ON h.organisation_id = s.organisation_id AND h.event_id = s.event_id AND h.day = s.day "
-    "AND h.seat = s.seat AND h.status IN ('active', 'suspended') "
-    "WHERE s.organisation_id = :organisation AND s.event_id = :event AND s.day = :day AND s.seat = :seat "
+    "JOIN holds h ON h.organisation_id = s.organisation_id AND h.event_id = s.event_id AND h.seat = s.seat "
+    "AND h.id = s.hold_id AND h.status IN ('active', 'suspended') "
+    "WHERE s.organisation_id = :organisation AND s.event_id = :event AND s.seat = :seat AND s.day = :day "
     "AND s.state = 1 AND s.held_until > :now"
 )
 """Who holds a seat now: the short query for those who come too late."""
@@ -189,20 +192,22 @@ READ: Final = f"WITH {_read(by=BY_KEY)} SELECT {EVIDENCE}, EXISTS (SELECT 1 FROM
 
 WRITE_PERSONAL: Final = _insert(PERSONAL_TABLE, "personal", PERSONAL_COLUMNS)
 """The personal part of the audit line; only where there is one."""
-WRITE: Final = (
-    TAKE.format(new=f"SELECT {_NEW_SEAT.format(id='VARCHAR')} WHERE true", version="event_seats.version"),
+_TAKE: Final = TAKE.format(new=f"SELECT {_NEW_SEAT.format(id='VARCHAR')} WHERE true", version="event_seats.version")
+_WRITE: Final = (
     _insert(_HOLDS, "hold", HOLD_COLUMNS),
     COUNT,
     _insert(LINES_TABLE, "line", LINE_COLUMNS),
     WRITE_PERSONAL,
     _insert(OUTBOX_TABLE, "fact", FACT_COLUMNS, also=WRITTEN_AT_SQLITE),
 )
-"""For SQLite: what to write, in the same transaction."""
+"""For SQLite: what to write once the seat is taken, in the same transaction."""
 
 
-def write_embedded(cursor: Cursor, values: Mapping[str, Any]) -> None:
+def write_embedded(cursor: Cursor, values: Mapping[str, Any], days: Iterable[int]) -> None:
     """Write one seat, for SQLite."""
-    for sql in WRITE:
+    for day in days:
+        cursor.execute(_TAKE, {**values, "day": day})
+    for sql in _WRITE:
         if sql is not WRITE_PERSONAL or values["personal_line_id"] is not None:
             cursor.execute(sql, values)
 

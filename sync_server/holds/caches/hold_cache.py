@@ -16,6 +16,7 @@ from cachetools import LRUCache
 from redis import Redis
 
 from shared.clock import Millis
+from sync_server.events.chosen_days import EVERY_DAY, overlap
 from sync_server.plumbing.api.schemas import iso
 from sync_server.plumbing.messaging.bus import Bus
 from sync_server.plumbing.redis_connection import RedisConnection
@@ -40,6 +41,7 @@ class CachedHold:
     bearer_id: str
     until: Millis
     changed: bool = False  # its end has moved since it was made
+    days: int = EVERY_DAY  # as a bitmap
 
     @property
     def key(self) -> Key:
@@ -48,7 +50,10 @@ class CachedHold:
 
 
 class LocalHolds:
-    """The holds this process made, and the seats it saw held by others, until they run out."""
+    """The holds this process made, and the seats it saw held by others, until they run out.
+
+    Of each seat the latest hold, whatever its days: where that is for other days, the database is asked.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -60,11 +65,11 @@ class LocalHolds:
         with self._lock:
             self._cached[hold.key] = hold
 
-    def find(self, key: Key, now: Millis) -> CachedHold | None:
-        """The hold of that seat, as far as this process knows."""
+    def find(self, key: Key, days: int, now: Millis) -> CachedHold | None:
+        """The hold of that seat for one of these days, as far as this process knows."""
         with self._lock:
             found = self._cached.get(key)
-        return found if found is not None and found.until > now else None
+        return found if found is not None and found.until > now and overlap(found.days, days) else None
 
     def see(self, key: Key, until: Millis) -> None:
         """Note that a request was refused this seat because it is held."""
@@ -211,10 +216,10 @@ class HoldCache:
         if self.redis is not None:
             self.redis.keep([hold], now)
 
-    def holder(self, key: Key, now: Millis) -> CachedHold | None:
-        """The certain hold of that seat, or None where the database must be asked."""
+    def holder(self, key: Key, days: int, now: Millis) -> CachedHold | None:
+        """The certain hold of that seat for one of these days, or None where the database must be asked."""
         self._receive()
-        found = self.local.find(key, now)
+        found = self.local.find(key, days, now)
         if found is None or self._alone:
             return found
         if self.redis is None:

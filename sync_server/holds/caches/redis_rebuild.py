@@ -33,9 +33,8 @@ def cached_holds(session: Session, holds: Sequence[HoldRow], *, named: bool) -> 
 def _cached_hold(hold: HoldRow, number: int, plan: SeatPlan | None) -> CachedHold:
     seat_id = plan.layout.seat(number).id if plan is not None and plan.layout.has(number) else ""
     changed = hold.updated_at != hold.created_at
-    return CachedHold(
-        hold.organisation_id, hold.event_id, number, seat_id, hold.id, hold.bearer_id, hold.held_until, changed
-    )
+    where = hold.organisation_id, hold.event_id, number, seat_id
+    return CachedHold(*where, hold.id, hold.bearer_id, hold.held_until, changed, hold.days)
 
 
 def job(redis_holds: RedisHolds) -> Job:

@@ -12,10 +12,13 @@ from sqlalchemy.orm import Session
 
 from shared.lifecycle import EventStatus
 from sync_server.events import queries as events
+from sync_server.events.chosen_days import dates_of
 from sync_server.holds.models import SaleLockRow
+from sync_server.holds.ports import HoldPorts
 from sync_server.holds.rules import Sale
 from sync_server.plumbing.caching.shared_loads import SharedLoads
 from sync_server.plumbing.database import Database, database_of
+from sync_server.plumbing.ports import ports_of
 from sync_server.seating import queries as seating
 from sync_server.seating.plans.seat_plan import NO_PLAN, SeatPlan
 from sync_server.seating.plans.seat_plans import seat_plan
@@ -53,6 +56,8 @@ class SaleState:
     sale: Sale
     policy: Policy
     plan: SeatPlan
+    dates: tuple[str, ...]  # of the event's days; whoever changes them raises the version
+    queued: bool = False  # guests hold seats only when it is their turn
 
     @property
     def event_limit(self) -> int | None:
@@ -151,4 +156,5 @@ def load_sale_state(session: Session, organisation_id: str, event_id: str, versi
         row is not None and row.moving,
     )
     venue = venues.venue(session, organisation_id, event.venue_id)
-    return SaleState(event.id, organisation_id, event.number, venue.max_capacity, sale, policy, plan)
+    dates, queued = dates_of(event), ports_of(session, HoldPorts).is_queued(session, organisation_id, event_id)
+    return SaleState(event.id, organisation_id, event.number, venue.max_capacity, sale, policy, plan, dates, queued)

@@ -1,8 +1,8 @@
-"""Takes any number of seats in one statement; only rows of `event_seats` that may be taken change."""
+"""Takes any number of seats on any days in one statement; only rows of `event_seats` that may be taken change."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Final, cast
 
 import orjson
@@ -17,57 +17,66 @@ _TABLE: Final = cast(Table, EventSeatRow.__table__)
 _SQLITE: Final = sqlite.dialect()
 _STATEMENT: Final = """
 INSERT INTO event_seats
-  (organisation_id, event_id, day, seat, state, hold_id, held_until, ticket_id, version, locked_at)
-SELECT CAST(:organisation_id AS {id}), CAST(:event_id AS {id}), CAST(:day AS smallint), new.seat,
+  (organisation_id, event_id, seat, day, state, hold_id, held_until, ticket_id, version, locked_at)
+SELECT CAST(:organisation_id AS {id}), CAST(:event_id AS {id}), new.seat, new.day,
   CAST(:state AS smallint), new.hold_id,
   CAST(:held_until AS bigint), new.ticket_id, 1, CAST(:now AS bigint)
 FROM {rows}
 WHERE true
-ON CONFLICT (organisation_id, event_id, day, seat) DO UPDATE SET
+ON CONFLICT (organisation_id, event_id, seat, day) DO UPDATE SET
   state = excluded.state, hold_id = excluded.hold_id, held_until = excluded.held_until,
   ticket_id = excluded.ticket_id, locked_at = excluded.locked_at, version = event_seats.version + 1
 WHERE event_seats.state = 0
   OR (event_seats.state = 1 AND (event_seats.held_until <= CAST(:now AS bigint) OR event_seats.hold_id {mine}))
-RETURNING seat
+RETURNING seat, day
 """
 # Arrays and JSON, because a statement with one placeholder a value would be compiled again for each number of rows.
 _POSTGRESQL_TEXT: Final = text(
     _STATEMENT.format(
         id="uuid",
-        rows="unnest(CAST(:seats AS integer[]), CAST(:holds AS uuid[]), CAST(:tickets AS bigint[]))"
-        " AS new (seat, hold_id, ticket_id)",
+        rows="unnest(CAST(:seats AS integer[]), CAST(:days AS smallint[]), CAST(:holds AS uuid[]),"
+        " CAST(:tickets AS bigint[])) AS new (seat, day, hold_id, ticket_id)",
         mine="= ANY (CAST(:mine AS uuid[]))",
     )
 )
 _SQLITE_TEXT: Final = text(
     _STATEMENT.format(
         id="varchar",
-        rows="(SELECT json_extract(value, '$[0]') AS seat, json_extract(value, '$[1]') AS hold_id,"
-        " json_extract(value, '$[2]') AS ticket_id FROM json_each(:rows)) AS new",
+        rows="(SELECT json_extract(value, '$[0]') AS seat, json_extract(value, '$[1]') AS day,"
+        " json_extract(value, '$[2]') AS hold_id, json_extract(value, '$[3]') AS ticket_id"
+        " FROM json_each(:rows)) AS new",
         mine="IN (SELECT value FROM json_each(:mine))",
     )
 )
 
 
+SeatDay = tuple[int, int]
+"""A seat on one day, by their numbers."""
+
+
 def claim(
     session: Session,
     shared: Mapping[str, Any],
-    rows: Sequence[tuple[int, str | None, int | None]],
+    rows: Sequence[tuple[SeatDay, str | None, int | None]],
     mine: Collection[str],
-) -> set[int]:
-    """Take these seats, given as (seat, hold, ticket) in ascending order; returns those that could be taken.
+) -> set[SeatDay]:
+    """Take these seats, given as (seat and day, hold, ticket) in ascending order; returns those that could be taken.
 
-    `shared` is the same for all rows: organisation_id, event_id, day, state, held_until and now.
+    `shared` is the same for all rows: organisation_id, event_id, state, held_until and now.
     """
     session.flush()  # the statements below bypass the session
     connection = session.connection()
-    bound = [(seat, hold, _bound(ticket)) for seat, hold, ticket in rows]
+    bound = [(*seat_day, hold, _bound(ticket)) for seat_day, hold, ticket in rows]
     if database_of(session).embedded:
         values = {"rows": orjson.dumps(bound).decode(), "mine": orjson.dumps(list(mine)).decode()}
-        return set(connection.execute(_SQLITE_TEXT, {**shared, **values}).scalars())
-    seats, holds, tickets = ([row[at] for row in bound] for at in range(3))
-    arrays = {"seats": seats, "holds": holds, "tickets": tickets, "mine": list(mine)}
-    return set(connection.execute(_POSTGRESQL_TEXT, {**shared, **arrays}).scalars())
+        return _taken(connection.execute(_SQLITE_TEXT, {**shared, **values}))
+    seats, days, holds, tickets = ([row[at] for row in bound] for at in range(4))
+    arrays = {"seats": seats, "days": days, "holds": holds, "tickets": tickets, "mine": list(mine)}
+    return _taken(connection.execute(_POSTGRESQL_TEXT, {**shared, **arrays}))
+
+
+def _taken(rows: Iterable[Any]) -> set[SeatDay]:
+    return {(row.seat, row.day) for row in rows}
 
 
 def _bound(ticket: int | None) -> int | None:

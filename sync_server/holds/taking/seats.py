@@ -9,8 +9,8 @@ from sqlalchemy import ColumnElement, func, select, update
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
-from sync_server.holds.models import ALL_DAYS, EventSeatRow, SeatState
-from sync_server.holds.taking.seat_claims import claim
+from sync_server.holds.models import EventSeatRow, SeatState
+from sync_server.holds.taking.seat_claims import SeatDay, claim
 
 BATCH_SIZE: Final = 500
 _FREED: Final[Mapping[str, Any]] = {
@@ -22,39 +22,45 @@ _FREED: Final[Mapping[str, Any]] = {
 }
 
 
-def at_event(organisation_id: str, event_id: str, day: int = ALL_DAYS) -> tuple[ColumnElement[bool], ...]:
-    """The condition for the seats of an event day."""
+def at_event(organisation_id: str, event_id: str) -> tuple[ColumnElement[bool], ...]:
+    """The condition for the seats of an event, on all its days."""
     row = EventSeatRow
-    return row.organisation_id == organisation_id, row.event_id == event_id, row.day == day
+    return row.organisation_id == organisation_id, row.event_id == event_id
 
 
-def locked(session: Session, organisation_id: str, event_id: str, seats: Iterable[int]) -> dict[int, EventSeatRow]:
-    """The rows of these seats, where they have one; locked in ascending order, so that nobody deadlocks."""
-    wanted = sorted(seats)
-    found: dict[int, EventSeatRow] = {}
-    for batch in _batches(wanted):
+def locked(session: Session, organisation_id: str, event_id: str, seats: Iterable[int]) -> dict[SeatDay, EventSeatRow]:
+    """The rows of these seats, where they have one; locked in one order, so that nobody deadlocks.
+
+    Those of all days: whoever takes over from an overdue hold frees it on its other days, too.
+    """
+    found: dict[SeatDay, EventSeatRow] = {}
+    for batch in _batches(sorted(seats)):
         here = *at_event(organisation_id, event_id), EventSeatRow.seat.in_(batch)
-        chosen = select(EventSeatRow).where(*here).order_by(EventSeatRow.seat).with_for_update()
+        chosen = select(EventSeatRow).where(*here).order_by(EventSeatRow.seat, EventSeatRow.day).with_for_update()
         rows = session.execute(chosen.execution_options(populate_existing=True)).scalars()
-        found.update((row.seat, row) for row in rows)
+        found.update(((row.seat, row.day), row) for row in rows)
     return found
 
 
 def lock(session: Session, organisation_id: str, event_id: str, seats: Iterable[int]) -> Iterator[Any]:
-    """Lock the rows of very many seats in the same order; yields seat, state, hold_id and held_until of each."""
+    """Lock the rows of very many seats, on all days, in the same order; yields what each holds.
+
+    That is its seat, day, state, hold_id, held_until and ticket_id.
+    """
     row = EventSeatRow
+    columns = row.seat, row.day, row.state, row.hold_id, row.held_until, row.ticket_id
     for batch in _batches(sorted(seats)):
-        wanted = select(row.seat, row.state, row.hold_id, row.held_until).where(*at_event(organisation_id, event_id))
-        yield from session.execute(wanted.where(row.seat.in_(batch)).order_by(row.seat).with_for_update()).all()
+        wanted = select(*columns).where(*at_event(organisation_id, event_id), row.seat.in_(batch))
+        yield from session.execute(wanted.order_by(row.seat, row.day).with_for_update()).all()
 
 
-def locked_free_of_others(session: Session, organisation_id: str, event_id: str, seats: Iterable[int]) -> set[int]:
-    """Lock these seats, except those that another transaction has locked; returns those locked."""
-    found: set[int] = set()
+def locked_free_of_others(session: Session, organisation_id: str, event_id: str, seats: Iterable[int]) -> set[SeatDay]:
+    """Lock these seats, on all days, except rows that another transaction has locked; returns those locked."""
+    row, found = EventSeatRow, set[SeatDay]()
     for batch in _batches(sorted(seats)):
-        here = *at_event(organisation_id, event_id), EventSeatRow.seat.in_(batch)
-        chosen = select(EventSeatRow.seat).where(*here).order_by(EventSeatRow.seat)
-        found.update(session.execute(chosen.with_for_update(skip_locked=True)).scalars())
+        here = *at_event(organisation_id, event_id), row.seat.in_(batch)
+        chosen = select(row.seat, row.day).where(*here).order_by(row.seat, row.day)
+        found.update((seat, day) for seat, day in session.execute(chosen.with_for_update(skip_locked=True)))
     return found
 
 
@@ -69,92 +75,90 @@ def hold(
     session: Session,
     organisation_id: str,
     event_id: str,
-    holds: Mapping[int, str],
+    holds: Mapping[SeatDay, str],
     *,
     until: Millis,
     now: Millis,
-    day: int = ALL_DAYS,
-) -> set[int]:
-    """Take seats of an event day for these holds; returns those that could be taken."""
+) -> set[SeatDay]:
+    """Take seats for these holds; returns those that could be taken."""
     shared = {
         "organisation_id": organisation_id,
         "event_id": event_id,
-        "day": day,
         "state": SeatState.HELD.value,
         "held_until": until,
         "now": now,
     }
-    return claim(session, shared, [(seat, holds[seat], None) for seat in sorted(holds)], ())
+    return claim(session, shared, [(cell, holds[cell], None) for cell in sorted(holds)], ())
 
 
 def sell(
     session: Session,
     organisation_id: str,
     event_id: str,
-    tickets: Mapping[int, int],
+    tickets: Mapping[SeatDay, int],
     *,
     now: Millis,
     mine: Collection[str] = (),
-) -> set[int]:
+) -> set[SeatDay]:
     """Take seats for these tickets, free or held by `mine`; returns those that could be taken."""
     shared = {
         "organisation_id": organisation_id,
         "event_id": event_id,
-        "day": ALL_DAYS,
         "state": SeatState.SOLD.value,
         "held_until": None,
         "now": now,
     }
-    return claim(session, shared, [(seat, None, tickets[seat]) for seat in sorted(tickets)], mine)
+    return claim(session, shared, [(cell, None, tickets[cell]) for cell in sorted(tickets)], mine)
 
 
-def release(session: Session, organisation_id: str, event_id: str, holds: Mapping[int, str]) -> int:
-    """Free the seats these holds still have; returns how many."""
+def release(session: Session, organisation_id: str, event_id: str, holds: Iterable[tuple[int, str]]) -> int:
+    """Free what these holds still have of their seats, on whichever days; returns how many rows that was."""
     freed = 0
     for batch in _batches(sorted(holds)):
-        there = *at_event(organisation_id, event_id), EventSeatRow.seat.in_(batch)
-        ids = [holds[seat] for seat in batch]
-        freed += len(_freed(session, *there, EventSeatRow.hold_id.in_(ids)))
+        there = *at_event(organisation_id, event_id), EventSeatRow.seat.in_({seat for seat, _ in batch})
+        freed += len(_freed(session, *there, EventSeatRow.hold_id.in_([hold for _, hold in batch])))
     return freed
 
 
-def free_sold(session: Session, organisation_id: str, event_id: str, tickets: Collection[int]) -> list[int]:
-    """Free the seats of these tickets; returns the seats."""
-    seats: list[int] = []
+def free_sold(session: Session, organisation_id: str, event_id: str, tickets: Collection[int]) -> list[SeatDay]:
+    """Free the seats of these tickets on all their days; returns them."""
+    seats: set[int] = set()
     for batch in _batches(sorted(tickets)):
         mine = *at_event(organisation_id, event_id), EventSeatRow.ticket_id.in_(batch)
-        seats += session.execute(select(EventSeatRow.seat).where(*mine)).scalars()
+        seats.update(session.execute(select(EventSeatRow.seat).where(*mine)).scalars())
     for _ in lock(session, organisation_id, event_id, seats):
         pass
     return sorted(vacate(session, organisation_id, event_id, tickets))
 
 
-def vacate(session: Session, organisation_id: str, event_id: str, tickets: Collection[int]) -> set[int]:
-    """Free the seats of these tickets, which the caller has locked; returns the seats."""
-    seats: set[int] = set()
+def vacate(session: Session, organisation_id: str, event_id: str, tickets: Collection[int]) -> set[SeatDay]:
+    """Free the seats of these tickets, which the caller has locked; returns them."""
+    freed: set[SeatDay] = set()
     for batch in _batches(sorted(tickets)):
-        seats |= _freed(session, *at_event(organisation_id, event_id), EventSeatRow.ticket_id.in_(batch))
-    return seats
+        freed |= _freed(session, *at_event(organisation_id, event_id), EventSeatRow.ticket_id.in_(batch))
+    return freed
 
 
-def _freed(session: Session, *where: ColumnElement[bool]) -> set[int]:
+def _freed(session: Session, *where: ColumnElement[bool]) -> set[SeatDay]:
     change = update(EventSeatRow).where(*where).values(**_FREED, version=EventSeatRow.version + 1)
-    freed = session.execute(change.returning(EventSeatRow.seat).execution_options(synchronize_session=False))
-    return set(freed.scalars())
+    returned = change.returning(EventSeatRow.seat, EventSeatRow.day)
+    rows = session.execute(returned.execution_options(synchronize_session=False))
+    return {(seat, day) for seat, day in rows}
 
 
 def extend(session: Session, organisation_id: str, event_id: str, seat: int, hold_id: str, *, until: Millis) -> bool:
-    """Let a hold keep its seat for longer; False where it no longer has it."""
+    """Let a hold keep its seat for longer, on all its days; False where it no longer has it."""
     mine = *at_event(organisation_id, event_id), EventSeatRow.seat == seat, EventSeatRow.hold_id == hold_id
     change = update(EventSeatRow).where(*mine).values(held_until=until, version=EventSeatRow.version + 1)
     extended = session.execute(change.returning(EventSeatRow.seat).execution_options(synchronize_session=False))
     return extended.first() is not None
 
 
-def count_held(session: Session, organisation_id: str, event_id: str, now: Millis) -> int:
-    """How many seats of an event are held."""
+def count_held(session: Session, organisation_id: str, event_id: str, now: Millis) -> dict[int, int]:
+    """How many seats of an event are held, by day."""
     held = EventSeatRow.state == SeatState.HELD, EventSeatRow.held_until > now
-    return session.execute(select(func.count()).where(*at_event(organisation_id, event_id), *held)).scalar_one()
+    counted = select(EventSeatRow.day, func.count()).where(*at_event(organisation_id, event_id), *held)
+    return dict(session.execute(counted.group_by(EventSeatRow.day)).all())
 
 
 def _batches(values: Sequence[Any]) -> Iterable[Sequence[Any]]:

@@ -15,7 +15,7 @@ branch_labels = None
 depends_on = None
 
 
-#: What no model declares: the guards of the audit log and the search index.
+#: What no model declares: the guards of what only grows and the search index.
 NATIVE = {
     "sqlite": (
         "CREATE TRIGGER audit_lines_written BEFORE UPDATE OF id, organisation_id, at, actor_kind, actor_id, action, subject_kind, subject_id, before, after, reason, approval, request_id, actor_digest, subject_digest ON audit_lines BEGIN SELECT RAISE(ABORT, 'audit lines are only ever added'); END",
@@ -28,6 +28,9 @@ NATIVE = {
         "CREATE TRIGGER audit_personal_no_replace BEFORE INSERT ON audit_personal WHEN EXISTS (SELECT 1 FROM audit_personal WHERE organisation_id = NEW.organisation_id AND line_id = NEW.line_id AND part = NEW.part) BEGIN SELECT RAISE(ABORT, 'audit lines are only ever added'); END",
         "CREATE TRIGGER audit_chains_rise BEFORE UPDATE ON audit_chains WHEN NEW.seq < OLD.seq OR NEW.organisation_id <> OLD.organisation_id BEGIN SELECT RAISE(ABORT, 'audit lines are only ever added'); END",
         "CREATE TRIGGER audit_chains_no_delete BEFORE DELETE ON audit_chains BEGIN SELECT RAISE(ABORT, 'audit lines are only ever added'); END",
+        "CREATE TRIGGER money_movements_no_update BEFORE UPDATE ON money_movements BEGIN SELECT RAISE(ABORT, 'rows of money_movements are only ever added'); END",
+        "CREATE TRIGGER money_movements_no_delete BEFORE DELETE ON money_movements BEGIN SELECT RAISE(ABORT, 'rows of money_movements are only ever added'); END",
+        "CREATE TRIGGER money_movements_no_replace BEFORE INSERT ON money_movements WHEN EXISTS (SELECT 1 FROM money_movements WHERE organisation_id = NEW.organisation_id AND order_id = NEW.order_id AND position = NEW.position) BEGIN SELECT RAISE(ABORT, 'rows of money_movements are only ever added'); END",
         "CREATE VIRTUAL TABLE IF NOT EXISTS listing_words USING fts5(words, content='listings', content_rowid='number', tokenize='ascii', detail='none', prefix='1 2 3')",
         "CREATE TRIGGER IF NOT EXISTS listing_words_insert AFTER INSERT ON listings BEGIN INSERT INTO listing_words (rowid, words) VALUES (new.number, new.words); END",
         "CREATE TRIGGER IF NOT EXISTS listing_words_delete AFTER DELETE ON listings BEGIN INSERT INTO listing_words (listing_words, rowid, words) VALUES ('delete', old.number, old.words); END",
@@ -43,6 +46,8 @@ NATIVE = {
         "CREATE TRIGGER audit_personal_no_delete BEFORE DELETE OR TRUNCATE ON audit_personal FOR EACH STATEMENT EXECUTE FUNCTION audit_lines_guard()",
         "CREATE TRIGGER audit_chains_rise BEFORE UPDATE ON audit_chains FOR EACH ROW WHEN (NEW.seq < OLD.seq OR NEW.organisation_id <> OLD.organisation_id) EXECUTE FUNCTION audit_lines_guard()",
         "CREATE TRIGGER audit_chains_no_delete BEFORE DELETE OR TRUNCATE ON audit_chains FOR EACH STATEMENT EXECUTE FUNCTION audit_lines_guard()",
+        "CREATE OR REPLACE FUNCTION money_movements_guard() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'rows of money_movements are only ever added'; END $$",
+        "CREATE TRIGGER money_movements_no_change BEFORE UPDATE OR DELETE OR TRUNCATE ON money_movements FOR EACH STATEMENT EXECUTE FUNCTION money_movements_guard()",
         "CREATE INDEX ix_listings_words ON listings USING gin (words)",
     ),
 }
@@ -221,6 +226,7 @@ def upgrade() -> None:
         sa.Column("subjects", sa.JSON(), nullable=False),
         sa.Column("payload", sa.JSON(), nullable=False),
         sa.Column("created_at", sa.BigInteger(), nullable=False),
+        sa.Column("trace", sa.String(length=55), nullable=True),
         sa.Column("written_at", sa.BigInteger(), nullable=False),
         sa.Column("position", sa.BigInteger(), nullable=True),
         sa.Column("relayed_at", sa.BigInteger(), nullable=True),
@@ -377,6 +383,11 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("organisation_id", "event_id", "name", name=op.f("pk_seating_figures")),
     )
     op.create_table(
+        "served_revisions",
+        sa.Column("revision", sa.String(length=32), nullable=False),
+        sa.PrimaryKeyConstraint("revision", name=op.f("pk_served_revisions")),
+    )
+    op.create_table(
         "server_identity",
         sa.Column("id", sa.Integer(), autoincrement=False, nullable=False),
         sa.Column("public_key", sa.LargeBinary(length=32), nullable=False),
@@ -396,6 +407,7 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint(
             "organisation_id", "event_id", "kind", "key", "revision", name=op.f("pk_snapshot_history")
         ),
+        sqlite_with_rowid=False,
     )
     op.create_index(
         "ix_snapshot_history_revision", "snapshot_history", ["organisation_id", "event_id", "revision"], unique=False
@@ -409,6 +421,7 @@ def upgrade() -> None:
         sa.Column("body", sa.LargeBinary(), nullable=True),
         sa.Column("revision", sa.BigInteger(), nullable=False),
         sa.PrimaryKeyConstraint("organisation_id", "event_id", "kind", "key", name=op.f("pk_snapshot_rows")),
+        sqlite_with_rowid=False,
     )
     op.create_index(
         "ix_snapshot_rows_revision", "snapshot_rows", ["organisation_id", "event_id", "revision"], unique=False
@@ -475,6 +488,22 @@ def upgrade() -> None:
     op.create_index(op.f("ix_api_tokens_maker_id"), "api_tokens", ["maker_id"], unique=False)
     op.create_index(
         op.f("ix_api_tokens_organisation_id_parent_id"), "api_tokens", ["organisation_id", "parent_id"], unique=False
+    )
+    op.create_table(
+        "checkout_settings",
+        sa.Column("organisation_id", ID, nullable=False),
+        sa.Column("order_minutes", sa.SmallInteger(), nullable=False),
+        sa.Column("invoices", sa.Boolean(), server_default=sa.text("false"), nullable=False),
+        sa.Column("invoice_days", sa.SmallInteger(), nullable=False),
+        sa.Column("unpaid_tickets", sa.Boolean(), server_default=sa.text("false"), nullable=False),
+        sa.Column("account_holder", sa.String(length=70), nullable=False),
+        sa.Column("iban", sa.String(length=34), nullable=False),
+        sa.Column("bic", sa.String(length=11), nullable=False),
+        sa.Column("updated_at", sa.BigInteger(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["organisation_id"], ["organisations.id"], name=op.f("fk_checkout_settings_organisation_id_organisations")
+        ),
+        sa.PrimaryKeyConstraint("organisation_id", name=op.f("pk_checkout_settings")),
     )
     op.create_table(
         "devices",
@@ -616,6 +645,16 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("user_id", "code_hash", name=op.f("pk_recovery_codes")),
     )
     op.create_table(
+        "retention_policies",
+        sa.Column("organisation_id", ID, nullable=False),
+        sa.Column("days", sa.JSON(), nullable=False),
+        sa.Column("updated_at", sa.BigInteger(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["organisation_id"], ["organisations.id"], name=op.f("fk_retention_policies_organisation_id_organisations")
+        ),
+        sa.PrimaryKeyConstraint("organisation_id", name=op.f("pk_retention_policies")),
+    )
+    op.create_table(
         "seating_policies",
         sa.Column("organisation_id", ID, nullable=False),
         sa.Column("allow_reserved_seating", sa.Boolean(), nullable=False),
@@ -626,6 +665,7 @@ def upgrade() -> None:
         sa.Column("companion_release_occupancy_threshold", sa.Integer(), nullable=False),
         sa.Column("max_wheelchair_seats_per_booking", sa.Integer(), nullable=False),
         sa.Column("accessibility_audit_enabled", sa.Boolean(), nullable=False),
+        sa.Column("companion_price_category", sa.String(length=60), server_default=sa.text("''"), nullable=False),
         sa.Column("max_seats_per_booking", sa.Integer(), nullable=False),
         sa.Column("orphan_avoidance_strict", sa.Boolean(), nullable=False),
         sa.Column("group_adjacency_strict", sa.Boolean(), nullable=False),
@@ -772,6 +812,31 @@ def upgrade() -> None:
     )
     op.create_index("ix_venues_organisation_id_timezone", "venues", ["organisation_id", "timezone", "id"], unique=False)
     op.create_table(
+        "webhooks",
+        sa.Column("organisation_id", ID, nullable=False),
+        sa.Column("id", ID, nullable=False),
+        sa.Column("url", sa.String(length=1000), nullable=False),
+        sa.Column("description", sa.String(length=200), nullable=False),
+        sa.Column("facts", sa.JSON(), nullable=False),
+        sa.Column("sealed_secret", sa.LargeBinary(), nullable=False),
+        sa.Column("sealed_old_secret", sa.LargeBinary(), nullable=True),
+        sa.Column("old_secret_until", sa.BigInteger(), nullable=True),
+        sa.Column("active", sa.Boolean(), nullable=False),
+        sa.Column("paused_because", sa.String(length=10), nullable=False),
+        sa.Column("paused_at", sa.BigInteger(), nullable=True),
+        sa.Column("created_at", sa.BigInteger(), nullable=False),
+        sa.Column("failures", sa.Integer(), nullable=False),
+        sa.Column("failing_since", sa.BigInteger(), nullable=True),
+        sa.Column("slow", sa.Boolean(), nullable=False),
+        sa.Column("due_at", sa.BigInteger(), nullable=True),
+        sa.Column("leased_until", sa.BigInteger(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["organisation_id"], ["organisations.id"], name=op.f("fk_webhooks_organisation_id_organisations")
+        ),
+        sa.PrimaryKeyConstraint("organisation_id", "id", name=op.f("pk_webhooks")),
+    )
+    op.create_index(op.f("ix_webhooks_due_at"), "webhooks", ["due_at"], unique=False)
+    op.create_table(
         "device_enrolment_codes",
         sa.Column("organisation_id", ID, nullable=False),
         sa.Column("code_id", sa.LargeBinary(length=8), nullable=False),
@@ -869,6 +934,7 @@ def upgrade() -> None:
         sa.Column("repeat_ms", sa.Integer(), nullable=False),
         sa.Column("capacity", sa.Integer(), nullable=False),
         sa.Column("tickets_issued", sa.Integer(), nullable=False),
+        sa.Column("least_issued", sa.Integer(), server_default=sa.text("0"), nullable=False),
         sa.Column("ticket_sequence", sa.Integer(), nullable=False),
         sa.Column("settings", sa.JSON(), nullable=False),
         sa.Column("created_by", ID, nullable=True),
@@ -877,6 +943,7 @@ def upgrade() -> None:
         sa.Column("published_at", sa.BigInteger(), nullable=True),
         sa.Column("cancelled_at", sa.BigInteger(), nullable=True),
         sa.Column("archived_at", sa.BigInteger(), nullable=True),
+        sa.Column("put_away_at", sa.BigInteger(), nullable=True),
         sa.Column("owner_id", ID, nullable=True),
         sa.Column("search_text", sa.Text(), server_default=sa.text("''"), nullable=False),
         sa.Column("city_norm", sa.Text(), server_default=sa.text("''"), nullable=False),
@@ -885,7 +952,7 @@ def upgrade() -> None:
         sa.Column("cover_alts", sa.JSON(), server_default=sa.text("'{}'"), nullable=False),
         sa.Column("participants_elsewhere", sa.Boolean(), server_default=sa.text("false"), nullable=False),
         sa.Column("queue_seq", sa.Integer(), server_default=sa.text("0"), nullable=False),
-        sa.CheckConstraint("capacity = 0 OR tickets_issued <= capacity", name=op.f("ck_events_within_capacity")),
+        sa.CheckConstraint("capacity = 0 OR least_issued <= capacity", name=op.f("ck_events_within_capacity")),
         sa.CheckConstraint("start_at < end_at", name=op.f("ck_events_ends_after_start")),
         sa.ForeignKeyConstraint(
             ["organisation_id", "replaced_by_event_id"],
@@ -993,6 +1060,53 @@ def upgrade() -> None:
     )
     op.create_index("ix_image_variants_image_id", "image_variants", ["image_id", "name"], unique=False)
     op.create_table(
+        "layout_imports",
+        sa.Column("organisation_id", ID, nullable=False),
+        sa.Column("id", ID, nullable=False),
+        sa.Column("venue_id", ID, nullable=False),
+        sa.Column("layout_id", ID, nullable=False),
+        sa.Column("family_id", ID, nullable=False),
+        sa.Column("format", sa.String(length=20), nullable=False),
+        sa.Column("name", sa.String(length=100), nullable=False),
+        sa.Column("focus_x", sa.Float(), nullable=True),
+        sa.Column("focus_y", sa.Float(), nullable=True),
+        sa.Column("state", sa.String(length=10), nullable=False),
+        sa.Column("ending", sa.String(length=10), nullable=False),
+        sa.Column("rows", sa.Integer(), nullable=False),
+        sa.Column("written", sa.Integer(), nullable=False),
+        sa.Column("attempts", sa.Integer(), nullable=False),
+        sa.Column("claim", ID, nullable=True),
+        sa.Column("seen_at", sa.BigInteger(), nullable=False),
+        sa.Column("problem", sa.JSON(), nullable=True),
+        sa.Column("started_by", sa.JSON(), nullable=False),
+        sa.Column("created_at", sa.BigInteger(), nullable=False),
+        sa.Column("finished_at", sa.BigInteger(), nullable=True),
+        sa.CheckConstraint("ending IN ('', 'failed', 'cancelled')", name=op.f("ck_layout_imports_ending_known")),
+        sa.CheckConstraint(
+            "state IN ('receiving', 'waiting', 'running', 'done', 'failed', 'cancelled')",
+            name=op.f("ck_layout_imports_state_known"),
+        ),
+        sa.ForeignKeyConstraint(
+            ["organisation_id", "venue_id"],
+            ["venues.organisation_id", "venues.id"],
+            name=op.f("fk_layout_imports_organisation_id_venue_id_venues"),
+            ondelete="CASCADE",
+        ),
+        sa.PrimaryKeyConstraint("organisation_id", "id", name=op.f("pk_layout_imports")),
+    )
+    op.create_index(
+        "ix_layout_imports_organisation_id_venue_id", "layout_imports", ["organisation_id", "venue_id"], unique=False
+    )
+    op.create_index("ix_layout_imports_state", "layout_imports", ["state", "seen_at"], unique=False)
+    op.create_index(
+        "uq_layout_imports_running",
+        "layout_imports",
+        ["organisation_id"],
+        unique=True,
+        sqlite_where=sa.text("state = 'running'"),
+        postgresql_where=sa.text("state = 'running'"),
+    )
+    op.create_table(
         "layouts",
         sa.Column("organisation_id", ID, nullable=False),
         sa.Column("id", ID, nullable=False),
@@ -1004,9 +1118,14 @@ def upgrade() -> None:
         sa.Column("status", sa.String(length=10), nullable=False),
         sa.Column("total_capacity", sa.Integer(), nullable=False),
         sa.Column("drawing", sa.JSON(), nullable=False),
+        sa.Column("focus_x", sa.Float(), nullable=False),
+        sa.Column("focus_y", sa.Float(), nullable=False),
+        sa.Column("focus_drawn", sa.Boolean(), nullable=False),
         sa.Column("created_at", sa.BigInteger(), nullable=False),
         sa.Column("updated_at", sa.BigInteger(), nullable=False),
-        sa.CheckConstraint("status IN ('draft', 'active', 'archived')", name=op.f("ck_layouts_status_known")),
+        sa.CheckConstraint(
+            "status IN ('importing', 'draft', 'active', 'archived')", name=op.f("ck_layouts_status_known")
+        ),
         sa.ForeignKeyConstraint(
             ["organisation_id", "venue_id"],
             ["venues.organisation_id", "venues.id"],
@@ -1044,6 +1163,48 @@ def upgrade() -> None:
             name=op.f("fk_scan_journals_organisation_id_device_devices"),
         ),
         sa.PrimaryKeyConstraint("organisation_id", "device", "branch", name=op.f("pk_scan_journals")),
+    )
+    op.create_table(
+        "webhook_messages",
+        sa.Column("organisation_id", ID, nullable=False),
+        sa.Column("webhook_id", ID, nullable=False),
+        sa.Column("message_id", ID, nullable=False),
+        sa.Column("fact", sa.String(length=60), nullable=False),
+        sa.Column("position", sa.BigInteger(), nullable=False),
+        sa.Column("stream", sa.String(length=100), nullable=False),
+        sa.Column("body", sa.LargeBinary(), nullable=False),
+        sa.Column("state", sa.String(length=10), nullable=False),
+        sa.Column("attempts", sa.Integer(), nullable=False),
+        sa.Column("failures", sa.Integer(), nullable=False),
+        sa.Column("created_at", sa.BigInteger(), nullable=False),
+        sa.Column("due_at", sa.BigInteger(), nullable=False),
+        sa.Column("done_at", sa.BigInteger(), nullable=True),
+        sa.Column("last_status", sa.Integer(), nullable=True),
+        sa.Column("last_problem", sa.String(length=30), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["organisation_id", "webhook_id"],
+            ["webhooks.organisation_id", "webhooks.id"],
+            name=op.f("fk_webhook_messages_organisation_id_webhook_id_webhooks"),
+            ondelete="CASCADE",
+        ),
+        sa.PrimaryKeyConstraint("organisation_id", "webhook_id", "message_id", name=op.f("pk_webhook_messages")),
+    )
+    op.create_index(op.f("ix_webhook_messages_created_at"), "webhook_messages", ["created_at"], unique=False)
+    op.create_index(
+        "ix_webhook_messages_failing",
+        "webhook_messages",
+        ["organisation_id", "webhook_id", "due_at"],
+        unique=False,
+        sqlite_where=sa.text("state = 'waiting' AND failures > 0"),
+        postgresql_where=sa.text("state = 'waiting' AND failures > 0"),
+    )
+    op.create_index(
+        "ix_webhook_messages_waiting",
+        "webhook_messages",
+        ["organisation_id", "webhook_id", "position"],
+        unique=False,
+        sqlite_where=sa.text("state = 'waiting'"),
+        postgresql_where=sa.text("state = 'waiting'"),
     )
     op.create_table(
         "companion_releases",
@@ -1094,6 +1255,55 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("organisation_id", "event_id", name=op.f("pk_ending_tickets")),
     )
     op.create_table(
+        "event_archives",
+        sa.Column("organisation_id", ID, nullable=False),
+        sa.Column("event_id", ID, nullable=False),
+        sa.Column("state", sa.String(length=10), nullable=False),
+        sa.Column("reason", sa.String(length=1000), nullable=False),
+        sa.Column("asked_at", sa.BigInteger(), nullable=False),
+        sa.Column("asked_by", ID, nullable=True),
+        sa.Column("file", sa.String(length=300), nullable=False),
+        sa.Column("size", sa.BigInteger(), nullable=False),
+        sa.Column("sha256", sa.LargeBinary(length=32), nullable=True),
+        sa.Column("rows", sa.BigInteger(), nullable=False),
+        sa.Column("rows_done", sa.BigInteger(), nullable=False),
+        sa.Column("again", sa.Boolean(), nullable=False),
+        sa.Column("figures", sa.JSON(), nullable=False),
+        sa.Column("problem", sa.String(length=500), nullable=False),
+        sa.Column("written_at", sa.BigInteger(), nullable=True),
+        sa.Column("done_at", sa.BigInteger(), nullable=True),
+        sa.Column("leased_until", sa.BigInteger(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["organisation_id", "event_id"],
+            ["events.organisation_id", "events.id"],
+            name=op.f("fk_event_archives_organisation_id_event_id_events"),
+        ),
+        sa.PrimaryKeyConstraint("organisation_id", "event_id", name=op.f("pk_event_archives")),
+    )
+    op.create_index(
+        "ix_event_archives_at_work",
+        "event_archives",
+        ["leased_until"],
+        unique=False,
+        sqlite_where=sa.text("state IN ('writing', 'removing', 'restoring')"),
+        postgresql_where=sa.text("state IN ('writing', 'removing', 'restoring')"),
+    )
+    op.create_table(
+        "event_day_counts",
+        sa.Column("organisation_id", ID, nullable=False),
+        sa.Column("event_id", ID, nullable=False),
+        sa.Column("ticket_type", sa.Integer(), autoincrement=False, nullable=False),
+        sa.Column("day", sa.SmallInteger(), autoincrement=False, nullable=False),
+        sa.Column("issued", sa.Integer(), nullable=False),
+        sa.CheckConstraint("issued >= 0", name=op.f("ck_event_day_counts_not_negative")),
+        sa.ForeignKeyConstraint(
+            ["organisation_id", "event_id"],
+            ["events.organisation_id", "events.id"],
+            name=op.f("fk_event_day_counts_organisation_id_event_id_events"),
+        ),
+        sa.PrimaryKeyConstraint("organisation_id", "event_id", "ticket_type", "day", name=op.f("pk_event_day_counts")),
+    )
+    op.create_table(
         "event_gate_zones",
         sa.Column("organisation_id", ID, nullable=False),
         sa.Column("event_id", ID, nullable=False),
@@ -1129,6 +1339,7 @@ def upgrade() -> None:
         sa.Column("layout_version", sa.Integer(), nullable=False),
         sa.Column("revision", sa.Integer(), nullable=False),
         sa.Column("blocked_seats", sa.JSON(), nullable=False),
+        sa.Column("released_seats", sa.JSON(), server_default=sa.text("'[]'"), nullable=False),
         sa.Column("disabled_zones", sa.JSON(), nullable=False),
         sa.Column("zone_overrides", sa.JSON(), nullable=False),
         sa.Column("price_zones", sa.JSON(), nullable=False),
@@ -1156,8 +1367,8 @@ def upgrade() -> None:
         "event_places",
         sa.Column("organisation_id", ID, nullable=False),
         sa.Column("event_id", ID, nullable=False),
-        sa.Column("day", sa.SmallInteger(), autoincrement=False, nullable=False),
         sa.Column("zone", sa.Integer(), autoincrement=False, nullable=False),
+        sa.Column("day", sa.SmallInteger(), autoincrement=False, nullable=False),
         sa.Column("held", sa.Integer(), nullable=False),
         sa.Column("sold", sa.Integer(), nullable=False),
         sa.CheckConstraint("held >= 0 AND sold >= 0", name=op.f("ck_event_places_not_negative")),
@@ -1166,14 +1377,45 @@ def upgrade() -> None:
             ["events.organisation_id", "events.id"],
             name=op.f("fk_event_places_organisation_id_event_id_events"),
         ),
-        sa.PrimaryKeyConstraint("organisation_id", "event_id", "day", "zone", name=op.f("pk_event_places")),
+        sa.PrimaryKeyConstraint("organisation_id", "event_id", "zone", "day", name=op.f("pk_event_places")),
+    )
+    op.create_table(
+        "event_queues",
+        sa.Column("organisation_id", ID, nullable=False),
+        sa.Column("event_id", ID, nullable=False),
+        sa.Column("room_minutes", sa.SmallInteger(), nullable=False),
+        sa.Column("slots", sa.Integer(), nullable=False),
+        sa.Column("per_minute", sa.Integer(), nullable=False),
+        sa.Column("pass_minutes", sa.SmallInteger(), nullable=False),
+        sa.Column("commitment", sa.LargeBinary(length=32), nullable=False),
+        sa.Column("sealed_seed", sa.LargeBinary(length=80), nullable=False),
+        sa.Column("beacon_source", sa.String(length=200), nullable=False),
+        sa.Column("beacon_value", sa.String(length=200), nullable=True),
+        sa.Column("root", sa.LargeBinary(length=32), nullable=True),
+        sa.Column("closed_at", sa.BigInteger(), nullable=True),
+        sa.Column("drawn_at", sa.BigInteger(), nullable=True),
+        sa.Column("drawn", sa.Integer(), nullable=False),
+        sa.Column("next_seq", sa.Integer(), nullable=False),
+        sa.Column("created_at", sa.BigInteger(), nullable=False),
+        sa.Column("updated_at", sa.BigInteger(), nullable=False),
+        sa.CheckConstraint(
+            "slots > 0 AND per_minute >= 0 AND pass_minutes > 0 AND room_minutes >= 0",
+            name=op.f("ck_event_queues_numbers_fit"),
+        ),
+        sa.ForeignKeyConstraint(
+            ["organisation_id", "event_id"],
+            ["events.organisation_id", "events.id"],
+            name=op.f("fk_event_queues_organisation_id_event_id_events"),
+            ondelete="CASCADE",
+        ),
+        sa.PrimaryKeyConstraint("organisation_id", "event_id", name=op.f("pk_event_queues")),
     )
     op.create_table(
         "event_seats",
         sa.Column("organisation_id", ID, nullable=False),
         sa.Column("event_id", ID, nullable=False),
-        sa.Column("day", sa.SmallInteger(), autoincrement=False, nullable=False),
         sa.Column("seat", sa.Integer(), autoincrement=False, nullable=False),
+        sa.Column("day", sa.SmallInteger(), autoincrement=False, nullable=False),
         sa.Column("state", sa.SmallInteger(), nullable=False),
         sa.Column("hold_id", ID, nullable=True),
         sa.Column("held_until", sa.BigInteger(), nullable=True),
@@ -1189,7 +1431,7 @@ def upgrade() -> None:
             ["events.organisation_id", "events.id"],
             name=op.f("fk_event_seats_organisation_id_event_id_events"),
         ),
-        sa.PrimaryKeyConstraint("organisation_id", "event_id", "day", "seat", name=op.f("pk_event_seats")),
+        sa.PrimaryKeyConstraint("organisation_id", "event_id", "seat", "day", name=op.f("pk_event_seats")),
     )
     op.create_index(
         "uq_event_seats_ticket_id",
@@ -1223,7 +1465,7 @@ def upgrade() -> None:
         sa.Column("organisation_id", ID, nullable=False),
         sa.Column("id", ID, nullable=False),
         sa.Column("event_id", ID, nullable=False),
-        sa.Column("day", sa.SmallInteger(), nullable=False),
+        sa.Column("days", sa.String(length=128), nullable=False),
         sa.Column("kind", sa.String(length=6), nullable=False),
         sa.Column("seat", sa.Integer(), nullable=True),
         sa.Column("zone", sa.Integer(), nullable=False),
@@ -1231,6 +1473,7 @@ def upgrade() -> None:
         sa.Column("bearer_kind", sa.String(length=8), nullable=False),
         sa.Column("bearer_id", ID, nullable=False),
         sa.Column("group_id", ID, nullable=True),
+        sa.Column("order_id", ID, nullable=True),
         sa.Column("status", sa.String(length=10), nullable=False),
         sa.Column("held_until", sa.BigInteger(), nullable=False),
         sa.Column("remaining_ms", sa.BigInteger(), nullable=True),
@@ -1295,6 +1538,14 @@ def upgrade() -> None:
         postgresql_where=sa.text("membership_id IS NOT NULL"),
     )
     op.create_index(
+        "ix_holds_organisation_id_order_id",
+        "holds",
+        ["organisation_id", "order_id"],
+        unique=False,
+        sqlite_where=sa.text("order_id IS NOT NULL"),
+        postgresql_where=sa.text("order_id IS NOT NULL"),
+    )
+    op.create_index(
         "ix_holds_organisation_id_origin",
         "holds",
         ["organisation_id", "event_id", "origin"],
@@ -1305,10 +1556,24 @@ def upgrade() -> None:
     op.create_index(
         "uq_holds_seat",
         "holds",
-        ["organisation_id", "event_id", "day", "seat"],
+        ["organisation_id", "event_id", "seat", "days"],
         unique=True,
         sqlite_where=sa.text("seat IS NOT NULL AND status IN ('active', 'suspended')"),
         postgresql_where=sa.text("seat IS NOT NULL AND status IN ('active', 'suspended')"),
+    )
+    op.create_table(
+        "layout_import_parts",
+        sa.Column("organisation_id", ID, nullable=False),
+        sa.Column("import_id", ID, nullable=False),
+        sa.Column("number", sa.Integer(), autoincrement=False, nullable=False),
+        sa.Column("body", sa.LargeBinary(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["organisation_id", "import_id"],
+            ["layout_imports.organisation_id", "layout_imports.id"],
+            name=op.f("fk_layout_import_parts_organisation_id_import_id_layout_imports"),
+            ondelete="CASCADE",
+        ),
+        sa.PrimaryKeyConstraint("organisation_id", "import_id", "number", name=op.f("pk_layout_import_parts")),
     )
     op.create_table(
         "layout_seats",
@@ -1413,6 +1678,75 @@ def upgrade() -> None:
         unique=False,
     )
     op.create_table(
+        "order_counters",
+        sa.Column("organisation_id", ID, nullable=False),
+        sa.Column("event_id", ID, nullable=False),
+        sa.Column("orders", sa.Integer(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["organisation_id", "event_id"],
+            ["events.organisation_id", "events.id"],
+            name=op.f("fk_order_counters_organisation_id_event_id_events"),
+        ),
+        sa.PrimaryKeyConstraint("organisation_id", "event_id", name=op.f("pk_order_counters")),
+    )
+    op.create_table(
+        "orders",
+        sa.Column("organisation_id", ID, nullable=False),
+        sa.Column("id", ID, nullable=False),
+        sa.Column("event_id", ID, nullable=False),
+        sa.Column("number", sa.String(length=30), nullable=False),
+        sa.Column("channel", sa.String(length=10), nullable=False),
+        sa.Column("bearer_kind", sa.String(length=8), nullable=False),
+        sa.Column("bearer_id", ID, nullable=False),
+        sa.Column("buyer_name", sa.String(length=100), nullable=False),
+        sa.Column("buyer_email", sa.String(length=254), nullable=False),
+        sa.Column("buyer_locale", sa.String(length=5), nullable=False),
+        sa.Column("search_text", sa.Text(), nullable=False),
+        sa.Column("currency", sa.String(length=3), nullable=False),
+        sa.Column("subtotal_cents", sa.BigInteger(), nullable=False),
+        sa.Column("discount_cents", sa.BigInteger(), nullable=False),
+        sa.Column("fees_cents", sa.BigInteger(), nullable=False),
+        sa.Column("tax_cents", sa.BigInteger(), nullable=False),
+        sa.Column("total_cents", sa.BigInteger(), nullable=False),
+        sa.Column("state", sa.String(length=20), nullable=False),
+        sa.Column("method", sa.String(length=20), nullable=False),
+        sa.Column("expires_at", sa.BigInteger(), nullable=False),
+        sa.Column("access", sa.JSON(), nullable=False),
+        sa.Column("remaining_ms", sa.BigInteger(), nullable=True),
+        sa.Column("due_at", sa.BigInteger(), nullable=True),
+        sa.Column("reason", sa.String(length=1000), nullable=False),
+        sa.Column("paid_at", sa.BigInteger(), nullable=True),
+        sa.Column("created_at", sa.BigInteger(), nullable=False),
+        sa.Column("updated_at", sa.BigInteger(), nullable=False),
+        sa.CheckConstraint("channel IN ('shop', 'box_office')", name=op.f("ck_orders_channel_known")),
+        sa.CheckConstraint(
+            "total_cents = subtotal_cents - discount_cents + fees_cents", name=op.f("ck_orders_total_adds_up")
+        ),
+        sa.CheckConstraint(
+            "total_cents >= 0 AND tax_cents BETWEEN 0 AND total_cents", name=op.f("ck_orders_not_negative")
+        ),
+        sa.ForeignKeyConstraint(
+            ["organisation_id", "event_id"],
+            ["events.organisation_id", "events.id"],
+            name=op.f("fk_orders_organisation_id_event_id_events"),
+        ),
+        sa.PrimaryKeyConstraint("organisation_id", "id", name=op.f("pk_orders")),
+    )
+    op.create_index(
+        "ix_orders_expires_at",
+        "orders",
+        ["expires_at"],
+        unique=False,
+        sqlite_where=sa.text("state = 'pending'"),
+        postgresql_where=sa.text("state = 'pending'"),
+    )
+    op.create_index(
+        "ix_orders_organisation_id_bearer_id", "orders", ["organisation_id", "bearer_id", "id"], unique=False
+    )
+    op.create_index("ix_orders_organisation_id_buyer_email", "orders", ["organisation_id", "buyer_email"], unique=False)
+    op.create_index("ix_orders_organisation_id_event_id", "orders", ["organisation_id", "event_id", "id"], unique=False)
+    op.create_index("ix_orders_organisation_id_number", "orders", ["organisation_id", "number"], unique=False)
+    op.create_table(
         "reseatings",
         sa.Column("organisation_id", ID, nullable=False),
         sa.Column("id", ID, nullable=False),
@@ -1493,6 +1827,14 @@ def upgrade() -> None:
     op.create_index(
         "ix_scan_conflicts_event", "scan_conflicts", ["organisation_id", "event_id", "found_at"], unique=False
     )
+    op.create_index(
+        "ix_scan_conflicts_unresolved",
+        "scan_conflicts",
+        ["organisation_id", "event_id"],
+        unique=False,
+        postgresql_where=sa.text("resolved_at IS NULL AND withdrawn_at IS NULL AND severity > 0"),
+        sqlite_where=sa.text("resolved_at IS NULL AND withdrawn_at IS NULL AND severity > 0"),
+    )
     op.create_table(
         "scan_counts",
         sa.Column("organisation_id", ID, nullable=False),
@@ -1518,6 +1860,7 @@ def upgrade() -> None:
         sa.Column("group_type", sa.String(length=20), nullable=False),
         sa.Column("seats", sa.JSON(), nullable=False),
         sa.Column("metadata", sa.JSON(), nullable=False),
+        sa.Column("sold_whole", sa.Boolean(), nullable=False),
         sa.ForeignKeyConstraint(
             ["organisation_id", "layout_id"],
             ["layouts.organisation_id", "layouts.id"],
@@ -1532,10 +1875,18 @@ def upgrade() -> None:
         sa.Column("number", sa.Integer(), autoincrement=False, nullable=False),
         sa.Column("name", sa.String(length=100), nullable=False),
         sa.Column("description", sa.String(length=1000), nullable=False),
+        sa.Column("kind", sa.String(length=30), server_default=sa.text("'general'"), nullable=False),
         sa.Column("price_cents", sa.Integer(), nullable=False),
+        sa.Column("fee_cents", sa.Integer(), server_default=sa.text("0"), nullable=False),
+        sa.Column("tax_rate", sa.Integer(), server_default=sa.text("0"), nullable=False),
         sa.Column("currency", sa.String(length=3), nullable=False),
         sa.Column("quantity", sa.Integer(), nullable=False),
         sa.Column("issued", sa.Integer(), nullable=False),
+        sa.Column("reserved", sa.Integer(), server_default=sa.text("0"), nullable=False),
+        sa.Column("min_per_order", sa.SmallInteger(), server_default=sa.text("1"), nullable=False),
+        sa.Column("max_per_order", sa.SmallInteger(), server_default=sa.text("10"), nullable=False),
+        sa.Column("hidden", sa.Boolean(), server_default=sa.text("false"), nullable=False),
+        sa.Column("position", sa.Integer(), server_default=sa.text("0"), nullable=False),
         sa.Column("zone", sa.Integer(), nullable=False),
         sa.Column("entitlement", sa.SmallInteger(), nullable=False),
         sa.Column("entry_limit", sa.SmallInteger(), nullable=False),
@@ -1548,8 +1899,12 @@ def upgrade() -> None:
         sa.Column("sale_end_at", sa.BigInteger(), nullable=True),
         sa.Column("created_at", sa.BigInteger(), nullable=False),
         sa.Column("updated_at", sa.BigInteger(), nullable=False),
-        sa.CheckConstraint("issued BETWEEN 0 AND quantity", name=op.f("ck_ticket_types_within_quantity")),
+        sa.CheckConstraint("fee_cents >= 0", name=op.f("ck_ticket_types_fee_not_negative")),
+        sa.CheckConstraint("issued >= 0", name=op.f("ck_ticket_types_issued_not_negative")),
+        sa.CheckConstraint("min_per_order BETWEEN 1 AND max_per_order", name=op.f("ck_ticket_types_order_limits")),
         sa.CheckConstraint("price_cents >= 0", name=op.f("ck_ticket_types_price_not_negative")),
+        sa.CheckConstraint("reserved BETWEEN 0 AND issued", name=op.f("ck_ticket_types_reserved_are_counted")),
+        sa.CheckConstraint("tax_rate BETWEEN 0 AND 10000", name=op.f("ck_ticket_types_tax_rate_in_basis_points")),
         sa.ForeignKeyConstraint(
             ["organisation_id", "event_id"],
             ["events.organisation_id", "events.id"],
@@ -1632,10 +1987,31 @@ def upgrade() -> None:
     op.create_index(
         "uq_tickets_seat",
         "tickets",
-        ["organisation_id", "event_id", "seat_key"],
+        ["organisation_id", "event_id", "seat_key", "valid_days"],
         unique=True,
         sqlite_where=sa.text("seat_key IS NOT NULL AND state <> 1"),
         postgresql_where=sa.text("seat_key IS NOT NULL AND state <> 1"),
+    )
+    op.create_table(
+        "webhook_attempts",
+        sa.Column("organisation_id", ID, nullable=False),
+        sa.Column("webhook_id", ID, nullable=False),
+        sa.Column("message_id", ID, nullable=False),
+        sa.Column("number", sa.Integer(), autoincrement=False, nullable=False),
+        sa.Column("at", sa.BigInteger(), nullable=False),
+        sa.Column("ms", sa.Integer(), nullable=False),
+        sa.Column("status", sa.Integer(), nullable=True),
+        sa.Column("problem", sa.String(length=30), nullable=False),
+        sa.Column("answer", sa.LargeBinary(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["organisation_id", "webhook_id", "message_id"],
+            ["webhook_messages.organisation_id", "webhook_messages.webhook_id", "webhook_messages.message_id"],
+            name=op.f("fk_webhook_attempts_organisation_id_webhook_id_message_id_webhook_messages"),
+            ondelete="CASCADE",
+        ),
+        sa.PrimaryKeyConstraint(
+            "organisation_id", "webhook_id", "message_id", "number", name=op.f("pk_webhook_attempts")
+        ),
     )
     op.create_table(
         "zone_guests",
@@ -1675,6 +2051,136 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("organisation_id", "event_id", "revision", name=op.f("pk_event_revisions")),
     )
     op.create_index("ix_event_revisions_at", "event_revisions", ["organisation_id", "event_id", "at"], unique=False)
+    op.create_table(
+        "money_movements",
+        sa.Column("organisation_id", ID, nullable=False),
+        sa.Column("order_id", ID, nullable=False),
+        sa.Column("position", sa.Integer(), autoincrement=False, nullable=False),
+        sa.Column("kind", sa.String(length=10), nullable=False),
+        sa.Column("debit", sa.String(length=20), nullable=False),
+        sa.Column("credit", sa.String(length=20), nullable=False),
+        sa.Column("cents", sa.BigInteger(), nullable=False),
+        sa.Column("currency", sa.String(length=3), nullable=False),
+        sa.Column("at", sa.BigInteger(), nullable=False),
+        sa.Column("method", sa.String(length=20), nullable=False),
+        sa.Column("external_reference", sa.String(length=140), nullable=True),
+        sa.Column("note", sa.String(length=1000), nullable=False),
+        sa.CheckConstraint("cents > 0", name=op.f("ck_money_movements_positive")),
+        sa.CheckConstraint("debit <> credit", name=op.f("ck_money_movements_between_two_accounts")),
+        sa.ForeignKeyConstraint(
+            ["organisation_id", "order_id"],
+            ["orders.organisation_id", "orders.id"],
+            name=op.f("fk_money_movements_organisation_id_order_id_orders"),
+        ),
+        sa.PrimaryKeyConstraint("organisation_id", "order_id", "position", name=op.f("pk_money_movements")),
+        info={
+            "append only": {
+                "sqlite": (
+                    "CREATE TRIGGER money_movements_no_update BEFORE UPDATE ON money_movements BEGIN SELECT RAISE(ABORT, 'rows of money_movements are only ever added'); END",
+                    "CREATE TRIGGER money_movements_no_delete BEFORE DELETE ON money_movements BEGIN SELECT RAISE(ABORT, 'rows of money_movements are only ever added'); END",
+                    "CREATE TRIGGER money_movements_no_replace BEFORE INSERT ON money_movements WHEN EXISTS (SELECT 1 FROM money_movements WHERE organisation_id = NEW.organisation_id AND order_id = NEW.order_id AND position = NEW.position) BEGIN SELECT RAISE(ABORT, 'rows of money_movements are only ever added'); END",
+                ),
+                "postgresql": (
+                    "CREATE OR REPLACE FUNCTION money_movements_guard() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'rows of money_movements are only ever added'; END $$",
+                    "CREATE TRIGGER money_movements_no_change BEFORE UPDATE OR DELETE OR TRUNCATE ON money_movements FOR EACH STATEMENT EXECUTE FUNCTION money_movements_guard()",
+                ),
+            }
+        },
+    )
+    op.create_index(
+        "uq_money_movements_external_reference",
+        "money_movements",
+        ["organisation_id", "method", "kind", "external_reference"],
+        unique=True,
+        sqlite_where=sa.text("external_reference IS NOT NULL"),
+        postgresql_where=sa.text("external_reference IS NOT NULL"),
+    )
+    op.create_table(
+        "order_lines",
+        sa.Column("organisation_id", ID, nullable=False),
+        sa.Column("order_id", ID, nullable=False),
+        sa.Column("position", sa.SmallInteger(), autoincrement=False, nullable=False),
+        sa.Column("ticket_type", sa.Integer(), nullable=False),
+        sa.Column("ticket_type_name", sa.String(length=100), nullable=False),
+        sa.Column("zone", sa.Integer(), nullable=False),
+        sa.Column("seat", sa.BigInteger(), nullable=False),
+        sa.Column("seat_name", sa.String(length=80), nullable=False),
+        sa.Column("seat_label", sa.String(length=110), nullable=False),
+        sa.Column("holder_name", sa.String(length=100), nullable=False),
+        sa.Column("valid_days", sa.String(length=128), nullable=False),
+        sa.Column("unit_cents", sa.BigInteger(), nullable=False),
+        sa.Column("discount_cents", sa.BigInteger(), nullable=False),
+        sa.Column("fee_cents", sa.BigInteger(), nullable=False),
+        sa.Column("tax_rate", sa.Integer(), nullable=False),
+        sa.Column("tax_cents", sa.BigInteger(), nullable=False),
+        sa.Column("state", sa.String(length=10), nullable=False),
+        sa.Column("hold_id", ID, nullable=True),
+        sa.Column("membership_id", sa.String(length=36), nullable=False),
+        sa.Column("ticket_id", sa.BigInteger(), nullable=True),
+        sa.CheckConstraint(
+            "discount_cents BETWEEN 0 AND unit_cents", name=op.f("ck_order_lines_discount_within_price")
+        ),
+        sa.CheckConstraint("fee_cents >= 0 AND tax_cents >= 0", name=op.f("ck_order_lines_not_negative")),
+        sa.ForeignKeyConstraint(
+            ["organisation_id", "order_id"],
+            ["orders.organisation_id", "orders.id"],
+            name=op.f("fk_order_lines_organisation_id_order_id_orders"),
+        ),
+        sa.PrimaryKeyConstraint("organisation_id", "order_id", "position", name=op.f("pk_order_lines")),
+    )
+    op.create_index(
+        "ix_order_lines_organisation_id_ticket_id", "order_lines", ["organisation_id", "ticket_id"], unique=False
+    )
+    op.create_table(
+        "queue_entries",
+        sa.Column("organisation_id", ID, nullable=False),
+        sa.Column("event_id", ID, nullable=False),
+        sa.Column("id", ID, nullable=False),
+        sa.Column("bearer_id", ID, nullable=False),
+        sa.Column("seq", sa.Integer(), nullable=True),
+        sa.Column("in_draw", sa.Boolean(), nullable=False),
+        sa.Column("state", sa.String(length=8), nullable=False),
+        sa.Column("joined_at", sa.BigInteger(), nullable=False),
+        sa.Column("expires_at", sa.BigInteger(), nullable=False),
+        sa.Column("admitted_at", sa.BigInteger(), nullable=True),
+        sa.Column("cooldown_until", sa.BigInteger(), nullable=True),
+        sa.Column("tab_hash", sa.LargeBinary(length=32), nullable=True),
+        sa.CheckConstraint(
+            "state IN ('waiting', 'admitted', 'spent', 'expired', 'left')", name=op.f("ck_queue_entries_state_known")
+        ),
+        sa.ForeignKeyConstraint(
+            ["organisation_id", "event_id"],
+            ["event_queues.organisation_id", "event_queues.event_id"],
+            name=op.f("fk_queue_entries_organisation_id_event_id_event_queues"),
+            ondelete="CASCADE",
+        ),
+        sa.PrimaryKeyConstraint("organisation_id", "event_id", "id", name=op.f("pk_queue_entries")),
+    )
+    op.create_index(
+        "ix_queue_entries_bearer_id",
+        "queue_entries",
+        ["organisation_id", "event_id", "bearer_id", "joined_at"],
+        unique=False,
+    )
+    op.create_index(
+        "ix_queue_entries_expires_at",
+        "queue_entries",
+        ["expires_at"],
+        unique=False,
+        sqlite_where=sa.text("state IN ('waiting', 'admitted')"),
+        postgresql_where=sa.text("state IN ('waiting', 'admitted')"),
+    )
+    op.create_index(
+        "ix_queue_entries_state_seq", "queue_entries", ["organisation_id", "event_id", "state", "seq"], unique=False
+    )
+    op.create_index(
+        "uq_queue_entries_bearer_id",
+        "queue_entries",
+        ["organisation_id", "event_id", "bearer_id"],
+        unique=True,
+        sqlite_where=sa.text("state IN ('waiting', 'admitted')"),
+        postgresql_where=sa.text("state IN ('waiting', 'admitted')"),
+    )
     op.create_table(
         "reseating_steps",
         sa.Column("organisation_id", ID, nullable=False),

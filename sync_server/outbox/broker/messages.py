@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import orjson
 
+from shared.trace import HEADER
 from sync_server.outbox.catalogue import routing_key, version_of
 from sync_server.plumbing.jobs import Message
 
@@ -38,8 +39,13 @@ def properties(message: Message) -> dict[str, Any]:
         "message_id": message.message_id,
         "timestamp": message.at // 1000,
         "type": message.name,
-        "headers": {"version": version_of(message.name), "stream": message.stream, "order": message.order},
+        "headers": _headers(message),
     }
+
+
+def _headers(message: Message) -> dict[str, Any]:
+    headers = {"version": version_of(message.name), "stream": message.stream, "order": message.order}
+    return headers | ({HEADER: message.trace} if message.trace else {})
 
 
 def key(message: Message) -> str:

@@ -105,8 +105,11 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
         "Seats of events": "The layout that an event uses, and the best seats left.",
     },
     "Selling": {
+        "Queue": "Who may buy next, in an order that everybody can recompute.",
         "Holds": "Seats and places kept for a guest for some minutes.",
         "Guests": "Sessions of a shop's guests.",
+        "Buying": "Orders in the shop: made of holds, paid, opened by their link.",
+        "Orders": "Orders as organisers and the box office see them: payments, refunds, the ledger.",
         "Tickets": "Ticket types and tickets.",
         "Memberships": "Cards that open zones and lower prices.",
         "Guest lists": "Who may sit in a zone by invitation.",
@@ -126,7 +129,10 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
     },
     "Records": {
         "Audit": "Who did what, when and why.",
+        "Archives": "Events that are over, put away as sealed files.",
+        "People": "What is stored about a person, exported and erased.",
         "Facts": "Facts that could not be delivered.",
+        "Webhooks": "Addresses that get the organisation's facts, and the log of deliveries.",
     },
 }
 """The tags in the order in which they are read."""

@@ -23,6 +23,8 @@ _BY_NAME: Final[Mapping[str, Any]] = {
     "email": "ada@marquee.example",
     "end_at": "2027-07-05T00:00:00Z",
     "etag": "5d41402abc4b2a76b9719d91",
+    "fact": "event_published",
+    "facts": ["event.*", "tickets_issued"],
     "holder_name": "Ada Lovelace",
     "ip": "203.0.113.7",
     "latitude": 53.54,
@@ -55,7 +57,9 @@ _BODIES: Final[Mapping[str, Any]] = {
     "ChangeTicketType": {"quantity": 600},
     "ChangeVenue": {"address": "Hafenstraße 1, 20457 Hamburg"},
     "HoldBody": {"best": 2},
+    "PreviewBody": {"best": 2},
     "IssueTickets": {"ticket_type": 1, "count": 2},
+    "ChangeWebhook": {"active": True},
     "NewEvent": {
         "venue_id": _ID,
         "name": "Night Music",
@@ -64,6 +68,7 @@ _BODIES: Final[Mapping[str, Any]] = {
         "end_at": "2027-07-05T00:00:00Z",
     },
     "NewSeries": {"weekdays": ["fr", "sa"], "count": 8},
+    "NewWebhook": {"url": "https://shop.example.org/gatehouse", "facts": ["event.*", "tickets_issued"]},
     "PickedSeats": {"seat_ids": ["A-1", "A-2"]},
     "WantedSeats": {"size": 2},
 }

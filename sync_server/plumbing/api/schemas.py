@@ -111,6 +111,9 @@ IsoTime = Annotated[str, BeforeValidator(_iso_of_millis)]
 """A time in a response, which takes it in milliseconds."""
 Hex = Annotated[str, BeforeValidator(lambda value: value.hex() if isinstance(value, bytes) else value)]
 """Bytes in a response."""
+Date = Annotated[str, StringConstraints(pattern="^[0-9]{4}-[0-9]{2}-[0-9]{2}$")]
+"""An event day, as 2026-07-04."""
+Dates = Annotated[list[Date], Field(min_length=1, max_length=400)]
 Id = Annotated[str, StringConstraints(pattern="^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$", to_lower=True)]
 """An id in a request."""
 Name = Annotated[str, Field(min_length=1, max_length=100)]

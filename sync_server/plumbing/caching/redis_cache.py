@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable
+from typing import Any
 
 from redis import Redis
 
@@ -51,6 +52,11 @@ class RedisCache:
     def invalidate_family(self, scope: str, family: str) -> None:
         """Drop all values of a family in one scope."""
         self._raise_generations([_generation(f"{scope}:{family}")])
+
+    def stamp(self, redis: Redis, scope: str, family: str) -> bytes:
+        """The generations of a family: what was stored under others is not used."""
+        raised: Any = redis.mget([self._key(_generation(f"{scope}:{family}")), self._key(_generation("all"))])
+        return b".".join(generation or b"" for generation in raised)
 
     def _read(self, redis: Redis, key: CacheKey) -> _Read:
         family = f"{key.scope}:{key.family}"

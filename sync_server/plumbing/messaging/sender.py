@@ -13,17 +13,23 @@ from sync_server.plumbing.messaging.bus import Notification
 WAITING_LIMIT = 10_000
 """Notifications that may wait to be sent; beyond that all are dropped, and the receivers are told so."""
 RETRY_S = 0.5
+PACE_S = 0.02
+"""Between two batches: each wakes every process of the installation, whatever it carries."""
 LAST_WORDS_S = 2.0
 
 
 class Sender:
-    """Combines what waits into few messages. After a loss the next message tells everybody to look for themselves."""
+    """Combines what waits into few messages: the first goes at once, and in a rush they gather.
+
+    After a loss the next message tells everybody to look for themselves.
+    """
 
     def __init__(self, send: Callable[[Sequence[bytes]], bool], max_bytes: int, mark: str) -> None:
         """The thread starts with the first notification."""
         self._send, self._max_bytes, self._mark = send, max_bytes, mark
         self._waiting: deque[Notification] = deque()
-        self._lost = self._closing = False
+        self._lost = False
+        self._closing = threading.Event()
         self._changed = threading.Condition()
         self._thread: threading.Thread | None = None
 
@@ -34,31 +40,32 @@ class Sender:
             if len(self._waiting) > WAITING_LIMIT:
                 self._waiting.clear()
                 self._lost = True
-            if self._thread is None and not self._closing:
+            if self._thread is None and not self._closing.is_set():
                 self._thread = threading.Thread(target=self._run, name="bus sender", daemon=True)
                 self._thread.start()
             self._changed.notify()
 
     def close(self) -> None:
         """Send what is waiting, once, and end the thread."""
+        self._closing.set()
         with self._changed:
-            self._closing = True
             self._changed.notify()
         if self._thread is not None:
             self._thread.join(LAST_WORDS_S)
 
     def _run(self) -> None:
         while (batch := self._next_batch()) is not None:
-            if not self._send(batch):
+            sent = self._send(batch)
+            if not sent:
                 with self._changed:
                     self._lost = True
-                    self._changed.wait_for(lambda: self._closing, RETRY_S)
+            self._closing.wait(PACE_S if sent else RETRY_S)
 
     def _next_batch(self) -> list[bytes] | None:
         """The messages to send next, as soon as there are any; None at the end."""
         with self._changed:
-            self._changed.wait_for(lambda: self._waiting or self._lost or self._closing)
-            if not self._waiting and self._closing:
+            self._changed.wait_for(lambda: self._waiting or self._lost or self._closing.is_set())
+            if not self._waiting and self._closing.is_set():
                 return None
             waiting, lost = list(self._waiting), self._lost
             self._waiting.clear()

@@ -47,6 +47,11 @@ class Unsigned64(TypeDecorator[int]):
         return value + _SPAN if value is not None and value < 0 else value
 
 
+def bits_text(bits: int) -> str:
+    """A bitmap as its column stores it."""
+    return f"{bits:x}"
+
+
 class DayBits(TypeDecorator[int]):
     """A bitmap of event days of any length, stored as hexadecimal text."""
 
@@ -55,7 +60,7 @@ class DayBits(TypeDecorator[int]):
 
     def process_bind_param(self, value: int | None, _dialect: Dialect) -> str | None:
         """As text."""
-        return None if value is None else f"{value:x}"
+        return None if value is None else bits_text(value)
 
     def process_result_value(self, value: str | None, _dialect: Dialect) -> int | None:
         """As a number."""

@@ -27,6 +27,7 @@ def lines(text: bytes, columns: Sequence[str], needed: str, mistakes: Mistakes) 
             yield reader.line_num, {name: read_cell(value.strip()) for name, value in zip(names, values, strict=False)}
     except csv.Error as error:
         mistakes.add(f"line {reader.line_num}", f"is not valid CSV ({error})")
+        mistakes.stop()
 
 
 def _decoded(text: bytes, mistakes: Mistakes) -> str:
@@ -41,8 +42,10 @@ def _decoded(text: bytes, mistakes: Mistakes) -> str:
 def _check_columns(names: list[str], columns: Sequence[str], needed: str, mistakes: Mistakes) -> None:
     for unknown in [name for name in names if name not in columns]:
         mistakes.add("line 1", f"{unknown!r} is not a column of this format; the columns are {', '.join(columns)}")
-    for duplicate in {name for name in names if names.count(name) > 1}:
+    duplicates = {name for name in names if names.count(name) > 1}
+    for duplicate in duplicates:
         mistakes.add("line 1", f"the column {duplicate!r} appears twice")
     if needed and needed not in names:
         mistakes.add("line 1", f"the column {needed!r} is missing")
-    mistakes.stop()
+    if duplicates or (needed and needed not in names):
+        mistakes.stop()  # nobody knows what the other lines mean

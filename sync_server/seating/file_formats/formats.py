@@ -8,19 +8,20 @@ from typing import Final
 
 from sync_server.seating.file_formats import csv_plans, pretix_plans, svg_plans
 from sync_server.seating.layouts.plan import LayoutPlan
+from sync_server.seating.layouts.reading import ReadPlan
 
 
 @dataclass(frozen=True, slots=True)
 class Format:
     """One format; `read` takes a name for the layout, for files that do not contain one."""
 
-    read: Callable[[bytes, str], LayoutPlan]
+    read: Callable[[bytes, str], ReadPlan]
     write: Callable[[LayoutPlan], bytes]
     content_type: str
     ending: str
 
 
-def _read_pretix(text: bytes, _name: str) -> LayoutPlan:
+def _read_pretix(text: bytes, _name: str) -> ReadPlan:
     return pretix_plans.read(text)
 
 

@@ -1,7 +1,8 @@
 """Reads and writes seating plans in the open JSON format of pretix.
 
 The format has zones, rows, seats, price categories and drawings, but no wheelchair places and no general admission:
-those are lost on export, and zones without seats are left out.
+those are lost on export, and zones without seats are left out. What the house faces is where its drawing has the text
+"Stage".
 """
 
 from __future__ import annotations
@@ -14,8 +15,12 @@ import orjson
 
 from sync_server.seating.file_formats.json_shapes import Boolean, Fields, ListOf, Number, OneOf, Text
 from sync_server.seating.layouts.mistakes import Mistakes
-from sync_server.seating.layouts.plan import LayoutPlan, PlannedSeat, ZonePlan, ZoneType
+from sync_server.seating.layouts.plan import LayoutPlan, PlannedSeat, Point, ZonePlan, ZoneType
+from sync_server.seating.layouts.reading import Places, ReadPlan
 
+_STAGE: Final = "stage"
+_ORIGIN: Final = {"x": 0, "y": 0}
+_NAMES: Final = {"seat_id": "seat_guid", "number": "seat_number", "price_category": "category"}
 _POSITION: Final = Fields({"x": Number(), "y": Number()})
 _SEAT: Final = Fields(
     {
@@ -68,8 +73,8 @@ _PLAN: Final = Fields(
 )
 
 
-def read(text: bytes) -> LayoutPlan:
-    """The layout in a pretix file; InvalidRequest lists every mistake with its place."""
+def read(text: bytes) -> ReadPlan:
+    """The layout in a pretix file, and every mistake with its place; InvalidRequest for another shape of JSON."""
     mistakes = Mistakes()
     try:
         document = orjson.loads(text)
@@ -80,9 +85,31 @@ def read(text: bytes) -> LayoutPlan:
     _PLAN.check(document, "", mistakes)
     mistakes.stop()
     _check_categories(document, mistakes)
-    mistakes.stop()
-    zones = tuple(_zone(zone, at) for at, zone in enumerate(document["zones"]) if _seats(zone))
-    return LayoutPlan(document["name"].strip() or "Seating plan", zones, drawing=_drawing(document))
+    seated = [(at, zone) for at, zone in enumerate(document["zones"]) if _seats(zone)]
+    name, zones = document["name"].strip() or "Seating plan", tuple(_zone(zone, at) for at, zone in seated)
+    places = Places(_NAMES, ".", [f"zones[{at}]" for at, _ in seated], [_seat_places(at, zone) for at, zone in seated])
+    return ReadPlan(LayoutPlan(name, zones, drawing=_drawing(document), focus=_stage(document)), mistakes, places)
+
+
+def _seat_places(at: int, zone: Mapping[str, Any]) -> list[str]:
+    return [
+        f"zones[{at}].rows[{row_at}].seats[{seat_at}]"
+        for row_at, row in enumerate(zone["rows"])
+        for seat_at in range(len(row["seats"]))
+    ]
+
+
+def _stage(document: Mapping[str, Any]) -> Point | None:
+    """Where the drawing says "Stage"."""
+    for zone in document["zones"]:
+        for area in zone.get("areas") or ():
+            written = area.get("text", "")
+            text = written if isinstance(written, str) else written["text"]
+            if text.strip().casefold() == _STAGE:
+                origins = [zone["position"], area.get("position", _ORIGIN)]
+                origins += [] if isinstance(written, str) else [written["position"]]
+                return float(sum(each["x"] for each in origins)), float(sum(each["y"] for each in origins))
+    return None
 
 
 def _check_categories(document: Mapping[str, Any], mistakes: Mistakes) -> None:
@@ -137,7 +164,15 @@ def write(plan: LayoutPlan) -> bytes:
     zones = [_zone_out(zone) for zone in plan.zones if zone.seats]
     zones += [_areas_out(areas) for areas in plan.drawing.get("areas") or []]
     document = {"name": plan.name, "size": _size(plan), "categories": _categories(plan), "zones": zones}
+    if plan.focus is not None and _stage(document) != plan.focus:
+        zones.insert(0, _areas_out(_written_stage(plan.focus)))
     return orjson.dumps(document, option=orjson.OPT_INDENT_2)
+
+
+def _written_stage(focus: Point) -> dict[str, Any]:
+    text = {"text": "Stage", "position": _ORIGIN}
+    area = {"shape": "text", "position": {"x": focus[0], "y": focus[1]}, "text": text}
+    return {"position": _ORIGIN, "areas": [area]}
 
 
 def _areas_out(areas: Mapping[str, Any]) -> dict[str, Any]:

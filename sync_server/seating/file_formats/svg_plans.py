@@ -2,8 +2,9 @@
 
 Any drawing program will do. A circle, ellipse, rectangle, use or group with `data-seat` is a seat; it inherits
 missing attributes (`data-zone`, `data-row`, `data-category` …) from the groups around it. A shape with
-`data-capacity` is a zone without seats. Scripts, links and styles are ignored; a document type, which entities need,
-is refused.
+`data-capacity` is a zone without seats. The centre of a shape with `data-focus` is what the zone around it faces, and
+outside of all zones what the whole house faces. Scripts, links and styles are ignored; a document type, which entities
+need, is refused.
 """
 
 from __future__ import annotations
@@ -16,9 +17,20 @@ from math import isfinite
 from typing import Final, TypeVar
 from xml.parsers import expat
 
+from sync_server.seating.file_formats.group_names import GroupTable, WrittenGroup, written_groups
 from sync_server.seating.file_formats.svg_transforms import IDENTITY, Matrix, apply, compose, parse
 from sync_server.seating.layouts.mistakes import Mistakes
-from sync_server.seating.layouts.plan import AccessMode, Category, LayoutPlan, PlannedSeat, ZonePlan, ZoneType
+from sync_server.seating.layouts.plan import (
+    AccessMode,
+    Category,
+    GroupType,
+    LayoutPlan,
+    PlannedSeat,
+    Point,
+    ZonePlan,
+    ZoneType,
+)
+from sync_server.seating.layouts.reading import Places, ReadPlan
 
 Attributes = Mapping[str, str]
 Choice = TypeVar("Choice", bound=StrEnum)
@@ -33,7 +45,17 @@ INHERITED: Final = (
     "data-row",
     "data-category",
     "data-price-category",
+    "data-group",
+    "data-group-type",
+    "data-sold-whole",
 )
+_NAMES: Final = {
+    "seat_id": "data-seat",
+    "companion_seat_id": "data-companion",
+    "name": "data-zone",
+    **{name: f"data-{name.replace('_', '-')}" for name in ("row", "number", "section", "capacity", "focus")},
+    **{name: f"data-{name.replace('_', '-')}" for name in ("price_category", "membership_tier", "allowed_roles")},
+}
 MAX_DEPTH: Final = 100
 
 
@@ -42,7 +64,9 @@ class _Zone:
     place: str
     attributes: Attributes
     capacity: int | None = None
+    focus: Point | None = None
     seats: list[PlannedSeat] = field(default_factory=list)
+    places: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +83,8 @@ class _Drawing:
     def __init__(self, parser: expat.XMLParserType) -> None:
         self.mistakes = Mistakes()
         self.zones: dict[str, _Zone] = {}
+        self.groups = GroupTable()
+        self.focus: Point | None = None
         self._parser = parser
         self._stack = [_Scope()]
         parser.StartElementHandler = self._begin
@@ -86,6 +112,16 @@ class _Drawing:
             self._seat(attributes, scope)
         elif "data-capacity" in attributes:
             self._capacity(attributes, scope)
+        elif "data-focus" in attributes:
+            self._focus(attributes, scope)
+
+    def _focus(self, attributes: Attributes, scope: _Scope) -> None:
+        point = self._centre(attributes, scope.matrix)
+        faces = self._zone(scope) if scope.attributes.get("data-zone") else self
+        if faces is not None and faces.focus is not None:
+            self.mistakes.add(f"{self._place()}, data-focus", "is given twice for one zone, or for the whole house")
+        elif faces is not None:
+            faces.focus = point
 
     def _end(self, _name: str) -> None:
         self._stack.pop()
@@ -128,6 +164,8 @@ class _Drawing:
         category = self.choice(Category, scope.attributes, "data-category", self._place()) or Category.STANDARD
         if zone is None or point is None:
             return
+        zone.places.append(self._place())
+        self._group(scope, attributes["data-seat"].strip())
         zone.seats.append(
             PlannedSeat(
                 seat_id=attributes["data-seat"].strip(),
@@ -142,6 +180,12 @@ class _Drawing:
                 aisle_after=attributes.get("data-aisle-after") == "yes",
             )
         )
+
+    def _group(self, scope: _Scope, seat_id: str) -> None:
+        kind = self.choice(GroupType, scope.attributes, "data-group-type", self._place())
+        if name := scope.attributes.get("data-group", ""):
+            whole = scope.attributes.get("data-sold-whole") == "yes"
+            self.groups.add(scope.attributes["data-zone"], name, seat_id, kind, whole=whole, place=self._place())
 
     def _centre(self, attributes: Attributes, matrix: Matrix) -> tuple[float, float] | None:
         if "cx" in attributes or "cy" in attributes:
@@ -172,8 +216,8 @@ class _Drawing:
             return None
 
 
-def read(text: bytes, name: str) -> LayoutPlan:
-    """The layout in an SVG drawing; InvalidRequest lists every mistake with its line."""
+def read(text: bytes, name: str) -> ReadPlan:
+    """The layout in an SVG drawing, and every mistake with its line; InvalidRequest for what is no SVG."""
     parser = expat.ParserCreate()
     drawing = _Drawing(parser)
     try:
@@ -181,12 +225,15 @@ def read(text: bytes, name: str) -> LayoutPlan:
     except expat.ExpatError as error:
         problem = expat.ErrorString(error.code)
         drawing.mistakes.add(f"line {error.lineno}, column {error.offset + 1}", f"is not valid XML ({problem})")
-    drawing.mistakes.stop()
+        drawing.mistakes.stop()
     zones = tuple(_zone(drawing, zone_name, zone) for zone_name, zone in drawing.zones.items())
     if not zones:
         drawing.mistakes.add("the drawing", "has no shape with data-seat or data-capacity")
-    drawing.mistakes.stop()
-    return LayoutPlan(name, zones)
+        drawing.mistakes.stop()
+    found = drawing.zones.values()
+    places = Places(_NAMES, ", ", [zone.place for zone in found], [zone.places for zone in found])
+    plan = LayoutPlan(name, zones, groups=drawing.groups.plans(drawing.mistakes), focus=drawing.focus)
+    return ReadPlan(plan, drawing.mistakes, places)
 
 
 def _zone(drawing: _Drawing, name: str, zone: _Zone) -> ZonePlan:
@@ -199,6 +246,7 @@ def _zone(drawing: _Drawing, name: str, zone: _Zone) -> ZonePlan:
         access_mode=drawing.choice(AccessMode, zone.attributes, "data-access-mode", zone.place) or AccessMode.PUBLIC,
         membership_tier=zone.attributes.get("data-membership-tier") or None,
         allowed_roles=tuple(role for role in roles if role),
+        focus=zone.focus,
         seats=tuple(zone.seats),
     )
 
@@ -206,6 +254,8 @@ def _zone(drawing: _Drawing, name: str, zone: _Zone) -> ZonePlan:
 def write(plan: LayoutPlan) -> bytes:
     """The layout as an SVG drawing."""
     points = [(seat.x or 0.0, seat.y or 0.0) for seat in plan.seats()] or [(0.0, 0.0)]
+    points += [focus for focus in (plan.focus, *(zone.focus for zone in plan.zones)) if focus is not None]
+    groups = written_groups(plan)
     left, top = min(x for x, _ in points) - 1, min(y for _, y in points) - 1
     width, height = max(x for x, _ in points) - left + 1, max(y for _, y in points) - top + 1
     lines = [
@@ -213,12 +263,18 @@ def write(plan: LayoutPlan) -> bytes:
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{left:g} {top:g} {width:g} {height:g}">',
         f"<title>{escape(plan.name)}</title>",
     ]
+    lines += _focus_lines(plan.focus)
     for zone in plan.zones:
-        lines += _zone_lines(zone)
+        lines += _zone_lines(zone, groups)
     return "\n".join([*lines, "</svg>", ""]).encode()
 
 
-def _zone_lines(zone: ZonePlan) -> Iterator[str]:
+def _focus_lines(focus: Point | None) -> Iterator[str]:
+    if focus is not None:
+        yield f'<circle cx="{focus[0]:.12g}" cy="{focus[1]:.12g}" r="0.2" data-focus="yes"/>'
+
+
+def _zone_lines(zone: ZonePlan, groups: Mapping[str, WrittenGroup]) -> Iterator[str]:
     attributes = {
         "data-zone": zone.name,
         "data-zone-type": zone.zone_type.value,
@@ -227,14 +283,15 @@ def _zone_lines(zone: ZonePlan) -> Iterator[str]:
         "data-allowed-roles": "|".join(zone.allowed_roles),
     }
     yield f"<g{_written_attributes(attributes)}>"
+    yield from _focus_lines(zone.focus)
     if not zone.zone_type.numbered:
         yield f'<rect{_written_attributes({"data-capacity": str(zone.capacity)})} width="1" height="1"/>'
     for at, seat in enumerate(zone.seats):
-        yield _seat_line(seat, at)
+        yield _seat_line(seat, at, groups.get(seat.seat_id))
     yield "</g>"
 
 
-def _seat_line(seat: PlannedSeat, at: int) -> str:
+def _seat_line(seat: PlannedSeat, at: int, group: WrittenGroup | None) -> str:
     attributes = {
         "data-seat": seat.seat_id,
         "data-section": seat.section,
@@ -245,6 +302,12 @@ def _seat_line(seat: PlannedSeat, at: int) -> str:
         "data-companion": seat.companion_seat_id or "",
         "data-aisle-after": "yes" if seat.aisle_after else "",
     }
+    if group is not None:
+        attributes |= {
+            "data-group": group.name,
+            "data-group-type": group.kind,
+            "data-sold-whole": group.sold_whole,
+        }
     x, y = (float(at), 0.0) if seat.x is None or seat.y is None else (seat.x, seat.y)
     return f'<circle cx="{x:.12g}" cy="{y:.12g}" r="0.4"{_written_attributes(attributes)}/>'
 

@@ -16,14 +16,25 @@ class Mistakes:
     def __init__(self, subject: str = "layout", code: str = "invalid_layout") -> None:
         """No mistakes yet; `subject` names what is read, `code` is the error code."""
         self.subject, self.code = subject, code
-        self.count = 0
         self.listed: list[dict[str, str]] = []
+        self._found: dict[str, set[str]] = {}
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return sum(map(len, self._found.values()))
+
+    @property
+    def places(self) -> frozenset[str]:
+        """Where there are any."""
+        return frozenset(self._found)
 
     def add(self, place: str, problem: str) -> None:
-        """Add a mistake."""
-        self.count += 1
-        if len(self.listed) < MAX_LISTED:
+        """Add a mistake; the same one again counts once."""
+        here = self._found.setdefault(place, set())
+        if problem not in here and len(self.listed) < MAX_LISTED:
             self.listed.append({"place": place, "problem": problem})
+        here.add(problem)
 
     def stop(self, code: str | None = None) -> None:
         """Raise InvalidRequest with all mistakes, if there are any."""
@@ -31,6 +42,8 @@ class Mistakes:
             return
         first = "; ".join(f"{each['place']}: {each['problem']}" for each in self.listed[:3])
         more = f"; and {self.count - 3} more" if self.count > 3 else ""
+        if self.count > MAX_LISTED:
+            more += f", of which the details list the first {MAX_LISTED}"
         raise InvalidRequest(
             f"The {self.subject} has {self.count} mistake{'s' if self.count > 1 else ''}, so nothing was saved. "
             f"{first}{more}.",

@@ -34,6 +34,7 @@ class Deltas:
     disabled: frozenset[int] = frozenset()
     zones: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)  # zone_type, access_mode, capacity …
     prices: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
+    released: frozenset[int] = frozenset()  # stranded seats that are sold without seating rules
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final
 
+Point = tuple[float, float]
+
 
 class ZoneType(StrEnum):
     """How a zone is filled."""
@@ -55,6 +57,11 @@ class GroupType(StrEnum):
     VIP_TABLE = "vip_table"
     RESERVED_BLOCK = "reserved_block"
 
+    @property
+    def offered_whole(self) -> bool:
+        """Whether a party that fills it is offered it first, and others get a part of it last."""
+        return self in {GroupType.FAMILY_BLOCK, GroupType.VIP_TABLE}
+
 
 @dataclass(frozen=True, slots=True)
 class PlannedSeat:
@@ -91,7 +98,7 @@ class ZonePlan:
     access_mode: AccessMode = AccessMode.PUBLIC
     membership_tier: str | None = None
     allowed_roles: tuple[str, ...] = ()
-    focus: tuple[float, float] | None = None  # what its seats face; None: the middle of its first row
+    focus: tuple[float, float] | None = None  # what its seats face; None: what the house faces, or its first row
     details: Mapping[str, Any] = field(default_factory=dict)
     seats: tuple[PlannedSeat, ...] = ()
 
@@ -103,6 +110,7 @@ class GroupPlan:
     group_type: GroupType
     seats: tuple[str, ...]
     details: Mapping[str, Any] = field(default_factory=dict)
+    sold_whole: bool = False  # nobody buys a part of it
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,11 +122,17 @@ class LayoutPlan:
     description: str = ""
     groups: tuple[GroupPlan, ...] = ()
     drawing: Mapping[str, Any] = field(default_factory=dict)  # stage, bars, colours: only for display
+    focus: tuple[float, float] | None = None  # what the whole house faces; zones may face something else
 
     @property
     def capacity(self) -> int:
         """Seats and places of all zones."""
         return sum(zone.capacity for zone in self.zones)
+
+    @property
+    def zone_types(self) -> list[ZoneType]:
+        """The type of each zone."""
+        return [zone.zone_type for zone in self.zones]
 
     def seats(self) -> Iterator[PlannedSeat]:
         """All seats, zone by zone."""

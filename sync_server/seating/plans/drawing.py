@@ -17,20 +17,22 @@ import orjson
 from sync_server.seating.layouts.overlay import LayoutZone
 from sync_server.seating.layouts.plan import AccessMode, ZoneType
 from sync_server.seating.models import EventLayoutRecord, LayoutRecord
-from sync_server.seating.plans.layout_seats import LayoutSeats
+from sync_server.seating.plans.layout_seats import LayoutSeats, SeatGroup
 from sync_server.seating.plans.seat_plan import SeatPlan
+from sync_server.seating.rules import Policy
 from sync_server.seating.search.allocation_grid import Row
 
-FORMAT: Final = 1
+FORMAT: Final = 2
 STEPS: Final = 4_000
 """Grid steps along the longer side of the drawing: finer than any screen."""
 
 _ID_COLUMNS: Final = ("layout_id", "disabled_zones", "zone_overrides", "price_zones", "event_zones")
 
 
-def drawing_id(row: EventLayoutRecord) -> str:
+def drawing_id(row: EventLayoutRecord, policy: Policy) -> str:
     """The id of what `draw` returns; it changes whenever the drawing would."""
-    inputs = orjson.dumps([FORMAT, *(getattr(row, name) for name in _ID_COLUMNS)], option=orjson.OPT_SORT_KEYS)
+    columns = (getattr(row, name) for name in _ID_COLUMNS)
+    inputs = orjson.dumps([FORMAT, policy.companion_price_category, *columns], option=orjson.OPT_SORT_KEYS)
     return hashlib.sha256(inputs).hexdigest()[:20]
 
 
@@ -43,6 +45,9 @@ def draw(plan: SeatPlan, layout: LayoutRecord) -> dict[str, Any]:
         "layout": {"id": layout.id, "family": layout.family_id, "version": layout.version},
         "zones": [_zone(zone, plan) for zone in plan.layout.zones],
         "seats": _seats(plan.layout),
+        "focus": list(plan.layout.focus),
+        "groups": [_group(group) for group in plan.layout.groups],
+        "companion_price_category": plan.policy.companion_price_category or None,
         "companions": [[pairing.wheelchair, *pairing.companions] for pairing in plan.layout.pairings],
         "drawing": layout.drawing,
     }
@@ -65,6 +70,15 @@ def _zone(zone: LayoutZone, plan: SeatPlan) -> dict[str, Any]:
         "membership_tier": tier if mode is AccessMode.MEMBERSHIP_TIER else None,
         "ticket_types": list(plan.deltas.prices.get(zone.number, {}).get("ticket_types", [])),
         "focus": list(zone.focus),
+    }
+
+
+def _group(group: SeatGroup) -> dict[str, Any]:
+    return {
+        "group_type": group.kind.value,
+        "name": group.name or None,
+        "sold_whole": group.sold_whole,
+        "seats": list(group.seats),
     }
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import accumulate, groupby
+from math import dist, inf
 from sys import intern
 from typing import Final
 from uuid import UUID
@@ -17,7 +18,7 @@ from sync_server.seating.layouts.overlay import LayoutZone
 from sync_server.seating.layouts.plan import Category, GroupPlan, GroupType
 from sync_server.seating.queries import StoredSeat
 from sync_server.seating.search.accessibility import Pairing
-from sync_server.seating.search.allocation_grid import Points, Row
+from sync_server.seating.search.allocation_grid import Point, Points, Row
 
 _CATEGORIES: Final = tuple(Category)
 _ID_BYTES: Final = 16
@@ -39,6 +40,17 @@ class Seat:
 
 
 @dataclass(frozen=True, slots=True)
+class SeatGroup:
+    """Seats that belong together, by their numbers."""
+
+    kind: GroupType
+    name: str
+    zone: int
+    seats: tuple[int, ...]
+    sold_whole: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class LayoutSeats:
     """The zones, rows and seats of one version; immutable."""
 
@@ -48,6 +60,8 @@ class LayoutSeats:
     rows: tuple[Row, ...]
     names: tuple[str | tuple[str, ...], ...]  # by row: what all names have before the label of the seat, or every name
     pairings: tuple[Pairing, ...]
+    groups: tuple[SeatGroup, ...]
+    focus: Point  # of the house
     _row_at: array[int]
     _place_at: array[int]
     _ids: bytes
@@ -63,10 +77,13 @@ class LayoutSeats:
         layout_id: str,
         family_id: str,
         zones: Iterable[LayoutZone],
-        groups: Iterable[GroupPlan],
+        groups: Sequence[GroupPlan],
         seats: Iterable[StoredSeat],
+        *,
+        focus: Point = (0.0, 0.0),
     ) -> LayoutSeats:
         """Pack the seats of a layout; they come in the order of their numbers, from 1 without gaps, row by row."""
+        grouped_seats = {name: 0 for group in groups for name in group.seats}
         by_number = {zone.number: zone for zone in zones}
         prices: dict[str, int] = {}
         rows: list[Row] = []
@@ -84,15 +101,18 @@ class LayoutSeats:
             price_at.extend(prices.setdefault(seat.price_category, len(prices)) for seat in some)
             aisles += bytes(seat.aisle_after for seat in some)
             special += (seat for seat in some if seat.category in {Category.WHEELCHAIR, Category.COMPANION})
+            grouped_seats.update((seat.seat_id, seat.number) for seat in some if seat.seat_id in grouped_seats)
         packed = bytes(ids)
         by_id = array("I", sorted(range(1, len(row_at) + 1), key=lambda number: _id_at(packed, number)))
         return cls(
             layout_id,
             family_id,
             tuple(by_number.values()),
-            tuple(rows),
+            _with_distances(rows, focus),
             tuple(names),
             _pairings(special, groups),
+            tuple(_groups(groups, grouped_seats, rows, row_at)),
+            focus,
             row_at,
             place_at,
             packed,
@@ -159,6 +179,12 @@ class LayoutSeats:
             return names + row.names[place]
         return names[sum(seat is not None for seat in row.seats[:place])]
 
+    def in_words(self, number: int) -> str:
+        """A seat as people say it: Stalls, left, row A, seat 5."""
+        row, place = self.where(number)
+        parts = (row.zone_name, row.section, f"row {row.label}", f"seat {row.names[place]}")
+        return ", ".join(part for part in parts if part)
+
     def names_of(self, numbers: Iterable[int]) -> list[str]:
         """The names of these seats, in order of number; numbers of no seat are left out."""
         return [self.name(number) for number in sorted({*numbers}) if self.has(number)]
@@ -170,6 +196,11 @@ class LayoutSeats:
     def price_category(self, number: int) -> str:
         """The price category of a seat; empty if the layout gives none."""
         return self._price_categories[self._price_at[number - 1]]
+
+    @property
+    def price_categories(self) -> tuple[str, ...]:
+        """All price categories, and the empty one where seats have none."""
+        return self._price_categories
 
     def aisle_after(self, number: int) -> bool:
         """Whether the layout says that the next seat of the row is no neighbour."""
@@ -209,7 +240,39 @@ def _row(zone: LayoutZone, seats: Sequence[StoredSeat]) -> Row:
         zone.focus,
         tuple(intern(seat.seat_number) if seat else "" for seat in filled),
         zone.name,
+        restricted=sum(1 << seat.place for seat in seats if seat.category == Category.RESTRICTED_VIEW),
+        prices=_prices(seats),
     )
+
+
+def _prices(seats: Iterable[StoredSeat]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for seat in seats:
+        if seat.price_category:
+            found[seat.price_category] = found.get(seat.price_category, 0) | 1 << seat.place
+    return found
+
+
+def _with_distances(rows: Sequence[Row], focus: Point) -> tuple[Row, ...]:
+    """The rows, of which those that face something else than the house know how much further from it their zone is."""
+    nearest: dict[int, tuple[float, float]] = {}
+    for row in rows:
+        if row.focus != focus:
+            seats = (point for point, seat in zip(row.points, row.seats, strict=True) if seat is not None)
+            from_house, own = nearest.get(row.zone, (inf, inf))
+            nearest[row.zone] = min(from_house, *(dist(point, focus) for point in seats)), min(own, row.min_distance)
+    further = {zone: from_house - own for zone, (from_house, own) in nearest.items()}
+    return tuple(replace(row, further=further[row.zone]) if row.zone in further else row for row in rows)
+
+
+def _groups(
+    groups: Iterable[GroupPlan], numbers: Mapping[str, int], rows: Sequence[Row], row_at: Sequence[int]
+) -> Iterator[SeatGroup]:
+    for group in groups:
+        if group.group_type is not GroupType.WHEELCHAIR_PAIR:
+            seats = tuple(sorted(numbers[name] for name in group.seats))
+            name, zone = str(group.details.get("name", "")), rows[row_at[seats[0] - 1]].zone
+            yield SeatGroup(group.group_type, name, zone, seats, group.sold_whole)
 
 
 def _names(seats: Sequence[StoredSeat]) -> str | tuple[str, ...]:

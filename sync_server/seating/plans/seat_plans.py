@@ -41,8 +41,8 @@ class SeatPlans:
 
     def plan(self, session: Session, row: EventLayoutRecord, policy: Policy) -> SeatPlan:
         """The plan of an event that uses a layout like this, under this policy."""
-        drawing_id = drawing.drawing_id(row)
-        inputs = [drawing_id, row.blocked_seats, policy.accessibility()]
+        drawing_id = drawing.drawing_id(row, policy)
+        inputs = [drawing_id, row.blocked_seats, row.released_seats, policy.accessibility()]
         id = hashlib.sha256(orjson.dumps(inputs)).hexdigest()[:12]
 
         def load() -> SeatPlan:
@@ -77,4 +77,5 @@ def find_event_plan(session: Session, organisation_id: str, event_id: str) -> Se
 def _load(session: Session, record: LayoutRecord) -> LayoutSeats:
     key = record.organisation_id, record.id
     zones, groups = queries.zones(session, *key), queries.groups(session, *key)
-    return LayoutSeats.of(record.id, record.family_id, zones, groups, queries.stored_seats(session, *key))
+    seats, faces = queries.stored_seats(session, *key), (record.focus_x, record.focus_y)
+    return LayoutSeats.of(record.id, record.family_id, zones, groups, seats, focus=faces)

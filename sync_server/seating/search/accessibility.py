@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
+from functools import cached_property
 
 from sync_server.seating.search.offers import AccessibilityRules, Refusal
 
@@ -17,27 +18,43 @@ class Pairing:
     companions: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class WheelchairPlaces:
     """The wheelchair places of an event, and which seats are reserved because of them."""
 
     pairings: tuple[Pairing, ...]
     rules: AccessibilityRules
+    released: frozenset[int] = frozenset()  # seats that everybody may book
+
+    @cached_property
+    def zones(self) -> frozenset[int]:
+        """The zones with wheelchair places."""
+        return frozenset(pairing.zone for pairing in self.pairings)
+
+    @cached_property
+    def _wheelchairs(self) -> frozenset[int]:
+        return frozenset(pairing.wheelchair for pairing in self.pairings)
 
     def wheelchairs(self) -> frozenset[int]:
         """All wheelchair places; only offered to groups that ask for one."""
-        return frozenset(pairing.wheelchair for pairing in self.pairings)
+        return self._wheelchairs
+
+    def nearly_full(self, occupancy: Callable[[int], float]) -> frozenset[int]:
+        """The zones whose companion seats are open to everybody."""
+        return frozenset(zone for zone in self.zones if occupancy(zone) >= self.rules.release_percent)
 
     def reserved_companions(self, occupancy: Callable[[int], float]) -> frozenset[int]:
         """The companion seats that only a wheelchair user may book; `occupancy` gives a zone's occupancy in percent."""
         if not self.rules.enforce:
             return frozenset()
-        full = {zone: occupancy(zone) >= self.rules.release_percent for zone in {each.zone for each in self.pairings}}
-        return frozenset(seat for pairing in self.pairings if not full[pairing.zone] for seat in pairing.companions)
+        full = self.nearly_full(occupancy)
+        reserved = {seat for pairing in self.pairings if pairing.zone not in full for seat in pairing.companions}
+        return frozenset(reserved - self.released)
 
     def closed_to_public(self, occupancy: Callable[[int], float]) -> frozenset[int]:
         """The seats that the general public cannot buy."""
-        return self.reserved_companions(occupancy) | (self.wheelchairs() if self.rules.enforce else frozenset())
+        wheelchairs = self.wheelchairs() if self.rules.enforce else frozenset()
+        return self.reserved_companions(occupancy) | (wheelchairs - self.released)
 
     def check(
         self,

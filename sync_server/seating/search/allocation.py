@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
 
 from sync_server.seating.search import bits
 from sync_server.seating.search.allocation_grid import AllocationGrid, RowState, fragment_cost
 from sync_server.seating.search.clusters import split_into_clusters
+from sync_server.seating.search.eligibility import eligible, in_turn
 from sync_server.seating.search.offers import AllocationRules, Cluster, Grade, Offer, Refusal, SeatRequest, offer
+
+RESTRICTED_COST: Final = 1_000.0
+"""How much further away a group sits, in seat widths, rather than on a seat with a restricted view."""
 
 
 def best_available(grid: AllocationGrid, request: SeatRequest, rules: AllocationRules) -> Offer | Refusal:
     """The best seats that the rules allow for this request, or why there are none."""
-    for found in _candidates(grid, request, rules):
-        if found is not None:
-            return found
+    for each in in_turn(grid, request):
+        for found in _candidates(grid, each, rules):
+            if found is not None:
+                return found
     return _refusal(grid, request, rules)
 
 
@@ -33,56 +40,72 @@ def _candidates(grid: AllocationGrid, request: SeatRequest, rules: AllocationRul
 
 def together(grid: AllocationGrid, request: SeatRequest) -> Offer | None:
     """Neighbours in one row that leave no single seat."""
-    rows = grid.fitting_rows(request.size).tidy_by_rank & grid.zones_by_rank(request.zones)
-    return _nearest(grid, rows, request.size, Grade.TOGETHER)
+    return _nearest(grid, grid.fitting_rows(request.size).tidy_by_rank, request, Grade.TOGETHER)
 
 
 def in_a_nearly_sold_row(grid: AllocationGrid, request: SeatRequest) -> Offer | None:
-    """Neighbours in a nearly sold row, where a single seat may be left."""
-    rows = grid.fitting_rows(request.size).any_by_rank & grid.nearly_sold_by_rank & grid.zones_by_rank(request.zones)
-    return _nearest(grid, rows, request.size, Grade.NEARLY_SOLD_ROW)
+    """Neighbours in a row that is nearly sold with them, where a single seat may be left."""
+    return _nearest(grid, grid.fitting_rows(request.size).nearly_sold_by_rank, request, Grade.NEARLY_SOLD_ROW)
 
 
 def together_anyhow(grid: AllocationGrid, request: SeatRequest) -> Offer | None:
     """Neighbours in one row, leaving a single seat beside them."""
-    rows = grid.fitting_rows(request.size).any_by_rank & grid.zones_by_rank(request.zones)
-    return _nearest(grid, rows, request.size, Grade.LEAVES_SINGLES)
+    return _nearest(grid, grid.fitting_rows(request.size).any_by_rank, request, Grade.LEAVES_SINGLES)
 
 
-def _nearest(grid: AllocationGrid, rows: int, size: int, grade: Grade) -> Offer | None:
+def _nearest(grid: AllocationGrid, rows: int, request: SeatRequest, grade: Grade) -> Offer | None:
     best: Cluster | None = None
-    least = float("inf")
-    for rank in bits.places(rows):
+    least, bonus = float("inf"), grid.max_bonus
+    for rank in bits.places(rows & grid.rows_by_rank(request.zones, request.price_category)):
         row_state = grid.by_rank[rank]
-        if row_state.min_distance - grid.max_bonus >= least:
+        if row_state.min_distance - bonus >= least:
             break
-        cost, start = nearest_start(row_state, size)
-        if cost < least:
-            best, least = Cluster(row_state, start, size), cost
+        found = _nearest_start(row_state, request, tidy=grade is Grade.TOGETHER)
+        if found is not None and found[0] < least:
+            best, least = Cluster(row_state, found[1], request.size), found[0]
     return None if best is None else offer([best], grade)
 
 
-def nearest_start(row_state: RowState, size: int) -> tuple[float, int]:
-    """Cost and start of the best place for `size` neighbours in a row that has room for them."""
-    best = row_state.best_by_size.get(size)
-    if best is None:
-        found = bits.tidy_starts(row_state.open, size) or bits.starts(row_state.open, size)
-        best = min((_cost(row_state, start, size), start) for start in bits.places(found))
-        row_state.best_by_size[size] = best
-    return best
+def _nearest_start(row_state: RowState, request: SeatRequest, *, tidy: bool) -> tuple[float, int] | None:
+    """Cost and start of the best place for a group in a row that has room for it; None if the group wants others."""
+    size, mask = request.size, eligible(row_state, request)
+    if mask == row_state.open:
+        return _nearest_of_all(row_state, size)
+    starts = bits.starts(mask, size)
+    starts = row_state.tidy_starts(size) & starts or (0 if tidy else starts)
+    return _cheapest(row_state, starts, size) if starts else None
 
 
-def _cost(row_state: RowState, start: int, size: int) -> float:
+def _nearest_of_all(row_state: RowState, size: int) -> tuple[float, int]:
+    burden = row_state.fill.burden
+    kept = row_state.best_by_size.get(size)
+    if kept is None or kept[0] != burden:
+        starts = row_state.tidy_starts(size) or bits.starts(row_state.open, size)
+        kept = row_state.best_by_size[size] = (burden, *_cheapest(row_state, starts, size))
+    return kept[1], kept[2]
+
+
+def _cheapest(row_state: RowState, starts: int, size: int) -> tuple[float, int]:
+    burden = row_state.fill.burden
+    return min((_cost(row_state, start, size, burden), start) for start in bits.places(starts))
+
+
+def _cost(row_state: RowState, start: int, size: int, burden: float) -> float:
+    cost, restricted = row_state.away(start, size), row_state.row.restricted
+    if restricted:
+        cost += RESTRICTED_COST * row_state.pitch * (restricted & bits.stretch(start, size)).bit_count()
+    if not burden:
+        return cost
     left, right = bits.beside(row_state.open, start, size)
     added = fragment_cost(left) + fragment_cost(right) - fragment_cost(left + size + right)
-    return row_state.away(start, size) + row_state.pitch * added
+    return cost + row_state.pitch * burden * added
 
 
 def apart(grid: AllocationGrid, request: SeatRequest) -> Offer | None:
     """The nearest free seats one by one, for a group that need not sit together."""
     taken: list[Cluster] = []
     for _ in range(request.size):
-        single = SeatRequest(1, request.zones)
+        single = replace(request, size=1)
         found = together(grid, single) or together_anyhow(grid, single)
         if found is None:
             break
@@ -93,9 +116,10 @@ def apart(grid: AllocationGrid, request: SeatRequest) -> Offer | None:
 
 
 def _refusal(grid: AllocationGrid, request: SeatRequest, rules: AllocationRules) -> Refusal:
-    rows = grid.zones_by_rank(request.zones)
-    if not grid.fitting_rows(1).any_by_rank & rows:
-        return Refusal("sold_out", "There are no free seats left here.")
+    rows = grid.rows_by_rank(request.zones, request.price_category)
+    if not any(eligible(grid.by_rank[rank], request) for rank in bits.places(grid.fitting_rows(1).any_by_rank & rows)):
+        where = "here" if request.price_category is None else f"in the price category “{request.price_category}”"
+        return Refusal("sold_out", f"There are no free seats left {where}.")
     return Refusal(*_reason_and_message(grid, request, rules, rows))
 
 

@@ -39,10 +39,10 @@ def starts(mask: int, count: int) -> int:
     return found
 
 
-def tidy_starts(mask: int, count: int) -> int:
-    """The positions where `count` neighbours fit without leaving a single free seat beside them."""
-    left = (mask << 1) & ~(mask << 2)
-    right = (mask >> count) & ~(mask >> (count + 1))
+def tidy_starts(mask: int, count: int, exempt: int = 0) -> int:
+    """The positions where `count` neighbours fit without leaving a single free seat beside them, but an exempt one."""
+    left = (mask << 1) & ~(mask << 2) & ~(exempt << 1)
+    right = (mask >> count) & ~(mask >> (count + 1)) & ~(exempt >> count)
     return starts(mask, count) & ~left & ~right
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import dist
@@ -26,20 +26,23 @@ class PlacedSeat:
     y: float
 
 
-def place_seats(zone: ZonePlan) -> list[PlacedSeat]:
-    """The seats of a zone, row by row, each from one end to the other."""
+def place_seats(zone: ZonePlan, behind: int = 0) -> list[PlacedSeat]:
+    """The seats of a zone, row by row, each from one end to the other.
+
+    Rows without positions are one behind the other, the first behind so many rows of other zones.
+    """
     rows: dict[tuple[str, str], list[PlannedSeat]] = {}
     for seat in zone.seats:
         rows.setdefault((seat.section, seat.row), []).append(seat)
     sections = sorted({section for section, _ in rows}, key=[section for section, _ in rows].index)
     ordered = [(key, seats) for section in sections for key, seats in rows.items() if key[0] == section]
-    return [each for order, (_, seats) in enumerate(ordered) for each in _placed_row(seats, order)]
+    return [each for order, (_, seats) in enumerate(ordered) for each in _placed_row(seats, order, behind)]
 
 
-def _placed_row(seats: Sequence[PlannedSeat], order: int) -> list[PlacedSeat]:
+def _placed_row(seats: Sequence[PlannedSeat], order: int, behind: int) -> list[PlacedSeat]:
     drawn = all(seat.x is not None for seat in seats)
     lined_up = along(seats) if drawn else list(seats)
-    points = [_point(seat, at, order, drawn) for at, seat in enumerate(lined_up)]
+    points = [_point(seat, at, behind + order, drawn) for at, seat in enumerate(lined_up)]
     places = _places(lined_up, points)
     return [PlacedSeat(seat, order, place, *point) for seat, place, point in zip(lined_up, places, points, strict=True)]
 
@@ -79,9 +82,21 @@ def _places(seats: Sequence[PlannedSeat], points: Sequence[Point]) -> list[int]:
     return places
 
 
-def focus(zone: ZonePlan, seats: Sequence[PlacedSeat]) -> Point:
-    """What the zone faces: as given by the layout, else the middle of its first row."""
-    if zone.focus is not None or not seats:
-        return zone.focus or (0.0, 0.0)
+def place_zones(zones: Iterable[ZonePlan]) -> list[tuple[ZonePlan, list[PlacedSeat]]]:
+    """The zones with their seats; those without positions are one behind the other, in the order of the list."""
+    placed, behind = [], 0
+    for zone in zones:
+        seats = place_seats(zone, behind)
+        placed.append((zone, seats))
+        if any(seat.plan.x is None for seat in seats):
+            behind += 2 + max(seat.row_order for seat in seats)
+    return placed
+
+
+def focus(zone: ZonePlan, seats: Sequence[PlacedSeat], house: Point | None = None) -> Point:
+    """What the zone faces: as the layout gives it for the zone or the house, else the middle of its first row."""
+    given = zone.focus or house
+    if given is not None or not seats:
+        return given or (0.0, 0.0)
     front = [seat for seat in seats if seat.row_order == 0]
     return sum(seat.x for seat in front) / len(front), sum(seat.y for seat in front) / len(front)

@@ -37,11 +37,15 @@ class SeatRequest:
     zones: frozenset[int] | None = None  # None: anywhere
     apart: bool = False  # the group does not mind sitting apart
     staff: bool = False  # sold by the box office: only taken seats are refused
+    price_category: str | None = None  # None: any
+    full_view: bool = False  # no seats with a restricted view
+    spares_blocks: bool = False  # no seats of blocks that are still whole
 
 
 class Grade(StrEnum):
     """How good an offer is, best first."""
 
+    WHOLE_BLOCK = "whole_block"  # a table or a family block, which the group fills
     TOGETHER = "together"
     NEARLY_SOLD_ROW = "nearly_sold_row"  # together; leaves a single seat in a nearly sold row
     CLUSTERS = "clusters"
@@ -61,6 +65,17 @@ class Cluster:
     def mask(self) -> int:
         """The seats as bits of the row."""
         return bits.stretch(self.start, self.count)
+
+    @property
+    def restricted(self) -> int:
+        """How many of the seats have a restricted view."""
+        return (self.mask & self.row_state.row.restricted).bit_count()
+
+    @property
+    def restricted_seats(self) -> tuple[int, ...]:
+        """The numbers of those."""
+        found = (self.row_state.row.seats[place] for place in bits.places(self.mask & self.row_state.row.restricted))
+        return tuple(seat for seat in found if seat is not None)
 
     @property
     def seats(self) -> tuple[int, ...]:
@@ -106,7 +121,8 @@ def orphans_left(clusters: Iterable[Cluster]) -> int:
     for cluster in clusters:
         row_state, mask = taken.get(cluster.row_state.rank, (cluster.row_state, 0))
         taken[cluster.row_state.rank] = row_state, mask | cluster.mask
-    return sum(bits.orphaned(row.open, row.open & ~mask).bit_count() for row, mask in taken.values())
+    left = ((row, bits.orphaned(row.open, row.open & ~mask)) for row, mask in taken.values())
+    return sum((singles & ~row.exempt).bit_count() for row, singles in left)
 
 
 def clusters_of(grid: AllocationGrid, seats: Iterable[int]) -> tuple[Cluster, ...]:
@@ -127,7 +143,14 @@ def describe(clusters: tuple[Cluster, ...]) -> str:
     first = clusters[0]
     parts = [_describe_first(first)]
     parts += [_describe_further(cluster, first) for cluster in clusters[1:]]
-    return ", ".join(parts)
+    return ", ".join(parts) + _describe_view(clusters)
+
+
+def _describe_view(clusters: tuple[Cluster, ...]) -> str:
+    restricted, seats = (sum(getattr(each, name) for each in clusters) for name in ("restricted", "count"))
+    if not restricted:
+        return ""
+    return " with a restricted view" if restricted == seats else f"; {restricted} with a restricted view"
 
 
 def _describe_first(cluster: Cluster) -> str:

@@ -96,6 +96,19 @@ def remove(session: Session, guest_list: ZoneList, guests: Collection[GuestKey],
     return removed
 
 
+def remove_everywhere(
+    session: Session, organisation_id: str, guests: Collection[GuestKey], context: ActionContext
+) -> int:
+    """Remove guests from every list of the organisation, those of events that are over among them."""
+    row, keys = ZoneGuestRecord, [(str(kind), key) for kind, key in guests]
+    listed = tuple_(row.named, row.key).in_(keys)
+    gone = delete(row).where(row.organisation_id == organisation_id, listed).returning(row.event_id, row.zone_id)
+    lists = session.execute(gone, execution_options={"synchronize_session": False}).all()
+    for event_id, zone_id in sorted({(event_id, zone_id) for event_id, zone_id in lists}):
+        _record(session, ZoneList(organisation_id, event_id, zone_id), "zone_guests_removed", len(keys), context)
+    return len(lists)
+
+
 def guests(session: Session, guest_list: ZoneList, *, limit: int, after: str | None) -> Page[ZoneGuestRecord]:
     """A page of the guest list of a zone."""
     _require_zone(session, guest_list)

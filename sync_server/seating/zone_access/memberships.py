@@ -55,6 +55,16 @@ class Membership:
         return self.state is State.ACTIVE and (self.until is None or now < self.until)
 
 
+def forget_card(session: Session, organisation_id: str, membership_id: str, context: ActionContext) -> bool:
+    """Revoke a membership and unlink its card for good; False where there is none. Its id is the organiser's own."""
+    row = session.get(TierMembershipRecord, (organisation_id, membership_id), with_for_update=True)
+    if row is None:
+        return False
+    row.state, row.card, row.updated_at = State.REVOKED, context.entropy(32).hex(), context.now
+    session.flush()
+    return True
+
+
 def grant(
     session: Session, organisation_id: str, wanted: Grant, sealer: Sealer, context: ActionContext
 ) -> tuple[Membership, str]:
@@ -112,6 +122,11 @@ def lock_membership(session: Session, organisation_id: str, id: str) -> Membersh
     Call it before locking the event: revoking takes the locks in that order too.
     """
     return _value(_row(session, organisation_id, id, lock={"read": True}))
+
+
+def lock_alone(session: Session, organisation_id: str, id: str) -> None:
+    """Lock a membership for whoever counts what it is used for; the same order of locks."""
+    _row(session, organisation_id, id, lock=True)
 
 
 def find_by_card(

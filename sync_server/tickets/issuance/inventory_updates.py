@@ -25,12 +25,14 @@ def sell_inventory(
 
     They come from the given holds, which are converted, or from free inventory; Conflict names unavailable seats.
     """
+    where = layout.organisation_id, layout.event_id
     seats = {row.seat: row.id for row in tickets if row.seat}
     if seats:
-        inventory.sell(session, layout.organisation_id, layout.event_id, seats, context, holds=holds)
-    places = Counter(layout.places_zone(row.zone) for row in tickets if not row.seat)
-    for zone, count in sorted((zone, count) for zone, count in places.items() if zone is not None):
-        inventory.sell_places(session, layout.organisation_id, layout.event_id, zone, count, context, holds=holds)
+        days = {row.seat: row.valid_days for row in tickets if row.seat}
+        inventory.sell(session, *where, seats, context, holds=holds, days=days)
+    places = Counter((layout.places_zone(row.zone), row.valid_days) for row in tickets if not row.seat)
+    for zone, bits, count in sorted((zone, bits, n) for (zone, bits), n in places.items() if zone is not None):
+        inventory.sell_places(session, *where, zone, count, context, holds=holds, days=bits)
 
 
 def release_inventory(session: Session, row: TicketRecord, now: Millis) -> None:
@@ -41,4 +43,4 @@ def release_inventory(session: Session, row: TicketRecord, now: Millis) -> None:
     layout = issuing_layout(session, row.organisation_id, row.event_id, now)
     zone = layout.places_zone(row.zone) if layout else None
     if zone is not None:
-        inventory.free_places(session, row.organisation_id, row.event_id, zone, 1)
+        inventory.free_places(session, row.organisation_id, row.event_id, zone, 1, row.valid_days)

@@ -9,8 +9,10 @@ from shared.clock import Millis
 from shared.errors import Conflict, InvalidRequest
 from shared.snapshot import MembershipState
 from shared.tickets import TicketFlags
+from sync_server.events.chosen_days import ChosenDays
 from sync_server.seating.zone_access.entitlements import Bearer
 from sync_server.tickets import rules
+from sync_server.tickets.issuance.ticket_days import TicketDays
 from sync_server.tickets.models import TicketTypeRecord
 
 
@@ -39,15 +41,22 @@ class IssueRequest:
     bearer: Bearer = field(default_factory=Bearer)  # whom the tickets are for
     # By index in `seats`, where they differ.
     bearers: Mapping[int, tuple[Bearer, Member | None]] = field(default_factory=dict)
+    types: Mapping[int, int] = field(default_factory=dict)  # ticket types by index in `seats`, where they differ
+    prices: Mapping[int, int] = field(default_factory=dict)  # paid by ticket type, where it is not the price now
     group_id: str = ""  # empty: a new group
     joins: int = 0  # the seat of an earlier ticket of the group, for companions who follow later
     holds: Sequence[str] = ()  # the buyer's holds, to be converted
+    dates: tuple[str, ...] = ()  # of the days; none: those of the holds, or else of the ticket type
     override: str = ""  # the reason for overriding access and accessibility rules
 
     @property
     def total(self) -> int:
         """The number of tickets."""
         return len(self.seats) or self.count
+
+    def type_of(self, index: int) -> int:
+        """The ticket type of the seat at this index; 0 lets the seat decide."""
+        return self.types.get(index, self.ticket_type)
 
     def of(self, index: int) -> tuple[Bearer, Member | None]:
         """Whom the ticket at this index is for."""
@@ -59,6 +68,7 @@ class TicketDraft:
     """One ticket to be created: its zone and seat, and what differs from the others."""
 
     zone: int  # of the event
+    days: ChosenDays
     seat: int = 0  # number in the layout
     printed: rules.Seat | None = None
     key: str | None = None  # unique per seat of the event
@@ -74,7 +84,7 @@ class TicketBatch:
     drafts: list[TicketDraft] = field(default_factory=list)
 
 
-def batch_without_layout(ticket_type: TicketTypeRecord, request: IssueRequest) -> TicketBatch:
+def batch_without_layout(ticket_type: TicketTypeRecord, request: IssueRequest, days: TicketDays) -> TicketBatch:
     """The drafts for an event without a layout, where seats are only what is printed."""
     drafts = []
     for index, seat in enumerate(request.seats or [None] * request.count):
@@ -82,7 +92,13 @@ def batch_without_layout(ticket_type: TicketTypeRecord, request: IssueRequest) -
         flags = TicketFlags.MEMBERSHIP if member else TicketFlags.NONE
         drafts.append(
             TicketDraft(
-                ticket_type.zone, 0, seat, rules.seat_key(ticket_type.zone, seat) if seat else None, flags, member
+                ticket_type.zone,
+                days.of_places(ticket_type),
+                0,
+                seat,
+                rules.seat_key(ticket_type.zone, seat) if seat else None,
+                flags,
+                member,
             )
         )
     return TicketBatch(ticket_type, drafts)
@@ -106,6 +122,8 @@ def seat_labels(zone: int, seats: Sequence[rules.Seat]) -> dict[str, str]:
     return labels
 
 
-def seats_taken_error(names: Sequence[str]) -> Conflict:
-    """The error for seats that already have a ticket."""
-    return Conflict(f"Already taken: {', '.join(names)}. Nothing was issued.", code="seat_taken", seats=list(names))
+def seats_taken_error(names: Sequence[str], dates: Sequence[str] = ()) -> Conflict:
+    """The error for seats that already have a ticket, on these days."""
+    on, details = (f" on {', '.join(dates)}", {"days": list(dates)}) if dates else ("", {})
+    message = f"Already taken{on}: {', '.join(names)}. Nothing was issued."
+    return Conflict(message, code="seat_taken", seats=list(names), **details)

@@ -15,8 +15,10 @@ from shared.errors import Conflict, InvalidRequest
 from shared.ids import Entropy, uuid7
 from shared.snapshot import MembershipState, TicketState
 from shared.tickets import TicketFlags
+from sync_server.events import issued_counts
 from sync_server.events import queries as events
 from sync_server.events import service as event_service
+from sync_server.events.chosen_days import ChosenDays, dates_of, joined, numbers
 from sync_server.holds import inventory
 from sync_server.outbox.service import Fact, Subject, record_change
 from sync_server.plumbing.principals import ActionContext
@@ -26,6 +28,7 @@ from sync_server.tickets import queries, rules, type_service
 from sync_server.tickets.issuance import inventory_updates, issue_request, layout_batches, wheelchairs
 from sync_server.tickets.issuance.issue_request import IssueRequest, TicketBatch, TicketDraft
 from sync_server.tickets.issuance.layout import IssuingLayout, issuing_layout
+from sync_server.tickets.issuance.ticket_days import TicketDays
 from sync_server.tickets.keys import issues, signing_keys
 from sync_server.tickets.models import TicketRecord, TicketTypeRecord
 
@@ -39,6 +42,34 @@ class _Common:
     key_id: int
     group_id: str
     codes: Iterator[str]
+    dates: tuple[str, ...]  # of the event's days
+
+
+def lock(session: Session, organisation_id: str, event_id: str) -> events.EventDetails:
+    """Lock an event whose tickets are about to be issued; Conflict where it issues none, or moves its guests."""
+    event_layouts.require_not_moving(session, organisation_id, event_id)
+    event_service.lock_event(session, organisation_id, event_id)
+    event_layouts.require_not_moving(session, organisation_id, event_id)
+    event = events.details(session, organisation_id, event_id)
+    rules.require_issuing(event.status)
+    return event
+
+
+def plan(
+    session: Session, event: events.EventDetails, request: IssueRequest, context: ActionContext
+) -> Sequence[TicketBatch]:
+    """What the request would issue, by ticket type; the refusals of seats, zones, access and wheelchair places.
+
+    Whether the seats are free, and the quotas large enough, shows when they are taken.
+    """
+    layout = issuing_layout(session, event.organisation_id, event.id, context.now, context.actor.id)
+    return _batches(session, event, layout, request, _days(session, event, request))
+
+
+def _days(session: Session, event: events.EventDetails, request: IssueRequest) -> TicketDays:
+    dates = dates_of(events.event(session, event.organisation_id, event.id))
+    held = inventory.days_of_holds(session, event.organisation_id, event.id, request.holds)
+    return TicketDays(dates, request.dates, held)
 
 
 def issue(
@@ -48,19 +79,16 @@ def issue(
 
     Conflict `insufficient_inventory`, `capacity_exceeded`, `seat_taken` or `zone_full` if there are not enough left.
     """
-    event_layouts.require_not_moving(session, organisation_id, event_id)
-    event_service.lock_event(session, organisation_id, event_id)
-    event_layouts.require_not_moving(session, organisation_id, event_id)
-    event = events.details(session, organisation_id, event_id)
-    rules.require_issuing(event.status)
+    event = lock(session, organisation_id, event_id)
     if not 1 <= request.total <= rules.MAX_TICKETS_PER_REQUEST:
         raise InvalidRequest(f"Ask for 1 to {rules.MAX_TICKETS_PER_REQUEST} tickets at a time.", field="count")
     key_id = signing_keys.signing_key(session, organisation_id, context.now).id
     layout = issuing_layout(session, organisation_id, event_id, context.now, context.actor.id)
-    batches = _batches(session, event, layout, request)
+    days = _days(session, event, request)
+    batches = _batches(session, event, layout, request, days)
     group_id = request.group_id or uuid7(context.now, context.entropy)
     codes = iter(_confirmation_codes(session, event, request.total, context.entropy))
-    common = _Common(event, request, key_id, group_id, codes)
+    common = _Common(event, request, key_id, group_id, codes, days.dates)
     tickets = [row for batch in batches for row in _create(session, common, batch, context)]
     if layout is not None:
         inventory_updates.sell_inventory(session, layout, tickets, context, request.holds)
@@ -74,42 +102,47 @@ def issue(
 
 
 def _batches(
-    session: Session, event: events.EventDetails, layout: IssuingLayout | None, request: IssueRequest
+    session: Session,
+    event: events.EventDetails,
+    layout: IssuingLayout | None,
+    request: IssueRequest,
+    days: TicketDays,
 ) -> list[TicketBatch]:
     if layout is None:
         ticket_type = queries.ticket_type(session, event.organisation_id, event.id, request.ticket_type)
         issue_request.require_printed_seats(request.seats)
-        _check_free(session, event, issue_request.seat_labels(ticket_type.zone, request.seats))
-        return [issue_request.batch_without_layout(ticket_type, request)]
+        labels = issue_request.seat_labels(ticket_type.zone, request.seats)
+        _check_free(session, event, labels, days.of_places(ticket_type))
+        return [issue_request.batch_without_layout(ticket_type, request, days)]
     if not request.seats:
         return [
             layout_batches.batch_of_places(
-                layout, queries.ticket_type(session, event.organisation_id, event.id, request.ticket_type), request
+                layout,
+                queries.ticket_type(session, event.organisation_id, event.id, request.ticket_type),
+                request,
+                days,
             )
         ]
-    number = request.ticket_type
-    ticket_types = (
-        [queries.ticket_type(session, event.organisation_id, event.id, number)]
-        if number
-        else queries.ticket_types(session, event.organisation_id, event.id)
-    )
-    return layout_batches.batches_of_seats(layout, ticket_types, request)
+    ticket_types = queries.ticket_types(session, event.organisation_id, event.id)
+    return layout_batches.batches_of_seats(layout, ticket_types, request, days)
 
 
-def _check_free(session: Session, event: events.EventDetails, keys: dict[str, str]) -> None:
-    """Name the seats that are taken; the unique index is the last guard."""
-    occupied = (
-        [keys[key] for key in queries.seats_taken(session, event.organisation_id, event.id, list(keys))] if keys else []
-    )
+def _check_free(session: Session, event: events.EventDetails, keys: dict[str, str], days: ChosenDays) -> None:
+    """Name the seats that are taken on one of these days: the event is locked, and the unique index the last guard."""
+    found = queries.seats_taken(session, event.organisation_id, event.id, list(keys)) if keys else {}
+    chosen, count = {*days.numbers}, len(days.dates)
+    taken = {key: {day for bits in bitmaps for day in numbers(bits, count)} & chosen for key, bitmaps in found.items()}
+    occupied = [keys[key] for key, on_days in taken.items() if on_days]
     if occupied:
-        raise issue_request.seats_taken_error(occupied)
+        raise issue_request.seats_taken_error(occupied, days.names_of({day for on in taken.values() for day in on}))
 
 
 def _create(session: Session, common: _Common, batch: TicketBatch, context: ActionContext) -> Iterable[TicketRecord]:
     """The tickets of a batch, counted against the event and the ticket type."""
     count = len(batch.drafts)
-    first = event_service.allocate_ticket_numbers(session, common.event.organisation_id, common.event.id, count)
-    type_service.reserve_quantity(session, batch.ticket_type, count)
+    days = [draft.days for draft in batch.drafts]
+    first = issued_counts.allocate_ticket_numbers(session, common.event.organisation_id, common.event.id, count, days)
+    type_service.reserve_quantity(session, batch.ticket_type, days)
     for offset, draft in enumerate(batch.drafts):
         row = _ticket(common, batch.ticket_type, draft, context)
         row.sequence = first + offset
@@ -140,7 +173,7 @@ def _ticket(common: _Common, ticket_type: TicketTypeRecord, draft: TicketDraft, 
         seat_number=seat.number,
         seat_key=draft.key,
         group_id=common.group_id,
-        valid_days=ticket_type.valid_days,
+        valid_days=draft.days.bits,
         entitlement=ticket_type.entitlement,
         entry_limit=ticket_type.entry_limit,
         flags=int(flags),
@@ -152,7 +185,7 @@ def _ticket(common: _Common, ticket_type: TicketTypeRecord, draft: TicketDraft, 
         membership_until=member.until if member else 0,
         holder_name=seat.holder_name or request.holder_name,
         notes=request.notes,
-        price_cents=ticket_type.price_cents,
+        price_cents=request.prices.get(ticket_type.number, ticket_type.price_cents),
         currency=ticket_type.currency,
         created_at=context.now,
         updated_at=context.now,
@@ -194,6 +227,8 @@ def _record_issued(session: Session, common: _Common, batch: TicketBatch, first:
         "last": first + count - 1,
     }
     after["seats"] = [draft.seat for draft in batch.drafts if draft.seat]
+    if len(common.dates) > 1:
+        after["days"] = list(ChosenDays(common.dates, joined([draft.days.bits for draft in batch.drafts])).names)
     subjects = {"event": event.id, "event_number": event.number}
     fact = Fact("tickets_issued", event.organisation_id, context.now, subjects, after)
     record_change(session, context, Subject("event", event.id, None, after, common.request.override), fact)

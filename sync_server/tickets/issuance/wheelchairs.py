@@ -31,13 +31,15 @@ class WheelchairSeating:
     requested: frozenset[int]  # and the seat of the ticket that the request joins
 
 
-def check_wheelchair_rules(layout: IssuingLayout, seats: Sequence[Seat], request: IssueRequest) -> WheelchairSeating:
-    """Check the rules for wheelchair places; Conflict if the request breaks one without an override."""
+def check_wheelchair_rules(
+    layout: IssuingLayout, seats: Sequence[Seat], request: IssueRequest, days: int
+) -> WheelchairSeating:
+    """Check the rules for wheelchair places on these days; Conflict if one is broken without an override."""
     requested = frozenset(seat.number for seat in seats)
     if not any(seat.category in _CATEGORIES for seat in seats):
         return WheelchairSeating({}, frozenset(), requested)
     places = layout.plan.places
-    unavailable = taken(layout.session, layout.organisation_id, layout.event_id, layout.now)
+    unavailable = taken(layout.session, layout.organisation_id, layout.event_id, layout.now, days)
     occupancy = _occupancy(layout, unavailable.seats)
     refusal = places.check(requested, owned=(request.joins,), occupancy=occupancy, staff=bool(request.override))
     if refusal:

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from functools import partial
 
 from shared.errors import Forbidden
+from sync_server.events.chosen_days import ChosenDays, joined, overlap
+from sync_server.holds import queries as holds
 from sync_server.plumbing.database import after_commit
 from sync_server.plumbing.logs import LOG
 from sync_server.seating.layouts.overlay import EventZone
@@ -16,7 +18,6 @@ from sync_server.seating.zone_access import entitlements
 from sync_server.tickets import queries
 from sync_server.tickets.issuance.issue_request import IssueRequest
 from sync_server.tickets.issuance.layout import IssuingLayout
-from sync_server.tickets.models import TicketTypeRecord
 
 
 def guest_entitlement(layout: IssuingLayout, request: IssueRequest, zone: EventZone, index: int) -> Entitlement:
@@ -56,21 +57,26 @@ def _advice(zone: EventZone) -> str:
 
 
 def check_one_guest_per_membership(
-    layout: IssuingLayout, request: IssueRequest, guests: Sequence[tuple[int, TicketTypeRecord, Entitlement]]
+    layout: IssuingLayout, request: IssueRequest, guests: Sequence[tuple[int, ChosenDays, Entitlement]]
 ) -> None:
     """Forbidden if one membership would admit two guests on the same day.
 
-    `guests` has the index in the request, the ticket type and the entitlement of each guest.
+    `guests` has the index in the request, the days and the entitlement of each guest.
     """
     days: dict[str, list[int]] = {}
-    for index, ticket_type, entitlement in guests:
+    for index, on_days, entitlement in guests:
         member = request.of(index)[1]
         if entitlement is Entitlement.MEMBERSHIP and member is not None:
-            days.setdefault(member.id, []).append(ticket_type.valid_days)
-    zones = [layout.plan.event_zones[number] for number, zone in layout.plan.zones.items() if _needs_membership(zone)]
+            days.setdefault(member.id, []).append(on_days.bits)
+    restricted = [number for number, zone in layout.plan.zones.items() if _needs_membership(zone)]
+    zones = [layout.plan.event_zones[number] for number in restricted]
+    here = layout.session, layout.organisation_id, layout.event_id
     for id, requested in days.items():
-        existing = queries.days_of_membership(layout.session, layout.organisation_id, layout.event_id, id, zones)
-        if any(_overlap(one, other) for at, one in enumerate(requested) for other in (*requested[:at], *existing)):
+        existing = queries.days_of_membership(*here, id, zones)
+        held = holds.held_with_card(*here, id, restricted, layout.now, days=joined(requested), besides=request.holds)
+        if held or any(
+            overlap(one, other) for at, one in enumerate(requested) for other in (*requested[:at], *existing)
+        ):
             raise Forbidden(
                 "A membership admits one guest, and this one is already in use. Friends need their own memberships, or "
                 "a place on the zone's list.",
@@ -80,8 +86,3 @@ def check_one_guest_per_membership(
 
 def _needs_membership(zone: EventZone) -> bool:
     return zone.access_mode is AccessMode.MEMBERSHIP_TIER
-
-
-def _overlap(one: int, other: int) -> bool:
-    """Whether two bitmaps of days have a day in common; 0 means every day."""
-    return not one or not other or bool(one & other)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from nacl.bindings import crypto_sign, crypto_sign_BYTES, crypto_sign_seed_keypair
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
@@ -32,7 +32,7 @@ class IssuedCodes:
         self._latest: dict[int, int] = {}
         self._claims: dict[Issue, SignedClaims] | None = None
         self._hashes: dict[Issue, bytes] = {}
-        self._keys: dict[int, Ed25519PrivateKey] = {}
+        self._keys: dict[int, bytes] = {}  # for libsodium, which signs almost twice as fast
 
     def agrees(self, ticket_id: int, issue: int, shown: bytes) -> bool:
         """Whether a code with this hash was issued; also true if the claims of that issue are not stored."""
@@ -54,8 +54,9 @@ class IssuedCodes:
         key = self._keys.get(key_id)
         if key is None:
             row = signing_keys.key(self._session, self._organisation, key_id)
-            key = self._keys[key_id] = signing_keys.private_key(row, self._sealer)
-        return code_hash(claims + key.sign(SIGNED_AS + claims))
+            seed = signing_keys.private_key(row, self._sealer).private_bytes_raw()
+            key = self._keys[key_id] = crypto_sign_seed_keypair(seed)[1]
+        return code_hash(claims + crypto_sign(SIGNED_AS + claims, key)[:crypto_sign_BYTES])
 
     def _read_current(self) -> dict[Issue, SignedClaims]:
         columns = select(TicketRecord.id, TicketRecord.issue, TicketRecord.key_id, TicketRecord.claims)

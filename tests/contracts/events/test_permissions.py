@@ -77,6 +77,13 @@ def test_every_field_of_an_event_belongs_to_a_part(concert: Concert) -> None:
     assert [name for name, value in CHANGES.items() if now[name] == value] == ["recurrence_group_id"]
 
 
+def test_null_clears_every_field_that_may_be_cleared(concert: Concert) -> None:
+    for field in sorted(ChangeEvent.clearable):
+        concert.api.patch(concert.path, {field: CHANGES[field]})
+        concert.api.patch(concert.path, {field: None})
+        assert not concert.api.get(concert.path)[field], field
+
+
 @pytest.mark.parametrize("field", list(CHANGES))
 def test_staff_change_words_of_a_published_event_and_nothing_else(
     concert: Concert, stan: ApiClient, field: str

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Sequence
+from itertools import pairwise
 
 import orjson
 import psycopg
@@ -22,7 +24,7 @@ from sync_server.plumbing.messaging.bus import (
     organisation_topic,
 )
 from sync_server.plumbing.messaging.postgres_transport import CHANNEL, NotHeardError, PostgresTransport
-from sync_server.plumbing.messaging.sender import Sender, messages
+from sync_server.plumbing.messaging.sender import PACE_S, Sender, messages
 from sync_server.plumbing.messaging.shared_bus import SharedBus
 from tests.contracts.facts.deaf_pooler import deaf_pooler
 from tests.contracts.facts.memory import Process, eventually, nowhere
@@ -243,6 +245,17 @@ def test_a_lost_message_is_followed_by_one_that_makes_everybody_look() -> None:
     assert delivered.wait(30)
     sender.close()
     assert [orjson.loads(message)["missed"] for message in sent] == [True]
+
+
+def test_in_a_rush_what_happens_meanwhile_shares_the_next_message() -> None:
+    sent: list[float] = []
+    sender = Sender(lambda _: not sent.append(time.monotonic()), 200, "me")
+    for _ in range(40):
+        sender.put([Notification("committed", {})])
+        time.sleep(0.002)
+    paced = list(sent)
+    sender.close()
+    assert paced and all(later - earlier >= PACE_S for earlier, later in pairwise(paced))
 
 
 def test_messages_are_few_fit_the_wire_and_repeat_no_wake_up() -> None:

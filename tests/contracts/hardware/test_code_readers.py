@@ -11,9 +11,10 @@ import pytest
 from hardware.camera import Camera, Recording, recording
 from hardware.camera_reader import CameraReader
 from hardware.decoder import Decoder
+from hardware.devices import READERS
 from hardware.fakes import FakeReader
 from hardware.keyboard import KeyboardReader
-from hardware.ports import CodeReader, DeviceError, Reading
+from hardware.ports import CodeReader, DeviceError, ReaderKind, Reading
 from tests.unit.hardware.images import code, held_up, room, ticket_text
 from tests.unit.hardware.test_camera import film
 
@@ -57,10 +58,10 @@ def video(folder: Path) -> Stand:
     return Stand(CameraReader(source, Decoder(), clock), lambda: None, "lane")
 
 
-READERS = [fake, keyboard, video]
+STANDS = {ReaderKind.FAKE: fake, ReaderKind.KEYBOARD: keyboard, ReaderKind.CAMERA: video}
 
 
-@pytest.fixture(params=READERS, ids=lambda make: make.__name__)
+@pytest.fixture(params=STANDS.values(), ids=STANDS)
 def stand(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Stand]:
     made: Stand = request.param(tmp_path)
     yield made
@@ -74,6 +75,10 @@ def read(reader: CodeReader) -> Reading:
         if reading:
             return reading
     pytest.fail("the reader delivered nothing")
+
+
+def test_every_kind_that_can_be_opened_is_tested_here() -> None:
+    assert STANDS.keys() == READERS.keys()
 
 
 def test_it_is_a_code_reader(stand: Stand) -> None:

@@ -11,6 +11,7 @@ import redis
 from sqlalchemy import text
 
 from shared.errors import Conflict
+from sync_server.events.chosen_days import EVERY_DAY
 from sync_server.holds.attempts.runtime import hold_runtime
 from tests.app_server import ApiClient, AppServer
 from tests.builders import HOUR, MINUTE, an_event
@@ -42,9 +43,9 @@ def test_the_process_caches_the_hold(sale: SeatedEvent) -> None:
     sale.reserve(sale.guest(), "A-1")
     local = hold_runtime(sale.app_server.parts).hold_cache.local
     key = (sale.organisation_id, sale.id, sale.number("A-1"))
-    assert local.find(key, sale.app_server.now) is not None
-    assert local.find(key, sale.app_server.now + 5 * MINUTE) is None
-    assert local.find(("other", *key[1:]), sale.app_server.now) is None
+    assert local.find(key, EVERY_DAY, sale.app_server.now) is not None
+    assert local.find(key, EVERY_DAY, sale.app_server.now + 5 * MINUTE) is None
+    assert local.find(("other", *key[1:]), EVERY_DAY, sale.app_server.now) is None
 
 
 def test_the_cleanup_is_due_ten_seconds_after_the_end(sale: SeatedEvent) -> None:
@@ -64,7 +65,7 @@ def test_a_fact_is_emitted_and_an_audit_line_written(sale: SeatedEvent) -> None:
     trail = sale.api.get(f"/api/audit?subject_kind=hold&subject_id={hold['hold_id']}")["items"]
     (line,) = [each for each in trail if each["action"] == "seat_reserved"]
     assert line["actor_kind"] == "guest"
-    assert line["after"]["source"] == "scanner" and line["after"]["seat"] == sale.number("A-1")
+    assert line["after"]["source"] == "scanner" and line["after"]["seat"] == "Stalls, row A, seat 1"
     personal = sale.rows("SELECT content FROM audit_personal WHERE line_id = :line", line=line["id"])
     assert ADDRESS in str(personal)  # the address, stored apart so that it can be erased
 
@@ -76,7 +77,7 @@ def test_a_refused_attempt_is_audited_and_changes_nothing(sale: SeatedEvent) -> 
     hold_runtime(sale.app_server.parts).failures.flush()
     lines = rows(sale, "SELECT subject_id, after FROM audit_lines WHERE action = 'seat_reserve_failed'")
     assert len(lines) == 1 and lines[0][0] == sale.seats["A-1"][0]
-    assert "seat_held_by_another_user" in str(lines[0][1])
+    assert "seat_held_by_another_user" in str(lines[0][1]) and "Stalls, row A, seat 1" in str(lines[0][1])
     assert rows(sale, "SELECT * FROM holds") + rows(sale, "SELECT * FROM event_seats") == before
 
 

@@ -107,10 +107,10 @@ def test_taken_seats_are_read_once(app_server: AppServer, big_sale: SeatedEvent)
     asked = ports.of(SeatingPorts)
 
     def counted(
-        session: Session, organisation_id: str, event_id: str, wanted: Collection[int] | None
+        session: Session, organisation_id: str, event_id: str, wanted: Collection[int] | None, days: int
     ) -> Iterable[tuple[int, int]]:
         numbers.append(wanted)
-        return asked.taken_seats(session, organisation_id, event_id, wanted)
+        return asked.taken_seats(session, organisation_id, event_id, wanted, days)
 
     for relayed in (False, True, True, False):
         ports.connect(replace(asked, taken_seats=counted))

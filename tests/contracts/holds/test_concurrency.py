@@ -337,9 +337,9 @@ def until_waiting(app_server: AppServer, count: int, unless: Future[Any] | None 
 def test_the_constraints_refuse_a_second_hold(sale: SeatedEvent) -> None:
     hold = sale.reserve(sale.guest(), "A-1")
     copy = (
-        "INSERT INTO holds SELECT organisation_id, :new, event_id, day, kind, seat, zone, quantity, bearer_kind, "
-        "bearer_id, group_id, status, held_until, remaining_ms, extended, source, notes, origin, membership_id, "
-        "created_at, updated_at FROM holds WHERE id = :old"
+        "INSERT INTO holds SELECT organisation_id, :new, event_id, days, kind, seat, zone, quantity, bearer_kind, "
+        "bearer_id, group_id, order_id, status, held_until, remaining_ms, extended, source, notes, origin, "
+        "membership_id, created_at, updated_at FROM holds WHERE id = :old"
     )
     with pytest.raises(IntegrityError), sale.app_server.database.writing() as session:
         session.execute(text(copy), {"new": NIL_ID, "old": hold["hold_id"]})

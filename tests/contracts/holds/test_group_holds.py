@@ -86,6 +86,16 @@ def test_a_choice_that_leaves_a_single_seat_is_refused_with_a_better_one(sale: S
     sale.reserve(guest, "A-2")
 
 
+def test_a_refusal_does_not_send_a_guest_away_from_the_own_party(sale: SeatedEvent) -> None:
+    guest, stranger = sale.guest(), sale.guest()
+    ask(sale, guest, seat_ids=ids(sale, "A-1", "A-2"))
+    sale.sell("A-5", "A-6", "A-7", "A-8")
+    refused = stranger.ask("POST", sale.reserve_path("A-3"), {}).json
+    assert refused is not None and "row B" in refused["error"]["details"]["instead"]
+    sale.reserve(guest, "A-3")  # nothing else is beside
+    assert sale.states()["A-3"] == 1
+
+
 def test_the_box_office_may_leave_single_seats_and_nobody_else(sale: SeatedEvent) -> None:
     assert sale.refused(sale.guest(), "A-2", override=True) == (403, "forbidden")
     sale.reserve(sale.api, "A-2", override=True)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
+from sqlalchemy.orm import Session
 
 from shared.errors import Conflict
 from shared.ids import uuid7
+from sync_server.events.chosen_days import ChosenDays
 from sync_server.holds import inventory
 from sync_server.holds.taking import places, seats
+from sync_server.holds.taking.places import ZoneDays
 from tests.contracts.holds.seated_event import SeatedEvent
 
 
@@ -63,7 +67,8 @@ def test_places_are_sold_up_to_the_capacity_and_freed(sale: SeatedEvent) -> None
         sell(1)
     with sale.app_server.database.writing() as session:
         inventory.free_places(session, sale.organisation_id, sale.id, zone, 2)
-        assert places.taken(session, sale.organisation_id, sale.id, sale.app_server.now) == {zone: 298}
+        taken = places.by_day(session, sale.organisation_id, sale.id, sale.app_server.now)
+        assert taken[0].taken() == {zone: 298}
     sell(2)
     with pytest.raises(Conflict), sale.app_server.database.writing() as session:
         inventory.free_places(session, sale.organisation_id, sale.id, zone, 301)
@@ -79,25 +84,34 @@ def test_the_layout_is_frozen_once_a_seat_is_sold(sale: SeatedEvent) -> None:
 
 
 def test_no_place_is_lost_between_hold_and_release(sale: SeatedEvent) -> None:
+    two = ZoneDays(sale.organisation_id, sale.id, 2, ChosenDays(("2026-07-04", "2026-07-05")))
+    second = replace(two, days=replace(two.days, bits=0b10))
     with sale.app_server.database.writing() as session:
-        assert places.hold(session, sale.organisation_id, sale.id, 2, 5, capacity=5)
-        assert not places.hold(session, sale.organisation_id, sale.id, 2, 1, capacity=5)
-        assert places.release(session, sale.organisation_id, sale.id, 2, 5) and not places.release(
-            session, sale.organisation_id, sale.id, 2, 1
-        )
+        assert places.hold(session, second, 1, capacity=5)
+        assert places.hold(session, two, 4, capacity=5)
+        assert not places.hold(session, two, 1, capacity=5), "the second day is full, so the first is not held either"
+        held = sale_places(session, sale)
+        assert held == {0: {2: 4}, 1: {2: 5}}
+        assert places.release(session, two, 4) and not places.release(session, two, 1)
+        assert sale_places(session, sale) == {0: {}, 1: {2: 1}}
+
+
+def sale_places(session: Session, sale: SeatedEvent) -> dict[int, dict[int, int]]:
+    """The held places by day and zone."""
+    found = places.by_day(session, sale.organisation_id, sale.id, sale.app_server.now)
+    return {day: dict(counts.held) for day, counts in found.items()}
 
 
 def test_two_days_of_a_seat_are_two_rows_and_each_is_taken_once(sale: SeatedEvent) -> None:
     seat, now = sale.number("A-1"), sale.app_server.now
 
-    def hold(day: int, hold_id: str) -> set[int]:
+    def hold(days: tuple[int, ...], hold_id: str) -> set[tuple[int, int]]:
         with sale.app_server.database.writing() as session:
-            wanted = {seat: hold_id}
-            return seats.hold(session, sale.organisation_id, sale.id, wanted, until=now + 1, now=now, day=day)
+            wanted = {(seat, day): hold_id for day in days}
+            return seats.hold(session, sale.organisation_id, sale.id, wanted, until=now + 1, now=now)
 
     first, second, late = [uuid7(each, bytes) for each in range(3)]
-    assert hold(1, first) == hold(2, second) == {seat}
-    assert hold(1, late) == set()
+    assert hold((0,), first) | hold((1,), second) == {(seat, 0), (seat, 1)}
+    assert hold((0, 1), late) == set()
     rows = sale.rows("SELECT day, hold_id FROM event_seats WHERE event_id = :event ORDER BY day", event=sale.id)
-    assert rows == [(1, first), (2, second)]
-    assert sale.reserve(sale.guest(), "A-1")["status"] == "held", "nobody has taken it for the whole event"
+    assert rows == [(0, first), (1, second)]

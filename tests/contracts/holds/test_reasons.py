@@ -18,7 +18,7 @@ from sync_server.plumbing.api.schemas import iso
 from sync_server.seating import event_layouts
 from sync_server.seating.rules import MOVING_RETRY_S
 from tests.app_server import ApiClient, AppServer
-from tests.builders import MINUTE
+from tests.builders import DAY, EVENING, HOUR, MINUTE
 from tests.contracts.holds.seated_event import SeatedEvent, a_seated_event
 from tests.contracts.holds.test_concurrency import until_waiting
 from tests.contracts.seating.stage import a_layout, floor, stalls
@@ -180,6 +180,12 @@ def _held(stage: Stage) -> Details:
     return {"expires_at": iso(stage.sale.app_server.now + 4 * MINUTE), "expires_in": 240} | stage.named
 
 
+def _held_by_me_for_saturday(stage: Stage) -> Details:
+    for name in stage.seats:
+        stage.sale.reserve(stage.guest, name, days=["2026-07-04"])
+    return {"days": ["2026-07-04"]} | stage.named
+
+
 def _left(stage: Stage) -> None:
     cookie = stage.guest.client.get_cookie(f"gatehouse_guest_{stage.sale.slug}")
     assert cookie is not None
@@ -231,6 +237,16 @@ def _one_allowed_with_the_card(stage: Stage) -> Details:
     return {"limit": 1}
 
 
+def _somebody_has_the_membership(stage: Stage) -> None:
+    """A card opens the zones of its tier, to one guest."""
+    closed = {"access_mode": "membership_tier", "membership_tier": "gold"}
+    stage.overrides(zone_overrides=dict.fromkeys(stage.sale.zones.values(), closed))
+    card = stage.sale.api.post("/api/memberships", {"tier": "gold"})["card"]
+    stage.sale.reserve(stage.sale.guest(), "B-8", membership=card)
+    holder = CardHolder(stage.guest.client, {**stage.guest.headers, "card": card})
+    object.__setattr__(stage, "guest", holder)
+
+
 def _full(stage: Stage) -> None:
     stage.places(stage.sale.guest(), 3)
 
@@ -261,6 +277,7 @@ _NO_SEATS: Final = dict.fromkeys(WITHOUT_SEAT, NO_SEAT_NAMED)
 _ONLY_HERE: Final = "Only the statement finds it out; the others check before, or hold a lock by then."
 _STATEMENT_ONLY: Final = dict.fromkeys(set(PATHS) - {"the statement"}, _ONLY_HERE)
 _SMALL_FLOOR: Final = a_layout(zones=[stalls(), floor(capacity=10)])
+_TWO_DAYS: Final = {"end_at": EVENING + 2 * HOUR + DAY}
 _NOT_PLACES: Final = dict.fromkeys(set(PATHS) - {"places"}, "Each numbered seat is its own limit.")
 
 TABLE: Final = (
@@ -274,12 +291,14 @@ TABLE: Final = (
     Row("mine_already", _held_by_me, 200, never=_NO_SEATS),
     Row("sold", _sold, 409, "seat_not_available", _NO_SEATS),
     Row("held_by_another", _held, 409, "seat_held_by_another_user", _NO_SEATS),
+    Row("partly_mine", _held_by_me_for_saturday, 409, "seat_held_for_other_days", _NO_SEATS, _TWO_DAYS),
     Row("session_over", _left, 401, "unauthorized"),
     Row("first_hold", _no_counter, 201),
     Row("rate", _ten_taken_and_given_back, 429, "rate_limited"),
     Row("per_booking", _ten_held_for_long, 400, "too_many_seats"),
     Row("per_user", _one_allowed, 409, "too_many_holds"),
     Row("per_card", _one_allowed_with_the_card, 409, "too_many_holds_with_card"),
+    Row("membership_in_use", _somebody_has_the_membership, 409, "membership_in_use"),
     Row("per_address", _one_allowed_from_here, 429, "rate_limited"),
     Row("at_capacity", _full, 409, "block_at_capacity", event={"capacity": 3}),
     Row("at_capacity", _zone_full, 409, "block_at_capacity", _NOT_PLACES, {"layout": _SMALL_FLOOR}),

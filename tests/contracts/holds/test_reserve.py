@@ -24,6 +24,8 @@ def test_a_guest_holds_a_seat_for_five_minutes(sale: SeatedEvent) -> None:
         "row": "A",
         "seat_number": "1",
         "seat_name": "A-1",
+        "category": "standard",
+        "price_category": None,
         "status": "held",
         "held_until": "2026-07-04T16:05:00Z",
         "held_until_unix": (sale.app_server.now + 5 * MINUTE) // 1000,

@@ -13,7 +13,7 @@ from shared.clock import Millis
 from shared.reasons import Reason
 from shared.snapshot import EventRow, TicketRow, ZoneRow
 from shared.tickets import ReadTicket, read
-from sync_server.seating.taken import SOLD, PlaceCounts, SeatingPorts, Taken
+from sync_server.seating.taken import SOLD, PlaceCounts, SeatChanges, SeatingPorts, Taken
 from tests.app_server import ApiClient, AppServer, Concert
 from tests.builders import a_venue, an_event
 from tests.unit.shared.attempt_builders import an_attempt
@@ -58,32 +58,34 @@ class FakeSales:
     places: dict[str, dict[int, int]] = field(default_factory=dict)
     sold: bool = False
 
-    def taken(self, session: Session, organisation_id: str, event_id: str, now: Millis) -> Taken:
+    def taken(self, session: Session, organisation_id: str, event_id: str, now: Millis, days: int) -> Taken:
         """What is sold or held."""
-        found = self.really.taken(session, organisation_id, event_id, now)
+        found = self.really.taken(session, organisation_id, event_id, now, days)
         found.seats |= self.seats.get(event_id, set())
         found.places.update(self.places.get(event_id, {}))
         found.sold = found.sold or self.sold
         return found
 
     def taken_seats(
-        self, session: Session, organisation_id: str, event_id: str, numbers: Collection[int] | None
+        self, session: Session, organisation_id: str, event_id: str, numbers: Collection[int] | None, days: int
     ) -> list[tuple[int, Millis]]:
         """The seats that are really taken, and those of the test, whichever are asked for."""
         sold = [(seat, SOLD) for seat in self.seats.get(event_id, ())]
-        return [*self.really.taken_seats(session, organisation_id, event_id, numbers), *sold]
+        return [*self.really.taken_seats(session, organisation_id, event_id, numbers, days), *sold]
 
-    def taken_places(self, session: Session, organisation_id: str, event_id: str, now: Millis) -> PlaceCounts:
+    def taken_places(
+        self, session: Session, organisation_id: str, event_id: str, now: Millis, days: int
+    ) -> PlaceCounts:
         """Places sold or held."""
-        found = self.really.taken_places(session, organisation_id, event_id, now)
+        found = self.really.taken_places(session, organisation_id, event_id, now, days)
         return replace(found, sold={**found.sold, **self.places.get(event_id, {})})
 
     def seat_changes(
-        self, session: Session, organisation_id: str, event_id: str, since: int | None
-    ) -> tuple[int, Collection[int] | None]:
+        self, session: Session, organisation_id: str, event_id: str, since: int | None, known: Collection[str]
+    ) -> SeatChanges:
         """A test may have sold any seat."""
-        version, touched = self.really.seat_changes(session, organisation_id, event_id, since)
-        return version, None if event_id in self.seats else touched
+        found = self.really.seat_changes(session, organisation_id, event_id, since, known)
+        return replace(found, touched=None if event_id in self.seats else found.touched)
 
 
 @dataclass
@@ -135,8 +137,14 @@ def a_stage(app_server: AppServer, api: ApiClient, layout: dict[str, Any] | None
     sales = FakeSales(ports.of(SeatingPorts))
     ports.connect(SeatingPorts(sales.taken, sales.taken_seats, sales.taken_places, sales.seat_changes))
     venue = api.post("/api/venues", a_venue())
-    made = api.post(f"/api/venues/{venue['id']}/layouts", layout or a_layout())
-    made = api.post(f"/api/venues/{venue['id']}/layouts/{made['id']}/activate", status=200)
+    layouts = f"/api/venues/{venue['id']}/layouts"
+    answer = api.ask("POST", layouts, layout or a_layout())
+    assert answer.status_code in {201, 202} and answer.json is not None, answer.get_data(as_text=True)[:500]
+    layout_id = answer.json["id"]
+    if answer.status_code == 202:  # a large one: a worker imports it
+        app_server.run_worker()
+        layout_id = api.get(answer.headers["Location"])["layout_id"]
+    made = api.post(f"{layouts}/{layout_id}/activate", status=200)
     return Stage(api, venue, made, api.post("/api/events", an_event(venue["id"], **event)), sales)
 
 

@@ -37,7 +37,7 @@ def test_every_mistake_is_listed_with_its_place_and_nothing_is_saved(stage: Stag
     assert set(problems(answer)) == {
         "zones",
         "zones[0].capacity",
-        "zones[0].seats",
+        "zones[0].seats[0].number",
         "zones[0].seats[1].seat_id",
         "zones[0].seats[2].companion_seat_id",
     }

@@ -179,12 +179,14 @@ def hold(app_server: AppServer, concert: Concert, seat: int) -> None:
         "now": app_server.now,
     }
     with app_server.database.writing() as session:
-        held_seats.hold(session, organisation, concert.event["id"], {seat: NIL_ID}, until=until, now=app_server.now)
+        held_seats.hold(
+            session, organisation, concert.event["id"], {(seat, 0): NIL_ID}, until=until, now=app_server.now
+        )
         session.execute(
             text(
-                "INSERT INTO holds (id, organisation_id, event_id, day, kind, seat, zone, quantity, bearer_kind,"
+                "INSERT INTO holds (id, organisation_id, event_id, days, kind, seat, zone, quantity, bearer_kind,"
                 " bearer_id, status, held_until, extended, source, created_at, updated_at)"
-                " VALUES (:id, :o, :e, 0, 'seat', :seat, 1, 1, 'guest', :id, 'active', :until, 0, 'web', :now, :now)"
+                " VALUES (:id, :o, :e, '0', 'seat', :seat, 1, 1, 'guest', :id, 'active', :until, 0, 'web', :now, :now)"
             ),
             row,
         )

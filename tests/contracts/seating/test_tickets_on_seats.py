@@ -257,7 +257,7 @@ def test_seat_is_held_or_issued_but_never_both(app_server: AppServer, concert: C
                     session,
                     organisation,
                     event,
-                    {1: an_id(f"hold {n}"), 2: an_id(f"other {n}")},
+                    {(1, 0): an_id(f"hold {n}"), (2, 0): an_id(f"other {n}")},
                     until=app_server.now + 1,
                     now=app_server.now,
                 )
@@ -279,7 +279,7 @@ def test_seat_is_issued_as_soon_as_its_hold_expires(app_server: AppServer, conce
     organisation, event = organisation_of(app_server), concert.event["id"]
     with app_server.database.writing() as session:
         lock_event(session, organisation, event)
-        held_seats.hold(session, organisation, event, {1: NIL_ID}, until=app_server.now + 1, now=app_server.now)
+        held_seats.hold(session, organisation, event, {(1, 0): NIL_ID}, until=app_server.now + 1, now=app_server.now)
     assert refused(concert, **on("A-1"))[1] == "seat_taken"
     app_server.advance(1)
     assert concert.issue(**on("A-1"))["items"]

@@ -9,22 +9,31 @@ from tests.builders import EVENING, HOUR
 #: Values for fields whose schema alone does not determine a valid one.
 VALUES: dict[str, Any] = {
     "start_at": EVENING + 30 * HOUR,
+    "since": EVENING,
     "end_at": EVENING + 36 * HOUR,
     "rescheduled_at": EVENING + 300 * HOUR,
     "timezone": "Europe/Berlin",
     "email": "somebody@marquee.example",
     "password": "a long enough one",
     "pin": "271828",
+    "url": "https://shop.example.org/gatehouse",
+    "facts": ["event.*"],
     "scopes": ["manage_tokens"],  # nobody may grant scopes that they lack
     "role": "staff",
     "slug": "another-slug",
     "code": "ZZ",
+    "hold_id": "01a1ee93-a800-767b-ae97-80dab5121243",
     "layout_id": "01a1ee93-a800-767b-ae97-80dab5121243",
 }
 #: Bodies of routes that require one of several fields.
 WHOLE_BODIES: dict[str, Any] = {
     "/api/events/{event_id}/tickets": {"ticket_type": 1, "count": 1},
+    "/api/events/{event_id}/sales": {"places": [{"ticket_type": 1, "count": 1}], "method": "cash"},
     "/api/events/{event_id}/holds": {"count": 1},
+    "/api/events/{event_id}/holds/preview": {"best": 1},
+    "/api/retention": {"days": {"names": 14}},
+    "/api/people/export": {"email": "nobody@marquee.example"},
+    "/api/people/erase": {"email": "nobody@marquee.example", "reason": "asked for"},
     "/api/events/{event_id}/series": {"every_days": 7, "count": 1},
 }
 

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+import base64
+import json
+import re
+from typing import Any, Final
 
 import pytest
 
+from sync_server.plumbing.api.description import operations
+from sync_server.plumbing.api.pagination import encode_cursor
 from tests.app_server import ApiClient, AppServer, Concert
 from tests.builders import EVENING, HOUR, a_gate, a_ticket_type, a_venue, an_event
 
@@ -184,6 +189,57 @@ def test_a_ticket_type_in_an_unknown_zone(concert: Concert) -> None:
 )
 def test_invalid_ticket_requests(concert: Concert, request_body: dict[str, Any]) -> None:
     assert concert.api.refused("POST", f"{concert.path}/tickets", request_body)[0] == 400
+
+
+FORGED: Final = tuple(
+    encode_cursor(key) for kind in ("no id", "\0", 2**63, -1, None, 1.5) for key in ([kind], [1, kind], [kind, kind])
+)
+
+
+def test_forged_cursors_are_refused_alike_by_every_list_and_database(app_server: AppServer, concert: Concert) -> None:
+    """PostgreSQL compares ids as UUIDs and SQLite as texts: neither is asked."""
+    concert.api.post("/api/webhooks", {"url": "https://shop.example.org/", "facts": ["*"]})
+    ids = {"event_id": concert.event["id"], "venue_id": concert.venue["id"]}
+    ids["webhook_id"] = concert.api.get("/api/webhooks")["items"][0]["id"]
+    asked = 0
+    for path, method, operation in operations(concert.api.get("/openapi.json")):
+        paged = any(parameter["name"] == "after" for parameter in operation.get("parameters", ()))
+        address = re.sub(r"{(\w+)}", lambda gap: ids.get(gap[1], "1"), path)
+        if method != "get" or not paged or concert.api.ask("GET", address).status_code != 200:
+            continue
+        asked += 1
+        for cursor in FORGED:
+            response = concert.api.ask("GET", f"{address}?after={cursor}")
+            status, code = response.status_code, (response.json or {}).get("error", {}).get("code", "")
+            assert (status, code) in {(400, "bad_cursor"), (200, "")}, (address, cursor, status, code)
+            assert status == 400 or decoded(cursor) in ([-1], [1, -1], ["no id"], ["no id", "no id"]), (address, cursor)
+    assert asked > 10
+
+
+def decoded(cursor: str) -> Any:
+    return json.loads(base64.urlsafe_b64decode(cursor + "=="))
+
+
+def test_an_object_with_a_key_twice_is_refused_by_the_name_of_the_key(concert: Concert) -> None:
+    for body, name in (
+        ('{"name": "First", "city": "Bremen", "name": "Second"}', "name"),
+        ('{"name": "First", "settings": {"colour": 1, "colour": 1}}', "colour"),
+        ('{"n\\u0061me": "First", "name": "Second"}', "name"),
+    ):
+        response = concert.api.client.post(
+            "/api/venues", data=body, content_type="application/json", headers=concert.api.headers
+        )
+        assert response.status_code == 400 and response.json is not None
+        assert response.json["error"]["details"] == {"field": name}
+        assert f"{name}: is in the same object more than once" in response.json["error"]["message"]
+    many = ", ".join(f'"{number}": 0' for number in range(100_000))
+    twice = f'{{{many}, "99999": 1}}'
+    assert (
+        concert.api.client.post(
+            "/api/venues", data=twice, content_type="application/json", headers=concert.api.headers
+        ).status_code
+        == 400
+    )
 
 
 def test_a_cursor_of_another_list(concert: Concert) -> None:

@@ -7,9 +7,12 @@ from pathlib import Path
 
 import pytest
 import requests
+from sqlalchemy import select
 
 from scripts.private_services.nginx import NAME, Behind, NginxServer
 from shared import enrolment, protocol
+from shared.trace import heard
+from sync_server.outbox.models import OutboxRow
 from tests.app_server import PASSWORD
 from tests.contracts.facts.memory import eventually
 from tests.contracts.holds.seated_event import SeatedEvent, a_seated_event
@@ -166,6 +169,20 @@ def test_nothing_that_a_client_says_about_itself_is_believed(site: PublicSite, s
     seen = {name.removeprefix("HTTP_X_FORWARDED_"): value for name, value in site.headers.items()}
     assert (seen["FOR"], seen["HOST"], seen["PROTO"]) == ("127.0.0.1", NAME, "https")
     assert "HTTP_FORWARDED" not in site.headers
+
+
+def test_every_request_has_an_id_from_the_proxy_on(site: PublicSite, sale: SeatedEvent) -> None:
+    guest = Visitor(site)
+    guest.sign_in(f"/api/o/{sale.slug}/session")
+    own = "4bf92f3577b34da6a3ce929d0e0e4736"
+    named = guest.ask(sale.reserve_path("A-1"), "POST", {}, traceparent=f"00-{own}-00f067aa0ba902b7-01")
+    unnamed = guest.ask(sale.reserve_path("A-2"), "POST", {}, traceparent="nonsense")
+    assert (named.status_code, unnamed.status_code) == (201, 201)
+    with site.app_server.database.reading() as session:
+        held = select(OutboxRow.trace).where(OutboxRow.name == "seat_held").order_by(OutboxRow.message_id)
+        first, second = [heard(trace or "") for trace in session.scalars(held)]
+    assert first is not None and first.trace_id == own
+    assert second is not None and second.trace_id != unnamed.headers["X-Request-Id"].replace("-", ""), "the proxy's"
 
 
 def test_what_is_for_the_machines_inside_stays_inside(site: PublicSite) -> None:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
+from sqlalchemy import text
+from sqlalchemy.event import listen
 
 from shared.snapshot import Row, RowKind, pack
 from sync_server.plumbing.event_key import EventKey
@@ -96,6 +99,22 @@ def test_ticket_ids_above_the_signed_range_are_found_again(app_server: AppServer
         rest = queries.frame_rows(session, event, rows[0].kind, rows[0].key, 5)
         old = queries.row_at_revision(session, event, RowKind.TICKET, 2**64 - 3, 1)
     assert {row.key for row in rows + rest} == {5, 2**64 - 3} and old == high
+
+
+def test_a_frame_reads_none_of_the_rows_before_it(app_server: AppServer) -> None:
+    event = the_event(app_server)
+    statements: list[tuple[str, Any]] = []
+    listen(app_server.database.engine, "before_cursor_execute", lambda *args: statements.append((args[2], args[3])))
+    with app_server.database.reading() as session:
+        queries.frame_rows(session, event, RowKind.TICKET, 2**64 - 3, 5_000)
+        statement, values = next(one for one in statements if "FROM snapshot_rows" in one[0])
+        explain = "EXPLAIN QUERY PLAN" if app_server.database.embedded else "EXPLAIN"
+        if not app_server.database.embedded:
+            session.execute(text("SET LOCAL enable_seqscan = off"))  # an empty table needs no index
+        lines = [str(line[-1]) for line in session.connection().exec_driver_sql(f"{explain} {statement}", values)]
+    place = "(kind,key)>(?,?)" if app_server.database.embedded else "ROW(kind, key) > ROW("
+    assert any(place in line and "event_id" in line for line in lines), lines
+    assert not [line for line in lines if "SORT" in line.upper() or "B-TREE" in line], lines
 
 
 def test_a_position_beyond_the_head_cannot_be_continued_from(app_server: AppServer) -> None:

@@ -15,7 +15,7 @@ from werkzeug.routing import Rule
 from werkzeug.test import TestResponse
 
 from sync_server.accounts.public_routes import PARTLY_PUBLIC, PUBLIC_ROUTES, Audience
-from sync_server.accounts.rules import GUEST_ACTIONS, IMPLIED_SCOPES, POLICY
+from sync_server.accounts.rules import GUEST_ACTIONS, IMPLIED_SCOPES, PLATFORM_ACTIONS, POLICY
 from sync_server.plumbing.principals import Action
 from sync_server.plumbing.sql.tables import Base
 from sync_server.plumbing.web import required_action
@@ -86,7 +86,10 @@ class Organisation:
         with app_server.database.reading() as session:
             facts = text("SELECT message_id FROM outbox WHERE organisation_id = :organisation")
             message = session.execute(facts, {"organisation": self.organisation}).scalars().first()
+        sale = {"places": [{"ticket_type": 1, "count": 1}], "method": "cash"}
         self.ids: dict[str, str] = {
+            "slug": slug,
+            "order_id": api.post(f"{concert.path}/sales", sale)["id"],
             "event_id": concert.event["id"],
             "venue_id": concert.venue["id"],
             "ticket_id": concert.ticket()["id"],
@@ -97,6 +100,7 @@ class Organisation:
             "key_id": str(api.get("/api/keys")["items"][0]["id"]),
             "message_id": str(message),
             "number": "1",
+            "webhook_id": api.post("/api/webhooks", {"url": "https://shop.example.org/", "facts": ["*"]})["id"],
         }
         self.bodies = Bodies(api.get("/openapi.json"))
 
@@ -207,7 +211,7 @@ def test_a_role_has_exactly_the_permissions_of_the_table(tenant: Organisation, r
             assert response.status_code not in {401, 500}, f"{role} {route}: {describe(response)}"
 
 
-def test_a_guest_may_hold_seats_and_nothing_else(tenant: Organisation) -> None:
+def test_a_guest_may_hold_and_buy_and_nothing_else(tenant: Organisation) -> None:
     client = tenant.app_server.app.test_client()
     came = client.post("/api/o/marquee/session")
     assert came.json is not None
@@ -247,6 +251,8 @@ def test_an_owner_of_another_organisation_sees_and_changes_nothing(tenant: Organ
         theirs = tenant.ask(rita, route)
         if route.endpoint in OWN_NUMBERS:
             assert theirs.status_code in {200, 409}, f"{route}: {describe(theirs)}"
+        elif route.action in PLATFORM_ACTIONS:
+            assert theirs.status_code == 403, f"{route}: {describe(theirs)}"
         elif tenant.knows(route) and route.endpoint not in READ_FIRST:
             assert theirs.status_code == 404, f"{route}: {describe(theirs)}"
         else:

@@ -65,6 +65,11 @@ def staff_policy(_stage: Stage) -> Edited:
     return Edited(path, path, {"issue_tickets": False}, {"change_status": True})
 
 
+def checkout_settings(_stage: Stage) -> Edited:
+    path = "/api/organisation/checkout"
+    return Edited(path, path, {"order_minutes": 15}, {"invoice_days": 7})
+
+
 def device(stage: Stage) -> Edited:
     made = stage.api.post("/api/devices", {"name": "West 1"})
     path = f"/api/devices/{made['id']}"
@@ -81,6 +86,22 @@ def event_layout(stage: Stage) -> Edited:
     return Edited(path, path, stage.choice(blocked_seat_ids=["A-1"]), stage.choice(), "PUT")
 
 
+def retention(_stage: Stage) -> Edited:
+    return Edited("/api/retention", "/api/retention", {"days": {"names": 20}}, {"days": {"names": 40}})
+
+
+def webhook(stage: Stage) -> Edited:
+    made = stage.api.post("/api/webhooks", {"url": "https://shop.example.org/", "facts": ["*"]})
+    path = f"/api/webhooks/{made['id']}"
+    return Edited(path, path, {"description": "Till"}, {"description": "Ledger"})
+
+
+def queue(stage: Stage) -> Edited:
+    path = f"/api/events/{stage.event['id']}/queue"
+    stage.api.put(path, {"slots": 10})
+    return Edited(path, path, {"slots": 20}, {"slots": 30}, "PUT")
+
+
 EVERYTHING: list[Callable[[Stage], Edited]] = [
     venue,
     gate,
@@ -89,9 +110,13 @@ EVERYTHING: list[Callable[[Stage], Edited]] = [
     ticket_type,
     seating_policy,
     staff_policy,
+    checkout_settings,
     device,
     supervisor,
     event_layout,
+    retention,
+    webhook,
+    queue,
 ]
 
 ALIKE = {
@@ -102,6 +127,7 @@ ALIKE = {
     "events.serve_zones",  # as the zones
     "seating.redraw",  # a draft, by the time of its last change
     "accounts.give_role",
+    "queue.set_beacon",  # once: told again it is refused
 }
 """Edits that check in the same words, and are not tried one by one."""
 

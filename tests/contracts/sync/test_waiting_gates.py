@@ -62,7 +62,16 @@ def test_a_waiting_gate_receives_a_change_at_once(world: World) -> None:
     with waiting(world, gate) as answers:
         world.tickets(9)
     assert revisions_of(answers) == [at.revision + 1]
-    assert world.listener.app.places.taken == 0
+    eventually(lambda: world.listener.app.places.taken == 0, "its place is free again")
+
+
+def test_gates_that_wait_are_measured(world: World) -> None:
+    gate = world.a_gate()
+    held_open = world.parts.metrics.streams_open.labels("gate")
+    with waiting(world, gate):
+        eventually(lambda: held_open._value.get() == 1, "the gate is counted")
+        world.tickets(9)
+    eventually(lambda: held_open._value.get() == 0, "and no more once it was answered")
 
 
 def test_a_gate_that_is_behind_is_answered_without_waiting(world: World) -> None:

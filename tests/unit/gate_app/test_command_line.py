@@ -310,6 +310,39 @@ def test_the_doctor_looks_at_every_part(type_: Type) -> None:
     assert parts == {"enrolment", "ready", "camera", "scanner", "sound", "gpio", "clock", "disk", "journal", "network"}
 
 
+BROKEN_DEVICES = """
+indicators = ["fake"]
+barrier = "turnstile"
+[[readers]]
+kind = "camera"
+name = "north"
+source = "/dev/video-of-nobody"
+[[readers]]
+kind = "fake"
+"""
+
+
+def test_the_doctor_opens_every_configured_device(type_: Type, home: Path) -> None:
+    Home(home).settings.write_text(BROKEN_DEVICES)
+
+    said = type_("doctor")
+
+    found = {line["part"]: line for line in said.lines}
+    assert (said.status, found["scanner"]["ok"], found["gpio"]["ok"]) == (1, False, False)
+    assert "north: There is no camera" in found["scanner"]["words"]
+    assert "fake: Ready." in found["scanner"]["words"], "one missing device does not hide the others"
+    assert "no barrier of the kind 'turnstile'" in found["gpio"]["words"]
+
+
+def test_the_doctor_leaves_the_devices_to_a_gate_that_is_running(type_: Type, home: Path) -> None:
+    Home(home).settings.write_text(BROKEN_DEVICES)
+    with Home(home).held("run"):
+        found = {line["part"]: line for line in type_("doctor").lines}
+
+    assert all(found[part]["ok"] for part in ("scanner", "gpio"))
+    assert "gatehouse-gate run" in found["scanner"]["words"]
+
+
 @pytest.mark.parametrize("at", ["9999-12-31T23:59:59-14:00", "9999-12-31T23:59:59+14:00", "0001-01-01T00:00:00+14:00"])
 def test_the_ends_of_the_calendar_are_answered_without_a_crash(type_: Type, at: str) -> None:
     said = type_("scan", "--at", at, a_code())

@@ -1,4 +1,4 @@
-"""docs/gate.md describes every command and option of the gate, and no others."""
+"""docs/gate.md describes every command and option of the gate, and docs/gate-hardware.md every reader; no others."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ import pytest
 import typer
 
 from gate_app.__main__ import app
+from hardware.devices import READERS
 
-PAGE = Path(__file__).parents[3] / "docs" / "gate.md"
+DOCS = Path(__file__).parents[3] / "docs"
+PAGE = DOCS / "gate.md"
 COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]  # typer calls a group a command
 
 
@@ -44,3 +46,8 @@ def test_nothing_is_described_that_does_not_exist() -> None:
     claimed = {(name, option) for name, text in listed for option in re.findall(r"`(--[a-z-]+)", text)}
     assert claimed
     assert claimed <= set(options())
+
+
+def test_every_reader_is_described() -> None:
+    readers = (DOCS / "gate-hardware.md").read_text("utf-8").split("## Readers")[1].split("\n#")[0]
+    assert set(re.findall(r"^\| `(\w+)` \|", readers, re.MULTILINE)) == set(READERS)

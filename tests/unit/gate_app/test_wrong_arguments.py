@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from shared.release import DISTRIBUTION
 from tests.gate_builders import PIN
 from tests.gate_commands import Type
 
@@ -68,7 +69,7 @@ def test_without_a_command_it_prints_its_help(type_: Type) -> None:
 def test_it_tells_its_version(type_: Type) -> None:
     said = type_("--version", at=None)
     assert (said.status, said.err) == (0, "")
-    assert said.out == f"gatehouse-gate {version('gatehouse')}\n"
+    assert said.out == f"gatehouse-gate {version(DISTRIBUTION)}\n"
 
 
 @pytest.mark.parametrize(

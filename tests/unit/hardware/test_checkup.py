@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from hardware.checkup import Finding, check_devices
+from hardware.checkup import Finding, check_barrier, check_indicators, check_readers
 from hardware.devices import ReaderOptions
 from tests.unit.hardware.images import code, held_up, room, ticket_text
 from tests.unit.hardware.test_camera import film
@@ -14,7 +14,7 @@ from tests.unit.hardware.test_sound import program
 def checked(*readers: ReaderOptions, indicators: tuple[str, ...] = (), barrier: str = "none") -> list[Finding]:
     from time import monotonic_ns
 
-    return list(check_devices(readers, indicators, barrier, monotonic_ns))
+    return [*check_readers(readers, monotonic_ns), *check_indicators(indicators), check_barrier(barrier)]
 
 
 def test_one_missing_device_does_not_hide_the_others() -> None:

@@ -12,6 +12,7 @@ import pytest
 
 from shared.errors import GatehouseError, InvalidRequest
 from shared.lifecycle import EventStatus
+from sync_server.events.chosen_days import ChosenDays
 from sync_server.holds import rules
 from sync_server.holds.attempts.evidence import StatementRow
 from sync_server.holds.rules import Asked, Evidence, Limits, Outcome, Sale, judge
@@ -24,6 +25,7 @@ ON_SALE = Sale(1, EventStatus.PUBLISHED, None, None, NOW + HOUR, 0, 1, None)
 
 
 SEAT = Seat(7, "s7", "A-7", 1, "", "A", "7")
+ONE_DAY = ChosenDays(("2026-07-04",))
 READ = StatementRow(
     fresh=True,
     guest_active=True,
@@ -44,7 +46,7 @@ READ = StatementRow(
 
 
 def decision(read: StatementRow, limits: Limits = LIMITS) -> str:
-    answer = judge(Asked(ON_SALE, NOW, limits), read.evidence(SEAT, None, NOW))
+    answer = judge(Asked(ON_SALE, NOW, limits), read.evidence(SEAT, ONE_DAY, None, NOW))
     return answer.error_code if isinstance(answer, GatehouseError) else answer.value if answer else ""
 
 
@@ -96,6 +98,14 @@ def _goes_on(database: sqlite3.Connection, read: StatementRow, limits: Limits) -
     columns = ", ".join(f":{name} AS {name}" for name in read._fields)
     passed = " AND ".join(reason.passed for reason in rules.REASONS if reason.passed)
     return bool(database.execute(f"SELECT {passed} FROM (SELECT {columns})", values).fetchone()[0])
+
+
+@pytest.mark.parametrize(("present", "more", "refused"), [(0, 1, False), (1, 1, True), (0, 2, True), (1, 0, False)])
+def test_a_membership_admits_one_guest(present: int, more: int, refused: bool) -> None:
+    answer = judge(Asked(ON_SALE, NOW, LIMITS), Evidence(members=present, more_members=more))
+    assert isinstance(answer, GatehouseError) == refused
+    if isinstance(answer, GatehouseError):
+        assert answer.error_code == "membership_in_use"
 
 
 def test_retry_after_runs_until_the_oldest_hold_is_five_minutes_old() -> None:

@@ -25,6 +25,14 @@ def test_search_sells_nearly_the_optimum_and_leaves_few_single_seats(
     assert sum(outcome.orphans for outcome in outcomes) < 0.01 * sum(outcome.seats for outcome in outcomes)
 
 
+def test_guests_sit_nearly_as_near_as_they_could_and_few_are_refused_while_enough_seats_are_free(
+    evenings: list[tuple[Scenario, int]],
+) -> None:
+    outcomes = [sell(each, best_seat_seller(AllocationRules())) for each, _ in evenings]
+    assert sum(outcome.away for outcome in outcomes) < 1.045 * sum(outcome.nearest for outcome in outcomes)
+    assert sum(outcome.refused for outcome in outcomes) < 0.06 * sum(len(each.groups) for each, _ in evenings)
+
+
 def test_nobody_sells_more_than_the_exact_optimum(evenings: list[tuple[Scenario, int]]) -> None:
     for each, most in evenings:
         for seller in (

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -34,10 +36,34 @@ def test_first_group_sits_in_the_middle_of_the_front_row() -> None:
     assert drawn(grid) == ["." * 9 + "xx" + "." * 9, "." * 20]
 
 
-def test_avoiding_a_run_of_three_is_worth_one_seat_off_centre() -> None:
-    grid = a_grid("........")
+def test_in_an_empty_zone_a_pair_sits_in_the_middle_though_it_leaves_two_runs_of_three() -> None:
+    grid = a_grid("........", *["." * 20] * 6)
     grid.take(offered(grid, 2).seats)
-    assert drawn(grid) in (["..xx...."], ["....xx.."])
+    assert drawn(grid)[0] == "...xx..."
+
+
+def test_in_a_full_zone_avoiding_a_run_of_three_is_worth_one_seat_off_centre() -> None:
+    grid = a_grid("........", *["x" * 20] * 6)
+    grid.take(offered(grid, 2).seats)
+    assert drawn(grid)[0] in ("..xx....", "....xx..")
+
+
+def test_a_small_zone_is_never_so_empty_that_pairs_spoil_its_rows() -> None:
+    grid = a_grid("........", "........")
+    for _ in range(8):
+        grid.take(offered(grid, 2).seats)
+    assert drawn(grid) == ["xxxxxxxx"] * 2
+
+
+def test_a_full_zone_does_not_make_an_empty_one_careful() -> None:
+    empty = a_grid("........", *["." * 20] * 6)
+    full = [
+        replace(row.row, zone=2, seats=range(129 + 20 * at, 149 + 20 * at))
+        for at, row in enumerate(a_grid(*["x" * 20] * 6).rows)
+    ]
+    grid = AllocationGrid.of([*(row.row for row in empty.rows), *full])
+    grid.take(range(129, 249))
+    assert offered(grid, 2).seats == (4, 5)
 
 
 def test_pair_sits_where_no_single_seat_is_left_beside_it() -> None:
@@ -74,8 +100,13 @@ def test_single_seats_are_allowed_in_a_nearly_sold_row() -> None:
     assert (answer.grade, answer.orphans) == (Grade.NEARLY_SOLD_ROW, 1)
 
 
-def test_row_that_is_exactly_nine_tenths_sold_is_not_nearly_sold() -> None:
-    assert refused(a_grid("x" * 27 + "..."), 2).reason == "leaves_single_seat"
+def test_the_booking_itself_counts_in_rows_of_up_to_twenty_seats_too() -> None:
+    answer = offered(a_grid("x" * 17 + "..."), 2)
+    assert (answer.grade, answer.orphans) == (Grade.NEARLY_SOLD_ROW, 1)
+
+
+def test_row_that_is_then_exactly_nine_tenths_sold_is_not_nearly_sold() -> None:
+    assert refused(a_grid("x" * 7 + "..."), 2).reason == "leaves_single_seat"
 
 
 def test_blocked_seats_are_walls_and_do_not_count_as_sold() -> None:
@@ -194,7 +225,7 @@ def tidy_counts(grid: AllocationGrid, row: int) -> set[int]:
         mask = sum(1 << place for place, seat in enumerate(row_state.row.seats) if seat in taken)
         left = row_state.open & ~mask
         clusters_fit = all(length >= 2 for _, length in bits.runs(mask))
-        if clusters_fit and (row_state.nearly_sold or not bits.orphaned(row_state.open, left)):
+        if clusters_fit and (row_state.nearly_sold_with(len(taken)) or not bits.orphaned(row_state.open, left)):
             counts.add(len(taken))
     return counts
 
@@ -232,7 +263,7 @@ def test_grid_updated_seat_by_seat_equals_a_new_grid(
             (grid.take if take else grid.release)([seat])
     rebuilt = a_grid(*drawn(grid))
     assert grid.fitting_rows(size) == rebuilt.fitting_rows(size)
-    assert (grid.nearly_sold, grid.nearly_sold_by_rank) == (rebuilt.nearly_sold, rebuilt.nearly_sold_by_rank)
+    assert grid.fills == rebuilt.fills
     request = SeatRequest(size)
     one, other = (best_available(each, request, STRICT) for each in (grid, rebuilt))
     assert getattr(one, "seats", one) == getattr(other, "seats", other)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sync_server.seating.event_seating import EventSeating, require_offer
+from sync_server.seating.layouts.plan import GroupPlan, GroupType
 from sync_server.seating.rules import Policy
-from sync_server.seating.search.offers import Offer, Refusal, SeatRequest
+from sync_server.seating.search.offers import Grade, Offer, Refusal, SeatRequest
 from sync_server.seating.taken import SOLD
 from tests.unit.sync_server.seating.plans import a_plan
 
@@ -146,3 +148,87 @@ def test_without_accessibility_rules_every_seat_is_offered() -> None:
     answer = seating.best(SeatRequest(2))
     assert isinstance(answer, Offer)
     assert answer.seats == (1, 2)
+
+
+def the_best(seating: EventSeating, size: int, **wish: Any) -> Offer:
+    return require_offer(seating.best(SeatRequest(size, **wish)))
+
+
+def test_the_zone_nearest_to_the_stage_is_offered_first_whatever_each_zone_faces() -> None:
+    """Each zone of this plan faces its own front; only the house knows that the second is nearer to the stage."""
+    balcony, stalls = ["........"] * 2, ["........"] * 2
+    seating = EventSeating(a_plan(balcony, stalls, depths=(20, 0), focus=(0.0, -2.0)))
+    assert {seating.plan.layout.zone_of(seat) for seat in the_best(seating, 4).seats} == {2}
+    sell(seating, *range(17, 33))
+    assert {seating.plan.layout.zone_of(seat) for seat in the_best(seating, 4).seats} == {1}
+
+
+def test_a_guest_who_wishes_a_price_category_gets_no_other_and_leaves_no_single_seat_beside_it() -> None:
+    seating = EventSeating(a_plan(["ffffbbbb", "bbbbbbbb"]))
+    assert the_best(seating, 2, price_category="f").seats == (3, 4)
+    assert the_best(seating, 2, price_category="b").seats == (5, 6)
+    sell(seating, 3)
+    assert the_best(seating, 2, price_category="f").seats == (1, 2)
+    sell(seating, 1, 2, 3)
+    assert seats_of(seating.best(SeatRequest(1, price_category="f"))) == (4,), "five is free beside it"
+    sell(seating, 1, 2, 3, 4)
+    refused = seating.best(SeatRequest(1, price_category="f"))
+    assert isinstance(refused, Refusal) and refused.reason == "sold_out" and "“f”" in refused.message
+
+
+def test_seats_with_a_restricted_view_are_offered_last_and_said_to_be_so() -> None:
+    seating = EventSeating(a_plan(["..rrr...", "........"]))
+    assert {*the_best(seating, 2).seats} <= {*range(9, 17)}
+    sell(seating, *range(9, 17))
+    assert the_best(seating, 2).seats in ((1, 2), (7, 8))
+    sell(seating, 6, 7, 8, *range(9, 17))
+    found = the_best(seating, 3)
+    assert (found.seats, found.clusters[0].restricted_seats) == ((1, 2, 3), (3,)), "no more of them than needed"
+    assert found.description.endswith("; 1 with a restricted view")
+
+
+def test_a_group_is_split_rather_than_seated_together_with_a_restricted_view() -> None:
+    seating = EventSeating(a_plan(["rrrr", ".. .."]))
+    found = the_best(seating, 4)
+    assert (found.seats, found.grade) == ((5, 6, 7, 8), Grade.CLUSTERS)
+
+
+def test_a_party_that_fills_a_family_block_is_offered_it_and_others_break_it_last() -> None:
+    block = GroupPlan(GroupType.FAMILY_BLOCK, ("1A-3", "1A-4", "1A-5", "1A-6"), {"name": "Family 1"})
+    seating = EventSeating(a_plan(["........", "........"], groups=[block]))
+    whole = the_best(seating, 4)
+    assert (whole.seats, whole.grade) == ((3, 4, 5, 6), Grade.WHOLE_BLOCK)
+    assert {*the_best(seating, 2).seats} <= {*range(9, 17)}, "the block is nearer, but whole"
+    sell(seating, 3)
+    assert the_best(seating, 2).seats == (4, 5), "a broken block is nothing special"
+    sell(seating, 1, 2, 7, 8, *range(9, 17))
+    assert the_best(seating, 2).seats == (3, 4)
+
+
+def a_hall_with_a_table() -> EventSeating:
+    table = GroupPlan(GroupType.VIP_TABLE, ("1A-3", "1A-4", "1A-5"), {"name": "Table 1"}, sold_whole=True)
+    return EventSeating(a_plan(["........"], groups=[table]))
+
+
+def test_a_table_that_is_sold_whole_is_never_sold_in_part() -> None:
+    seating = a_hall_with_a_table()
+    assert the_best(seating, 3).seats == (3, 4, 5)
+    assert not {3, 4, 5} & {*the_best(seating, 2).seats}
+    part = seating.evaluate([4], SeatRequest(1))
+    assert isinstance(part, Refusal) and part.reason == "sold_whole"
+    assert "Table 1" in part.message and "1A-3, 1A-5" in part.message
+    assert isinstance(seating.evaluate([3, 4, 5], SeatRequest(3)), Offer)
+    assert isinstance(seating.evaluate([4], SeatRequest(1, staff=True)), Offer), "the box office may"
+    sell(seating, 1, 2, 6, 7, 8)
+    assert seats_of(seating.best(SeatRequest(1))) == "sold_out"
+    sell(seating, 3)
+    assert isinstance(seating.evaluate([4, 5], SeatRequest(2)), Offer), "the rest of what the box office sold in part"
+
+
+@given(SEATS, st.integers(1, 4))
+def test_following_the_sale_of_blocks_equals_a_seating_built_now(seats: set[int], size: int) -> None:
+    following, built = a_hall_with_a_table(), a_hall_with_a_table()
+    sell(following, *(seat for seat in seats if seat % 2))
+    sell(following, *seats)
+    sell(built, *seats)
+    assert seats_of(following.best(SeatRequest(size))) == seats_of(built.best(SeatRequest(size)))

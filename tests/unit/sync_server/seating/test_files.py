@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import orjson
@@ -12,7 +13,17 @@ from hypothesis import strategies as st
 
 from shared.errors import InvalidRequest
 from sync_server.seating.file_formats import csv_plans, pretix_plans, svg_plans
-from sync_server.seating.layouts.plan import AccessMode, Category, LayoutPlan, PlannedSeat, ZonePlan, ZoneType
+from sync_server.seating.layouts.plan import (
+    AccessMode,
+    Category,
+    GroupPlan,
+    GroupType,
+    LayoutPlan,
+    PlannedSeat,
+    ZonePlan,
+    ZoneType,
+)
+from sync_server.seating.layouts.validation import check
 
 SVG = '<svg xmlns="http://www.w3.org/2000/svg">{}</svg>'
 
@@ -38,7 +49,11 @@ def a_pretix_plan(*seats: dict[str, Any], **changed: Any) -> dict[str, Any]:
 
 
 def read_pretix(plan: Any) -> LayoutPlan:
-    return pretix_plans.read(orjson.dumps(plan))
+    return check(pretix_plans.read(orjson.dumps(plan)))
+
+
+def read_csv(text: bytes) -> LayoutPlan:
+    return check(csv_plans.read(text, "Hall"))
 
 
 def test_pretix_positions_add_up_from_zone_row_and_seat() -> None:
@@ -56,7 +71,7 @@ def test_pretix_drawing_survives_a_round_trip() -> None:
     assert again["size"] == {"width": 800, "height": 600}
     assert again["categories"] == [{"name": "Front", "color": "#f00"}]
     assert again["zones"][-1]["areas"] == a_pretix_plan()["zones"][0]["areas"]
-    assert pretix_plans.read(orjson.dumps(again)).zones == plan.zones
+    assert read_pretix(again) == plan
 
 
 def test_pretix_mistakes_are_listed_with_their_places() -> None:
@@ -86,9 +101,7 @@ def test_two_rows_of_the_same_name_stay_separate() -> None:
 
 
 def test_csv_of_a_spreadsheet_with_semicolons_and_a_byte_order_mark() -> None:
-    plan = csv_plans.read(
-        "\ufeffZone;Row;Number;Category\r\nParkett;A;1;\r\nParkett;A;2;wheelchair\r\n".encode(), "Hall"
-    )
+    plan = read_csv("\ufeffZone;Row;Number;Category\r\nParkett;A;1;\r\nParkett;A;2;wheelchair\r\n".encode())
     (zone,) = plan.zones
     assert [(seat.seat_id, seat.category) for seat in zone.seats] == [
         ("Parkett-A-1", Category.STANDARD),
@@ -98,7 +111,7 @@ def test_csv_of_a_spreadsheet_with_semicolons_and_a_byte_order_mark() -> None:
 
 def test_csv_zone_without_seats_has_a_capacity() -> None:
     text = b"zone,zone_type,capacity,access_mode,allowed_roles\nPit,ga_standing,300,role_based,crew|press\n"
-    (zone,) = csv_plans.read(text, "Hall").zones
+    (zone,) = read_csv(text).zones
     assert (zone.capacity, zone.access_mode, zone.allowed_roles) == (300, AccessMode.ROLE_BASED, ("crew", "press"))
 
 
@@ -107,6 +120,10 @@ def test_csv_zone_without_seats_has_a_capacity() -> None:
     [
         (b"row,number\nA,1\n", {"line 1"}),
         (b"zone,row,number,colour\nS,A,1,red\n", {"line 1"}),
+        (b"zone,row,number,focus_x\nS,A,1,3\n", {"line 2, focus_y"}),
+        (b"zone,row,number,layout_focus_x,layout_focus_y\nS,A,1,3,4\nS,A,2,4,4\n", {"line 3, layout_focus_x"}),
+        (b"zone,row,number,group\nS,A,1,T1\n", {"line 2, group_type"}),
+        (b"zone,row,number,group_type\nS,A,1,vip_table\n", {"line 2, group"}),
         (b"zone,row,number,x\nS,A,1,left\n", {"line 2, x"}),
         (b"zone,row,number,x\nS,A,1,nan\n", {"line 2, x"}),
         (b"zone,row,number\n,A,1\nS,A,\n", {"line 2, zone", "line 3, number"}),
@@ -121,11 +138,11 @@ def test_csv_zone_without_seats_has_a_capacity() -> None:
     ],
 )
 def test_csv_mistakes_are_listed_with_line_and_column(text: bytes, places: set[str]) -> None:
-    assert set(refused(lambda: csv_plans.read(text, "Hall"))) == places
+    assert set(refused(lambda: read_csv(text))) == places
 
 
 def read_svg(body: str) -> LayoutPlan:
-    return svg_plans.read(SVG.format(body).encode(), "Hall")
+    return check(svg_plans.read(SVG.format(body).encode(), "Hall"))
 
 
 def test_svg_shapes_inherit_from_their_groups() -> None:
@@ -199,21 +216,84 @@ def a_layout() -> LayoutPlan:
         PlannedSeat("A<2", "A", "2", 1.5, -2.25, Category.COMPANION, "A & 1", price_category="Front"),
         PlannedSeat("Ä-3", "A", "3", 2.5, -2.25, aisle_after=True, section="left"),
     )
-    stalls = ZonePlan("Stalls", ZoneType.VIP_RESERVED, 3, AccessMode.MEMBERSHIP_TIER, "friends", seats=seats)
-    return LayoutPlan("Hall", (stalls, ZonePlan("Pit", ZoneType.GA_STANDING, 40)))
+    stalls = ZonePlan(
+        "Stalls", ZoneType.VIP_RESERVED, 3, AccessMode.MEMBERSHIP_TIER, "friends", focus=(1.5, -6.0), seats=seats
+    )
+    table = GroupPlan(GroupType.VIP_TABLE, ("Ä-3",), {"name": "Table 1"}, sold_whole=True)
+    pit = ZonePlan("Pit", ZoneType.GA_STANDING, 40)
+    return LayoutPlan("Hall", (stalls, pit), groups=(table,), focus=(1.5, -5.25))
 
 
 def test_written_files_can_be_read_again() -> None:
     layout = a_layout()
-    assert csv_plans.read(csv_plans.write(layout), "Hall") == layout
-    assert svg_plans.read(svg_plans.write(layout), "Hall") == layout
+    assert read_csv(csv_plans.write(layout)) == layout
+    assert check(svg_plans.read(svg_plans.write(layout), "Hall")) == layout
+
+
+def test_a_pretix_drawing_keeps_the_focus_as_the_text_stage() -> None:
+    assert read_pretix(a_pretix_plan(a_pretix_seat(1))).focus == (100.0, 200.0)
+    plan = replace(read_pretix(a_pretix_plan(a_pretix_seat(1))), focus=(7.0, -3.5))
+    assert check(pretix_plans.read(pretix_plans.write(plan))).focus == (7.0, -3.5)
+
+
+def test_a_drawn_stage_is_the_focus_of_the_house_or_of_the_zone_around_it() -> None:
+    plan = read_svg(
+        '<rect data-focus="yes" x="10" y="0" width="20" height="4"/><g data-zone="Stalls">'
+        '<circle data-seat="A-1" data-row="A" data-number="1" cx="1" cy="2"/>'
+        '<circle data-focus="yes" transform="translate(5 0)" cx="1" cy="1"/></g>'
+    )
+    assert (plan.focus, plan.zones[0].focus) == ((20.0, 2.0), (6.0, 1.0))
+    twice = '<g data-zone="Z"><path data-capacity="5"/><path data-focus="yes"/><path data-focus="yes"/></g>'
+    assert list(refused(lambda: read_svg(twice))) == ["line 1, data-focus"]
+
+
+def test_all_mistakes_of_a_file_are_listed_at_once_each_with_its_line() -> None:
+    """Those of single fields, of seats that contradict each other, and of zones."""
+    lines = (
+        "zone,zone_type,capacity,access_mode,row,number,x,category,seat_id,companion_seat_id",
+        "Stalls,,,membership_tier,A,1,left,,A-1,",
+        "Stalls,,,,A,2,,throne,A-1,",
+        "Stalls,,,,A,2,,wheelchair,A-3,B-9",
+        "Pit,ga_standing,,,,,,,,",
+        "Stage,ga_standing,10,,C,1,,,,",
+        "Stalls,,,,A,4,,companion,A-4,",
+    )
+    assert refused(lambda: read_csv("\n".join(lines).encode())) == {
+        "line 2, membership_tier": "give the tier that may book here",
+        "line 2, x": "'left' is not a number",
+        "line 3, category": "'throne' is not one of standard, wheelchair, companion, restricted_view, aisle",
+        "line 3, number": "row 'A' has 2 seats with the number '2'",
+        "line 3, seat_id": "'A-1' is also the id of line 2",
+        "line 4, companion_seat_id": "there is no seat 'B-9' in this layout",
+        "line 5, capacity": "is empty: a zone of type ga_standing needs a capacity",
+        "line 6": "a zone of type ga_standing has a capacity but no seats of its own",
+        "line 7, companion_seat_id": "give the wheelchair place of this companion seat",
+    }
+
+
+def test_mistakes_in_a_drawing_are_listed_at_once_each_with_its_line() -> None:
+    found = refused(
+        lambda: read_svg(
+            '<g data-zone="Z" data-zone-type="throne">\n<circle data-seat="1" data-row="A" data-number="1"/>\n'
+            '<circle data-seat="1" data-row="A" data-number="2" cx="3"/>\n<circle data-seat="3" data-number="3"/></g>'
+        )
+    )
+    assert list(found) == ["line 4, data-row", "line 2, data-zone-type", "line 3, data-seat"]
+
+
+def test_beyond_a_hundred_mistakes_are_counted_and_the_message_says_so() -> None:
+    seats = "".join(f"S,A,{number},left\n" for number in range(150))
+    with pytest.raises(InvalidRequest) as caught:
+        read_csv(f"zone,row,number,x\n{seats}".encode())
+    assert len(caught.value.details["mistakes"]) == 100 and caught.value.details["mistakes_in_all"] == 150
+    assert "150 mistakes" in caught.value.message and "the first 100" in caught.value.message
 
 
 @given(st.binary(max_size=300) | st.text(alphabet='zone,row;\n"123 AS\t', max_size=200).map(str.encode))
 def test_no_file_causes_anything_but_a_refusal(text: bytes) -> None:
     for read in (pretix_plans.read, lambda t: csv_plans.read(t, "Hall"), lambda t: svg_plans.read(t, "Hall")):
         try:
-            read(text)
+            check(read(text))
         except InvalidRequest as refusal:
             assert refusal.details["mistakes"]
 
@@ -235,6 +315,6 @@ def test_malformed_plans_are_refused(zones: Any, row: Any) -> None:
         except TypeError:
             continue  # whole numbers beyond what JSON of this kind can say
         try:
-            assert isinstance(pretix_plans.read(body), LayoutPlan)
+            assert check(pretix_plans.read(body)).zones
         except InvalidRequest as refusal:
             assert refusal.details["mistakes"]

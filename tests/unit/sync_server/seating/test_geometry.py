@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import cos, pi, sin
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sync_server.seating.layouts.plan import PlannedSeat, ZonePlan, ZoneType
-from sync_server.seating.search.geometry import focus, place_seats
+from sync_server.seating.search.geometry import focus, place_seats, place_zones
 
 
 def a_zone(*seats: PlannedSeat) -> ZonePlan:
@@ -52,3 +53,15 @@ def test_seats_of_an_arc_are_ordered_however_they_are_listed(order: list[int], r
 def test_zone_faces_the_middle_of_its_first_row_by_default() -> None:
     zone = a_zone(a_seat(1, 0), a_seat(2, 2), a_seat(1, 0, 5, row="B"))
     assert focus(zone, place_seats(zone)) == (1.0, 0.0)
+
+
+def test_zone_faces_what_the_house_faces_unless_it_has_a_focus_of_its_own() -> None:
+    zone = a_zone(a_seat(1, 0))
+    assert focus(zone, place_seats(zone), (5.0, -9.0)) == (5.0, -9.0)
+    assert focus(replace(zone, focus=(2.0, 2.0)), place_seats(zone), (5.0, -9.0)) == (2.0, 2.0)
+
+
+def test_zones_without_positions_are_one_behind_the_other_as_listed() -> None:
+    rows = [a_seat(1, None), a_seat(1, None, row="B")]
+    (_, stalls), (_, drawn), (_, balcony) = place_zones([a_zone(*rows), a_zone(a_seat(1, 3)), a_zone(*rows)])
+    assert [seat.y for seat in (*stalls, *drawn, *balcony)] == [0.0, 1.0, 0.0, 3.0, 4.0]

@@ -1,0 +1,44 @@
+"""What orders say of people: found by the buyer's address, and erased without touching what was sold or paid."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from sqlalchemy import or_, select, update
+from sqlalchemy.orm import Session
+
+from sync_server.checkout.models import OrderLineRow, OrderRow
+from sync_server.plumbing.folding import fold
+
+
+def orders_of(session: Session, organisation_id: str, email: str) -> Sequence[str]:
+    """The orders of a buyer."""
+    here = OrderRow.organisation_id == organisation_id, OrderRow.buyer_email == email
+    return session.scalars(select(OrderRow.id).where(*here).order_by(OrderRow.id)).all()
+
+
+def tickets_of(session: Session, organisation_id: str, orders: Collection[str]) -> Sequence[int]:
+    """The tickets of these orders."""
+    here = OrderLineRow.organisation_id == organisation_id, OrderLineRow.order_id.in_(sorted(orders))
+    wanted = select(OrderLineRow.ticket_id).where(*here, OrderLineRow.ticket_id.is_not(None))
+    found = session.scalars(wanted.order_by(OrderLineRow.ticket_id)).all() if orders else ()
+    return [id for id in found if id is not None]
+
+
+def forget_buyer(session: Session, organisation_id: str, orders: Collection[str]) -> int:
+    """Empty name and address of the buyer of these orders; returns how many had any."""
+    here = OrderRow.organisation_id == organisation_id, OrderRow.id.in_(sorted(orders))
+    named = or_(OrderRow.buyer_name != "", OrderRow.buyer_email != "")
+    wanted = select(OrderRow).where(*here, named).order_by(OrderRow.id).with_for_update()
+    rows = session.execute(wanted).scalars().all() if orders else ()
+    for row in rows:
+        row.buyer_name, row.buyer_email, row.search_text = "", "", fold(row.number)
+    return len(rows)
+
+
+def forget_holders(session: Session, organisation_id: str, orders: Collection[str], tickets: Collection[int]) -> int:
+    """Empty the names of those who come, in these orders and on these tickets; returns how many there were."""
+    theirs = or_(OrderLineRow.order_id.in_(sorted(orders)), OrderLineRow.ticket_id.in_(sorted(tickets)))
+    here = OrderLineRow.organisation_id == organisation_id, OrderLineRow.holder_name != "", theirs
+    emptied = update(OrderLineRow).where(*here).values(holder_name="").returning(OrderLineRow.position)
+    return len(session.execute(emptied.execution_options(synchronize_session=False)).all())

@@ -1,0 +1,83 @@
+"""Turns an order into tickets: its holds are sold, and its tickets issued, in the transaction of the payment."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from sqlalchemy.orm import Session
+
+from shared.errors import Conflict, GatehouseError
+from sync_server.checkout import queries
+from sync_server.checkout.models import OrderLineRow, OrderRow
+from sync_server.checkout.parcels import Access, Buyers
+from sync_server.checkout.rules import LineState
+from sync_server.events import queries as events
+from sync_server.events.chosen_days import ChosenDays, dates_of
+from sync_server.holds import ordering
+from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.sealing import Sealer
+from sync_server.tickets import service as tickets
+from sync_server.tickets import type_service
+from sync_server.tickets.queries import Ticket
+
+
+class SeatsGone(Conflict):
+    """An order was paid too late: some of its seats or places are not free any more."""
+
+    code = "paid_too_late"
+
+    def __init__(self, refusal: GatehouseError) -> None:
+        """`refusal` is why its tickets cannot be issued."""
+        super().__init__(
+            f"The order has run out, and can no longer be sold as it was: {refusal.message}", **refusal.details
+        )
+
+
+def buyers_of(session: Session, sealer: Sealer, order: OrderRow, context: ActionContext) -> Buyers:
+    """For whom the tickets of an order are; call it before the event is locked, because it locks memberships."""
+    lines = queries.lines(session, order.organisation_id, order.id)
+    cards, signed_in = {line.membership_id for line in lines}, order.bearer_kind != "guest"
+    where = session, order.organisation_id, sealer, context.now, Access.of(order)
+    return Buyers.resolve(*where, memberships=cards, signed_in=signed_in)
+
+
+def issue_tickets(
+    session: Session, order: OrderRow, buyers: Buyers, context: ActionContext, *, unpaid: bool = False
+) -> None:
+    """Issue the tickets of an order, which is locked together with its event.
+
+    Seats and places that the order does not hold any more are taken if they are free; the refusals of issuing.
+    """
+    lines = queries.lines(session, order.organisation_id, order.id)
+    end_reservations(session, order, lines)
+    held = ordering.of_order(session, order.event, order.id, context.now)
+    dates = dates_of(events.event(session, *order.event))
+    for parcel in buyers.parcels(lines, [hold.id for hold in held], dates):
+        theirs = [lines[index] for index in parcel.indexes]
+        request = replace(parcel.request, group_id=order.id, prices=_prices(theirs), unpaid=unpaid)
+        _assign(theirs, tickets.issue(session, order.organisation_id, order.event_id, request, context))
+    session.flush()
+
+
+def _prices(lines: Sequence[OrderLineRow]) -> Mapping[int, int]:
+    """What was agreed, whatever the types cost now."""
+    return {line.ticket_type: line.unit_cents - line.discount_cents for line in lines}
+
+
+def _assign(lines: Sequence[OrderLineRow], issued: Sequence[Ticket]) -> None:
+    by_seat = {row.seat_id: row for row in issued if row.seat}
+    for index, line in enumerate(lines):
+        row = by_seat[line.seat_name] if line.seat_name else issued[index]
+        line.ticket_id, line.seat, line.state = row.id, row.seat, LineState.ISSUED.value
+
+
+def end_reservations(session: Session, order: OrderRow, lines: Sequence[OrderLineRow]) -> None:
+    """Give back the numbers of the ticket types that an order has reserved."""
+    dates = dates_of(events.event(session, *order.event))
+    reserved: dict[int, list[ChosenDays]] = {}
+    for line in lines:
+        if line.state == LineState.ORDERED.value:
+            reserved.setdefault(line.ticket_type, []).append(ChosenDays(dates, line.valid_days))
+    for number, days in sorted(reserved.items()):
+        type_service.end_reservation(session, order.event, number, days)

@@ -1,0 +1,180 @@
+"""Tables of orders, their lines, the ledger of money, and the settings of checkout."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    CheckConstraint,
+    ForeignKey,
+    Index,
+    SmallInteger,
+    String,
+    Table,
+    Text,
+    false,
+    text,
+)
+from sqlalchemy.orm import Mapped, mapped_column
+
+from shared.clock import Millis
+from sync_server.plumbing.event_key import EventKey
+from sync_server.plumbing.sql.append_only import guard
+from sync_server.plumbing.sql.tables import Base, DayBits, Unsigned64, Uuid, references
+
+_PENDING = text("state = 'pending'")
+_TOLD = text("external_reference IS NOT NULL")
+
+
+class OrderRow(Base):
+    """What somebody buys at an event in one go. What was paid for it stands in the ledger alone."""
+
+    __tablename__ = "orders"
+
+    organisation_id: Mapped[Uuid] = mapped_column(primary_key=True)
+    id: Mapped[Uuid] = mapped_column(primary_key=True)
+    event_id: Mapped[Uuid]
+    number: Mapped[str] = mapped_column(String(30))  # for people: the event's code, and a number
+    channel: Mapped[str] = mapped_column(String(10))
+    bearer_kind: Mapped[str] = mapped_column(String(8))  # guest, user, token
+    bearer_id: Mapped[Uuid]
+    buyer_name: Mapped[str] = mapped_column(String(100), default="")
+    buyer_email: Mapped[str] = mapped_column(String(254), default="")
+    buyer_locale: Mapped[str] = mapped_column(String(5), default="")
+    search_text: Mapped[str] = mapped_column(Text, default="")  # number, name and address, folded
+    currency: Mapped[str] = mapped_column(String(3))
+    subtotal_cents: Mapped[int] = mapped_column(BigInteger)
+    discount_cents: Mapped[int] = mapped_column(BigInteger, default=0)
+    fees_cents: Mapped[int] = mapped_column(BigInteger)
+    tax_cents: Mapped[int] = mapped_column(BigInteger)  # included in the total
+    total_cents: Mapped[int] = mapped_column(BigInteger)
+    state: Mapped[str] = mapped_column(String(20))
+    method: Mapped[str] = mapped_column(String(20), default="")  # how it is to be paid, once chosen
+    expires_at: Mapped[Millis] = mapped_column(BigInteger)  # if it is not paid
+    access: Mapped[dict[str, Any]] = mapped_column(JSON, default=dict)  # what opened its zones: roles, invitation
+    remaining_ms: Mapped[int | None] = mapped_column(BigInteger)  # while its postponed event has no date
+    due_at: Mapped[Millis | None] = mapped_column(BigInteger)  # of an invoice
+    reason: Mapped[str] = mapped_column(String(1000), default="")  # why it was cancelled
+    paid_at: Mapped[Millis | None] = mapped_column(BigInteger)
+    created_at: Mapped[Millis] = mapped_column(BigInteger)
+    updated_at: Mapped[Millis] = mapped_column(BigInteger)
+
+    @property
+    def event(self) -> EventKey:
+        """The event at which something is bought."""
+        return EventKey(self.organisation_id, self.event_id)
+
+    __table_args__ = (
+        references("events", "event_id"),
+        CheckConstraint("total_cents = subtotal_cents - discount_cents + fees_cents", name="total_adds_up"),
+        CheckConstraint("total_cents >= 0 AND tax_cents BETWEEN 0 AND total_cents", name="not_negative"),
+        CheckConstraint("channel IN ('shop', 'box_office')", name="channel_known"),
+        Index("ix_orders_organisation_id_event_id", "organisation_id", "event_id", "id"),
+        Index("ix_orders_organisation_id_bearer_id", "organisation_id", "bearer_id", "id"),
+        Index("ix_orders_organisation_id_number", "organisation_id", "number"),
+        Index("ix_orders_organisation_id_buyer_email", "organisation_id", "buyer_email"),
+        Index("ix_orders_expires_at", "expires_at", sqlite_where=_PENDING, postgresql_where=_PENDING),
+    )
+
+
+class OrderLineRow(Base):
+    """One admission of an order: what it is, what it costs, and its ticket once that is issued."""
+
+    __tablename__ = "order_lines"
+
+    organisation_id: Mapped[Uuid] = mapped_column(primary_key=True)
+    order_id: Mapped[Uuid] = mapped_column(primary_key=True)
+    position: Mapped[int] = mapped_column(SmallInteger, primary_key=True, autoincrement=False)  # counted from 1
+    ticket_type: Mapped[int]
+    ticket_type_name: Mapped[str] = mapped_column(String(100))
+    zone: Mapped[int]  # of the event
+    seat: Mapped[int] = mapped_column(BigInteger, default=0)  # number in the layout
+    seat_name: Mapped[str] = mapped_column(String(80), default="")  # its id in the layout, or what is printed
+    seat_label: Mapped[str] = mapped_column(String(110), default="")
+    holder_name: Mapped[str] = mapped_column(String(100), default="")
+    valid_days: Mapped[int] = mapped_column(DayBits, default=0)
+    unit_cents: Mapped[int] = mapped_column(BigInteger)
+    discount_cents: Mapped[int] = mapped_column(BigInteger, default=0)
+    fee_cents: Mapped[int] = mapped_column(BigInteger)
+    tax_rate: Mapped[int]
+    tax_cents: Mapped[int] = mapped_column(BigInteger)
+    state: Mapped[str] = mapped_column(String(10))
+    hold_id: Mapped[Uuid | None]
+    membership_id: Mapped[str] = mapped_column(String(36), default="")
+    ticket_id: Mapped[int | None] = mapped_column(Unsigned64)
+
+    __table_args__ = (
+        references("orders", "order_id"),  # and no ticket: those leave with an event that is put away
+        CheckConstraint("discount_cents BETWEEN 0 AND unit_cents", name="discount_within_price"),
+        CheckConstraint("fee_cents >= 0 AND tax_cents >= 0", name="not_negative"),
+        Index("ix_order_lines_organisation_id_ticket_id", "organisation_id", "ticket_id"),
+    )
+
+
+class MoneyMovementRow(Base):
+    """One movement of money between two accounts. The rows are only ever added: a mistake is another movement."""
+
+    __tablename__ = "money_movements"
+
+    organisation_id: Mapped[Uuid] = mapped_column(primary_key=True)
+    order_id: Mapped[Uuid] = mapped_column(primary_key=True)
+    position: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)  # counted from 1
+    kind: Mapped[str] = mapped_column(String(10))
+    debit: Mapped[str] = mapped_column(String(20))
+    credit: Mapped[str] = mapped_column(String(20))
+    cents: Mapped[int] = mapped_column(BigInteger)
+    currency: Mapped[str] = mapped_column(String(3))
+    at: Mapped[Millis] = mapped_column(BigInteger)
+    method: Mapped[str] = mapped_column(String(20), default="")
+    # As the bank, the terminal or the payment service names it: told twice, it counts once.
+    external_reference: Mapped[str | None] = mapped_column(String(140))
+    note: Mapped[str] = mapped_column(String(1000), default="")
+
+    __table_args__ = (
+        references("orders", "order_id"),
+        CheckConstraint("cents > 0", name="positive"),
+        CheckConstraint("debit <> credit", name="between_two_accounts"),
+        Index(
+            "uq_money_movements_external_reference",
+            "organisation_id",
+            "method",
+            "kind",
+            "external_reference",
+            unique=True,
+            sqlite_where=_TOLD,
+            postgresql_where=_TOLD,
+        ),
+    )
+
+
+guard(cast(Table, MoneyMovementRow.__table__), identity=("order_id", "position"))
+
+
+class CheckoutSettingsRow(Base):
+    """How an organisation sells: for how long orders wait, whether by invoice, and to which account."""
+
+    __tablename__ = "checkout_settings"
+
+    organisation_id: Mapped[Uuid] = mapped_column(ForeignKey("organisations.id"), primary_key=True)
+    order_minutes: Mapped[int] = mapped_column(SmallInteger, default=10)
+    invoices: Mapped[bool] = mapped_column(default=False, server_default=false())
+    invoice_days: Mapped[int] = mapped_column(SmallInteger, default=14)
+    unpaid_tickets: Mapped[bool] = mapped_column(default=False, server_default=false())
+    account_holder: Mapped[str] = mapped_column(String(70), default="")
+    iban: Mapped[str] = mapped_column(String(34), default="")
+    bic: Mapped[str] = mapped_column(String(11), default="")
+    updated_at: Mapped[Millis] = mapped_column(BigInteger)
+
+
+class OrderCounterRow(Base):
+    """The number of the last order of an event."""
+
+    __tablename__ = "order_counters"
+
+    organisation_id: Mapped[Uuid] = mapped_column(primary_key=True)
+    event_id: Mapped[Uuid] = mapped_column(primary_key=True)
+    orders: Mapped[int]
+
+    __table_args__ = (references("events", "event_id"),)

@@ -1,0 +1,207 @@
+"""Payments of orders: begun by buyers, noted once in the ledger, and answered with tickets in the same transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from sqlalchemy.orm import Session
+
+from shared.errors import Conflict, Forbidden, GatehouseError, InvalidRequest, NotFound
+from shared.snapshot import TicketState
+from sync_server.checkout import ending, fulfilling, ledger, money, queries, recording
+from sync_server.checkout.fulfilling import SeatsGone
+from sync_server.checkout.ledger import Kind, Told
+from sync_server.checkout.locking import lock_order
+from sync_server.checkout.methods import PaymentMethod, Terms
+from sync_server.checkout.models import OrderLineRow, OrderRow
+from sync_server.checkout.parcels import Buyers
+from sync_server.checkout.rules import PAYABLE, LineState, OrderState, require_transition
+from sync_server.checkout.settings import settings_of
+from sync_server.events import queries as events
+from sync_server.holds import ordering
+from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.sealing import Sealer
+from sync_server.queueing import service as queueing
+from sync_server.tickets import queries as tickets
+from sync_server.tickets import service as ticket_service
+
+
+class OrderKey(NamedTuple):
+    """Which order of which organisation."""
+
+    organisation_id: str
+    order_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Arrived:
+    """A payment that has arrived, as whoever heard of it tells; without an amount, all that is due."""
+
+    method: PaymentMethod
+    cents: int | None = None
+    reference: str | None = None
+    note: str = ""
+
+
+def start(session: Session, sealer: Sealer, key: OrderKey, method: PaymentMethod, context: ActionContext) -> OrderRow:
+    """Begin to pay an order: a free one is paid at once, others wait. Repeated, it changes nothing."""
+    buyers = fulfilling.buyers_of(session, sealer, queries.order(session, *key), context)
+    order = lock_order(session, *key)
+    if OrderState(order.state) not in {OrderState.PENDING, OrderState.EXPIRED}:
+        if order.method == method.name and order.state == OrderState.PAID:
+            return order
+        require_transition(OrderState(order.state), OrderState.PAID)
+    event, settings = (
+        events.event(session, key.organisation_id, order.event_id),
+        settings_of(session, key.organisation_id),
+    )
+    starts_at = event.start_at if event.rescheduled_at is None else event.rescheduled_at
+    started = method.start(order, Terms(settings, starts_at, context.now))
+    order.method, order.updated_at = method.name, context.now
+    if started.paid:
+        _complete(session, order, buyers, context)
+    elif order.state == OrderState.EXPIRED or order.expires_at <= context.now:
+        raise Conflict("The order has run out. Choose the seats again.", code="order_expired")
+    elif started.due_at is not None and order.due_at is None:
+        _wait_until(session, order, buyers, started.due_at, context, unpaid_tickets=settings.unpaid_tickets)
+        recording.record_order(session, order, event.number, "order_invoiced", context, due_at=order.due_at)
+    return order
+
+
+def _wait_until(
+    session: Session, order: OrderRow, buyers: Buyers, due_at: int, context: ActionContext, *, unpaid_tickets: bool
+) -> None:
+    """Keep the order until its invoice is due; with tickets that gates refuse until it is paid, if so decided."""
+    order.due_at = due_at
+    order.expires_at = max(order.expires_at, due_at)
+    if unpaid_tickets:
+        fulfilling.issue_tickets(session, order, buyers, context, unpaid=True)
+        return
+    held = ordering.of_order(session, order.event, order.id, context.now)
+    ordering.extend(session, held, context.now, until=order.expires_at)
+
+
+def key_of(order: OrderRow) -> OrderKey:
+    """What names an order."""
+    return OrderKey(order.organisation_id, order.id)
+
+
+def require_noting(method: PaymentMethod, context: ActionContext) -> None:
+    """Forbidden, or InvalidRequest, unless the caller may note payments of this method."""
+    if method.noted_by is None:
+        raise InvalidRequest(f"Payments by {method.name} are not noted by hand.", field="method", code="not_noted")
+    context.require(method.noted_by)
+
+
+def receive(
+    session: Session,
+    sealer: Sealer,
+    key: OrderKey,
+    payment: Arrived,
+    context: ActionContext,
+    *,
+    keep_only: bool = False,
+) -> OrderRow:
+    """Note a payment. Told twice, in any order or late, it counts once.
+
+    Once nothing is due any more the tickets are issued: of a pending order from its holds, of an expired one if its
+    seats are still free. If they are not, `SeatsGone` is raised: note the payment again with `keep_only`, and it is
+    kept in the ledger as owed to the buyer.
+    """
+    buyers = fulfilling.buyers_of(session, sealer, queries.order(session, *key), context)
+    order = lock_order(session, *key)
+    if _known(session, order, payment):
+        return order
+    told = _told(session, order, payment)
+    number = events.event(session, key.organisation_id, order.event_id).number
+    ledger.receive(session, order, told, context)
+    recording.record_order(session, order, number, "payment_received", context, cents=told.cents, method=told.method)
+    if keep_only:
+        _give_up_overdue(session, order, context)
+    elif OrderState(order.state) in PAYABLE and _due(session, order) <= 0:
+        order.method = told.method
+        _complete(session, order, buyers, context)
+    return order
+
+
+def _known(session: Session, order: OrderRow, payment: Arrived) -> bool:
+    """Whether this payment is in the ledger; Conflict where its reference stands there for something else."""
+    method, reference = payment.method.name, payment.reference
+    row = ledger.told_before(session, order.organisation_id, Kind.PAYMENT, method, reference)
+    if row is None:
+        return False
+    if row.order_id != order.id or payment.cents not in {None, row.cents}:
+        raise Conflict(
+            "A payment with this reference was noted for another order or amount. Check the reference.",
+            code="payment_known",
+        )
+    return True
+
+
+def _told(session: Session, order: OrderRow, payment: Arrived) -> Told:
+    """The payment with its amount; Conflict where none is named and nothing is due."""
+    cents = _due(session, order) if payment.cents is None else payment.cents
+    if cents <= 0:
+        raise Conflict("Nothing is due for this order. Name the amount that has arrived.", code="nothing_due")
+    if payment.method.account is None:
+        raise InvalidRequest("Nothing is paid for free orders.", field="method", code="not_noted")
+    return Told(payment.method.name, payment.method.account, cents, payment.reference, payment.note)
+
+
+def _due(session: Session, order: OrderRow) -> int:
+    """What the buyer owes; an expired order costs its total again if it is to be sold after all."""
+    again = order.total_cents if order.state == OrderState.EXPIRED else 0
+    return ledger.balance(session, order).due + again
+
+
+def _give_up_overdue(session: Session, order: OrderRow, context: ActionContext) -> None:
+    if order.state == OrderState.PENDING:
+        ending.end(session, order, OrderState.EXPIRED, context)
+
+
+def _complete(session: Session, order: OrderRow, buyers: Buyers, context: ActionContext) -> None:
+    """The order is paid: its tickets are issued, or become valid. SeatsGone for one whose time was over."""
+    late = order.state == OrderState.EXPIRED or order.expires_at <= context.now
+    require_transition(OrderState(order.state), OrderState.PAID)
+    lines = queries.lines(session, order.organisation_id, order.id)
+    if order.state == OrderState.EXPIRED:
+        ledger.charge(session, order, money.amounts_of(lines), context)
+    try:
+        _settle_or_issue(session, order, lines, buyers, context)
+    except GatehouseError as refusal:
+        if late and not refusal.retryable:
+            raise SeatsGone(refusal) from None
+        raise
+    order.state, order.paid_at, order.updated_at = OrderState.PAID.value, context.now, context.now
+    order.remaining_ms = None
+    session.flush()
+    queueing.spend(session, order.organisation_id, order.event_id, order.bearer_id, context.now)
+    number = events.event(session, order.organisation_id, order.event_id).number
+    recording.record_order(session, order, number, "order_paid", context, admissions=len(lines), method=order.method)
+
+
+def _settle_or_issue(
+    session: Session, order: OrderRow, lines: Sequence[OrderLineRow], buyers: Buyers, context: ActionContext
+) -> None:
+    """Issue the tickets, unless they are there, unpaid."""
+    if not all(line.state == LineState.ISSUED.value for line in lines):
+        fulfilling.issue_tickets(session, order, buyers, context)
+        return
+    ids = [line.ticket_id for line in lines if line.ticket_id is not None]
+    for id, row in sorted(tickets.tickets_by_id(session, order.organisation_id, ids).items()):
+        if row.state == TicketState.UNPAID:
+            ticket_service.settle(session, order.organisation_id, id, context, reason="the order is paid")
+
+
+def require_in_shop(method: PaymentMethod) -> None:
+    """Forbidden for methods that buyers cannot choose themselves."""
+    if not method.in_shop:
+        raise Forbidden("You can pay this way at the box office only.", code="method_not_offered")
+
+
+def require_ticket(lines: Sequence[OrderLineRow], ticket_id: int) -> None:
+    """NotFound unless the ticket belongs to one of these lines."""
+    if ticket_id not in {line.ticket_id for line in lines}:
+        raise NotFound("This order has no such ticket.", code="ticket_not_found")

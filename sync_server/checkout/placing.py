@@ -1,0 +1,288 @@
+"""Makes orders: checks everything anew, computes every price, and takes the buyer's holds into the order."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from sqlalchemy.orm import Session
+
+from shared.clock import Millis
+from shared.errors import Conflict, InvalidRequest
+from shared.ids import uuid7
+from sync_server.checkout import ledger, money, recording, rules
+from sync_server.checkout.models import OrderCounterRow, OrderLineRow, OrderRow
+from sync_server.checkout.parcels import Access, Buyers, Parcel
+from sync_server.checkout.rules import Channel, LineState, OrderState
+from sync_server.checkout.settings import settings_of
+from sync_server.events import queries as events
+from sync_server.events.chosen_days import EVERY_DAY, ChosenDays, dates_of
+from sync_server.events.queries import EventDetails
+from sync_server.holds import ordering
+from sync_server.holds.ordering import Held
+from sync_server.plumbing.folding import fold
+from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.sealing import Sealer
+from sync_server.plumbing.sql import writes
+from sync_server.seating.plans.seat_plan import SeatPlan
+from sync_server.seating.plans.seat_plans import find_event_plan
+from sync_server.tickets import queries as tickets
+from sync_server.tickets import type_service
+from sync_server.tickets.issuance import issuing
+from sync_server.tickets.issuance.issue_request import TicketDraft
+from sync_server.tickets.queries import TicketType
+
+MINUTE_MS = 60_000
+
+
+@dataclass(frozen=True, slots=True)
+class Buyer:
+    """Who is named on the order; nobody at the box office."""
+
+    name: str = ""
+    email: str = ""
+    locale: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """What is ordered: a hold, a seat or some places, and as which ticket types; none lets the seats decide."""
+
+    hold_id: str | None = None
+    seat_name: str = ""
+    types: Mapping[int, int] = field(default_factory=dict)  # how many by ticket type
+    holder_name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class OrderRequest:
+    """A request to make an order at an event."""
+
+    organisation_id: str
+    event_id: str
+    channel: Channel
+    bearer_kind: str
+    bearer_id: str
+    chosen: Sequence[Chosen]
+    buyer: Buyer = field(default_factory=Buyer)
+    access: Access = field(default_factory=Access)
+
+    @property
+    def in_shop(self) -> bool:
+        """Whether the rules of the shop apply: its sale windows, its limits, and only what the buyer holds."""
+        return self.channel is Channel.SHOP
+
+
+@dataclass(frozen=True, slots=True)
+class _Wish:
+    """One admission, before its ticket type is known for certain."""
+
+    ticket_type: int
+    seat_name: str
+    holder_name: str
+    hold_id: str | None
+    membership_id: str
+    valid_days: int = EVERY_DAY
+
+
+def place(session: Session, sealer: Sealer, request: OrderRequest, context: ActionContext) -> OrderRow:
+    """Make an order that waits to be paid.
+
+    Refused are holds that ran out (`hold_expired`), an event or ticket type that is not on sale, and whatever issuing
+    the tickets would refuse; then the holds stay as they are.
+    """
+    where, ids = request.organisation_id, [each.hold_id for each in request.chosen if each.hold_id is not None]
+    if len(set(ids)) < len(ids):
+        raise InvalidRequest("holds: a hold is listed twice.", field="holds")
+    cards, signed_in = ordering.memberships(session, where, ids), request.bearer_kind != "guest"
+    buyers = Buyers.resolve(session, where, sealer, context.now, request.access, memberships=cards, signed_in=signed_in)
+    event = issuing.lock(session, where, request.event_id)
+    if request.in_shop:
+        ordering.require_on_sale(session, where, event.id, context.now)
+    bearer = request.bearer_id if request.in_shop else None
+    holds = ordering.claim(session, event.key, ids, bearer, context.now)
+    wishes = list(_wishes(session, event, request, {hold.id: hold for hold in holds}, context))
+    if not 1 <= len(wishes) <= rules.MAX_ADMISSIONS:
+        raise InvalidRequest(f"An order has 1 to {rules.MAX_ADMISSIONS} admissions.", field="holds")
+    lines = list(_lines(session, event, wishes, buyers.parcels(wishes, ids), context))
+    _check_types(session, event, request, lines, context.now)
+    order = _order(session, event, request, lines, context)
+    ledger.charge(session, order, money.amounts_of(lines), context)
+    parts = {line.hold_id for line in lines if line.hold_id is not None}
+    claimed = ordering.claim(session, event.key, parts, bearer, context.now)
+    ordering.give_to_order(session, claimed, order.id, context, until=order.expires_at)
+    recording.record_order(session, order, event.number, "order_created", context, admissions=len(lines))
+    return order
+
+
+def _wishes(
+    session: Session, event: EventDetails, request: OrderRequest, holds: Mapping[str, Held], context: ActionContext
+) -> Iterable[_Wish]:
+    """One wish for each admission; holds of places are split so that each has one ticket type."""
+    plan = find_event_plan(session, event.organisation_id, event.id)
+    for chosen in request.chosen:
+        if chosen.hold_id is None:
+            yield from _unheld(chosen, plan)
+            continue
+        hold = holds[chosen.hold_id]
+        if hold.seat is not None:
+            yield _held_seat(hold, chosen, plan)
+            continue
+        types = chosen.types or {_only_type(session, event, hold, plan): hold.quantity}
+        if sum(types.values()) != hold.quantity:
+            raise InvalidRequest(
+                f"This hold has {hold.quantity} places: say a ticket type for each.",
+                field="holds",
+                code="places_differ",
+            )
+        for number, count in sorted(types.items()):
+            _require_sold_in_zone(session, event, number, hold, plan)
+            part = hold if hold.quantity == count else ordering.split(session, hold, count, context)
+            for _ in range(count):
+                yield _Wish(number, "", chosen.holder_name, part.id, part.membership_id or "", part.days)
+
+
+def _unheld(chosen: Chosen, plan: SeatPlan | None) -> Iterable[_Wish]:
+    seat = plan.layout.find(chosen.seat_name) if plan is not None and chosen.seat_name else None
+    name = chosen.seat_name if plan is None or seat is None else plan.layout.name(seat)
+    for number, count in chosen.types.items() or ((0, 1),):
+        for _ in range(count):
+            yield _Wish(number, name, chosen.holder_name, None, "")
+
+
+def _held_seat(hold: Held, chosen: Chosen, plan: SeatPlan | None) -> _Wish:
+    if plan is None or hold.seat is None or not plan.layout.has(hold.seat):
+        raise Conflict("The event no longer has this seat. Choose another.", code="hold_expired", holds=[hold.id])
+    if sum(chosen.types.values()) > 1:
+        raise InvalidRequest("A seat takes one ticket type.", field="holds", code="places_differ")
+    number = next(iter(chosen.types), 0)
+    return _Wish(number, plan.layout.name(hold.seat), chosen.holder_name, hold.id, hold.membership_id or "", hold.days)
+
+
+def _only_type(session: Session, event: EventDetails, hold: Held, plan: SeatPlan | None) -> int:
+    """The one ticket type that is sold for these places; InvalidRequest where there are several, or none."""
+    sold = [
+        row.number
+        for row in tickets.ticket_types(session, event.organisation_id, event.id)
+        if not row.hidden and _is_sold_in_zone(row, hold, plan)
+    ]
+    if len(sold) != 1:
+        several = "several ticket types are" if sold else "no ticket type is"
+        raise InvalidRequest(
+            f"For these places {several} on sale. Name the ticket_type.",
+            field="ticket_type",
+            code="ticket_type_required",
+        )
+    return sold[0]
+
+
+def _is_sold_in_zone(row: TicketType, hold: Held, plan: SeatPlan | None) -> bool:
+    """Whether the type counts the places that the hold has: those of its own zone, or of an event without a layout."""
+    return plan is None or row.zone == plan.event_zones[hold.zone]
+
+
+def _require_sold_in_zone(
+    session: Session, event: EventDetails, number: int, hold: Held, plan: SeatPlan | None
+) -> None:
+    row = tickets.ticket_type(session, event.organisation_id, event.id, number)
+    if not _is_sold_in_zone(row, hold, plan):
+        raise Conflict(
+            f"“{row.name}” is not sold for these places. Choose another ticket type.",
+            code="ticket_type_not_sold_here",
+            ticket_type=number,
+            holds=[hold.id],
+        )
+
+
+def _lines(
+    session: Session,
+    event: EventDetails,
+    wishes: Sequence[_Wish],
+    parcels: Iterable[Parcel],
+    context: ActionContext,
+) -> Iterable[OrderLineRow]:
+    """A line for each admission, priced, as issuing would make its ticket."""
+    for parcel in parcels:
+        batches = issuing.plan(session, event, parcel.request, context)
+        drafts = [(batch.ticket_type, draft) for batch in batches for draft in batch.drafts]
+        by_seat = {draft.printed.seat_id: (row, draft) for row, draft in drafts if draft.printed is not None}
+        for place, index in enumerate(parcel.indexes):
+            wish = wishes[index]
+            yield _line(wish, *(by_seat[wish.seat_name] if wish.seat_name else drafts[place]))
+
+
+def _line(wish: _Wish, row: TicketType, draft: TicketDraft) -> OrderLineRow:
+    printed, line = draft.printed, OrderLineRow(ticket_type=row.number, ticket_type_name=row.name, zone=draft.zone)
+    line.seat, line.seat_name = draft.seat, printed.seat_id if printed else ""
+    line.seat_label, line.holder_name = printed.label if printed else "", wish.holder_name
+    line.unit_cents, line.discount_cents, line.fee_cents = row.price_cents, 0, row.fee_cents
+    line.tax_rate, line.valid_days = row.tax_rate, draft.days.bits
+    line.tax_cents = money.tax_included(line.unit_cents - line.discount_cents + line.fee_cents, row.tax_rate)
+    line.state, line.hold_id, line.membership_id = LineState.ORDERED.value, wish.hold_id, wish.membership_id
+    return line
+
+
+def _check_types(
+    session: Session, event: EventDetails, request: OrderRequest, lines: Sequence[OrderLineRow], now: Millis
+) -> None:
+    """Check what the shop sells, and reserve the ticket types, in the order of their numbers."""
+    wanted = Counter(line.ticket_type for line in lines)
+    rows = {number: tickets.ticket_type(session, event.organisation_id, event.id, number) for number in sorted(wanted)}
+    if request.in_shop:
+        rules.require_sold_in_shop(wanted, rows, now)
+    rules.require_one_currency(row.currency for row in rows.values())
+    dates = dates_of(events.event(session, *event.key))
+    for number, row in rows.items():
+        days = [ChosenDays(dates, line.valid_days) for line in lines if line.ticket_type == number]
+        type_service.reserve_for_order(session, row, days)
+
+
+def _order(
+    session: Session, event: EventDetails, request: OrderRequest, lines: Sequence[OrderLineRow], context: ActionContext
+) -> OrderRow:
+    amounts, buyer, number = money.amounts_of(lines), request.buyer, _next_number(session, event)
+    ticket_type = tickets.ticket_type(session, event.organisation_id, event.id, lines[0].ticket_type)
+    minutes = settings_of(session, event.organisation_id).order_minutes
+    order = OrderRow(
+        organisation_id=event.organisation_id,
+        id=uuid7(context.now, context.entropy),
+        event_id=event.id,
+        number=number,
+        channel=request.channel.value,
+        bearer_kind=request.bearer_kind,
+        bearer_id=request.bearer_id,
+        buyer_name=buyer.name,
+        buyer_email=buyer.email,
+        buyer_locale=buyer.locale,
+        search_text=fold(" ".join((number, buyer.name, buyer.email))),
+        currency=ticket_type.currency,
+        subtotal_cents=amounts.subtotal,
+        discount_cents=amounts.discount,
+        fees_cents=amounts.fees,
+        tax_cents=amounts.tax,
+        total_cents=amounts.total,
+        state=OrderState.PENDING.value,
+        access=request.access.stored(),
+        expires_at=context.now + minutes * MINUTE_MS,
+        created_at=context.now,
+        updated_at=context.now,
+    )
+    session.add(order)
+    session.flush()
+    for position, line in enumerate(lines, start=1):
+        line.organisation_id, line.order_id, line.position = order.organisation_id, order.id, position
+        session.add(line)
+    session.flush()
+    return order
+
+
+def _next_number(session: Session, event: EventDetails) -> str:
+    """The next number of an order of this event, which is locked."""
+    row = {"organisation_id": event.organisation_id, "event_id": event.id, "orders": 1}
+    counted = writes.insert(session, OrderCounterRow).values(row)
+    counted = counted.on_conflict_do_update(
+        index_elements=["organisation_id", "event_id"], set_={"orders": OrderCounterRow.orders + 1}
+    )
+    sequence = session.execute(counted.returning(OrderCounterRow.orders)).scalar_one()
+    return f"{event.code}-R{sequence}"

@@ -1,0 +1,92 @@
+"""Reads of orders; an id of another organisation counts as unknown."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from shared.errors import NotFound
+from sync_server.checkout.models import OrderLineRow, OrderRow
+from sync_server.checkout.rules import LineState
+from sync_server.plumbing.api.pagination import AnId, Page, decode_cursor, paginate
+from sync_server.plumbing.folding import fold
+
+
+@dataclass(frozen=True, slots=True)
+class OrderFilter:
+    """Which orders to list."""
+
+    event_id: str | None = None
+    state: str | None = None
+    search: str | None = None  # in number, name and address
+    bearer_id: str | None = None
+
+
+def order(session: Session, organisation_id: str, order_id: str, *, lock: bool = False) -> OrderRow:
+    """That order of this organisation, or NotFound."""
+    wanted = select(OrderRow).where(OrderRow.organisation_id == organisation_id, OrderRow.id == order_id)
+    if lock:
+        wanted = wanted.with_for_update(key_share=True).execution_options(populate_existing=True)
+    row = session.execute(wanted).scalar_one_or_none()
+    if row is None:
+        raise no_such_order()
+    return row
+
+
+def no_such_order() -> NotFound:
+    """What to say about an order that does not exist, or is somebody else's."""
+    return NotFound("There is no such order.", code="order_not_found")
+
+
+def orders(
+    session: Session, organisation_id: str, filters: OrderFilter, *, limit: int, after: str | None
+) -> Page[OrderRow]:
+    """A page of orders, the newest first."""
+    row = OrderRow
+    wanted = select(row).where(row.organisation_id == organisation_id)
+    for column, value in (
+        (row.event_id, filters.event_id),
+        (row.state, filters.state),
+        (row.bearer_id, filters.bearer_id),
+    ):
+        wanted = wanted if value is None else wanted.where(column == value)
+    if filters.search:
+        wanted = wanted.where(row.search_text.contains(fold(filters.search), autoescape=True))
+    start = decode_cursor(after, AnId)
+    if start is not None:
+        wanted = wanted.where(row.id < start[0])
+    found = session.execute(wanted.order_by(row.id.desc()).limit(limit + 1)).scalars().all()
+    return paginate(found, limit, lambda found_row: (found_row.id,))
+
+
+def lines(session: Session, organisation_id: str, order_id: str) -> Sequence[OrderLineRow]:
+    """The lines of an order."""
+    return lines_of(session, organisation_id, [order_id]).get(order_id, [])
+
+
+def lines_of(session: Session, organisation_id: str, orders: Collection[str]) -> dict[str, list[OrderLineRow]]:
+    """The lines of each of these orders."""
+    row = OrderLineRow
+    found: dict[str, list[OrderLineRow]] = {id: [] for id in orders}
+    wanted = select(row).where(row.organisation_id == organisation_id, row.order_id.in_(sorted(orders)))
+    for line in session.execute(wanted.order_by(row.order_id, row.position)).scalars() if orders else ():
+        found[line.order_id].append(line)
+    return found
+
+
+def count_at_event(session: Session, organisation_id: str, event_id: str) -> int:
+    """How many orders an event ever had."""
+    here = OrderRow.organisation_id == organisation_id, OrderRow.event_id == event_id
+    return session.execute(select(func.count()).where(*here)).scalar_one()
+
+
+def ordered_lines(session: Session, organisation_id: str, event_id: str) -> Sequence[OrderLineRow]:
+    """The lines of an event's orders that reserve numbers of their ticket types."""
+    row = OrderLineRow
+    here = OrderRow.organisation_id == organisation_id, OrderRow.event_id == event_id
+    of_event = select(OrderRow.id).where(*here)
+    wanted = select(row).where(row.organisation_id == organisation_id, row.state == LineState.ORDERED.value)
+    return session.execute(wanted.where(row.order_id.in_(of_event))).scalars().all()

@@ -1,0 +1,97 @@
+"""Refunds of orders, whole or line by line: credited in the ledger, paid out, and refused at the gates."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+
+from sqlalchemy.orm import Session
+
+from shared.errors import Conflict, InvalidRequest
+from shared.snapshot import TicketState
+from sync_server.checkout import ledger, money, queries, recording
+from sync_server.checkout.ledger import Kind
+from sync_server.checkout.locking import lock_order
+from sync_server.checkout.methods import PaymentMethod, Payout
+from sync_server.checkout.models import OrderLineRow, OrderRow
+from sync_server.checkout.paying import OrderKey
+from sync_server.checkout.rules import REFUNDABLE, LineState, OrderState, require_transition, state_after_refund
+from sync_server.events import queries as events
+from sync_server.plumbing.principals import ActionContext
+from sync_server.tickets import queries as tickets
+from sync_server.tickets import service as ticket_service
+
+
+@dataclass(frozen=True, slots=True)
+class Refund:
+    """What is refunded, and how it is paid back."""
+
+    method: PaymentMethod
+    positions: Collection[int] | None = None  # of lines; None: all that are not refunded yet
+    keep_fees: bool = False
+    reference: str | None = None  # as the bank or the terminal names the payout
+    reason: str = ""
+
+
+def refund(session: Session, key: OrderKey, wanted: Refund, context: ActionContext) -> OrderRow:
+    """Refund lines, and pay back whatever is owed to the buyer then. A payout told twice counts once.
+
+    Conflict where nothing of it is left to refund; never more is paid back than was paid.
+    """
+    order = lock_order(session, *key)
+    if _known(session, order, wanted):
+        return order
+    lines = _chosen(queries.lines(session, key.organisation_id, order.id), order, wanted.positions)
+    number = events.event(session, key.organisation_id, order.event_id).number
+    if lines:
+        _credit(session, order, lines, wanted, context)
+    owed = -ledger.balance(session, order).due
+    if owed > 0:
+        payout = Payout(owed, wanted.reference, wanted.reason)
+        ledger.pay_out(session, order, wanted.method.pay_back(wanted.method, payout), context)
+    elif not lines:
+        raise Conflict("Nothing of this order is left to refund.", code="nothing_to_refund")
+    payload = {"admissions": len(lines), "cents": max(owed, 0), "method": wanted.method.name}
+    recording.record_order(session, order, number, "order_refunded", context, reason=wanted.reason, **payload)
+    return order
+
+
+def _known(session: Session, order: OrderRow, wanted: Refund) -> bool:
+    row = ledger.told_before(session, order.organisation_id, Kind.PAYOUT, wanted.method.name, wanted.reference)
+    if row is not None and row.order_id != order.id:
+        raise Conflict("A payout with this reference was noted for another order.", code="payment_known")
+    return row is not None
+
+
+def _chosen(
+    lines: Sequence[OrderLineRow], order: OrderRow, positions: Collection[int] | None
+) -> Sequence[OrderLineRow]:
+    """The lines to refund; InvalidRequest for one that the order does not have, Conflict for one refunded before."""
+    refundable = OrderState(order.state) in REFUNDABLE
+    standing = {line.position: line for line in lines if refundable and line.state == LineState.ISSUED.value}
+    if positions is None:
+        return list(standing.values())
+    if unknown := sorted(set(positions) - {line.position for line in lines}):
+        raise InvalidRequest(f"The order has no line {unknown[0]}.", field="lines", code="unknown_line")
+    if gone := sorted(set(positions) - standing.keys()):
+        raise Conflict(f"Line {gone[0]} is not paid, or was refunded before.", code="line_not_refundable", lines=gone)
+    return [standing[position] for position in sorted(set(positions))]
+
+
+def _credit(
+    session: Session, order: OrderRow, lines: Sequence[OrderLineRow], wanted: Refund, context: ActionContext
+) -> None:
+    ids = [line.ticket_id for line in lines if line.ticket_id is not None]
+    for id, row in sorted(tickets.tickets_by_id(session, order.organisation_id, ids).items()):
+        if row.state != TicketState.CANCELLED:
+            reason = wanted.reason or "the ticket was refunded"
+            ticket_service.cancel(session, order.organisation_id, id, context, reason=reason)
+    amounts = money.amounts_of(lines)
+    ledger.credit(session, order, replace(amounts, fees=0) if wanted.keep_fees else amounts, context)
+    for line in lines:
+        line.state = LineState.REFUNDED.value
+    session.flush()
+    every = queries.lines(session, order.organisation_id, order.id)
+    state = state_after_refund(line.state for line in every)
+    require_transition(OrderState(order.state), state)
+    order.state, order.updated_at = state.value, context.now

@@ -1,0 +1,172 @@
+"""/api/orders, /api/events/…/sales and /api/organisation/checkout: orders as organisers and the box office see them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from apiflask import APIBlueprint
+from flask import Response
+from sqlalchemy.orm import Session
+
+from sync_server.checkout import ending, ledger, paying, placing, queries, refunding, schemas, settings, views
+from sync_server.checkout.fulfilling import SeatsGone
+from sync_server.checkout.locking import lock_order
+from sync_server.checkout.methods import method_named
+from sync_server.checkout.models import OrderRow
+from sync_server.checkout.parcels import Access
+from sync_server.checkout.paying import Arrived, OrderKey
+from sync_server.checkout.placing import OrderRequest
+from sync_server.checkout.queries import OrderFilter
+from sync_server.checkout.refunding import Refund
+from sync_server.checkout.rules import Channel, OrderState
+from sync_server.checkout.shop_routes import bp as shop_bp
+from sync_server.plumbing.api.edits import check_unchanged, tagged
+from sync_server.plumbing.api.idempotency import run_once
+from sync_server.plumbing.parts import parts
+from sync_server.plumbing.principals import Action
+from sync_server.plumbing.web import context, current_principal, organisation, requires
+
+bp = APIBlueprint("orders", __name__, url_prefix="/api", tag="Orders")
+__all__ = ["bp", "shop_bp"]
+
+
+@bp.post("/events/<event_id>/sales")
+@requires(Action.ISSUE_TICKETS)
+@bp.input(schemas.NewSale)
+@bp.output(schemas.OrderView, status_code=201)
+def sell(event_id: str, json_data: schemas.NewSale) -> Response:
+    """Sell at the box office: order and payment in one step, with the tickets in the response."""
+    principal, body = current_principal(), json_data
+    method, buyer = method_named(body.method), body.buyer.buyer()
+    roles = tuple(role for role in (principal.role, principal.platform_role) if role)
+    who, access = (principal.kind, principal.id), Access(roles, override=body.override or "")
+    request = OrderRequest(organisation(), event_id, Channel.BOX_OFFICE, *who, body.chosen(), buyer, access)
+
+    def write(session: Session) -> schemas.OrderView:
+        order = placing.place(session, parts().sealer, request, context())
+        key = paying.key_of(order)
+        if order.total_cents and not method.in_shop:
+            paying.require_noting(method, context())
+            payment = Arrived(method, reference=body.reference)
+            return views.view_of(session, paying.receive(session, parts().sealer, key, payment, context()))
+        return views.view_of(session, paying.start(session, parts().sealer, key, method, context()))
+
+    return run_once(write)
+
+
+@bp.get("/orders")
+@requires(Action.READ_ORDERS)
+@bp.input(schemas.OrdersQuery, location="query")
+@bp.output(schemas.OrdersView)
+def listing(query_data: schemas.OrdersQuery) -> schemas.OrdersView:
+    """List orders, the newest first: of an event, in a state, by number or buyer."""
+    filters = OrderFilter(query_data.event, query_data.state, query_data.search)
+    with parts().database.reading() as session:
+        return views.page_of(session, organisation(), filters, limit=query_data.limit, after=query_data.after)
+
+
+@bp.get("/orders/<order_id>")
+@requires(Action.READ_ORDERS)
+@bp.output(schemas.OrderView)
+def show(order_id: str) -> schemas.OrderView:
+    """Show an order with its lines and tickets."""
+    with parts().database.reading() as session:
+        return tagged(views.view_of(session, queries.order(session, organisation(), order_id)))
+
+
+@bp.get("/orders/<order_id>/ledger")
+@requires(Action.READ_ORDERS)
+@bp.output(schemas.LedgerView)
+def show_ledger(order_id: str) -> schemas.LedgerView:
+    """Show every movement of money of an order."""
+    with parts().database.reading() as session:
+        order = queries.order(session, organisation(), order_id)
+        rows, due = ledger.movements(session, organisation(), order_id), ledger.balance(session, order).due
+    return schemas.LedgerView(items=[schemas.movement_view(row) for row in rows], due_cents=due)
+
+
+@bp.post("/orders/<order_id>/payments")
+@requires(Action.ISSUE_TICKETS)
+@bp.input(schemas.NotePayment)
+@bp.output(schemas.OrderView)
+def note_payment(order_id: str, json_data: schemas.NotePayment) -> Response:
+    """Note a payment that has arrived. Once all is paid the tickets are valid.
+
+    An order that has run out is sold if its seats are still free; else the payment is kept as owed to the buyer.
+    """
+    try:
+        return _noted(order_id, json_data)
+    except SeatsGone:
+        return _noted(order_id, json_data, keep_only=True)
+
+
+def _noted(order_id: str, body: schemas.NotePayment, *, keep_only: bool = False) -> Response:
+    method, key = method_named(body.method), OrderKey(organisation(), order_id)
+
+    def write(session: Session) -> schemas.OrderView:
+        queries.order(session, organisation(), order_id)
+        paying.require_noting(method, context())
+        payment = Arrived(method, body.cents, body.reference, body.note)
+        order = paying.receive(session, parts().sealer, key, payment, context(), keep_only=keep_only)
+        return views.view_of(session, order)
+
+    return run_once(write, status=200)
+
+
+@bp.post("/orders/<order_id>/cancel")
+@requires(Action.CHANGE_ORDERS)
+@bp.input(schemas.OrderReason)
+@bp.output(schemas.OrderView)
+def cancel(order_id: str, json_data: schemas.OrderReason) -> schemas.OrderView:
+    """Cancel an order that is not paid; its seats are free again."""
+    reason = json_data.reason or "cancelled by the organiser"
+    return _changed(order_id, lambda session, order: _cancel(session, order, reason))
+
+
+def _cancel(session: Session, order: OrderRow, reason: str) -> None:
+    ending.end(session, order, OrderState.CANCELLED, context(), reason=reason)
+
+
+def _changed(order_id: str, change: Callable[[Session, OrderRow], None]) -> schemas.OrderView:
+    with parts().database.writing() as session:
+        order = lock_order(session, organisation(), order_id)
+        check_unchanged(lambda: views.view_of(session, order))
+        change(session, order)
+        return tagged(views.view_of(session, order))
+
+
+@bp.post("/orders/<order_id>/refunds")
+@requires(Action.REFUND_ORDERS)
+@bp.input(schemas.RefundBody)
+@bp.output(schemas.OrderView)
+def refund(order_id: str, json_data: schemas.RefundBody) -> Response:
+    """Refund lines, or the whole order, and pay back what is owed; the tickets no longer admit."""
+    body, key = json_data, OrderKey(organisation(), order_id)
+    wanted = Refund(method_named(body.method), body.lines, body.keep_fees, body.reference, body.reason)
+
+    def write(session: Session) -> schemas.OrderView:
+        check_unchanged(lambda: views.view_of(session, lock_order(session, organisation(), order_id)))
+        return views.view_of(session, refunding.refund(session, key, wanted, context()))
+
+    return run_once(write, status=200)
+
+
+@bp.get("/organisation/checkout")
+@requires(Action.READ)
+@bp.output(schemas.SettingsView)
+def show_settings() -> schemas.SettingsView:
+    """Show how the organisation sells."""
+    with parts().database.reading() as session:
+        return tagged(schemas.settings_view(settings.settings_of(session, organisation())))
+
+
+@bp.patch("/organisation/checkout")
+@requires(Action.MANAGE_PAYMENTS)
+@bp.input(schemas.ChangeSettings)
+@bp.output(schemas.SettingsView)
+def change_settings(json_data: schemas.ChangeSettings) -> schemas.SettingsView:
+    """Change how the organisation sells: for how long orders wait, invoices, and the bank account."""
+    with parts().database.writing() as session:
+        check_unchanged(lambda: schemas.settings_view(settings.lock_settings(session, organisation())))
+        row = settings.change_settings(session, organisation(), json_data.changes(), context())
+        return tagged(schemas.settings_view(row))

@@ -1,0 +1,372 @@
+"""Schemas of requests and responses about orders."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, ClassVar, Literal, Self
+
+from pydantic import BaseModel, Field, model_validator
+
+from shared.snapshot import TicketState
+from sync_server.checkout.ledger import Balance
+from sync_server.checkout.methods import METHODS, Instructions
+from sync_server.checkout.models import CheckoutSettingsRow, MoneyMovementRow, OrderLineRow, OrderRow
+from sync_server.checkout.placing import Buyer, Chosen
+from sync_server.checkout.rules import MAX_ADMISSIONS
+from sync_server.plumbing.api.edits import EditedView
+from sync_server.plumbing.api.pagination import PageQuery
+from sync_server.plumbing.api.schemas import Id, IsoTime, PatchBody, Reason, RequestBody, View
+from sync_server.tickets.queries import Ticket, public_id
+
+State = Literal["pending", "paid", "partially_refunded", "refunded", "cancelled", "expired"]
+Method = Literal["free", "cash", "card", "invoice"]
+TypeNumber = Annotated[int, Field(ge=1, le=65535)]
+Email = Annotated[str, Field(min_length=3, max_length=254, pattern=r"^[^@\s]+@[^@\s]+\.[^@\s]+$")]
+Reference = Annotated[str, Field(min_length=1, max_length=140)]
+HolderName = Annotated[str, Field(max_length=100)]
+SeatName = Annotated[str, Field(min_length=1, max_length=80)]
+
+
+class TypeCount(RequestBody):
+    """So many of a ticket type."""
+
+    ticket_type: TypeNumber
+    count: Annotated[int, Field(ge=1, le=MAX_ADMISSIONS)]
+
+
+class OrderedHold(RequestBody):
+    """A hold to order: of a seat with one `ticket_type`, of places with one or with `ticket_types` that add up.
+
+    Without any, the seat or the zone decides, where only one ticket type is sold for it.
+    """
+
+    hold_id: Id
+    ticket_type: TypeNumber | None = None
+    ticket_types: Annotated[list[TypeCount], Field(max_length=50)] = Field(default_factory=list)
+    count: Annotated[int, Field(ge=1, le=MAX_ADMISSIONS)] = 1
+    holder_name: HolderName = ""
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Self:
+        if self.ticket_type is not None and self.ticket_types:
+            raise ValueError("send either `ticket_type` or `ticket_types`")
+        return self
+
+    def chosen(self) -> Chosen:
+        """What is ordered."""
+        types = {self.ticket_type: self.count} if self.ticket_type is not None else _summed(self.ticket_types)
+        return Chosen(self.hold_id, types=types, holder_name=self.holder_name)
+
+
+class OrderedSeat(RequestBody):
+    """A free seat, sold at once at the box office."""
+
+    seat_id: SeatName
+    ticket_type: TypeNumber | None = None
+    holder_name: HolderName = ""
+
+    def chosen(self) -> Chosen:
+        """What is ordered."""
+        types = {} if self.ticket_type is None else {self.ticket_type: 1}
+        return Chosen(seat_name=self.seat_id, types=types, holder_name=self.holder_name)
+
+
+def _summed(counts: Sequence[TypeCount]) -> dict[int, int]:
+    types: dict[int, int] = {}
+    for each in counts:
+        types[each.ticket_type] = types.get(each.ticket_type, 0) + each.count
+    return types
+
+
+class BuyerBody(RequestBody):
+    """Who buys: needed for an invoice, and to be written to."""
+
+    name: Annotated[str, Field(max_length=100)] = ""
+    email: Email | None = None
+    locale: Annotated[str, Field(pattern="^[a-z]{2}(-[A-Z]{2})?$")] | None = None
+
+    def buyer(self) -> Buyer:
+        """The buyer."""
+        return Buyer(self.name, (self.email or "").casefold(), self.locale or "")
+
+
+class NewOrder(RequestBody):
+    """An order of what this session holds. Prices are the server's; none is sent."""
+
+    holds: Annotated[list[OrderedHold], Field(min_length=1, max_length=MAX_ADMISSIONS)]
+    buyer: BuyerBody = Field(default_factory=BuyerBody)
+    invitation: Annotated[str, Field(max_length=100)] | None = None
+
+
+class NewSale(RequestBody):
+    """A sale at the box office: anybody's `holds`, free `seats`, and `places` of a ticket type, paid by `method`.
+
+    Only holds can wait to be paid by invoice. `override` is the reason for overriding access and accessibility rules.
+    """
+
+    holds: Annotated[list[OrderedHold], Field(max_length=MAX_ADMISSIONS)] = Field(default_factory=list)
+    seats: Annotated[list[OrderedSeat], Field(max_length=MAX_ADMISSIONS)] = Field(default_factory=list)
+    places: Annotated[list[TypeCount], Field(max_length=50)] = Field(default_factory=list)
+    method: Method
+    reference: Reference | None = None
+    buyer: BuyerBody = Field(default_factory=BuyerBody)
+    override: Annotated[str, Field(min_length=3, max_length=1000)] | None = None
+
+    @model_validator(mode="after")
+    def _something(self) -> Self:
+        if not self.holds and not self.seats and not self.places:
+            raise ValueError("send `holds`, `seats` or `places`")
+        if self.method == "invoice" and (self.seats or self.places):
+            raise ValueError("hold the seats first: an order that waits for its invoice needs `holds`")
+        return self
+
+    def chosen(self) -> list[Chosen]:
+        """What is ordered."""
+        places = [Chosen(types={number: count}) for number, count in _summed(self.places).items()]
+        return [*(each.chosen() for each in self.holds), *(each.chosen() for each in self.seats), *places]
+
+
+class PayBody(RequestBody):
+    """How the buyer pays."""
+
+    method: Method
+
+
+class NotePayment(RequestBody):
+    """A payment that has arrived: by default all that is due. With a `reference`, it counts once however often sent."""
+
+    method: Method
+    cents: Annotated[int, Field(ge=1, le=10**12)] | None = None
+    reference: Reference | None = None
+    note: Reason = ""
+
+
+class RefundBody(RequestBody):
+    """What to refund: these `lines` by position, none, or (left out) all; and how what is owed then is paid back."""
+
+    method: Method
+    lines: Annotated[list[Annotated[int, Field(ge=1, le=MAX_ADMISSIONS)]], Field(max_length=MAX_ADMISSIONS)] | None = (
+        None
+    )
+    keep_fees: bool = False
+    reference: Reference | None = None
+    reason: Reason = ""
+
+
+class OrderReason(RequestBody):
+    """Why an order is cancelled."""
+
+    reason: Reason = ""
+
+
+class LineTicket(BaseModel):
+    """The ticket of a line. Its code is a separate resource."""
+
+    id: str
+    number: str
+    confirmation_code: str
+    state: str
+
+
+class LineView(View):
+    """One admission of an order; the tax is included."""
+
+    position: int
+    ticket_type: int
+    ticket_type_name: str
+    zone: int
+    seat_id: str
+    seat_label: str
+    holder_name: str
+    unit_cents: int
+    discount_cents: int
+    fee_cents: int
+    tax_rate: int
+    tax_cents: int
+    state: str
+    hold_id: str | None
+    ticket: LineTicket | None
+
+
+class InstructionsView(View):
+    """What the buyer needs to pay; `qr_text` is the text of a QR code that fills in the transfer in a banking app."""
+
+    method: str
+    reference: str
+    cents: int
+    currency: str
+    account_holder: str
+    iban: str
+    bic: str
+    qr_text: str
+
+
+class BuyerView(BaseModel):
+    """Who is named on an order."""
+
+    name: str
+    email: str
+    locale: str
+
+
+class OrderSummary(EditedView):
+    """An order in a list. `due_cents` is what the buyer still owes; negative: what is owed to the buyer."""
+
+    id: str
+    number: str
+    event_id: str
+    state: State
+    channel: str
+    currency: str
+    subtotal_cents: int
+    discount_cents: int
+    fees_cents: int
+    tax_cents: int
+    total_cents: int
+    paid_cents: int
+    refunded_cents: int
+    due_cents: int
+    method: str
+    admissions: int
+    buyer: BuyerView
+    expires_at: IsoTime | None
+    due_at: IsoTime | None
+    paid_at: IsoTime | None
+    created_at: IsoTime
+
+
+class OrderView(OrderSummary):
+    """An order with its lines; `expires_at` is when it ends if it is not paid."""
+
+    reason: str
+    lines: list[LineView]
+    payment: InstructionsView | None
+
+
+class MovementView(View):
+    """One movement of money between two accounts."""
+
+    position: int
+    kind: str
+    debit: str
+    credit: str
+    cents: int
+    currency: str
+    at: IsoTime
+    method: str
+    external_reference: str | None
+    note: str
+
+
+class LedgerView(BaseModel):
+    """The movements of an order, the first one first."""
+
+    items: list[MovementView]
+    due_cents: int
+
+
+class OrdersView(BaseModel):
+    """A page of orders, the newest first."""
+
+    items: list[OrderSummary]
+    next: str | None
+
+
+class LinkView(BaseModel):
+    """The secret that opens an order without a session: it belongs behind the # of a link, never into a log."""
+
+    order_id: str
+    secret: str
+
+
+class OrdersQuery(PageQuery):
+    """Which orders to list; `search` looks into number, name and e-mail address of the buyer."""
+
+    event: Id | None = None
+    state: State | None = None
+    search: Annotated[str, Field(max_length=100)] | None = None
+
+
+class ChangeSettings(PatchBody):
+    """Changes to how the organisation sells; what is left out stays."""
+
+    order_minutes: Annotated[int, Field(ge=1, le=120)] | None = None
+    invoices: bool | None = None
+    invoice_days: Annotated[int, Field(ge=1, le=90)] | None = None
+    unpaid_tickets: bool | None = None
+    account_holder: Annotated[str, Field(max_length=70)] | None = None
+    iban: Annotated[str, Field(max_length=42)] | None = None
+    bic: Annotated[str, Field(max_length=11)] | None = None
+
+
+class SettingsView(EditedView):
+    """How the organisation sells. With `unpaid_tickets` an invoice has tickets, which gates refuse until it is paid."""
+
+    unedited: ClassVar[frozenset[str]] = frozenset()
+
+    order_minutes: int
+    invoices: bool
+    invoice_days: int
+    unpaid_tickets: bool
+    account_holder: str
+    iban: str
+    bic: str
+    methods: list[str]
+
+
+def settings_view(row: CheckoutSettingsRow) -> SettingsView:
+    """The settings, and the methods by which orders can be paid."""
+    return SettingsView.of(row, methods=[name for name in METHODS if name != "invoice" or row.invoices])
+
+
+def movement_view(row: MoneyMovementRow) -> MovementView:
+    """A movement as organisers see it."""
+    return MovementView.of(row)
+
+
+def summary_of(row: OrderRow, balance: Balance, admissions: int) -> OrderSummary:
+    """An order in a list."""
+    return OrderSummary.of(row, **_derived(row, balance, admissions))
+
+
+def _derived(row: OrderRow, balance: Balance, admissions: int) -> dict[str, object]:
+    pending = row.state == "pending" and row.remaining_ms is None
+    return {
+        "paid_cents": balance.paid,
+        "refunded_cents": balance.paid_out,
+        "due_cents": balance.due,
+        "admissions": admissions,
+        "buyer": BuyerView(name=row.buyer_name, email=row.buyer_email, locale=row.buyer_locale),
+        "expires_at": row.expires_at if pending else None,
+    }
+
+
+def order_view(
+    row: OrderRow,
+    lines: Sequence[OrderLineRow],
+    tickets: Mapping[int, Ticket],
+    balance: Balance,
+    instructions: Instructions | None,
+) -> OrderView:
+    """An order with its lines and their tickets."""
+    return OrderView.of(
+        row,
+        **_derived(row, balance, len(lines)),
+        lines=[_line_view(line, tickets) for line in lines],
+        payment=None if instructions is None else InstructionsView.of(instructions),
+    )
+
+
+def _line_view(line: OrderLineRow, tickets: Mapping[int, Ticket]) -> LineView:
+    row = None if line.ticket_id is None else tickets.get(line.ticket_id)
+    shown = (
+        None
+        if row is None
+        else LineTicket(
+            id=public_id(row.id),
+            number=row.number,
+            confirmation_code=row.confirmation_code,
+            state=TicketState(row.state).name.lower(),
+        )
+    )
+    return LineView.of(line, seat_id=line.seat_name, ticket=shown)

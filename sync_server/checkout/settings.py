@@ -1,0 +1,57 @@
+"""How an organisation sells: reads and changes of its checkout settings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from shared.errors import InvalidRequest
+from sync_server.accounts.service import lock_organisation
+from sync_server.audit.service import AuditLine, record
+from sync_server.checkout import epc
+from sync_server.checkout.models import CheckoutSettingsRow
+from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.sql import writes
+
+_CHECKED = {"iban": epc.checked_iban, "bic": epc.checked_bic}
+
+
+def settings_of(session: Session, organisation_id: str) -> CheckoutSettingsRow:
+    """The settings of an organisation, or the defaults."""
+    row = session.get(CheckoutSettingsRow, organisation_id)
+    return row or CheckoutSettingsRow(
+        organisation_id=organisation_id,
+        order_minutes=10,
+        invoices=False,
+        invoice_days=14,
+        unpaid_tickets=False,
+        account_holder="",
+        iban="",
+        bic="",
+        updated_at=0,
+    )
+
+
+def lock_settings(session: Session, organisation_id: str) -> CheckoutSettingsRow:
+    """The settings, locked until the transaction ends."""
+    lock_organisation(session, organisation_id)
+    return settings_of(session, organisation_id)
+
+
+def change_settings(
+    session: Session, organisation_id: str, changes: Mapping[str, Any], context: ActionContext
+) -> CheckoutSettingsRow:
+    """Change the settings; InvalidRequest for a bank account that does not exist, or invoices without one."""
+    row = lock_settings(session, organisation_id)
+    checked = {name: _CHECKED[name](value) if value and name in _CHECKED else value for name, value in changes.items()}
+    before = writes.change(row, checked)
+    if row.invoices and not (row.iban and row.account_holder):
+        raise InvalidRequest("Invoices need an account: send account_holder and iban.", code="account_required")
+    row.updated_at = context.now
+    session.add(row)
+    session.flush()
+    subject = "checkout_settings", organisation_id
+    record(session, AuditLine(context, "checkout_settings.changed", *subject, organisation_id, before, checked))
+    return row

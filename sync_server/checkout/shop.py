@@ -1,0 +1,71 @@
+"""Who asks in a shop, and for which order: a session of its organisation, or the secret of the order's link."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Concatenate, ParamSpec, TypeVar
+
+from flask import g, request
+
+from shared.errors import NotFound, NotSignedIn
+from sync_server.accounts import queries as accounts
+from sync_server.checkout import order_links, queries
+from sync_server.checkout.models import OrderRow
+from sync_server.checkout.paying import OrderKey
+from sync_server.plumbing.parts import parts
+from sync_server.plumbing.principals import Principal
+from sync_server.plumbing.web import current_principal, maybe_principal
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+LINK_HEADER = "X-Order-Secret"
+
+
+def shop(slug: str) -> str:
+    """The organisation of the shop, which must be the caller's own; NotFound otherwise."""
+    principal = current_principal()
+    with parts().database.reading() as session:
+        organisation = accounts.organisation_by_slug(session, slug)
+    if organisation is None or principal.organisation_id != organisation.id:
+        raise NotFound("There is no organisation with this slug.", code="organisation_not_found")
+    return organisation.id
+
+
+def for_buyer(view: Callable[Concatenate[OrderKey, P], T]) -> Callable[..., T]:
+    """Allow a view of one order, which takes its key first, only for its buyer: see `_identify`."""
+
+    @wraps(view)
+    def guarded(slug: str, order_id: str, *args: P.args, **kwargs: P.kwargs) -> T:
+        return view(OrderKey(_identify(slug, order_id), order_id), *args, **kwargs)
+
+    return guarded
+
+
+def _identify(slug: str, order_id: str) -> str:
+    """Find out who asks for an order; returns its organisation.
+
+    Whoever sends the secret of its link acts as the buyer, whatever session the browser has. Without one, the session
+    must have made the order: NotFound otherwise.
+    """
+    secret, principal = request.headers.get(LINK_HEADER, ""), maybe_principal()
+    if not secret and principal is None:
+        raise NotSignedIn("Start a session of the shop, or open the order by its link.", code="no_session")
+    with parts().database.reading() as session:
+        organisation = accounts.organisation_by_slug(session, slug)
+        if organisation is None:
+            raise queries.no_such_order()
+        order = queries.order(session, organisation.id, order_id)
+    if secret:
+        if not order_links.opens(parts().sealer, organisation.id, order.id, secret):
+            raise queries.no_such_order()
+        g.principal = Principal("order", order.id, organisation.id)
+    elif principal is None or not _made(order, principal):
+        raise queries.no_such_order()
+    return organisation.id
+
+
+def _made(order: OrderRow, principal: Principal) -> bool:
+    whose = order.organisation_id, order.bearer_kind, order.bearer_id
+    return whose == (principal.organisation_id, principal.kind, principal.id)

@@ -1,0 +1,128 @@
+"""/api/o/{slug}/events/…/orders and /api/o/{slug}/orders: buying in the shop."""
+
+from __future__ import annotations
+
+from apiflask import APIBlueprint
+from flask import Response
+from sqlalchemy.orm import Session
+
+from sync_server.checkout import ending, order_links, paying, placing, queries, schemas, views
+from sync_server.checkout.locking import lock_order
+from sync_server.checkout.methods import method_named
+from sync_server.checkout.parcels import Access
+from sync_server.checkout.paying import OrderKey
+from sync_server.checkout.placing import OrderRequest
+from sync_server.checkout.queries import OrderFilter
+from sync_server.checkout.rules import Channel, OrderState
+from sync_server.checkout.shop import for_buyer, shop
+from sync_server.plumbing.api.edits import check_unchanged, tagged
+from sync_server.plumbing.api.idempotency import run_once
+from sync_server.plumbing.api.pagination import PageQuery
+from sync_server.plumbing.parts import parts
+from sync_server.plumbing.principals import Action
+from sync_server.plumbing.web import context, current_principal, requires
+from sync_server.seating.zone_access.entitlements import GuestIdKind, guest_key
+from sync_server.tickets import queries as tickets
+from sync_server.tickets.code_responses import code_response
+from sync_server.tickets.schemas import CodeQuery
+
+bp = APIBlueprint("checkout", __name__, url_prefix="/api/o/<slug>", tag="Buying")
+
+
+@bp.after_request
+def no_store(response: Response) -> Response:
+    """Orders name people, and tickets are money: nothing here may be cached."""
+    response.headers["Cache-Control"] = "no-store"
+    return response
+
+
+@bp.post("/events/<event_id>/orders")
+@requires(Action.BUY_TICKETS)
+@bp.input(schemas.NewOrder)
+@bp.output(schemas.OrderView, status_code=201)
+def create(slug: str, event_id: str, json_data: schemas.NewOrder) -> Response:
+    """Order what you hold at an event. The order keeps the seats until it is paid or runs out."""
+    request = _request(shop(slug), event_id, json_data)
+
+    def write(session: Session) -> schemas.OrderView:
+        return views.view_of(session, placing.place(session, parts().sealer, request, context()))
+
+    return run_once(write)
+
+
+def _request(organisation_id: str, event_id: str, body: schemas.NewOrder) -> OrderRequest:
+    principal, invitation = current_principal(), ""
+    if body.invitation:
+        _, invitation = guest_key(parts().sealer, organisation_id, GuestIdKind.CODE, body.invitation)
+    roles = tuple(role for role in (principal.role, principal.platform_role) if role)
+    who, chosen = (principal.kind, principal.id), [each.chosen() for each in body.holds]
+    access = Access(roles, invitation)
+    return OrderRequest(organisation_id, event_id, Channel.SHOP, *who, chosen, body.buyer.buyer(), access)
+
+
+@bp.get("/orders")
+@requires(Action.BUY_TICKETS)
+@bp.input(PageQuery, location="query")
+@bp.output(schemas.OrdersView)
+def mine(slug: str, query_data: PageQuery) -> schemas.OrdersView:
+    """List the orders of this session."""
+    organisation_id, filters = shop(slug), OrderFilter(bearer_id=current_principal().id)
+    with parts().database.reading() as session:
+        return views.page_of(session, organisation_id, filters, limit=query_data.limit, after=query_data.after)
+
+
+@bp.get("/orders/<order_id>")
+@for_buyer
+@bp.output(schemas.OrderView)
+def show(key: OrderKey) -> schemas.OrderView:
+    """Show an order of this session, or of the link whose secret is sent as `X-Order-Secret`."""
+    with parts().database.reading() as session:
+        return tagged(views.view_of(session, queries.order(session, *key)))
+
+
+@bp.get("/orders/<order_id>/link")
+@for_buyer
+@bp.output(schemas.LinkView)
+def link(key: OrderKey) -> schemas.LinkView:
+    """The secret with which the order can be opened without this session."""
+    return schemas.LinkView(order_id=key.order_id, secret=order_links.secret_of(parts().sealer, *key))
+
+
+@bp.post("/orders/<order_id>/pay")
+@for_buyer
+@bp.input(schemas.PayBody)
+@bp.output(schemas.OrderView)
+def pay(key: OrderKey, json_data: schemas.PayBody) -> Response:
+    """Choose how to pay. A free order has its tickets in the response; repeating the request changes nothing."""
+    method = method_named(json_data.method)
+    paying.require_in_shop(method)
+
+    def write(session: Session) -> schemas.OrderView:
+        return views.view_of(session, paying.start(session, parts().sealer, key, method, context()))
+
+    return run_once(write, status=200)
+
+
+@bp.delete("/orders/<order_id>")
+@for_buyer
+@bp.doc(responses={204: "Cancelled"})
+def cancel(key: OrderKey) -> tuple[str, int]:
+    """Cancel an order that is not paid; its seats are free again. Cancelling it again changes nothing."""
+    with parts().database.writing() as session:
+        order = lock_order(session, *key)
+        check_unchanged(lambda: views.view_of(session, order))
+        if order.state != OrderState.CANCELLED:
+            ending.end(session, order, OrderState.CANCELLED, context(), reason="cancelled by the buyer")
+    return "", 204
+
+
+@bp.get("/orders/<order_id>/tickets/<ticket_id>/code")
+@for_buyer
+@bp.input(CodeQuery, location="query")
+def code(key: OrderKey, ticket_id: str, query_data: CodeQuery) -> Response:
+    """Show the code of a ticket of the order as JSON, text, SVG or PNG. Anyone who has the code can enter."""
+    id = tickets.internal_id(ticket_id)
+    with parts().database.reading() as session:
+        paying.require_ticket(queries.lines(session, *key), id)
+        row = tickets.ticket(session, key.organisation_id, id)
+        return code_response(session, row, parts().sealer, query_data.format)

@@ -1,0 +1,37 @@
+"""Reads all that a response about an order shows."""
+
+from __future__ import annotations
+
+from sqlalchemy.orm import Session
+
+from sync_server.checkout import ledger, queries, schemas
+from sync_server.checkout.methods import METHODS
+from sync_server.checkout.models import OrderRow
+from sync_server.checkout.queries import OrderFilter
+from sync_server.checkout.rules import OPEN, OrderState
+from sync_server.checkout.settings import settings_of
+from sync_server.tickets import queries as tickets
+
+
+def view_of(session: Session, order: OrderRow) -> schemas.OrderView:
+    """An order with its lines, tickets and payment."""
+    session.flush()
+    lines = queries.lines(session, order.organisation_id, order.id)
+    ids = [line.ticket_id for line in lines if line.ticket_id is not None]
+    balance, method = ledger.balance(session, order), METHODS.get(order.method)
+    instructions = None
+    if method is not None and OrderState(order.state) in OPEN:
+        instructions = method.instructions(order, settings_of(session, order.organisation_id), balance.due)
+    found = tickets.tickets_by_id(session, order.organisation_id, ids)
+    return schemas.order_view(order, lines, found, balance, instructions)
+
+
+def page_of(
+    session: Session, organisation_id: str, filters: OrderFilter, *, limit: int, after: str | None
+) -> schemas.OrdersView:
+    """A page of orders."""
+    page = queries.orders(session, organisation_id, filters, limit=limit, after=after)
+    ids = [row.id for row in page.items]
+    balances, lines = ledger.balances(session, organisation_id, ids), queries.lines_of(session, organisation_id, ids)
+    items = [schemas.summary_of(row, balances[row.id], len(lines[row.id])) for row in page.items]
+    return schemas.OrdersView(items=items, next=page.next)

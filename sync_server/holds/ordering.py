@@ -1,0 +1,128 @@
+"""Holds that belong to an order: claimed by it, kept until it is paid, and released with it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Final
+
+from sqlalchemy import ColumnElement, inspect, select
+from sqlalchemy.orm import Session
+
+from shared.clock import Millis
+from shared.errors import Conflict
+from shared.ids import uuid7
+from sync_server.events import queries as events
+from sync_server.events.chosen_days import dates_of
+from sync_server.holds import ending, rules, service
+from sync_server.holds.caches.sale_state import create_sale_lock, load_sale_state
+from sync_server.holds.models import HoldRow, HoldStatus
+from sync_server.holds.rules import Asked
+from sync_server.holds.signals import HoldsMade
+from sync_server.holds.taking import places, seats
+from sync_server.plumbing.event_key import EventKey
+from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.signals import send
+
+Held = HoldRow
+"""A hold's row, as orders may read it within their transaction."""
+
+_LISTED: Final = 500
+
+
+def memberships(session: Session, organisation_id: str, ids: Collection[str]) -> set[str]:
+    """The memberships whose cards were shown for these holds."""
+    here = HoldRow.organisation_id == organisation_id, HoldRow.id.in_(sorted(ids)), HoldRow.membership_id.is_not(None)
+    found = session.execute(select(HoldRow.membership_id).where(*here)).scalars() if ids else ()
+    return {id for id in found if id is not None}
+
+
+def require_on_sale(session: Session, organisation_id: str, event_id: str, now: Millis) -> None:
+    """The refusals of a hold that come from the event: its status, its sale window, guests who are being moved."""
+    version = create_sale_lock(session, organisation_id, event_id)
+    rules.require(Asked(load_sale_state(session, organisation_id, event_id, version).sale, now))
+
+
+def require_unordered(session: Session, organisation_id: str, ids: Collection[str]) -> None:
+    """Conflict `hold_ordered` where one of these holds belongs to an order, which alone may sell it."""
+    here = HoldRow.organisation_id == organisation_id, HoldRow.id.in_(sorted(ids)), HoldRow.order_id.is_not(None)
+    found = session.execute(select(HoldRow.id).where(*here).order_by(HoldRow.id)).scalars().all() if ids else []
+    if found:
+        raise service.belongs_to_order(found)
+
+
+def claim(session: Session, event: EventKey, ids: Collection[str], bearer_id: str | None, now: Millis) -> list[HoldRow]:
+    """These holds of this bearer (None: of anybody, for the box office), locked with their seats and places.
+
+    Conflict `hold_expired` names those that ran out, are somebody else's or of another event; the others stay held.
+    `hold_ordered` names those that belong to an order.
+    """
+    found = _locked(session, event, HoldRow.id.in_(sorted(ids)))
+    mine = {hold.id: hold for hold in found if bearer_id in {None, hold.bearer_id} and hold.held_until > now}
+    stale = sorted(set(ids) - mine.keys())
+    if stale:
+        raise Conflict(
+            "A hold has run out or was released. Choose those seats again; the others are still yours.",
+            code="hold_expired",
+            holds=stale[:_LISTED],
+        )
+    if ordered := sorted(id for id, hold in mine.items() if hold.order_id is not None):
+        raise service.belongs_to_order(ordered)
+    return sorted(mine.values(), key=lambda hold: (hold.zone, hold.seat or 0, hold.id))
+
+
+def give_to_order(
+    session: Session, holds: Sequence[HoldRow], order_id: str, context: ActionContext, *, until: Millis
+) -> None:
+    """Let these claimed holds belong to an order, and last as long as it."""
+    for hold in holds:
+        hold.order_id = order_id
+    extend(session, holds, context.now, until=until)
+
+
+def extend(session: Session, holds: Sequence[HoldRow], now: Millis, *, until: Millis) -> None:
+    """Let holds of an order last until then, if they do not last longer already."""
+    for hold in holds:
+        hold.held_until, hold.updated_at = max(hold.held_until, until), now
+        if hold.seat is not None:
+            where = hold.organisation_id, hold.event_id
+            seats.extend(session, *where, hold.seat, hold.id, until=hold.held_until)
+    session.flush()
+    if holds:
+        send(session, HoldsMade(holds, now))
+
+
+def split(session: Session, hold: HoldRow, quantity: int, context: ActionContext) -> HoldRow:
+    """Take this many places out of a claimed hold, into one of its own."""
+    columns = {column.key: getattr(hold, column.key) for column in inspect(HoldRow).column_attrs}
+    hold.quantity, hold.updated_at = hold.quantity - quantity, context.now
+    made = HoldRow(**columns | {"id": uuid7(context.now, context.entropy), "quantity": quantity})
+    session.add(made)
+    session.flush()
+    return made
+
+
+def of_order(session: Session, event: EventKey, order_id: str, now: Millis) -> list[HoldRow]:
+    """The holds that an order still has, locked with their seats and places; overdue ones are left out."""
+    found = _locked(session, event, HoldRow.order_id == order_id)
+    return [hold for hold in found if hold.held_until > now]
+
+
+def release(session: Session, event: EventKey, event_number: int, order_id: str, context: ActionContext) -> None:
+    """Release whatever an order still holds."""
+    held = _locked(session, event, HoldRow.order_id == order_id)
+    service.release_all(session, held, dates_of(events.event(session, *event)))
+    for status, ended in (
+        (HoldStatus.CANCELLED, [hold for hold in held if hold.held_until > context.now]),
+        (HoldStatus.EXPIRED, [hold for hold in held if hold.held_until <= context.now]),
+    ):
+        ending.end(session, event_number, ended, status, context, reason="the order has ended")
+
+
+def _locked(session: Session, event: EventKey, which: ColumnElement[bool]) -> list[HoldRow]:
+    """The open holds among these; in the order of all locks: seats, places, holds."""
+    wanted = select(HoldRow.id, HoldRow.seat, HoldRow.zone).where(event.of(HoldRow), which)
+    found = session.execute(wanted).all()
+    seats.locked(session, *event, [row.seat for row in found if row.seat is not None])
+    for zone in sorted({row.zone for row in found if row.seat is None}):
+        places.locked(session, *event, zone)
+    return ending.open_holds(session, event.organisation_id, [row.id for row in found])

@@ -1,0 +1,231 @@
+"""The queue of imports: what is received, waits, is claimed by a worker, and ends."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+from sqlalchemy import ColumnElement, and_, delete, exists, func, or_, select, update
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session, aliased
+
+from shared.clock import Millis
+from shared.compression import compressed
+from shared.errors import Conflict, NotFound
+from shared.ids import uuid7
+from sync_server.audit.service import AuditLine, record
+from sync_server.plumbing.api.pagination import AnId, Page, decode_cursor, paginate
+from sync_server.plumbing.database import Database
+from sync_server.plumbing.due import anything_due, organisations_due
+from sync_server.plumbing.principals import ActionContext
+from sync_server.seating import queries
+from sync_server.seating.models import LayoutImportPartRecord, LayoutImportRecord
+from sync_server.venues import queries as venues
+
+PART_BYTES: Final = 2 * 1024 * 1024
+"""Of the file, before it is compressed: one transaction stores one part."""
+MOST_OPEN: Final = 20
+"""Imports of one organisation that may wait."""
+LOST_AFTER_MS: Final = 30_000
+"""A worker that was not seen for so long has gone, and another takes over."""
+RECEIVED_WITHIN_MS: Final = 600_000
+"""A file that has not arrived by then never will."""
+MOST_ATTEMPTS: Final = 3
+"""So often workers may be lost with an import before it is given up."""
+KEPT_MS: Final = 30 * 86_400_000
+"""How long the result of an import can be looked at."""
+
+_R = LayoutImportRecord
+OPEN: Final = ("receiving", "waiting", "running")
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """A file to import: where to, and in which form."""
+
+    venue_id: str
+    layout_id: str | None  # of which it is to be a new version
+    format: str
+    name: str
+    focus: tuple[float | None, float | None] = (None, None)  # of the whole house, whatever the file says
+
+
+def receive(session: Session, organisation_id: str, upload: Upload, context: ActionContext) -> LayoutImportRecord:
+    """Note that a file is about to arrive; `store_file` stores it."""
+    venues.venue(session, organisation_id, upload.venue_id, lock=True)
+    mine = _R.organisation_id == organisation_id, _R.state.in_(OPEN)
+    if session.scalar(select(func.count()).where(*mine)) >= MOST_OPEN:  # type: ignore[operator]  # a count is never None
+        raise Conflict(
+            f"{MOST_OPEN} imports are waiting already. Wait for them, or cancel some.", code="too_many_imports"
+        )
+    id = uuid7(context.now, context.entropy)
+    row = LayoutImportRecord(
+        organisation_id=organisation_id,
+        id=id,
+        venue_id=upload.venue_id,
+        layout_id=id,
+        family_id=_family(session, organisation_id, upload) or id,
+        format=upload.format,
+        name=upload.name,
+        focus_x=upload.focus[0],
+        focus_y=upload.focus[1],
+        state="receiving",
+        seen_at=context.now,
+        started_by=asdict(context.actor),
+        created_at=context.now,
+    )
+    session.add(row)
+    session.flush()
+    _note(session, row, "layout_import_started", context)
+    return row
+
+
+def _family(session: Session, organisation_id: str, upload: Upload) -> str | None:
+    if upload.layout_id is None:
+        return None
+    return queries.layout(session, organisation_id, upload.layout_id, venue_id=upload.venue_id).family_id
+
+
+def store_file(database: Database, organisation_id: str, import_id: str, body: bytes) -> None:
+    """Store the file in parts, each in a transaction of its own; then the import waits for a worker."""
+    for number, start in enumerate(range(0, len(body), PART_BYTES)):
+        part = compressed(body[start : start + PART_BYTES])
+        with database.writing() as session:
+            session.add(
+                LayoutImportPartRecord(organisation_id=organisation_id, import_id=import_id, number=number, body=part)
+            )
+    with database.writing() as session:
+        mine = _R.organisation_id == organisation_id, _R.id == import_id
+        session.execute(update(_R).where(*mine, _R.state == "receiving").values(state="waiting"))
+
+
+def parts(database: Database, organisation_id: str, import_id: str) -> Iterator[bytes]:
+    """The parts of the file, in order."""
+    mine = (
+        LayoutImportPartRecord.organisation_id == organisation_id,
+        LayoutImportPartRecord.import_id == import_id,
+    )
+    number = 0
+    while True:
+        with database.reading() as session:
+            wanted = select(LayoutImportPartRecord.body).where(*mine, LayoutImportPartRecord.number == number)
+            body = session.scalar(wanted)
+        if body is None:
+            return
+        yield body
+        number += 1
+
+
+def find(session: Session, organisation_id: str, import_id: str, *, lock: bool = False) -> LayoutImportRecord:
+    """That import of this organisation, or NotFound."""
+    wanted = select(_R).where(_R.organisation_id == organisation_id, _R.id == import_id)
+    row = session.execute(wanted.with_for_update() if lock else wanted).scalar_one_or_none()
+    if row is None:
+        raise NotFound("There is no such import.", code="import_not_found")
+    return row
+
+
+def imports(session: Session, organisation_id: str, *, limit: int, after: str | None) -> Page[LayoutImportRecord]:
+    """The organisation's imports, the newest first."""
+    wanted = select(_R).where(_R.organisation_id == organisation_id).order_by(_R.id.desc())
+    start = decode_cursor(after, AnId)
+    if start is not None:
+        wanted = wanted.where(_R.id < start[0])
+    return paginate(session.scalars(wanted.limit(limit + 1)).all(), limit, lambda row: (row.id,))
+
+
+def cancel(session: Session, organisation_id: str, import_id: str, context: ActionContext) -> LayoutImportRecord:
+    """Ask for the end of an import: the worker deletes what is stored of it. Conflict where it has ended."""
+    row = find(session, organisation_id, import_id, lock=True)
+    if row.state not in OPEN or row.ending == "failed":
+        raise Conflict("This import has ended already.", code="import_ended")
+    if not row.ending:
+        row.ending = "cancelled"
+        _note(session, row, "layout_import_cancelled", context)
+    session.flush()
+    return row
+
+
+def any_due(session: Session, now: Millis) -> bool:
+    """Whether any import of any organisation can be worked on."""
+    return anything_due(session, _R.organisation_id, _due(now))
+
+
+def _due(now: Millis) -> ColumnElement[bool]:
+    lost = and_(_R.state == "running", _R.seen_at <= now - LOST_AFTER_MS)
+    never_came = and_(_R.state == "receiving", or_(_R.seen_at <= now - RECEIVED_WITHIN_MS, _R.ending != ""))
+    other = aliased(_R)
+    busy = exists().where(
+        other.organisation_id == _R.organisation_id,
+        other.state == "running",
+        other.seen_at > now - LOST_AFTER_MS,
+    )
+    return or_(lost, and_(or_(_R.state == "waiting", never_came), ~busy))
+
+
+def claim(database: Database, context: ActionContext) -> LayoutImportRecord | None:
+    """The next import to work on, of any organisation, claimed by this worker; None if there is none.
+
+    One import of an organisation runs at a time: the database refuses a second one.
+    """
+    now = database.clock()
+    with database.autocommit_reading() as session:
+        owners = organisations_due(session, _R.organisation_id, _due(now))
+    for organisation_id in owners:
+        try:
+            with database.writing() as session:
+                row = _claimed(session, organisation_id, now, uuid7(now, context.entropy))
+        except IntegrityError:
+            continue  # another worker was faster
+        if row is not None:
+            return row
+    return None
+
+
+def _claimed(session: Session, organisation_id: str, now: Millis, claim_id: str) -> LayoutImportRecord | None:
+    mine = _R.organisation_id == organisation_id
+    # What a lost worker has begun comes before what waits.
+    wanted = select(_R).where(mine, _due(now)).order_by(_R.state, _R.id).limit(1)
+    row = session.execute(wanted.with_for_update(skip_locked=True)).scalar_one_or_none()
+    if row is None:
+        return None
+    if row.state == "receiving" and not row.ending:
+        row.ending = "failed"
+        row.problem = problem("import_interrupted", "The file did not arrive completely. Send it again.")
+    row.state, row.claim, row.seen_at, row.attempts = "running", claim_id, now, row.attempts + 1
+    if row.attempts > MOST_ATTEMPTS and not row.ending:
+        row.ending = "failed"
+        row.problem = problem(
+            "import_failed", "The server could not finish this import. Split the layout, or ask the operator to look."
+        )
+    session.flush()
+    return row
+
+
+def problem(code: str, message: str, **details: Any) -> dict[str, Any]:
+    """Why an import fails, in the form of every error."""
+    return {"code": code, "message": message, "details": details}
+
+
+def finish(session: Session, row: LayoutImportRecord, state: str, now: Millis) -> None:
+    """End an import: its file and who sent it are deleted, its result stays for a month."""
+    mine = (
+        LayoutImportPartRecord.organisation_id == row.organisation_id,
+        LayoutImportPartRecord.import_id == row.id,
+    )
+    session.execute(delete(LayoutImportPartRecord).where(*mine))
+    row.state, row.claim, row.started_by, row.finished_at = state, None, {}, now
+    session.flush()
+
+
+def delete_old(session: Session, context: ActionContext) -> None:
+    """Delete what ended long ago."""
+    old = _R.finished_at < context.now - KEPT_MS
+    for organisation_id in organisations_due(session, _R.organisation_id, old):
+        session.execute(delete(_R).where(_R.organisation_id == organisation_id, old))
+
+
+def _note(session: Session, row: LayoutImportRecord, action: str, context: ActionContext) -> None:
+    after = {"venue": row.venue_id, "format": row.format}
+    record(session, AuditLine(context, action, "layout", row.layout_id, row.organisation_id, None, after))

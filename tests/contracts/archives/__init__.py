@@ -1,0 +1,1 @@
+"""What is promised about events that are put away, on both databases."""

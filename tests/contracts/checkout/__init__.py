@@ -1,0 +1,1 @@
+"""Orders, payments and refunds, on both databases."""

@@ -1,0 +1,115 @@
+"""Many buyers at the same moment: the last of everything is sold once, and money comes once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.app_server import ApiClient, AppServer
+from tests.builders import DAY, EVENING, HOUR, MINUTE, a_ticket_type, an_event
+from tests.contracts.checkout.shop_floor import Shop, assert_everything_agrees
+from tests.contracts.holds.test_concurrency import guests, together, tried
+
+BUYERS = 8
+
+
+@pytest.fixture
+def nodes(app_server: AppServer, tmp_path: Path) -> Iterator[list[AppServer]]:
+    """Two servers on one PostgreSQL; on SQLite only one."""
+    if app_server.database.embedded:
+        yield [app_server]
+        return
+    other = AppServer(app_server.url, tmp_path, fresh=False)
+    yield [app_server, other]
+    other.close()
+
+
+def attempts(works: list[tuple[ApiClient, str, object]]) -> list[tuple[int, str]]:
+    """Send all of these at the same moment."""
+    return together([lambda work=work: tried(*work) for work in works])  # type: ignore[misc]
+
+
+def test_the_last_tickets_of_a_type_are_ordered_once(shop: Shop, nodes: list[AppServer]) -> None:
+    shop.api.patch(f"{shop.sale.path}/ticket-types/{shop.floor}", {"quantity": 5})
+    buyers = guests(shop.sale, nodes, BUYERS)
+    holds = [shop.hold_places(buyer, 2) for buyer in buyers]
+    works = [
+        (buyer, shop.orders_path, {"holds": [{"hold_id": hold}]}) for buyer, hold in zip(buyers, holds, strict=True)
+    ]
+    found = Counter(attempts(works))
+    assert found == {(201, ""): 2, (409, "insufficient_inventory"): BUYERS - 2}
+    assert_everything_agrees(shop)
+
+
+def test_a_late_payment_and_new_buyers_want_the_same_seats(shop: Shop, nodes: list[AppServer]) -> None:
+    seats = ("A-1", "A-8")
+    late = shop.order(shop.guest(), *seats)
+    for node in nodes:
+        node.advance(11 * MINUTE)
+    shop.run_jobs()
+    buyers = guests(shop.sale, nodes, 4)
+    pay = f"/api/orders/{late['id']}/payments"
+    works: list[tuple[ApiClient, str, object]] = [(shop.api, pay, {"method": "card", "reference": "late"})]
+    works += [(buyer, shop.sale.reserve_path(seat), {}) for buyer in buyers for seat in seats]
+    found = attempts(works)
+    assert found[0] == (200, "")
+    sold, order = shop.sale.states(), shop.shown(late)
+    assert order["state"] == ("paid" if set(sold.values()) == {2} else "expired")
+    assert order["due_cents"] == (0 if order["state"] == "paid" else -order["total_cents"])
+    assert_everything_agrees(shop)
+
+
+def test_one_payment_told_by_many_at_once_counts_once(shop: Shop, nodes: list[AppServer]) -> None:
+    order = shop.order(shop.guest(), "A-1")
+    staff = [ApiClient(node.app.test_client(), shop.api.headers) for node in nodes * 3]
+    body = {"method": "card", "reference": "terminal 7/1"}
+    works = [(one, f"/api/orders/{order['id']}/payments", body) for one in staff]
+    assert set(attempts(works)) == {(200, "")}
+    shown = shop.shown(order)
+    assert (shown["state"], shown["paid_cents"], shown["due_cents"]) == ("paid", 5140, 0)
+    assert_everything_agrees(shop)
+
+
+def test_paying_cancelling_and_expiring_at_once_end_in_one_state(shop: Shop, nodes: list[AppServer]) -> None:
+    order = shop.order(shop.guest(), "A-1", "A-2")
+    for node in nodes:
+        node.advance(10 * MINUTE)
+    clients = [ApiClient(node.app.test_client(), shop.api.headers) for node in nodes * 2]
+    pay, cancel = (f"/api/orders/{order['id']}/{what}" for what in ("payments", "cancel"))
+    works = [
+        lambda one=one: tried(one, pay, {"method": "card", "reference": "x", "cents": order["total_cents"]})
+        for one in clients
+    ]  # type: ignore[misc]
+    works += [lambda one=one: tried(one, cancel, {}) for one in clients]  # type: ignore[misc]
+    works += [lambda node=node: (node.run_worker(), "")[1:] for node in nodes]  # type: ignore[misc]
+    together(works)
+    shown = shop.shown(order)
+    assert shown["state"] in {"paid", "cancelled", "expired"}
+    assert shown["paid_cents"] == shown["total_cents"], "the payment is in the ledger whatever came first"
+    assert_everything_agrees(shop)
+
+
+def test_the_last_places_of_an_event_are_sold_once(shop: Shop, nodes: list[AppServer]) -> None:
+    times = {"start_at": EVENING + 9 * DAY, "end_at": EVENING + 9 * DAY + HOUR}
+    body = an_event(shop.sale.event["venue_id"], name="Open Air", capacity=5, **times)
+    event = shop.api.post("/api/events", body)
+    path = f"/api/events/{event['id']}"
+    shop.api.post(f"{path}/ticket-types", a_ticket_type(quantity=5))
+    shop.api.post(f"{path}/publish", {}, 200)
+    clients = [ApiClient(node.app.test_client(), shop.api.headers) for node in nodes * BUYERS][:BUYERS]
+    sale = {"places": [{"ticket_type": 1, "count": 2}], "method": "cash"}
+    found = Counter(attempts([(client, f"{path}/sales", sale) for client in clients]))
+    assert found[201, ""] == 2 and found.total() == BUYERS
+    assert shop.api.get(path)["tickets_issued"] == 4
+
+
+def test_the_last_places_of_a_zone_and_one_seat_are_sold_once(shop: Shop, nodes: list[AppServer]) -> None:
+    clients = [ApiClient(node.app.test_client(), shop.api.headers) for node in nodes * BUYERS][:BUYERS]
+    shop.api.post(f"{shop.sale.path}/sales", {"places": [{"ticket_type": shop.floor, "count": 95}], "method": "cash"})
+    body = {"seats": [{"seat_id": "B-8"}], "places": [{"ticket_type": shop.floor, "count": 3}], "method": "cash"}
+    found = Counter(status for status, _ in attempts([(each, f"{shop.sale.path}/sales", body) for each in clients]))
+    assert found == {201: 1, 409: BUYERS - 1}
+    assert_everything_agrees(shop)

@@ -1,0 +1,1 @@
+"""Webhooks, with a real receiver, on both databases."""

@@ -1,0 +1,1 @@
+"""What pages show in blocks of code is tried."""
