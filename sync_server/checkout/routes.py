@@ -8,16 +8,19 @@ from apiflask import APIBlueprint
 from flask import Response
 from sqlalchemy.orm import Session
 
-from sync_server.checkout import ending, ledger, paying, placing, queries, refunding, schemas, settings, views
-from sync_server.checkout.fulfilling import SeatsGone
-from sync_server.checkout.locking import lock_order
-from sync_server.checkout.methods import method_named
+from sync_server.checkout import queries, schemas, settings, views
 from sync_server.checkout.models import OrderRow
-from sync_server.checkout.parcels import Access
-from sync_server.checkout.paying import Arrived, OrderKey
-from sync_server.checkout.placing import OrderRequest
+from sync_server.checkout.money import ledger
+from sync_server.checkout.orders import ending, placing
+from sync_server.checkout.orders.fulfilling import SeatsGone
+from sync_server.checkout.orders.locking import lock_order
+from sync_server.checkout.orders.parcels import Access
+from sync_server.checkout.orders.placing import OrderRequest
+from sync_server.checkout.payments import paying, refunding
+from sync_server.checkout.payments.methods import method_named
+from sync_server.checkout.payments.paying import Arrived, OrderKey
+from sync_server.checkout.payments.refunding import Refund
 from sync_server.checkout.queries import OrderFilter
-from sync_server.checkout.refunding import Refund
 from sync_server.checkout.rules import Channel, OrderState
 from sync_server.checkout.shop_routes import bp as shop_bp
 from sync_server.plumbing.api.edits import check_unchanged, tagged

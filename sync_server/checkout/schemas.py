@@ -8,10 +8,10 @@ from typing import Annotated, ClassVar, Literal, Self
 from pydantic import BaseModel, Field, model_validator
 
 from shared.snapshot import TicketState
-from sync_server.checkout.ledger import Balance
-from sync_server.checkout.methods import METHODS, Instructions
 from sync_server.checkout.models import CheckoutSettingsRow, MoneyMovementRow, OrderLineRow, OrderRow
-from sync_server.checkout.placing import Buyer, Chosen
+from sync_server.checkout.money.ledger import Balance
+from sync_server.checkout.orders.placing import Buyer, Chosen
+from sync_server.checkout.payments.methods import METHODS, Instructions
 from sync_server.checkout.rules import MAX_ADMISSIONS
 from sync_server.plumbing.api.edits import EditedView
 from sync_server.plumbing.api.pagination import PageQuery

@@ -10,8 +10,8 @@ from sqlalchemy.orm import Session
 from shared.errors import InvalidRequest
 from sync_server.accounts.service import lock_organisation
 from sync_server.audit.service import AuditLine, record
-from sync_server.checkout import epc
 from sync_server.checkout.models import CheckoutSettingsRow
+from sync_server.checkout.money import epc
 from sync_server.plumbing.principals import ActionContext
 from sync_server.plumbing.sql import writes
 

@@ -10,9 +10,10 @@ from flask import g, request
 
 from shared.errors import NotFound, NotSignedIn
 from sync_server.accounts import queries as accounts
-from sync_server.checkout import order_links, queries
+from sync_server.checkout import queries
 from sync_server.checkout.models import OrderRow
-from sync_server.checkout.paying import OrderKey
+from sync_server.checkout.orders import links as order_links
+from sync_server.checkout.payments.paying import OrderKey
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.principals import Principal
 from sync_server.plumbing.web import current_principal, maybe_principal

@@ -6,12 +6,15 @@ from apiflask import APIBlueprint
 from flask import Response
 from sqlalchemy.orm import Session
 
-from sync_server.checkout import ending, order_links, paying, placing, queries, schemas, views
-from sync_server.checkout.locking import lock_order
-from sync_server.checkout.methods import method_named
-from sync_server.checkout.parcels import Access
-from sync_server.checkout.paying import OrderKey
-from sync_server.checkout.placing import OrderRequest
+from sync_server.checkout import queries, schemas, views
+from sync_server.checkout.orders import ending, placing
+from sync_server.checkout.orders import links as order_links
+from sync_server.checkout.orders.locking import lock_order
+from sync_server.checkout.orders.parcels import Access
+from sync_server.checkout.orders.placing import OrderRequest
+from sync_server.checkout.payments import paying
+from sync_server.checkout.payments.methods import method_named
+from sync_server.checkout.payments.paying import OrderKey
 from sync_server.checkout.queries import OrderFilter
 from sync_server.checkout.rules import Channel, OrderState
 from sync_server.checkout.shop import for_buyer, shop

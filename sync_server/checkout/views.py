@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from sqlalchemy.orm import Session
 
-from sync_server.checkout import ledger, queries, schemas
-from sync_server.checkout.methods import METHODS
+from sync_server.checkout import queries, schemas
 from sync_server.checkout.models import OrderRow
+from sync_server.checkout.money import ledger
+from sync_server.checkout.payments.methods import METHODS
 from sync_server.checkout.queries import OrderFilter
 from sync_server.checkout.rules import OPEN, OrderState
 from sync_server.checkout.settings import settings_of

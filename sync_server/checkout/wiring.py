@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sync_server.checkout import ending, reserving
+from sync_server.checkout.orders import ending, reserving
 from sync_server.events.signals import EventChanged, EventDaysChanged, EventStatusChanged
 from sync_server.plumbing.parts import Parts
 

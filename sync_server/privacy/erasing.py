@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 from sync_server.accounts import invitations
 from sync_server.audit import erasure
 from sync_server.audit import service as audit
-from sync_server.checkout import buyers
+from sync_server.checkout.orders import buyers
 from sync_server.mail import service as mail
 from sync_server.plumbing.database import Database
 from sync_server.plumbing.principals import ActionContext

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from shared.errors import InvalidRequest
 from sync_server.accounts import queries as accounts
 from sync_server.accounts.logins import checked_address
-from sync_server.checkout import buyers
+from sync_server.checkout.orders import buyers
 from sync_server.mail import service as mail
 from sync_server.plumbing.sealing import Sealer
 from sync_server.plumbing.sql.tables import Base

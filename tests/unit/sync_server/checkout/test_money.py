@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.errors import Conflict, InvalidRequest
-from sync_server.checkout import epc
-from sync_server.checkout.money import decimal, tax_included
+from sync_server.checkout.money import epc
+from sync_server.checkout.money.amounts import decimal, tax_included
 from sync_server.checkout.rules import TRANSITIONS, OrderState, require_transition
 
 

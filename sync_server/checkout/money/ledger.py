@@ -10,7 +10,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from sync_server.checkout.models import MoneyMovementRow, OrderRow
-from sync_server.checkout.money import Amounts
+from sync_server.checkout.money.amounts import Amounts
 from sync_server.plumbing.principals import ActionContext
 
 

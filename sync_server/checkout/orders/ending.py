@@ -11,9 +11,12 @@ from sqlalchemy.orm import Session
 from shared.clock import Millis
 from shared.lifecycle import OVER, EventStatus
 from shared.snapshot import TicketState
-from sync_server.checkout import fulfilling, ledger, money, queries, recording
-from sync_server.checkout.locking import lock_order
+from sync_server.checkout import queries
 from sync_server.checkout.models import OrderRow
+from sync_server.checkout.money import amounts as money
+from sync_server.checkout.money import ledger
+from sync_server.checkout.orders import fulfilling, recording
+from sync_server.checkout.orders.locking import lock_order
 from sync_server.checkout.rules import LineState, OrderState, require_transition
 from sync_server.events import queries as events
 from sync_server.events.signals import EventChanged, EventStatusChanged

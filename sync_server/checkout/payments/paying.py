@@ -10,13 +10,16 @@ from sqlalchemy.orm import Session
 
 from shared.errors import Conflict, Forbidden, GatehouseError, InvalidRequest, NotFound
 from shared.snapshot import TicketState
-from sync_server.checkout import ending, fulfilling, ledger, money, queries, recording
-from sync_server.checkout.fulfilling import SeatsGone
-from sync_server.checkout.ledger import Kind, Told
-from sync_server.checkout.locking import lock_order
-from sync_server.checkout.methods import PaymentMethod, Terms
+from sync_server.checkout import queries
 from sync_server.checkout.models import OrderLineRow, OrderRow
-from sync_server.checkout.parcels import Buyers
+from sync_server.checkout.money import amounts as money
+from sync_server.checkout.money import ledger
+from sync_server.checkout.money.ledger import Kind, Told
+from sync_server.checkout.orders import ending, fulfilling, recording
+from sync_server.checkout.orders.fulfilling import SeatsGone
+from sync_server.checkout.orders.locking import lock_order
+from sync_server.checkout.orders.parcels import Buyers
+from sync_server.checkout.payments.methods import PaymentMethod, Terms
 from sync_server.checkout.rules import PAYABLE, LineState, OrderState, require_transition
 from sync_server.checkout.settings import settings_of
 from sync_server.events import queries as events

@@ -9,12 +9,15 @@ from sqlalchemy.orm import Session
 
 from shared.errors import Conflict, InvalidRequest
 from shared.snapshot import TicketState
-from sync_server.checkout import ledger, money, queries, recording
-from sync_server.checkout.ledger import Kind
-from sync_server.checkout.locking import lock_order
-from sync_server.checkout.methods import PaymentMethod, Payout
+from sync_server.checkout import queries
 from sync_server.checkout.models import OrderLineRow, OrderRow
-from sync_server.checkout.paying import OrderKey
+from sync_server.checkout.money import amounts as money
+from sync_server.checkout.money import ledger
+from sync_server.checkout.money.ledger import Kind
+from sync_server.checkout.orders import recording
+from sync_server.checkout.orders.locking import lock_order
+from sync_server.checkout.payments.methods import PaymentMethod, Payout
+from sync_server.checkout.payments.paying import OrderKey
 from sync_server.checkout.rules import REFUNDABLE, LineState, OrderState, require_transition, state_after_refund
 from sync_server.events import queries as events
 from sync_server.plumbing.principals import ActionContext

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from shared.errors import Conflict, GatehouseError
 from sync_server.checkout import queries
 from sync_server.checkout.models import OrderLineRow, OrderRow
-from sync_server.checkout.parcels import Access, Buyers
+from sync_server.checkout.orders.parcels import Access, Buyers
 from sync_server.checkout.rules import LineState
 from sync_server.events import queries as events
 from sync_server.events.chosen_days import ChosenDays, dates_of

@@ -11,9 +11,12 @@ from sqlalchemy.orm import Session
 from shared.clock import Millis
 from shared.errors import Conflict, InvalidRequest
 from shared.ids import uuid7
-from sync_server.checkout import ledger, money, recording, rules
+from sync_server.checkout import rules
 from sync_server.checkout.models import OrderCounterRow, OrderLineRow, OrderRow
-from sync_server.checkout.parcels import Access, Buyers, Parcel
+from sync_server.checkout.money import amounts as money
+from sync_server.checkout.money import ledger
+from sync_server.checkout.orders import recording
+from sync_server.checkout.orders.parcels import Access, Buyers, Parcel
 from sync_server.checkout.rules import Channel, LineState, OrderState
 from sync_server.checkout.settings import settings_of
 from sync_server.events import queries as events

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from shared.errors import InvalidRequest
-from sync_server.checkout.money import decimal
+from sync_server.checkout.money.amounts import decimal
 
 _IBAN_LENGTHS = range(15, 35)
 _BIC_LENGTHS = (8, 11)

@@ -8,9 +8,9 @@ from typing import Final
 
 from shared.clock import Millis
 from shared.errors import Conflict, InvalidRequest
-from sync_server.checkout import epc
-from sync_server.checkout.ledger import Account, Told
 from sync_server.checkout.models import CheckoutSettingsRow, OrderRow
+from sync_server.checkout.money import epc
+from sync_server.checkout.money.ledger import Account, Told
 from sync_server.plumbing.principals import Action
 
 DAY_MS: Final = 24 * 3_600_000

@@ -1,0 +1,1 @@
+"""Orders from a guest's holds to tickets, and their ends."""

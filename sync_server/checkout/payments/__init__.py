@@ -1,0 +1,1 @@
+"""Ways to pay, payments and refunds."""
