@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +15,7 @@ usage: scripts/test                      everything, in two processes
        scripts/test --quick [OPTION…]    under a minute: no service, no browser, few examples
        scripts/test --affected [BASE] [OPTION…]
                                          what the changes since BASE affect (default: since main; it says what and why)
+       scripts/test --again              the few that failed in the last run, one after another
        scripts/test PYTEST-ARGUMENT…     whatever pytest takes: a file, a folder, -k WORDS, -x
 
 OPTION… goes to pytest, too. GATEHOUSE_TEST_SKIP=postgresql,redis,rabbitmq,browser,nginx excludes services.
@@ -29,12 +31,28 @@ SLOW_UNITS = (
     "tests/unit/sync_server/seating/test_allocation_study.py",
 )
 """They start processes, build packages, simulate, or look at many pictures."""
+LAST_FAILED = ROOT / ".cache/pytest/v/cache/lastfailed"
+MOST_AGAIN = 5
+"""More than these are no accident of a busy machine."""
 
 
 def quick() -> list[str]:
     """The arguments of pytest for the quick selection."""
     left_out = [f"--ignore={path}" for path in SLOW_UNITS]
     return [*PARALLEL, "-q", "--hypothesis-profile=quick", "-k", "not postgresql", *left_out, *QUICK]
+
+
+def again(last_failed: Path) -> list[str]:
+    """The arguments of pytest for what failed in the last run; ValueError if that is nothing, or too much."""
+    failed = sorted(json.loads(last_failed.read_text())) if last_failed.exists() else []
+    if not failed:
+        raise ValueError("no test failed in the last run")
+    if len(failed) > MOST_AGAIN:
+        raise ValueError(f"{len(failed)} tests failed, which is more than {MOST_AGAIN}: run all again")
+    print(
+        "\n".join(["Unsteady, if they pass now, and to be mended:", *(f"  {test}" for test in failed)]), file=sys.stderr
+    )
+    return ["-v", *failed]
 
 
 def affected(base: str | None) -> list[str] | None:
@@ -55,6 +73,8 @@ def arguments(given: list[str]) -> list[str] | None:
             return [*PARALLEL]
         case ["--quick", *options]:
             return [*quick(), *_options(options)]
+        case ["--again"]:
+            return again(LAST_FAILED)
         case ["--affected", base, *options] if not base.startswith("-"):
             chosen = affected(base)
         case ["--affected", *options]:
@@ -67,7 +87,7 @@ def arguments(given: list[str]) -> list[str] | None:
 def _options(given: list[str]) -> list[str]:
     if given and not given[0].startswith("-"):
         raise ValueError(f"{given[0]} is not an option of pytest; name tests without --quick and --affected")
-    if wrong := {"--quick", "--affected"} & set(given):
+    if wrong := {"--quick", "--affected", "--again"} & set(given):
         raise ValueError(f"{wrong.pop()} must be the first argument, and the only choice")
     return given
 

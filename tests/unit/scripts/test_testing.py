@@ -115,3 +115,19 @@ def test_help_says_what_there_is(capsys: pytest.CaptureFixture[str]) -> None:
 def test_other_arguments_are_those_of_pytest() -> None:
     assert command.arguments(["-x", "tests/unit"]) == ["-x", "tests/unit"]
     assert command.arguments([]) == ["-n", "2", "--dist", "loadfile"]
+
+
+def test_what_failed_is_asked_again_by_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(tmp_path, {"lastfailed": '{"tests/test_two.py::test_b": true, "tests/test_one.py::test_a": true}'})
+    assert command.again(tmp_path / "lastfailed") == ["-v", "tests/test_one.py::test_a", "tests/test_two.py::test_b"]
+    assert "Unsteady" in capsys.readouterr().err
+
+
+def test_many_failures_are_no_accident_and_none_is_nothing_to_run(tmp_path: Path) -> None:
+    many = ", ".join(f'"tests/test_one.py::test_{n}": true' for n in range(6))
+    write(tmp_path, {"many": f"{{{many}}}", "none": "{}"})
+    with pytest.raises(ValueError, match="6 tests failed"):
+        command.again(tmp_path / "many")
+    for name in ("none", "missing"):
+        with pytest.raises(ValueError, match="no test failed"):
+            command.again(tmp_path / name)
