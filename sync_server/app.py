@@ -75,6 +75,7 @@ from sync_server.seating import routes as seating_routes
 from sync_server.seating import wiring as seating_wiring
 from sync_server.seating.taken import SeatingPorts, count_taken
 from sync_server.sync import routes as sync_routes
+from sync_server.ticket_files import routes as ticket_files_routes
 from sync_server.tickets import queries as tickets_queries
 from sync_server.tickets import routes as tickets_routes
 from sync_server.tickets import wiring as tickets_wiring
@@ -144,6 +145,8 @@ BLUEPRINTS = (
     tickets_routes.bp,
     checkout_routes.bp,
     checkout_routes.shop_bp,
+    ticket_files_routes.bp,
+    ticket_files_routes.shop_bp,
     devices_routes.bp,
     scans_routes.bp,
     reseating_routes.bp,

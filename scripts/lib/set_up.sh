@@ -165,9 +165,17 @@ show_progress() { # show_progress TOTAL: a counting line on a terminal, elsewher
 
 # --- what each command needs -----------------------------------------------------------------------------------------
 
+# What tickets are drawn with, and the letters of all languages that they are drawn in.
+need_pages() {
+  need libpangocairo-1.0-0 has_library libpangocairo-1.0.so.0
+  need fonts-noto-core has_file '/usr/share/fonts/*/noto/NotoSansArabic-Regular.*'
+  need fonts-noto-cjk has_file '/usr/share/fonts/*/noto/NotoSansCJK-Regular.*'
+}
+
 prepare_to_run() {
   need_python
   need libzbar0 has_library libzbar.so.0
+  need_pages
   install_missing_packages
   install_requirements run
 }
@@ -190,6 +198,8 @@ prepare_to_test() {
   need_python
   need git has_program git
   need libzbar0 has_library libzbar.so.0
+  need_pages
+  need poppler-utils has_program pdftoppm
   is_excluded postgresql || need postgresql has_postgres
   is_excluded postgresql || need pgbouncer has_pgbouncer
   is_excluded redis || need redis-server has_program redis-server

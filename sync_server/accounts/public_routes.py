@@ -125,6 +125,7 @@ PUBLIC_ROUTES: Final[Mapping[str, PublicRoute]] = {
     "checkout.pay": _ORDER,
     "checkout.cancel": _ORDER,
     "checkout.code": _ORDER,
+    "tickets_in_hand.pdf": _ORDER,
     "live.live_for_anybody": _LISTING,
     "sync.enrol": PublicRoute(Audience.GATE, "Requires an enrolment code, and registers the gate's key."),
     "sync.say_hello": _SYNC,

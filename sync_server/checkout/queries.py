@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 from sqlalchemy import func, select
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from shared.errors import NotFound
 from sync_server.checkout.models import OrderLineRow, OrderRow
 from sync_server.checkout.rules import LineState
 from sync_server.plumbing.api.pagination import AnId, Page, decode_cursor, paginate
 from sync_server.plumbing.folding import fold
+from sync_server.plumbing.sql.bulk import among
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +77,20 @@ def lines_of(session: Session, organisation_id: str, orders: Collection[str]) ->
     for line in session.execute(wanted.order_by(row.order_id, row.position)).scalars() if orders else ():
         found[line.order_id].append(line)
     return found
+
+
+def lines_of_tickets(session: Session, organisation_id: str, ticket_ids: Collection[int]) -> dict[int, OrderLineRow]:
+    """The line of each of these tickets that was ordered, by the ticket's id."""
+    ticket_id = cast(InstrumentedAttribute[int], OrderLineRow.ticket_id)
+    here = OrderLineRow.organisation_id == organisation_id, among(session, ticket_id, ticket_ids)
+    found = session.execute(select(OrderLineRow).where(*here)).scalars() if ticket_ids else ()
+    return {line.ticket_id: line for line in found if line.ticket_id is not None}
+
+
+def numbers(session: Session, organisation_id: str, orders: Collection[str]) -> dict[str, str]:
+    """The numbers of these orders, by id."""
+    here = OrderRow.organisation_id == organisation_id, OrderRow.id.in_(sorted(orders))
+    return dict(session.execute(select(OrderRow.id, OrderRow.number).where(*here)).all()) if orders else {}
 
 
 def count_at_event(session: Session, organisation_id: str, event_id: str) -> int:

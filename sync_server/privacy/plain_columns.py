@@ -80,6 +80,7 @@ NOT_PERSONAL: Final[Mapping[str, str]] = {
     "sessions": "token_hash csrf",
     "supervisors": "verifier",
     "throttles": "key",
+    "ticket_designs": "colour terms logo",
     "ticket_keys": "public sealed state",
     "ticket_types": "name description kind currency check_words",
     "tickets": "number confirmation_code seat_id section seat_row seat_number seat_key currency",

@@ -731,6 +731,18 @@ def upgrade() -> None:
         sa.UniqueConstraint("organisation_id", "name", name=op.f("uq_supervisors_organisation_id_name")),
     )
     op.create_table(
+        "ticket_designs",
+        sa.Column("organisation_id", ID, nullable=False),
+        sa.Column("colour", sa.String(length=7), server_default=sa.text("'#1f2937'"), nullable=False),
+        sa.Column("terms", sa.String(length=2000), server_default=sa.text("''"), nullable=False),
+        sa.Column("logo", sa.LargeBinary(), nullable=True),
+        sa.Column("updated_at", sa.BigInteger(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["organisation_id"], ["organisations.id"], name=op.f("fk_ticket_designs_organisation_id_organisations")
+        ),
+        sa.PrimaryKeyConstraint("organisation_id", name=op.f("pk_ticket_designs")),
+    )
+    op.create_table(
         "ticket_keys",
         sa.Column("organisation_id", ID, nullable=False),
         sa.Column("id", sa.Integer(), autoincrement=False, nullable=False),

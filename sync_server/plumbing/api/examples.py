@@ -54,6 +54,7 @@ _WITH_PATTERNS: Final = ("A", "NIGHT7", "7KQ4MZXB", _ID, "9f86d081884c7d65", _IM
 """Where the schema has a pattern, the first of these that matches."""
 _BODIES: Final[Mapping[str, Any]] = {
     "ChangeEvent": {"description": "Choirs by night, on the quay.", "doors_at": "2027-07-04T17:00:00Z"},
+    "ChangeDesign": {"colour": "#0f766e"},
     "ChangeTicketType": {"quantity": 600},
     "ChangeVenue": {"address": "Hafenstraße 1, 20457 Hamburg"},
     "HoldBody": {"best": 2},

@@ -39,16 +39,17 @@ def code_texts(session: Session, rows: Sequence[TicketRecord], sealer: Sealer) -
 def svg(text: str) -> bytes:
     """A QR code as SVG, alphanumeric, error correction M."""
     out = io.BytesIO()
-    _qr_code(text).save(out, kind="svg", scale=MODULE_PIXELS, border=QUIET_ZONE, xmldecl=False)
+    qr_code(text).save(out, kind="svg", scale=MODULE_PIXELS, border=QUIET_ZONE, xmldecl=False)
     return out.getvalue()
 
 
 def png(text: str) -> bytes:
     """A QR code as PNG."""
     out = io.BytesIO()
-    _qr_code(text).save(out, kind="png", scale=MODULE_PIXELS, border=QUIET_ZONE)
+    qr_code(text).save(out, kind="png", scale=MODULE_PIXELS, border=QUIET_ZONE)
     return out.getvalue()
 
 
-def _qr_code(text: str) -> segno.QRCode:
+def qr_code(text: str) -> segno.QRCode:
+    """The code as modules: alphanumeric, error correction M."""
     return segno.make_qr(text, error="m", mode="alphanumeric", boost_error=False)

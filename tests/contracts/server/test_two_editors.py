@@ -70,6 +70,11 @@ def checkout_settings(_stage: Stage) -> Edited:
     return Edited(path, path, {"order_minutes": 15}, {"invoice_days": 7})
 
 
+def ticket_design(_stage: Stage) -> Edited:
+    path = "/api/organisation/ticket-design"
+    return Edited(path, path, {"colour": "#0f766e"}, {"terms": "No returns."})
+
+
 def device(stage: Stage) -> Edited:
     made = stage.api.post("/api/devices", {"name": "West 1"})
     path = f"/api/devices/{made['id']}"
@@ -111,6 +116,7 @@ EVERYTHING: list[Callable[[Stage], Edited]] = [
     seating_policy,
     staff_policy,
     checkout_settings,
+    ticket_design,
     device,
     supervisor,
     event_layout,
@@ -127,6 +133,7 @@ ALIKE = {
     "events.serve_zones",  # as the zones
     "seating.redraw",  # a draft, by the time of its last change
     "accounts.give_role",
+    "ticket_files.put_logo",  # as the design
     "queue.set_beacon",  # once: told again it is refused
 }
 """Edits that check in the same words, and are not tried one by one."""

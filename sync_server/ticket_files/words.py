@@ -1,0 +1,183 @@
+"""The words on tickets, in the languages of guests."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from shared.tickets import Entitlement
+
+DEFAULT: Final = "en"
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """One language."""
+
+    locale: str  # as dates and amounts are written
+    ticket: str
+    doors: str
+    start: str
+    block: str
+    row: str
+    seat: str
+    area: str
+    type: str
+    price: str
+    tax_included: str
+    free: str
+    holder: str
+    number: str
+    order: str
+    days: str
+    admits: str
+    confirmation: str
+    show: str
+    unpaid: str
+    postponed: str
+    cancelled: str
+    admission: Mapping[Entitlement, str]
+
+
+_E = Entitlement
+WORDS: Final[Mapping[str, Words]] = {
+    "en": Words(
+        locale="en_GB",
+        ticket="Ticket",
+        doors="Doors",
+        start="Start",
+        block="Block",
+        row="Row",
+        seat="Seat",
+        area="Area",
+        type="Ticket type",
+        price="Price",
+        tax_included="tax included",
+        free="free",
+        holder="Name",
+        number="Ticket number",
+        order="Order",
+        days="Valid on",
+        admits="Admits",
+        confirmation="Confirmation code",
+        show="Show this code at the entrance, on paper or on a phone. Whoever shows it first "
+        "comes in: keep it to yourself.",
+        unpaid="Not paid yet: valid once the payment has arrived.",
+        postponed="Postponed. The ticket stays valid; the new date will be announced.",
+        cancelled="This event is cancelled.",
+        admission={
+            _E.SINGLE_ENTRY: "one entry",
+            _E.LIMITED_REENTRY_PER_DAY: "a limited number of entries a day",
+            _E.UNLIMITED_REENTRY: "re-entry",
+            _E.UNLIMITED_MULTI_DAY: "re-entry on every day",
+            _E.GA_SEATED: "one entry, free choice of seat",
+            _E.GA_STANDING: "one entry, standing",
+        },
+    ),
+    "de": Words(
+        locale="de_DE",
+        ticket="Eintrittskarte",
+        doors="Einlass",
+        start="Beginn",
+        block="Block",
+        row="Reihe",
+        seat="Platz",
+        area="Bereich",
+        type="Kartenart",
+        price="Preis",
+        tax_included="inkl. MwSt.",
+        free="kostenlos",
+        holder="Name",
+        number="Kartennummer",
+        order="Bestellung",
+        days="Gültig am",
+        admits="Berechtigt zu",
+        confirmation="Bestätigungscode",
+        show="Zeigen Sie diesen Code am Einlass, auf Papier oder am Telefon. Wer ihn zuerst "
+        "zeigt, kommt hinein: Geben Sie ihn nicht weiter.",
+        unpaid="Noch nicht bezahlt: gültig, sobald die Zahlung eingegangen ist.",
+        postponed="Verschoben. Die Karte bleibt gültig; der neue Termin wird bekannt gegeben.",
+        cancelled="Diese Veranstaltung ist abgesagt.",
+        admission={
+            _E.SINGLE_ENTRY: "einmaligem Eintritt",
+            _E.LIMITED_REENTRY_PER_DAY: "begrenztem Wiedereintritt je Tag",
+            _E.UNLIMITED_REENTRY: "Wiedereintritt",
+            _E.UNLIMITED_MULTI_DAY: "Wiedereintritt an allen Tagen",
+            _E.GA_SEATED: "einmaligem Eintritt, freie Platzwahl",
+            _E.GA_STANDING: "einmaligem Eintritt, Stehplatz",
+        },
+    ),
+    "fr": Words(
+        locale="fr_FR",
+        ticket="Billet",
+        doors="Ouverture des portes",
+        start="Début",
+        block="Bloc",
+        row="Rang",
+        seat="Place",
+        area="Zone",
+        type="Catégorie",
+        price="Prix",
+        tax_included="TVA incluse",
+        free="gratuit",
+        holder="Nom",
+        number="Numéro du billet",
+        order="Commande",
+        days="Valable le",
+        admits="Donne droit à",
+        confirmation="Code de confirmation",
+        show="Présentez ce code à l’entrée, sur papier ou sur votre téléphone. La première "
+        "personne qui le présente entre : ne le partagez pas.",
+        unpaid="Pas encore payé : valable dès réception du paiement.",
+        postponed="Reporté. Le billet reste valable ; la nouvelle date sera annoncée.",
+        cancelled="Cet événement est annulé.",
+        admission={
+            _E.SINGLE_ENTRY: "une entrée",
+            _E.LIMITED_REENTRY_PER_DAY: "un nombre limité d’entrées par jour",
+            _E.UNLIMITED_REENTRY: "des entrées multiples",
+            _E.UNLIMITED_MULTI_DAY: "des entrées multiples chaque jour",
+            _E.GA_SEATED: "une entrée, placement libre",
+            _E.GA_STANDING: "une entrée, debout",
+        },
+    ),
+    "es": Words(
+        locale="es_ES",
+        ticket="Entrada",
+        doors="Apertura de puertas",
+        start="Comienzo",
+        block="Bloque",
+        row="Fila",
+        seat="Asiento",
+        area="Zona",
+        type="Tipo de entrada",
+        price="Precio",
+        tax_included="IVA incluido",
+        free="gratis",
+        holder="Nombre",
+        number="Número de entrada",
+        order="Pedido",
+        days="Válida el",
+        admits="Da derecho a",
+        confirmation="Código de confirmación",
+        show="Muestre este código en la entrada, en papel o en el teléfono. Entra quien lo "
+        "muestra primero: no lo comparta.",
+        unpaid="Aún no pagada: válida en cuanto llegue el pago.",
+        postponed="Aplazado. La entrada sigue siendo válida; la nueva fecha se anunciará.",
+        cancelled="Este evento se ha cancelado.",
+        admission={
+            _E.SINGLE_ENTRY: "un acceso",
+            _E.LIMITED_REENTRY_PER_DAY: "un número limitado de accesos al día",
+            _E.UNLIMITED_REENTRY: "accesos múltiples",
+            _E.UNLIMITED_MULTI_DAY: "accesos múltiples todos los días",
+            _E.GA_SEATED: "un acceso, asiento libre",
+            _E.GA_STANDING: "un acceso, de pie",
+        },
+    ),
+}
+
+
+def language_of(*wanted: str) -> str:
+    """The first of these languages that tickets exist in: of `fr-CA`, that is French."""
+    short = (each[:2] for each in wanted)
+    return next((each for each in short if each in WORDS), DEFAULT)

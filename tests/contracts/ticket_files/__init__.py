@@ -1,0 +1,1 @@
+"""Tickets as guests see them, on both databases."""
