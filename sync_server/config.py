@@ -113,6 +113,7 @@ class Config(BaseModel):
     max_body_bytes: Annotated[int, Field(ge=64 * 1024, le=256 * 1024 * 1024)] = 8 * 1024 * 1024
     body_seconds: Annotated[int, Field(ge=1, le=600)] = 10
     short_notice_hours: Annotated[int, Field(ge=1, le=24 * 30)] = 24
+    drain_seconds: Annotated[int, Field(ge=0, le=300)] = 0  # from not being ready until the server stops
     blocking_threads: Annotated[int, Field(ge=8, le=4096)] = 128
     database_connections: Annotated[int, Field(ge=2, le=1000)] = 40
     statement_seconds: Annotated[int, Field(ge=1, le=3600)] = 60  # that one statement of a request may take

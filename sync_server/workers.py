@@ -32,6 +32,8 @@ from sync_server.webhooks.sender import WebhookSender
 
 T = TypeVar("T")
 
+FINISH_WITHIN_S = 20.0
+"""What takes longer to finish at the end is left: its transaction is rolled back, and the next worker does it again."""
 LONGEST_PAUSE_S = 5.0
 SHORTEST_PAUSE_S = 0.05
 
@@ -41,6 +43,7 @@ class Worker:
 
     def __init__(self, parts: Parts) -> None:
         jobs = [*built_in_jobs(parts), *parts.jobs]
+        self._monotonic = parts.monotonic
         self._fact_worker = FactWorker(parts)
         self._mail = MailSender(parts) if parts.config.mail_url is not None else None
         self._webhooks = WebhookSender(parts)
@@ -49,7 +52,7 @@ class Worker:
         names = dict.fromkeys(job.lane for job in heavy)
         self._heavy = {name: Lane(parts, [job for job in heavy if job.lane == name]) for name in names}
 
-    def run(self, stop: threading.Event) -> None:
+    def run(self, stop: threading.Event, finish_within_s: float = FINISH_WITHIN_S) -> None:
         """Work until `stop` is set; a job that fails is logged, and runs again when it is next due."""
         loops: list[tuple[str, Loop]] = [(name, lane.run) for name, lane in self._heavy.items()]
         loops += [("outbox", loop) for loop in self._fact_worker.loops()]
@@ -60,8 +63,11 @@ class Worker:
         for thread in threads:
             thread.start()
         self._light.run(stop)
+        until = self._monotonic() + int(finish_within_s * 1e9)
         for thread in threads:
-            thread.join()
+            thread.join(max(0, until - self._monotonic()) / 1e9)
+        if left := sorted({thread.name for thread in threads if thread.is_alive()}):
+            LOG.warning("worker_left_work", lanes=left)
 
     def run_once(self) -> int:
         """Run the jobs and deliver the facts that are due now; the number of facts."""

@@ -79,6 +79,7 @@ def preview(json_data: schemas.InvitationCode) -> schemas.InvitationPreview:
 
 @bp.post("/accept")
 @bp.input(schemas.AcceptInvitation)
+@bp.output(schemas.AcceptedView)
 @bp.doc(summary="Accept an invitation", responses={200: "A member, and signed in"})
 def accept(json_data: schemas.AcceptInvitation) -> Any:
     """Become a member, and sign in: sets the session cookie and returns the CSRF token."""

@@ -34,6 +34,7 @@ def listing() -> schemas.PasskeysView:
 @bp.post("/passkeys/options")
 @signed_in
 @bp.input(schemas.OwnPassword)
+@bp.output(schemas.PasskeyOptions)
 @bp.doc(summary="Begin with a passkey", responses={200: "For navigator.credentials.create()"})
 def options(json_data: schemas.OwnPassword) -> dict[str, Any]:
     """What `navigator.credentials.create()` needs, as `publicKey`; answer within five minutes."""
@@ -70,6 +71,7 @@ def remove(passkey_id: str) -> tuple[str, int]:
 
 
 @bp.post("/session/passkey/options")
+@bp.output(schemas.PasskeyOptions)
 @bp.doc(summary="Begin to sign in with a passkey", responses={200: "For navigator.credentials.get()"})
 def sign_in_options() -> dict[str, Any]:
     """What `navigator.credentials.get()` needs, as `publicKey`: the same for everybody."""

@@ -128,6 +128,13 @@ class AcceptInvitation(InvitationCode):
     second_factor: Annotated[str, Field(max_length=40)] = ""
 
 
+class AcceptedView(View):
+    """The new session; empty for whoever was signed in already."""
+
+    csrf_token: str | None = None
+    organisation_id: str | None = None
+
+
 class AskForPasswordLink(RequestBody):
     """Whose password is forgotten."""
 
@@ -194,6 +201,12 @@ class RecoveryCodes(View):
     """Codes for when the app is lost; each works once, and they are shown only now."""
 
     recovery_codes: list[str]
+
+
+class PasskeyOptions(View):
+    """What the browser's own call takes, by the Web Authentication standard."""
+
+    publicKey: dict[str, Any]  # noqa: N815 -- the name of the standard
 
 
 class PasskeyAnswer(RequestBody):

@@ -9,6 +9,7 @@ from sync_server.archives import policy, queries, readiness, schemas, service, s
 from sync_server.archives.rules import State
 from sync_server.archives.service import Asked
 from sync_server.events import queries as events
+from sync_server.plumbing.api import answers
 from sync_server.plumbing.api.edits import check_unchanged, tagged
 from sync_server.plumbing.api.pagination import PageQuery
 from sync_server.plumbing.event_key import EventKey
@@ -71,7 +72,7 @@ def restore(event_id: str, json_data: schemas.BringBack) -> schemas.ArchiveView:
 
 @bp.get("/events/<event_id>/archive/file")
 @requires(Action.MANAGE_RECORDS)
-@bp.doc(responses={200: "A sealed file"})
+@bp.doc(responses=answers.files("A sealed file", "application/zip"))
 def download(event_id: str) -> Response:
     """Download the sealed file of an event; check it with `gatehouse-server archive verify`."""
     with parts().database.reading() as session:

@@ -131,7 +131,7 @@ class ArchiveWorker:
         self._progress(archive.state, archive.rows_done, archive.rows)
 
     def _over(self, until: Millis | None) -> bool:
-        return until is not None and self._now() >= until
+        return self._parts.stop.is_set() or (until is not None and self._now() >= until)
 
     def _now(self) -> Millis:
         return self._parts.clock()

@@ -7,6 +7,7 @@ from flask import Response
 
 from sync_server.audit import export, queries, schemas
 from sync_server.audit.models import ChainRow
+from sync_server.plumbing.api import answers
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.principals import Action
 from sync_server.plumbing.web import organisation, requires
@@ -41,7 +42,7 @@ def seal() -> schemas.SealView:
 @bp.get("/audit/export")
 @requires(Action.READ_AUDIT)
 @bp.input(schemas.ExportQuery, location="query")
-@bp.doc(responses={200: "JSON lines"})
+@bp.doc(responses=answers.text("JSON lines", "application/x-ndjson"))
 def export_log(query_data: schemas.ExportQuery) -> Response:
     """Export the sealed log, one JSON object per line, the head last; check it with `gatehouse-server audit check`."""
     lines = export.export_lines(parts().database, organisation(), after_seq=query_data.after_seq)

@@ -18,6 +18,7 @@ from sync_server.checkout.payments.paying import OrderKey
 from sync_server.checkout.queries import OrderFilter
 from sync_server.checkout.rules import Channel, OrderState
 from sync_server.checkout.shop import for_buyer, shop
+from sync_server.plumbing.api import answers
 from sync_server.plumbing.api.edits import check_unchanged, tagged
 from sync_server.plumbing.api.idempotency import run_once
 from sync_server.plumbing.api.pagination import PageQuery
@@ -26,8 +27,8 @@ from sync_server.plumbing.principals import Action
 from sync_server.plumbing.web import context, current_principal, requires
 from sync_server.seating.zone_access.entitlements import GuestIdKind, guest_key
 from sync_server.tickets import queries as tickets
-from sync_server.tickets.code_responses import code_response
-from sync_server.tickets.schemas import CodeQuery
+from sync_server.tickets.code_responses import CODE_TYPES, code_response
+from sync_server.tickets.schemas import CodeQuery, CodeView
 
 bp = APIBlueprint("checkout", __name__, url_prefix="/api/o/<slug>", tag="Buying")
 
@@ -122,6 +123,8 @@ def cancel(key: OrderKey) -> tuple[str, int]:
 @bp.get("/orders/<order_id>/tickets/<ticket_id>/code")
 @for_buyer
 @bp.input(CodeQuery, location="query")
+@bp.output(CodeView)
+@bp.doc(responses=answers.files("The code in the form that was asked for", *CODE_TYPES))
 def code(key: OrderKey, ticket_id: str, query_data: CodeQuery) -> Response:
     """Show the code of a ticket of the order as JSON, text, SVG or PNG. Anyone who has the code can enter."""
     id = tickets.internal_id(ticket_id)

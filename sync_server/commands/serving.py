@@ -7,6 +7,7 @@ import os
 import signal
 import socket
 import threading
+from functools import partial
 
 from apiflask import APIFlask
 
@@ -27,6 +28,8 @@ BACKLOG = 4096
 BACKPRESSURE = 2048
 KILL_AFTER_S = 10
 """Requests that take longer are cut when the server stops; streams end at once."""
+FINISH_WITHIN_S = 8
+"""Likewise what the worker of this process is at; another does it again after the start."""
 LOCK_S = 20
 """Longer than this nobody waits for another's change."""
 IDLE_S = 60
@@ -45,7 +48,8 @@ def serve(host: str, port: int, processes: int, streams: str | None = None) -> N
     """
     from granian.constants import Interfaces
     from granian.log import LogLevels
-    from granian.server import Server
+
+    from sync_server.commands.draining import DrainingServer
 
     _choose_streams_address(host, port, streams)
     config = settings.from_environment()
@@ -58,7 +62,7 @@ def serve(host: str, port: int, processes: int, streams: str | None = None) -> N
     if config.streams_address is not None:
         _require_free(*(config.streams_endpoint or (host, port)))
         echo(f"Streams are at http://{config.streams_address}/")
-    Server(
+    DrainingServer(
         "sync_server.commands.serving:serving_app",
         address=host,
         port=port,
@@ -72,6 +76,7 @@ def serve(host: str, port: int, processes: int, streams: str | None = None) -> N
         respawn_failed_workers=True,
         log_level=LogLevels.warning,
         log_access=False,
+        drain_seconds=config.drain_seconds,
     ).serve()
 
 
@@ -123,10 +128,9 @@ def serving_app() -> APIFlask:
         threading.Thread(target=loop, args=(runtime.parts.stop,), name="loop", daemon=True).start()
     _stop_on_signal(runtime)
     start_metrics_endpoint(runtime, required=False)
-    if config.embedded:
-        threading.Thread(
-            target=Worker(runtime.parts).run, args=(runtime.parts.stop,), name="worker", daemon=True
-        ).start()
+    if config.embedded:  # no daemon: what it is at is finished
+        working = partial(Worker(runtime.parts).run, runtime.parts.stop, FINISH_WITHIN_S)
+        threading.Thread(target=working, name="worker").start()
     start_streams(runtime, app)
     keep_for_good()
     return app
@@ -170,14 +174,20 @@ def _stop_on_signal(runtime: ServerRuntime) -> None:
 
     Granian installs its signal handlers later; the wake-up descriptor is written to whatever handler is set.
     """
+    from sync_server.commands.draining import DRAIN
+
     receiver, sender = socket.socketpair()
     sender.setblocking(False)
+    signal.signal(DRAIN, lambda *_: None)
     signal.set_wakeup_fd(sender.fileno(), warn_on_full_buffer=False)
 
     def wait() -> None:
         with sender:  # open as long as the process lives: a second signal is written to it too
             while True:
-                if receiver.recv(1)[0] in {signal.SIGTERM, signal.SIGINT}:
+                number = receiver.recv(1)[0]
+                if number in {DRAIN, signal.SIGTERM, signal.SIGINT}:
+                    runtime.parts.draining.set()
+                if number in {signal.SIGTERM, signal.SIGINT}:
                     runtime.parts.stop.set()
 
     threading.Thread(target=wait, name="stop", daemon=True).start()

@@ -65,8 +65,9 @@ def _guest_without_token(guests: list[GuestSession]) -> GuestSession | None:
 
 
 @bp.post("")
+@bp.output(schemas.GuestView, status_code=201)
 @bp.doc(summary="Start a guest session", responses={200: "A session is already open", 201: "Session started"})
-def start_session(slug: str) -> tuple[dict[str, Any], int, dict[str, str]]:
+def start_session(slug: str) -> tuple[schemas.GuestView, int, dict[str, str]]:
     """Start a guest session with this organisation: sets a cookie and returns the CSRF token for unsafe requests."""
     with parts().database.reading() as session:
         shop = _shop(session, slug)
@@ -77,7 +78,7 @@ def start_session(slug: str) -> tuple[dict[str, Any], int, dict[str, str]]:
         with parts().database.writing() as session:
             guest = service.create_guest(session, shop.id, context(), lasts_ms=hours * 3_600_000, allowed=allowed)
         status = 201
-    return _view(guest, shop).model_dump(mode="json"), status, {"Set-Cookie": _cookie(slug, guest)}
+    return _view(guest, shop), status, {"Set-Cookie": _cookie(slug, guest)}
 
 
 @bp.get("")

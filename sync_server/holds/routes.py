@@ -65,6 +65,7 @@ def not_signed_in(error: NotSignedIn) -> Response:
 @bp.post("/events/<event_id>/seats/<seat_id>/reserve")
 @requires(Action.HOLD_SEATS)
 @bp.input(schemas.ReserveBody)
+@bp.output(schemas.HoldAnswer, status_code=201)
 @bp.doc(summary="Hold a seat", responses={200: "Already held by you", 201: "Held"})
 def reserve(event_id: str, seat_id: str, json_data: schemas.ReserveBody) -> Response:
     """Hold one seat for some minutes. Holding the same seat again returns the hold you have."""
@@ -85,6 +86,7 @@ def reserve(event_id: str, seat_id: str, json_data: schemas.ReserveBody) -> Resp
 @bp.post("/events/<event_id>/holds")
 @requires(Action.HOLD_SEATS)
 @bp.input(schemas.HoldBody)
+@bp.output(schemas.GroupAnswer, status_code=201)
 @bp.doc(summary="Hold for a group", responses={200: "Already held by you", 201: "All of it held"})
 def hold(event_id: str, json_data: schemas.HoldBody) -> Response:
     """Hold several seats, the best that are left, or places of a zone without seats: all of it or nothing."""
@@ -105,6 +107,7 @@ def hold(event_id: str, json_data: schemas.HoldBody) -> Response:
 @bp.post("/events/<event_id>/holds/preview")
 @requires(Action.HOLD_SEATS)
 @bp.input(schemas.PreviewBody)
+@bp.output(schemas.PreviewAnswer)
 @bp.doc(summary="Preview the best seats", responses={200: "The seats that the group would get"})
 def preview(event_id: str, json_data: schemas.PreviewBody) -> Response:
     """Say which of the best seats a group would get now. Nothing is held, and others may be quicker."""
@@ -129,6 +132,7 @@ def _group_hold(hold_request: HoldRequest, event_id: str, body: schemas.HoldBody
 @bp.get("/me/holds")
 @requires(Action.HOLD_SEATS)
 @bp.input(schemas.MineQuery, location="query")
+@bp.output(schemas.HoldsAnswer)
 @bp.doc(summary="List your holds", responses={200: "Your holds"})
 def mine(query_data: schemas.MineQuery) -> Response:
     """List your holds, at one event or at all."""
@@ -152,6 +156,7 @@ def release(hold_id: str) -> tuple[str, int]:
 @bp.post("/holds/<hold_id>/extend")
 @requires(Action.HOLD_SEATS)
 @bp.input(schemas.ReserveBody)
+@bp.output(schemas.HoldAnswer)
 @bp.doc(summary="Extend a hold", responses={200: "Extended"})
 def extend(hold_id: str, json_data: schemas.ReserveBody) -> Response:
     """Extend a hold by its full time from now, once."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import BaseModel, Field, model_validator
 
 from shared.clock import Millis
 from sync_server.holds.attempts.hold_request import HoldResult
@@ -69,6 +69,98 @@ class PreviewBody(HoldBody):
         if self.best is None:
             raise ValueError("a preview is of the best seats: give best")
         return self
+
+
+class SeatView(BaseModel):
+    """A seat as whoever holds it sees it."""
+
+    seat_id: str
+    section: str | None
+    row: str
+    seat_number: str
+    seat_name: str
+    category: str
+    price_category: str | None
+
+
+class PreviewSeatView(SeatView):
+    """A seat that a group would get, and its block."""
+
+    block_name: str
+
+
+class PreviewView(BaseModel):
+    """The seats that a group would get, how good they are, and those kept for companions."""
+
+    grade: str
+    message: str
+    seats: list[PreviewSeatView]
+    companion_seats: list[PreviewSeatView]
+
+
+class HoldView(BaseModel):
+    """A hold: of a seat (`seat_id`), or of places of a zone (`quantity`).
+
+    `companion_seats` are kept for the companions of a wheelchair user; `days` are named at an event of several days.
+    """
+
+    hold_id: str
+    event_id: str
+    seat_id: str | None = None
+    section: str | None = None
+    row: str | None = None
+    seat_number: str | None = None
+    seat_name: str | None = None
+    category: str | None = None
+    block_name: str | None
+    price_category: str | None = None
+    companion_seats: list[SeatView] | None = None
+    zone: int | None = None
+    quantity: int | None = None
+    days: list[str] | None = None
+    status: Literal["held", "suspended"]
+    held_until: str | None
+    held_until_unix: int | None
+    expires_in_seconds: int
+    party_id: str | None
+    message: str
+
+
+class GroupView(BaseModel):
+    """The holds of a group, which belong together."""
+
+    party_id: str | None
+    holds: list[HoldView]
+
+
+class HoldsView(BaseModel):
+    """Holds of one bearer."""
+
+    holds: list[HoldView]
+
+
+class HoldAnswer(BaseModel):
+    """A hold."""
+
+    data: HoldView
+
+
+class GroupAnswer(BaseModel):
+    """The holds of a group."""
+
+    data: GroupView
+
+
+class PreviewAnswer(BaseModel):
+    """A preview."""
+
+    data: PreviewView
+
+
+class HoldsAnswer(BaseModel):
+    """A list of holds."""
+
+    data: HoldsView
 
 
 def preview_view(found: Preview) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from apiflask import APIBlueprint
 from flask import Response, request
 
 from sync_server.images import queries
+from sync_server.plumbing.api import answers
 from sync_server.plumbing.parts import parts
 
 bp = APIBlueprint("images", __name__, tag="Pictures")
@@ -18,7 +19,7 @@ IMMUTABLE = "public, max-age=31536000, immutable"
 @bp.get("/images/<image_id>/<variant>")
 @bp.doc(
     summary="Show a picture in one size and format: 320, 800 or 1600 pixels wide, .webp or .jpg",
-    responses={200: "The picture", 304: "Not modified"},
+    responses=answers.files("The picture", "image/webp", "image/jpeg") | answers.NOT_MODIFIED,
 )
 def show(image_id: str, variant: str) -> Response:
     """Show a picture; its id changes with its content, so it can be cached for ever."""

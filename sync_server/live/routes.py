@@ -14,6 +14,7 @@ from sync_server.events import queries as events
 from sync_server.live import schemas, sources
 from sync_server.live.counters_cache import CountersCache, counters_cache
 from sync_server.live.sources import FactStream
+from sync_server.plumbing.api import answers
 from sync_server.plumbing.messaging import bus
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.principals import Action
@@ -21,8 +22,6 @@ from sync_server.plumbing.web import organisation, requires
 from sync_server.waiting.handing_over import ReaderKind, Stream, hand_over
 
 bp = APIBlueprint("live", __name__, url_prefix="/api", tag="Live")
-
-STREAM = {200: "Server-sent events (text/event-stream)"}
 
 
 @bp.get("/events/summaries")
@@ -48,7 +47,10 @@ def counters(event_id: str) -> schemas.EventCountersOut:
 
 @bp.get("/events/<event_id>/live")
 @requires(Action.READ)
-@bp.doc(summary="Watch an event", responses=STREAM)
+@bp.doc(
+    summary="Watch an event",
+    responses=answers.stream("`counters`, `status`, `occupancy`, `reset`, and facts under their names"),
+)
 def live(event_id: str) -> Response:
     """An event as server-sent events: its counters, its facts, its seats.
 
@@ -74,7 +76,10 @@ def live(event_id: str) -> Response:
 
 @bp.get("/live")
 @requires(Action.READ)
-@bp.doc(summary="Watch all events", responses=STREAM)
+@bp.doc(
+    summary="Watch all events",
+    responses=answers.stream("`ready`, `status`, `reset`, and facts under their names"),
+)
 def live_of_all() -> Response:
     """All events of the organisation as server-sent events: created, changed, or in a new status.
 
@@ -96,7 +101,7 @@ def live_of_all() -> Response:
 
 
 @bp.get("/public/events/<event_id>/live")
-@bp.doc(summary="Watch a published event", responses=STREAM)
+@bp.doc(summary="Watch a published event", responses=answers.stream("`status` and `occupancy`"))
 def live_for_anybody(event_id: str) -> Response:
     """A published event as server-sent events, without a login: how many seats are left, and its status."""
     here = parts()

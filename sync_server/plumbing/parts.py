@@ -37,6 +37,7 @@ class Parts:
     metrics: Metrics
     backends: Backends
     monotonic: MonotonicClock
+    draining: threading.Event = field(default_factory=threading.Event)  # the end is near, and balancers are to know
     stop: threading.Event = field(default_factory=threading.Event)  # ends long polls and streams
     jobs: list[Job | HeavyJob] = field(default_factory=list)  # packages add theirs when they are wired
     loops: list[Loop] = field(default_factory=list)  # run in threads of each process that serves requests

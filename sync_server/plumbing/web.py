@@ -267,6 +267,8 @@ def _end(response: Response) -> Response:
     rule, method = current.url_rule.rule if current.url_rule else "unknown", known_method(current.method)
     millis, status = here.clock() - g.get("started", 0), response.status_code
     _add_headers(response, its_id, forever_https=here.config.secure_cookies)
+    if here.draining.is_set():
+        response.headers["Connection"] = "close"  # the next request goes to another server
     here.metrics.observe_request(method, rule, status, millis / 1000)
     # The rule, not the URL: URLs contain ids of customers.
     LOG.info("request", method=method, route=rule, status=status, ms=millis, request_id=its_id)

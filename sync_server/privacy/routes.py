@@ -18,7 +18,7 @@ bp = APIBlueprint("privacy", __name__, url_prefix="/api/people", tag="People")
 @bp.post("/export")
 @requires(Action.MANAGE_RECORDS)
 @bp.input(schemas.PersonNamed)
-@bp.doc(responses={200: "Everything about the person, by table"})
+@bp.output(schemas.Exported)
 def export_person(json_data: schemas.PersonNamed) -> Response:
     """Export everything that the organisation stores about a person, as one JSON object."""
     with parts().database.writing() as session:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Self
+from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, Field, model_validator
 
@@ -32,6 +32,14 @@ class PersonToErase(PersonNamed):
     """Whom to erase, and why."""
 
     reason: Annotated[str, Field(min_length=3, max_length=1000)]
+
+
+class Exported(BaseModel):
+    """Everything that is stored about a person: rows by table, with the columns that tell about the person."""
+
+    made_at: str
+    named_by: str
+    records: dict[str, list[dict[str, Any]]]
 
 
 class Erased(BaseModel):

@@ -16,6 +16,7 @@ from sqlalchemy.orm import Session
 from shared.errors import Conflict, NotFound, NotSignedIn
 from sync_server.accounts import queries as accounts
 from sync_server.events import queries as events
+from sync_server.plumbing.api import answers
 from sync_server.plumbing.api.edits import check_unchanged, tagged
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.principals import Action
@@ -86,6 +87,7 @@ def _queue_view(session: Session, event_id: str) -> schemas.QueueView:
 
 @bp.post("/o/<slug>/events/<event_id>/queue")
 @signed_in
+@bp.output(schemas.PlaceView, status_code=201)
 @bp.doc(summary="Join the queue", responses={200: "You have a place already", 201: "Joined"})
 def join(slug: str, event_id: str) -> tuple[dict[str, Any], int]:
     """Join the queue of an event. Joining again returns the place that you have."""
@@ -163,7 +165,10 @@ def show_draw(slug: str, event_id: str) -> schemas.DrawView:
 
 
 @bp.get("/o/<slug>/events/<event_id>/queue/draw/entries")
-@bp.doc(summary="Download the draw", responses={200: "The file that scripts/verify_draw.py reads"})
+@bp.doc(
+    summary="Download the draw",
+    responses=answers.text("The file that scripts/verify_draw.py reads", "text/plain"),
+)
 def draw_entries(slug: str, event_id: str) -> Response:
     """Download the whole draw, to recompute it: a line of JSON, then one entry a line in the order of service."""
     queue, seed = _draw(slug, event_id)

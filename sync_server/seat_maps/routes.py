@@ -15,6 +15,7 @@ from flask import Response, request
 
 from shared.errors import InvalidRequest
 from sync_server.accounts.access import still_allowed
+from sync_server.plumbing.api import answers
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.principals import Action
 from sync_server.plumbing.web import context, organisation, requires
@@ -54,7 +55,8 @@ def full_map(event_id: str, query_data: schemas.DayQuery) -> Response:
 @bp.get("/seatmap/plan")
 @public_bp.get("/seatmap/plan")
 @bp.input(schemas.PlanQuery, location="query")
-@bp.doc(summary="The plan alone", responses={200: "The plan"})
+@bp.output(schemas.PlanView)
+@bp.doc(summary="The plan alone")
 def plan(event_id: str, query_data: schemas.PlanQuery) -> Response:
     """What changes with the layout only: zones, rows, seats and their positions.
 
@@ -69,7 +71,8 @@ def plan(event_id: str, query_data: schemas.PlanQuery) -> Response:
 @bp.get("/seatmap/state")
 @public_bp.get("/seatmap/state")
 @bp.input(schemas.DayQuery, location="query")
-@bp.doc(summary="The state alone", responses={200: "The state"})
+@bp.output(schemas.StateView)
+@bp.doc(summary="The state alone")
 def state(event_id: str, query_data: schemas.DayQuery) -> Response:
     """The state of every seat and zone now: two bits per seat, as base64."""
     return _map_response(event_id, ResponseKind.STATE, query_data.day)
@@ -77,7 +80,7 @@ def state(event_id: str, query_data: schemas.DayQuery) -> Response:
 
 @bp.get("/seatmap/bits")
 @bp.input(schemas.DayQuery, location="query")
-@bp.doc(summary="The state for machines", responses={200: "Two bits per seat (application/octet-stream)"})
+@bp.doc(summary="The state for machines", responses=answers.files("Two bits per seat", "application/octet-stream"))
 def bits(event_id: str, query_data: schemas.DayQuery) -> Response:
     """The state of every seat now: two bits per seat, as raw bytes; headers give version, first seat and count."""
     with _snapshot(event_id, query_data.day) as (who, snapshot):

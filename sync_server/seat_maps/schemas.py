@@ -56,11 +56,93 @@ class ChangesView(BaseModel):
     next_end: str | None
 
 
+class PlanLayout(BaseModel):
+    """Which layout the plan is of; the ids of seats are made from its family."""
+
+    id: str
+    family: str
+    version: int
+
+
+class PlanZone(BaseModel):
+    """A zone of the plan; `event_zone` is its number on tickets."""
+
+    number: int
+    id: str
+    event_zone: int | None
+    name: str
+    zone_type: str
+    numbered: bool
+    open: bool
+    access_mode: str
+    membership_tier: str | None
+    ticket_types: list[int]
+    focus: list[float]
+
+
+class PlanSeats(BaseModel):
+    """The seats, column by column; docs/seat-maps.md explains each."""
+
+    first: int
+    count: int
+    scale: float
+    origin: list[float]
+    zones: list[tuple[int, int]]
+    sections: list[tuple[str, int]]
+    rows: list[tuple[str, int]]
+    labels: list[list[str | int]]
+    seat_ids: list[str | list[str]]
+    x: list[int]
+    y: list[int]
+    categories: list[tuple[str, int]]
+    price_categories: list[tuple[str, int]]
+    aisles_after: list[int]
+
+
+class PlanGroup(BaseModel):
+    """Seats that belong together: a table, a family block."""
+
+    group_type: str
+    name: str | None
+    sold_whole: bool
+    seats: list[int]
+
+
+class PlanView(BaseModel):
+    """What changes with the layout only; docs/seat-maps.md explains the format."""
+
+    format: int
+    id: str
+    name: str
+    layout: PlanLayout
+    zones: list[PlanZone]
+    seats: PlanSeats
+    focus: list[float | None]
+    groups: list[PlanGroup]
+    companion_price_category: str | None
+    companions: list[list[int]]
+    drawing: Any
+
+
+class StateView(BaseModel):
+    """What is free now: two bits for each seat as base64, and the zones; `days` at an event of several."""
+
+    version: str
+    plan: str
+    as_of: str
+    first: int
+    count: int
+    seats: str
+    zones: list[dict[str, int]]
+    next_end: str | None
+    days: list[str] | None = None
+
+
 class MapView(BaseModel):
     """The plan of a map and its state; docs/seat-maps.md explains the format."""
 
-    plan: dict[str, Any]
-    state: dict[str, Any]
+    plan: PlanView
+    state: StateView
 
 
 class OccupancyView(BaseModel):

@@ -8,6 +8,7 @@ from flask import Response, request
 from sqlalchemy.orm import Session
 
 from sync_server.accounts.service import lock_organisation
+from sync_server.plumbing.api import answers
 from sync_server.plumbing.api.edits import check_unchanged, tagged
 from sync_server.plumbing.api.idempotency import run_once
 from sync_server.plumbing.api.pagination import PageQuery
@@ -16,7 +17,7 @@ from sync_server.plumbing.principals import Action
 from sync_server.plumbing.web import context, current_principal, organisation, requires
 from sync_server.seating import queries, schemas, service
 from sync_server.seating.event_routes import bp as event_bp
-from sync_server.seating.file_formats.formats import FORMATS
+from sync_server.seating.file_formats.formats import EXPORT_TYPES, FORMATS
 from sync_server.seating.imports.import_routes import bp as imports_bp
 from sync_server.seating.imports.import_routes import imported_if_large, is_large, refused_if_large, start
 from sync_server.seating.imports.queue import Upload
@@ -150,6 +151,7 @@ def read_file(venue_id: str, query_data: schemas.ImportQuery) -> Response:
 @bp.get("/venues/<venue_id>/layouts/<layout_id>/export")
 @requires(Action.READ)
 @bp.input(schemas.ExportQuery, location="query")
+@bp.doc(responses=answers.files("The layout in the format that was asked for", *EXPORT_TYPES))
 def write_file(venue_id: str, layout_id: str, query_data: schemas.ExportQuery) -> Response:
     """Export a layout as a file."""
     with parts().database.reading() as session:

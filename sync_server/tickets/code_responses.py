@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from flask import Response
 from sqlalchemy.orm import Session
 
@@ -9,6 +11,9 @@ from sync_server.plumbing.sealing import Sealer
 from sync_server.tickets import queries, schemas
 from sync_server.tickets.keys import codes
 from sync_server.tickets.models import TicketRecord
+
+CODE_TYPES: Final = ("image/svg+xml", "image/png", "text/plain")
+"""Besides JSON."""
 
 
 def code_response(session: Session, row: TicketRecord, sealer: Sealer, form: str) -> Response:

@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 from shared.snapshot import TicketState
 from sync_server.events import queries as events
 from sync_server.holds import ordering
+from sync_server.plumbing.api import answers
 from sync_server.plumbing.api.edits import check_unchanged, tagged
 from sync_server.plumbing.api.idempotency import once, run_once
 from sync_server.plumbing.parts import parts
@@ -19,7 +20,7 @@ from sync_server.plumbing.principals import Action
 from sync_server.plumbing.web import context, current_principal, organisation, requires, search
 from sync_server.seating import event_layouts
 from sync_server.tickets import queries, schemas, service, type_service
-from sync_server.tickets.code_responses import code_response, code_view
+from sync_server.tickets.code_responses import CODE_TYPES, code_response, code_view
 from sync_server.tickets.issuance.bearers import Issuer
 from sync_server.tickets.key_routes import bp as key_bp
 from sync_server.tickets.keys import codes
@@ -132,6 +133,7 @@ def show(ticket_id: str) -> schemas.TicketView:
 @requires(Action.ISSUE_TICKETS)
 @bp.input(schemas.CodeQuery, location="query")
 @bp.output(schemas.CodeView)
+@bp.doc(responses=answers.files("The code in the form that was asked for", *CODE_TYPES))
 def code(ticket_id: str, query_data: schemas.CodeQuery) -> Response:
     """Show the code of a ticket as JSON, text, SVG or PNG. Anyone who has the code can enter."""
     with parts().database.reading() as session:

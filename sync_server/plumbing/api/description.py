@@ -149,6 +149,7 @@ def complete(spec: Spec, app: Flask, security: Mapping[str, Security]) -> Spec:
         endpoint = endpoints[method, path]
         operation["operationId"] = endpoint.replace(".", "_")
         operation["security"] = list(security.get(endpoint, STAFF))
+        _share_content(operation["responses"])
         _add_parameters(operation, method)
         _add_errors(operation, method, path)
         _add_examples(operation, spec["components"]["schemas"])
@@ -202,6 +203,12 @@ def _merged_names(schemas: Mapping[str, Any]) -> dict[str, str]:
 
 def _part(name: str) -> str:
     return name.rpartition(".")[2]
+
+
+def _share_content(responses: dict[str, Any]) -> None:
+    """What was made before is shown like what is made now: 200 has the schema of 201, which alone can be declared."""
+    if "200" in responses and "content" in responses.get("201", {}):
+        responses["200"]["content"] = responses["201"]["content"]
 
 
 def _add_parameters(operation: dict[str, Any], method: str) -> None:

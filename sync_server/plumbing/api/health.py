@@ -64,7 +64,9 @@ def alive() -> Response:
 
 @bp.get("/readyz")
 def ready() -> tuple[Response, int]:
-    """Report whether the database responds; the state of optional dependencies is shown, but does not count."""
+    """Report whether the server goes on and the database responds; other dependencies are shown only."""
+    if parts().draining.is_set():
+        return jsonify({"status": "stopping"}), 503
     dependencies = {name: "ok" if works() else "lost" for name, works in parts().dependencies.items()}
     problem = _probe(current_app).problem(READY_WITHIN_S)
     if problem:

@@ -31,3 +31,4 @@ FORMATS: Final[Mapping[str, Format]] = {
     "svg": Format(svg_plans.read, svg_plans.write, "image/svg+xml", "svg"),
 }
 """All formats but our own JSON, which the schemas of the API read and write."""
+EXPORT_TYPES: Final = tuple(sorted({"application/json", *(one.content_type.split(";")[0] for one in FORMATS.values())}))

@@ -130,7 +130,7 @@ def test_streams_go_through_and_free_their_place(site: PublicSite, sale: SeatedE
     sale.reserve(sale.guest(), "A-1")
     app_server.run_worker()
     eventually(lambda: stream.readline().startswith(b"event: occupancy"), "and what happens meanwhile")
-    assert app_server.listener.app.places.taken == 1
+    eventually(lambda: app_server.listener.app.places.taken == 1, "it has a place")
     stream.close()
     connection.close()
     eventually(lambda: app_server.listener.app.places.taken == 0, "nginx closes what its client has closed")

@@ -104,3 +104,15 @@ def test_a_program_whose_token_is_wrong_is_not_taken_for_a_visitor(app_server: A
     assert visitor.json is not None and visitor.json["audience"] == "public"
     assert api.get("/api/events")["audience"] == "organisation"
     assert client.get("/api/events", headers={"Authorization": "Bearer ght_forgotten"}).status_code == 401
+
+
+def test_every_answer_has_a_schema(spec: Spec) -> None:
+    """204 and redirects have no body; pictures, files and streams are described by their types."""
+    untyped = [
+        f"{method} {path} {status}"
+        for path, method, operation in operations(spec)
+        for status, answer in operation["responses"].items()
+        if status.startswith("2") and status != "204"
+        if not answer.get("content") or not all(one.get("schema") for one in answer["content"].values())
+    ]
+    assert untyped == []

@@ -327,7 +327,7 @@ def test_a_request_in_flight_is_answered_by_a_server_that_stops(
         blocking.execute("SELECT 1 FROM venues FOR NO KEY UPDATE")  # what refers to the venue goes on
         client = threading.Thread(target=change)
         client.start()
-        node.server.wait_until(lambda: waits_for_lock(present.url))
+        node.server.wait_until(lambda: waits_for(blocking))
         stopping = threading.Thread(target=node.server.stop)
         stopping.start()
         node.server.wait_until(lambda: not responds(node.port, b"GET /healthz HTTP/1.0\r\n\r\n", b"HTTP/1.0 200"))
@@ -338,8 +338,8 @@ def test_a_request_in_flight_is_answered_by_a_server_that_stops(
     assert answered == [200]
 
 
-def waits_for_lock(url: str) -> bool:
-    with psycopg.connect(url, autocommit=True) as connection:
-        query = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
-        row = connection.execute(query).fetchone()
-        return row is not None and row[0] > 0
+def waits_for(blocking: psycopg.Connection) -> bool:
+    """Whether a transaction waits for this one: a node that only starts waits for other locks, too."""
+    query = "SELECT count(*) FROM pg_stat_activity WHERE %s = ANY(pg_blocking_pids(pid))"
+    row = blocking.execute(query, [blocking.info.backend_pid]).fetchone()
+    return row is not None and row[0] > 0
