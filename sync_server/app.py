@@ -23,6 +23,7 @@ from sync_server.checkout import queries as checkout_queries
 from sync_server.checkout import routes as checkout_routes
 from sync_server.checkout import wiring as checkout_wiring
 from sync_server.config import Config
+from sync_server.customers import account_routes as customer_account_routes
 from sync_server.customers import routes as customers_routes
 from sync_server.customers import wiring as customers_wiring
 from sync_server.devices import event_handlers as devices_handlers
@@ -91,6 +92,7 @@ DESCRIPTION = (
 _BY_AUDIENCE = {
     Audience.ANYBODY: description.NOBODY,
     Audience.GUEST: description.GUEST,
+    Audience.CUSTOMER: description.CUSTOMER,
     Audience.SIGNED_IN: description.STAFF,
 }
 _SECURITY = (
@@ -136,6 +138,7 @@ BLUEPRINTS = (
     staff_policy.bp,
     webhooks_routes.bp,
     customers_routes.bp,
+    customer_account_routes.bp,
     images_routes.bp,
     venues_routes.bp,
     events_routes.bp,

@@ -13,6 +13,7 @@ class Audience(StrEnum):
 
     ANYBODY = "anybody"
     GUEST = "a guest with their own session"
+    CUSTOMER = "a customer signed in at the shop"
     SIGNED_IN = "anybody signed in, with any role"
     GATE = "a gate that signs with its device key"
 
@@ -51,6 +52,10 @@ _DRAW: Final = PublicRoute(Audience.ANYBODY, "Whoever doubts a draw may recomput
 _ORDER: Final = PublicRoute(
     Audience.GUEST, "Affects only orders of the caller's own session, or the one order whose link they have."
 )
+_LOGIN_OF_CUSTOMER: Final = PublicRoute(
+    Audience.ANYBODY, "Signing in at a shop; says the same for any address, and attempts are rate limited."
+)
+_CUSTOMER: Final = PublicRoute(Audience.CUSTOMER, "Affects only what belongs to the customer.")
 _SYNC: Final = PublicRoute(Audience.GATE, "Gates authenticate with their own keys instead of roles.")
 
 PUBLIC_ROUTES: Final[Mapping[str, PublicRoute]] = {
@@ -113,6 +118,21 @@ PUBLIC_ROUTES: Final[Mapping[str, PublicRoute]] = {
     ),
     "customers.who_am_i": _GUEST,
     "customers.end_session": _GUEST,
+    "account.ask_for_link": _ASK,
+    "account.sign_in_by_link": _BY_LINK,
+    "account.sign_in_by_password": _LOGIN_OF_CUSTOMER,
+    "account.passkey_options": _PASSKEY,
+    "account.sign_in_by_passkey": _PASSKEY,
+    "account.sign_out": _CUSTOMER,
+    "account.show": _CUSTOMER,
+    "account.change": _CUSTOMER,
+    "account.choose_password": _CUSTOMER,
+    "account.list_passkeys": _CUSTOMER,
+    "account.new_passkey_options": _CUSTOMER,
+    "account.register_passkey": _CUSTOMER,
+    "account.remove_passkey": _CUSTOMER,
+    "account.list_sessions": _CUSTOMER,
+    "account.end_session": _CUSTOMER,
     "queue.join": _OWN_PLACE,
     "queue.place": _OWN_PLACE,
     "queue.leave": _OWN_PLACE,

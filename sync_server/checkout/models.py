@@ -40,6 +40,7 @@ class OrderRow(Base):
     channel: Mapped[str] = mapped_column(String(10))
     bearer_kind: Mapped[str] = mapped_column(String(8))  # guest, user, token
     bearer_id: Mapped[Uuid]
+    customer_id: Mapped[Uuid | None]  # who was signed in, or has proved the address since
     buyer_name: Mapped[str] = mapped_column(String(100), default="")
     buyer_email: Mapped[str] = mapped_column(String(254), default="")
     buyer_locale: Mapped[str] = mapped_column(String(5), default="")
@@ -68,11 +69,13 @@ class OrderRow(Base):
 
     __table_args__ = (
         references("events", "event_id"),
+        references("customers", "customer_id"),
         CheckConstraint("total_cents = subtotal_cents - discount_cents + fees_cents", name="total_adds_up"),
         CheckConstraint("total_cents >= 0 AND tax_cents BETWEEN 0 AND total_cents", name="not_negative"),
         CheckConstraint("channel IN ('shop', 'box_office')", name="channel_known"),
         Index("ix_orders_organisation_id_event_id", "organisation_id", "event_id", "id"),
         Index("ix_orders_organisation_id_bearer_id", "organisation_id", "bearer_id", "id"),
+        Index("ix_orders_organisation_id_customer_id", "organisation_id", "customer_id", "id"),
         Index("ix_orders_organisation_id_number", "organisation_id", "number"),
         Index("ix_orders_organisation_id_buyer_email", "organisation_id", "buyer_email"),
         Index("ix_orders_expires_at", "expires_at", sqlite_where=_PENDING, postgresql_where=_PENDING),

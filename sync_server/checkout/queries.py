@@ -25,6 +25,7 @@ class OrderFilter:
     state: str | None = None
     search: str | None = None  # in number, name and address
     bearer_id: str | None = None
+    customer_id: str | None = None
 
 
 def order(session: Session, organisation_id: str, order_id: str, *, lock: bool = False) -> OrderRow:
@@ -53,6 +54,7 @@ def orders(
         (row.event_id, filters.event_id),
         (row.state, filters.state),
         (row.bearer_id, filters.bearer_id),
+        (row.customer_id, filters.customer_id),
     ):
         wanted = wanted if value is None else wanted.where(column == value)
     if filters.search:

@@ -1,14 +1,16 @@
-"""Connects orders to events and jobs."""
+"""Connects orders to events, customers and jobs."""
 
 from __future__ import annotations
 
-from sync_server.checkout.orders import ending, reserving
+from sync_server.checkout.orders import claiming, ending, reserving
+from sync_server.customers.signals import CustomerSignedIn
 from sync_server.events.signals import EventChanged, EventDaysChanged, EventStatusChanged
 from sync_server.plumbing.parts import Parts
 
 
 def wire(parts: Parts) -> None:
     """Register the handlers, which act in the transactions of events, and the job."""
+    parts.database.signals.on(CustomerSignedIn, claiming.on_signed_in)
     parts.database.signals.on(EventStatusChanged, ending.on_status_changed)
     parts.database.signals.on(EventChanged, ending.on_changed)
     parts.database.signals.on(EventDaysChanged, reserving.on_days_changed)

@@ -1,4 +1,4 @@
-"""Queries for guests."""
+"""Queries for guests and customers."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
-from sync_server.customers.models import GuestRow
+from shared.errors import NotFound
+from sync_server.customers.models import CustomerRow, CustomerSessionRow, GuestRow
 
 
 def guests_from_address(session: Session, origin: str, since: Millis) -> int:
@@ -28,3 +29,46 @@ def is_active(session: Session, organisation_id: str, guest_id: str, now: Millis
     """Whether a guest's session is still open; the cookie alone does not show whether the guest ended it."""
     here = GuestRow.organisation_id == organisation_id, GuestRow.id == guest_id, GuestRow.ends_at > now
     return session.scalar(select(GuestRow.ends_at).where(*here)) is not None
+
+
+def no_such_customer() -> NotFound:
+    """What to say about a customer that does not exist, or is another organisation's."""
+    return NotFound("There is no such customer.", code="customer_not_found")
+
+
+def customer(session: Session, organisation_id: str, customer_id: str, *, lock: bool = False) -> CustomerRow:
+    """A customer of this organisation, or NotFound."""
+    wanted = select(CustomerRow).where(CustomerRow.organisation_id == organisation_id, CustomerRow.id == customer_id)
+    if lock:
+        wanted = wanted.with_for_update().execution_options(populate_existing=True)
+    row = session.execute(wanted).scalar_one_or_none()
+    if row is None:
+        raise no_such_customer()
+    return row
+
+
+def customer_by_email(session: Session, organisation_id: str, email: str) -> CustomerRow | None:
+    """The customer with this address."""
+    here = CustomerRow.organisation_id == organisation_id, CustomerRow.email == email
+    return session.execute(select(CustomerRow).where(*here)).scalar_one_or_none()
+
+
+def id_by_email(session: Session, organisation_id: str, email: str) -> str:
+    """The id of the customer with this address, who is known to exist."""
+    here = CustomerRow.organisation_id == organisation_id, CustomerRow.email == email
+    return session.execute(select(CustomerRow.id).where(*here)).scalar_one()
+
+
+def customer_session(session: Session, organisation_id: str, session_id: str) -> CustomerSessionRow:
+    """A session that was authenticated in this request; NotFound if it has just ended."""
+    row = session.get(CustomerSessionRow, (organisation_id, session_id))
+    if row is None:
+        raise NotFound("This session has ended. Sign in again.", code="session_not_found")
+    return row
+
+
+def customer_of_guest(session: Session, organisation_id: str, guest_id: str, now: Millis) -> str | None:
+    """The customer who is signed in in the browser of a guest session."""
+    row = CustomerSessionRow
+    here = row.organisation_id == organisation_id, row.guest_id == guest_id, row.ends_at > now
+    return session.execute(select(row.customer_id).where(*here)).scalar_one_or_none()

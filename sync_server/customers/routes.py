@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import hmac
+from collections.abc import Sequence
 from typing import Any
 
 from apiflask import APIBlueprint
 from flask import Request, Response, g, request
 
 from shared.errors import Forbidden, NotFound, NotSignedIn
-from sync_server.accounts import queries as accounts
 from sync_server.accounts.cookies import COOKIE as STAFF_COOKIE
 from sync_server.accounts.queries import Organisation
-from sync_server.customers import cookies, queries, rules, schemas, service
+from sync_server.customers import browsers, cookies, rules, schemas, service
 from sync_server.customers.cookies import GuestSession
+from sync_server.customers.logins import sessions
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.principals import Principal
 from sync_server.plumbing.web import SAFE_METHODS, context, current_request, maybe_principal
@@ -30,15 +31,29 @@ def identify() -> None:
     http_request = current_request()
     if "Authorization" in http_request.headers:
         return
-    guests = _guests(http_request)
-    if not guests:
+    guests, customers = _guests(http_request), browsers.tokens(http_request)
+    if not guests and not customers:
         return
     token = http_request.headers.get("X-CSRF-Token") or (request.form.get("csrf_token", "") if _posts_form() else "")
+    if customers and _is_customer(customers, token):
+        return
+    if not guests:
+        return
     matching = next((guest for guest in guests if hmac.compare_digest(guest.csrf.encode(), token.encode())), None)
     if matching is None and STAFF_COOKIE not in http_request.cookies:
         matching = _guest_without_token(guests)
     if matching is not None:
         g.principal = Principal("guest", matching.guest_id, matching.organisation_id, csrf=matching.csrf)
+
+
+def _is_customer(customers: Sequence[browsers.Token], csrf: str) -> bool:
+    """Whether this is the CSRF token of a customer's session, who then is the principal."""
+    sealer = parts().sealer
+    mine = next((each for each in customers if csrf and sessions.is_csrf_of(sealer, each.secret, csrf)), None)
+    found = None if mine is None else browsers.authenticate(mine)
+    if found is not None:
+        g.principal = found
+    return found is not None
 
 
 def _guests(http_request: Request) -> list[GuestSession]:
@@ -70,13 +85,16 @@ def _guest_without_token(guests: list[GuestSession]) -> GuestSession | None:
 def start_session(slug: str) -> tuple[schemas.GuestView, int, dict[str, str]]:
     """Start a guest session with this organisation: sets a cookie and returns the CSRF token for unsafe requests."""
     with parts().database.reading() as session:
-        shop = _shop(session, slug)
-        guest = _current_guest(session, slug, shop.id)
+        shop = browsers.shop(session, slug)
+        guest = browsers.guest(session, slug, shop.id)
     status = 200
     if guest is None:
         hours, allowed = parts().config.session_hours, parts().config.guests_per_address
         with parts().database.writing() as session:
             guest = service.create_guest(session, shop.id, context(), lasts_ms=hours * 3_600_000, allowed=allowed)
+            customer = browsers.customer(slug)
+            if customer is not None and customer.organisation_id == shop.id:
+                sessions.bind_guest(session, shop.id, customer.session_id, guest.guest_id)
         status = 201
     return _view(guest, shop), status, {"Set-Cookie": _cookie(slug, guest)}
 
@@ -106,8 +124,8 @@ def _require_guest(slug: str) -> tuple[GuestSession, Organisation]:
     organisation_id = ""
     if rules.cookie_name(slug) in request.cookies:
         with parts().database.reading() as session:
-            shop = _shop(session, slug)
-            guest, organisation_id = _current_guest(session, slug, shop.id), shop.id
+            shop = browsers.shop(session, slug)
+            guest, organisation_id = browsers.guest(session, slug, shop.id), shop.id
         if guest is not None:
             return guest, shop
     message = "This browser has no guest session yet. POST to this address to start one."
@@ -116,22 +134,6 @@ def _require_guest(slug: str) -> tuple[GuestSession, Organisation]:
     if principal is not None and (principal.kind, principal.organisation_id) != ("guest", organisation_id):
         raise NotFound(message, code="no_session")
     raise NotSignedIn(message, code="no_session")
-
-
-def _shop(session: Any, slug: str) -> Organisation:
-    row = accounts.organisation_by_slug(session, slug)
-    if row is None:
-        raise NotFound("There is no organisation with this slug.", code="organisation_not_found")
-    return row
-
-
-def _current_guest(session: Any, slug: str, organisation_id: str) -> GuestSession | None:
-    """The guest of this shop's cookie, unless the session has ended: a copied cookie may outlive it."""
-    text, now = request.cookies.get(rules.cookie_name(slug), ""), parts().clock()
-    guest = cookies.decode(text, parts().sealer, now) if text else None
-    if guest is None or guest.organisation_id != organisation_id:
-        return None
-    return guest if queries.is_active(session, guest.organisation_id, guest.guest_id, now) else None
 
 
 def _view(guest: GuestSession, shop: Organisation) -> schemas.GuestView:

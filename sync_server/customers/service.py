@@ -12,6 +12,7 @@ from shared.errors import TooMany
 from shared.ids import uuid7
 from sync_server.customers import queries, rules
 from sync_server.customers.cookies import GuestSession, new_csrf
+from sync_server.customers.logins import sessions
 from sync_server.customers.models import GuestRow
 from sync_server.customers.signals import GuestCreated, GuestRemoved
 from sync_server.plumbing.addresses import network_of, tells_apart
@@ -52,7 +53,8 @@ def delete_expired(session: Session, now: Millis) -> None:
     """Delete guests after their retention time, and address hashes once they no longer count."""
     owner, old = GuestRow.organisation_id, GuestRow.ends_at <= now - RETENTION_MS
     for organisation_id in organisations_due(session, owner, old):
-        session.execute(delete(GuestRow).where(owner == organisation_id, old))
+        gone = delete(GuestRow).where(owner == organisation_id, old).returning(GuestRow.id)
+        sessions.forget_guests(session, organisation_id, session.scalars(gone).all())
     uncounted = GuestRow.origin.is_not(None), GuestRow.created_at <= now - rules.ADDRESS_WINDOW_MS
     for organisation_id in organisations_due(session, owner, *uncounted):
         session.execute(update(GuestRow).where(owner == organisation_id, *uncounted).values(origin=None))

@@ -24,3 +24,14 @@ class GuestRemoved(Signal):
     organisation_id: str
     guest_id: str
     context: ActionContext
+
+
+@dataclass(frozen=True, slots=True)
+class CustomerSignedIn(Signal):
+    """A customer has signed in: what this guest session has made is theirs, and so is what names their address."""
+
+    organisation_id: str
+    customer_id: str
+    guest_id: str | None
+    email: str
+    context: ActionContext

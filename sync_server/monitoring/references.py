@@ -104,6 +104,8 @@ NOT_REFERENCES: Final = frozenset(
         "order_lines.membership_id",
         "tickets.group_id",
         "passkeys.credential_id",
+        "customer_passkeys.credential_id",
+        "customers.membership_id",
         # numbers and names within the same event, layout or venue
         "companion_releases.seats",
         "companion_releases.zone_id",

@@ -9,6 +9,7 @@ from sync_server.accounts import invitations
 from sync_server.audit import erasure
 from sync_server.audit import service as audit
 from sync_server.checkout.orders import buyers
+from sync_server.customers import profile
 from sync_server.mail import service as mail
 from sync_server.plumbing.database import Database
 from sync_server.plumbing.principals import ActionContext
@@ -46,6 +47,7 @@ def _erase(session: Session, person: Person, sealer: Sealer, context: ActionCont
         "tickets": names.erase(session, where, person.tickets, context),
         "zone_guests": guest_lists.remove_everywhere(session, where, person.listed_as, context),
         "invitations": invitations.forget_address(session, where, person.email, context) if person.email else 0,
+        "customers": profile.forget(session, where, person.email, context) if person.email else 0,
         "mails": mail.give_up(session, unsent, context.now),
         "orders": buyers.forget_buyer(session, where, person.orders),
         "order_lines": buyers.forget_holders(session, where, person.orders, person.tickets),
@@ -71,6 +73,7 @@ def _audit(session: Session, person: Person, context: ActionContext, reason: str
     where = person.organisation_id
     named = [("ticket", tickets.public_id(ticket)) for ticket in person.tickets]
     named += [("user", person.user_id)] if person.user_id else []
+    named += [("customer", person.customer_id)] if person.customer_id else []
     count = sum(
         erasure.erase_person(session, kind, id, context, reason=reason, organisation_id=where) for kind, id in named
     )

@@ -12,6 +12,7 @@ from shared.errors import InvalidRequest
 from sync_server.accounts import queries as accounts
 from sync_server.accounts.logins import checked_address
 from sync_server.checkout.orders import buyers
+from sync_server.customers import queries as customers
 from sync_server.mail import service as mail
 from sync_server.plumbing.sealing import Sealer
 from sync_server.plumbing.sql.tables import Base
@@ -50,6 +51,7 @@ class Person:
     tickets: tuple[int, ...] = ()
     listed_as: tuple[GuestKey, ...] = ()
     mails: tuple[str, ...] = ()
+    customer_id: str = ""
 
     def known_by(self) -> dict[str, Sequence[object]]:
         """The values by which the columns of the registry find this person's rows."""
@@ -62,7 +64,8 @@ class Person:
             "ticket": self.tickets,
             "list": [key for _, key in self.listed_as],
             "mail": self.mails,
-            "person": [*public, *([self.user_id] if self.user_id else [])],
+            "customer": [self.customer_id] if self.customer_id else [],
+            "person": [*public, *filter(None, (self.user_id, self.customer_id))],
         }
         return {kind: values for kind, values in found.items() if values}
 
@@ -78,11 +81,14 @@ def find(session: Session, organisation_id: str, wanted: Wanted, sealer: Sealer)
     address = checked_address(wanted.email)
     user = accounts.user_by_email(session, address)
     member = user is not None and accounts.role_in(session, organisation_id, user.id) is not None
-    orders = buyers.orders_of(session, organisation_id, address)
+    customer = customers.customer_by_email(session, organisation_id, address)
+    customer_id = customer.id if customer is not None else ""
+    orders = buyers.orders_of(session, organisation_id, address, customer_id)
     return Person(
         organisation_id,
         email=address,
         user_id=user.id if user is not None and member else "",
+        customer_id=customer_id,
         orders=tuple(orders),
         tickets=tuple(buyers.tickets_of(session, organisation_id, orders)),
         listed_as=(guest_key(sealer, organisation_id, GuestIdKind.EMAIL, address),),

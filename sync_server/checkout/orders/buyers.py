@@ -11,9 +11,11 @@ from sync_server.checkout.models import OrderLineRow, OrderRow
 from sync_server.plumbing.folding import fold
 
 
-def orders_of(session: Session, organisation_id: str, email: str) -> Sequence[str]:
-    """The orders of a buyer."""
-    here = OrderRow.organisation_id == organisation_id, OrderRow.buyer_email == email
+def orders_of(session: Session, organisation_id: str, email: str, customer_id: str = "") -> Sequence[str]:
+    """The orders of a buyer: those with the address, and those of the customer."""
+    theirs = OrderRow.buyer_email == email
+    theirs = or_(theirs, OrderRow.customer_id == customer_id) if customer_id else theirs
+    here = OrderRow.organisation_id == organisation_id, theirs
     return session.scalars(select(OrderRow.id).where(*here).order_by(OrderRow.id)).all()
 
 

@@ -19,6 +19,7 @@ from sync_server.checkout.orders import recording
 from sync_server.checkout.orders.parcels import Access, Buyers, Parcel
 from sync_server.checkout.rules import Channel, LineState, OrderState
 from sync_server.checkout.settings import settings_of
+from sync_server.customers import queries as customers
 from sync_server.events import queries as events
 from sync_server.events.chosen_days import EVERY_DAY, ChosenDays, dates_of
 from sync_server.events.queries import EventDetails
@@ -255,6 +256,7 @@ def _order(
         channel=request.channel.value,
         bearer_kind=request.bearer_kind,
         bearer_id=request.bearer_id,
+        customer_id=_customer(session, request, context.now),
         buyer_name=buyer.name,
         buyer_email=buyer.email,
         buyer_locale=buyer.locale,
@@ -278,6 +280,13 @@ def _order(
         session.add(line)
     session.flush()
     return order
+
+
+def _customer(session: Session, request: OrderRequest, now: Millis) -> str | None:
+    """The customer who is signed in in the guest's browser."""
+    if request.bearer_kind != "guest":
+        return None
+    return customers.customer_of_guest(session, request.organisation_id, request.bearer_id, now)
 
 
 def _next_number(session: Session, event: EventDetails) -> str:

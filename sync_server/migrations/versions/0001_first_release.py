@@ -506,6 +506,36 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("organisation_id", name=op.f("pk_checkout_settings")),
     )
     op.create_table(
+        "customer_links",
+        sa.Column("organisation_id", ID, nullable=False),
+        sa.Column("code_hash", sa.LargeBinary(length=32), nullable=False),
+        sa.Column("email", sa.String(length=254), nullable=False),
+        sa.Column("locale", sa.String(length=5), nullable=False),
+        sa.Column("ends_at", sa.BigInteger(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["organisation_id"], ["organisations.id"], name=op.f("fk_customer_links_organisation_id_organisations")
+        ),
+        sa.PrimaryKeyConstraint("organisation_id", "code_hash", name=op.f("pk_customer_links")),
+    )
+    op.create_index(op.f("ix_customer_links_ends_at"), "customer_links", ["ends_at"], unique=False)
+    op.create_table(
+        "customers",
+        sa.Column("organisation_id", ID, nullable=False),
+        sa.Column("id", ID, nullable=False),
+        sa.Column("email", sa.String(length=254), nullable=True),
+        sa.Column("name", sa.String(length=100), nullable=False),
+        sa.Column("locale", sa.String(length=5), nullable=False),
+        sa.Column("password_hash", sa.String(length=200), nullable=False),
+        sa.Column("membership_id", sa.String(length=36), nullable=False),
+        sa.Column("created_at", sa.BigInteger(), nullable=False),
+        sa.Column("updated_at", sa.BigInteger(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["organisation_id"], ["organisations.id"], name=op.f("fk_customers_organisation_id_organisations")
+        ),
+        sa.PrimaryKeyConstraint("organisation_id", "id", name=op.f("pk_customers")),
+        sa.UniqueConstraint("organisation_id", "email", name=op.f("uq_customers_organisation_id_email")),
+    )
+    op.create_table(
         "devices",
         sa.Column("organisation_id", ID, nullable=False),
         sa.Column("id", ID, nullable=False),
@@ -848,6 +878,57 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("organisation_id", "id", name=op.f("pk_webhooks")),
     )
     op.create_index(op.f("ix_webhooks_due_at"), "webhooks", ["due_at"], unique=False)
+    op.create_table(
+        "customer_passkeys",
+        sa.Column("organisation_id", ID, nullable=False),
+        sa.Column("id", ID, nullable=False),
+        sa.Column("customer_id", ID, nullable=False),
+        sa.Column("name", sa.String(length=100), nullable=False),
+        sa.Column("credential_id", sa.LargeBinary(length=1023), nullable=False),
+        sa.Column("public_key", sa.LargeBinary(), nullable=False),
+        sa.Column("sign_count", sa.BigInteger(), nullable=False),
+        sa.Column("created_at", sa.BigInteger(), nullable=False),
+        sa.Column("used_at", sa.BigInteger(), nullable=True),
+        sa.ForeignKeyConstraint(
+            ["organisation_id", "customer_id"],
+            ["customers.organisation_id", "customers.id"],
+            name=op.f("fk_customer_passkeys_organisation_id_customer_id_customers"),
+        ),
+        sa.PrimaryKeyConstraint("organisation_id", "id", name=op.f("pk_customer_passkeys")),
+        sa.UniqueConstraint(
+            "organisation_id", "credential_id", name=op.f("uq_customer_passkeys_organisation_id_credential_id")
+        ),
+    )
+    op.create_index(
+        "ix_customer_passkeys_customer_id", "customer_passkeys", ["organisation_id", "customer_id"], unique=False
+    )
+    op.create_table(
+        "customer_sessions",
+        sa.Column("organisation_id", ID, nullable=False),
+        sa.Column("id", ID, nullable=False),
+        sa.Column("token_hash", sa.LargeBinary(length=32), nullable=False),
+        sa.Column("customer_id", ID, nullable=False),
+        sa.Column("guest_id", ID, nullable=True),
+        sa.Column("by_link", sa.Boolean(), nullable=False),
+        sa.Column("browser", sa.String(length=300), nullable=False),
+        sa.Column("created_at", sa.BigInteger(), nullable=False),
+        sa.Column("seen_at", sa.BigInteger(), nullable=False),
+        sa.Column("ends_at", sa.BigInteger(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["organisation_id", "customer_id"],
+            ["customers.organisation_id", "customers.id"],
+            name=op.f("fk_customer_sessions_organisation_id_customer_id_customers"),
+        ),
+        sa.PrimaryKeyConstraint("organisation_id", "id", name=op.f("pk_customer_sessions")),
+        sa.UniqueConstraint(
+            "organisation_id", "token_hash", name=op.f("uq_customer_sessions_organisation_id_token_hash")
+        ),
+    )
+    op.create_index(
+        "ix_customer_sessions_customer_id", "customer_sessions", ["organisation_id", "customer_id"], unique=False
+    )
+    op.create_index(op.f("ix_customer_sessions_ends_at"), "customer_sessions", ["ends_at"], unique=False)
+    op.create_index("ix_customer_sessions_guest_id", "customer_sessions", ["organisation_id", "guest_id"], unique=False)
     op.create_table(
         "device_enrolment_codes",
         sa.Column("organisation_id", ID, nullable=False),
@@ -1710,6 +1791,7 @@ def upgrade() -> None:
         sa.Column("channel", sa.String(length=10), nullable=False),
         sa.Column("bearer_kind", sa.String(length=8), nullable=False),
         sa.Column("bearer_id", ID, nullable=False),
+        sa.Column("customer_id", ID, nullable=True),
         sa.Column("buyer_name", sa.String(length=100), nullable=False),
         sa.Column("buyer_email", sa.String(length=254), nullable=False),
         sa.Column("buyer_locale", sa.String(length=5), nullable=False),
@@ -1738,6 +1820,11 @@ def upgrade() -> None:
             "total_cents >= 0 AND tax_cents BETWEEN 0 AND total_cents", name=op.f("ck_orders_not_negative")
         ),
         sa.ForeignKeyConstraint(
+            ["organisation_id", "customer_id"],
+            ["customers.organisation_id", "customers.id"],
+            name=op.f("fk_orders_organisation_id_customer_id_customers"),
+        ),
+        sa.ForeignKeyConstraint(
             ["organisation_id", "event_id"],
             ["events.organisation_id", "events.id"],
             name=op.f("fk_orders_organisation_id_event_id_events"),
@@ -1756,6 +1843,9 @@ def upgrade() -> None:
         "ix_orders_organisation_id_bearer_id", "orders", ["organisation_id", "bearer_id", "id"], unique=False
     )
     op.create_index("ix_orders_organisation_id_buyer_email", "orders", ["organisation_id", "buyer_email"], unique=False)
+    op.create_index(
+        "ix_orders_organisation_id_customer_id", "orders", ["organisation_id", "customer_id", "id"], unique=False
+    )
     op.create_index("ix_orders_organisation_id_event_id", "orders", ["organisation_id", "event_id", "id"], unique=False)
     op.create_index("ix_orders_organisation_id_number", "orders", ["organisation_id", "number"], unique=False)
     op.create_table(

@@ -19,6 +19,7 @@ REF: Final = "#/components/schemas/"
 PROBLEM: Final = "application/problem+json"
 STAFF: Final[Security] = ({"token": []}, {"session": [], "csrf": []})
 GUEST: Final[Security] = ({"guest": [], "csrf": []},)
+CUSTOMER: Final[Security] = ({"customer": [], "csrf": []},)
 NOBODY: Final[Security] = ()
 
 SECURITY_SCHEMES: Final = {
@@ -38,6 +39,12 @@ SECURITY_SCHEMES: Final = {
         "in": "cookie",
         "name": "gatehouse_guest",
         "description": "The session of a guest of a shop, from POST /api/o/{slug}/session; one for each organisation.",
+    },
+    "customer": {
+        "type": "apiKey",
+        "in": "cookie",
+        "name": "gatehouse_customer",
+        "description": "The session of a customer, from POST /api/o/{slug}/account/session/link; one for each shop.",
     },
     "csrf": {
         "type": "apiKey",
@@ -108,6 +115,7 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
         "Queue": "Who may buy next, in an order that everybody can recompute.",
         "Holds": "Seats and places kept for a guest for some minutes.",
         "Guests": "Sessions of a shop's guests.",
+        "Customers": "Buyers who sign in at a shop, and their logins.",
         "Buying": "Orders in the shop: made of holds, paid, opened by their link.",
         "Orders": "Orders as organisers and the box office see them: payments, refunds, the ledger.",
         "Tickets": "Ticket types and tickets.",

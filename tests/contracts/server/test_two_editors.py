@@ -134,6 +134,7 @@ ALIKE = {
     "seating.redraw",  # a draft, by the time of its last change
     "accounts.give_role",
     "ticket_files.put_logo",  # as the design
+    "account.change",  # by its customer alone: tests/contracts/customers/test_signing_in.py
     "queue.set_beacon",  # once: told again it is refused
 }
 """Edits that check in the same words, and are not tried one by one."""
