@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hmac
 from collections.abc import Sequence
-from typing import Any
 
 from apiflask import APIBlueprint
 from flask import Request, Response, g, request
