@@ -22,6 +22,7 @@ from sync_server.audit import routes as audit_routes
 from sync_server.checkout import queries as checkout_queries
 from sync_server.checkout import routes as checkout_routes
 from sync_server.checkout import wiring as checkout_wiring
+from sync_server.checkout.sessions import queries as checkout_slots
 from sync_server.config import Config
 from sync_server.customers import account_routes as customer_account_routes
 from sync_server.customers import routes as customers_routes
@@ -63,6 +64,7 @@ from sync_server.privacy import routes as privacy_routes
 from sync_server.queueing import queries as queueing_queries
 from sync_server.queueing import routes as queueing_routes
 from sync_server.queueing import wiring as queueing_wiring
+from sync_server.queueing.ports import QueuePorts
 from sync_server.reseating import routes as reseating_routes
 from sync_server.reseating import wiring as reseating_wiring
 from sync_server.revisions import service
@@ -102,6 +104,7 @@ _SECURITY = (
         for view in ("reserve", "hold", "preview", "release", "extend", "mine")
     }
     | {f"checkout.{view}": (*description.STAFF, *description.GUEST) for view in ("create", "mine")}
+    | {f"checkout_sessions.{view}": (*description.STAFF, *description.GUEST) for view in ("enter", "show", "leave")}
 )
 """Who may call what, as the description of the API says it; where nothing is named, staff and tokens."""
 
@@ -150,6 +153,7 @@ BLUEPRINTS = (
     checkout_routes.shop_bp,
     ticket_files_routes.bp,
     ticket_files_routes.shop_bp,
+    checkout_routes.sessions_bp,
     devices_routes.bp,
     scans_routes.bp,
     reseating_routes.bp,
@@ -238,6 +242,7 @@ def _connect_ports(database: Database) -> None:
             queue_refusal=queueing_wiring.refusal,
         )
     )
+    database.ports.connect(QueuePorts(free_slots=checkout_slots.free_slots))
     database.ports.connect(
         SeatingPorts(
             taken=holds_queries.taken,

@@ -30,11 +30,13 @@ EVENT_ROWS: Final[Mapping[str, EventRows]] = {
     "ticket_types": _STAYS,
     # Books are kept longer than evenings: what was paid, and what is owed, stays at hand.
     "money_movements": EventRows(leaves=False, parent="orders", by="order_id"),
+    "checkout_limits": _STAYS,
     "order_counters": _STAYS,
     "order_lines": EventRows(leaves=False, parent="orders", by="order_id"),
     "orders": _STAYS,
     # Gates stop asking for the event before the rows go that they would ask for.
     "device_assignments": EventRows(first=True),
+    "checkout_sessions": _LEAVES,
     "companion_releases": _LEAVES,
     "event_heads": _LEAVES,
     "event_day_counts": _LEAVES,

@@ -181,3 +181,54 @@ class OrderCounterRow(Base):
     orders: Mapped[int]
 
     __table_args__ = (references("events", "event_id"),)
+
+
+class CheckoutLimitRow(Base):
+    """How many may be in the checkout of an event at once; its lock lets one in after another."""
+
+    __tablename__ = "checkout_limits"
+
+    organisation_id: Mapped[Uuid] = mapped_column(primary_key=True)
+    event_id: Mapped[Uuid] = mapped_column(primary_key=True)
+    sessions: Mapped[int]
+
+    __table_args__ = (references("events", "event_id"), CheckConstraint("sessions > 0", name="somebody"))
+
+
+_OPEN = text("state = 'open'")
+
+
+class CheckoutSessionRow(Base):
+    """Somebody's time in the checkout of an event. While it is open it has one of the event's slots alone."""
+
+    __tablename__ = "checkout_sessions"
+
+    organisation_id: Mapped[Uuid] = mapped_column(primary_key=True)
+    event_id: Mapped[Uuid] = mapped_column(primary_key=True)
+    id: Mapped[Uuid] = mapped_column(primary_key=True)
+    bearer_kind: Mapped[str] = mapped_column(String(8))
+    bearer_id: Mapped[Uuid]
+    slot: Mapped[int]  # counted from 1
+    state: Mapped[str] = mapped_column(String(8))
+    opened_at: Mapped[Millis] = mapped_column(BigInteger)
+    expires_at: Mapped[Millis] = mapped_column(BigInteger)
+    ended_at: Mapped[Millis | None] = mapped_column(BigInteger)
+
+    __table_args__ = (
+        references("events", "event_id"),
+        CheckConstraint("slot > 0", name="counted_from_one"),
+        CheckConstraint("state IN ('open', 'paid', 'left', 'expired')", name="state_known"),
+        *(
+            Index(
+                f"uq_checkout_sessions_{column}",
+                "organisation_id",
+                "event_id",
+                column,
+                unique=True,
+                sqlite_where=_OPEN,
+                postgresql_where=_OPEN,
+            )
+            for column in ("slot", "bearer_id")
+        ),
+        Index("ix_checkout_sessions_expires_at", "expires_at", sqlite_where=_OPEN, postgresql_where=_OPEN),
+    )

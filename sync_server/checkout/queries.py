@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from sqlalchemy import func, select
+from sqlalchemy import func, select, text
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from shared.errors import NotFound
@@ -99,6 +99,12 @@ def count_at_event(session: Session, organisation_id: str, event_id: str) -> int
     """How many orders an event ever had."""
     here = OrderRow.organisation_id == organisation_id, OrderRow.event_id == event_id
     return session.execute(select(func.count()).where(*here)).scalar_one()
+
+
+def count_pending(session: Session) -> int:
+    """How many orders of the installation wait to be paid."""
+    pending = OrderRow.state == text("'pending'")  # as literal text, to match the partial index
+    return session.execute(select(func.count()).select_from(OrderRow).where(pending)).scalar_one()
 
 
 def ordered_lines(session: Session, organisation_id: str, event_id: str) -> Sequence[OrderLineRow]:

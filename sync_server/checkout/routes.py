@@ -22,6 +22,7 @@ from sync_server.checkout.payments.paying import Arrived, OrderKey
 from sync_server.checkout.payments.refunding import Refund
 from sync_server.checkout.queries import OrderFilter
 from sync_server.checkout.rules import Channel, OrderState
+from sync_server.checkout.session_routes import bp as sessions_bp
 from sync_server.checkout.shop_routes import bp as shop_bp
 from sync_server.plumbing.api.edits import check_unchanged, tagged
 from sync_server.plumbing.api.idempotency import run_once
@@ -30,7 +31,7 @@ from sync_server.plumbing.principals import Action
 from sync_server.plumbing.web import context, current_principal, organisation, requires
 
 bp = APIBlueprint("orders", __name__, url_prefix="/api", tag="Orders")
-__all__ = ["bp", "shop_bp"]
+__all__ = ["bp", "sessions_bp", "shop_bp"]
 
 
 @bp.post("/events/<event_id>/sales")

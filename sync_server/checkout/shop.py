@@ -22,6 +22,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 LINK_HEADER = "X-Order-Secret"
+TAB_HEADER = "X-Queue-Tab"
 
 
 def shop(slug: str) -> str:
@@ -32,6 +33,11 @@ def shop(slug: str) -> str:
     if organisation is None or principal.organisation_id != organisation.id:
         raise NotFound("There is no organisation with this slug.", code="organisation_not_found")
     return organisation.id
+
+
+def tab() -> str:
+    """The secret of the tab that has the pass, where the event has a queue."""
+    return request.headers.get(TAB_HEADER, "")[:128]
 
 
 def for_buyer(view: Callable[Concatenate[OrderKey, P], T]) -> Callable[..., T]:

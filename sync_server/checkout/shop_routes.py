@@ -17,7 +17,9 @@ from sync_server.checkout.payments.methods import method_named
 from sync_server.checkout.payments.paying import OrderKey
 from sync_server.checkout.queries import OrderFilter
 from sync_server.checkout.rules import Channel, OrderState
-from sync_server.checkout.shop import for_buyer, shop
+from sync_server.checkout.sessions import entering
+from sync_server.checkout.sessions.rules import SessionState
+from sync_server.checkout.shop import for_buyer, shop, tab
 from sync_server.plumbing.api import answers
 from sync_server.plumbing.api.edits import check_unchanged, tagged
 from sync_server.plumbing.api.idempotency import run_once
@@ -61,7 +63,7 @@ def _request(organisation_id: str, event_id: str, body: schemas.NewOrder) -> Ord
     roles = tuple(role for role in (principal.role, principal.platform_role) if role)
     who, chosen = (principal.kind, principal.id), [each.chosen() for each in body.holds]
     access = Access(roles, invitation)
-    return OrderRequest(organisation_id, event_id, Channel.SHOP, *who, chosen, body.buyer.buyer(), access)
+    return OrderRequest(organisation_id, event_id, Channel.SHOP, *who, chosen, body.buyer.buyer(), access, tab())
 
 
 @bp.get("/orders")
@@ -117,6 +119,7 @@ def cancel(key: OrderKey) -> tuple[str, int]:
         check_unchanged(lambda: views.view_of(session, order))
         if order.state != OrderState.CANCELLED:
             ending.end(session, order, OrderState.CANCELLED, context(), reason="cancelled by the buyer")
+            entering.close_of(session, order, SessionState.LEFT, context().now)
     return "", 204
 
 

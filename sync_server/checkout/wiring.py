@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from sync_server.checkout.orders import claiming, ending, reserving
+from sync_server.checkout.sessions import cleanup
+from sync_server.checkout.sessions.counters import CheckoutCounters
 from sync_server.customers.signals import CustomerSignedIn
 from sync_server.events.signals import EventChanged, EventDaysChanged, EventStatusChanged
 from sync_server.plumbing.parts import Parts
@@ -14,4 +16,6 @@ def wire(parts: Parts) -> None:
     parts.database.signals.on(EventStatusChanged, ending.on_status_changed)
     parts.database.signals.on(EventChanged, ending.on_changed)
     parts.database.signals.on(EventDaysChanged, reserving.on_days_changed)
+    parts.database.ports.connect(CheckoutCounters(parts.metrics.registry))
     parts.jobs.append(ending.job())
+    parts.jobs.append(cleanup.job())

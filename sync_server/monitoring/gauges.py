@@ -10,6 +10,8 @@ from prometheus_client import Gauge
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.pool import QueuePool
 
+from sync_server.checkout import queries as checkout
+from sync_server.checkout.sessions import queries as checkout_sessions
 from sync_server.monitoring import queries, service
 from sync_server.monitoring.alert_log import ALERTS
 from sync_server.monitoring.rules import AlertKind
@@ -50,6 +52,10 @@ class Gauges:
         self._webhooks_waiting = Gauge(
             "gatehouse_webhook_waiting", "Messages that wait for a webhook that is not paused", registry=registry
         )
+        self._in_checkout = Gauge(
+            "gatehouse_checkout_sessions_open", "Checkout sessions that are open", registry=registry
+        )
+        self._orders_pending = Gauge("gatehouse_orders_pending", "Orders that wait to be paid", registry=registry)
 
     def measure(self) -> None:
         """Update the gauges, at most every few seconds; without a database they keep their values."""
@@ -82,6 +88,8 @@ class Gauges:
             metrics.oldest_fact.set(0 if oldest is None else max(0, now - oldest) / 1000)
             metrics.facts_dead.set(outbox.dead_count(session))
             self._webhooks_waiting.set(webhooks.count_waiting(session))
+            self._in_checkout.set(checkout_sessions.count_all_open(session, now))
+            self._orders_pending.set(checkout.count_pending(session))
         events = Counter(alert.kind for alert in alerts if alert.event_id)
         others = Counter[AlertKind]()
         for alert in alerts:

@@ -51,6 +51,7 @@ _NUMBERED: Final = frozenset({"events", "devices"})
 
 REFERENCE_COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
     "event_archives.asked_by": ("api_tokens",),
+    "checkout_sessions.bearer_id": ("guests", "api_tokens"),
     "events.created_by": ("api_tokens",),
     "events.owner_id": ("api_tokens",),
     "hold_counters.bearer_id": ("guests", "api_tokens"),

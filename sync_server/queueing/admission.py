@@ -11,10 +11,12 @@ from shared.clock import Millis
 from sync_server.events import queries as events
 from sync_server.outbox.service import Fact, Subject, record_change
 from sync_server.plumbing.due import anything_due, organisations_due
+from sync_server.plumbing.ports import ports_of
 from sync_server.plumbing.principals import ActionContext
 from sync_server.plumbing.sealing import Sealer
 from sync_server.queueing import draw, queries, rules
 from sync_server.queueing.models import EntryState, EventQueueRow, QueueEntryRow
+from sync_server.queueing.ports import QueuePorts
 from sync_server.queueing.service import TAKING_PART, seed_of
 
 NO_BEACON = ""
@@ -112,9 +114,9 @@ def _end_overdue(session: Session, queue: EventQueueRow, now: Millis) -> None:
 
 def _admit(session: Session, queue: EventQueueRow, now: Millis) -> None:
     here = queue.organisation_id, queue.event_id
-    shopping = queries.count_shopping(session, *here, now)
     lately = queries.count_admitted_since(session, *here, now - rules.MINUTE_MS) if queue.per_minute else 0
-    count = rules.admitted_now(queue.slots, shopping, queue.per_minute, lately)
+    free = ports_of(session, QueuePorts).free_slots(session, *here, now)
+    count = rules.admitted_now(free, queue.per_minute, lately)
     for entry in queries.next_entries(session, *here, count) if count else ():
         entry.state, entry.admitted_at = EntryState.ADMITTED.value, now
         entry.expires_at = now + queue.pass_minutes * rules.MINUTE_MS

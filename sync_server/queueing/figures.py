@@ -10,7 +10,9 @@ from shared.clock import Millis
 from sync_server.events import queries as events
 from sync_server.plumbing.caching.shared_loads import SharedLoads
 from sync_server.plumbing.parts import Parts
+from sync_server.plumbing.ports import ports_of
 from sync_server.queueing import draw, queries, rules
+from sync_server.queueing.ports import QueuePorts
 from sync_server.queueing.rules import Opening
 
 STATE_KEY: Final = "queueing"
@@ -29,8 +31,7 @@ class Figures:
     closed_at: Millis | None
     drawn_at: Millis | None
     awaits_beacon: bool
-    slots: int
-    shopping: int
+    free: int  # slots of the checkout
     waiting: list[int]
     admitted_lately: int
 
@@ -38,7 +39,7 @@ class Figures:
         """Whether the queue should move on because of somebody with this number."""
         if self.drawn_at is None:
             return now >= self.opening.draw_at and not self.awaits_beacon
-        return seq is not None and rules.position(self.waiting, seq) <= self.slots - self.shopping
+        return seq is not None and rules.position(self.waiting, seq) <= self.free
 
 
 class QueueFigures:
@@ -67,8 +68,7 @@ class QueueFigures:
                 queue.closed_at,
                 queue.drawn_at,
                 bool(queue.beacon_source) and queue.beacon_value is None and queue.closed_at is not None,
-                queue.slots,
-                queries.count_shopping(session, organisation_id, event_id, now),
+                ports_of(session, QueuePorts).free_slots(session, organisation_id, event_id, now),
                 queries.waiting_numbers(session, organisation_id, event_id, now),
                 queries.count_admitted_since(session, organisation_id, event_id, now - rules.RATE_MS),
             )

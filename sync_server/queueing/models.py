@@ -22,15 +22,14 @@ class EntryState(StrEnum):
 
 
 class EventQueueRow(Base):
-    """The queue of an event: how many may shop at once, and the draw. When it opens follows from the event's sale."""
+    """The queue of an event: how many come in a minute, and the draw. When it opens follows from the event's sale."""
 
     __tablename__ = "event_queues"
 
     organisation_id: Mapped[Uuid] = mapped_column(primary_key=True)
     event_id: Mapped[Uuid] = mapped_column(primary_key=True)
     room_minutes: Mapped[int] = mapped_column(SmallInteger)  # how long before the sale the waiting room opens
-    slots: Mapped[int]
-    per_minute: Mapped[int]  # 0: as many as there are slots
+    per_minute: Mapped[int]  # 0: as many as there are free slots in the checkout
     pass_minutes: Mapped[int] = mapped_column(SmallInteger)
     commitment: Mapped[bytes] = mapped_column(LargeBinary(32))
     sealed_seed: Mapped[bytes] = mapped_column(LargeBinary(80))
@@ -46,7 +45,7 @@ class EventQueueRow(Base):
 
     __table_args__ = (
         references("events", "event_id", ondelete="CASCADE"),
-        CheckConstraint("slots > 0 AND per_minute >= 0 AND pass_minutes > 0 AND room_minutes >= 0", name="numbers_fit"),
+        CheckConstraint("per_minute >= 0 AND pass_minutes > 0 AND room_minutes >= 0", name="numbers_fit"),
     )
 
 

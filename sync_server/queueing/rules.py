@@ -70,9 +70,8 @@ def renews(expires: Millis, opening: Opening, now: Millis) -> bool:
     return expires_at(opening, now) - expires >= REFRESH_MS
 
 
-def admitted_now(slots: int, shopping: int, per_minute: int, admitted_in_last_minute: int) -> int:
-    """How many to admit: as many as slots are free, and no more in a minute than the organiser wishes."""
-    free = max(0, slots - shopping)
+def admitted_now(free: int, per_minute: int, admitted_in_last_minute: int) -> int:
+    """How many to admit: as many as slots of the checkout are free, no more in a minute than wished."""
     return free if not per_minute else min(free, max(0, per_minute - admitted_in_last_minute))
 
 

@@ -17,12 +17,11 @@ from sync_server.queueing.models import EntryState, EventQueueRow, QueueEntryRow
 class SetQueue(RequestBody):
     """The queue of an event.
 
-    `slots` people may shop at once, each for `pass_minutes`; at most `per_minute` are admitted in a minute (0: as many
-    as there are slots). The waiting room opens `room_minutes` before the sale; at its opening the order is drawn. Where
-    `beacon_source` names a public random round that is not known yet, the draw waits for its value.
+    As many are let in as the checkout of the event has free slots (`PUT …/checkout`), each for `pass_minutes`; at most
+    `per_minute` in a minute (0: any number). The waiting room opens `room_minutes` before the sale; at its opening the
+    order is drawn. Where `beacon_source` names a public random round that is not known yet, the draw waits for it.
     """
 
-    slots: Annotated[int, Field(ge=1, le=100_000)] = 50
     per_minute: Annotated[int, Field(ge=0, le=100_000)] = 0
     pass_minutes: Annotated[int, Field(ge=1, le=60)] = 10
     room_minutes: Annotated[int, Field(ge=0, le=1440)] = 30
@@ -47,7 +46,6 @@ class QueueView(EditedView):
     unedited: ClassVar[frozenset[str]] = frozenset({"opens_at", "draw_at", "closed_at", "drawn_at", "figures"})
 
     event_id: str
-    slots: int
     per_minute: int
     pass_minutes: int
     room_minutes: int

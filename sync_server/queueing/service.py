@@ -84,7 +84,7 @@ def remove_queue(session: Session, organisation_id: str, event_id: str, context:
         raise NotFound("This event has no queue.", code="queue_not_found")
     if row.drawn_at is not None and row.drawn:
         raise Conflict(
-            "The order has been drawn and published. Raise the number of people who may shop at once instead.",
+            "The order has been drawn and published. Let more people into the checkout at once instead.",
             code="already_drawn",
         )
     _record(session, row, event.number, "queue_removed", context, before=None, after=None)

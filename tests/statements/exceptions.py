@@ -28,6 +28,8 @@ EXCEPTIONS: Final[dict[str, str]] = {
     "audit.erasure._erase": "which organisations store values of a person; each is then worked on by itself",
     "audit.queries.chains": _OPERATOR,
     "audit.sealer._waiting_chains": _DUE,
+    "checkout.queries.count_pending": _METRICS,
+    "checkout.sessions.queries.count_all_open": _METRICS,
     "customers.queries.guests_and_addresses": _OPERATOR,
     "customers.queries.guests_from_address": "a client address has one limit for all organisations",
     "devices.enrolment._locked": _DEVICE,

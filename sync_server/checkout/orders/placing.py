@@ -18,6 +18,9 @@ from sync_server.checkout.money import ledger
 from sync_server.checkout.orders import recording
 from sync_server.checkout.orders.parcels import Access, Buyers, Parcel
 from sync_server.checkout.rules import Channel, LineState, OrderState
+from sync_server.checkout.sessions import entering
+from sync_server.checkout.sessions.queries import Visit
+from sync_server.checkout.sessions.rules import BOX_OFFICE
 from sync_server.checkout.settings import settings_of
 from sync_server.customers import queries as customers
 from sync_server.events import queries as events
@@ -25,6 +28,7 @@ from sync_server.events.chosen_days import EVERY_DAY, ChosenDays, dates_of
 from sync_server.events.queries import EventDetails
 from sync_server.holds import ordering
 from sync_server.holds.ordering import Held
+from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.folding import fold
 from sync_server.plumbing.principals import ActionContext
 from sync_server.plumbing.sealing import Sealer
@@ -71,11 +75,17 @@ class OrderRequest:
     chosen: Sequence[Chosen]
     buyer: Buyer = field(default_factory=Buyer)
     access: Access = field(default_factory=Access)
+    tab: str = ""  # which has the pass of a queue
 
     @property
     def in_shop(self) -> bool:
         """Whether the rules of the shop apply: its sale windows, its limits, and only what the buyer holds."""
         return self.channel is Channel.SHOP
+
+    @property
+    def visit(self) -> Visit:
+        """Who buys, as a guest of the checkout."""
+        return Visit(EventKey(self.organisation_id, self.event_id), self.bearer_kind, self.bearer_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +114,8 @@ def place(session: Session, sealer: Sealer, request: OrderRequest, context: Acti
     event = issuing.lock(session, where, request.event_id)
     if request.in_shop:
         ordering.require_on_sale(session, where, event.id, context.now)
+        if request.bearer_kind not in BOX_OFFICE:
+            entering.enter(session, request.visit, context, tab=request.tab)
     bearer = request.bearer_id if request.in_shop else None
     holds = ordering.claim(session, event.key, ids, bearer, context.now)
     wishes = list(_wishes(session, event, request, {hold.id: hold for hold in holds}, context))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from sqlalchemy.orm import Session
 
 from sync_server.checkout.models import OrderRow
+from sync_server.checkout.sessions.counters import count_order
 from sync_server.outbox.service import Fact, Subject, record_change
 from sync_server.plumbing.principals import ActionContext
 
@@ -25,3 +26,4 @@ def record_order(
     subjects = {"order": order.id, "event": order.event_id, "event_number": event_number}
     fact = Fact(name, order.organisation_id, context.now, subjects, after)
     record_change(session, context, Subject("order", order.id, None, after, reason), fact)
+    count_order(session, name)

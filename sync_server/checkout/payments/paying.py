@@ -21,6 +21,8 @@ from sync_server.checkout.orders.locking import lock_order
 from sync_server.checkout.orders.parcels import Buyers
 from sync_server.checkout.payments.methods import PaymentMethod, Terms
 from sync_server.checkout.rules import PAYABLE, LineState, OrderState, require_transition
+from sync_server.checkout.sessions import entering
+from sync_server.checkout.sessions.rules import SessionState
 from sync_server.checkout.settings import settings_of
 from sync_server.events import queries as events
 from sync_server.holds import ordering
@@ -78,6 +80,7 @@ def _wait_until(
 ) -> None:
     """Keep the order until its invoice is due; with tickets that gates refuse until it is paid, if so decided."""
     order.due_at = due_at
+    entering.close_of(session, order, SessionState.PAID, context.now)
     order.expires_at = max(order.expires_at, due_at)
     if unpaid_tickets:
         fulfilling.issue_tickets(session, order, buyers, context, unpaid=True)
@@ -180,6 +183,7 @@ def _complete(session: Session, order: OrderRow, buyers: Buyers, context: Action
     order.state, order.paid_at, order.updated_at = OrderState.PAID.value, context.now, context.now
     order.remaining_ms = None
     session.flush()
+    entering.close_of(session, order, SessionState.PAID, context.now)
     queueing.spend(session, order.organisation_id, order.event_id, order.bearer_id, context.now)
     number = events.event(session, order.organisation_id, order.event_id).number
     recording.record_order(session, order, number, "order_paid", context, admissions=len(lines), method=order.method)

@@ -1300,6 +1300,66 @@ def upgrade() -> None:
         postgresql_where=sa.text("state = 'waiting'"),
     )
     op.create_table(
+        "checkout_limits",
+        sa.Column("organisation_id", ID, nullable=False),
+        sa.Column("event_id", ID, nullable=False),
+        sa.Column("sessions", sa.Integer(), nullable=False),
+        sa.CheckConstraint("sessions > 0", name=op.f("ck_checkout_limits_somebody")),
+        sa.ForeignKeyConstraint(
+            ["organisation_id", "event_id"],
+            ["events.organisation_id", "events.id"],
+            name=op.f("fk_checkout_limits_organisation_id_event_id_events"),
+        ),
+        sa.PrimaryKeyConstraint("organisation_id", "event_id", name=op.f("pk_checkout_limits")),
+    )
+    op.create_table(
+        "checkout_sessions",
+        sa.Column("organisation_id", ID, nullable=False),
+        sa.Column("event_id", ID, nullable=False),
+        sa.Column("id", ID, nullable=False),
+        sa.Column("bearer_kind", sa.String(length=8), nullable=False),
+        sa.Column("bearer_id", ID, nullable=False),
+        sa.Column("slot", sa.Integer(), nullable=False),
+        sa.Column("state", sa.String(length=8), nullable=False),
+        sa.Column("opened_at", sa.BigInteger(), nullable=False),
+        sa.Column("expires_at", sa.BigInteger(), nullable=False),
+        sa.Column("ended_at", sa.BigInteger(), nullable=True),
+        sa.CheckConstraint(
+            "state IN ('open', 'paid', 'left', 'expired')", name=op.f("ck_checkout_sessions_state_known")
+        ),
+        sa.CheckConstraint("slot > 0", name=op.f("ck_checkout_sessions_counted_from_one")),
+        sa.ForeignKeyConstraint(
+            ["organisation_id", "event_id"],
+            ["events.organisation_id", "events.id"],
+            name=op.f("fk_checkout_sessions_organisation_id_event_id_events"),
+        ),
+        sa.PrimaryKeyConstraint("organisation_id", "event_id", "id", name=op.f("pk_checkout_sessions")),
+    )
+    op.create_index(
+        "ix_checkout_sessions_expires_at",
+        "checkout_sessions",
+        ["expires_at"],
+        unique=False,
+        sqlite_where=sa.text("state = 'open'"),
+        postgresql_where=sa.text("state = 'open'"),
+    )
+    op.create_index(
+        "uq_checkout_sessions_bearer_id",
+        "checkout_sessions",
+        ["organisation_id", "event_id", "bearer_id"],
+        unique=True,
+        sqlite_where=sa.text("state = 'open'"),
+        postgresql_where=sa.text("state = 'open'"),
+    )
+    op.create_index(
+        "uq_checkout_sessions_slot",
+        "checkout_sessions",
+        ["organisation_id", "event_id", "slot"],
+        unique=True,
+        sqlite_where=sa.text("state = 'open'"),
+        postgresql_where=sa.text("state = 'open'"),
+    )
+    op.create_table(
         "companion_releases",
         sa.Column("organisation_id", ID, nullable=False),
         sa.Column("event_id", ID, nullable=False),
@@ -1477,7 +1537,6 @@ def upgrade() -> None:
         sa.Column("organisation_id", ID, nullable=False),
         sa.Column("event_id", ID, nullable=False),
         sa.Column("room_minutes", sa.SmallInteger(), nullable=False),
-        sa.Column("slots", sa.Integer(), nullable=False),
         sa.Column("per_minute", sa.Integer(), nullable=False),
         sa.Column("pass_minutes", sa.SmallInteger(), nullable=False),
         sa.Column("commitment", sa.LargeBinary(length=32), nullable=False),
@@ -1492,8 +1551,7 @@ def upgrade() -> None:
         sa.Column("created_at", sa.BigInteger(), nullable=False),
         sa.Column("updated_at", sa.BigInteger(), nullable=False),
         sa.CheckConstraint(
-            "slots > 0 AND per_minute >= 0 AND pass_minutes > 0 AND room_minutes >= 0",
-            name=op.f("ck_event_queues_numbers_fit"),
+            "per_minute >= 0 AND pass_minutes > 0 AND room_minutes >= 0", name=op.f("ck_event_queues_numbers_fit")
         ),
         sa.ForeignKeyConstraint(
             ["organisation_id", "event_id"],

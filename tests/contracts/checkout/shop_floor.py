@@ -35,6 +35,10 @@ class Shop:
     def orders_path(self) -> str:
         return f"/api/o/{self.sale.slug}/events/{self.sale.id}/orders"
 
+    @property
+    def checkout_path(self) -> str:
+        return f"/api/o/{self.sale.slug}/events/{self.sale.id}/checkout"
+
     def path(self, order: dict[str, Any]) -> str:
         """The address of an order in the shop."""
         return f"/api/o/{self.sale.slug}/orders/{order['id']}"
@@ -78,13 +82,14 @@ class Shop:
         self.app_server.run_worker()
 
 
-def a_shop(app_server: AppServer, *, slug: str = "marquee", **event: Any) -> Shop:
-    """A shop whose event is a month away, so that invoices can be paid."""
+def a_shop(app_server: AppServer, *, slug: str = "marquee", sessions: int = 20, **event: Any) -> Shop:
+    """A shop whose event is a month away, so that invoices can be paid; many may be in its checkout at once."""
     times = {"start_at": EVENING + 30 * DAY, "end_at": EVENING + 30 * DAY + 6 * HOUR}
     sale = a_seated_event(app_server, slug=slug, **times | event)
     zones = {zone["name"]: zone["number"] for zone in sale.api.get(f"{sale.path}/zones")["items"]}
     stalls = sale.api.post(f"{sale.path}/ticket-types", a_ticket_type(**STALLS, zone=zones["Stalls"]))["number"]
     floor = sale.api.post(f"{sale.path}/ticket-types", a_ticket_type(**FLOOR, zone=zones["Floor"]))["number"]
+    sale.api.put(f"{sale.path}/checkout", {"sessions": sessions})
     return Shop(sale, stalls, floor)
 
 

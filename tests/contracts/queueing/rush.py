@@ -30,6 +30,10 @@ class Rush:
         """The address of the queue for organisers."""
         return f"/api/events/{self.sale.id}/queue"
 
+    def let_in(self, slots: int) -> None:
+        """Set how many may shop at once."""
+        self.sale.api.put(f"{self.sale.path}/checkout", {"sessions": slots})
+
     def until(self, moment: int) -> None:
         """Go on to that moment."""
         self.app_server.now = moment
@@ -66,8 +70,9 @@ class Rush:
         return sorted(guests, key=lambda guest: int(self.place(guest)["number"]))
 
 
-def a_rush(app_server: AppServer, **queue: Any) -> Rush:
+def a_rush(app_server: AppServer, *, slots: int = 2, **queue: Any) -> Rush:
     """An event whose sale begins in an hour, and a queue for it; two may shop at once unless told otherwise."""
     rush = Rush(app_server, a_seated_event(app_server, sale_start_at=OPENING))
-    rush.sale.api.put(rush.settings, {"slots": 2, "room_minutes": 30} | queue)
+    rush.let_in(slots)
+    rush.sale.api.put(rush.settings, {"room_minutes": 30} | queue)
     return rush

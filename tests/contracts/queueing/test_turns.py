@@ -76,7 +76,9 @@ def test_what_is_bought_ends_the_turn(rush: Rush) -> None:
     wish = {"count": 2, "zone_id": rush.sale.zones["Floor"]}
     held = guest.post(f"{rush.sale.path}/holds", wish, **{"X-Queue-Tab": TAB})["data"]["holds"]
     orders = f"/api/o/{rush.sale.slug}/events/{rush.sale.id}/orders"
-    order = guest.post(orders, {"holds": [{"hold_id": hold["hold_id"]} for hold in held]})
+    body = {"holds": [{"hold_id": hold["hold_id"]} for hold in held]}
+    assert guest.refused("POST", orders, body) == (403, "pass_of_another_tab")
+    order = guest.post(orders, body, **{"X-Queue-Tab": TAB})
     guest.post(f"/api/o/{rush.sale.slug}/orders/{order['id']}/pay", {"method": "free"}, 200)
     assert rush.hold(guest, "A-1") == (403, "pass_spent")
     assert rush.take_pass(guest) == (403, "pass_spent")
@@ -147,7 +149,8 @@ def test_a_queue_begun_during_the_sale_is_heeded_at_once_and_taken_away_again(ap
     rush.until(OPENING)
     guest = rush.sale.guest()
     assert rush.hold(guest, "A-1") == (201, "")
-    rush.sale.api.put(rush.settings, {"slots": 1})
+    rush.let_in(1)
+    rush.sale.api.put(rush.settings, {})
     assert rush.hold(guest, "A-2") == (403, "queue_required")
     rush.join(guest)
     assert rush.place(guest)["state"] == "admitted"

@@ -103,8 +103,13 @@ def webhook(stage: Stage) -> Edited:
 
 def queue(stage: Stage) -> Edited:
     path = f"/api/events/{stage.event['id']}/queue"
-    stage.api.put(path, {"slots": 10})
-    return Edited(path, path, {"slots": 20}, {"slots": 30}, "PUT")
+    stage.api.put(path, {"per_minute": 10})
+    return Edited(path, path, {"per_minute": 20}, {"per_minute": 30}, "PUT")
+
+
+def checkout_limit(stage: Stage) -> Edited:
+    path = f"/api/events/{stage.event['id']}/checkout"
+    return Edited(path, path, {"sessions": 20}, {"sessions": 30}, "PUT")
 
 
 EVERYTHING: list[Callable[[Stage], Edited]] = [
@@ -123,6 +128,7 @@ EVERYTHING: list[Callable[[Stage], Edited]] = [
     retention,
     webhook,
     queue,
+    checkout_limit,
 ]
 
 ALIKE = {

@@ -1,0 +1,68 @@
+"""Reads of checkout sessions, and of how many there may be."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from sqlalchemy import ColumnElement, func, select
+from sqlalchemy.orm import Session
+
+from shared.clock import Millis
+from sync_server.checkout.models import CheckoutLimitRow, CheckoutSessionRow
+from sync_server.checkout.sessions.rules import DEFAULT_LIMIT, SessionState
+from sync_server.plumbing.event_key import EventKey
+from sync_server.queueing import queries as queueing
+
+Row = CheckoutSessionRow
+
+
+class Visit(NamedTuple):
+    """Who wants to pay for what they hold of which event."""
+
+    event: EventKey
+    bearer_kind: str
+    bearer_id: str
+
+
+def is_open(now: Millis) -> tuple[ColumnElement[bool], ...]:
+    """Sessions that have a slot and have not run out."""
+    return Row.state == SessionState.OPEN.value, Row.expires_at > now
+
+
+def open_session(session: Session, visit: Visit, now: Millis) -> CheckoutSessionRow | None:
+    """The session that somebody has open at an event."""
+    wanted = select(Row).where(visit.event.of(Row), Row.bearer_id == visit.bearer_id, *is_open(now))
+    return session.execute(wanted.execution_options(populate_existing=True)).scalar_one_or_none()
+
+
+def open_sessions(session: Session, event: EventKey, now: Millis) -> Sequence[CheckoutSessionRow]:
+    """The sessions that are open at an event."""
+    return session.execute(select(Row).where(event.of(Row), *is_open(now))).scalars().all()
+
+
+def count_open(session: Session, event: EventKey, now: Millis) -> int:
+    """How many sessions are open at an event."""
+    return session.execute(select(func.count()).select_from(Row).where(event.of(Row), *is_open(now))).scalar_one()
+
+
+def count_all_open(session: Session, now: Millis) -> int:
+    """How many sessions are open at all events of the installation."""
+    return session.execute(select(func.count()).select_from(Row).where(*is_open(now))).scalar_one()
+
+
+def limit_of(session: Session, event: EventKey, *, lock: bool = False) -> int:
+    """How many may be in the checkout of an event at once."""
+    wanted = select(CheckoutLimitRow.sessions).where(event.of(CheckoutLimitRow))
+    found = session.execute(wanted.with_for_update() if lock else wanted).scalar_one_or_none()
+    return DEFAULT_LIMIT if found is None else found
+
+
+def free_slots(session: Session, organisation_id: str, event_id: str, now: Millis) -> int:
+    """How many more the queue may let in: slots that neither a session has, nor somebody whose turn it is may want."""
+    event = EventKey(organisation_id, event_id)
+    shopping = queueing.shopping(organisation_id, event_id, now)
+    in_checkout = select(Row.bearer_id).where(event.of(Row), *is_open(now))
+    taken = in_checkout.union(shopping).subquery()
+    counted = session.execute(select(func.count()).select_from(taken)).scalar_one()
+    return max(0, limit_of(session, event) - counted)
