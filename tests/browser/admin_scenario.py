@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sqlalchemy import text
-from werkzeug.serving import make_server
 
 from shared.scans import EntryKind
 from shared.snapshot import TicketState
@@ -17,6 +16,7 @@ from sync_server.plumbing.principals import SYSTEM, ActionContext
 from sync_server.workers import Worker
 from tests.contracts.sync.gates import Gate
 from tests.contracts.sync.world import World
+from tests.served_app import listening
 from tests.staff import a_login
 from tests.streams import redirect_streams
 
@@ -67,20 +67,15 @@ def an_evening(folder: Path) -> Iterator[AdminScenario]:
     _owner(world)
     west = _scans(world)
     redirect_streams(world.parts, world.listener.port)
-    server = make_server("127.0.0.1", 0, world.app, threaded=True)
-    serving = threading.Thread(target=server.serve_forever)
     working = threading.Thread(target=Worker(world.parts).run, args=(world.parts.stop,))  # sends changes to the pages
-    serving.start()
-    working.start()
-    try:
-        yield AdminScenario(world, f"http://127.0.0.1:{server.port}", west)
-    finally:
-        world.parts.stop.set()
-        working.join()
-        world.close()
-        server.shutdown()
-        serving.join()
-        server.server_close()
+    with listening(world.app) as port:
+        working.start()
+        try:
+            yield AdminScenario(world, f"http://127.0.0.1:{port}", west)
+        finally:
+            world.parts.stop.set()
+            working.join()
+            world.close()
 
 
 def _owner(world: World) -> None:

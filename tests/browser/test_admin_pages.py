@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,11 +12,10 @@ from playwright.sync_api import Page, expect
 from shared import enrolment
 from tests.browser.admin_scenario import EMAIL, AdminScenario, an_evening
 from tests.browser.page_width import assert_fits_width
+from tests.browser.pictures import keep_screenshot
 from tests.builders import an_id
 from tests.contracts.sync.gates import Gate
 from tests.staff import PASSWORD
-
-SCREENSHOTS = os.environ.get("GATEHOUSE_TEST_PICTURES")  # a folder: keep screenshots there
 
 
 @pytest.fixture
@@ -33,12 +31,6 @@ def sign_in(page: Page, scenario: AdminScenario, *, password: str = PASSWORD) ->
     page.get_by_label("E-mail address").fill(EMAIL)
     page.get_by_label("Password").fill(password)
     page.get_by_role("button", name="Sign in").click()
-
-
-def keep_screenshot(page: Page, name: str) -> None:
-    """Keep a screenshot for the documentation, if requested."""
-    if SCREENSHOTS:
-        page.screenshot(path=f"{SCREENSHOTS}/admin-{name}.png")
 
 
 def test_visitors_see_only_the_sign_in_form(browser_page: Page, scenario: AdminScenario) -> None:
@@ -64,7 +56,7 @@ def test_counters_follow_the_gates(browser_page: Page, scenario: AdminScenario) 
     inside = browser_page.locator("[data-number=inside]").first
     expect(inside).to_have_text("34")
     expect(browser_page.locator("[data-silence]")).to_contain_text("Gates offline: 1 of 3, last seen at 18:00")
-    keep_screenshot(browser_page, "event")
+    keep_screenshot(browser_page, "admin-event")
     scenario.west.admit(33)
     scenario.west.upload()
     expect(inside).to_have_text("35")
@@ -78,7 +70,7 @@ def test_a_conflict_is_resolved_with_a_note(browser_page: Page, scenario: AdminS
     assert sorted(headings[1:-1]) == ["Admitted twice", "Admitted with an invalid ticket"]
     twice = browser_page.get_by_role("article").filter(has_text="Admitted twice")
     expect(twice).to_contain_text("gate G1 · West door, lane 1")
-    keep_screenshot(browser_page, "conflicts")
+    keep_screenshot(browser_page, "admin-conflicts")
     twice.get_by_label("What happened?").fill("A family with one ticket; they paid at the desk.")
     twice.get_by_role("button", name="Resolve").click()
     expect(browser_page.get_by_role("heading", level=2)).to_have_count(3)
@@ -99,7 +91,7 @@ def test_a_new_gate_enrols_with_the_code_on_the_screen(browser_page: Page, scena
     expect(browser_page.get_by_text("Not ready")).to_be_hidden()
     browser_page.get_by_role("button", name="Show an enrolment code").click()
     expect(browser_page.get_by_text("Waiting for the gate")).to_be_visible()
-    keep_screenshot(browser_page, "code")
+    keep_screenshot(browser_page, "admin-code")
     shown = browser_page.locator("code.block").inner_text().split()[-1]
     enrolled = Gate(scenario.world, "Balcony").enrol(enrolment.parse(shown))
     expect(browser_page.locator(".check")).to_have_text(f"{enrolled.check[:3]} {enrolled.check[3:]}")
@@ -109,7 +101,7 @@ def test_a_new_gate_enrols_with_the_code_on_the_screen(browser_page: Page, scena
 def test_a_lost_device_is_revoked(browser_page: Page, scenario: AdminScenario) -> None:
     sign_in(browser_page, scenario)
     browser_page.goto(f"{scenario.address}/admin/devices")
-    keep_screenshot(browser_page, "devices")
+    keep_screenshot(browser_page, "admin-devices")
     browser_page.get_by_role("link", name=re.compile("West door, lane 1")).click()
     browser_page.on("dialog", lambda dialog: dialog.accept())
     browser_page.get_by_label("Reason").fill("Left in a taxi")
@@ -127,10 +119,10 @@ def test_lost_entries_are_shown_on_the_page_of_the_device(browser_page: Page, sc
     west.click()
     lost = browser_page.locator(".note.bad")
     expect(lost).to_contain_text("3 entries of its journal are lost")
-    keep_screenshot(browser_page, "device-lost")
+    keep_screenshot(browser_page, "admin-device-lost")
     browser_page.set_viewport_size({"width": 390, "height": 844})
     assert_fits_width(browser_page, 390)
-    keep_screenshot(browser_page, "phone-device-lost")
+    keep_screenshot(browser_page, "admin-phone-device-lost")
 
 
 def test_a_form_from_another_site_changes_nothing(browser_page: Page, scenario: AdminScenario) -> None:
@@ -158,10 +150,10 @@ def test_alerts_say_what_to_do_and_link_to_the_event(browser_page: Page, scenari
             "Doors should be open, but no opening is planned",
         ]
     )
-    keep_screenshot(browser_page, "alerts")
+    keep_screenshot(browser_page, "admin-alerts")
     browser_page.set_viewport_size({"width": 390, "height": 844})
     assert_fits_width(browser_page, 390)
-    keep_screenshot(browser_page, "phone-alerts")
+    keep_screenshot(browser_page, "admin-phone-alerts")
     scenario.call_off(an_id("event-8"))
     browser_page.clock.fast_forward(60_000)
     expect(headings).to_have_count(2)
@@ -175,4 +167,4 @@ def test_pages_fit_a_phone(browser_page: Page, scenario: AdminScenario, where: s
     sign_in(browser_page, scenario)
     browser_page.goto(scenario.event_page + where)
     assert_fits_width(browser_page, 390)
-    keep_screenshot(browser_page, f"phone{where.replace('/', '-')}")
+    keep_screenshot(browser_page, f"admin-phone{where.replace('/', '-')}")

@@ -2,37 +2,14 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
-from pathlib import Path
-
-import pytest
 from playwright.sync_api import Page, Request, expect
 
 from sync_server.accounts import invitations, password_links
 from tests.app_server import AppServer
-from tests.browser.page_width import assert_fits_width
-from tests.browser.test_seat_page import served
+from tests.browser.pictures import keep_screenshots
+from tests.served_app import served
 
-SCREENSHOTS = os.environ.get("GATEHOUSE_TEST_PICTURES")  # a folder: keep screenshots there
 NORA, HERS = "nora@box-office.example", "what nora chose herself"
-
-
-@pytest.fixture
-def app_server(sqlite_url: str, tmp_path: Path) -> Iterator[AppServer]:
-    """A server with a manual clock."""
-    made = AppServer(sqlite_url, tmp_path)
-    yield made
-    made.close()
-
-
-def keep_screenshots(page: Page, name: str) -> None:
-    """Check the page at both widths, and keep screenshots if requested."""
-    for width, kind in ((390, "phone"), (1280, "desktop")):
-        page.set_viewport_size({"width": width, "height": 800})
-        assert_fits_width(page, width)
-        if SCREENSHOTS:
-            page.screenshot(path=f"{SCREENSHOTS}/admin-{name}-{kind}.png")
 
 
 def test_an_invitation_is_accepted_and_its_code_is_in_no_request_line(
@@ -46,7 +23,7 @@ def test_an_invitation_is_accepted_and_its_code_is_in_no_request_line(
         browser_page.goto(f"{address}/admin/invitation#{code}")
         expect(browser_page.get_by_role("heading", name="Join Marquee")).to_be_visible()
         assert code not in browser_page.url
-        keep_screenshots(browser_page, "invitation")
+        keep_screenshots(browser_page, "admin-invitation")
         browser_page.get_by_label("Your name").fill("Nora")
         browser_page.get_by_label("Choose a password").fill(HERS)
         browser_page.get_by_role("button", name="Join").click()
@@ -61,10 +38,10 @@ def test_a_forgotten_password_is_replaced_and_signs_in(browser_page: Page, app_s
     with served(app_server) as address:
         browser_page.goto(f"{address}/admin/login")
         browser_page.get_by_role("link", name="Forgot your password?").click()
-        keep_screenshots(browser_page, "forgotten")
+        keep_screenshots(browser_page, "admin-forgotten")
         browser_page.goto(f"{address}/admin/password#{code}")
         expect(browser_page.get_by_label("Code")).to_be_hidden()
-        keep_screenshots(browser_page, "password")
+        keep_screenshots(browser_page, "admin-password")
         browser_page.get_by_label("New password").fill(HERS)
         browser_page.get_by_role("button", name="Save").click()
         expect(browser_page.get_by_role("status")).to_contain_text("Sign in with it")

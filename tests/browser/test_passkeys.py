@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import socket
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,10 +10,10 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page
 from sqlalchemy import text
-from werkzeug.serving import make_server
 
 from tests.app_server import ApiClient, AppServer
 from tests.builders import MINUTE
+from tests.served_app import listening
 from tests.staff import PASSWORD
 
 OLGA = "olga@marquee.example"
@@ -39,13 +38,8 @@ def app_server(sqlite_url: str, tmp_path: Path) -> Iterator[AppServer]:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     made = AppServer(sqlite_url, tmp_path, base_url=f"http://localhost:{port}")
-    server = make_server("127.0.0.1", port, made.app, threaded=True)
-    serving = threading.Thread(target=server.serve_forever)
-    serving.start()
-    yield made
-    server.shutdown()
-    serving.join()
-    server.server_close()
+    with listening(made.app, port):
+        yield made
     made.close()
 
 

@@ -2,51 +2,23 @@
 
 from __future__ import annotations
 
-import os
 import re
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import product
 from math import cos, pi, sin
-from pathlib import Path
 from typing import Any
 
-import pytest
 from playwright.sync_api import Locator, Page, expect
-from werkzeug.serving import make_server
 
 from sync_server.workers import Worker
 from tests.app_server import PASSWORD, AppServer
 from tests.browser.page_width import assert_fits_width
+from tests.browser.pictures import keep_screenshot
 from tests.contracts.seat_maps.mapped_event import MappedEvent, a_mapped_event
 from tests.contracts.seating.stage import a_layout, a_seat, floor, stalls, with_wheelchairs
-
-SCREENSHOTS = os.environ.get("GATEHOUSE_TEST_PICTURES")  # a folder: keep screenshots there
-
-
-@pytest.fixture
-def app_server(sqlite_url: str, tmp_path: Path) -> Iterator[AppServer]:
-    """A server with a manual clock."""
-    made = AppServer(sqlite_url, tmp_path)
-    yield made
-    made.close()
-
-
-@contextmanager
-def served(app_server: AppServer) -> Iterator[str]:
-    """Serve the application on a local port."""
-    app_server.redirect_streams()
-    server = make_server("127.0.0.1", 0, app_server.app, threaded=True)
-    serving = threading.Thread(target=server.serve_forever)
-    serving.start()
-    try:
-        yield f"http://127.0.0.1:{server.port}"
-    finally:
-        app_server.parts.stop.set()
-        server.shutdown()
-        serving.join()
-        server.server_close()
+from tests.served_app import served
 
 
 @contextmanager
@@ -75,12 +47,6 @@ def an_owner(app_server: AppServer) -> str:
     organisation = app_server.organisation("marquee")
     app_server.user("owner@marquee.example", organisation, "owner")
     return organisation
-
-
-def keep_screenshot(page: Page, name: str, *, whole: bool = True) -> None:
-    """Keep a screenshot for the documentation, if requested."""
-    if SCREENSHOTS:
-        page.screenshot(path=f"{SCREENSHOTS}/admin-{name}.png", full_page=whole)
 
 
 def selection(page: Page) -> Locator:
@@ -118,7 +84,7 @@ def test_the_map_shows_sold_seats_and_follows_changes(browser_page: Page, app_se
         expect(selection(browser_page)).to_have_text("Stalls, row B, seat 2: sold")
         browser_page.keyboard.press("ArrowRight")
         expect(selection(browser_page)).to_have_text("Stalls, row B, seat 3: free")
-        keep_screenshot(browser_page, "seats")
+        keep_screenshot(browser_page, "admin-seats", whole=True)
         mapped.sell("B-3")
         app_server.run_worker()
         expect(selection(browser_page)).to_have_text("Stalls, row B, seat 3: sold")
@@ -180,7 +146,7 @@ def test_an_arena_on_a_phone(browser_page: Page, app_server: AppServer) -> None:
         expect(browser_page.locator("[data-count='2']")).to_have_text("80")
         whole = seat_distance(browser_page)
         assert_fits_width(browser_page, 390)
-        keep_screenshot(browser_page, "phone-seats")
+        keep_screenshot(browser_page, "admin-phone-seats", whole=True)
         fingers = Fingers(browser_page)
         fingers.pinch(60, 240)
         expect(browser_page.locator("[data-canvas]")).not_to_have_attribute("data-pixels", f"{whole:.2f}")
@@ -195,7 +161,7 @@ def test_an_arena_on_a_phone(browser_page: Page, app_server: AppServer) -> None:
             expect(browser_page.locator("[data-canvas]")).not_to_have_attribute("data-pixels", f"{before:.2f}")
         fingers.tap()
         expect(selection(browser_page)).to_have_text(re.compile(r"Stalls, Block 3, row 3/\d+, seat \d+: (sold|free)"))
-        keep_screenshot(browser_page, "phone-seat-picked", whole=False)
+        keep_screenshot(browser_page, "admin-phone-seat-picked")
         browser_page.goto("about:blank")
 
 

@@ -13,9 +13,9 @@ from playwright.sync_api import Page
 
 from sync_server.queueing import draw
 from tests.app_server import AppServer
-from tests.browser.test_seat_page import served
 from tests.contracts.queueing.rush import OPENING, a_rush
 from tests.contracts.queueing.test_draw import downloaded, verified, waited
+from tests.served_app import served
 
 VERIFY = """async ([text, receipt]) => {
     const { verify, Wrong } = await import("/static/verify-draw.js");
@@ -26,14 +26,6 @@ VERIFY = """async ([text, receipt]) => {
         throw problem;
     }
 }"""
-
-
-@pytest.fixture
-def app_server(sqlite_url: str, tmp_path: Path) -> Iterator[AppServer]:
-    """A server with a manual clock."""
-    made = AppServer(sqlite_url, tmp_path)
-    yield made
-    made.close()
 
 
 @pytest.fixture

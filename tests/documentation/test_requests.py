@@ -13,9 +13,9 @@ import pytest
 from PIL import Image
 
 from tests.app_server import AppServer, Concert, a_concert
-from tests.browser.test_seat_page import served
 from tests.builders import a_ticket_type, a_venue
 from tests.documentation.blocks import blocks
+from tests.served_app import served
 
 PAGES: Final = (
     "api.md",

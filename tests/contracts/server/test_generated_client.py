@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.app_server import AppServer
-from tests.browser.test_seat_page import served
+from tests.served_app import served
 from tests.services.client_generator import ClientGenerator
 from tests.staff import PASSWORD
 
