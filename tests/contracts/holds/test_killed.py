@@ -4,82 +4,36 @@ from __future__ import annotations
 
 import http.client
 import json
-import sys
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
 from sqlalchemy import text
 
-from scripts.processes.child import Child
-from scripts.processes.ports import LOOPBACK, free_port
-from sync_server.app import build_runtime, prepare_database
 from sync_server.audit.proof import prove
-from sync_server.commands import demo
-from sync_server.config import check
 from sync_server.devices import identity
-from sync_server.migrations import schema
 from sync_server.workers import Worker
 from tests.contracts.holds.agreement import disagreements
+from tests.services.mortal_server import MortalServer
 
-ROOT = Path(__file__).parents[3]
 KILL_AFTER = 24
 """The server is killed after this many seats were held."""
 
 
-@dataclass
-class Rush:
-    """The demo event behind a server that can be killed, and eight guests who want the same rows."""
+class Rush(MortalServer):
+    """Eight guests who want the same rows at a server that is killed."""
 
-    url: str
-    folder: Path
-    port: int = field(default_factory=free_port)
-    confirmed: list[tuple[str, str]] = field(default_factory=list)  # hold and seat of each 201
-    enough: threading.Event = field(default_factory=threading.Event)
-    over: threading.Event = field(default_factory=threading.Event)
-
-    def __post_init__(self) -> None:
-        key = self.folder / "master.key"
-        key.write_text("11" * 32)
-        self.runtime = build_runtime(check({"database_url": self.url, "master_key_file": key, "log_level": "error"}))
-        schema.upgrade(self.runtime.parts.database.engine)
-        prepare_database(self.runtime)
-        made = demo.make_demo(self.runtime)
+    def __init__(self, url: str, folder: Path) -> None:
+        super().__init__(url, folder)
         with self.runtime.parts.database.writing() as session:
             # An event with a limit of its own is held in ordinary transactions; without one, in one statement.
             session.execute(text("UPDATE events SET capacity = 0"))
-        self.organisation: str = made["organisation"]["id"]
-        self.slug: str = made["organisation"]["slug"]
-        self.event: str = made["event"]["id"]
-        environment = {
-            "GATEHOUSE_DATABASE_URL": self.url,
-            "GATEHOUSE_MASTER_KEY_FILE": str(key),
-            "GATEHOUSE_LOG_LEVEL": "error",
-        }
-        command = [sys.executable, "-m", "sync_server", "serve", "--port", str(self.port)]
-        self.server = Child("the server", command, self.folder / "log", environment, ROOT)
-
-    def start(self) -> None:
-        self.server.start()
-        self.server.wait_until(self._ready)
-
-    def _ready(self) -> bool:
-        try:
-            return self.ask("GET", "/readyz", {})[0] == 200
-        except OSError:
-            return False
-
-    def ask(self, method: str, path: str, headers: dict[str, str]) -> tuple[int, Any, http.client.HTTPMessage]:
-        connection = http.client.HTTPConnection(LOOPBACK, self.port, timeout=60)
-        try:
-            connection.request(method, path, headers=headers)
-            response = connection.getresponse()
-            return response.status, json.loads(response.read() or b"null"), response.headers
-        finally:
-            connection.close()
+        self.organisation: str = self.demo["organisation"]["id"]
+        self.slug: str = self.demo["organisation"]["slug"]
+        self.confirmed: list[tuple[str, str]] = []  # hold and seat of each 201
+        self.enough, self.over = threading.Event(), threading.Event()
 
     def guest(self) -> dict[str, str]:
         """A new guest: the headers they send with each request."""
@@ -106,8 +60,7 @@ def rush(database_url: str, tmp_path: Path) -> Iterator[Rush]:
     """The demo event, with its server not started yet."""
     rush = Rush(database_url, tmp_path)
     yield rush
-    rush.server.kill()
-    rush.runtime.close()
+    rush.close()
 
 
 def test_every_confirmed_seat_is_still_held_after_the_kill(rush: Rush) -> None:
