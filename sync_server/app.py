@@ -278,8 +278,12 @@ def web_app(runtime: ServerRuntime) -> APIFlask:
     app.before_request(_identify)
     for blueprint in BLUEPRINTS:
         app.register_blueprint(blueprint)
-    app.spec_processor(lambda spec: description.complete(cast(dict[str, Any], spec), app, _SECURITY))
+    app.spec_processor(lambda spec: _described(cast(dict[str, Any], spec), app))
     return app
+
+
+def _described(spec: dict[str, Any], app: APIFlask) -> dict[str, Any]:
+    return description.complete(spec, app, _SECURITY, listings_routes.FOR_VISITORS)
 
 
 def _identify() -> None:

@@ -69,6 +69,7 @@ settings.register_profile(
     database=DirectoryBasedExampleDatabase(".cache/hypothesis"),
 )
 settings.register_profile("quick", settings.get_profile("gatehouse"), max_examples=10)
+settings.register_profile("thorough", settings.get_profile("gatehouse"), max_examples=2_000)
 settings.load_profile("gatehouse")
 share_work()
 listen()

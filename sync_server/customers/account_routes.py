@@ -11,6 +11,7 @@ from werkzeug.datastructures import Headers
 from sync_server.accounts import known_browsers
 from sync_server.accounts.passkey_ceremonies import Site
 from sync_server.accounts.queries import Organisation
+from sync_server.accounts.schemas import PasskeyOptions
 from sync_server.customers import account_schemas as schemas
 from sync_server.customers import browsers, profile, queries, rules, service
 from sync_server.customers.browsers import for_customer, require_customer
@@ -70,6 +71,7 @@ def sign_in_by_password(slug: str, json_data: schemas.SignInByPassword) -> tuple
 
 
 @bp.post("/session/passkey/options")
+@bp.output(PasskeyOptions)
 @bp.doc(summary="Begin to sign in with a passkey", responses={200: "For navigator.credentials.get()"})
 def passkey_options(slug: str) -> dict[str, Any]:
     """What `navigator.credentials.get()` needs, as `publicKey`: the same for everybody."""
@@ -150,6 +152,7 @@ def list_passkeys(by: Principal) -> schemas.CustomerPasskeys:
 @bp.post("/passkeys/options")
 @for_customer
 @bp.input(schemas.CurrentPassword)
+@bp.output(PasskeyOptions)
 @bp.doc(summary="Begin with a passkey", responses={200: "For navigator.credentials.create()"})
 def new_passkey_options(by: Principal, json_data: schemas.CurrentPassword) -> dict[str, Any]:
     """What `navigator.credentials.create()` needs, as `publicKey`; answer within five minutes."""

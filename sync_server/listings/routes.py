@@ -48,6 +48,8 @@ def cities(query_data: schemas.CitiesQuery) -> Response:
 
 
 _PUBLIC_VIEWS: Mapping[str, Callable[..., Response]] = {"events.listing": feed, "events.show": page}
+FOR_VISITORS: Mapping[str, str] = {name: f"{bp.name}.{view.__name__}" for name, view in _PUBLIC_VIEWS.items()}
+"""Whose answer visitors get at the path of another endpoint."""
 
 
 @bp.before_app_request

@@ -7,6 +7,7 @@ from flask import Response, request
 
 from shared.errors import InvalidRequest
 from sync_server.images import rendering
+from sync_server.plumbing.api import answers
 from sync_server.plumbing.api.edits import check_unchanged, tagged
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.principals import Action
@@ -22,7 +23,7 @@ __all__ = ["bp", "shop_bp"]
 
 @bp.get("/tickets/<ticket_id>/pdf")
 @requires(Action.ISSUE_TICKETS)
-@bp.doc(responses={200: "A PDF", 409: "No ticket is left to show"})
+@bp.doc(responses=answers.files("A PDF", "application/pdf"))
 def ticket_pdf(ticket_id: str) -> Response:
     """Show a ticket as PDF: one page to print or to send. Anyone who has it can enter."""
     with parts().database.reading() as session:
@@ -33,7 +34,7 @@ def ticket_pdf(ticket_id: str) -> Response:
 
 @bp.get("/orders/<order_id>/tickets.pdf")
 @requires(Action.ISSUE_TICKETS)
-@bp.doc(responses={200: "A PDF", 409: "No ticket is left to show"})
+@bp.doc(responses=answers.files("A PDF", "application/pdf"))
 def order_pdf(order_id: str) -> Response:
     """Show the tickets of an order as PDF, one on each page."""
     with parts().database.reading() as session:

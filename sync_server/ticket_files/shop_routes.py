@@ -7,6 +7,7 @@ from flask import Response
 
 from sync_server.checkout.payments.paying import OrderKey
 from sync_server.checkout.shop import for_buyer
+from sync_server.plumbing.api import answers
 from sync_server.plumbing.parts import parts
 from sync_server.ticket_files import files
 from sync_server.ticket_files.responses import pdf_response
@@ -16,7 +17,7 @@ bp = APIBlueprint("tickets_in_hand", __name__, url_prefix="/api/o/<slug>", tag="
 
 @bp.get("/orders/<order_id>/tickets.pdf")
 @for_buyer
-@bp.doc(responses={200: "A PDF", 409: "No ticket is left to show"})
+@bp.doc(responses=answers.files("A PDF", "application/pdf"))
 def pdf(key: OrderKey) -> Response:
     """Show the tickets of an order as PDF, one on each page."""
     with parts().database.reading() as session:

@@ -6,6 +6,7 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Final
 
 from flask import Flask
@@ -147,13 +148,21 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
 """The tags in the order in which they are read."""
 
 
-def complete(spec: Spec, app: Flask, security: Mapping[str, Security]) -> Spec:
-    """The description with all that the framework cannot know; `security` by endpoint, staff where it names none."""
+def complete(
+    spec: Spec, app: Flask, security: Mapping[str, Security], for_visitors: Mapping[str, str] = MappingProxyType({})
+) -> Spec:
+    """The description with all that the framework cannot know.
+
+    `security` by endpoint, staff where it names none; `for_visitors` names endpoints that answer visitors as others do.
+    """
     _merge_schemas(spec)
     components = spec["components"]
     components["schemas"] = {name: one for name, one in components["schemas"].items() if name not in _FRAMEWORKS_OWN}
     components["schemas"]["Error"] = ERROR
     endpoints = {(method, path): name for method, path, name in _endpoints(app)}
+    by_endpoint = {endpoints[method, path]: operation for path, method, operation in operations(spec)}
+    for own, theirs in for_visitors.items():
+        _add_alternative(by_endpoint[own], by_endpoint[theirs])
     for path, method, operation in operations(spec):
         endpoint = endpoints[method, path]
         operation["operationId"] = endpoint.replace(".", "_")
@@ -218,6 +227,12 @@ def _share_content(responses: dict[str, Any]) -> None:
     """What was made before is shown like what is made now: 200 has the schema of 201, which alone can be declared."""
     if "200" in responses and "content" in responses.get("201", {}):
         responses["200"]["content"] = responses["201"]["content"]
+
+
+def _add_alternative(operation: dict[str, Any], other: dict[str, Any]) -> None:
+    """An answer that is either that of this operation or that of the other."""
+    own, theirs = (one["responses"]["200"]["content"]["application/json"] for one in (operation, other))
+    own["schema"] = {"anyOf": [own["schema"], theirs["schema"]]}
 
 
 def _add_parameters(operation: dict[str, Any], method: str) -> None:

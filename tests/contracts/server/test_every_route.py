@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
-import pytest
-import schemathesis
-from hypothesis import HealthCheck, Phase, given, settings
 from werkzeug.routing import Rule
 
 from sync_server.accounts.public_routes import PARTLY_PUBLIC, PUBLIC_ROUTES, Audience
-from tests.app_server import ApiClient, AppServer, Concert
-from tests.builders import a_gate, a_zone
+from tests.app_server import AppServer
 
 OPEN_TO_ALL = {*PARTLY_PUBLIC, *(name for name, route in PUBLIC_ROUTES.items() if route.who is Audience.ANYBODY)}
 """By endpoint."""
@@ -57,68 +52,3 @@ def test_a_request_from_another_site_signs_nobody_in(app_server: AppServer) -> N
         "/api/session", json={"email": "x", "password": "y"}, headers={"Sec-Fetch-Site": "cross-site"}
     )
     assert (response.status_code, response.json["error"]["code"] if response.json else "") == (403, "bad_origin")
-
-
-def _prepare(api: ApiClient, concert: Concert) -> str:
-    api.post(f"/api/venues/{concert.venue['id']}/gates", a_gate())
-    api.post(f"{concert.path}/zones", a_zone())
-    concert.issue(count=2)
-    sale = {"places": [{"ticket_type": 1, "count": 3}], "method": "cash"}
-    return str(api.post(f"{concert.path}/sales", sale)["id"])
-
-
-TAGS = (
-    "Venues",
-    "Events",
-    "Seats of events",
-    "Guest lists",
-    "Moving guests",
-    "Figures of houses",
-    "Buying",
-    "Orders",
-    "Tickets",
-    "Memberships",
-    "Keys",
-    "Accounts",
-    "Audit",
-    "Devices",
-    "Scans",
-    "Listings",
-    "Webhooks",
-)
-
-
-@pytest.mark.parametrize("tag", TAGS)
-def test_generated_requests_never_cause_a_server_error(
-    app_server: AppServer, api: ApiClient, concert: Concert, tag: str
-) -> None:
-    """Requests generated from the OpenAPI document, valid and invalid, never get status 500."""
-    order_id = _prepare(api, concert)
-    api_schema = schemathesis.openapi.from_wsgi("/openapi.json", app_server.app)
-    known = {"event_id": concert.event["id"], "venue_id": concert.venue["id"]}
-    known |= {"slug": "marquee", "order_id": order_id}
-    operations = api_schema.include(tag=tag).exclude(path_regex="live")
-
-    for operation in operations.get_all_operations():
-        _try(operation.ok(), known, api)
-
-
-def _try(operation: Any, known: dict[str, str], api: ApiClient) -> None:
-    @settings(
-        max_examples=10,
-        deadline=None,
-        database=None,
-        phases=[Phase.generate],
-        derandomize=True,
-        suppress_health_check=list(HealthCheck),
-    )
-    @given(operation.as_strategy())
-    def ask(case: Any) -> None:
-        for name in known.keys() & (case.path_parameters or {}).keys():
-            case.path_parameters[name] = known[name]
-        response = case.call(headers=api.headers)
-        assert response.status_code < 500, f"{case.method} {case.path} {case.body!r}: {response.text[:300]}"
-        if response.status_code >= 400:
-            assert set(response.json()) == {"type", "title", "status", "detail", "error"}
-
-    ask()
