@@ -154,6 +154,7 @@ BLUEPRINTS = (
     ticket_files_routes.bp,
     ticket_files_routes.shop_bp,
     checkout_routes.sessions_bp,
+    checkout_routes.stripe_bp,
     devices_routes.bp,
     scans_routes.bp,
     reseating_routes.bp,

@@ -103,6 +103,7 @@ class Config(BaseModel):
     webhook_http: bool = False  # whether addresses without encryption may be registered
     webhook_networks: Annotated[str, AfterValidator(_networks)] = ""  # of the server's own that may be posted to
     webhook_ca_file: Path | None = None
+    stripe_url: Annotated[str, _scheme("http", "https"), AfterValidator(_url)] = "https://api.stripe.com"
     master_key_file: Path | None = None
     archives_folder: Path | None = None
     base_url: Annotated[str, _scheme("http", "https"), AfterValidator(_url)] = "http://localhost:8000"

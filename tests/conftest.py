@@ -25,6 +25,7 @@ from tests.services.mail_server import mail_box
 from tests.services.optional_services import excluded_services
 from tests.services.patience import wait_longer_for_redis
 from tests.services.shared_work import share_work
+from tests.services.stripe_server import localstripe, stripe_front
 from tests.services.temporary_files import keep_in_memory
 from tests.services.webhook_receiver import receiver
 from tests.statements.listener import listen
@@ -44,6 +45,7 @@ __all__ = [
     "empty_database_url",
     "empty_postgres_url",
     "empty_sqlite_url",
+    "localstripe",
     "mail_box",
     "migrated_postgres",
     "migrated_sqlite",
@@ -59,6 +61,7 @@ __all__ = [
     "redis_url",
     "sqlite_url",
     "statements_name_their_organisation",
+    "stripe_front",
 ]
 
 # A slow machine is not a counterexample; real ones are kept and tried first in the next run.

@@ -146,6 +146,7 @@ PUBLIC_ROUTES: Final[Mapping[str, PublicRoute]] = {
     "checkout.cancel": _ORDER,
     "checkout.code": _ORDER,
     "tickets_in_hand.pdf": _ORDER,
+    "stripe.tell": PublicRoute(Audience.ANYBODY, "Requires Stripe's signature with the organisation's webhook secret."),
     "live.live_for_anybody": _LISTING,
     "sync.enrol": PublicRoute(Audience.GATE, "Requires an enrolment code, and registers the gate's key."),
     "sync.say_hello": _SYNC,

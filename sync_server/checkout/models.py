@@ -10,6 +10,7 @@ from sqlalchemy import (
     CheckConstraint,
     ForeignKey,
     Index,
+    LargeBinary,
     SmallInteger,
     String,
     Table,
@@ -26,6 +27,8 @@ from sync_server.plumbing.sql.tables import Base, DayBits, Unsigned64, Uuid, ref
 
 _PENDING = text("state = 'pending'")
 _TOLD = text("external_reference IS NOT NULL")
+_FOLLOWED = text("look_at IS NOT NULL")
+_WAITING = text("state = 'waiting'")
 
 
 class OrderRow(Base):
@@ -168,6 +171,10 @@ class CheckoutSettingsRow(Base):
     account_holder: Mapped[str] = mapped_column(String(70), default="")
     iban: Mapped[str] = mapped_column(String(34), default="")
     bic: Mapped[str] = mapped_column(String(11), default="")
+    stripe_publishable_key: Mapped[str] = mapped_column(String(255), default="", server_default="")
+    stripe_sealed_key: Mapped[bytes | None] = mapped_column(LargeBinary)
+    stripe_key_ending: Mapped[str] = mapped_column(String(4), default="", server_default="")
+    stripe_sealed_webhook_secret: Mapped[bytes | None] = mapped_column(LargeBinary)
     updated_at: Mapped[Millis] = mapped_column(BigInteger)
 
 
@@ -231,4 +238,57 @@ class CheckoutSessionRow(Base):
             for column in ("slot", "bearer_id")
         ),
         Index("ix_checkout_sessions_expires_at", "expires_at", sqlite_where=_OPEN, postgresql_where=_OPEN),
+    )
+
+
+class StripePaymentRow(Base):
+    """One payment intent at Stripe, written before Stripe is asked for it: its id is the idempotency key."""
+
+    __tablename__ = "stripe_payments"
+
+    organisation_id: Mapped[Uuid] = mapped_column(primary_key=True)
+    id: Mapped[Uuid] = mapped_column(primary_key=True)
+    order_id: Mapped[Uuid]
+    intent: Mapped[str | None] = mapped_column(String(255))  # as Stripe names it, once it has answered
+    cents: Mapped[int] = mapped_column(BigInteger)
+    currency: Mapped[str] = mapped_column(String(3))
+    state: Mapped[str] = mapped_column(String(10))  # begun, open, received, ended
+    look_at: Mapped[Millis | None] = mapped_column(BigInteger)  # when to ask Stripe what became of it
+    looks: Mapped[int] = mapped_column(default=0)
+    created_at: Mapped[Millis] = mapped_column(BigInteger)
+
+    __table_args__ = (
+        references("orders", "order_id"),
+        CheckConstraint("cents > 0", name="positive"),
+        Index("ix_stripe_payments_organisation_id_order_id", "organisation_id", "order_id"),
+        Index("uq_stripe_payments_intent", "organisation_id", "intent", unique=True),
+        Index("ix_stripe_payments_look_at", "look_at", sqlite_where=_FOLLOWED, postgresql_where=_FOLLOWED),
+    )
+
+
+class PayoutRow(Base):
+    """Money that a payment service is to pay back, written before it is asked: its id is the idempotency key."""
+
+    __tablename__ = "payouts"
+
+    organisation_id: Mapped[Uuid] = mapped_column(primary_key=True)
+    id: Mapped[Uuid] = mapped_column(primary_key=True)
+    order_id: Mapped[Uuid]
+    method: Mapped[str] = mapped_column(String(20))
+    payment: Mapped[str] = mapped_column(String(140))  # which is paid back, as the service names it
+    cents: Mapped[int] = mapped_column(BigInteger)
+    reason: Mapped[str] = mapped_column(String(1000), default="")
+    state: Mapped[str] = mapped_column(String(10))  # waiting, made, failed
+    refund: Mapped[str | None] = mapped_column(String(140))  # as the service names it
+    problem: Mapped[str] = mapped_column(String(300), default="")
+    attempts: Mapped[int] = mapped_column(default=0)
+    try_at: Mapped[Millis] = mapped_column(BigInteger)
+    created_at: Mapped[Millis] = mapped_column(BigInteger)
+    ended_at: Mapped[Millis | None] = mapped_column(BigInteger)
+
+    __table_args__ = (
+        references("orders", "order_id"),
+        CheckConstraint("cents > 0", name="positive"),
+        Index("ix_payouts_organisation_id_order_id", "organisation_id", "order_id"),
+        Index("ix_payouts_try_at", "try_at", sqlite_where=_WAITING, postgresql_where=_WAITING),
     )

@@ -20,6 +20,7 @@ from sync_server.checkout.payments import paying, refunding
 from sync_server.checkout.payments.methods import method_named
 from sync_server.checkout.payments.paying import Arrived, OrderKey
 from sync_server.checkout.payments.refunding import Refund
+from sync_server.checkout.payments.stripe.webhook_routes import bp as stripe_bp
 from sync_server.checkout.queries import OrderFilter
 from sync_server.checkout.rules import Channel, OrderState
 from sync_server.checkout.session_routes import bp as sessions_bp
@@ -31,7 +32,7 @@ from sync_server.plumbing.principals import Action
 from sync_server.plumbing.web import context, current_principal, organisation, requires
 
 bp = APIBlueprint("orders", __name__, url_prefix="/api", tag="Orders")
-__all__ = ["bp", "sessions_bp", "shop_bp"]
+__all__ = ["bp", "sessions_bp", "shop_bp", "stripe_bp"]
 
 
 @bp.post("/events/<event_id>/sales")
@@ -161,7 +162,7 @@ def refund(order_id: str, json_data: schemas.RefundBody) -> Response:
 def show_settings() -> schemas.SettingsView:
     """Show how the organisation sells."""
     with parts().database.reading() as session:
-        return tagged(schemas.settings_view(settings.settings_of(session, organisation())))
+        return tagged(schemas.settings_view(settings.settings_of(session, organisation()), parts().config))
 
 
 @bp.patch("/organisation/checkout")
@@ -171,6 +172,7 @@ def show_settings() -> schemas.SettingsView:
 def change_settings(json_data: schemas.ChangeSettings) -> schemas.SettingsView:
     """Change how the organisation sells: for how long orders wait, invoices, and the bank account."""
     with parts().database.writing() as session:
-        check_unchanged(lambda: schemas.settings_view(settings.lock_settings(session, organisation())))
-        row = settings.change_settings(session, organisation(), json_data.changes(), context())
-        return tagged(schemas.settings_view(row))
+        check_unchanged(lambda: schemas.settings_view(settings.lock_settings(session, organisation()), parts().config))
+        changes, sealer = json_data.changes(), parts().sealer
+        row = settings.change_settings(session, organisation(), changes, sealer=sealer, context=context())
+        return tagged(schemas.settings_view(row, parts().config))

@@ -8,21 +8,24 @@ from typing import Annotated, ClassVar, Literal, Self
 from pydantic import BaseModel, Field, model_validator
 
 from shared.snapshot import TicketState
+from sync_server.checkout import stripe_keys
 from sync_server.checkout.models import CheckoutSettingsRow, MoneyMovementRow, OrderLineRow, OrderRow
 from sync_server.checkout.money.ledger import Balance
 from sync_server.checkout.orders.placing import Buyer, Chosen
 from sync_server.checkout.payments.methods import METHODS, Instructions
 from sync_server.checkout.rules import MAX_ADMISSIONS
+from sync_server.config import Config
 from sync_server.plumbing.api.edits import EditedView
 from sync_server.plumbing.api.pagination import PageQuery
 from sync_server.plumbing.api.schemas import Id, IsoTime, PatchBody, Reason, RequestBody, View
 from sync_server.tickets.queries import Ticket, public_id
 
 State = Literal["pending", "paid", "partially_refunded", "refunded", "cancelled", "expired"]
-Method = Literal["free", "cash", "card", "invoice"]
+Method = Literal["free", "cash", "card", "invoice", "stripe"]
 TypeNumber = Annotated[int, Field(ge=1, le=65535)]
 Email = Annotated[str, Field(min_length=3, max_length=254, pattern=r"^[^@\s]+@[^@\s]+\.[^@\s]+$")]
 Reference = Annotated[str, Field(min_length=1, max_length=140)]
+StripeKey = Annotated[str, Field(max_length=255)]
 HolderName = Annotated[str, Field(max_length=100)]
 SeatName = Annotated[str, Field(min_length=1, max_length=80)]
 
@@ -189,7 +192,10 @@ class LineView(View):
 
 
 class InstructionsView(View):
-    """What the buyer needs to pay; `qr_text` is the text of a QR code that fills in the transfer in a banking app."""
+    """What the buyer needs to pay; `qr_text` is the text of a QR code that fills in the transfer in a banking app.
+
+    For `stripe` the page pays with `publishable_key` and `client_secret`, which only the response to `pay` has.
+    """
 
     method: str
     reference: str
@@ -199,6 +205,8 @@ class InstructionsView(View):
     iban: str
     bic: str
     qr_text: str
+    publishable_key: str
+    client_secret: str
 
 
 class BuyerView(BaseModel):
@@ -297,10 +305,17 @@ class ChangeSettings(PatchBody):
     account_holder: Annotated[str, Field(max_length=70)] | None = None
     iban: Annotated[str, Field(max_length=42)] | None = None
     bic: Annotated[str, Field(max_length=11)] | None = None
+    stripe_publishable_key: StripeKey | None = None
+    stripe_secret_key: StripeKey | None = None
+    stripe_webhook_secret: StripeKey | None = None
 
 
 class SettingsView(EditedView):
-    """How the organisation sells. With `unpaid_tickets` an invoice has tickets, which gates refuse until it is paid."""
+    """How the organisation sells. With `unpaid_tickets` an invoice has tickets, which gates refuse until it is paid.
+
+    Secret keys are never shown: of the one of Stripe, `stripe_key_ending` are the last four characters.
+    `stripe_webhook_url` is where Stripe is to tell of payments.
+    """
 
     unedited: ClassVar[frozenset[str]] = frozenset()
 
@@ -311,12 +326,22 @@ class SettingsView(EditedView):
     account_holder: str
     iban: str
     bic: str
+    stripe_publishable_key: str
+    stripe_key_ending: str
+    stripe_webhook_secret_set: bool
+    stripe_webhook_url: str
     methods: list[str]
 
 
-def settings_view(row: CheckoutSettingsRow) -> SettingsView:
+def settings_view(row: CheckoutSettingsRow, config: Config) -> SettingsView:
     """The settings, and the methods by which orders can be paid."""
-    return SettingsView.of(row, methods=[name for name in METHODS if name != "invoice" or row.invoices])
+    offered = {"invoice": row.invoices, "stripe": stripe_keys.is_ready(row)}
+    return SettingsView.of(
+        row,
+        methods=[name for name in METHODS if offered.get(name, True)],
+        stripe_webhook_secret_set=row.stripe_sealed_webhook_secret is not None,
+        stripe_webhook_url=stripe_keys.webhook_url(config, row.organisation_id),
+    )
 
 
 def movement_view(row: MoneyMovementRow) -> MovementView:

@@ -12,7 +12,9 @@ from sync_server.accounts.service import lock_organisation
 from sync_server.audit.service import AuditLine, record
 from sync_server.checkout.models import CheckoutSettingsRow
 from sync_server.checkout.money import epc
+from sync_server.checkout.stripe_keys import FIELDS, sealed_columns
 from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.sealing import Sealer
 from sync_server.plumbing.sql import writes
 
 _CHECKED = {"iban": epc.checked_iban, "bic": epc.checked_bic}
@@ -30,6 +32,8 @@ def settings_of(session: Session, organisation_id: str) -> CheckoutSettingsRow:
         account_holder="",
         iban="",
         bic="",
+        stripe_publishable_key="",
+        stripe_key_ending="",
         updated_at=0,
     )
 
@@ -41,17 +45,20 @@ def lock_settings(session: Session, organisation_id: str) -> CheckoutSettingsRow
 
 
 def change_settings(
-    session: Session, organisation_id: str, changes: Mapping[str, Any], context: ActionContext
+    session: Session, organisation_id: str, changes: Mapping[str, Any], *, sealer: Sealer, context: ActionContext
 ) -> CheckoutSettingsRow:
-    """Change the settings; InvalidRequest for a bank account that does not exist, or invoices without one."""
+    """Change the settings; InvalidRequest for a bank account or a key that cannot exist, or invoices without one."""
     row = lock_settings(session, organisation_id)
-    checked = {name: _CHECKED[name](value) if value and name in _CHECKED else value for name, value in changes.items()}
+    for column, value in sealed_columns(sealer, row, changes).items():
+        setattr(row, column, value)
+    plain = {name: value for name, value in changes.items() if name not in FIELDS}
+    checked = {name: _CHECKED[name](value) if value and name in _CHECKED else value for name, value in plain.items()}
     before = writes.change(row, checked)
     if row.invoices and not (row.iban and row.account_holder):
         raise InvalidRequest("Invoices need an account: send account_holder and iban.", code="account_required")
     row.updated_at = context.now
     session.add(row)
     session.flush()
-    subject = "checkout_settings", organisation_id
-    record(session, AuditLine(context, "checkout_settings.changed", *subject, organisation_id, before, checked))
+    subject, after = ("checkout_settings", organisation_id), checked | dict.fromkeys(FIELDS & changes.keys(), "changed")
+    record(session, AuditLine(context, "checkout_settings.changed", *subject, organisation_id, before, after))
     return row

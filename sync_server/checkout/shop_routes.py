@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from apiflask import APIBlueprint
-from flask import Response
+from flask import Response, jsonify
 from sqlalchemy.orm import Session
 
 from sync_server.checkout import queries, schemas, views
@@ -15,6 +15,9 @@ from sync_server.checkout.orders.placing import OrderRequest
 from sync_server.checkout.payments import paying
 from sync_server.checkout.payments.methods import method_named
 from sync_server.checkout.payments.paying import OrderKey
+from sync_server.checkout.payments.stripe import beginning
+from sync_server.checkout.payments.stripe.access import StripeAccess
+from sync_server.checkout.payments.stripe.proceeding import proceed
 from sync_server.checkout.queries import OrderFilter
 from sync_server.checkout.rules import Channel, OrderState
 from sync_server.checkout.sessions import entering
@@ -99,14 +102,31 @@ def link(key: OrderKey) -> schemas.LinkView:
 @bp.input(schemas.PayBody)
 @bp.output(schemas.OrderView)
 def pay(key: OrderKey, json_data: schemas.PayBody) -> Response:
-    """Choose how to pay. A free order has its tickets in the response; repeating the request changes nothing."""
+    """Choose how to pay. A free order has its tickets in the response; repeating the request changes nothing.
+
+    With `stripe` the response has the `client_secret` with which the page pays; send it again when the page has paid.
+    """
     method = method_named(json_data.method)
     paying.require_in_shop(method)
 
     def write(session: Session) -> schemas.OrderView:
-        return views.view_of(session, paying.start(session, parts().sealer, key, method, context()))
+        order = paying.start(session, parts().sealer, key, method, context())
+        if method.online:
+            beginning.plan(session, order, context())
+        return views.view_of(session, order)
 
-    return run_once(write, status=200)
+    response = run_once(write, status=200)
+    return _with_secret(key) if method.online else response
+
+
+def _with_secret(key: OrderKey) -> Response:
+    """The order as it is now, with what the page needs to pay; that is stored nowhere, and so not repeated."""
+    secret = proceed(StripeAccess.of(parts()), key, context())
+    with parts().database.reading() as session:
+        view = views.view_of(session, queries.order(session, *key))
+    if view.payment is not None:
+        view.payment.client_secret = secret
+    return jsonify(view.model_dump(mode="json"))
 
 
 @bp.delete("/orders/<order_id>")

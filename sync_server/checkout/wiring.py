@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from sync_server.checkout.orders import claiming, ending, reserving
+from sync_server.checkout.payments.stripe import outcomes, paying_back
+from sync_server.checkout.payments.stripe.access import StripeAccess
 from sync_server.checkout.sessions import cleanup
 from sync_server.checkout.sessions.counters import CheckoutCounters
 from sync_server.customers.signals import CustomerSignedIn
@@ -11,7 +13,7 @@ from sync_server.plumbing.parts import Parts
 
 
 def wire(parts: Parts) -> None:
-    """Register the handlers, which act in the transactions of events, and the job."""
+    """Register the handlers, which act in the transactions of events, and the jobs."""
     parts.database.signals.on(CustomerSignedIn, claiming.on_signed_in)
     parts.database.signals.on(EventStatusChanged, ending.on_status_changed)
     parts.database.signals.on(EventChanged, ending.on_changed)
@@ -19,3 +21,5 @@ def wire(parts: Parts) -> None:
     parts.database.ports.connect(CheckoutCounters(parts.metrics.registry))
     parts.jobs.append(ending.job())
     parts.jobs.append(cleanup.job())
+    access = StripeAccess.of(parts)
+    parts.jobs.extend((outcomes.job(access), paying_back.job(access)))

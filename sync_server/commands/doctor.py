@@ -14,6 +14,8 @@ from sqlalchemy.exc import SQLAlchemyError
 from shared.errors import GatehouseError
 from sync_server import config as settings
 from sync_server.app import ServerRuntime
+from sync_server.checkout.payments.stripe import access as stripe_access
+from sync_server.checkout.payments.stripe.access import StripeAccess
 from sync_server.commands.console import describe_unreachable, open_runtime
 from sync_server.config import Config
 from sync_server.customers import queries as customers
@@ -76,6 +78,7 @@ def _database(runtime: ServerRuntime) -> list[Finding]:
         *_pooler(database),
         *_bus(config),
         _mail(config),
+        *_stripe(runtime),
         _proxies(config, database),
         _tenant_mismatches(database),
     ]
@@ -148,6 +151,12 @@ def _mail(config: Config) -> Finding:
     except Unreachable as problem:
         return _finding("mail", f"Invitations and links cannot be sent. {problem}")
     return _finding("mail", None)
+
+
+def _stripe(runtime: ServerRuntime) -> list[Finding]:
+    """Whether Stripe accepts the keys of each organisation that takes payments by it; nothing is charged."""
+    found = stripe_access.problems(StripeAccess.of(runtime.parts))
+    return [_finding(f"stripe of {slug}", problem) for slug, problem in found.items()]
 
 
 def _proxies(config: Config, database: Database) -> Finding:

@@ -282,6 +282,13 @@ FACTS: Final[Mapping[str, FactKind]] = {
     "payment_received": _order("A payment for an order was noted in its ledger.", **_PAYMENT),
     "order_paid": _order("An order is paid; its tickets are valid.", admissions=NUMBER, method=TEXT),
     "order_refunded": _order("Admissions were refunded, or money paid back.", admissions=NUMBER, **_PAYMENT),
+    "payment_returned": _order(
+        "A payment is paid back by itself: it came too late, twice, or for an order that had ended.",
+        because=TEXT,
+        **_PAYMENT,
+    ),
+    "payout_made": _order("A payment service has paid money back.", **_PAYMENT),
+    "payout_failed": _order("A payment service could not pay money back; it is owed to the buyer.", **_PAYMENT),
     "order_cancelled": _order("An order that was not paid was cancelled; its seats are free."),
     "order_expired": _order("An order was not paid in time; its seats are free."),
     "device_created": _device("device.created", "A gate device was created; it can be enrolled."),

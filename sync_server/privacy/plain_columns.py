@@ -15,7 +15,10 @@ NOT_PERSONAL: Final[Mapping[str, str]] = {
     "audit_personal": "part person_kind person_id",
     "check_findings": "place row",
     "check_runs": "name",
-    "checkout_settings": "account_holder iban bic",
+    "checkout_settings": (
+        "account_holder iban bic stripe_publishable_key stripe_sealed_key stripe_key_ending "
+        "stripe_sealed_webhook_secret"
+    ),
     "companion_releases": "seats",
     "customer_links": "code_hash locale",
     "customer_sessions": "token_hash",
@@ -62,6 +65,7 @@ NOT_PERSONAL: Final[Mapping[str, str]] = {
     "outbox": "name stream subjects payload trace",
     "outbox_cursors": "reader",
     "outbox_retries": "reader stream last_error",
+    "payouts": "method payment refund state problem",
     "password_links": "code_hash",
     "processed_messages": "message_id",
     "recovery_codes": "code_hash",
@@ -82,6 +86,7 @@ NOT_PERSONAL: Final[Mapping[str, str]] = {
     "served_revisions": "revision",
     "server_identity": "public_key sealed",
     "sessions": "token_hash csrf",
+    "stripe_payments": "intent currency state",
     "supervisors": "verifier",
     "throttles": "key",
     "ticket_designs": "colour terms logo",

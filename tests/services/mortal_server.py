@@ -23,7 +23,8 @@ ROOT = Path(__file__).parents[2]
 class MortalServer:
     """A server and a worker that are not started yet, the demo organisation, and its database from the inside."""
 
-    def __init__(self, url: str, folder: Path) -> None:
+    def __init__(self, url: str, folder: Path, **more: str) -> None:
+        """`more` is for the environment of both."""
         key = folder / "master.key"
         key.write_text("11" * 32)
         self.runtime = build_runtime(check({"database_url": url, "master_key_file": key, "log_level": "error"}))
@@ -36,6 +37,7 @@ class MortalServer:
             "GATEHOUSE_DATABASE_URL": url,
             "GATEHOUSE_MASTER_KEY_FILE": str(key),
             "GATEHOUSE_LOG_LEVEL": "error",
+            **more,
         }
         program = [sys.executable, "-m", "sync_server"]
         serve = [*program, "serve", "--port", str(self.port)]

@@ -23,6 +23,7 @@ class Account(StrEnum):
     CASH = "cash"
     CARD = "card"
     BANK = "bank"
+    STRIPE = "stripe"
 
 
 class Kind(StrEnum):
@@ -33,6 +34,7 @@ class Kind(StrEnum):
     PAYMENT = "payment"
     CREDIT = "credit"  # lines were refunded
     PAYOUT = "payout"
+    RETURN = "return"  # a payout came back: it did not reach the buyer
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +92,11 @@ def receive(session: Session, order: OrderRow, told: Told, context: ActionContex
 def pay_out(session: Session, order: OrderRow, told: Told, context: ActionContext) -> None:
     """The buyer has been paid back."""
     _move(session, order, Kind.PAYOUT, (Account.BUYER, told.account), told.cents, context, told)
+
+
+def take_back(session: Session, order: OrderRow, told: Told, context: ActionContext) -> None:
+    """A payout did not reach the buyer, and is owed again."""
+    _move(session, order, Kind.RETURN, (told.account, Account.BUYER), told.cents, context, told)
 
 
 def _move(  # noqa: PLR0917 - one movement
@@ -169,4 +176,4 @@ def balance_of(rows: Iterable[MoneyMovementRow]) -> Balance:
     for row in rows:
         sums[Kind(row.kind)] += row.cents
     charged = sums[Kind.CHARGE] - sums[Kind.REVERSAL]
-    return Balance(charged, sums[Kind.CREDIT], sums[Kind.PAYMENT], sums[Kind.PAYOUT])
+    return Balance(charged, sums[Kind.CREDIT], sums[Kind.PAYMENT], sums[Kind.PAYOUT] - sums[Kind.RETURN])

@@ -11,6 +11,7 @@ from shared.errors import Conflict, InvalidRequest
 from sync_server.checkout.models import CheckoutSettingsRow, OrderRow
 from sync_server.checkout.money import epc
 from sync_server.checkout.money.ledger import Account, Told
+from sync_server.checkout.stripe_keys import is_ready
 from sync_server.plumbing.principals import Action
 
 DAY_MS: Final = 24 * 3_600_000
@@ -46,6 +47,10 @@ class Instructions:
     bic: str = ""
     qr_text: str = ""
     """The text of a QR code that fills in the transfer in a banking app; empty in other currencies than euros."""
+    publishable_key: str = ""
+    """With which the page speaks to the payment service."""
+    client_secret: str = ""
+    """With which the page pays: only where a payment has just begun."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +83,8 @@ class PaymentMethod:
     """What the buyer of an order of which so much is due needs to know, if anything."""
     pay_back: Callable[[PaymentMethod, Payout], Told] = _noted_payout
     """Pays money back; returns what is to be noted. What staff pay back is only noted."""
+    online: bool = False
+    """Whether a payment service takes the money and pays it back by itself: `payouts.ask`."""
 
 
 def _start_free(order: OrderRow, _terms: Terms) -> Started:
@@ -101,6 +108,22 @@ def _start_invoice(order: OrderRow, terms: Terms) -> Started:
     return Started(due_at=min(terms.now + terms.settings.invoice_days * DAY_MS, terms.starts_at))
 
 
+def _start_stripe(order: OrderRow, terms: Terms) -> Started:
+    """The page pays; the order waits no longer than any other."""
+    if not is_ready(terms.settings):
+        raise Conflict("This organiser does not take payments online. Choose another way to pay.", code="no_stripe")
+    if not order.total_cents:
+        raise Conflict("This order is free. Choose `free`.", code="is_free")
+    return Started()
+
+
+def _pay_online(order: OrderRow, settings: CheckoutSettingsRow, due_cents: int) -> Instructions | None:
+    if due_cents <= 0:
+        return None
+    key = settings.stripe_publishable_key
+    return Instructions("stripe", order.number, due_cents, order.currency, publishable_key=key)
+
+
 def _transfer(order: OrderRow, settings: CheckoutSettingsRow, due_cents: int) -> Instructions | None:
     """Where to transfer how much, with which reference."""
     if due_cents <= 0:
@@ -120,6 +143,15 @@ METHODS: Final[Mapping[str, PaymentMethod]] = {
         PaymentMethod("card", Account.CARD, Action.ISSUE_TICKETS, in_shop=False),
         PaymentMethod(
             "invoice", Account.BANK, Action.CHANGE_ORDERS, in_shop=True, start=_start_invoice, instructions=_transfer
+        ),
+        PaymentMethod(
+            "stripe",
+            Account.STRIPE,
+            None,
+            in_shop=True,
+            start=_start_stripe,
+            instructions=_pay_online,
+            online=True,
         ),
     )
 }

@@ -16,6 +16,7 @@ from sync_server.checkout.money import ledger
 from sync_server.checkout.money.ledger import Kind
 from sync_server.checkout.orders import recording
 from sync_server.checkout.orders.locking import lock_order
+from sync_server.checkout.payments import payouts
 from sync_server.checkout.payments.methods import PaymentMethod, Payout
 from sync_server.checkout.payments.paying import OrderKey
 from sync_server.checkout.rules import REFUNDABLE, LineState, OrderState, require_transition, state_after_refund
@@ -48,15 +49,29 @@ def refund(session: Session, key: OrderKey, wanted: Refund, context: ActionConte
     number = events.event(session, key.organisation_id, order.event_id).number
     if lines:
         _credit(session, order, lines, wanted, context)
-    owed = -ledger.balance(session, order).due
-    if owed > 0:
-        payout = Payout(owed, wanted.reference, wanted.reason)
-        ledger.pay_out(session, order, wanted.method.pay_back(wanted.method, payout), context)
+    owed = payouts.owed(session, order)
+    if owed:
+        owed = _pay_back(session, order, owed, wanted, context)
     elif not lines:
         raise Conflict("Nothing of this order is left to refund.", code="nothing_to_refund")
-    payload = {"admissions": len(lines), "cents": max(owed, 0), "method": wanted.method.name}
+    payload = {"admissions": len(lines), "cents": owed, "method": wanted.method.name}
     recording.record_order(session, order, number, "order_refunded", context, reason=wanted.reason, **payload)
     return order
+
+
+def _pay_back(session: Session, order: OrderRow, owed: int, wanted: Refund, context: ActionContext) -> int:
+    """Note that so much is paid back, or ask the payment service to; how much that is."""
+    if not wanted.method.online:
+        payout = Payout(owed, wanted.reference, wanted.reason)
+        ledger.pay_out(session, order, wanted.method.pay_back(wanted.method, payout), context)
+        return owed
+    asked = payouts.ask(session, order, wanted.method, owed, wanted.reason, context)
+    if not asked:
+        raise Conflict(
+            "Nothing that is left of this order was paid online. Pay it back by cash, card or transfer.",
+            code="not_paid_online",
+        )
+    return asked
 
 
 def _known(session: Session, order: OrderRow, wanted: Refund) -> bool:

@@ -499,6 +499,10 @@ def upgrade() -> None:
         sa.Column("account_holder", sa.String(length=70), nullable=False),
         sa.Column("iban", sa.String(length=34), nullable=False),
         sa.Column("bic", sa.String(length=11), nullable=False),
+        sa.Column("stripe_publishable_key", sa.String(length=255), server_default="", nullable=False),
+        sa.Column("stripe_sealed_key", sa.LargeBinary(), nullable=True),
+        sa.Column("stripe_key_ending", sa.String(length=4), server_default="", nullable=False),
+        sa.Column("stripe_sealed_webhook_secret", sa.LargeBinary(), nullable=True),
         sa.Column("updated_at", sa.BigInteger(), nullable=False),
         sa.ForeignKeyConstraint(
             ["organisation_id"], ["organisations.id"], name=op.f("fk_checkout_settings_organisation_id_organisations")
@@ -2292,6 +2296,39 @@ def upgrade() -> None:
         "ix_order_lines_organisation_id_ticket_id", "order_lines", ["organisation_id", "ticket_id"], unique=False
     )
     op.create_table(
+        "payouts",
+        sa.Column("organisation_id", ID, nullable=False),
+        sa.Column("id", ID, nullable=False),
+        sa.Column("order_id", ID, nullable=False),
+        sa.Column("method", sa.String(length=20), nullable=False),
+        sa.Column("payment", sa.String(length=140), nullable=False),
+        sa.Column("cents", sa.BigInteger(), nullable=False),
+        sa.Column("reason", sa.String(length=1000), nullable=False),
+        sa.Column("state", sa.String(length=10), nullable=False),
+        sa.Column("refund", sa.String(length=140), nullable=True),
+        sa.Column("problem", sa.String(length=300), nullable=False),
+        sa.Column("attempts", sa.Integer(), nullable=False),
+        sa.Column("try_at", sa.BigInteger(), nullable=False),
+        sa.Column("created_at", sa.BigInteger(), nullable=False),
+        sa.Column("ended_at", sa.BigInteger(), nullable=True),
+        sa.CheckConstraint("cents > 0", name=op.f("ck_payouts_positive")),
+        sa.ForeignKeyConstraint(
+            ["organisation_id", "order_id"],
+            ["orders.organisation_id", "orders.id"],
+            name=op.f("fk_payouts_organisation_id_order_id_orders"),
+        ),
+        sa.PrimaryKeyConstraint("organisation_id", "id", name=op.f("pk_payouts")),
+    )
+    op.create_index("ix_payouts_organisation_id_order_id", "payouts", ["organisation_id", "order_id"], unique=False)
+    op.create_index(
+        "ix_payouts_try_at",
+        "payouts",
+        ["try_at"],
+        unique=False,
+        sqlite_where=sa.text("state = 'waiting'"),
+        postgresql_where=sa.text("state = 'waiting'"),
+    )
+    op.create_table(
         "queue_entries",
         sa.Column("organisation_id", ID, nullable=False),
         sa.Column("event_id", ID, nullable=False),
@@ -2360,6 +2397,38 @@ def upgrade() -> None:
         ),
         sa.PrimaryKeyConstraint("organisation_id", "reseating_id", "place", name=op.f("pk_reseating_steps")),
     )
+    op.create_table(
+        "stripe_payments",
+        sa.Column("organisation_id", ID, nullable=False),
+        sa.Column("id", ID, nullable=False),
+        sa.Column("order_id", ID, nullable=False),
+        sa.Column("intent", sa.String(length=255), nullable=True),
+        sa.Column("cents", sa.BigInteger(), nullable=False),
+        sa.Column("currency", sa.String(length=3), nullable=False),
+        sa.Column("state", sa.String(length=10), nullable=False),
+        sa.Column("look_at", sa.BigInteger(), nullable=True),
+        sa.Column("looks", sa.Integer(), nullable=False),
+        sa.Column("created_at", sa.BigInteger(), nullable=False),
+        sa.CheckConstraint("cents > 0", name=op.f("ck_stripe_payments_positive")),
+        sa.ForeignKeyConstraint(
+            ["organisation_id", "order_id"],
+            ["orders.organisation_id", "orders.id"],
+            name=op.f("fk_stripe_payments_organisation_id_order_id_orders"),
+        ),
+        sa.PrimaryKeyConstraint("organisation_id", "id", name=op.f("pk_stripe_payments")),
+    )
+    op.create_index(
+        "ix_stripe_payments_look_at",
+        "stripe_payments",
+        ["look_at"],
+        unique=False,
+        sqlite_where=sa.text("look_at IS NOT NULL"),
+        postgresql_where=sa.text("look_at IS NOT NULL"),
+    )
+    op.create_index(
+        "ix_stripe_payments_organisation_id_order_id", "stripe_payments", ["organisation_id", "order_id"], unique=False
+    )
+    op.create_index("uq_stripe_payments_intent", "stripe_payments", ["organisation_id", "intent"], unique=True)
     op.create_table(
         "ticket_issues",
         sa.Column("organisation_id", ID, nullable=False),

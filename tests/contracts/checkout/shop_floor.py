@@ -140,7 +140,7 @@ def assert_ledger_balances(sale: SeatedEvent) -> None:
         assert sum(accounts.values()) == 0
         charged = sums["charge"] - sums["reversal"]
         assert charged == (0 if state in {"cancelled", "expired"} else total), (state, moved)
-        assert accounts["buyer"] == charged - sums["credit"] - sums["payment"] + sums["payout"]
-        assert sums["payout"] <= sums["payment"] and sums["credit"] <= charged
+        assert accounts["buyer"] == charged - sums["credit"] - sums["payment"] + sums["payout"] - sums["return"]
+        assert sums["payout"] - sums["return"] <= sums["payment"] and sums["credit"] <= charged
         if state in {"paid", "partially_refunded", "refunded"}:
             assert accounts["buyer"] <= 0, "an order is paid once nothing is due"

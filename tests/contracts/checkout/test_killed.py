@@ -22,8 +22,8 @@ SALES = 40
 class TillKilled(MortalServer):
     """Staff who sell seats at a server that is killed."""
 
-    def __init__(self, url: str, folder: Path) -> None:
-        super().__init__(url, folder)
+    def __init__(self, url: str, folder: Path, **more: str) -> None:
+        super().__init__(url, folder, **more)
         self.headers = {"Authorization": f"Bearer {self.demo['api_token']}", "Content-Type": "application/json"}
         self.confirmed: dict[str, str] = {}  # order ids by reference
         self.enough = threading.Event()

@@ -1,0 +1,1 @@
+"""Payments by Stripe: begun, followed, told by webhooks, and paid back."""
