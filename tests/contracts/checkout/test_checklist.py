@@ -1,0 +1,166 @@
+"""What a shop must be able to do before anybody sells with it: one test for each point of the list it was asked for."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from sqlalchemy import BigInteger, inspect
+
+from sync_server.migrations import schema
+from sync_server.migrations.tables import metadata
+from tests.app_server import ApiClient, AppServer
+from tests.builders import EVENING, HOUR, MINUTE, a_ticket_type, a_venue, an_event
+from tests.contracts.checkout.shop_floor import Shop, a_shop, assert_everything_agrees
+from tests.contracts.holds.test_concurrency import guests, together, tried
+from tests.contracts.listings.town import Town
+from tests.contracts.queueing.rush import OPENING, a_rush
+
+BUYERS = 10
+ZONES = ("Europe/Berlin", "Africa/Johannesburg", "America/Argentina/Buenos_Aires", "Asia/Kathmandu", "UTC")
+NO_ZONES = ("Mars/Olympus", "GMT+2 Berlin", "+02:00", "localtime", "")
+
+
+@pytest.fixture
+def nodes(app_server: AppServer, tmp_path: Path) -> Iterator[list[AppServer]]:
+    """Two servers on one PostgreSQL; on SQLite only one."""
+    if app_server.database.embedded:
+        yield [app_server]
+        return
+    other = AppServer(app_server.url, tmp_path, fresh=False)
+    yield [app_server, other]
+    other.close()
+
+
+def test_schema_is_created_as_declared(app_server: AppServer) -> None:
+    assert schema.differences(app_server.database.engine) == []
+
+
+def test_all_indexes_exist_and_no_two_have_the_same_name(app_server: AppServer) -> None:
+    inspector = inspect(app_server.database.engine)
+    names = Counter(index["name"] for table in inspector.get_table_names() for index in inspector.get_indexes(table))
+    declared = {index.name for table in metadata().tables.values() for index in table.indexes}
+    assert declared <= names.keys() and names.most_common(1)[0][1] == 1
+
+
+def test_time_zones_of_venues_are_names_of_the_iana_database(api: ApiClient) -> None:
+    for zone in ZONES:
+        assert api.post("/api/venues", a_venue(name=f"Hall of {zone}", timezone=zone))["timezone"] == zone
+    for zone in NO_ZONES:
+        assert api.refused("POST", "/api/venues", a_venue(name="Nowhere", timezone=zone))[0] == 400
+
+
+def test_an_event_keeps_what_its_venue_was_when_it_was_created(api: ApiClient) -> None:
+    venue = api.post("/api/venues", a_venue())
+    event = api.post("/api/events", an_event(venue["id"]))
+    api.patch(f"/api/venues/{venue['id']}", {"name": "Renamed", "city": "Bremen", "timezone": "Europe/Lisbon"})
+    kept = api.get(f"/api/events/{event['id']}")
+    names = ("venue_name", "city", "address", "timezone")
+    assert [kept[name] for name in names] == [event[name] for name in names]
+    assert (kept["city"], kept["timezone"]) == ("Berlin", "Europe/Berlin")
+
+
+def test_numbers_in_the_queue_are_given_once_each(app_server: AppServer, nodes: list[AppServer]) -> None:
+    rush = a_rush(app_server)
+    for node in nodes:
+        node.now = OPENING
+    visitors = guests(rush.sale, nodes, BUYERS)
+    together([lambda guest=guest: guest.ask("POST", rush.path).status_code for guest in visitors])  # type: ignore[misc]
+    assert sorted(rush.place(guest)["number"] for guest in visitors) == list(range(1, BUYERS + 1))
+
+
+def test_many_purchases_at_once_never_sell_more_than_there_is(shop: Shop, nodes: list[AppServer]) -> None:
+    shop.api.patch(f"{shop.sale.path}/ticket-types/{shop.floor}", {"quantity": 7})
+    buyers = guests(shop.sale, nodes, BUYERS)
+    holds = [shop.hold_places(buyer, 2) for buyer in buyers]
+    orders = [{"holds": [{"hold_id": hold}]} for hold in holds]
+    works = list(zip(buyers, orders, strict=True))
+    found = Counter(together([lambda work=work: tried(work[0], shop.orders_path, work[1]) for work in works]))  # type: ignore[misc]
+    assert found == {(201, ""): 3, (409, "insufficient_inventory"): BUYERS - 3}
+    assert_everything_agrees(shop)
+
+
+def test_whoever_is_silent_for_thirty_minutes_loses_the_place_in_the_queue(app_server: AppServer) -> None:
+    rush = a_rush(app_server, slots=1)
+    rush.until(OPENING)
+    first, second, third = (rush.join() for _ in range(3))
+    assert [rush.place(guest)["state"] for guest in (first, second)] == ["admitted", "waiting"]
+    app_server.advance(30 * MINUTE - 1)
+    assert rush.place(second)["state"] == "admitted", "asked again in time, and is next"
+    app_server.advance(1)
+    assert rush.place(third)["state"] == "expired"
+
+
+def test_whoever_left_the_queue_joins_again_after_an_hour_and_not_before(app_server: AppServer) -> None:
+    rush = a_rush(app_server)
+    rush.open_room()
+    guest = rush.join()
+    guest.ask("DELETE", rush.path)
+    app_server.advance(HOUR - 1)
+    assert guest.refused("POST", rush.path) == (429, "queue_cooldown")
+    app_server.advance(1)
+    rush.join(guest)
+
+
+def test_no_more_are_in_the_checkout_than_the_event_allows(app_server: AppServer, nodes: list[AppServer]) -> None:
+    shop = a_shop(app_server, sessions=5)
+    visitors = guests(shop.sale, nodes, BUYERS)
+    found = Counter(together([lambda guest=guest: tried(guest, shop.checkout_path, {}) for guest in visitors]))  # type: ignore[misc]
+    assert found == {(201, ""): 5, (429, "checkout_full"): BUYERS - 5}
+
+
+def test_search_finds_events_by_name_and_venue_and_no_others(app_server: AppServer) -> None:
+    town = Town(app_server)
+    town.publish("Jazz in the harbour")
+    town.publish("Choirs by night", venue="Jazz Cellar", days=2)
+    town.publish("Chess finals", venue="Town Hall")
+    assert town.find(q="jazz") == ["Jazz in the harbour", "Choirs by night"]
+    assert town.find(q="night jazz") == ["Choirs by night"]
+    assert town.find(q="chess", city="Berlin") == ["Chess finals"]
+    assert town.find(q="chess", city="Hamburg") == town.find(q="opera") == []
+
+
+def test_moments_are_stored_as_milliseconds_of_utc(app_server: AppServer) -> None:
+    moments = {
+        f"{table.name}.{column.name}": column.type
+        for table in metadata().tables.values()
+        for column in table.columns
+        if column.name.endswith(("_at", "_until"))
+    }
+    assert len(moments) > 50
+    assert [name for name, kind in moments.items() if not isinstance(kind, BigInteger)] == []
+    shop = a_shop(app_server, start_at=EVENING + HOUR)
+    ((stored,),) = shop.sale.rows("SELECT start_at FROM events WHERE id = :event", event=shop.sale.id)
+    assert stored == EVENING + HOUR
+
+
+def test_the_same_event_is_not_created_twice(api: ApiClient) -> None:
+    venue = api.post("/api/venues", a_venue())["id"]
+    first = api.post("/api/events", an_event(venue))
+    refused = api.ask("POST", "/api/events", an_event(venue, name="NIGHT  music"))
+    assert refused.status_code == 409 and refused.json is not None
+    assert refused.json["error"]["code"] == "duplicate_event"
+    assert refused.json["error"]["details"]["event_id"] == first["id"]
+    api.post("/api/events", an_event(venue, start_at=EVENING + 3 * HOUR))
+
+
+def test_a_sale_begins_and_ends_by_its_window(app_server: AppServer) -> None:
+    window = {"sale_start_at": EVENING + HOUR, "sale_end_at": EVENING + 2 * HOUR}
+    shop = a_shop(app_server, **window)
+    guest = shop.guest()
+    assert shop.sale.refused(guest, "A-1") == (400, "event_sales_closed")
+    app_server.now = window["sale_start_at"]
+    shop.hold(guest, "A-1")
+    app_server.now = window["sale_end_at"] + 1
+    assert shop.sale.refused(guest, "A-2") == (400, "event_sales_closed")
+
+
+def test_ticket_types_together_are_at_most_the_capacity(api: ApiClient) -> None:
+    venue = api.post("/api/venues", a_venue())["id"]
+    event = api.post("/api/events", an_event(venue, capacity=100))
+    types = f"/api/events/{event['id']}/ticket-types"
+    api.post(types, a_ticket_type(quantity=60))
+    assert api.refused("POST", types, a_ticket_type(name="More", quantity=41))[0] in {400, 409}
+    api.post(types, a_ticket_type(name="Rest", quantity=40))
