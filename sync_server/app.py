@@ -104,6 +104,7 @@ _SECURITY = (
         for view in ("reserve", "hold", "preview", "release", "extend", "mine")
     }
     | {f"checkout.{view}": (*description.STAFF, *description.GUEST) for view in ("create", "mine")}
+    | {"codes.offers": (*description.STAFF, *description.GUEST)}
     | {f"checkout_sessions.{view}": (*description.STAFF, *description.GUEST) for view in ("enter", "show", "leave")}
 )
 """Who may call what, as the description of the API says it; where nothing is named, staff and tokens."""
@@ -155,6 +156,7 @@ BLUEPRINTS = (
     ticket_files_routes.shop_bp,
     checkout_routes.sessions_bp,
     checkout_routes.stripe_bp,
+    checkout_routes.codes_bp,
     devices_routes.bp,
     scans_routes.bp,
     reseating_routes.bp,

@@ -33,6 +33,8 @@ EVENT_ROWS: Final[Mapping[str, EventRows]] = {
     "checkout_limits": _STAYS,
     "payouts": EventRows(leaves=False, parent="orders", by="order_id"),
     "stripe_payments": EventRows(leaves=False, parent="orders", by="order_id"),
+    "code_batches": _STAYS,
+    "code_uses": _STAYS,
     "order_counters": _STAYS,
     "order_lines": EventRows(leaves=False, parent="orders", by="order_id"),
     "orders": _STAYS,

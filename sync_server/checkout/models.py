@@ -292,3 +292,65 @@ class PayoutRow(Base):
         Index("ix_payouts_organisation_id_order_id", "organisation_id", "order_id"),
         Index("ix_payouts_try_at", "try_at", sqlite_where=_WAITING, postgresql_where=_WAITING),
     )
+
+
+class CodeBatchRow(Base):
+    """Codes that an organiser made together. Their texts are signed and stored nowhere; a batch is what they give."""
+
+    __tablename__ = "code_batches"
+
+    organisation_id: Mapped[Uuid] = mapped_column(primary_key=True)
+    event_id: Mapped[Uuid] = mapped_column(primary_key=True)
+    number: Mapped[int] = mapped_column(SmallInteger, primary_key=True, autoincrement=False)  # counted from 1
+    kind: Mapped[str] = mapped_column(String(10))
+    name: Mapped[str] = mapped_column(String(100))
+    codes: Mapped[int]  # how many
+    max_uses: Mapped[int]  # of each
+    percent: Mapped[int] = mapped_column(SmallInteger, default=0)
+    cents: Mapped[int] = mapped_column(default=0)
+    per: Mapped[str] = mapped_column(String(6))
+    ticket_types: Mapped[list[int]] = mapped_column(JSON, default=list)  # by number; none: all
+    valid_from: Mapped[Millis | None] = mapped_column(BigInteger)
+    valid_until: Mapped[Millis | None] = mapped_column(BigInteger)
+    revoked_at: Mapped[Millis | None] = mapped_column(BigInteger)
+    created_at: Mapped[Millis] = mapped_column(BigInteger)
+
+    __table_args__ = (
+        references("events", "event_id"),
+        CheckConstraint("kind IN ('discount', 'presale') AND per IN ('order', 'ticket')", name="kind_known"),
+        CheckConstraint("percent BETWEEN 0 AND 100 AND cents >= 0 AND codes > 0 AND max_uses > 0", name="numbers_fit"),
+    )
+
+
+_STANDS = text("given_back_at IS NULL")
+
+
+class CodeUseRow(Base):
+    """One use of a code by an order. Those that stand are unique, so that a code is never used too often."""
+
+    __tablename__ = "code_uses"
+
+    organisation_id: Mapped[Uuid] = mapped_column(primary_key=True)
+    order_id: Mapped[Uuid] = mapped_column(primary_key=True)
+    batch: Mapped[int] = mapped_column(SmallInteger, primary_key=True, autoincrement=False)
+    serial: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    event_id: Mapped[Uuid]
+    use: Mapped[int]  # counted from 1
+    spent_at: Mapped[Millis] = mapped_column(BigInteger)
+    given_back_at: Mapped[Millis | None] = mapped_column(BigInteger)  # its order ended unpaid
+
+    __table_args__ = (
+        references("orders", "order_id"),
+        references("events", "event_id"),
+        Index(
+            "uq_code_uses_use",
+            "organisation_id",
+            "event_id",
+            "batch",
+            "serial",
+            "use",
+            unique=True,
+            sqlite_where=_STANDS,
+            postgresql_where=_STANDS,
+        ),
+    )

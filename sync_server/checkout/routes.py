@@ -9,6 +9,7 @@ from flask import Response
 from sqlalchemy.orm import Session
 
 from sync_server.checkout import queries, schemas, settings, views
+from sync_server.checkout.code_routes import bp as codes_bp
 from sync_server.checkout.models import OrderRow
 from sync_server.checkout.money import ledger
 from sync_server.checkout.orders import ending, placing
@@ -32,7 +33,7 @@ from sync_server.plumbing.principals import Action
 from sync_server.plumbing.web import context, current_principal, organisation, requires
 
 bp = APIBlueprint("orders", __name__, url_prefix="/api", tag="Orders")
-__all__ = ["bp", "sessions_bp", "shop_bp", "stripe_bp"]
+__all__ = ["bp", "codes_bp", "sessions_bp", "shop_bp", "stripe_bp"]
 
 
 @bp.post("/events/<event_id>/sales")

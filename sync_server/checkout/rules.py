@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Final, Protocol
@@ -90,13 +90,18 @@ class TypeOnSale(Protocol):
     sale_end_at: int | None
 
 
-def require_sold_in_shop(wanted: Counter[int], types: Mapping[int, TypeOnSale], now: int) -> None:
-    """Refuse ticket types that the shop does not sell now, and numbers of them that it does not sell together."""
+def require_sold_in_shop(
+    wanted: Counter[int], types: Mapping[int, TypeOnSale], opened: Collection[int], now: int
+) -> None:
+    """Refuse ticket types that the shop does not sell now, and numbers of them that it does not sell together.
+
+    Those that a code has opened are sold although they are hidden, and before their sale starts.
+    """
     for number, count in sorted(wanted.items()):
         row = types[number]
-        if row.hidden:
+        if row.hidden and number not in opened:
             raise Conflict(f"“{row.name}” is not on sale here.", code="ticket_type_hidden", ticket_type=number)
-        _require_window(row, now)
+        _require_window(row, now, opened=number in opened)
         if not row.min_per_order <= count <= row.max_per_order:
             raise InvalidRequest(
                 f"An order has {row.min_per_order} to {row.max_per_order} of “{row.name}”, not {count}.",
@@ -107,8 +112,8 @@ def require_sold_in_shop(wanted: Counter[int], types: Mapping[int, TypeOnSale], 
             )
 
 
-def _require_window(row: TypeOnSale, now: int) -> None:
-    early = row.sale_start_at is not None and now < row.sale_start_at
+def _require_window(row: TypeOnSale, now: int, *, opened: bool) -> None:
+    early = row.sale_start_at is not None and now < row.sale_start_at and not opened
     if early or (row.sale_end_at is not None and now > row.sale_end_at):
         raise Conflict(
             f"“{row.name}” is {'not on sale yet' if early else 'no longer on sale'}.",

@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field, model_validator
 
 from shared.snapshot import TicketState
 from sync_server.checkout import stripe_keys
+from sync_server.checkout.codes.code_schemas import Codes
 from sync_server.checkout.models import CheckoutSettingsRow, MoneyMovementRow, OrderLineRow, OrderRow
 from sync_server.checkout.money.ledger import Balance
 from sync_server.checkout.orders.placing import Buyer, Chosen
@@ -99,6 +100,7 @@ class NewOrder(RequestBody):
     holds: Annotated[list[OrderedHold], Field(min_length=1, max_length=MAX_ADMISSIONS)]
     buyer: BuyerBody = Field(default_factory=BuyerBody)
     invitation: Annotated[str, Field(max_length=100)] | None = None
+    codes: Codes = Field(default_factory=list)
 
 
 class NewSale(RequestBody):

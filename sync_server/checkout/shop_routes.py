@@ -7,6 +7,7 @@ from flask import Response, jsonify
 from sqlalchemy.orm import Session
 
 from sync_server.checkout import queries, schemas, views
+from sync_server.checkout.codes import guessing
 from sync_server.checkout.orders import ending, placing
 from sync_server.checkout.orders import links as order_links
 from sync_server.checkout.orders.locking import lock_order
@@ -52,6 +53,7 @@ def no_store(response: Response) -> Response:
 def create(slug: str, event_id: str, json_data: schemas.NewOrder) -> Response:
     """Order what you hold at an event. The order keeps the seats until it is paid or runs out."""
     request = _request(shop(slug), event_id, json_data)
+    guessing.require_codes(parts().database, parts().sealer, request.visit.event, request.codes, context())
 
     def write(session: Session) -> schemas.OrderView:
         return views.view_of(session, placing.place(session, parts().sealer, request, context()))
@@ -66,7 +68,8 @@ def _request(organisation_id: str, event_id: str, body: schemas.NewOrder) -> Ord
     roles = tuple(role for role in (principal.role, principal.platform_role) if role)
     who, chosen = (principal.kind, principal.id), [each.chosen() for each in body.holds]
     access = Access(roles, invitation)
-    return OrderRequest(organisation_id, event_id, Channel.SHOP, *who, chosen, body.buyer.buyer(), access, tab())
+    buyer = body.buyer.buyer()
+    return OrderRequest(organisation_id, event_id, Channel.SHOP, *who, chosen, buyer, access, tab(), body.codes)
 
 
 @bp.get("/orders")

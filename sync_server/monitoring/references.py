@@ -137,6 +137,7 @@ NOT_REFERENCES: Final = frozenset(
         "scan_movements.gate",
         "scan_presence.gate",
         "order_lines.ticket_type",
+        "code_batches.ticket_types",
         "seat_groups.seats",
         "seat_map_changes.seats",
         "tickets.seat_id",

@@ -28,6 +28,7 @@ NOT_PERSONAL: Final[Mapping[str, str]] = {
     "device_reports": "software rows",
     "device_request_counters": "channel seen",
     "devices": "name profile public_key revoked_why",
+    "code_batches": "kind name per ticket_types",
     "checkout_sessions": "bearer_kind state",
     "event_archives": "state reason file sha256 figures problem",
     "event_gate_zones": "zones",

@@ -12,6 +12,7 @@ from shared.clock import Millis
 from shared.lifecycle import OVER, EventStatus
 from shared.snapshot import TicketState
 from sync_server.checkout import queries
+from sync_server.checkout.codes import spending
 from sync_server.checkout.models import OrderRow
 from sync_server.checkout.money import amounts as money
 from sync_server.checkout.money import ledger
@@ -46,6 +47,7 @@ def end(session: Session, order: OrderRow, state: OrderState, context: ActionCon
     _cancel_unpaid(session, order, [line.ticket_id for line in issued if line.ticket_id], context)
     number = events.event(session, order.organisation_id, order.event_id).number
     ordering.release(session, order.event, number, order.id, context)
+    spending.give_back(session, order, context.now)
     for line in lines:
         line.state = LineState.RELEASED.value
     ledger.reverse(session, order, money.amounts_of(lines), context)

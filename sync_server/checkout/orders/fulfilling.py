@@ -60,9 +60,12 @@ def issue_tickets(
     session.flush()
 
 
-def _prices(lines: Sequence[OrderLineRow]) -> Mapping[int, int]:
-    """What was agreed, whatever the types cost now."""
-    return {line.ticket_type: line.unit_cents - line.discount_cents for line in lines}
+def _prices(lines: Sequence[OrderLineRow]) -> Mapping[int, Sequence[int]]:
+    """What was agreed for the tickets of each type, whatever they cost now."""
+    prices: dict[int, list[int]] = {}
+    for line in lines:
+        prices.setdefault(line.ticket_type, []).append(line.unit_cents - line.discount_cents)
+    return prices
 
 
 def _assign(lines: Sequence[OrderLineRow], issued: Sequence[Ticket]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from sqlalchemy.orm import Session
@@ -12,6 +12,7 @@ from shared.clock import Millis
 from shared.errors import Conflict, InvalidRequest
 from shared.ids import uuid7
 from sync_server.checkout import rules
+from sync_server.checkout.codes import spending
 from sync_server.checkout.models import OrderCounterRow, OrderLineRow, OrderRow
 from sync_server.checkout.money import amounts as money
 from sync_server.checkout.money import ledger
@@ -76,6 +77,7 @@ class OrderRequest:
     buyer: Buyer = field(default_factory=Buyer)
     access: Access = field(default_factory=Access)
     tab: str = ""  # which has the pass of a queue
+    codes: Sequence[str] = ()  # as they were typed
 
     @property
     def in_shop(self) -> bool:
@@ -122,8 +124,11 @@ def place(session: Session, sealer: Sealer, request: OrderRequest, context: Acti
     if not 1 <= len(wishes) <= rules.MAX_ADMISSIONS:
         raise InvalidRequest(f"An order has 1 to {rules.MAX_ADMISSIONS} admissions.", field="holds")
     lines = list(_lines(session, event, wishes, buyers.parcels(wishes, ids), context))
-    _check_types(session, event, request, lines, context.now)
+    redeemed = spending.redeem(session, sealer, event.key, request.codes, context.now)
+    spending.take_off(redeemed, lines)
+    _check_types(session, event, request, lines, context.now, opened=redeemed.opened)
     order = _order(session, event, request, lines, context)
+    spending.spend(session, order, redeemed, context.now)
     ledger.charge(session, order, money.amounts_of(lines), context)
     parts = {line.hold_id for line in lines if line.hold_id is not None}
     claimed = ordering.claim(session, event.key, parts, bearer, context.now)
@@ -240,13 +245,19 @@ def _line(wish: _Wish, row: TicketType, draft: TicketDraft) -> OrderLineRow:
 
 
 def _check_types(
-    session: Session, event: EventDetails, request: OrderRequest, lines: Sequence[OrderLineRow], now: Millis
+    session: Session,
+    event: EventDetails,
+    request: OrderRequest,
+    lines: Sequence[OrderLineRow],
+    now: Millis,
+    *,
+    opened: Collection[int],
 ) -> None:
     """Check what the shop sells, and reserve the ticket types, in the order of their numbers."""
     wanted = Counter(line.ticket_type for line in lines)
     rows = {number: tickets.ticket_type(session, event.organisation_id, event.id, number) for number in sorted(wanted)}
     if request.in_shop:
-        rules.require_sold_in_shop(wanted, rows, now)
+        rules.require_sold_in_shop(wanted, rows, opened, now)
     rules.require_one_currency(row.currency for row in rows.values())
     dates = dates_of(events.event(session, *event.key))
     for number, row in rows.items():

@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 from shared.errors import Conflict, Forbidden, GatehouseError, InvalidRequest, NotFound
 from shared.snapshot import TicketState
 from sync_server.checkout import queries
+from sync_server.checkout.codes import spending
 from sync_server.checkout.models import OrderLineRow, OrderRow
 from sync_server.checkout.money import amounts as money
 from sync_server.checkout.money import ledger
@@ -172,9 +173,10 @@ def _complete(session: Session, order: OrderRow, buyers: Buyers, context: Action
     late = order.state == OrderState.EXPIRED or order.expires_at <= context.now
     require_transition(OrderState(order.state), OrderState.PAID)
     lines = queries.lines(session, order.organisation_id, order.id)
-    if order.state == OrderState.EXPIRED:
-        ledger.charge(session, order, money.amounts_of(lines), context)
     try:
+        if order.state == OrderState.EXPIRED:
+            spending.spend_again(session, order, context.now)
+            ledger.charge(session, order, money.amounts_of(lines), context)
         _settle_or_issue(session, order, lines, buyers, context)
     except GatehouseError as refusal:
         if late and not refusal.retryable:

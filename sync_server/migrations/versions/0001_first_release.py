@@ -1364,6 +1364,37 @@ def upgrade() -> None:
         postgresql_where=sa.text("state = 'open'"),
     )
     op.create_table(
+        "code_batches",
+        sa.Column("organisation_id", ID, nullable=False),
+        sa.Column("event_id", ID, nullable=False),
+        sa.Column("number", sa.SmallInteger(), autoincrement=False, nullable=False),
+        sa.Column("kind", sa.String(length=10), nullable=False),
+        sa.Column("name", sa.String(length=100), nullable=False),
+        sa.Column("codes", sa.Integer(), nullable=False),
+        sa.Column("max_uses", sa.Integer(), nullable=False),
+        sa.Column("percent", sa.SmallInteger(), nullable=False),
+        sa.Column("cents", sa.Integer(), nullable=False),
+        sa.Column("per", sa.String(length=6), nullable=False),
+        sa.Column("ticket_types", sa.JSON(), nullable=False),
+        sa.Column("valid_from", sa.BigInteger(), nullable=True),
+        sa.Column("valid_until", sa.BigInteger(), nullable=True),
+        sa.Column("revoked_at", sa.BigInteger(), nullable=True),
+        sa.Column("created_at", sa.BigInteger(), nullable=False),
+        sa.CheckConstraint(
+            "kind IN ('discount', 'presale') AND per IN ('order', 'ticket')", name=op.f("ck_code_batches_kind_known")
+        ),
+        sa.CheckConstraint(
+            "percent BETWEEN 0 AND 100 AND cents >= 0 AND codes > 0 AND max_uses > 0",
+            name=op.f("ck_code_batches_numbers_fit"),
+        ),
+        sa.ForeignKeyConstraint(
+            ["organisation_id", "event_id"],
+            ["events.organisation_id", "events.id"],
+            name=op.f("fk_code_batches_organisation_id_event_id_events"),
+        ),
+        sa.PrimaryKeyConstraint("organisation_id", "event_id", "number", name=op.f("pk_code_batches")),
+    )
+    op.create_table(
         "companion_releases",
         sa.Column("organisation_id", ID, nullable=False),
         sa.Column("event_id", ID, nullable=False),
@@ -2198,6 +2229,36 @@ def upgrade() -> None:
         "zone_guests",
         ["organisation_id", "event_id", "named", "key"],
         unique=False,
+    )
+    op.create_table(
+        "code_uses",
+        sa.Column("organisation_id", ID, nullable=False),
+        sa.Column("order_id", ID, nullable=False),
+        sa.Column("batch", sa.SmallInteger(), autoincrement=False, nullable=False),
+        sa.Column("serial", sa.Integer(), autoincrement=False, nullable=False),
+        sa.Column("event_id", ID, nullable=False),
+        sa.Column("use", sa.Integer(), nullable=False),
+        sa.Column("spent_at", sa.BigInteger(), nullable=False),
+        sa.Column("given_back_at", sa.BigInteger(), nullable=True),
+        sa.ForeignKeyConstraint(
+            ["organisation_id", "event_id"],
+            ["events.organisation_id", "events.id"],
+            name=op.f("fk_code_uses_organisation_id_event_id_events"),
+        ),
+        sa.ForeignKeyConstraint(
+            ["organisation_id", "order_id"],
+            ["orders.organisation_id", "orders.id"],
+            name=op.f("fk_code_uses_organisation_id_order_id_orders"),
+        ),
+        sa.PrimaryKeyConstraint("organisation_id", "order_id", "batch", "serial", name=op.f("pk_code_uses")),
+    )
+    op.create_index(
+        "uq_code_uses_use",
+        "code_uses",
+        ["organisation_id", "event_id", "batch", "serial", "use"],
+        unique=True,
+        sqlite_where=sa.text("given_back_at IS NULL"),
+        postgresql_where=sa.text("given_back_at IS NULL"),
     )
     op.create_table(
         "event_revisions",

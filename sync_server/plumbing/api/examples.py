@@ -69,6 +69,7 @@ _BODIES: Final[Mapping[str, Any]] = {
         "end_at": "2027-07-05T00:00:00Z",
     },
     "NewSeries": {"weekdays": ["fr", "sa"], "count": 8},
+    "NewBatch": {"kind": "discount", "name": "Newsletter", "codes": 200, "percent": 10},
     "NewWebhook": {"url": "https://shop.example.org/gatehouse", "facts": ["event.*", "tickets_issued"]},
     "PickedSeats": {"seat_ids": ["A-1", "A-2"]},
     "WantedSeats": {"size": 2},

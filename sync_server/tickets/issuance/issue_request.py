@@ -42,7 +42,8 @@ class IssueRequest:
     # By index in `seats`, where they differ.
     bearers: Mapping[int, tuple[Bearer, Member | None]] = field(default_factory=dict)
     types: Mapping[int, int] = field(default_factory=dict)  # ticket types by index in `seats`, where they differ
-    prices: Mapping[int, int] = field(default_factory=dict)  # paid by ticket type, where it is not the price now
+    # What was paid for each ticket of a type, in their order, where it is not the price now.
+    prices: Mapping[int, Sequence[int]] = field(default_factory=dict)
     group_id: str = ""  # empty: a new group
     joins: int = 0  # the seat of an earlier ticket of the group, for companions who follow later
     holds: Sequence[str] = ()  # the buyer's holds, to be converted

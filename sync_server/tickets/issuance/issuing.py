@@ -143,9 +143,10 @@ def _create(session: Session, common: _Common, batch: TicketBatch, context: Acti
     days = [draft.days for draft in batch.drafts]
     first = issued_counts.allocate_ticket_numbers(session, common.event.organisation_id, common.event.id, count, days)
     type_service.reserve_quantity(session, batch.ticket_type, days)
+    prices = common.request.prices.get(batch.ticket_type.number, [batch.ticket_type.price_cents] * count)
     for offset, draft in enumerate(batch.drafts):
         row = _ticket(common, batch.ticket_type, draft, context)
-        row.sequence = first + offset
+        row.sequence, row.price_cents = first + offset, prices[offset]
         row.number = f"{common.event.code}-{row.sequence}"
         row.confirmation_code = next(common.codes)
         issues.freeze_claims(session, row, common.event.number, common.key_id, context.now)
@@ -185,7 +186,7 @@ def _ticket(common: _Common, ticket_type: TicketTypeRecord, draft: TicketDraft, 
         membership_until=member.until if member else 0,
         holder_name=seat.holder_name or request.holder_name,
         notes=request.notes,
-        price_cents=request.prices.get(ticket_type.number, ticket_type.price_cents),
+        price_cents=ticket_type.price_cents,
         currency=ticket_type.currency,
         created_at=context.now,
         updated_at=context.now,

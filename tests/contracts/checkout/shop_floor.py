@@ -97,6 +97,7 @@ def assert_everything_agrees(shop: Shop) -> None:
     """Money, seats, places, quotas, holds and orders say the same of what was sold."""
     sale = shop.sale
     assert_ledger_balances(sale)
+    assert_codes_agree(sale)
     taken = dict(
         sale.rows("SELECT seat, ticket_id FROM event_seats WHERE event_id = :event AND state = 2", event=sale.id)
     )
@@ -124,6 +125,26 @@ def assert_everything_agrees(shop: Shop) -> None:
     for row in shop.types().values():
         assert (row["reserved"], row["issued"]) == (ordered[row["number"]], issued[row["number"]]), row["name"]
     assert shop.api.get(sale.path)["tickets_issued"] == issued.total()
+
+
+def assert_codes_agree(sale: SeatedEvent) -> None:
+    """No code stands more often than it may, none with an order that ended unpaid, and lines add up to their orders."""
+    uses = sale.rows(
+        "SELECT u.batch, u.serial, b.max_uses, o.state FROM code_uses u JOIN orders o ON o.id = u.order_id "
+        "JOIN code_batches b ON b.event_id = u.event_id AND b.number = u.batch "
+        "WHERE u.event_id = :event AND u.given_back_at IS NULL",
+        event=sale.id,
+    )
+    assert not {state for *_, state in uses} & {"cancelled", "expired"}
+    standing = Counter((batch, serial) for batch, serial, *_ in uses)
+    assert all(standing[batch, serial] <= most for batch, serial, most, _ in uses)
+    sums = sale.rows(
+        "SELECT o.discount_cents, o.subtotal_cents, SUM(l.discount_cents), SUM(l.unit_cents) FROM orders o "
+        "JOIN order_lines l ON l.order_id = o.id WHERE o.event_id = :event "
+        "GROUP BY o.id, o.discount_cents, o.subtotal_cents",
+        event=sale.id,
+    )
+    assert all((discount, subtotal) == (of_lines, units) for discount, subtotal, of_lines, units in sums)
 
 
 def assert_ledger_balances(sale: SeatedEvent) -> None:

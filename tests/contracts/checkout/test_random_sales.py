@@ -15,6 +15,7 @@ from tests.contracts.checkout.shop_floor import Shop, a_shop, assert_everything_
 SEATS = [f"{row}-{number}" for row in "AB" for number in (1, 8)]
 STEPS = st.one_of(
     st.tuples(st.just("order"), st.sampled_from(SEATS), st.integers(0, 3)),
+    st.tuples(st.just("order with code"), st.sampled_from(SEATS), st.tuples(st.integers(0, 3), st.integers(0, 3))),
     st.tuples(st.just("pay"), st.integers(0, 5), st.sampled_from([None, 100, 5140, 7640])),
     st.tuples(st.just("pay again"), st.integers(0, 5), st.none()),
     st.tuples(st.just("refund"), st.integers(0, 5), st.sampled_from([None, [1], [2], []])),
@@ -31,22 +32,40 @@ class Evening:
     shop: Shop
     orders: list[str] = field(default_factory=list)
     sent: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
+    codes: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        """A code of each sort, which two orders may use."""
+        for worth in (
+            {"percent": 33},
+            {"cents": 1001, "per": "order"},
+            {"percent": 7, "per": "order"},
+            {"cents": 4999},
+        ):
+            body = {"kind": "discount", "name": "Any", "max_uses": 2} | worth
+            batch = self.shop.api.post(f"{self.shop.sale.path}/code-batches", body)["number"]
+            texts = self.shop.api.ask("GET", f"{self.shop.sale.path}/code-batches/{batch}/codes")
+            self.codes.append(texts.get_data(as_text=True).split()[1])
 
     def do(self, what: str, which: Any, how: Any) -> None:
         """One step; a refusal is as good as a success, as long as everything agrees."""
-        if what in {"order", "wait", "sell"}:
-            getattr(self, what)(which, how)
+        if what in {"order", "order with code", "wait", "sell"}:
+            getattr(self, what.replace(" ", "_"))(which, how)
         elif self.orders:
             getattr(self, what.replace(" ", "_"))(self.orders[which % len(self.orders)], how)
 
-    def order(self, seat: str, places: int) -> None:
+    def order_with_code(self, seat: str, how: tuple[int, int]) -> None:
+        places, code = how
+        self.order(seat, places, codes=[self.codes[code]])
+
+    def order(self, seat: str, places: int, **body: Any) -> None:
         guest, holds = self.shop.guest(), []
         held = guest.ask("POST", self.shop.sale.reserve_path(seat), {})
         if held.status_code == 201:
             holds.append({"hold_id": held.json["data"]["hold_id"]})  # type: ignore[index]
         if places:
             holds.append({"hold_id": self.shop.hold_places(guest, places)})
-        made = self._ask(guest, self.shop.orders_path, {"holds": holds})
+        made = self._ask(guest, self.shop.orders_path, {"holds": holds, **body})
         if made.status_code == 201:
             self.orders.append(made.json["id"])
 

@@ -31,6 +31,7 @@ WHOLE_BODIES: dict[str, Any] = {
     "/api/events/{event_id}/sales": {"places": [{"ticket_type": 1, "count": 1}], "method": "cash"},
     "/api/events/{event_id}/holds": {"count": 1},
     "/api/events/{event_id}/holds/preview": {"best": 1},
+    "/api/events/{event_id}/code-batches": {"kind": "discount", "name": "Newsletter", "percent": 10},
     "/api/retention": {"days": {"names": 14}},
     "/api/people/export": {"email": "nobody@marquee.example"},
     "/api/people/erase": {"email": "nobody@marquee.example", "reason": "asked for"},

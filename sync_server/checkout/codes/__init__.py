@@ -1,0 +1,1 @@
+"""Codes that buyers type in: discounts and presales, made in batches by organisers."""
