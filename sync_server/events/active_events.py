@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 
 from shared.lifecycle import EventStatus
 from sync_server.events.models import EventRecord
+from sync_server.events.rules import Mark, mark
 from sync_server.plumbing.event_key import EventKey
 
 _ACTIVE_STATUSES: Final = tuple(
@@ -24,13 +25,14 @@ def active_event_ids(session: Session, among: Sequence[EventKey]) -> set[str]:
     return set(active_event_labels(session, among))
 
 
-def active_event_labels(session: Session, among: Sequence[EventKey]) -> dict[str, tuple[str, str, str]]:
-    """The active ones of these events, each with venue id, event id and name."""
-    found: dict[str, tuple[str, str, str]] = {}
+def active_event_labels(session: Session, among: Sequence[EventKey]) -> dict[str, tuple[str, str, str, Mark | None]]:
+    """The active ones of these events, each with venue id, event id, name and mark."""
+    found: dict[str, tuple[str, str, str, Mark | None]] = {}
     for start in range(0, len(among), _BATCH_SIZE):
         active = _KEY.in_(among[start : start + _BATCH_SIZE]), EventRecord.status.in_(_ACTIVE_STATUSES)
-        statement = select(EventRecord.id, EventRecord.venue_id, EventRecord.name).where(*active)
-        found |= {row.id: (row.venue_id, row.id, row.name) for row in session.execute(statement)}
+        columns = EventRecord.id, EventRecord.venue_id, EventRecord.name, EventRecord.status, EventRecord.rescheduled_at
+        rows = session.execute(select(*columns).where(*active))
+        found |= {row.id: (row.venue_id, row.id, row.name, mark(row)) for row in rows}
     return found
 
 

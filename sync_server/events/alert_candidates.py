@@ -13,7 +13,7 @@ from shared.errors import InvalidRequest
 from shared.ids import NIL_ID
 from shared.lifecycle import EventStatus
 from sync_server.events.models import EventRecord
-from sync_server.events.rules import MIN_DURATION_MS, AlertCandidate, check_times
+from sync_server.events.rules import MIN_DURATION_MS, AlertCandidate, check_times, mark
 from sync_server.events.service import times_of
 from sync_server.events.snapshot_rows import window
 
@@ -83,6 +83,7 @@ def _candidate(row: EventRecord) -> AlertCandidate:
         _times_fit(row),
         row.updated_at,
         _called_off(row),
+        mark(row),
     )
 
 

@@ -294,6 +294,7 @@ class EventDetails:
     gates: tuple[int, ...]
     days: int
     put_away_at: Millis | None = None
+    cancelled_at: Millis | None = None
 
     @property
     def key(self) -> EventKey:
@@ -357,4 +358,5 @@ def _details(session: Session, row: EventRecord) -> EventDetails:
         gates=tuple(gate.number for gate in gate_rows(session, row)),
         days=len(days(row)),
         put_away_at=row.put_away_at,
+        cancelled_at=row.cancelled_at,
     )

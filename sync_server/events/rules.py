@@ -145,9 +145,11 @@ Mark = Literal["cancelled", "postponed", "rescheduled"]
 def mark(event: Any) -> Mark | None:
     """What every list, figure and export says beside an event that does not take place as it was announced.
 
-    Of a row with `status` and `rescheduled_at`: `postponed` has no new date yet, `rescheduled` has one.
+    Of a row with `status` and `rescheduled_at`: `postponed` has no new date yet, `rescheduled` has one. A row that may
+    be archived has `cancelled_at`, too: what was cancelled stays so.
     """
-    if event.status == EventStatus.CANCELLED:
+    archived = event.status == EventStatus.ARCHIVED
+    if event.status == EventStatus.CANCELLED or (archived and event.cancelled_at is not None):
         return "cancelled"
     if event.rescheduled_at is not None:
         return "rescheduled"
@@ -186,5 +188,6 @@ class AlertCandidate:
     times_fit: bool
     changed_at: Millis
     called_off: bool = False  # cancelled, or postponed without a new date
+    mark: Mark | None = None
     tickets: int = 0  # for whoever checks it, to count
     holds: int = 0

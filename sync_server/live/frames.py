@@ -57,10 +57,10 @@ def public_frames(notes: Iterable[Notification], event_id: str) -> Iterator[Fram
         elif note.topic.startswith("events:") and fact_frame(note.body).name == "status":
             fields = kind_of(note.body["fact"]).public
             if fields:
-                yield Frame("status", {field: note.body[field] for field in ("event_id", *fields, "at")})
+                yield Frame("status", {field: note.body.get(field) for field in ("event_id", *fields, "at")})
 
 
 def occupancy_frames(counts: Mapping[str, Any], event_id: str) -> Iterator[Frame]:
     """The public numbers; nothing for an event without a capacity, which never sells out."""
     if counts.get("total"):
-        yield Frame("occupancy", {"event_id": event_id, **with_percents(public(counts))})
+        yield Frame("occupancy", {"event_id": event_id, "mark": counts.get("mark"), **with_percents(public(counts))})

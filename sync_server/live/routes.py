@@ -83,8 +83,8 @@ def live(event_id: str) -> Response:
 def live_of_all() -> Response:
     """All events of the organisation as server-sent events: created, changed, or in a new status.
 
-    Each has `event_id`, `old_status`, `new_status`, `rescheduled_at` and `replaced_by_event_id`; the statuses are
-    null if the status did not change. `Last-Event-ID` resumes the stream, or gets `reset`.
+    Each has `event_id`, `old_status`, `new_status`, `mark`, `rescheduled_at` and `replaced_by_event_id`; all but the
+    first are null if the status did not change. `Last-Event-ID` resumes the stream, or gets `reset`.
     """
     organisation_id = organisation()
     facts = FactStream(parts(), organisation_id)

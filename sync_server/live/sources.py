@@ -10,6 +10,7 @@ from shared.errors import NotFound
 from shared.numerals import whole
 from sync_server.events import public_queries
 from sync_server.events.queries import VISIBLE_STATUSES, EventDetails
+from sync_server.events.rules import mark
 from sync_server.live.counters_cache import CountersCache
 from sync_server.live.frames import Frame, fact_frame, frames_of_notes, occupancy_frames, public_frames
 from sync_server.outbox import missed_facts
@@ -221,7 +222,7 @@ def visible_status(parts: Parts, event_id: str, old: str = "") -> Frame:
         event = public_queries.listing_fields(session, event_id)
     if event is None or event.status not in VISIBLE_STATUSES:
         raise NotFound("There is no such event.", code="event_not_found")
-    payload = {"event_id": event_id, "old_status": old or None, "new_status": event.status}
+    payload = {"event_id": event_id, "old_status": old or None, "new_status": event.status, "mark": mark(event)}
     return Frame("status", payload | {"rescheduled_at": event.rescheduled_at})
 
 

@@ -9,7 +9,7 @@ from typing import Final
 
 from shared.clock import Millis
 from shared.lifecycle import EventStatus
-from sync_server.events.rules import AlertCandidate
+from sync_server.events.rules import AlertCandidate, Mark
 
 MAX_FACTS_WAITING: Final = 100
 """With more facts waiting for delivery, the worker is behind or down."""
@@ -99,12 +99,13 @@ class Alert:
     venue_id: str = ""
     event_id: str = ""
     event_name: str = ""
+    mark: Mark | None = None  # of the event
 
 
 def event_alerts(event: AlertCandidate, now: Millis) -> Iterator[Alert]:
     """The alerts of one event."""
     for kind, since, count in (*_called_off_alerts(event), *_time_alerts(event, now)):
-        yield Alert(kind, since, count, event.organisation_id, event.venue_id, event.id, event.name)
+        yield Alert(kind, since, count, event.organisation_id, event.venue_id, event.id, event.name, event.mark)
 
 
 def _called_off_alerts(event: AlertCandidate) -> Iterator[tuple[AlertKind, Millis, int]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel
 
+from sync_server.events.rules import Mark
 from sync_server.monitoring.rules import ALERT_TEXTS, PLATFORM_KINDS, Alert
 from sync_server.plumbing.api.schemas import IsoTime, View
 
@@ -16,6 +17,7 @@ class AlertView(View):
     count: int
     event_id: str | None
     event_name: str | None
+    mark: Mark | None
     venue_id: str | None
     platform: bool
     means: str

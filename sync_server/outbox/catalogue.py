@@ -13,6 +13,10 @@ TEXT: Final[Schema] = {"type": "string"}
 ID: Final[Schema] = {"type": "string", "maxLength": 36}
 NUMBER: Final[Schema] = {"type": "integer"}
 MILLIS: Final[Schema] = {"type": ["integer", "null"], "description": "milliseconds since 1970, UTC"}
+MARK: Final[Schema] = {
+    "enum": ["cancelled", "postponed", "rescheduled", None],
+    "description": "after: how the event does not take place as announced; null: it does",
+}
 FIELDS: Final[Schema] = {"type": ["object", "null"], "description": "fields by name"}
 SEATS: Final[Schema] = {"type": "array", "items": {"type": "integer"}, "description": "numbers in the layout"}
 SEAT_ID: Final[Schema] = {
@@ -36,7 +40,7 @@ _LAYOUT: Final[Mapping[str, Schema]] = {"layout": ID, "venue": ID, "version": NU
 
 _EVENT_TOPIC: Final = frozenset({Topic.EVENT})
 _EVENT_TOPICS: Final = frozenset({Topic.EVENT, Topic.ORGANISATION})
-_STATUS: Final = ("old_status", "new_status", "rescheduled_at", "replaced_by_event_id")
+_STATUS: Final = ("old_status", "new_status", "mark", "rescheduled_at", "replaced_by_event_id")
 
 
 def _event(
@@ -50,7 +54,11 @@ def _event(
 
 
 def _status_change(description: str, *, seats: Seats = Seats.NONE, routing_key: str = "") -> FactKind:
-    status = {"type": "object", "properties": {"status": TEXT, "rescheduled_at": MILLIS}, "required": ["status"]}
+    status = {
+        "type": "object",
+        "properties": {"status": TEXT, "rescheduled_at": MILLIS, "mark": MARK},
+        "required": ["status"],
+    }
     payload = {"before": status, "after": status, "reason": TEXT}
     kind = _event(description, payload, seats=seats)
     return replace(kind, routing_key=routing_key, organisers=_STATUS, public=_STATUS)
@@ -182,7 +190,7 @@ FACTS: Final[Mapping[str, FactKind]] = {
         "An event was cancelled; sales have stopped.", seats=Seats.MAP, routing_key="event.canceled"
     ),
     "event_postponed": _status_change("An event was postponed, with or without a new date."),
-    "event_rescheduled": replace(_event("A postponed event has its new date."), organisers=("rescheduled_at",)),
+    "event_rescheduled": replace(_event("A postponed event has its new date."), organisers=("mark", "rescheduled_at")),
     "event_archived": _status_change("An event was archived.", seats=Seats.MAP),
     "event_moved_at_short_notice": _event("Times of a published event changed close to its start."),
     "event_moved": _event("An event moved to another venue; `after.means` says what follows from it."),

@@ -38,6 +38,7 @@ def change_notice(message: Message) -> dict[str, Any]:
     status = {
         "old_status": before.get("status"),
         "new_status": after.get("status"),
+        "mark": after.get("mark"),
         "rescheduled_at": after.get("rescheduled_at"),
         "replaced_by_event_id": after.get("replaced_by_event_id"),
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, cast
 
 import orjson
@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from shared.clock import Millis
 from sync_server.events import queries as events
 from sync_server.events.chosen_days import ChosenDays
-from sync_server.events.rules import effective_capacity
+from sync_server.events.rules import Mark, effective_capacity, mark
 from sync_server.holds import queries
 from sync_server.holds.occupancy import place_counts
 from sync_server.holds.taking.places import by_day
@@ -37,6 +37,7 @@ class Counted:
     occupancy: EventOccupancy
     names: Mapping[int, str]
     days: tuple[str, ...] = ()  # that it is about; none at an event of one day
+    mark: Mark | None = None  # of the event, which may change without its seats
 
 
 def cache_key(organisation_id: str, event_id: str) -> CacheKey:
@@ -56,7 +57,7 @@ def count(  # noqa: PLR0917 - whose, of which day, and when
         inputs, row = load_inputs(session, event_id), events.event(session, organisation_id, event_id)
         days, total = inputs.days(day), effective_capacity(row.capacity, row.venue_capacity, row.layout_capacity)
         if inputs.source.layout_id is None:
-            return _without_layout(session, row, days, total, now)
+            return replace(_without_layout(session, row, days, total, now), mark=mark(row))
         if len(inputs.dates) > 1 and total < row.layout_capacity:
             held, issued = queries.held(session, organisation_id, event_id, now), queries.issued_by_day(session, row)
             most = max(held[one] + issued.get(one, 0) for one in days.numbers)
@@ -64,7 +65,7 @@ def count(  # noqa: PLR0917 - whose, of which day, and when
         live = snapshot.state
         names = {number: zone.name for number, zone in live.plan.zones.items()}
         occupancy = EventOccupancy(live.as_of, total, tuple(live.zones()), live.next_end, most)
-        return Counted(occupancy, names, days.names)
+        return Counted(occupancy, names, days.names, mark(inputs))
 
 
 def _without_layout(session: Session, event: events.Event, days: ChosenDays, total: int, now: Millis) -> Counted:

@@ -23,7 +23,8 @@ from sync_server.seat_maps.queries import Head
 # Tables of lower layers are named here: asking each layer in turn took ten times as long as the rest of a response.
 _STATEMENT: Final = """
 SELECT e.organisation_id, e.status, l.layout_id, l.revision, l.updated_at, p.updated_at, n.value,
-  COALESCE(h.version, 0), COALESCE(h.oldest, 0), e.start_at, e.end_at, e.rescheduled_at, e.timezone, e.cutover_hour
+  COALESCE(h.version, 0), COALESCE(h.oldest, 0), e.start_at, e.end_at, e.rescheduled_at, e.timezone, e.cutover_hour,
+  e.cancelled_at
 FROM events e
 CROSS JOIN lineage n
 LEFT JOIN event_layouts l ON l.organisation_id = e.organisation_id AND l.event_id = e.id
@@ -57,6 +58,8 @@ class MapInputs:
     source: MapSource
     head: Head
     dates: tuple[str, ...]  # of the event's days
+    rescheduled_at: Millis | None
+    cancelled_at: Millis | None
 
     def days(self, date: str) -> ChosenDays:
         """The day with this date, or every day for ""; NotFound for a date that is no day of the event."""
@@ -82,8 +85,9 @@ def _from_row(event_id: str, row: Sequence[Any] | None) -> MapInputs:
         raise NotFound("There is no such event.", code="event_not_found")
     organisation_id, status, layout_id, revision, changed_at, policy_at, lineage, version, oldest, *times = row
     source = MapSource(layout_id, revision, changed_at, policy_at, bytes(lineage))
-    dates = tuple(day.date for day in days_between(*times))
-    return MapInputs(event_id, organisation_id, EventStatus(status), source, Head(version, oldest), dates)
+    dates = tuple(day.date for day in days_between(*times[:5]))
+    head = Head(version, oldest)
+    return MapInputs(event_id, organisation_id, EventStatus(status), source, head, dates, times[2], times[5])
 
 
 class MapInputsLoader:

@@ -81,7 +81,7 @@ def organisers_counts(parts: Parts, maps: MapCache, organisation_id: str, event_
         counted = counters.count(parts.database, maps, organisation_id, event_id, "", parts.clock())
     except NotFound:  # it was deleted
         return {}
-    return with_percents(shown(counted.occupancy, organiser=True))
+    return {"mark": counted.mark, **with_percents(shown(counted.occupancy, organiser=True))}
 
 
 def _seat_of(fact: Message) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from flask import Response, request
 
 from shared.errors import InvalidRequest
 from sync_server.accounts.access import still_allowed
+from sync_server.events.rules import mark
 from sync_server.plumbing.api import answers
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.principals import Action
@@ -150,10 +151,12 @@ def occupancy(event_id: str, query_data: schemas.DayQuery) -> Response:
 
     At an event of several days what is available is so on all of them; `day` asks for one.
     """
-    who = _viewer(map_responses().inputs.load(event_id))
+    inputs = map_responses().inputs.load(event_id)
+    who = _viewer(inputs)
     counter = counters.OccupancyCounter(parts().database, parts().cache, map_responses().maps)
     day, now = query_data.day or "", parts().clock()
-    payload = counter.payload(who.organisation_id, event_id, day, now, organiser=who.organiser)
+    counts = counter.payload(who.organisation_id, event_id, day, now, organiser=who.organiser)
+    payload = {"mark": mark(inputs), **counts}
     response = _with_caching(Response(orjson.dumps(payload), content_type=JSON))
     # Weak: when it was counted makes no difference.
     response.set_etag(blake2b(orjson.dumps({**payload, "as_of": None}), digest_size=12).hexdigest(), weak=True)

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field
 
+from sync_server.events.rules import Mark
 from sync_server.plumbing.api.schemas import Date, Query, RequestBody, iso
 from sync_server.seat_maps.attendance import DaySeats
 
@@ -148,6 +149,7 @@ class MapView(BaseModel):
 class OccupancyView(BaseModel):
     """How full an event is; `held` and `sold` for organisers, `taken` for everybody else."""
 
+    mark: Mark | None
     as_of: str
     total: int
     available: int

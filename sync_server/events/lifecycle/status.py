@@ -12,7 +12,7 @@ from shared.lifecycle import EventStatus, require_transition
 from sync_server.events import changed_days, queries
 from sync_server.events.lifecycle import emptying, publishing
 from sync_server.events.models import EventRecord
-from sync_server.events.rules import check_times
+from sync_server.events.rules import check_times, mark
 from sync_server.events.service import put_rows, record_change, times_of
 from sync_server.events.signals import EventStatusChanged, EventTimesMoved
 from sync_server.events.snapshot_rows import days, own_rows, window
@@ -93,7 +93,7 @@ def _transition(
     put_rows(session, row, own_rows(row))
     moved = {name: at for name, at in _tracked_times(row).items() if at != times_before[name]}
     before = {"status": old.value, **{name: times_before[name] for name in moved}}
-    after = {"status": target.value, "rescheduled_at": row.rescheduled_at, **moved}
+    after = {"status": target.value, "rescheduled_at": row.rescheduled_at, "mark": mark(row), **moved}
     if target in {EventStatus.CANCELLED, EventStatus.POSTPONED}:
         after["tickets_issued"] = row.tickets_issued  # whom it concerns, before any tickets end with it
     record_change(session, row, _FACTS[target], context, before=before, after=after, reason=reason)
@@ -154,6 +154,7 @@ def reschedule(
     session.flush()
     put_rows(session, row, own_rows(row))
     after = {name: getattr(row, name) for name in before}
+    after["mark"] = mark(row)
     after["times_moved_by_ms"] = shift.distance if move_times else 0
     record_change(session, row, "event_rescheduled", context, before=before, after=after, reason=reason)
     return row

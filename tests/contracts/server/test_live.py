@@ -105,7 +105,7 @@ def test_occupancy_is_sent_to_staff_in_full_and_to_visitors_as_numbers(app_serve
     app_server.parts.bus.publish(occupancy_topic(org, concert.number), body)
     assert staff.until("occupancy").data == body
     shown = {"total": 100, "available": 99, "taken": 1, "percent_available": 99.0, "percent_taken": 1.0}
-    assert anybody.next().data == {"event_id": concert.event["id"], **shown}
+    assert anybody.next().data == {"event_id": concert.event["id"], "mark": None, **shown}
     staff.close()
     anybody.close()
 
@@ -124,7 +124,7 @@ def test_a_hold_reaches_public_streams(app_server: AppServer, api: ApiClient) ->
     app_server.run_worker()
     latest = anybody.until("occupancy").data
     assert (latest["available"], latest["taken"]) == (97, 3)
-    assert set(latest) == {"event_id", "total", "available", "taken", "percent_available", "percent_taken"}
+    assert set(latest) == {"event_id", "mark", "total", "available", "taken", "percent_available", "percent_taken"}
     anybody.close()
 
 
