@@ -157,6 +157,7 @@ BLUEPRINTS = (
     checkout_routes.sessions_bp,
     checkout_routes.stripe_bp,
     checkout_routes.codes_bp,
+    checkout_routes.bank_bp,
     devices_routes.bp,
     scans_routes.bp,
     reseating_routes.bp,

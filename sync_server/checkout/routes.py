@@ -18,6 +18,7 @@ from sync_server.checkout.orders.locking import lock_order
 from sync_server.checkout.orders.parcels import Access
 from sync_server.checkout.orders.placing import OrderRequest
 from sync_server.checkout.payments import paying, refunding
+from sync_server.checkout.payments.bank_files.bank_routes import bp as bank_bp
 from sync_server.checkout.payments.methods import method_named
 from sync_server.checkout.payments.paying import Arrived, OrderKey
 from sync_server.checkout.payments.refunding import Refund
@@ -33,7 +34,7 @@ from sync_server.plumbing.principals import Action
 from sync_server.plumbing.web import context, current_principal, organisation, requires
 
 bp = APIBlueprint("orders", __name__, url_prefix="/api", tag="Orders")
-__all__ = ["bp", "codes_bp", "sessions_bp", "shop_bp", "stripe_bp"]
+__all__ = ["bank_bp", "bp", "codes_bp", "sessions_bp", "shop_bp", "stripe_bp"]
 
 
 @bp.post("/events/<event_id>/sales")

@@ -27,6 +27,7 @@ from sync_server.checkout.sessions.rules import SessionState
 from sync_server.checkout.settings import settings_of
 from sync_server.events import queries as events
 from sync_server.holds import ordering
+from sync_server.plumbing.database import Database
 from sync_server.plumbing.principals import ActionContext
 from sync_server.plumbing.sealing import Sealer
 from sync_server.queueing import service as queueing
@@ -127,10 +128,22 @@ def receive(
     recording.record_order(session, order, number, "payment_received", context, cents=told.cents, method=told.method)
     if keep_only:
         _give_up_overdue(session, order, context)
-    elif OrderState(order.state) in PAYABLE and _due(session, order) <= 0:
+    elif OrderState(order.state) in PAYABLE and due(session, order) <= 0:
         order.method = told.method
         _complete(session, order, buyers, context)
     return order
+
+
+def receive_or_keep(
+    database: Database, sealer: Sealer, key: OrderKey, payment: Arrived, context: ActionContext
+) -> OrderRow:
+    """Note a payment in a transaction of its own; one whose seats are gone is kept as owed to the buyer."""
+    try:
+        with database.writing() as session:
+            return receive(session, sealer, key, payment, context)
+    except SeatsGone:
+        with database.writing() as session:
+            return receive(session, sealer, key, payment, context, keep_only=True)
 
 
 def _known(session: Session, order: OrderRow, payment: Arrived) -> bool:
@@ -149,7 +162,7 @@ def _known(session: Session, order: OrderRow, payment: Arrived) -> bool:
 
 def _told(session: Session, order: OrderRow, payment: Arrived) -> Told:
     """The payment with its amount; Conflict where none is named and nothing is due."""
-    cents = _due(session, order) if payment.cents is None else payment.cents
+    cents = due(session, order) if payment.cents is None else payment.cents
     if cents <= 0:
         raise Conflict("Nothing is due for this order. Name the amount that has arrived.", code="nothing_due")
     if payment.method.account is None:
@@ -157,7 +170,7 @@ def _told(session: Session, order: OrderRow, payment: Arrived) -> Told:
     return Told(payment.method.name, payment.method.account, cents, payment.reference, payment.note)
 
 
-def _due(session: Session, order: OrderRow) -> int:
+def due(session: Session, order: OrderRow) -> int:
     """What the buyer owes; an expired order costs its total again if it is to be sold after all."""
     again = order.total_cents if order.state == OrderState.EXPIRED else 0
     return ledger.balance(session, order).due + again

@@ -118,7 +118,7 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
         "Guests": "Sessions of a shop's guests.",
         "Customers": "Buyers who sign in at a shop, and their logins.",
         "Checkout": "Who may order and pay now: so many at once of an event, each for ten minutes.",
-        "Payments": "What payment services tell of payments.",
+        "Payments": "Statements of the bank, and what payment services tell of payments.",
         "Codes": "Discounts and presales, and the ticket types that a shop sells.",
         "Buying": "Orders in the shop: made of holds, paid, opened by their link.",
         "Orders": "Orders as organisers and the box office see them: payments, refunds, the ledger.",

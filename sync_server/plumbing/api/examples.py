@@ -53,6 +53,12 @@ _BY_NAME: Final[Mapping[str, Any]] = {
 _WITH_PATTERNS: Final = ("A", "NIGHT7", "7KQ4MZXB", _ID, "9f86d081884c7d65", _IMAGE, "9f86d081884c7d65" * 4)
 """Where the schema has a pattern, the first of these that matches."""
 _BODIES: Final[Mapping[str, Any]] = {
+    "BankFile": {"format": "camt.053", "content": "<Document>…</Document>"},
+    "ConfirmBankFile": {
+        "format": "camt.053",
+        "content": "<Document>…</Document>",
+        "entries_to_note": [{"reference": "2027070400017"}],
+    },
     "ChangeEvent": {"description": "Choirs by night, on the quay.", "doors_at": "2027-07-04T17:00:00Z"},
     "ChangeDesign": {"colour": "#0f766e"},
     "ChangeTicketType": {"quantity": 600},

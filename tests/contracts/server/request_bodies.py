@@ -32,6 +32,17 @@ WHOLE_BODIES: dict[str, Any] = {
     "/api/events/{event_id}/holds": {"count": 1},
     "/api/events/{event_id}/holds/preview": {"best": 1},
     "/api/events/{event_id}/code-batches": {"kind": "discount", "name": "Newsletter", "percent": 10},
+    "/api/bank-files/preview": {
+        "format": "csv",
+        "content": "Amount;Date;Text\n1,00;1 July;none\n",
+        "columns": {"amount": "Amount", "date": "Date", "text": ["Text"], "reference": "Text"},
+    },
+    "/api/bank-files": {
+        "format": "csv",
+        "content": "Amount;Date;Text\n1,00;1 July;none\n",
+        "columns": {"amount": "Amount", "date": "Date", "text": ["Text"], "reference": "Text"},
+        "entries_to_note": [{"reference": "none"}],
+    },
     "/api/retention": {"days": {"names": 14}},
     "/api/people/export": {"email": "nobody@marquee.example"},
     "/api/people/erase": {"email": "nobody@marquee.example", "reason": "asked for"},
