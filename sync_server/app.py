@@ -49,7 +49,7 @@ from sync_server.monitoring import routes as monitoring_routes
 from sync_server.monitoring import wiring as monitoring_wiring
 from sync_server.outbox import routes as outbox_routes
 from sync_server.outbox import wiring as outbox_wiring
-from sync_server.plumbing import logs, sealing, web
+from sync_server.plumbing import logs, sealing, sums, web
 from sync_server.plumbing.api import api_docs, description, health, locations, proxies
 from sync_server.plumbing.backends import choose_backends
 from sync_server.plumbing.database import Database, open_engine
@@ -205,6 +205,7 @@ def build_runtime(
         config.redis_url, config.redis_prefix, monotonic, entropy, metrics.count_lookup, listen_url=config.listen_url
     )
     service.wire(database, backends.bus)
+    sums.wire(database)
     parts = Parts(
         config, database, clock, entropy, Sealer(key, entropy), accounts_rules.may, metrics, backends, monotonic
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Final
 
 from flask import redirect, request, url_for
 from sqlalchemy.orm import Session
@@ -25,6 +26,9 @@ from sync_server.scans import gaps, quarantine
 from sync_server.scans import queries as scans
 from sync_server.scans.queries import EMPTY_JOURNAL
 
+MOST_OFFERED: Final = 200
+"""Events that a device's page offers; later ones are assigned when their time comes, or through the API."""
+
 
 @bp.get("/devices")
 @page()
@@ -37,7 +41,7 @@ def devices() -> str:
             "lost": gaps.lost(session, current_organisation()),
             "stale": _stale(session, views),
             "without_gate": standing.without_gate(session, current_organisation(), views),
-            "titles": {event.number: event.name for event in events.unarchived_events(session, current_organisation())},
+            "titles": events.names(session, current_organisation(), _event_numbers(views)),
         }
     return render_page("devices.html", views=views, nothing=EMPTY_JOURNAL, silent_after=SILENT_AFTER_MS, **shown)
 
@@ -59,14 +63,15 @@ def device(device_id: str) -> str:
     with parts().database.reading() as session:
         view = queries.view(session, current_organisation(), device_id)
         chosen = {work.event_id: work for work in view.assignments}
-        offered = events.unarchived_events(session, current_organisation())
+        offered = events.assignable_events(session, current_organisation(), chosen, MOST_OFFERED)
         gates = events.gate_rows_of(session, current_organisation(), offered)
         choices = [(event, gates[event.id]) for event in offered]
-        journal = scans.journal_states(session, current_organisation()).get(view.device.number, EMPTY_JOURNAL)
-        lost = gaps.lost(session, current_organisation()).get(view.device.number)
+        journal = scans.journal_state(session, current_organisation(), view.device.number)
+        lost = gaps.lost(session, current_organisation(), view.device.number).get(view.device.number)
         code = queries.latest_code(session, current_organisation(), device_id)
         without_gate = standing.without_gate(session, current_organisation(), [view]).get(device_id, [])
-    shown = {"journal": journal, "lost": lost, "code": code, "without_gate": without_gate}
+    full = len(choices) >= MOST_OFFERED
+    shown = {"journal": journal, "full": full, "lost": lost, "code": code, "without_gate": without_gate}
     state = codes.state_of(code, parts().clock())
     return render_page("device.html", view=view, chosen=chosen, choices=choices, code_state=state, **shown)
 
@@ -137,6 +142,10 @@ def _work(session: Session, event_id: str) -> EventAssignment:
         direction=request.form.get(f"direction-{event_id}", "entry"),
         mode=request.form.get(f"mode-{event_id}", "real"),
     )
+
+
+def _event_numbers(views: Iterable[queries.DeviceView]) -> set[int]:
+    return {work.event_number for view in views for work in view.assignments}
 
 
 def _stale(session: Session, views: Iterable[queries.DeviceView]) -> dict[tuple[int, int], int]:

@@ -53,6 +53,7 @@ ALERTS = {
     "facts_waiting": "Facts are waiting for delivery",
     "facts_laid_aside": "Facts could not be delivered",
     "rows_point_abroad": "Records refer to another organisation",
+    "sums_differ": "Numbers on pages were wrong",
     "house_out_of_bounds": "Seating figures are out of range",
     "webhook_paused": "A webhook is paused",
 }

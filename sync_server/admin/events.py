@@ -21,6 +21,7 @@ from sync_server.plumbing.web import context, require
 from sync_server.scans import queries as scans
 from sync_server.scans.event_history import ticket_numbers
 from sync_server.tickets import queries as tickets
+from sync_server.tickets import ticket_counts
 
 PAGE_SIZE = 100
 STATUS_BUTTONS = {
@@ -55,7 +56,7 @@ def event(event_id: str) -> str:
         context = {
             "event": row,
             "days": days(row),
-            "tickets": tickets.counts(session, current_organisation(), event_id),
+            "tickets": ticket_counts.counts(session, row.key),
             "types": tickets.ticket_types(session, current_organisation(), event_id),
             "board": event_counters(session, facts, parts().clock()),
             "archive": archives.find(session, row.key) if row.put_away_at is not None else None,

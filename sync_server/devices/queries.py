@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, and_, select
+from sqlalchemy import ColumnElement, Select, and_, select, true
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
@@ -79,28 +79,42 @@ def view(session: Session, organisation_id: str, device_id: str) -> DeviceView:
 
 def views(session: Session, organisation_id: str) -> list[DeviceView]:
     """Every device of an organisation, by name."""
-    of_organisation = select(Device).where(Device.organisation_id == organisation_id)
-    devices = session.scalars(of_organisation.order_by(Device.name, Device.id))
-    rows = session.scalars(select(DeviceReport).where(DeviceReport.organisation_id == organisation_id))
-    reports = {report.device_id: report for report in rows}
-    works = _assignments_by_device(session, organisation_id)
-    return [_view(device, reports.get(device.id), tuple(works.get(device.id, ()))) for device in devices]
+    return _views(session, organisation_id, true(), None)
 
 
-def _assignments_by_device(session: Session, organisation_id: str) -> dict[str, list[EventAssignment]]:
-    works: dict[str, list[EventAssignment]] = {}
-    for row, assignment in _assigned(session, Assignment.organisation_id == organisation_id):
-        works.setdefault(row.device_id, []).append(assignment)
-    return works
+def _views(
+    session: Session, organisation_id: str, chosen: ColumnElement[bool], ids: Select[str] | None
+) -> list[DeviceView]:
+    """The chosen devices; `ids` are theirs, as a query, unless all are chosen."""
+    devices = select(Device).where(Device.organisation_id == organisation_id, chosen).order_by(Device.name, Device.id)
+    rows = select(DeviceReport).where(DeviceReport.organisation_id == organisation_id)
+    works = Assignment.organisation_id == organisation_id
+    if ids is not None:
+        rows, works = rows.where(DeviceReport.device_id.in_(ids)), and_(works, Assignment.device_id.in_(ids))
+    reports = {report.device_id: report for report in session.scalars(rows)}
+    by_device: dict[str, list[EventAssignment]] = {}
+    for row, assignment in _assigned(session, works):
+        by_device.setdefault(row.device_id, []).append(assignment)
+    return [
+        _view(device, reports.get(device.id), tuple(by_device.get(device.id, ())))
+        for device in session.scalars(devices)
+    ]
 
 
 def views_of_event(session: Session, event: EventKey) -> list[DeviceView]:
-    """The devices assigned to an event."""
-    return [
-        each
-        for each in views(session, event.organisation_id)
-        if any(assigned.event_id == event.event_id for assigned in each.assignments)
-    ]
+    """The devices assigned to an event, by name."""
+    assigned = select(Assignment.device_id).where(event.of(Assignment))
+    return _views(session, event.organisation_id, Device.id.in_(assigned), assigned)
+
+
+def last_seen_at_event(session: Session, event: EventKey) -> list[Millis | None]:
+    """When each enrolled device assigned to an event was last seen; None: never."""
+    report = and_(DeviceReport.organisation_id == Device.organisation_id, DeviceReport.device_id == Device.id)
+    enrolled = select(DeviceReport.last_seen_at).select_from(Device).outerjoin(DeviceReport, report)
+    assigned = select(Assignment.device_id).where(event.of(Assignment))
+    here = Device.organisation_id == event.organisation_id, Device.id.in_(assigned)
+    counted = Device.enrolled_at.is_not(None), Device.revoked_at.is_(None)
+    return list(session.scalars(enrolled.where(*here, *counted)))
 
 
 def _view(device: Device, report: DeviceReport | None, works: tuple[EventAssignment, ...]) -> DeviceView:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from sqlalchemy import ColumnElement, and_, func, or_, select
+from sqlalchemy import ColumnElement, Select, and_, func, or_, select
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
 from shared.errors import InvalidRequest
 from shared.ids import NIL_ID
 from shared.lifecycle import EventStatus
-from sync_server.events.models import EventRecord
+from sync_server.events.models import BY_NOT_ENDED, NOT_ENDED, EventRecord
 from sync_server.events.rules import MIN_DURATION_MS, AlertCandidate, check_times, mark
 from sync_server.events.service import times_of
 from sync_server.events.snapshot_rows import window
@@ -42,17 +42,24 @@ _INCONSISTENT_TIMES: Final = and_(
 def find_alert_candidates(
     session: Session, now: Millis, organisation_id: str | None = None, *, after: str = NIL_ID, times: bool
 ) -> tuple[Sequence[AlertCandidate], str | None]:
-    """A batch of candidates, of one organisation or of all, and the id to continue after; None at the end.
+    """A batch of candidates of all organisations, or all of one, and the id to continue after; None at the end.
 
     `times` also looks for inconsistent times, which reads every row: leave it out of frequent checks.
     """
-    statement = select(EventRecord).where(
-        _by_status(now) | _INCONSISTENT_TIMES if times else _by_status(now), _E.id > after
-    )
+    statement = select(EventRecord).where(_by_status(now) | _INCONSISTENT_TIMES if times else _by_status(now))
     if organisation_id is not None:
-        statement = statement.where(EventRecord.organisation_id == organisation_id)
-    rows = session.execute(statement.order_by(EventRecord.id).limit(BATCH_SIZE)).scalars().all()
+        return _of_organisation(session, statement, organisation_id), None
+    rows = session.execute(statement.where(_E.id > after).order_by(_E.id).limit(BATCH_SIZE)).scalars().all()
     return [_candidate(row) for row in rows], rows[-1].id if len(rows) == BATCH_SIZE else None
+
+
+def _of_organisation(
+    session: Session, statement: Select[EventRecord], organisation_id: str
+) -> Sequence[AlertCandidate]:
+    """All at once, without those that are over: in order of their ids all events would be read."""
+    mine = _E.organisation_id == organisation_id, NOT_ENDED
+    rows = session.execute(statement.where(*mine).with_hint(_E, BY_NOT_ENDED, "sqlite")).scalars().all()
+    return [_candidate(row) for row in sorted(rows, key=lambda row: row.id)]
 
 
 def _by_status(now: Millis) -> ColumnElement[bool]:

@@ -25,6 +25,10 @@ from sync_server.plumbing.sql.tables import Base, Uuid, references
 
 _EMPTY = text("''")
 NOT_CALLED_OFF = text("status NOT IN ('cancelled', 'archived')")
+NOT_ENDED = text("status NOT IN ('ended', 'archived')")
+"""Events that may still need somebody; queries use the same text as the index, so that the index serves them."""
+BY_NOT_ENDED = "INDEXED BY ix_events_not_ended"
+"""For SQLite, which has no statistics and would as soon read all events of the organisation."""
 HAS_GO_LIVE = text("go_live_at IS NOT NULL")
 HAS_AUTO_END = text("end_at_auto IS NOT NULL")
 
@@ -113,6 +117,7 @@ class EventRecord(Base):
         Index("ix_events_organisation_id_status", "organisation_id", "status"),
         Index("ix_events_organisation_id_start_at", "organisation_id", "start_at"),
         Index("ix_events_status_start_at", "status", "start_at", "id"),
+        Index("ix_events_not_ended", "organisation_id", "start_at", sqlite_where=NOT_ENDED, postgresql_where=NOT_ENDED),
         Index("ix_events_organisation_id_owner_id", "organisation_id", "owner_id", "created_at", "id"),
         Index("ix_events_organisation_id_recurrence_group_id", "organisation_id", "recurrence_group_id", "start_at"),
         Index("ix_events_organisation_id_replaced_by_event_id", "organisation_id", "replaced_by_event_id"),

@@ -14,7 +14,7 @@ from shared.errors import NotFound
 from shared.lifecycle import ALLOWS, OVER, EventStatus
 from shared.snapshot import GateRow
 from sync_server.events import rules
-from sync_server.events.models import EventRecord, GateZonesRecord, ZoneRecord
+from sync_server.events.models import BY_NOT_ENDED, NOT_ENDED, EventRecord, GateZonesRecord, ZoneRecord
 from sync_server.events.snapshot_rows import days
 from sync_server.plumbing.api.pagination import AnId, Page, decode_cursor, paginate
 from sync_server.plumbing.due import anything_due, organisations_due
@@ -77,7 +77,8 @@ def events(
     start = decode_cursor(after, int, AnId)
     if start is not None:
         at, id = start
-        statement = statement.where(or_(order > at, and_(order == at, EventRecord.id > id)))
+        # The first condition is for the index: without it every page would read those before it.
+        statement = statement.where(order >= at, or_(order > at, EventRecord.id > id))
     ordered = statement.add_columns(order).order_by(order, EventRecord.id).limit(limit + 1)
     page = paginate(session.execute(ordered).all(), limit, lambda found: (found[1], found[0].id))
     return Page([row for row, _ in page.items], page.next)
@@ -92,8 +93,7 @@ def events_of_owner(
     start = decode_cursor(after, int, AnId)
     if start is not None:
         at, id = start
-        older = and_(EventRecord.created_at == at, EventRecord.id < id)
-        statement = statement.where(or_(EventRecord.created_at < at, older))
+        statement = statement.where(EventRecord.created_at <= at, or_(EventRecord.created_at < at, EventRecord.id < id))
     statement = statement.order_by(EventRecord.created_at.desc(), EventRecord.id.desc()).limit(limit + 1)
     return paginate(session.execute(statement).scalars().all(), limit, lambda row: (row.created_at, row.id))
 
@@ -118,6 +118,39 @@ def unarchived_events(session: Session, organisation_id: str) -> Sequence[EventR
     """All events of an organisation but the archived, whose snapshots gates no longer need."""
     conditions = EventRecord.organisation_id == organisation_id, EventRecord.status != EventStatus.ARCHIVED.value
     return session.execute(select(EventRecord).where(*conditions).order_by(EventRecord.number)).scalars().all()
+
+
+def keys_in_tables(session: Session, after: EventKey, limit: int) -> list[EventKey]:
+    """The next events after this one, of all organisations, that are not put away."""
+    owner, id = EventRecord.organisation_id, EventRecord.id
+    later = owner >= after.organisation_id, or_(owner > after.organisation_id, id > after.event_id)
+    wanted = select(owner, id).where(*later, EventRecord.put_away_at.is_(None)).order_by(owner, id)
+    return [EventKey(*row) for row in session.execute(wanted.limit(limit))]
+
+
+def assignable_events(
+    session: Session, organisation_id: str, assigned: Collection[str], limit: int
+) -> Sequence[EventRecord]:
+    """The next events of an organisation that are not over, and those of `assigned` that are not archived, by number.
+
+    So the list is no longer than there is work for gates, however many events are over.
+    """
+    mine = EventRecord.organisation_id == organisation_id
+    coming = select(EventRecord.id).where(mine, NOT_ENDED, EventRecord.status.not_in(OVER))
+    soonest = coming.order_by(EventRecord.start_at).with_hint(EventRecord, BY_NOT_ENDED, "sqlite")
+    chosen = {*session.scalars(soonest.limit(limit)), *assigned}
+    unarchived = EventRecord.status != EventStatus.ARCHIVED.value
+    wanted = select(EventRecord).where(mine, EventRecord.id.in_(chosen), unarchived).order_by(EventRecord.number)
+    return session.execute(wanted).scalars().all()
+
+
+def names(session: Session, organisation_id: str, numbers: Collection[int]) -> dict[int, str]:
+    """The names of these events, by number; archived events and other numbers are omitted."""
+    if not numbers:
+        return {}
+    here = EventRecord.organisation_id == organisation_id, EventRecord.number.in_(numbers)
+    unarchived = EventRecord.status != EventStatus.ARCHIVED.value
+    return dict(session.execute(select(EventRecord.number, EventRecord.name).where(*here, unarchived)).all())
 
 
 def unarchived_events_at(session: Session, organisation_id: str, venue_id: str) -> Sequence[EventRecord]:
@@ -316,6 +349,8 @@ def details_in_tables(session: Session, organisation_id: str, event_id: str) -> 
 
 def ids(session: Session, organisation_id: str, numbers: Collection[int]) -> dict[int, str]:
     """The ids of an organisation's events by number, as tickets and gates name them; other numbers are omitted."""
+    if not numbers:
+        return {}  # SQLite would read every event to find that none has no number
     here = EventRecord.organisation_id == organisation_id, EventRecord.number.in_(numbers)
     return dict(session.execute(select(EventRecord.number, EventRecord.id).where(*here)).all())
 

@@ -8,9 +8,11 @@ from typing import Any, Final
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from sync_server.holds import outcomes
 from sync_server.holds.models import HoldRow, HoldStatus
 from sync_server.holds.signals import HoldsEnded
 from sync_server.outbox.service import Fact, Subject, record_change
+from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.principals import ActionContext
 from sync_server.plumbing.signals import send
 from sync_server.seating.plans.seat_plans import find_event_plan
@@ -55,6 +57,7 @@ def close(session: Session, holds: Sequence[HoldRow], status: HoldStatus, contex
     for hold in holds:
         hold.status, hold.remaining_ms, hold.updated_at = status.value, None, context.now
         hold.origin = hold.membership_id = None
+        outcomes.count(session, EventKey(hold.organisation_id, hold.event_id), [status.value])
     session.flush()
     send(session, HoldsEnded(holds))
 

@@ -10,10 +10,11 @@ from sqlalchemy.orm import Session
 from shared.clock import Millis
 from sync_server.events import queries as events
 from sync_server.events.chosen_days import dates_of, numbers
-from sync_server.holds import ending, inventory, rules, service
+from sync_server.holds import ending, inventory, outcomes, rules, service
 from sync_server.holds.models import HoldCounterRow, HoldRow, HoldStatus
 from sync_server.holds.taking import places, seats
 from sync_server.plumbing.due import anything_due, organisations_due
+from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.jobs import MORE
 from sync_server.plumbing.principals import ActionContext
 
@@ -75,5 +76,7 @@ def delete_piece(session: Session, organisation_id: str, event_id: str, limit: i
     """Delete holds of an event that have ended, `limit` at most; returns how many."""
     mine, ended = HoldRow.organisation_id == organisation_id, HoldRow.status.not_in(["active", "suspended"])
     some = select(HoldRow.id).where(mine, HoldRow.event_id == event_id, ended).limit(limit)
-    gone = delete(HoldRow).where(mine, HoldRow.id.in_(some)).returning(HoldRow.id)
-    return len(session.execute(gone, execution_options={"synchronize_session": False}).all())
+    gone = delete(HoldRow).where(mine, HoldRow.id.in_(some)).returning(HoldRow.status)
+    statuses = session.execute(gone, execution_options={"synchronize_session": False}).scalars().all()
+    outcomes.count(session, EventKey(organisation_id, event_id), statuses, -1)
+    return len(statuses)

@@ -40,6 +40,8 @@ WHOLE_EVENT: Final = 0
 _KEEPS_SEAT = text("seat IS NOT NULL AND status IN ('active', 'suspended')")
 _OPEN = text("status IN ('active', 'suspended')")
 _ACTIVE = text("status = 'active'")
+ACTIVE_PLACES: Final = text("kind = 'places' AND status = 'active'")
+"""Places held now; queries use the same text as the index, so that the index serves them."""
 _COUNTED = text("origin IS NOT NULL")
 _WITH_CARD = text("membership_id IS NOT NULL")
 _ORDERED = text("order_id IS NOT NULL")
@@ -182,8 +184,29 @@ class HoldRow(Base):
             sqlite_where=_ORDERED,
             postgresql_where=_ORDERED,
         ),
+        Index(
+            "ix_holds_active_places",
+            "organisation_id",
+            "event_id",
+            "held_until",
+            sqlite_where=ACTIVE_PLACES,
+            postgresql_where=ACTIVE_PLACES,
+        ),
         Index("ix_holds_held_until", "held_until", sqlite_where=_ACTIVE, postgresql_where=_ACTIVE),
     )
+
+
+class HoldOutcomeRow(Base):
+    """How many holds of an event ended in one way: figures read it instead of all holds."""
+
+    __tablename__ = "hold_outcomes"
+
+    organisation_id: Mapped[Uuid] = mapped_column(primary_key=True)
+    event_id: Mapped[Uuid] = mapped_column(primary_key=True)
+    status: Mapped[str] = mapped_column(String(10), primary_key=True)
+    n: Mapped[int] = mapped_column(BigInteger)
+
+    __table_args__ = (references("events", "event_id"),)
 
 
 class SaleLockRow(Base):

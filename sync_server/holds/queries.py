@@ -143,6 +143,8 @@ def count_naming_days(session: Session, organisation_id: str, event_id: str, fir
 
 def count_held(session: Session, events: Collection[EventKey], now: Millis) -> dict[str, int]:
     """How many seats and places of each event are held now, whatever its state; events without any are left out."""
+    if not events:
+        return {}  # SQLite would read every hold to find that none is of no event
     is_open = or_(
         HoldRow.status == HoldStatus.SUSPENDED, and_(HoldRow.status == HoldStatus.ACTIVE, HoldRow.held_until > now)
     )

@@ -11,15 +11,15 @@ from shared.clock import Millis
 from shared.movements import span_of_today
 from shared.snapshot import GateRow, RowKind, unpack
 from sync_server.devices import queries as devices
-from sync_server.devices.rules import DeviceState, is_silent
+from sync_server.devices.rules import is_silent
 from sync_server.events.queries import EventDetails
 from sync_server.events.rules import Mark, mark
 from sync_server.plumbing.event_key import EventKey
 from sync_server.revisions import queries as revisions
 from sync_server.scans import queries as scans
+from sync_server.scans.attendance import inside
 from sync_server.scans.queries import Count
 
-_NEWEST = 2**62
 _ADMITTED = frozenset({"admitted", "admitted_reentry", "admitted_override"})
 _PASSED = _ADMITTED | {"exited"}
 
@@ -60,7 +60,7 @@ class EventCounters:
 def event_counters(session: Session, facts: EventDetails, now: Millis) -> EventCounters:
     """The counters of an event now; the caller has checked who may see it."""
     counts = scans.counts(session, facts.key)
-    occupancy = scans.occupancy(session, facts.key, _counts_from(session, facts.key, now))
+    occupancy = inside.occupancy(session, facts.key, _counts_from(session, facts.key, now))
     conflicts = scans.open_conflict_count(session, facts.key)
     enrolled, silent, since = _silence(session, facts, now)
     gates = _gates(session, facts.key, counts, occupancy.by_gate)
@@ -109,11 +109,9 @@ def _counts_from(session: Session, event: EventKey, now: Millis) -> Millis:
 
 def _silence(session: Session, facts: EventDetails, now: Millis) -> tuple[int, int, Millis | None]:
     """How many devices are enrolled, how many of them are silent, and when one of those was last seen."""
-    views = devices.views_of_event(session, facts.key)
-    enrolled = [view for view in views if view.state is DeviceState.ENROLLED]
-    last_seen = [view.report.last_seen_at if view.report else None for view in enrolled]
+    last_seen = devices.last_seen_at_event(session, facts.key)
     silent = [at for at in last_seen if is_silent(now, at)]
-    return len(enrolled), len(silent), max((at for at in silent if at is not None), default=None)
+    return len(last_seen), len(silent), max((at for at in silent if at is not None), default=None)
 
 
 def _sums(counts: list[Count]) -> tuple[int, int, int]:
@@ -131,7 +129,7 @@ def _refusals(counts: list[Count]) -> dict[str, int]:
 
 
 def _gates(session: Session, event: EventKey, counts: list[Count], inside: dict[int, int]) -> tuple[GateCounters, ...]:
-    rows = [unpack(row) for row in revisions.rows_at_revision(session, event, RowKind.GATE, _NEWEST)]
+    rows = [unpack(row) for row in revisions.rows_now(session, event, RowKind.GATE)]
     gates = {row.number: row for row in rows if isinstance(row, GateRow)}
     numbers = sorted({*gates, *(count.gate for count in counts)})
     return tuple(_gate(number, gates.get(number), counts, inside.get(number, 0)) for number in numbers)

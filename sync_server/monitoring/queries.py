@@ -134,6 +134,9 @@ def platform_alerts(session: Session, now: Millis) -> list[Alert]:
     mismatches, since = session.execute(select(func.count(), func.min(FindingRow.found_at))).one()
     if mismatches:
         alerts.append(Alert(AlertKind.TENANT_MISMATCHES, since, mismatches))
+    sums = session.get(CheckRow, "sums")
+    if sums is not None and sums.findings:
+        alerts.append(Alert(AlertKind.SUMS_DIFFER, sums.ran_at, sums.findings))
     return alerts
 
 

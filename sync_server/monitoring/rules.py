@@ -29,11 +29,14 @@ class AlertKind(StrEnum):
     FACTS_WAITING = "facts_waiting"
     FACTS_DEAD = "facts_laid_aside"
     TENANT_MISMATCHES = "rows_point_abroad"
+    SUMS_DIFFER = "sums_differ"
     SEATING_OUT_OF_BOUNDS = "house_out_of_bounds"
     WEBHOOK_PAUSED = "webhook_paused"
 
 
-PLATFORM_KINDS: Final = frozenset({AlertKind.FACTS_WAITING, AlertKind.FACTS_DEAD, AlertKind.TENANT_MISMATCHES})
+PLATFORM_KINDS: Final = frozenset(
+    {AlertKind.FACTS_WAITING, AlertKind.FACTS_DEAD, AlertKind.TENANT_MISMATCHES, AlertKind.SUMS_DIFFER}
+)
 """These concern the whole installation; organisations do not see them."""
 
 ALERT_TEXTS: Final[Mapping[AlertKind, tuple[str, str]]] = {
@@ -84,6 +87,10 @@ ALERT_TEXTS: Final[Mapping[AlertKind, tuple[str, str]]] = {
     AlertKind.TENANT_MISMATCHES: (
         "Rows of one organisation reference another's. Nobody is shown them, but something has written them.",
         "`gatehouse-server doctor` lists them. Stop whatever writes them, and report it to the developers.",
+    ),
+    AlertKind.SUMS_DIFFER: (
+        "Sums that pages show were not those of the rows. They are put right; pages may have shown wrong numbers.",
+        "Find `sums_differ` in the log, and report it to the developers.",
     ),
 }
 

@@ -14,8 +14,9 @@ from sync_server.monitoring import queries, service
 from sync_server.monitoring.alert_log import INTERVAL_MS, AlertCheck
 from sync_server.monitoring.json_references import PrimaryKey, TableScan
 from sync_server.monitoring.seating_checks import SeatingCheck
+from sync_server.monitoring.sum_checks import EVERY_MS, SumCheck
 from sync_server.monitoring.tenant_checks import TenantReference, find
-from sync_server.plumbing.jobs import MORE, Job
+from sync_server.plumbing.jobs import MORE, HeavyJob, Job
 from sync_server.plumbing.parts import Parts
 from sync_server.plumbing.principals import ActionContext
 from sync_server.seating.event_seatings import event_seatings_of
@@ -105,10 +106,11 @@ class NightlyCheck:
         return MORE if self._steps else None
 
 
-def jobs(parts: Parts) -> list[Job]:
+def jobs(parts: Parts) -> list[Job | HeavyJob]:
     """The jobs of this package."""
     return [
         Job("monitoring.nightly", RETRY_CLAIM_MS, NightlyCheck().run),
         Job("monitoring.alerts", INTERVAL_MS, AlertCheck().run),
+        HeavyJob("monitoring.sums", EVERY_MS, SumCheck().run),
         Job("monitoring.seating", INTERVAL_MS, SeatingCheck(event_seatings_of(parts)).run),
     ]

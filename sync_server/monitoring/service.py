@@ -20,6 +20,7 @@ from sync_server.plumbing.logs import LOG
 from sync_server.plumbing.sql.tables import Base
 
 NIGHTLY: Final = "nightly"
+SUMS: Final = "sums"
 WRONG_TIMES: Final = "times_in_wrong_order"
 DAY_MS: Final[Millis] = 24 * 3_600_000
 
@@ -89,3 +90,10 @@ def finish_nightly(session: Session, wrong_times: int, now: Millis) -> None:
     session.merge(CheckRow(name=WRONG_TIMES, ran_at=now, findings=wrong_times))
     session.flush()
     LOG.info("nightly_check", points_abroad=mismatches, times_in_wrong_order=wrong_times)
+
+
+def finish_sums(session: Session, wrong: int, now: Millis) -> None:
+    """Record that every sum was compared with its rows, and how many were wrong."""
+    session.merge(CheckRow(name=SUMS, ran_at=now, findings=wrong))
+    session.flush()
+    LOG.info("sums_checked", wrong=wrong)

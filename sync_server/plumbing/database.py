@@ -17,6 +17,7 @@ from shared.ids import Entropy
 from sync_server.plumbing.ports import Ports
 from sync_server.plumbing.private_files import create_private
 from sync_server.plumbing.signals import Signals
+from sync_server.plumbing.sql import index_hints
 from sync_server.plumbing.sql.autocommit import AutocommitPool, Pooler
 from sync_server.plumbing.sql.connecting import NO_LIMITS, Limits, arguments, connect_patiently
 from sync_server.plumbing.sql.group_commit import GroupCommit
@@ -172,6 +173,7 @@ def _embedded(url: str) -> Engine:
         max_overflow=256,
         hide_parameters=True,
     )
+    index_hints.understand(engine)
     event.listen(engine, "connect", _prepare_embedded)
     event.listen(engine, "begin", _begin_embedded)
     return engine

@@ -45,6 +45,7 @@ NOT_PERSONAL: Final[Mapping[str, str]] = {
         "cover_alts"
     ),
     "gates": "code name status settings",
+    "hold_outcomes": "status",
     "holds": "kind bearer_kind status source",
     "idempotency_keys": "principal key request_hash",
     "image_variants": "image_id name content_type content",

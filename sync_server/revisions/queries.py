@@ -122,14 +122,10 @@ def row_at_revision(session: Session, event: EventKey, kind: RowKind, key: int, 
     return None if body is None else Row(kind, key, body)
 
 
-def rows_at_revision(session: Session, event: EventKey, kind: RowKind, revision: int) -> list[Row]:
-    """All rows of one kind that gates at this revision held: gates, zones, types; not meant for tickets."""
-    live = _stretch(SnapshotRow, event, kind).where(SnapshotRow.revision <= revision)
-    past = _stretch(SupersededRow, event, kind).where(
-        SupersededRow.revision <= revision, SupersededRow.until > revision
-    )
-    found = [*session.execute(live), *session.execute(past)]
-    return [Row(kind, key, body) for key, body in found if body is not None]
+def rows_now(session: Session, event: EventKey, kind: RowKind) -> list[Row]:
+    """All rows of one kind that gates hold now: gates, zones, types; not meant for tickets."""
+    live = _stretch(SnapshotRow, event, kind).where(SnapshotRow.body.is_not(None))
+    return [Row(kind, key, body) for key, body in session.execute(live)]
 
 
 def row_at_time(session: Session, event: EventKey, kind: RowKind, key: int, at: Millis) -> Row | None:

@@ -28,7 +28,6 @@ from sync_server.scans.reconcile import Conflict, ConflictKind, Judged
 
 REST: Final = 20
 """After a check an event rests so many times as long as that took: it costs a twentieth of a processor at most."""
-_NEWEST = 2**62
 _CHUNK = 500
 _FULL = {Reason.ZONE_FULL.value, Reason.GATE_FULL.value}
 _SAME_ENTRY = and_(
@@ -105,11 +104,7 @@ def _overfull(
 
 def _limits(session: Session, event: EventKey) -> tuple[dict[int, int], dict[int, int]]:
     """Capacities by zone and gate; zones with reserved seats have none."""
-    rows = [
-        unpack(row)
-        for kind in (RowKind.ZONE, RowKind.GATE)
-        for row in revisions.rows_at_revision(session, event, kind, _NEWEST)
-    ]
+    rows = [unpack(row) for kind in (RowKind.ZONE, RowKind.GATE) for row in revisions.rows_now(session, event, kind)]
     zones = [row for row in rows if isinstance(row, ZoneRow) and row.kind in COUNTED_ZONES]
     gates = [row for row in rows if isinstance(row, GateRow)]
     return (

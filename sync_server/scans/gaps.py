@@ -10,8 +10,8 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
-from shared.scans import EntryKind, decode
-from sync_server.scans.models import ScanEntry
+from shared.scans import decode
+from sync_server.scans.models import BY_GAPS, GAPS, ScanEntry
 from sync_server.scans.rules import declared_gap
 
 
@@ -35,22 +35,23 @@ class Stretch:
     declared_at: Millis
 
 
-def lost(session: Session, organisation_id: str) -> dict[int, Lost]:
-    """What each device of an organisation has declared lost, by number; devices without losses are omitted."""
+def lost(session: Session, organisation_id: str, device: int | None = None) -> dict[int, Lost]:
+    """What each device of an organisation, or only this one, has declared lost, by number; others are omitted."""
     found: dict[int, Lost] = {}
-    for device, stretches in groupby(_declared(session, organisation_id), key=lambda one: one[0]):
+    for number, stretches in groupby(_declared(session, organisation_id, device), key=lambda one: one[0]):
         missing = tuple(stretch for _, stretch in stretches if stretch.missing)
         if missing:
             entries, since = sum(one.missing for one in missing), min(one.declared_at for one in missing)
-            found[device] = Lost(entries, since, missing)
+            found[number] = Lost(entries, since, missing)
     return found
 
 
-def _declared(session: Session, organisation_id: str) -> list[tuple[int, Stretch]]:
-    # A gap belongs to no event and no ticket, so the ticket index finds it among few others.
-    here = ScanEntry.organisation_id == organisation_id, ScanEntry.event_id.is_(None), ScanEntry.ticket == 0
-    gaps = select(ScanEntry).where(*here, ScanEntry.kind == EntryKind.GAP, ~ScanEntry.quarantined)
-    rows = session.scalars(gaps.order_by(ScanEntry.device, ScanEntry.branch, ScanEntry.seq)).all()
+def _declared(session: Session, organisation_id: str, device: int | None) -> list[tuple[int, Stretch]]:
+    gaps = select(ScanEntry).where(ScanEntry.organisation_id == organisation_id, GAPS, ~ScanEntry.quarantined)
+    if device is not None:
+        gaps = gaps.where(ScanEntry.device == device)
+    in_order = gaps.order_by(ScanEntry.device, ScanEntry.branch, ScanEntry.seq)
+    rows = session.scalars(in_order.with_hint(ScanEntry, BY_GAPS, "sqlite")).all()
     return [(row.device, stretch) for row, *span in _without_overlap(rows) for stretch in _missing(session, row, *span)]
 
 

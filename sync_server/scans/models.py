@@ -59,12 +59,14 @@ class ScanEntry(Base):
 
 Index("ix_scan_entries_ticket", ScanEntry.organisation_id, ScanEntry.event_id, ScanEntry.ticket)
 Index("ix_scan_entries_event_at", ScanEntry.organisation_id, ScanEntry.event_id, ScanEntry.at)
+QUARANTINED = text("quarantined")
+"""Entries that wait for a decision; queries use the same text as the index, so that the index serves them."""
 Index(
     "ix_scan_entries_quarantined",
     ScanEntry.organisation_id,
-    ScanEntry.received_at,
-    postgresql_where=text("quarantined"),
-    sqlite_where=text("quarantined"),
+    ScanEntry.device,
+    postgresql_where=QUARANTINED,
+    sqlite_where=QUARANTINED,
 )
 DECISIONS = text("kind IN ('doors', 'count_correction')")
 """Supervisors' decisions; queries use the same text as the index, so that the index serves them."""
@@ -75,6 +77,19 @@ Index(
     ScanEntry.device,
     postgresql_where=DECISIONS,
     sqlite_where=DECISIONS,
+)
+
+
+GAPS = text("kind = 'gap'")
+"""Declared losses; queries use the same text as the index, so that the index serves them."""
+BY_GAPS = "INDEXED BY ix_scan_entries_gaps"
+"""For SQLite, which has no statistics and would as soon read all entries of the organisation."""
+Index(
+    "ix_scan_entries_gaps",
+    ScanEntry.organisation_id,
+    ScanEntry.device,
+    postgresql_where=GAPS,
+    sqlite_where=GAPS,
 )
 
 
@@ -125,6 +140,22 @@ Index(
     postgresql_where=Presence.bodies > 0,
     sqlite_where=Presence.bodies > 0,
 )
+
+
+class InsideSum(Base):
+    """How many people are inside who came in one minute, hour or day through one gate into one zone."""
+
+    __tablename__ = "scan_inside"
+
+    organisation_id: Mapped[Uuid] = mapped_column(primary_key=True)
+    event_id: Mapped[Uuid] = mapped_column(primary_key=True)
+    span: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)  # its length in milliseconds
+    starts: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+    gate: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+    zone: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+    n: Mapped[int] = mapped_column(BigInteger)
+
+    __table_args__ = (references("events", "event_id"),)
 
 
 class ScanCount(Base):

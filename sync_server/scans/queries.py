@@ -9,11 +9,10 @@ from typing import Any
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from shared.clock import Millis
 from shared.errors import NotFound
 from shared.snapshot import Movement, MovementKind
 from sync_server.plumbing.event_key import EventKey
-from sync_server.scans.models import UNRESOLVED, ConflictRow, Journal, MovementRow, Presence, ScanCount, ScanEntry
+from sync_server.scans.models import QUARANTINED, UNRESOLVED, ConflictRow, Journal, MovementRow, ScanCount, ScanEntry
 
 _COLUMNS = (
     MovementRow.arrival,
@@ -41,15 +40,6 @@ class Count:
     direction: str
     reason: str
     n: int
-
-
-@dataclass(frozen=True, slots=True)
-class Occupancy:
-    """Who is inside since some moment, by the gate they came through and the zone they went to."""
-
-    inside: int
-    by_gate: dict[int, int]
-    by_zone: dict[int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,18 +73,6 @@ def counts(session: Session, event: EventKey) -> list[Count]:
     columns = select(ScanCount.gate, ScanCount.direction, ScanCount.reason, ScanCount.n)
     rows = session.execute(columns.where(event.of(ScanCount)).order_by(ScanCount.gate, ScanCount.reason))
     return [Count(*row) for row in rows]
-
-
-def occupancy(session: Session, event: EventKey, since: Millis) -> Occupancy:
-    """People inside, by tickets whose latest movement is not before `since`, the beginning of the event day."""
-    here = event.of(Presence), Presence.bodies > 0, Presence.at >= since
-    columns = select(Presence.gate, Presence.zone, func.sum(Presence.bodies)).where(*here)
-    by_gate: dict[int, int] = {}
-    by_zone: dict[int, int] = {}
-    for gate, zone, bodies in session.execute(columns.group_by(Presence.gate, Presence.zone)):
-        by_gate[gate] = by_gate.get(gate, 0) + int(bodies)
-        by_zone[zone] = by_zone.get(zone, 0) + int(bodies)
-    return Occupancy(sum(by_gate.values()), by_gate, by_zone)
 
 
 def open_conflicts(session: Session, event: EventKey, limit: int = 500) -> Sequence[ConflictRow]:
@@ -138,11 +116,18 @@ def recent(session: Session, event: EventKey, limit: int) -> Sequence[ScanEntry]
     ).all()
 
 
-def journal_states(session: Session, organisation_id: str) -> dict[int, JournalState]:
-    """What is stored, claimed and quarantined, by device."""
+def journal_state(session: Session, organisation_id: str, device: int) -> JournalState:
+    """What is stored, claimed and quarantined of one device."""
+    return journal_states(session, organisation_id, device).get(device, EMPTY_JOURNAL)
+
+
+def journal_states(session: Session, organisation_id: str, device: int | None = None) -> dict[int, JournalState]:
+    """What is stored, claimed and quarantined, by device: of all, or only of this one."""
     states: dict[int, JournalState] = {}
-    quarantined = _quarantined(session, organisation_id)
+    quarantined = _quarantined(session, organisation_id, device)
     of_organisation = select(Journal).where(Journal.organisation_id == organisation_id)
+    if device is not None:
+        of_organisation = of_organisation.where(Journal.device == device)
     for row in session.scalars(of_organisation.order_by(Journal.device, Journal.branch)):
         before = states.get(row.device, JournalState(0, 0, quarantined.get(row.device, 0), ""))
         states[row.device] = JournalState(
@@ -157,10 +142,10 @@ def is_forked(session: Session, organisation_id: str, device: int, branch: int) 
     return bool(branch and session.scalar(select(Journal.alarm).where(*mine)))
 
 
-def _quarantined(session: Session, organisation_id: str) -> dict[int, int]:
-    by_device = select(ScanEntry.device, func.count()).where(
-        ScanEntry.organisation_id == organisation_id, ScanEntry.quarantined
-    )
+def _quarantined(session: Session, organisation_id: str, device: int | None) -> dict[int, int]:
+    by_device = select(ScanEntry.device, func.count()).where(ScanEntry.organisation_id == organisation_id, QUARANTINED)
+    if device is not None:
+        by_device = by_device.where(ScanEntry.device == device)
     return dict(session.execute(by_device.group_by(ScanEntry.device)).all())
 
 

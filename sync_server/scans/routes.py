@@ -73,8 +73,8 @@ def journal(device_id: str) -> schemas.JournalOut:
 def _journal(device_id: str) -> schemas.JournalOut:
     with parts().database.reading() as session:
         device = devices.get(session, organisation(), device_id)
-        state = queries.journal_states(session, organisation()).get(device.number, queries.EMPTY_JOURNAL)
-        lost = gaps.lost(session, organisation()).get(device.number)
+        state = queries.journal_state(session, organisation(), device.number)
+        lost = gaps.lost(session, organisation(), device.number).get(device.number)
     return schemas.journal_out(state, lost)
 
 

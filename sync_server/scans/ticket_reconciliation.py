@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -16,6 +15,8 @@ from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.sealing import Sealer
 from sync_server.plumbing.sql.bulk import among, insert_many
 from sync_server.scans import conflicts, gate_decisions
+from sync_server.scans.attendance import inside
+from sync_server.scans.attendance.inside import NOBODY, Whereabouts
 from sync_server.scans.conflicts import FoundConflict, StoredScan
 from sync_server.scans.crowding import Step, by_gate, crowd
 from sync_server.scans.event_history import EventHistory
@@ -61,12 +62,12 @@ def _reconcile_event(
     issued_codes: IssuedCodes,
     now: Millis,
 ) -> list[FoundConflict]:
-    _lock(session, event, tickets)
+    before = _locked(session, event, tickets)
     entries = _entries(session, event, tickets, decoded)
     decisions = gate_decisions.decisions_at(session, event)
     history = EventHistory(session, event, issued_codes, decisions, tickets=tickets, span=_span(entries.values()))
     results = {ticket: reconcile([one.judged for one in some], history) for ticket, some in entries.items()}
-    _store_presence(session, event, results, history)
+    _store_presence(session, event, before, {ticket: _whereabouts(one, history) for ticket, one in results.items()})
     found = [
         FoundConflict(event.event_id, ticket, conflict, entries[ticket])
         for ticket, result in results.items()
@@ -75,13 +76,13 @@ def _reconcile_event(
     return conflicts.store(session, event, tickets, found=found, now=now)
 
 
-def _lock(session: Session, event: EventKey, tickets: Sequence[int]) -> None:
+def _locked(session: Session, event: EventKey, tickets: Sequence[int]) -> dict[int, Whereabouts]:
     """Lock the tickets in ascending order: the second transaction then sees the entries of the first."""
-    nobody = event._asdict() | {"bodies": 0, "at": 0, "gate": 0, "zone": 0}
-    rows = [nobody | {"ticket": ticket} for ticket in tickets]
+    rows = [event._asdict() | {"ticket": ticket} | NOBODY._asdict() for ticket in tickets]
     insert_many(session, Presence, rows, "ON CONFLICT DO NOTHING")
-    locked = select(Presence.ticket).where(event.of(Presence), among(session, Presence.ticket, tickets))
-    session.execute(locked.order_by(Presence.ticket).with_for_update()).all()
+    columns = select(Presence.ticket, Presence.bodies, Presence.at, Presence.gate, Presence.zone)
+    wanted = columns.where(event.of(Presence), among(session, Presence.ticket, tickets)).order_by(Presence.ticket)
+    return {ticket: Whereabouts(*seen) for ticket, *seen in session.execute(wanted.with_for_update())}
 
 
 def _entries(
@@ -117,17 +118,18 @@ def _span(entries: Iterable[Sequence[StoredScan]]) -> tuple[Millis, Millis]:
 
 
 def _store_presence(
-    session: Session, event: EventKey, results: dict[int, Reconciliation], history: EventHistory
+    session: Session, event: EventKey, before: Mapping[int, Whereabouts], after: Mapping[int, Whereabouts]
 ) -> None:
-    rows = [event._asdict() | {"ticket": ticket} | _whereabouts(result, history) for ticket, result in results.items()]
-    insert_many(session, Presence, sorted(rows, key=lambda row: row["ticket"]), _NEW_STATE)
+    rows = [event._asdict() | {"ticket": ticket} | seen._asdict() for ticket, seen in sorted(after.items())]
+    insert_many(session, Presence, rows, _NEW_STATE)
+    inside.count(session, event, before, after)
 
 
-def _whereabouts(result: Reconciliation, history: EventHistory) -> dict[str, Any]:
+def _whereabouts(result: Reconciliation, history: EventHistory) -> Whereabouts:
     if not result.counted:
-        return {"bodies": 0, "at": 0, "gate": 0, "zone": 0}
+        return NOBODY
     latest = result.counted[-1]
-    return {"bodies": _bodies(result, history), "at": latest.at, "gate": latest.gate, "zone": latest.zone}
+    return Whereabouts(_bodies(result, history), latest.at, latest.gate, latest.zone)
 
 
 def _bodies(result: Reconciliation, history: EventHistory) -> int:

@@ -11,7 +11,7 @@ from sync_server.plumbing.api.idempotency import once
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.principals import Action
 from sync_server.plumbing.web import context, organisation, requires
-from sync_server.tickets import key_schemas
+from sync_server.tickets import key_schemas, ticket_counts
 from sync_server.tickets.keys import signing_keys
 from sync_server.tickets.schemas import TicketReason
 
@@ -24,7 +24,9 @@ bp = APIBlueprint("keys", __name__, url_prefix="/keys", tag="Keys")
 def listing() -> key_schemas.KeysView:
     """List the organisation's signing keys."""
     with parts().database.reading() as session:
-        return key_schemas.KeysView(items=[_view(session, row) for row in signing_keys.keys(session, organisation())])
+        tickets = ticket_counts.signed_by_keys(session, organisation())
+        keys = signing_keys.keys(session, organisation())
+    return key_schemas.KeysView(items=[key_schemas.KeyView.of(row, tickets=tickets.get(row.id, 0)) for row in keys])
 
 
 @bp.post("/rotate")
@@ -62,5 +64,4 @@ def revoke(key_id: int, json_data: key_schemas.RevokeKey) -> key_schemas.KeyView
 
 
 def _view(session: Session, row: Any) -> key_schemas.KeyView:
-    tickets = signing_keys.count_signed_by(session, row)
-    return key_schemas.KeyView.of(row, tickets=tickets)
+    return key_schemas.KeyView.of(row, tickets=ticket_counts.signed_by(session, row.organisation_id, row.id))

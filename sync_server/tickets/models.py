@@ -164,6 +164,24 @@ class TicketRecord(Base):
     )
 
 
+class TicketCountRecord(Base):
+    """How many tickets of an event a key has signed that are in one state: pages read it instead of all tickets."""
+
+    __tablename__ = "ticket_counts"
+
+    organisation_id: Mapped[Uuid] = mapped_column(primary_key=True)
+    event_id: Mapped[Uuid] = mapped_column(primary_key=True)
+    key_id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    state: Mapped[int] = mapped_column(SmallInteger, primary_key=True, autoincrement=False)
+    n: Mapped[int]
+
+    __table_args__ = (
+        references("events", "event_id"),
+        references("ticket_keys", "key_id"),
+        Index("ix_ticket_counts_key_id", "organisation_id", "key_id"),
+    )
+
+
 class TicketIssueRecord(Base):
     """Claims of an issue that was replaced: journals may still refer to its code."""
 

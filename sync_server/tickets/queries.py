@@ -261,16 +261,6 @@ def for_every_day(organisation_id: str, event_id: str) -> Select[int]:
     return select(row.id).where(*here, row.state != TicketState.CANCELLED)
 
 
-def counts(session: Session, organisation_id: str, event_id: str) -> dict[str, int]:
-    """The number of an event's tickets by state."""
-    states = (
-        select(TicketRecord.state, func.count())
-        .where(TicketRecord.organisation_id == organisation_id, TicketRecord.event_id == event_id)
-        .group_by(TicketRecord.state)
-    )
-    return {TicketState(state).name.lower(): count for state, count in session.execute(states)}
-
-
 def ticket_row(row: TicketRecord, *, name_checks: bool) -> TicketRow:
     """The snapshot row of a ticket, with the name only if the event checks names."""
     return TicketRow(

@@ -21,7 +21,7 @@ from sync_server.plumbing.principals import ActionContext
 from sync_server.plumbing.sql import writes
 from sync_server.revisions import service as revisions
 from sync_server.seating import event_layouts
-from sync_server.tickets import queries, rules, type_service
+from sync_server.tickets import queries, rules, ticket_counts, type_service
 from sync_server.tickets.issuance import inventory_updates
 from sync_server.tickets.issuance.issue_request import IssueRequest
 from sync_server.tickets.issuance.issuing import issue
@@ -189,6 +189,7 @@ def _change_state(
     old = TicketState(row.state)
     rules.require_transition(old, transition.state)
     row.state, row.updated_at = int(transition.state), context.now
+    ticket_counts.count_state(session, row, old)
     change = _Change({"state": old.name.lower()}, {"state": transition.state.name.lower()}, transition.reason)
     _record(session, row, transition.fact, context, change)
     return row

@@ -22,6 +22,7 @@ from sync_server.migrations import schema
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.principals import SYSTEM, Action, ActionContext
 from sync_server.scans import queries
+from sync_server.scans.attendance.inside import occupancy
 from sync_server.workers import Worker
 from tests.builders import a_venue, an_event
 from tests.gate_builders import EVENING, HOUR, Hands
@@ -251,7 +252,7 @@ class World:
     def inside(self, event: EventRef | None = None) -> int:
         """The occupancy by the server's count."""
         with self.parts.database.reading() as session:
-            return queries.occupancy(session, self._key(event), 0).inside
+            return occupancy(session, self._key(event), 0).inside
 
     def _key(self, event: EventRef | None) -> EventKey:
         return EventKey(self.organisation, (event or self.event).id)

@@ -41,6 +41,7 @@ EXCEPTIONS: Final[dict[str, str]] = {
     "events.public_queries.ids_of_slug": _PUBLIC,
     "events.public_queries.listing_fields": _PUBLIC,
     "events.public_queries.page": _PUBLIC,
+    "events.queries.keys_in_tables": _CHECK,
     "events.queries.number_taken": "an event's number stands on tickets and is unique in the installation",
     "holds.expiry._overdue": _DUE,
     "holds.queries.count_active_and_overdue": _METRICS,

@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 from shared.clock import Millis
 from sync_server.events import chosen_days
 from sync_server.events.chosen_days import EVERY_DAY, ChosenDays
-from sync_server.holds.models import HoldRow, HoldStatus, ZonePlacesRow
+from sync_server.holds.models import ACTIVE_PLACES, HoldRow, ZonePlacesRow
 from sync_server.plumbing.database import database_of
 
 
@@ -107,11 +107,11 @@ def _of_zone(organisation_id: str, event_id: str, zone: int) -> Select[int]:
 
 def overdue(session: Session, organisation_id: str, event_id: str, zone: int | None, now: Millis) -> Sequence[HoldRow]:
     """The holds of places that are overdue but still counted."""
-    here = [
+    here: list[Any] = [
         HoldRow.organisation_id == organisation_id,
         HoldRow.event_id == event_id,
-        HoldRow.kind == "places",
-        *_is_overdue(now),
+        ACTIVE_PLACES,
+        HoldRow.held_until <= now,
     ]
     if zone is not None:
         here.append(HoldRow.zone == zone)
@@ -150,8 +150,8 @@ def _overdue_counts(
     here = (
         HoldRow.organisation_id == organisation_id,
         HoldRow.event_id == event_id,
-        HoldRow.kind == "places",
-        *_is_overdue(now),
+        ACTIVE_PLACES,
+        HoldRow.held_until <= now,
     )
     grouped = select(HoldRow.days, HoldRow.zone, func.sum(HoldRow.quantity)).where(*here)
     rows = session.execute(grouped.group_by(HoldRow.days, HoldRow.zone))
@@ -169,7 +169,3 @@ def on(found: Mapping[int, PlacesOfDay], days: int = EVERY_DAY) -> PlacesOfDay:
             if sum(here) > held.get(zone, 0) + sold.get(zone, 0):
                 held[zone], sold[zone] = here
     return PlacesOfDay(held, sold)
-
-
-def _is_overdue(now: Millis) -> tuple[Any, ...]:
-    return HoldRow.status == HoldStatus.ACTIVE.value, HoldRow.held_until <= now

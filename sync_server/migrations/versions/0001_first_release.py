@@ -302,9 +302,17 @@ def upgrade() -> None:
     )
     op.create_index("ix_scan_entries_event_at", "scan_entries", ["organisation_id", "event_id", "at"], unique=False)
     op.create_index(
+        "ix_scan_entries_gaps",
+        "scan_entries",
+        ["organisation_id", "device"],
+        unique=False,
+        postgresql_where=sa.text("kind = 'gap'"),
+        sqlite_where=sa.text("kind = 'gap'"),
+    )
+    op.create_index(
         "ix_scan_entries_quarantined",
         "scan_entries",
-        ["organisation_id", "received_at"],
+        ["organisation_id", "device"],
         unique=False,
         postgresql_where=sa.text("quarantined"),
         sqlite_where=sa.text("quarantined"),
@@ -1070,6 +1078,14 @@ def upgrade() -> None:
         sa.UniqueConstraint("organisation_id", "slug", name=op.f("uq_events_organisation_id_slug")),
     )
     op.create_index(
+        "ix_events_not_ended",
+        "events",
+        ["organisation_id", "start_at"],
+        unique=False,
+        sqlite_where=sa.text("status NOT IN ('ended', 'archived')"),
+        postgresql_where=sa.text("status NOT IN ('ended', 'archived')"),
+    )
+    op.create_index(
         "ix_events_organisation_id_owner_id",
         "events",
         ["organisation_id", "owner_id", "created_at", "id"],
@@ -1647,6 +1663,19 @@ def upgrade() -> None:
         ),
     )
     op.create_table(
+        "hold_outcomes",
+        sa.Column("organisation_id", ID, nullable=False),
+        sa.Column("event_id", ID, nullable=False),
+        sa.Column("status", sa.String(length=10), nullable=False),
+        sa.Column("n", sa.BigInteger(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["organisation_id", "event_id"],
+            ["events.organisation_id", "events.id"],
+            name=op.f("fk_hold_outcomes_organisation_id_event_id_events"),
+        ),
+        sa.PrimaryKeyConstraint("organisation_id", "event_id", "status", name=op.f("pk_hold_outcomes")),
+    )
+    op.create_table(
         "holds",
         sa.Column("organisation_id", ID, nullable=False),
         sa.Column("id", ID, nullable=False),
@@ -1692,6 +1721,14 @@ def upgrade() -> None:
             name=op.f("fk_holds_organisation_id_membership_id_tier_memberships"),
         ),
         sa.PrimaryKeyConstraint("organisation_id", "id", name=op.f("pk_holds")),
+    )
+    op.create_index(
+        "ix_holds_active_places",
+        "holds",
+        ["organisation_id", "event_id", "held_until"],
+        unique=False,
+        sqlite_where=sa.text("kind = 'places' AND status = 'active'"),
+        postgresql_where=sa.text("kind = 'places' AND status = 'active'"),
     )
     op.create_index(
         "ix_holds_held_until",
@@ -2048,6 +2085,24 @@ def upgrade() -> None:
         ),
     )
     op.create_table(
+        "scan_inside",
+        sa.Column("organisation_id", ID, nullable=False),
+        sa.Column("event_id", ID, nullable=False),
+        sa.Column("span", sa.Integer(), autoincrement=False, nullable=False),
+        sa.Column("starts", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("gate", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("zone", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("n", sa.BigInteger(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["organisation_id", "event_id"],
+            ["events.organisation_id", "events.id"],
+            name=op.f("fk_scan_inside_organisation_id_event_id_events"),
+        ),
+        sa.PrimaryKeyConstraint(
+            "organisation_id", "event_id", "span", "starts", "gate", "zone", name=op.f("pk_scan_inside")
+        ),
+    )
+    op.create_table(
         "seat_groups",
         sa.Column("organisation_id", ID, nullable=False),
         sa.Column("layout_id", ID, nullable=False),
@@ -2063,6 +2118,26 @@ def upgrade() -> None:
         ),
         sa.PrimaryKeyConstraint("organisation_id", "layout_id", "number", name=op.f("pk_seat_groups")),
     )
+    op.create_table(
+        "ticket_counts",
+        sa.Column("organisation_id", ID, nullable=False),
+        sa.Column("event_id", ID, nullable=False),
+        sa.Column("key_id", sa.Integer(), autoincrement=False, nullable=False),
+        sa.Column("state", sa.SmallInteger(), autoincrement=False, nullable=False),
+        sa.Column("n", sa.Integer(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["organisation_id", "event_id"],
+            ["events.organisation_id", "events.id"],
+            name=op.f("fk_ticket_counts_organisation_id_event_id_events"),
+        ),
+        sa.ForeignKeyConstraint(
+            ["organisation_id", "key_id"],
+            ["ticket_keys.organisation_id", "ticket_keys.id"],
+            name=op.f("fk_ticket_counts_organisation_id_key_id_ticket_keys"),
+        ),
+        sa.PrimaryKeyConstraint("organisation_id", "event_id", "key_id", "state", name=op.f("pk_ticket_counts")),
+    )
+    op.create_index("ix_ticket_counts_key_id", "ticket_counts", ["organisation_id", "key_id"], unique=False)
     op.create_table(
         "ticket_types",
         sa.Column("organisation_id", ID, nullable=False),

@@ -24,7 +24,7 @@ from sync_server.outbox.service import Fact, Subject, record_change
 from sync_server.plumbing.principals import ActionContext
 from sync_server.revisions import service as revisions
 from sync_server.seating import event_layouts
-from sync_server.tickets import queries, rules, type_service
+from sync_server.tickets import queries, rules, ticket_counts, type_service
 from sync_server.tickets.issuance import inventory_updates, issue_request, layout_batches, wheelchairs
 from sync_server.tickets.issuance.issue_request import IssueRequest, TicketBatch, TicketDraft
 from sync_server.tickets.issuance.layout import IssuingLayout, issuing_layout
@@ -97,6 +97,7 @@ def issue(
         inventory.use_holds(session, organisation_id, event_id, request.total, context, holds=request.holds)
     inventory.require_capacity(session, organisation_id, event_id, context.now)
     _insert(session, tickets)
+    ticket_counts.count_new(session, tickets)
     revisions.put(session, event.key, [queries.ticket_row(row, name_checks=event.name_checks) for row in tickets])
     return tickets
 

@@ -13,6 +13,7 @@ from shared.clock import Millis
 from shared.tickets import Entitlement, Ticket, TicketFlags
 from sync_server.plumbing.event_key import EventKey
 from sync_server.revisions import service as revisions
+from sync_server.tickets import ticket_counts
 from sync_server.tickets.models import TicketIssueRecord, TicketRecord
 
 _FROZEN: Final = "issues_frozen"
@@ -22,7 +23,9 @@ def freeze_claims(session: Session, row: TicketRecord, event_number: int, key_id
     """Fix the claims of this issue; they are signed when the code is requested, after the commit."""
     if row.claims:
         _store_replaced(session, row)
-    row.key_id, row.issued_at = key_id, now // 1000
+    before, row.key_id, row.issued_at = row.key_id, key_id, now // 1000
+    if row.claims and before != key_id:
+        ticket_counts.count_key(session, row, before)
     row.claims = _claims(row, event_number)
     session.info.setdefault(_FROZEN, {}).setdefault(EventKey(row.organisation_id, row.event_id), {})[row.id] = row
 

@@ -21,7 +21,8 @@ from sync_server.plumbing.principals import ActionContext
 from sync_server.plumbing.sealing import Sealer
 from sync_server.plumbing.signals import send
 from sync_server.revisions import queries as revisions
-from sync_server.tickets.models import TicketKeyRecord, TicketRecord
+from sync_server.tickets import ticket_counts
+from sync_server.tickets.models import TicketKeyRecord
 
 # Gates have this long to fetch a new key before tickets are signed with it.
 DISTRIBUTION_MS: Final = 24 * 3_600_000
@@ -95,7 +96,7 @@ def revoke(
     """Invalidate everything that this key signed; `kills` is the number of tickets, as confirmation."""
     lock_organisation(session, organisation_id)
     row = key(session, organisation_id, key_id)
-    tickets = count_signed_by(session, row)
+    tickets = ticket_counts.signed_by(session, organisation_id, key_id)
     if tickets != kills:
         raise Conflict(
             f"Revoking this key invalidates {tickets} tickets. Repeat with kills={tickets} to confirm. You can reissue "
@@ -139,12 +140,6 @@ def keys(session: Session, organisation_id: str) -> Sequence[TicketKeyRecord]:
 def key_rows(session: Session, organisation_id: str) -> list[KeyRow]:
     """The snapshot rows of the keys."""
     return [_key_row(row) for row in keys(session, organisation_id)]
-
-
-def count_signed_by(session: Session, row: TicketKeyRecord) -> int:
-    """How many tickets signed by this key are not cancelled."""
-    signed = TicketRecord.organisation_id == row.organisation_id, TicketRecord.key_id == row.id
-    return session.execute(select(func.count()).where(*signed, TicketRecord.state != 1)).scalar_one()
 
 
 def _signing_candidates(session: Session, organisation_id: str, now: Millis) -> Sequence[TicketKeyRecord]:

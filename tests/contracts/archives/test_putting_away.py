@@ -10,7 +10,7 @@ from sqlalchemy import text
 from shared.errors import Unreadable, Untrusted
 from sync_server.archives import removing, sealed_files
 from sync_server.archives.removing import ChangedSinceWrittenError
-from sync_server.scans import queries as scans
+from sync_server.scans.attendance.inside import occupancy
 from tests.app_server import AppServer
 from tests.builders import DAY, HOUR
 from tests.contracts.archives.evening import Evening, an_evening
@@ -119,7 +119,7 @@ def test_scans_that_arrive_late_wait_and_count_after_the_restore(evening: Evenin
     evening.api.post(f"{evening.path}/archive/restore", {"reason": "the gate was found"}, 202)
     evening.work()
     with evening.app_server.database.reading() as session:
-        assert scans.occupancy(session, evening.key, 0).inside == 4
+        assert occupancy(session, evening.key, 0).inside == 4
     assert evening.api.get(f"/api/devices/{evening.device['id']}/journal")["quarantined"] == 0
     shown_now = evening.put_away()
     assert (shown_now["figures"]["admitted"], evening.counts()) == (4, {})

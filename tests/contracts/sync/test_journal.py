@@ -11,6 +11,7 @@ from shared import protocol, scans
 from shared.scans import EntryKind
 from shared.snapshot import MovementKind, TicketState
 from sync_server.scans import quarantine, queries
+from sync_server.scans.attendance.inside import occupancy
 from tests.contracts.sync.gates import Gate
 from tests.contracts.sync.world import World
 
@@ -30,7 +31,7 @@ def conflicts(world: World) -> list[tuple[str, int]]:
 def inside(world: World) -> int:
     """How many people are inside."""
     with world.parts.database.reading() as session:
-        return queries.occupancy(session, world.event.key, 0).inside
+        return occupancy(session, world.event.key, 0).inside
 
 
 def test_a_journal_is_kept_and_its_movements_reach_the_other_gate(world: World) -> None:
