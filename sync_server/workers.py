@@ -63,6 +63,7 @@ class Worker:
         for thread in threads:
             thread.start()
         self._light.run(stop)
+        self._fact_worker.wake()
         until = self._monotonic() + int(finish_within_s * 1e9)
         for thread in threads:
             thread.join(max(0, until - self._monotonic()) / 1e9)

@@ -45,6 +45,8 @@ class RelayLoop:
             if not self.relay.more:
                 if count:
                     stop.wait(GATHER_S)
+                if stop.is_set():  # whoever stops wakes as well, and that may have been before the clearing above
+                    return
                 self.wake_up.wait(min(self.relay.retry_in_s(), LOOK_EVERY_S))
 
     def run_once(self) -> int:
@@ -83,6 +85,11 @@ class FactWorker:
         for relay in self._relays[1:]:
             relay.run_once()
         return delivered
+
+    def wake(self) -> None:
+        """Have the loops look up, also where they wait: at the stop."""
+        for relay in self._relays:
+            relay.wake_up.set()
 
     def loops(self) -> list[Loop]:
         """The loops that each need a thread."""

@@ -16,6 +16,7 @@ import requests
 from scripts.processes.child import Child
 from scripts.processes.ports import LOOPBACK, free_port, responds
 from shared.clock import wall_clock
+from sync_server.plumbing import logs
 from sync_server.plumbing.jobs import HeavyJob
 from sync_server.workers import Worker
 from tests.app_server import AppServer
@@ -29,6 +30,18 @@ from tests.services.optional_services import start_or_fail
 
 READY = b"GET /readyz HTTP/1.0\r\n\r\n", b"HTTP/1.0 200"
 STOPPING = b"GET /readyz HTTP/1.0\r\n\r\n", b"HTTP/1.0 503"
+
+
+class Doze(threading.Event):
+    """An event that tells when somebody waits for it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.begun = threading.Event()
+
+    def wait(self, timeout: float | None = None) -> bool:
+        self.begun.set()
+        return super().wait(timeout)
 
 
 @pytest.fixture
@@ -158,6 +171,21 @@ def test_a_worker_hands_its_import_back(sale: SeatedEvent, app_server: AppServer
     app_server.now = wall_clock()
     app_server.run_worker()
     assert (house.api.get(where)["state"], house.api.get(where)["written"]) == ("done", 30_001), "at once"
+
+
+def test_an_idle_worker_leaves_nothing_and_stops_at_once(
+    app_server: AppServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nothing to deliver, nothing due: its threads sleep for up to ten seconds, and the stop wakes all of them."""
+    logs.set_up("warning")
+    asleep = app_server.parts.database.work_pending = Doze()
+    stop = threading.Event()
+    working = threading.Thread(target=Worker(app_server.parts).run, args=(stop, 5.0))
+    working.start()
+    assert asleep.begun.wait(30)
+    stop.set()
+    working.join(60)
+    assert "worker_left_work" not in capsys.readouterr().err
 
 
 def test_work_that_takes_too_long_is_left(app_server: AppServer) -> None:
