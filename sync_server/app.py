@@ -77,6 +77,8 @@ from sync_server.seating import event_handlers as seating_handlers
 from sync_server.seating import routes as seating_routes
 from sync_server.seating import wiring as seating_wiring
 from sync_server.seating.taken import SeatingPorts, count_taken
+from sync_server.self_service import routes as self_service_routes
+from sync_server.self_service import wiring as self_service_wiring
 from sync_server.sync import routes as sync_routes
 from sync_server.ticket_files import routes as ticket_files_routes
 from sync_server.tickets import queries as tickets_queries
@@ -127,6 +129,7 @@ WIRINGS = (
     listings_wiring.wire,
     seat_maps_wiring.wire,
     scans_wiring.wire,
+    self_service_wiring.wire,
     monitoring_wiring.wire,
     archives_wiring.wire,
 )
@@ -143,6 +146,8 @@ BLUEPRINTS = (
     webhooks_routes.bp,
     customers_routes.bp,
     customer_account_routes.bp,
+    self_service_routes.bp,
+    self_service_routes.settings_bp,
     images_routes.bp,
     venues_routes.bp,
     events_routes.bp,

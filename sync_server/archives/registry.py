@@ -66,6 +66,7 @@ EVENT_ROWS: Final[Mapping[str, EventRows]] = {
     "ticket_counts": _LEAVES,
     "ticket_issues": EventRows(parent="tickets", by="ticket_id"),
     "tickets": _LEAVES,
+    "ticket_transfers": _LEAVES,
     "zone_guests": _LEAVES,
 }
 """Every table with rows of an event, but those below."""

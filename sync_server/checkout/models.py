@@ -110,6 +110,8 @@ class OrderLineRow(Base):
     hold_id: Mapped[Uuid | None]
     membership_id: Mapped[str] = mapped_column(String(36), default="")
     ticket_id: Mapped[int | None] = mapped_column(Unsigned64)
+    # The ticket is another person's now: its code is shown to the buyer no more.
+    passed_on: Mapped[bool] = mapped_column(default=False, server_default=false())
 
     __table_args__ = (
         references("orders", "order_id"),  # and no ticket: those leave with an event that is put away

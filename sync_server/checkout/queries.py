@@ -16,6 +16,10 @@ from sync_server.plumbing.api.pagination import AnId, Page, decode_cursor, pagin
 from sync_server.plumbing.folding import fold
 from sync_server.plumbing.sql.bulk import among
 
+Order = OrderRow
+Ordered = OrderLineRow
+"""For other packages, which read orders and their lines."""
+
 
 @dataclass(frozen=True, slots=True)
 class OrderFilter:

@@ -190,6 +190,7 @@ class LineView(View):
     tax_cents: int
     state: str
     hold_id: str | None
+    passed_on: bool
     ticket: LineTicket | None
 
 

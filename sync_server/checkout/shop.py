@@ -14,9 +14,10 @@ from sync_server.checkout import queries
 from sync_server.checkout.models import OrderRow
 from sync_server.checkout.orders import links as order_links
 from sync_server.checkout.payments.paying import OrderKey
+from sync_server.customers import browsers
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.principals import Principal
-from sync_server.plumbing.web import current_principal, maybe_principal
+from sync_server.plumbing.web import SAFE_METHODS, current_principal, maybe_principal
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -53,11 +54,12 @@ def for_buyer(view: Callable[Concatenate[OrderKey, P], T]) -> Callable[..., T]:
 def _identify(slug: str, order_id: str) -> str:
     """Find out who asks for an order; returns its organisation.
 
-    Whoever sends the secret of its link acts as the buyer, whatever session the browser has. Without one, the session
-    must have made the order: NotFound otherwise.
+    Whoever sends the secret of its link acts as the buyer, whatever session the browser has. Without one, the order
+    must be that of the customer who is signed in, or of the session: NotFound otherwise.
     """
     secret, principal = request.headers.get(LINK_HEADER, ""), maybe_principal()
-    if not secret and principal is None:
+    customer = None if secret else _customer(slug)
+    if not secret and principal is None and customer is None:
         raise NotSignedIn("Start a session of the shop, or open the order by its link.", code="no_session")
     with parts().database.reading() as session:
         organisation = accounts.organisation_by_slug(session, slug)
@@ -68,9 +70,19 @@ def _identify(slug: str, order_id: str) -> str:
         if not order_links.opens(parts().sealer, organisation.id, order.id, secret):
             raise queries.no_such_order()
         g.principal = Principal("order", order.id, organisation.id)
+    elif customer is not None and (order.organisation_id, order.customer_id) == (customer.organisation_id, customer.id):
+        g.principal = customer
     elif principal is None or not _made(order, principal):
         raise queries.no_such_order()
     return organisation.id
+
+
+def _customer(slug: str) -> Principal | None:
+    """The customer who is signed in; for what changes something, only with the CSRF token of that session."""
+    principal = maybe_principal()
+    if principal is not None and principal.kind == "customer":
+        return principal
+    return browsers.customer(slug) if request.method in SAFE_METHODS else None
 
 
 def _made(order: OrderRow, principal: Principal) -> bool:

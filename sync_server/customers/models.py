@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from sqlalchemy import BigInteger, ForeignKey, Index, LargeBinary, String, UniqueConstraint
+from sqlalchemy import BigInteger, ForeignKey, Index, LargeBinary, String, UniqueConstraint, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from shared.clock import Millis
 from sync_server.plumbing.sql.tables import Base, Uuid, references
+
+_MEMBER = text("membership_id <> ''")
 
 
 class GuestRow(Base):
@@ -38,7 +40,18 @@ class CustomerRow(Base):
     created_at: Mapped[Millis] = mapped_column(BigInteger)
     updated_at: Mapped[Millis] = mapped_column(BigInteger)
 
-    __table_args__ = (UniqueConstraint("organisation_id", "email"),)
+    __table_args__ = (
+        UniqueConstraint("organisation_id", "email"),
+        # A membership is one person's: of two logins that prove it at once, one is refused.
+        Index(
+            "uq_customers_membership_id",
+            "organisation_id",
+            "membership_id",
+            unique=True,
+            sqlite_where=_MEMBER,
+            postgresql_where=_MEMBER,
+        ),
+    )
 
 
 class CustomerLinkRow(Base):

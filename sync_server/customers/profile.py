@@ -13,6 +13,7 @@ from sync_server.customers import queries
 from sync_server.customers.logins import sessions
 from sync_server.customers.models import CustomerLinkRow, CustomerPasskeyRow, CustomerRow
 from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.sql import writes
 
 
 def change(session: Session, row: CustomerRow, changes: Mapping[str, Any], context: ActionContext) -> None:
@@ -28,6 +29,8 @@ def link_membership(session: Session, organisation_id: str, customer_id: str, id
     """Link a membership that the customer has proved to hold; "" unlinks it."""
     row = queries.customer(session, organisation_id, customer_id, lock=True)
     before, row.membership_id, row.updated_at = row.membership_id, id, context.now
+    message = "This membership belongs to another login. Ask the organiser."
+    writes.flush_or_conflict(session, message, "membership_linked")
     told = {"membership": before}, {"membership": id}
     line = AuditLine(context, "customer.membership_linked", "customer", customer_id, organisation_id, *told)
     record(session, line)

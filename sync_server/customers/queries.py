@@ -72,3 +72,16 @@ def customer_of_guest(session: Session, organisation_id: str, guest_id: str, now
     row = CustomerSessionRow
     here = row.organisation_id == organisation_id, row.guest_id == guest_id, row.ends_at > now
     return session.execute(select(row.customer_id).where(*here)).scalar_one_or_none()
+
+
+def membership_of_guest(session: Session, organisation_id: str, guest_id: str, now: Millis) -> str:
+    """The membership that is linked to the customer who is signed in in the browser of a guest session; or ""."""
+    id = customer_of_guest(session, organisation_id, guest_id, now)
+    return customer(session, organisation_id, id).membership_id if id is not None else ""
+
+
+def others_with_membership(session: Session, organisation_id: str, membership_id: str, customer_id: str) -> bool:
+    """Whether another customer has linked this membership."""
+    row = CustomerRow
+    here = row.organisation_id == organisation_id, row.membership_id == membership_id, row.id != customer_id
+    return session.execute(select(row.id).where(*here).limit(1)).first() is not None

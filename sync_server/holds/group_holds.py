@@ -41,6 +41,8 @@ class GroupRequest:
     wheelchairs: int = 0
     apart: bool = False
     price_category: str | None = None  # of the best
+    comes_back: bool = False
+    """What is left rather than idle: single seats may stay, and who wants to sit together sits in one row or waits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,8 +187,14 @@ class GroupHold:
         elif self.group.best > 1:
             zones -= self.runtime.member_zones(sale_state, self.request, zones)  # a card admits one guest
         price_category = sale_state.plan.known_price_category(self.group.price_category)
+        back = self.group.comes_back
         seat_request = SeatRequest(
-            self.group.best, zones, self.group.apart, self.request.override, price_category=price_category
+            self.group.best,
+            zones,
+            self.group.apart,
+            self.request.override or back,
+            price_category=price_category,
+            unsplit=back and not self.group.apart,
         )
         plan = sale_state.plan if sale_state.sale.revision else None
         where = sale_state.organisation_id, sale_state.id

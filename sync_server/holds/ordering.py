@@ -91,6 +91,31 @@ def extend(session: Session, holds: Sequence[HoldRow], now: Millis, *, until: Mi
         send(session, HoldsMade(holds, now))
 
 
+def keep_until(session: Session, event: EventKey, ids: Collection[str], now: Millis, *, until: Millis) -> None:
+    """Let these holds, which were made in this transaction, last until then."""
+    extend(session, _locked(session, event, HoldRow.id.in_(sorted(ids))), now, until=until)
+
+
+def hand_over(
+    session: Session, event: EventKey, giver_id: str, bearer: tuple[str, str], now: Millis, *, until: Millis
+) -> list[HoldRow]:
+    """Give all that one bearer holds at an event to another, by kind and id, until then at least."""
+    found = _locked(session, event, HoldRow.bearer_id == giver_id)
+    open_holds = [hold for hold in found if hold.held_until > now]
+    for hold in open_holds:
+        hold.bearer_kind, hold.bearer_id = bearer
+    extend(session, open_holds, now, until=until)
+    return open_holds
+
+
+def give_back(session: Session, event: EventKey, event_number: int, bearer_id: str, context: ActionContext) -> int:
+    """Release all that a bearer holds at an event; returns how many seats and places that is."""
+    held = _locked(session, event, HoldRow.bearer_id == bearer_id)
+    service.release_all(session, held, dates_of(events.event(session, *event)))
+    ending.end(session, event_number, held, HoldStatus.CANCELLED, context, reason="given up")
+    return sum(hold.quantity for hold in held)
+
+
 def split(session: Session, hold: HoldRow, quantity: int, context: ActionContext) -> HoldRow:
     """Take this many places out of a claimed hold, into one of its own."""
     columns = {column.key: getattr(hold, column.key) for column in inspect(HoldRow).column_attrs}

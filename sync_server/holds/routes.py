@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session
 
 from shared.errors import Conflict, GatehouseError, InvalidRequest, NotSignedIn
 from shared.ids import UNKNOWN_ID, as_id
+from sync_server.customers import queries as customers
 from sync_server.customers.service import address_hash
 from sync_server.holds import queries, schemas, service
 from sync_server.holds.attempts.hold_request import HoldRequest, HoldResult
@@ -44,6 +45,8 @@ from sync_server.seating.zone_access.entitlements import Bearer, GuestIdKind, gu
 
 bp = APIBlueprint("holds", __name__, url_prefix="/api", tag="Holds")
 
+MINE = "mine"
+"""In place of a card: the membership that the customer has linked."""
 _TIMES = ("expires_at", "sale_start_at", "sale_end_at")
 
 
@@ -263,11 +266,21 @@ def _with_membership(visitor: Visitor, card: str | None) -> tuple[Visitor, str |
         return visitor, None
     by_id = parts().may(current_principal(), Action.ISSUE_TICKETS)
     with parts().database.reading() as session:
-        found = memberships.find_by_card(session, organisation(), card, parts().sealer, or_named=by_id)
+        linked = _linked_membership(session) if card == MINE else ""
+        found = (
+            memberships.by_id(session, organisation(), linked)
+            if linked
+            else memberships.find_by_card(session, organisation(), card, parts().sealer, or_named=by_id)
+        )
     if found is None:
         raise InvalidRequest("There is no such membership card.", code="membership_not_found", field="membership")
     tier, active = found.tier, found.counts(parts().clock())
     return replace(visitor, signed_in=True, membership_tier=tier, membership_active=active), found.id
+
+
+def _linked_membership(session: Session) -> str:
+    """The membership that the customer who is signed in in this browser has proved to hold."""
+    return customers.membership_of_guest(session, organisation(), current_principal().id, parts().clock())
 
 
 def _bearer_id() -> str | None:

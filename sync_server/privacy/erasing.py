@@ -18,6 +18,7 @@ from sync_server.plumbing.sql.tables import Base
 from sync_server.privacy import people
 from sync_server.privacy.people import Person, Wanted
 from sync_server.seating.zone_access import guest_lists, memberships
+from sync_server.self_service import owners
 from sync_server.tickets import names
 from sync_server.tickets import queries as tickets
 
@@ -48,11 +49,12 @@ def _erase(session: Session, person: Person, sealer: Sealer, context: ActionCont
         "zone_guests": guest_lists.remove_everywhere(session, where, person.listed_as, context),
         "invitations": invitations.forget_address(session, where, person.email, context) if person.email else 0,
         "customers": profile.forget(session, where, person.email, context) if person.email else 0,
+        "ticket_transfers": owners.forget(session, where, person.email, person.tickets),
         "mails": mail.give_up(session, unsent, context.now),
         "orders": buyers.forget_buyer(session, where, person.orders),
         "order_lines": buyers.forget_holders(session, where, person.orders, person.tickets),
         "holds": _notes_of_holds(session, person),
-        "tier_memberships": _membership(session, person, context),
+        "tier_memberships": _membership(session, person, context) + _addresses(session, person, sealer),
         "audit_personal": _audit(session, person, context, reason),
     }
 
@@ -67,6 +69,11 @@ def _notes_of_holds(session: Session, person: Person) -> int:
 def _membership(session: Session, person: Person, context: ActionContext) -> int:
     named = person.membership
     return int(bool(named) and memberships.forget_card(session, person.organisation_id, named, context))
+
+
+def _addresses(session: Session, person: Person, sealer: Sealer) -> int:
+    where = session, person.organisation_id
+    return memberships.forget_address(*where, person.email, sealer) if person.email else 0
 
 
 def _audit(session: Session, person: Person, context: ActionContext, reason: str) -> int:

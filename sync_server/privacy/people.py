@@ -17,6 +17,7 @@ from sync_server.mail import service as mail
 from sync_server.plumbing.sealing import Sealer
 from sync_server.plumbing.sql.tables import Base
 from sync_server.seating.zone_access.entitlements import GuestIdKind, GuestKey, guest_key
+from sync_server.self_service import owners
 from sync_server.tickets import queries as tickets
 
 
@@ -84,13 +85,14 @@ def find(session: Session, organisation_id: str, wanted: Wanted, sealer: Sealer)
     customer = customers.customer_by_email(session, organisation_id, address)
     customer_id = customer.id if customer is not None else ""
     orders = buyers.orders_of(session, organisation_id, address, customer_id)
+    bought = buyers.tickets_of(session, organisation_id, orders)
     return Person(
         organisation_id,
         email=address,
         user_id=user.id if user is not None and member else "",
         customer_id=customer_id,
         orders=tuple(orders),
-        tickets=tuple(buyers.tickets_of(session, organisation_id, orders)),
+        tickets=tuple(sorted({*bought, *owners.received_by(session, organisation_id, address)})),
         listed_as=(guest_key(sealer, organisation_id, GuestIdKind.EMAIL, address),),
         mails=tuple(row.id for row in mail.waiting_for(session, organisation_id, address, sealer)),
     )

@@ -94,6 +94,7 @@ NOT_PERSONAL: Final[Mapping[str, str]] = {
     "ticket_designs": "colour terms logo",
     "ticket_keys": "public sealed state",
     "ticket_types": "name description kind currency check_words",
+    "ticket_transfers": "code_hash state",
     "tickets": "number confirmation_code seat_id section seat_row seat_number seat_key currency",
     "tier_memberships": "tier state",
     "used_challenges": "challenge",

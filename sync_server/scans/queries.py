@@ -75,6 +75,19 @@ def counts(session: Session, event: EventKey) -> list[Count]:
     return [Count(*row) for row in rows]
 
 
+def was_admitted(session: Session, event: EventKey, ticket: int) -> bool:
+    """Whether a gate has reported that this ticket was let in."""
+    # By way of the entries, which have an index by ticket.
+    same = (
+        (MovementRow.organisation_id == ScanEntry.organisation_id)
+        & (MovementRow.device == ScanEntry.device)
+        & (MovementRow.branch == ScanEntry.branch)
+        & (MovementRow.seq == ScanEntry.seq)
+    )
+    wanted = select(MovementRow.arrival).join(ScanEntry, same).where(event.of(ScanEntry), ScanEntry.ticket == ticket)
+    return session.execute(wanted.limit(1)).first() is not None
+
+
 def open_conflicts(session: Session, event: EventKey, limit: int = 500) -> Sequence[ConflictRow]:
     """Conflicts that are neither resolved nor withdrawn, gravest first."""
     unresolved = ConflictRow.resolved_at.is_(None), ConflictRow.withdrawn_at.is_(None)

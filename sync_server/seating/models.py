@@ -276,6 +276,7 @@ class TierMembershipRecord(Base):
     until: Mapped[Millis | None] = mapped_column(BigInteger)  # exclusive; None: open-ended
     state: Mapped[str] = mapped_column(String(10))
     card: Mapped[str] = mapped_column(String(64))  # keyed hash of the code on the card
+    address: Mapped[str] = mapped_column(String(64), default="", server_default="")  # keyed hash of the e-mail address
     granted_at: Mapped[Millis] = mapped_column(BigInteger)
     updated_at: Mapped[Millis] = mapped_column(BigInteger)
 

@@ -19,8 +19,9 @@ from sync_server.tickets.queries import Ticket
 
 
 def tickets_of_order(session: Session, organisation_id: str, order_id: str) -> list[Ticket]:
-    """The tickets of an order that are not cancelled; Conflict where it has none."""
-    ids = [line.ticket_id for line in orders.lines(session, organisation_id, order_id) if line.ticket_id is not None]
+    """The tickets of an order that are its buyer's and not cancelled; Conflict where it has none."""
+    lines = orders.lines(session, organisation_id, order_id)
+    ids = [line.ticket_id for line in lines if line.ticket_id is not None and not line.passed_on]
     found = faces.standing(tickets.tickets_by_id(session, organisation_id, ids).values())
     if not found:
         raise Conflict("This order has no tickets: it is not paid yet, or they were refunded.", code="no_tickets")

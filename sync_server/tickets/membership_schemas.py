@@ -17,15 +17,19 @@ Tier = Annotated[str, Field(min_length=1, max_length=40)]
 
 
 class NewMembership(RequestBody):
-    """A membership to grant; `id` is the organiser's own number for it, `until` its end, if it has one."""
+    """A membership to grant; `id` is the organiser's own number for it, `until` its end, if it has one.
+
+    With `email`, of which only a keyed hash is stored, the member links it to a login at the shop by its number.
+    """
 
     tier: Tier
     until: Time | None = None
     id: MembershipId | None = None
+    email: Annotated[str, Field(min_length=3, max_length=254)] | None = None
 
     def grant(self) -> Grant:
         """The grant to make."""
-        return Grant(self.tier, self.until, self.id or "")
+        return Grant(self.tier, self.until, self.id or "", self.email or "")
 
 
 class MembershipView(View):

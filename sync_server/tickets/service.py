@@ -113,15 +113,22 @@ def _check_state(session: Session, organisation_id: str, ticket_id: int, expecte
 
 
 def reissue(
-    session: Session, organisation_id: str, ticket_id: int, context: ActionContext, *, reason: str
+    session: Session,
+    organisation_id: str,
+    ticket_id: int,
+    context: ActionContext,
+    *,
+    reason: str,
+    holder_name: str | None = None,
 ) -> TicketRecord:
-    """Give a ticket a new code; earlier codes become invalid."""
+    """Give a ticket a new code, and perhaps another holder; earlier codes become invalid."""
     row = queries.ticket(session, organisation_id, ticket_id, lock=True)
     if row.state == TicketState.CANCELLED:
         raise Conflict("A cancelled ticket cannot be reissued. Issue another ticket.", code="ticket_cancelled")
     rules.require_next_issue(row.issue)
     before = {"issue": row.issue, "key": row.key_id}
     row.issue, row.updated_at = row.issue + 1, context.now
+    row.holder_name = row.holder_name if holder_name is None else holder_name
     number = events.event(session, organisation_id, row.event_id).number
     key_id = signing_keys.signing_key(session, organisation_id, context.now).id
     issues.freeze_claims(session, row, number, key_id, context.now)

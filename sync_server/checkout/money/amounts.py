@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 BASIS_POINTS = 10_000
@@ -53,6 +53,13 @@ def amounts_of(lines: Iterable[Priced]) -> Amounts:
         sum(line.fee_cents for line in listed),
         sum(line.tax_cents for line in listed),
     )
+
+
+def less(amounts: Amounts, cents: int) -> Amounts:
+    """These amounts without so many cents, but never below nothing: first of the admissions, then of the fees."""
+    of_tickets = min(cents, amounts.tickets)
+    of_fees = min(cents - of_tickets, amounts.fees)
+    return replace(amounts, discount=amounts.discount + of_tickets, fees=amounts.fees - of_fees)
 
 
 def decimal(cents: int) -> str:

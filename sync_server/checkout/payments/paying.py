@@ -224,6 +224,9 @@ def require_in_shop(method: PaymentMethod) -> None:
 
 
 def require_ticket(lines: Sequence[OrderLineRow], ticket_id: int) -> None:
-    """NotFound unless the ticket belongs to one of these lines."""
-    if ticket_id not in {line.ticket_id for line in lines}:
+    """NotFound unless the ticket belongs to one of these lines; Conflict if it was passed on to somebody else."""
+    line = next((line for line in lines if line.ticket_id == ticket_id), None)
+    if line is None:
         raise NotFound("This order has no such ticket.", code="ticket_not_found")
+    if line.passed_on:
+        raise Conflict("This ticket was passed on, and its new owner has its code.", code="ticket_passed_on")

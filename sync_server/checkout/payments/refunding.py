@@ -35,6 +35,8 @@ class Refund:
     keep_fees: bool = False
     reference: str | None = None  # as the bank or the terminal names the payout
     reason: str = ""
+    kept_cents: int = 0  # of what would be owed back, as a fee for cancelling
+    pay_back: bool = True  # else it is owed, and staff pay it back
 
 
 def refund(session: Session, key: OrderKey, wanted: Refund, context: ActionContext) -> OrderRow:
@@ -52,6 +54,10 @@ def refund(session: Session, key: OrderKey, wanted: Refund, context: ActionConte
     owed = payouts.owed(session, order)
     if owed:
         owed = _pay_back(session, order, owed, wanted, context)
+    owed = -ledger.balance(session, order).due if wanted.pay_back else 0
+    if owed > 0:
+        payout = Payout(owed, wanted.reference, wanted.reason)
+        ledger.pay_out(session, order, wanted.method.pay_back(wanted.method, payout), context)
     elif not lines:
         raise Conflict("Nothing of this order is left to refund.", code="nothing_to_refund")
     payload = {"admissions": len(lines), "cents": owed, "method": wanted.method.name}
@@ -105,7 +111,8 @@ def _credit(
             reason = wanted.reason or "the ticket was refunded"
             ticket_service.cancel(session, order.organisation_id, id, context, reason=reason)
     amounts = money.amounts_of(lines)
-    ledger.credit(session, order, replace(amounts, fees=0) if wanted.keep_fees else amounts, context)
+    amounts = replace(amounts, fees=0) if wanted.keep_fees else amounts
+    ledger.credit(session, order, money.less(amounts, wanted.kept_cents), context)
     for line in lines:
         line.state = LineState.REFUNDED.value
     session.flush()

@@ -547,6 +547,14 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("organisation_id", "id", name=op.f("pk_customers")),
         sa.UniqueConstraint("organisation_id", "email", name=op.f("uq_customers_organisation_id_email")),
     )
+    op.create_index(
+        "uq_customers_membership_id",
+        "customers",
+        ["organisation_id", "membership_id"],
+        unique=True,
+        sqlite_where=sa.text("membership_id <> ''"),
+        postgresql_where=sa.text("membership_id <> ''"),
+    )
     op.create_table(
         "devices",
         sa.Column("organisation_id", ID, nullable=False),
@@ -742,6 +750,24 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("user_id", name=op.f("pk_second_factors")),
     )
     op.create_table(
+        "self_service_settings",
+        sa.Column("organisation_id", ID, nullable=False),
+        sa.Column("transfers", sa.Boolean(), nullable=False),
+        sa.Column("max_transfers", sa.SmallInteger(), nullable=False),
+        sa.Column("transfer_days", sa.SmallInteger(), nullable=False),
+        sa.Column("transfer_until_minutes", sa.Integer(), nullable=False),
+        sa.Column("cancellations", sa.Boolean(), nullable=False),
+        sa.Column("cancel_until_hours", sa.SmallInteger(), nullable=False),
+        sa.Column("cancel_fee_cents", sa.Integer(), nullable=False),
+        sa.Column("updated_at", sa.BigInteger(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["organisation_id"],
+            ["organisations.id"],
+            name=op.f("fk_self_service_settings_organisation_id_organisations"),
+        ),
+        sa.PrimaryKeyConstraint("organisation_id", name=op.f("pk_self_service_settings")),
+    )
+    op.create_table(
         "sessions",
         sa.Column("id", ID, nullable=False),
         sa.Column("token_hash", sa.LargeBinary(length=32), nullable=False),
@@ -807,6 +833,7 @@ def upgrade() -> None:
         sa.Column("until", sa.BigInteger(), nullable=True),
         sa.Column("state", sa.String(length=10), nullable=False),
         sa.Column("card", sa.String(length=64), nullable=False),
+        sa.Column("address", sa.String(length=64), server_default="", nullable=False),
         sa.Column("granted_at", sa.BigInteger(), nullable=False),
         sa.Column("updated_at", sa.BigInteger(), nullable=False),
         sa.CheckConstraint("state IN ('active', 'revoked')", name=op.f("ck_tier_memberships_state_known")),
@@ -2417,6 +2444,7 @@ def upgrade() -> None:
         sa.Column("hold_id", ID, nullable=True),
         sa.Column("membership_id", sa.String(length=36), nullable=False),
         sa.Column("ticket_id", sa.BigInteger(), nullable=True),
+        sa.Column("passed_on", sa.Boolean(), server_default=sa.text("false"), nullable=False),
         sa.CheckConstraint(
             "discount_cents BETWEEN 0 AND unit_cents", name=op.f("ck_order_lines_discount_within_price")
         ),
@@ -2583,6 +2611,62 @@ def upgrade() -> None:
             name=op.f("fk_ticket_issues_organisation_id_ticket_id_tickets"),
         ),
         sa.PrimaryKeyConstraint("organisation_id", "ticket_id", "issue", name=op.f("pk_ticket_issues")),
+    )
+    op.create_table(
+        "ticket_transfers",
+        sa.Column("organisation_id", ID, nullable=False),
+        sa.Column("id", ID, nullable=False),
+        sa.Column("event_id", ID, nullable=False),
+        sa.Column("order_id", ID, nullable=False),
+        sa.Column("ticket_id", sa.BigInteger(), nullable=False),
+        sa.Column("step", sa.SmallInteger(), nullable=False),
+        sa.Column("recipient_email", sa.String(length=254), nullable=False),
+        sa.Column("recipient_name", sa.String(length=100), nullable=False),
+        sa.Column("code_hash", sa.LargeBinary(length=32), nullable=False),
+        sa.Column("state", sa.String(length=10), nullable=False),
+        sa.Column("ends_at", sa.BigInteger(), nullable=False),
+        sa.Column("created_at", sa.BigInteger(), nullable=False),
+        sa.Column("done_at", sa.BigInteger(), nullable=True),
+        sa.CheckConstraint(
+            "state IN ('offered', 'accepted', 'declined', 'withdrawn', 'lapsed')",
+            name=op.f("ck_ticket_transfers_state_known"),
+        ),
+        sa.ForeignKeyConstraint(
+            ["organisation_id", "event_id"],
+            ["events.organisation_id", "events.id"],
+            name=op.f("fk_ticket_transfers_organisation_id_event_id_events"),
+        ),
+        sa.ForeignKeyConstraint(
+            ["organisation_id", "order_id"],
+            ["orders.organisation_id", "orders.id"],
+            name=op.f("fk_ticket_transfers_organisation_id_order_id_orders"),
+        ),
+        sa.PrimaryKeyConstraint("organisation_id", "id", name=op.f("pk_ticket_transfers")),
+    )
+    op.create_index(
+        "ix_ticket_transfers_ends_at",
+        "ticket_transfers",
+        ["ends_at"],
+        unique=False,
+        sqlite_where=sa.text("state = 'offered'"),
+        postgresql_where=sa.text("state = 'offered'"),
+    )
+    op.create_index("ix_ticket_transfers_event_id", "ticket_transfers", ["organisation_id", "event_id"], unique=False)
+    op.create_index("ix_ticket_transfers_order_id", "ticket_transfers", ["organisation_id", "order_id"], unique=False)
+    op.create_index(
+        "ix_ticket_transfers_recipient_email", "ticket_transfers", ["organisation_id", "recipient_email"], unique=False
+    )
+    op.create_index(
+        "ix_ticket_transfers_ticket_id", "ticket_transfers", ["organisation_id", "ticket_id", "step"], unique=False
+    )
+    op.create_index("uq_ticket_transfers_code_hash", "ticket_transfers", ["organisation_id", "code_hash"], unique=True)
+    op.create_index(
+        "uq_ticket_transfers_offered",
+        "ticket_transfers",
+        ["organisation_id", "ticket_id"],
+        unique=True,
+        sqlite_where=sa.text("state = 'offered'"),
+        postgresql_where=sa.text("state = 'offered'"),
     )
 
     for statement in NATIVE[op.get_bind().dialect.name]:

@@ -28,6 +28,9 @@ def best_available(grid: AllocationGrid, request: SeatRequest, rules: Allocation
 def _candidates(grid: AllocationGrid, request: SeatRequest, rules: AllocationRules) -> Iterator[Offer | None]:
     yield together(grid, request)
     yield in_a_nearly_sold_row(grid, request)
+    if request.unsplit:
+        yield together_anyhow(grid, request)
+        return
     if request.staff or not rules.group_adjacency_strict:
         yield split_into_clusters(grid, request, rules, tidy=True)
     if request.staff or not rules.orphan_avoidance_strict:

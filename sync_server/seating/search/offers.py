@@ -39,6 +39,7 @@ class SeatRequest:
     staff: bool = False  # sold by the box office: only taken seats are refused
     price_category: str | None = None  # None: any
     full_view: bool = False  # no seats with a restricted view
+    unsplit: bool = False  # in one row or not at all, whatever single seats it leaves
     spares_blocks: bool = False  # no seats of blocks that are still whole
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import hmac
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
@@ -38,6 +39,7 @@ class Grant:
     tier: str
     until: Millis | None = None
     id: str = ""
+    email: str = ""  # with which the member may link it to a login; only a keyed hash is stored
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +62,8 @@ def forget_card(session: Session, organisation_id: str, membership_id: str, cont
     row = session.get(TierMembershipRecord, (organisation_id, membership_id), with_for_update=True)
     if row is None:
         return False
-    row.state, row.card, row.updated_at = State.REVOKED, context.entropy(32).hex(), context.now
+    row.state, row.card, row.address = State.REVOKED, context.entropy(32).hex(), ""
+    row.updated_at = context.now
     session.flush()
     return True
 
@@ -77,6 +80,7 @@ def grant(
         until=wanted.until,
         state=State.ACTIVE.value,
         card=_hash(sealer, organisation_id, code),
+        address=address_key(sealer, organisation_id, wanted.email) if wanted.email else "",
         granted_at=context.now,
         updated_at=context.now,
     )
@@ -142,6 +146,32 @@ def find_by_card(
     if row is None and or_named:
         row = session.get(TierMembershipRecord, (organisation_id, card))
     return None if row is None else _value(row)
+
+
+def by_id(session: Session, organisation_id: str, id: str) -> Membership | None:
+    """The membership with this id, or None."""
+    row = session.get(TierMembershipRecord, (organisation_id, id))
+    return None if row is None else _value(row)
+
+
+def find_by_address(session: Session, organisation_id: str, id: str, email: str, sealer: Sealer) -> Membership | None:
+    """The membership with this number, if the organiser holds this address for it; or None."""
+    row = session.get(TierMembershipRecord, (organisation_id, id))
+    key = address_key(sealer, organisation_id, email)
+    return _value(row) if row is not None and hmac.compare_digest(row.address, key) else None
+
+
+def address_key(sealer: Sealer, organisation_id: str, email: str) -> str:
+    """The keyed hash under which the address of a member is stored."""
+    return sealer.keyed_hash(email.strip().casefold(), f"address of a member of {organisation_id}")
+
+
+def forget_address(session: Session, organisation_id: str, email: str, sealer: Sealer) -> int:
+    """Forget this address wherever it is held for a membership; returns for how many."""
+    row = TierMembershipRecord
+    here = row.organisation_id == organisation_id, row.address == address_key(sealer, organisation_id, email)
+    emptied = update(row).where(*here).values(address="").returning(row.id)
+    return len(session.execute(emptied.execution_options(synchronize_session=False)).all())
 
 
 def memberships(

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from sync_server.accounts.public_routes import PUBLIC_ROUTES, Audience
 from sync_server.privacy import erasing
 from sync_server.privacy.people import Wanted
 from tests.app_server import ApiClient, AppServer
@@ -173,6 +175,25 @@ def test_requests_that_change_something_need_the_token_of_the_session(app_server
     forged = ApiClient(ada.client, {})
     assert forged.refused("PATCH", ACCOUNT, {"name": "Eve"}) == (403, "bad_csrf")
     assert ada.patch(ACCOUNT, {"name": "Ada Lovelace"})["name"] == "Ada Lovelace"
+
+
+def test_a_body_that_is_no_object_changes_nothing(app_server: AppServer, shop: Shop) -> None:
+    ada, asked = a_customer(app_server, organisation_of(shop)), 0
+    document = ada.get("/openapi.json")
+    for rule in app_server.app.url_map.iter_rules():
+        public = PUBLIC_ROUTES.get(rule.endpoint)
+        if public is None or public.who is not Audience.CUSTOMER:
+            continue
+        path = re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", rule.rule)
+        for method, operation in document["paths"][path].items():
+            if "requestBody" in operation:
+                url = rule.rule.replace("<slug>", "marquee").replace("<ticket_id>", "0" * 16)
+                for body in (b"null", b"[]", b"17"):
+                    sent = {**ada.headers, "Content-Type": "application/json"}
+                    answer = ada.client.open(url, method=method.upper(), data=body, headers=sent)
+                    assert answer.status_code == 400, f"{method} {url} {body!r}: {answer.status_code}"
+                    asked += 1
+    assert asked > 10
 
 
 def test_two_tabs_do_not_overwrite_each_other(app_server: AppServer, shop: Shop) -> None:

@@ -65,6 +65,11 @@ def staff_policy(_stage: Stage) -> Edited:
     return Edited(path, path, {"issue_tickets": False}, {"change_status": True})
 
 
+def self_service(_stage: Stage) -> Edited:
+    path = "/api/organisation/self-service"
+    return Edited(path, path, {"cancellations": True}, {"max_transfers": 2})
+
+
 def checkout_settings(_stage: Stage) -> Edited:
     path = "/api/organisation/checkout"
     return Edited(path, path, {"order_minutes": 15}, {"invoice_days": 7})
@@ -121,6 +126,7 @@ EVERYTHING: list[Callable[[Stage], Edited]] = [
     seating_policy,
     staff_policy,
     checkout_settings,
+    self_service,
     ticket_design,
     device,
     supervisor,
