@@ -12,7 +12,7 @@ from sync_server.checkout import queries as orders
 from sync_server.checkout.money import amounts as money
 from sync_server.checkout.orders.locking import lock_order
 from sync_server.checkout.payments import refunding
-from sync_server.checkout.payments.methods import METHODS, PaymentMethod
+from sync_server.checkout.payments.methods import METHODS
 from sync_server.checkout.payments.paying import OrderKey
 from sync_server.checkout.payments.refunding import Refund
 from sync_server.checkout.queries import Order, Ordered
@@ -44,20 +44,15 @@ def cancel(session: Session, key: OrderKey, positions: Collection[int] | None, c
     chosen = _chosen(session, order, found.positions)
     ids = [line.ticket_id for line in chosen if line.ticket_id is not None]
     transfers.end_offers(session, key.organisation_id, ids, context)
-    method = METHODS[order.method]
+    method = METHODS.get(order.method, METHODS["cash"])
     wanted = Refund(
         method,
         found.positions,
         kept_cents=found.kept_cents,
-        pay_back=_pays_back_by_itself(method),
+        pay_back=method.online,
         reason="cancelled by the buyer",
     )
     return refunding.refund(session, key, wanted, context)
-
-
-def _pays_back_by_itself(method: PaymentMethod) -> bool:
-    """Whether money moves without staff: at a payment service, whose payments nobody notes."""
-    return method.account is not None and method.noted_by is None
 
 
 def _terms(session: Session, order: Order, positions: Collection[int] | None, now: int) -> Terms:

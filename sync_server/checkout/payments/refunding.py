@@ -51,13 +51,9 @@ def refund(session: Session, key: OrderKey, wanted: Refund, context: ActionConte
     number = events.event(session, key.organisation_id, order.event_id).number
     if lines:
         _credit(session, order, lines, wanted, context)
-    owed = payouts.owed(session, order)
+    owed = payouts.owed(session, order) if wanted.pay_back else 0
     if owed:
         owed = _pay_back(session, order, owed, wanted, context)
-    owed = -ledger.balance(session, order).due if wanted.pay_back else 0
-    if owed > 0:
-        payout = Payout(owed, wanted.reference, wanted.reason)
-        ledger.pay_out(session, order, wanted.method.pay_back(wanted.method, payout), context)
     elif not lines:
         raise Conflict("Nothing of this order is left to refund.", code="nothing_to_refund")
     payload = {"admissions": len(lines), "cents": owed, "method": wanted.method.name}
