@@ -26,6 +26,7 @@ from sync_server.plumbing.parts import parts
 from sync_server.plumbing.principals import SYSTEM, Action, ActionContext, Actor, Principal
 from sync_server.plumbing.sql.failures import Failure, failure_of, refusal
 from sync_server.plumbing.stated import stated
+from sync_server.plumbing.wording import in_words
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -309,12 +310,7 @@ def _from_apiflask(error: HTTPError) -> Response:
 def _flattened(detail: dict[str, Any]) -> Iterable[tuple[str, str]]:
     for fields in detail.values():
         for field, problems in fields.items():
-            yield "" if field == _WHOLE_BODY else field, _readable("; ".join(problems))
-
-
-def _readable(problem: str) -> str:
-    """The validator's message, unless it names classes of this program."""
-    return "Send one JSON object" if "dictionary or instance of" in problem else problem.replace("Value error, ", "")
+            yield "" if field == _WHOLE_BODY else field, "; ".join(map(in_words, problems))
 
 
 def invalid_fields(problems: Iterable[tuple[str, str]]) -> InvalidRequest:

@@ -69,7 +69,9 @@ def test_a_body_that_is_no_object_changes_nothing_anywhere(tenant: Organisation)
             response = tenant.api.client.open(
                 path_of(route, tenant.ids), method=route.method, data=body, headers=headers
             )
-            assert response.status_code == 400, f"{route} {body!r}: {response.status_code}"
+            # Routes of shops ask for the shop first, and this one does not exist.
+            expected = {400, 404} if "<slug>" in route.rule.rule else {400}
+            assert response.status_code in expected, f"{route} {body!r}: {response.status_code}"
             asked += 1
     assert asked > 200
     assert tenant.everything() == before
