@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from shared.errors import InvalidRequest
+from shared.errors import InvalidRequest, NotFound
 from sync_server.events.models import EventRecord
 from sync_server.events.snapshot_rows import days
 
@@ -54,6 +54,19 @@ def choose(dates: tuple[str, ...], wanted: Sequence[str] | None, field: str = "d
     # An event of one day has nothing to choose: a guest who names the day and one who does not ask for the same.
     bits = sum(1 << day for day, date in enumerate(dates) if date in named) if len(dates) > 1 else EVERY_DAY
     return ChosenDays(dates, bits)
+
+
+def on_date(dates: tuple[str, ...], date: str) -> ChosenDays:
+    """The day with this date, or every day for ""; NotFound for a date that is no day of the event."""
+    if date and date not in dates:
+        raise day_not_found(dates)
+    return choose(dates, [date] if date else None)
+
+
+def day_not_found(dates: Sequence[str]) -> NotFound:
+    """The error for a date that is no day of the event."""
+    listed = ", ".join(dates)
+    return NotFound(f"The event does not take place on that day. Its days are: {listed}.", code="day_not_found")
 
 
 def numbers(bits: int, count: int) -> tuple[int, ...]:

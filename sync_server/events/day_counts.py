@@ -54,6 +54,15 @@ def issued(session: Session, event: EventKey, ticket_type: int = ALL_TYPES) -> d
     return dict(session.execute(counted).all())
 
 
+def by_type(session: Session, event: EventKey) -> dict[int, dict[int, int]]:
+    """How many tickets of each type there are, by its number and by day; what there is none of may be left out."""
+    row = DayCountRecord
+    found: dict[int, dict[int, int]] = {}
+    for number, day, count in session.execute(select(row.ticket_type, row.day, row.issued).where(event.of(row))):
+        found.setdefault(number, {})[day] = count
+    return found
+
+
 def replace_all(session: Session, event: EventKey, counts: Mapping[tuple[int, int], int]) -> None:
     """Write the counts anew, {(ticket type, day): how many}, once the event has other days."""
     session.execute(delete(DayCountRecord).where(event.of(DayCountRecord)))

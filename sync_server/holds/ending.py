@@ -8,6 +8,7 @@ from typing import Any, Final
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from sync_server.events.chosen_days import ChosenDays
 from sync_server.holds import outcomes
 from sync_server.holds.models import HoldRow, HoldStatus
 from sync_server.holds.signals import HoldsEnded
@@ -42,12 +43,16 @@ def end(
     status: HoldStatus,
     context: ActionContext,
     *,
+    dates: tuple[str, ...],
     reason: str = "",
 ) -> None:
-    """Give these open holds their final status; the caller frees or sells their seats and places."""
+    """Give these open holds their final status; the caller frees or sells their seats and places.
+
+    `dates` are those of the event's days, by which facts name the days of a hold.
+    """
     close(session, holds, status, context)
     for hold in holds:
-        _record(session, event_number, hold, context, reason)
+        _record(session, event_number, hold, context, (reason, dates))
 
 
 def close(session: Session, holds: Sequence[HoldRow], status: HoldStatus, context: ActionContext) -> None:
@@ -62,12 +67,15 @@ def close(session: Session, holds: Sequence[HoldRow], status: HoldStatus, contex
     send(session, HoldsEnded(holds))
 
 
-def _record(session: Session, event_number: int, hold: HoldRow, context: ActionContext, reason: str) -> None:
-    status = HoldStatus(hold.status)
+def _record(
+    session: Session, event_number: int, hold: HoldRow, context: ActionContext, why: tuple[str, tuple[str, ...]]
+) -> None:
+    (reason, dates), status = why, HoldStatus(hold.status)
     name, where, now = FACTS[status], hold.organisation_id, context.now
     seat = seat_in_words(session, hold)
-    after = {"status": status.value, "event_id": hold.event_id, "seat": seat, "zone": hold.zone}
-    fact = Fact(name, where, now, subjects_of(hold, event_number), payload_of(hold))
+    after: dict[str, Any] = {"status": status.value, "event_id": hold.event_id, "seat": seat, "zone": hold.zone}
+    after |= on_days(hold, dates)
+    fact = Fact(name, where, now, subjects_of(hold, event_number), payload_of(hold, dates))
     record_change(session, context, Subject("hold", hold.id, None, after, reason), fact)
 
 
@@ -84,7 +92,13 @@ def subjects_of(hold: HoldRow, event_number: int) -> dict[str, Any]:
     return {"hold": hold.id, "event": hold.event_id, "event_number": event_number}
 
 
-def payload_of(hold: HoldRow) -> dict[str, Any]:
+def on_days(hold: HoldRow, dates: tuple[str, ...]) -> dict[str, Any]:
+    """The dates of the days that a hold is for, where an event has several."""
+    names = ChosenDays(dates, hold.days).names
+    return {"days": list(names)} if names else {}
+
+
+def payload_of(hold: HoldRow, dates: tuple[str, ...]) -> dict[str, Any]:
     """The payload of a fact about a hold."""
     return {
         "kind": hold.kind,
@@ -93,4 +107,5 @@ def payload_of(hold: HoldRow) -> dict[str, Any]:
         "quantity": hold.quantity,
         "held_until": hold.held_until,
         "bearer": f"{hold.bearer_kind}:{hold.bearer_id}",
+        **on_days(hold, dates),
     }

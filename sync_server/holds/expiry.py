@@ -59,7 +59,7 @@ def _sweep_event(session: Session, overdue: Sequence[HoldRow], context: ActionCo
         hold for hold in ending.open_holds(session, event.organisation_id, ids) if hold.held_until <= context.now
     ]
     service.release_all(session, open_holds, dates)
-    ending.end(session, event.number, open_holds, HoldStatus.EXPIRED, context)
+    ending.end(session, event.number, open_holds, HoldStatus.EXPIRED, context, dates=dates)
     for zone in sorted({hold.zone for hold in overdue if hold.seat is None}):
         if places.locked_free_of_others(session, *key, zone):
             inventory.end_overdue_places(session, event, zone, context, for_ms=rules.SWEPT_AFTER_MS)

@@ -76,7 +76,7 @@ def sell(
     if len(sold) < len(wanted):
         raise _taken(session, organisation_id, event_id, wanted.keys() - sold, dates)
     _free_other_days(session, event, used_holds.values(), days, len(dates))
-    ending.end(session, event.number, list(used_holds.values()), HoldStatus.CONVERTED, context)
+    ending.end(session, event.number, list(used_holds.values()), HoldStatus.CONVERTED, context, dates=dates)
 
 
 def _free_other_days(
@@ -119,15 +119,15 @@ def end_overdue_seats(
     session: Session, event: events.Event | SaleState, ids: Collection[str], context: ActionContext
 ) -> None:
     """End these overdue holds, whose seats are about to be taken; the caller has locked those on all days."""
-    open_holds = ending.open_holds(session, event.organisation_id, ids)
-    if _count_days(event) > 1:  # they may have had other days, too
+    open_holds, dates = ending.open_holds(session, event.organisation_id, ids), _dates(event)
+    if len(dates) > 1:  # they may have had other days, too
         theirs = [(hold.seat, hold.id) for hold in open_holds if hold.seat is not None]
         seats.release(session, event.organisation_id, event.id, theirs)
-    ending.end(session, event.number, open_holds, HoldStatus.EXPIRED, context)
+    ending.end(session, event.number, open_holds, HoldStatus.EXPIRED, context, dates=dates)
 
 
-def _count_days(event: events.Event | SaleState) -> int:
-    return len(event.dates if isinstance(event, SaleState) else dates_of(event))
+def _dates(event: events.Event | SaleState) -> tuple[str, ...]:
+    return event.dates if isinstance(event, SaleState) else dates_of(event)
 
 
 def _taken(
@@ -209,7 +209,7 @@ def sell_places(  # noqa: PLR0917 - the same parameters in the same order as sel
 
     if not try_to_sell() and not (end_overdue_places(session, event, zone, context) and try_to_sell()):
         raise _zone_full(session, event, where, count, capacity, context.now)
-    ending.end(session, event.number, used_holds, HoldStatus.CONVERTED, context)
+    ending.end(session, event.number, used_holds, HoldStatus.CONVERTED, context, dates=where.days.dates)
 
 
 def _zone_full(  # noqa: PLR0917 - what was asked for
@@ -250,7 +250,7 @@ def use_holds(
     mine = list(_mine(session, organisation_id, event_id, holds, context.now).values())
     _require_no_more_held(sum(hold.quantity for hold in mine), count)
     release_places(session, where, mine)
-    ending.end(session, event.number, mine, HoldStatus.CONVERTED, context)
+    ending.end(session, event.number, mine, HoldStatus.CONVERTED, context, dates=where.days.dates)
 
 
 def days_of_holds(session: Session, organisation_id: str, event_id: str, holds: Collection[str]) -> HeldDays:
@@ -289,7 +289,7 @@ def end_overdue_places(
 ) -> int:
     """End holds of places that have been overdue for `for_ms`; returns how many places that freed."""
     organisation_id, event_id = event.organisation_id, event.id
-    dates = event.dates if isinstance(event, SaleState) else dates_of(event)
+    dates = _dates(event)
     places.locked(session, organisation_id, event_id, zone)
     overdue = ending.open_holds(
         session,
@@ -299,7 +299,7 @@ def end_overdue_places(
     overdue = [hold for hold in overdue if hold.held_until <= context.now - for_ms]
     if overdue:
         release_places(session, ZoneDays(organisation_id, event_id, zone, ChosenDays(dates)), overdue)
-        ending.end(session, event.number, overdue, HoldStatus.EXPIRED, context)
+        ending.end(session, event.number, overdue, HoldStatus.EXPIRED, context, dates=dates)
     return sum(hold.quantity for hold in overdue)
 
 

@@ -111,8 +111,9 @@ def hand_over(
 def give_back(session: Session, event: EventKey, event_number: int, bearer_id: str, context: ActionContext) -> int:
     """Release all that a bearer holds at an event; returns how many seats and places that is."""
     held = _locked(session, event, HoldRow.bearer_id == bearer_id)
-    service.release_all(session, held, dates_of(events.event(session, *event)))
-    ending.end(session, event_number, held, HoldStatus.CANCELLED, context, reason="given up")
+    dates = dates_of(events.event(session, *event))
+    service.release_all(session, held, dates)
+    ending.end(session, event_number, held, HoldStatus.CANCELLED, context, dates=dates, reason="given up")
     return sum(hold.quantity for hold in held)
 
 
@@ -135,12 +136,13 @@ def of_order(session: Session, event: EventKey, order_id: str, now: Millis) -> l
 def release(session: Session, event: EventKey, event_number: int, order_id: str, context: ActionContext) -> None:
     """Release whatever an order still holds."""
     held = _locked(session, event, HoldRow.order_id == order_id)
-    service.release_all(session, held, dates_of(events.event(session, *event)))
+    dates = dates_of(events.event(session, *event))
+    service.release_all(session, held, dates)
     for status, ended in (
         (HoldStatus.CANCELLED, [hold for hold in held if hold.held_until > context.now]),
         (HoldStatus.EXPIRED, [hold for hold in held if hold.held_until <= context.now]),
     ):
-        ending.end(session, event_number, ended, status, context, reason="the order has ended")
+        ending.end(session, event_number, ended, status, context, dates=dates, reason="the order has ended")
 
 
 def _locked(session: Session, event: EventKey, which: ColumnElement[bool]) -> list[HoldRow]:

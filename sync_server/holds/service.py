@@ -195,8 +195,6 @@ def _record(
     name: str,
     **extra: str | None,
 ) -> None:
-    names = ChosenDays(sale_state.dates, row.days).names
-    on_days: dict[str, Any] = {"days": list(names)} if names else {}
     after = {
         "status": row.status,
         "event_id": row.event_id,
@@ -204,12 +202,12 @@ def _record(
         "zone": row.zone,
         "quantity": row.quantity,
         "held_until": row.held_until,
-        **on_days,
+        **ending.on_days(row, sale_state.dates),
         "source": row.source,
     }
     after["seat"] = ending.seat_in_words(session, row)
     subjects = ending.subjects_of(row, sale_state.number)
-    payload = ending.payload_of(row) | on_days | extra
+    payload = ending.payload_of(row, sale_state.dates) | extra
     fact = Fact(name, row.organisation_id, context.now, subjects, payload)
     record_change(session, context, Subject("hold", row.id, None, after), fact)
 
@@ -233,9 +231,10 @@ def release(
             raise Conflict("This hold was bought and cannot be released.", code="hold_converted")
         return row
     _require_no_order(open_hold)
-    release_all(session, [open_hold], dates_of(event))
+    dates = dates_of(event)
+    release_all(session, [open_hold], dates)
     status = HoldStatus.CANCELLED if open_hold.held_until > context.now else HoldStatus.EXPIRED
-    ending.end(session, event.number, [open_hold], status, context, reason="given up")
+    ending.end(session, event.number, [open_hold], status, context, dates=dates, reason="given up")
     return open_hold
 
 

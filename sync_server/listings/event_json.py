@@ -13,6 +13,7 @@ from sync_server.accounts import queries as accounts
 from sync_server.events import public_queries as events
 from sync_server.events.public_queries import Card
 from sync_server.events.rules import mark, sale_status
+from sync_server.events.snapshot_rows import days
 from sync_server.outbox import queries as outbox
 from sync_server.plumbing.api.schemas import iso, iso_or_none
 from sync_server.plumbing.sql.prepared import from_json
@@ -45,6 +46,7 @@ def page_payload(session: Session, card: Card, now: Millis) -> dict[str, Any]:
     return item | {
         "description": card.description,
         "address": card.address,
+        "days": [day.date for day in days(card)],
         "replaced_by": {"id": replacement.id, "slug": replacement.slug} if replacement else None,
     }
 

@@ -116,10 +116,11 @@ class ReplacementView(BaseModel):
 
 
 class EventPageView(CardView):
-    """An event as its own page shows it."""
+    """An event as its own page shows it; `days` are the dates that seats and places can be held for."""
 
     description: str
     address: str
+    days: list[str]
     replaced_by: ReplacementView | None
 
 

@@ -63,4 +63,6 @@ def public_frames(notes: Iterable[Notification], event_id: str) -> Iterator[Fram
 def occupancy_frames(counts: Mapping[str, Any], event_id: str) -> Iterator[Frame]:
     """The public numbers; nothing for an event without a capacity, which never sells out."""
     if counts.get("total"):
-        yield Frame("occupancy", {"event_id": event_id, "mark": counts.get("mark"), **with_percents(public(counts))})
+        days = [{"date": day["date"], **with_percents(public(day))} for day in counts.get("days", ())]
+        numbers = with_percents(public(counts)) | ({"days": days} if days else {})
+        yield Frame("occupancy", {"event_id": event_id, "mark": counts.get("mark"), **numbers})

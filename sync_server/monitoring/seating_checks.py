@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Final
 
@@ -11,7 +11,9 @@ from sqlalchemy.orm import Session
 
 from shared.clock import Millis
 from shared.errors import NotFound
+from sync_server.events import queries as events
 from sync_server.events.active_events import active_event_ids
+from sync_server.events.chosen_days import EVERY_DAY, ChosenDays, dates_of
 from sync_server.holds.outcomes import outcomes
 from sync_server.monitoring import service
 from sync_server.monitoring.models import FigureRow
@@ -51,11 +53,19 @@ class SeatingCheck:
             self._running = False
             return None
         organisation_id, event_id = self._remaining.pop()
-        with suppress(NotFound), self._seatings.current(organisation_id, event_id, context.now) as seating:
-            figures = [*_seating_figures(seating), *_hold_figures(outcomes(session, organisation_id, event_id))]
-            alerts = [figure for figure in figures if figure.state == "alert"]
-            _record(session, organisation_id, event_id, alerts, context.now)
+        with suppress(NotFound):
+            figures = [*_hold_figures(outcomes(session, organisation_id, event_id))]
+            for days in _each_day(dates_of(events.event(session, organisation_id, event_id))):
+                with self._seatings.current(organisation_id, event_id, context.now, days=days) as seating:
+                    figures += _seating_figures(seating)
+            # Of several days the first one that is out of bounds.
+            alerts = {figure.name: figure for figure in reversed(figures) if figure.state == "alert"}
+            _record(session, organisation_id, event_id, list(alerts.values()), context.now)
         return MORE
+
+
+def _each_day(dates: tuple[str, ...]) -> Iterator[ChosenDays]:
+    return (ChosenDays(dates, 1 << day if len(dates) > 1 else EVERY_DAY) for day in range(len(dates)))
 
 
 def _seating_figures(seating: EventSeating) -> list[Figure]:
@@ -69,14 +79,14 @@ def _hold_figures(counts: Mapping[str, int]) -> list[Figure]:
 
 
 def _events_on_sale(session: Session) -> list[EventKey]:
-    events = events_with_layout(session)
-    active = active_event_ids(session, events)
-    return [key for key in events if key.event_id in active]
+    seated = events_with_layout(session)
+    active = active_event_ids(session, seated)
+    return [key for key in seated if key.event_id in active]
 
 
-def _delete_others(session: Session, events: Sequence[EventKey]) -> None:
+def _delete_others(session: Session, seated: Sequence[EventKey]) -> None:
     recorded = session.execute(select(FigureRow.organisation_id, FigureRow.event_id).distinct())
-    for event in {EventKey(*row) for row in recorded}.difference(events):
+    for event in {EventKey(*row) for row in recorded}.difference(seated):
         session.execute(delete(FigureRow).where(event.of(FigureRow)))
 
 

@@ -79,7 +79,7 @@ def _membership(description: str) -> FactKind:
 
 
 def _companions(description: str) -> FactKind:
-    payload = {"zone": ID, "seats": STRINGS}
+    payload = {"zone": ID, "seats": STRINGS, "days": _DAYS}
     return FactKind(description, Group.EVENT, {"event": ID}, payload, topics=_EVENT_TOPIC, logged=("zone",))
 
 

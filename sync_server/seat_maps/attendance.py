@@ -14,10 +14,10 @@ from shared.errors import NotFound
 from shared.movements import attendance, passages
 from shared.snapshot import EventDay, EventRow, Movement
 from sync_server.events import queries as events
+from sync_server.events.chosen_days import day_not_found
 from sync_server.plumbing.event_key import EventKey
 from sync_server.revisions import queries as revisions
 from sync_server.scans import queries as scans
-from sync_server.seat_maps.map_inputs import day_not_found
 from sync_server.tickets import queries as tickets
 
 _BATCH_SIZE: Final = 20_000

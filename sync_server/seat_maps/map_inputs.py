@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from shared.clock import Millis, MonotonicClock
 from shared.errors import NotFound
 from shared.lifecycle import EventStatus
-from sync_server.events.chosen_days import ChosenDays, choose
+from sync_server.events.chosen_days import ChosenDays, on_date
 from sync_server.events.snapshot_rows import days_between
 from sync_server.plumbing.caching.shared_loads import SharedLoads
 from sync_server.plumbing.database import Database
@@ -63,15 +63,7 @@ class MapInputs:
 
     def days(self, date: str) -> ChosenDays:
         """The day with this date, or every day for ""; NotFound for a date that is no day of the event."""
-        if date and date not in self.dates:
-            raise day_not_found(self.dates)
-        return choose(self.dates, [date] if date else None)
-
-
-def day_not_found(dates: Sequence[str]) -> NotFound:
-    """The error for a date that is no day of the event."""
-    listed = ", ".join(dates)
-    return NotFound(f"The event does not take place on that day. Its days are: {listed}.", code="day_not_found")
+        return on_date(self.dates, date)
 
 
 def load_inputs(session: Session, event_id: str) -> MapInputs:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
@@ -25,6 +25,8 @@ from sync_server.seat_maps.occupancy import shown, with_percents
 
 AT_ONCE: Final = 8
 """How many events of a batch are counted before the next batch; the others are counted within a second."""
+MOST_DAYS: Final = 31
+"""Days of one event that a notification tells of; an event of more is followed by `/occupancy?day=`."""
 
 
 class OccupancyNotifier:
@@ -64,7 +66,11 @@ class OccupancyNotifier:
 
     def _notifications(self, facts: Sequence[Message]) -> Iterator[Notification]:
         events = {str(fact.subjects["event"]): fact.organisation_id for fact in facts}
-        counts = {each: organisers_counts(self._parts, self._maps, whose, each) for each, whose in events.items()}
+        touched = _touched_days(facts)
+        counts = {
+            each: organisers_counts(self._parts, self._maps, whose, each, touched[each])
+            for each, whose in events.items()
+        }
         for fact in facts:
             if found := counts[str(fact.subjects["event"])]:
                 topic = occupancy_topic(fact.organisation_id, fact.subjects["event_number"])
@@ -75,13 +81,38 @@ def _changes_occupancy(fact: Message) -> bool:
     return kind_of(fact.name).occupancy and {"event", "event_number"} <= set(fact.subjects)
 
 
-def organisers_counts(parts: Parts, maps: MapCache, organisation_id: str, event_id: str) -> Mapping[str, Any]:
-    """How full an event is now, as its organisers see it; empty where there is no such event."""
+def _touched_days(facts: Sequence[Message]) -> dict[str, Collection[str] | None]:
+    """The dates that facts name, by event; None where a fact concerns every day."""
+    named: dict[str, set[str] | None] = {}
+    for fact in facts:
+        event, dates = str(fact.subjects["event"]), fact.payload.get("days")
+        before = named.get(event, set())
+        named[event] = before | {*dates} if dates and before is not None else None
+    return dict(named)
+
+
+def organisers_counts(
+    parts: Parts, maps: MapCache, organisation_id: str, event_id: str, dates: Collection[str] | None = None
+) -> Mapping[str, Any]:
+    """How full an event is now, as its organisers see it; empty where there is no such event.
+
+    At an event of several days also on each, or on these of them.
+    """
+
+    def count(date: str) -> counters.Counted:
+        return counters.count(parts.database, maps, organisation_id, event_id, date, parts.clock())
+
     try:
-        counted = counters.count(parts.database, maps, organisation_id, event_id, "", parts.clock())
-    except NotFound:  # it was deleted
+        whole = count("")
+        wanted = [date for date in whole.days if dates is None or date in dates][:MOST_DAYS]
+        days = [{"date": date, **_counts(count(date))} for date in wanted]
+    except NotFound:  # it was deleted, or moved to other days
         return {}
-    return {"mark": counted.mark, **with_percents(shown(counted.occupancy, organiser=True))}
+    return {"mark": whole.mark, **_counts(whole), **({"days": days} if whole.days else {})}
+
+
+def _counts(counted: counters.Counted) -> dict[str, Any]:
+    return with_percents(shown(counted.occupancy, organiser=True))
 
 
 def _seat_of(fact: Message) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from sqlalchemy import (
     Index,
     Integer,
     LargeBinary,
+    SmallInteger,
     String,
     UniqueConstraint,
     text,
@@ -287,13 +288,14 @@ class TierMembershipRecord(Base):
 
 
 class CompanionReleaseRecord(Base):
-    """A zone so full that its companion seats are open to everybody; deleted when it empties again."""
+    """A zone so full on a day that its companion seats are open to everybody; deleted when it empties again."""
 
     __tablename__ = "companion_releases"
 
     organisation_id: Mapped[Uuid] = mapped_column(primary_key=True)
     event_id: Mapped[Uuid] = mapped_column(primary_key=True)
     zone_id: Mapped[Uuid] = mapped_column(primary_key=True)
+    day: Mapped[int] = mapped_column(SmallInteger, primary_key=True, autoincrement=False)  # counted from 0
     seats: Mapped[list[Any]] = mapped_column(JSON)  # seat_ids that were free at that moment
     released_at: Mapped[Millis] = mapped_column(BigInteger)
 

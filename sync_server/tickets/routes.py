@@ -42,7 +42,7 @@ bp.register_blueprint(membership_bp)
 def create_type(session: Session, event_id: str, json_data: schemas.NewTicketType) -> schemas.TicketTypeView:
     """Create a ticket type."""
     row = type_service.create_type(session, organisation(), event_id, json_data.model_dump(), context())
-    return schemas.type_view(row)
+    return _type_view(session, row)
 
 
 @bp.get("/events/<event_id>/ticket-types")
@@ -51,9 +51,9 @@ def create_type(session: Session, event_id: str, json_data: schemas.NewTicketTyp
 def ticket_types(event_id: str) -> schemas.TicketTypesView:
     """List the ticket types of an event."""
     with parts().database.reading() as session:
-        events.event(session, organisation(), event_id)
+        taken = type_service.taken_by_day(session, events.event(session, organisation(), event_id))
         found = queries.ticket_types(session, organisation(), event_id)
-    return schemas.TicketTypesView(items=[schemas.type_view(row) for row in found])
+    return schemas.TicketTypesView(items=[schemas.type_view(row, taken(row.number)) for row in found])
 
 
 @bp.patch("/events/<event_id>/ticket-types/<int:number>")
@@ -63,11 +63,16 @@ def ticket_types(event_id: str) -> schemas.TicketTypesView:
 def change_type(event_id: str, number: int, json_data: schemas.ChangeTicketType) -> schemas.TicketTypeView:
     """Change a ticket type; only the fields sent are changed."""
     with parts().database.writing() as session:
-        check_unchanged(lambda: schemas.type_view(_locked_type(session, event_id, number)))
+        check_unchanged(lambda: _type_view(session, _locked_type(session, event_id, number)))
         row = type_service.change_type(
             session, organisation(), event_id, number, changes=json_data.changes(), context=context()
         )
-        return tagged(schemas.type_view(row))
+        return tagged(_type_view(session, row))
+
+
+def _type_view(session: Session, row: TicketTypeRecord) -> schemas.TicketTypeView:
+    taken = type_service.taken_by_day(session, events.event(session, row.organisation_id, row.event_id))
+    return schemas.type_view(row, taken(row.number))
 
 
 def _locked_type(session: Session, event_id: str, number: int) -> TicketTypeRecord:

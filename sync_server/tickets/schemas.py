@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, Field, model_validator
@@ -94,9 +95,12 @@ class ChangeTicketType(PatchBody):
 
 
 class TicketTypeView(EditedView):
-    """A ticket type; `reserved` tickets belong to orders that are not paid yet."""
+    """A ticket type; `reserved` tickets belong to orders that are not paid yet.
 
-    unedited = frozenset({"issued", "reserved"})
+    At an event of several days `taken_by_day` counts both by date, because the quantity is for each day.
+    """
+
+    unedited = frozenset({"issued", "reserved", "taken_by_day"})
 
     number: int
     name: str
@@ -109,6 +113,7 @@ class TicketTypeView(EditedView):
     quantity: int
     issued: int
     reserved: int
+    taken_by_day: dict[str, int]
     zone: int
     entitlement: str
     entry_limit: int | None
@@ -125,9 +130,10 @@ class TicketTypeView(EditedView):
     position: int
 
 
-def type_view(row: TicketTypeRecord) -> TicketTypeView:
-    """A ticket type as organisers see it."""
-    return TicketTypeView.of(row, **_validity(row), issued=row.issued - row.reserved)
+def type_view(row: TicketTypeRecord, taken_by_day: Mapping[str, int]) -> TicketTypeView:
+    """A ticket type as organisers see it; how many are taken by date, at an event of several days."""
+    issued = row.issued - row.reserved
+    return TicketTypeView.of(row, **_validity(row), issued=issued, taken_by_day=dict(taken_by_day))
 
 
 def _validity(row: TicketTypeRecord | TicketRecord) -> dict[str, Any]:

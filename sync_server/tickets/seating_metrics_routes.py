@@ -6,9 +6,10 @@ from apiflask import APIBlueprint
 from pydantic import BaseModel
 
 from sync_server.events import queries as events
+from sync_server.events.chosen_days import dates_of, on_date
 from sync_server.events.rules import Mark, mark
 from sync_server.holds.outcomes import outcomes
-from sync_server.plumbing.api.schemas import View
+from sync_server.plumbing.api.schemas import Date, Query, View
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.principals import Action
 from sync_server.plumbing.web import organisation, requires
@@ -16,6 +17,12 @@ from sync_server.seating.event_seatings import event_seatings
 from sync_server.seating.figures import Figure, hold_figures, seating_figures
 
 bp = APIBlueprint("seating_figures", __name__, url_prefix="/events/<event_id>/seating", tag="Seating metrics")
+
+
+class FiguresQuery(Query):
+    """Of which day, by its date."""
+
+    day: Date | None = None
 
 
 class FigureView(View):
@@ -38,15 +45,21 @@ class FiguresView(BaseModel):
 
 @bp.get("/metrics")
 @requires(Action.READ)
+@bp.input(FiguresQuery, location="query")
 @bp.output(FiguresView)
-def metrics(event_id: str) -> FiguresView:
-    """Show the seating metrics of an event; 404 for an event without a layout."""
-    with event_seatings().current(organisation(), event_id, parts().clock()) as seating:
-        figures = seating_figures(seating)
+def metrics(event_id: str, query_data: FiguresQuery) -> FiguresView:
+    """Show the seating metrics of an event; 404 for an event without a layout.
+
+    At an event of several days a seat counts as taken that is on any of them; `day` asks for one. How holds ended is
+    counted for the whole event.
+    """
     with parts().database.reading() as session:
-        figures += hold_figures(outcomes(session, organisation(), event_id))
-        event_mark = mark(events.event(session, organisation(), event_id))
-    return FiguresView(mark=event_mark, items=[_view(figure) for figure in figures])
+        event = events.event(session, organisation(), event_id)
+        days = on_date(dates_of(event), query_data.day or "")
+        of_holds = hold_figures(outcomes(session, organisation(), event_id))
+    with event_seatings().current(organisation(), event_id, parts().clock(), days=days) as seating:
+        figures = [*seating_figures(seating), *of_holds]
+    return FiguresView(mark=mark(event), items=[_view(figure) for figure in figures])
 
 
 def _view(figure: Figure) -> FigureView:

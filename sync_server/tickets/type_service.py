@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from sqlalchemy import ColumnElement, update
@@ -209,3 +209,15 @@ def _record(
     revisions.put(
         session, EventKey(row.organisation_id, row.event_id), [TicketTypeRow(row.number, row.name, row.check_words)]
     )
+
+
+def taken_by_day(session: Session, event: events.Event) -> Callable[[int], Mapping[str, int]]:
+    """How many tickets of a type, by its number, are issued or ordered by date; of an event of one day nothing."""
+    dates = dates_of(event)
+    counted = day_counts.by_type(session, event.key) if len(dates) > 1 else {}
+
+    def taken(number: int) -> Mapping[str, int]:
+        of_type = counted.get(number, {})
+        return {date: of_type.get(day, 0) for day, date in enumerate(dates)} if len(dates) > 1 else {}
+
+    return taken

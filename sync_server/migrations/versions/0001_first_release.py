@@ -1442,6 +1442,7 @@ def upgrade() -> None:
         sa.Column("organisation_id", ID, nullable=False),
         sa.Column("event_id", ID, nullable=False),
         sa.Column("zone_id", ID, nullable=False),
+        sa.Column("day", sa.SmallInteger(), autoincrement=False, nullable=False),
         sa.Column("seats", sa.JSON(), nullable=False),
         sa.Column("released_at", sa.BigInteger(), nullable=False),
         sa.ForeignKeyConstraint(
@@ -1449,7 +1450,7 @@ def upgrade() -> None:
             ["events.organisation_id", "events.id"],
             name=op.f("fk_companion_releases_organisation_id_event_id_events"),
         ),
-        sa.PrimaryKeyConstraint("organisation_id", "event_id", "zone_id", name=op.f("pk_companion_releases")),
+        sa.PrimaryKeyConstraint("organisation_id", "event_id", "zone_id", "day", name=op.f("pk_companion_releases")),
     )
     op.create_table(
         "device_assignments",

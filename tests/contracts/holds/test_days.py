@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from typing import Any
 
@@ -129,6 +130,30 @@ def test_release_and_expiry_give_back_exactly_the_days_of_the_hold(sale: SeatedE
     agree(sale)
 
 
+def test_facts_of_the_end_of_a_hold_name_its_days(sale: SeatedEvent) -> None:
+    guest = sale.guest()
+    given_up = sale.reserve(guest, "A-1", days=[SUNDAY])["hold_id"]
+    guest.ask("DELETE", f"/api/holds/{given_up}")
+    run_out = sale.reserve(guest, "A-2")["hold_id"]
+    floor = guest.post(f"{sale.path}/holds", places(sale, 2, SATURDAY))["data"]["holds"][0]["hold_id"]
+    bought = sale.reserve(sale.guest(), "A-3", days=[SATURDAY])["hold_id"]
+    issue(sale, seats=[{"seat_id": "A-3"}], holds=[bought])
+    sale.app_server.advance(20 * MINUTE)
+    sale.app_server.run_worker()
+    rows = sale.rows("SELECT name, subjects, payload FROM outbox WHERE name LIKE 'seat_hold_%'")
+    said = {(name, decoded(subjects)["hold"]): decoded(payload)["days"] for name, subjects, payload in rows}
+    assert said == {
+        ("seat_hold_released", given_up): [SUNDAY],
+        ("seat_hold_expired", run_out): BOTH,
+        ("seat_hold_expired", floor): [SATURDAY],
+        ("seat_hold_converted", bought): [SATURDAY],
+    }
+
+
+def decoded(value: Any) -> Any:
+    return json.loads(value) if isinstance(value, str) else value
+
+
 def test_groups_and_the_best_seats_are_found_for_their_days(sale: SeatedEvent) -> None:
     whole_row = [f"A-{n}" for n in range(1, 9)]
     sale.guest().post(f"{sale.path}/holds", {"seat_ids": whole_row, "days": [SATURDAY]})
@@ -217,6 +242,8 @@ def test_quota_and_capacity_count_for_each_day(app_server: AppServer) -> None:
     issue(sale, ticket_type=1, count=6, days=[SUNDAY])
     issue(sale, ticket_type=2, count=4)
     assert sale.api.get(sale.path)["tickets_issued"] == 16
+    by_day = [kind["taken_by_day"] for kind in sale.api.get(f"{sale.path}/ticket-types")["items"]]
+    assert by_day[:2] == [{SATURDAY: 6, SUNDAY: 6}, {SATURDAY: 4, SUNDAY: 0}]
     assert sale.api.get(sale.path)["sale_status"] == "on_sale", "Sunday has room"
     held = sale.guest().post(f"{sale.path}/holds", places(sale, 4, SUNDAY))["data"]["holds"][0]["hold_id"]
     assert refusal(sale, f"{sale.path}/holds", places(sale, 1, SUNDAY))["code"] == "block_at_capacity"

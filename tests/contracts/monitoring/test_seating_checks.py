@@ -11,16 +11,16 @@ from tests.contracts.holds.seated_event import SeatedEvent, a_seated_event
 ROW = 12
 
 
-def a_wide_event(app_server: AppServer, slug: str = "marquee") -> SeatedEvent:
+def a_hall(app_server: AppServer, slug: str = "marquee", **event: Any) -> SeatedEvent:
     seats = [{"row": row, "number": place, "seat_id": f"{row}-{place}"} for row in "ABC" for place in range(1, ROW + 1)]
     layout = {"name": "Hall", "zones": [{"name": "Stalls", "zone_type": "reserved_seating", "seats": seats}]}
-    seated = a_seated_event(app_server, slug=slug, layout=layout)
-    seated.api.post(f"{seated.path}/ticket-types", a_ticket_type(zone=1))
+    seated = a_seated_event(app_server, slug=slug, layout=layout, **event)
+    seated.api.post(f"{seated.path}/ticket-types", a_ticket_type(zone=1, entitlement="unlimited_multi_day"))
     return seated
 
 
-def issue(seated: SeatedEvent, *names: str) -> list[dict[str, Any]]:
-    body = {"ticket_type": 1, "seats": [{"seat_id": name} for name in names], "override": "asked for by phone"}
+def issue(seated: SeatedEvent, *names: str, **more: Any) -> list[dict[str, Any]]:
+    body = more | {"ticket_type": 1, "seats": [{"seat_id": name} for name in names], "override": "asked for by phone"}
     items: list[dict[str, Any]] = seated.api.post(f"{seated.path}/tickets", body)["items"]
     return items
 
@@ -37,7 +37,7 @@ def check(app_server: AppServer) -> None:
 
 
 def test_single_seats_are_an_alert_until_they_are_sold(app_server: AppServer) -> None:
-    seated = a_wide_event(app_server)
+    seated = a_hall(app_server)
     with_gaps = [f"{row}-{place}" for row in "ABC" for place in range(1, ROW + 1) if place not in {2, 5, 8, 11}]
     issue(seated, *with_gaps)
     assert "house_out_of_bounds" not in alerts(seated), "not checked yet"
@@ -54,14 +54,14 @@ def test_single_seats_are_an_alert_until_they_are_sold(app_server: AppServer) ->
 
 
 def test_few_sold_seats_raise_no_alert(app_server: AppServer) -> None:
-    seated = a_wide_event(app_server)
+    seated = a_hall(app_server)
     issue(seated, "A-1", "A-3", "A-5", "A-7")
     check(app_server)
     assert alerts(seated) == {}
 
 
 def test_no_alert_for_cancelled_events_or_other_organisations(app_server: AppServer) -> None:
-    seated, rival = a_wide_event(app_server), a_wide_event(app_server, "rivals")
+    seated, rival = a_hall(app_server), a_hall(app_server, "rivals")
     with_gaps = [f"{row}-{place}" for row in "ABC" for place in range(1, ROW + 1) if place not in {2, 5, 8, 11}]
     issue(seated, *with_gaps)
     check(app_server)

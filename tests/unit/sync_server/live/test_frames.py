@@ -65,6 +65,7 @@ def test_public_frames_have_counts_but_no_seats_or_holders() -> None:
     )
     assert seats.payload == {
         "event_id": "e1",
+        "mark": None,
         "total": 10,
         "available": 9,
         "taken": 1,
