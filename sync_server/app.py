@@ -81,6 +81,7 @@ from sync_server.self_service import routes as self_service_routes
 from sync_server.self_service import wiring as self_service_wiring
 from sync_server.sync import routes as sync_routes
 from sync_server.ticket_files import routes as ticket_files_routes
+from sync_server.ticket_files import wiring as ticket_files_wiring
 from sync_server.tickets import queries as tickets_queries
 from sync_server.tickets import routes as tickets_routes
 from sync_server.tickets import wiring as tickets_wiring
@@ -124,6 +125,7 @@ WIRINGS = (
     queueing_wiring.wire,
     tickets_wiring.wire,
     checkout_wiring.wire,
+    ticket_files_wiring.wire,
     reseating_wiring.wire,
     devices_wiring.wire,
     listings_wiring.wire,
@@ -158,6 +160,7 @@ BLUEPRINTS = (
     checkout_routes.bp,
     checkout_routes.shop_bp,
     ticket_files_routes.bp,
+    ticket_files_routes.batches_bp,
     ticket_files_routes.shop_bp,
     checkout_routes.sessions_bp,
     checkout_routes.stripe_bp,

@@ -1,7 +1,7 @@
 """How fast tickets are signed, and written as PDF with their codes as vectors.
 
 A ticket is read from the database, signed and drawn, as for the response to a guest. The yardsticks: Ed25519 signatures
-alone, by the same library; a page with nothing but the code.
+alone, by the same library; a page with nothing but the code; of the memory of a batch, the size of its file.
 """
 
 from __future__ import annotations
@@ -11,11 +11,13 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
+from pathlib import Path
 from typing import Final
 
 import cairocffi
 
 from scripts.benchmarking.measured_server import MeasuredServer, measured_server
+from scripts.benchmarking.peak_memory import peak_mb
 from scripts.benchmarking.result import Figure, Result, at_most
 from scripts.benchmarking.sold_tickets import issue_tickets
 from scripts.benchmarking.statistics import Spread, milliseconds
@@ -23,7 +25,10 @@ from shared.clock import wall_clock
 from shared.tickets import SIGNED_AS
 from sync_server.app import ServerRuntime
 from sync_server.plumbing.event_key import EventKey
+from sync_server.plumbing.principals import SYSTEM, ActionContext
 from sync_server.ticket_files import files
+from sync_server.ticket_files.batches import queue
+from sync_server.ticket_files.batches.printing import Batches
 from sync_server.ticket_files.colours import BLACK
 from sync_server.ticket_files.pdf.page import HEIGHT, WIDTH
 from sync_server.ticket_files.pdf.pen import Pen
@@ -45,6 +50,7 @@ def measure(*, quick: bool) -> Iterator[Result]:
             some = rows[: 100 if quick else 400]
             yield Result("pdf", "one ticket", _one(runtime, some), at_most(40, "p95"))
             yield Result("pdf", "one ticket processor time", _processor_time(runtime, some), at_most(40))
+            yield from _batch(server, runtime, count)
 
 
 def _rows(server: MeasuredServer, runtime: ServerRuntime, count: int) -> list[Ticket]:
@@ -89,6 +95,32 @@ def _processor_time(runtime: ServerRuntime, rows: list[Ticket]) -> Figure:
     for row in rows:
         _pdf(runtime, row)
     return Figure(value=(time.process_time() - began) * 1000 / len(rows), unit="ms")
+
+
+def _batch(server: MeasuredServer, runtime: ServerRuntime, count: int) -> Iterator[Result]:
+    """All of them in one PDF, as the worker writes it: how long, and how much memory that took at most."""
+    key = EventKey(server.demo["organisation"]["id"], server.demo["event"]["id"])
+    database, context = runtime.parts.database, ActionContext(SYSTEM, wall_clock(), os.urandom)
+    with database.writing() as session:
+        batch = queue.ask(session, key, None, context)
+    before = _resident_mb()
+    Path("/proc/self/clear_refs").write_text("5")  # the peak is counted anew from here
+    began = time.monotonic()
+    Batches(runtime.parts.sealer, runtime.parts.stop).run(database, context)
+    seconds, peak = time.monotonic() - began, peak_mb(os.getpid())
+    with database.reading() as session:
+        done = queue.find(session, key.organisation_id, batch.id)
+    if done.state != "done" or done.written < count:
+        raise RuntimeError(f"the batch is {done.state} with {done.written} tickets: {done.problem}")
+    yield Result("pdf", f"{count} tickets in one PDF", Figure(value=seconds, unit="s"), at_most(600))
+    size = done.bytes / 1024 / 1024
+    figure = Figure(value=peak - before, unit="MB more", yardstick=size, ratio=(peak - before) / size)
+    yield Result("pdf", f"{count} tickets in one PDF memory", figure, at_most(100))
+
+
+def _resident_mb() -> float:
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 1024 / 1024
 
 
 def _pdf(runtime: ServerRuntime, row: Ticket) -> bytes:

@@ -78,6 +78,7 @@ NOT_PUT_AWAY: Final[Mapping[str, str]] = {
     "event_interest": "of the ranking; deleted by the hour",
     "joined_elsewhere": "one number, that other services count on",
     "listings": "the directory drops an event that is over",
+    "ticket_batches": "a PDF of tickets is deleted after a day",
     "seating_figures": "the worker removes figures of an event that is over",
 }
 """Tables that name events and keep their own rules, each with its reason."""

@@ -126,6 +126,8 @@ NOT_REFERENCES: Final = frozenset(
         "event_layouts.zone_overrides",
         "layout_imports.claim",
         "layout_imports.problem",
+        "ticket_batches.claim",
+        "ticket_batches.ticket_type",
         "layout_seats.companion_seat_id",
         "layout_seats.id",
         "layout_seats.seat_id",

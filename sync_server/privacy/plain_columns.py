@@ -91,6 +91,8 @@ NOT_PERSONAL: Final[Mapping[str, str]] = {
     "stripe_payments": "intent currency state",
     "supervisors": "verifier",
     "throttles": "key",
+    "ticket_batch_parts": "body",
+    "ticket_batches": "state problem",
     "ticket_designs": "colour terms logo",
     "ticket_keys": "public sealed state",
     "ticket_types": "name description kind currency check_words",

@@ -13,6 +13,7 @@ from shared.snapshot import MembershipState, TicketRow, TicketState
 from shared.tickets import Entitlement, TicketFlags
 from sync_server.events.chosen_days import EVERY_DAY, beyond
 from sync_server.plumbing.api.pagination import Page, decode_cursor, paginate
+from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.sql.bulk import among
 from sync_server.tickets.models import TicketRecord, TicketTypeRecord
 
@@ -259,6 +260,24 @@ def for_every_day(organisation_id: str, event_id: str) -> Select[int]:
     row = TicketRecord
     here = row.organisation_id == organisation_id, row.event_id == event_id, row.valid_days == EVERY_DAY
     return select(row.id).where(*here, row.state != TicketState.CANCELLED)
+
+
+def count_standing(session: Session, event: EventKey, ticket_type: int | None = None) -> int:
+    """How many tickets of an event are not cancelled, of all types or of one."""
+    row = TicketRecord
+    wanted = select(func.count()).where(event.of(row), row.state != TicketState.CANCELLED)
+    wanted = wanted if ticket_type is None else wanted.where(row.ticket_type == ticket_type)
+    return session.execute(wanted).scalar_one()
+
+
+def counts(session: Session, organisation_id: str, event_id: str) -> dict[str, int]:
+    """The number of an event's tickets by state."""
+    states = (
+        select(TicketRecord.state, func.count())
+        .where(TicketRecord.organisation_id == organisation_id, TicketRecord.event_id == event_id)
+        .group_by(TicketRecord.state)
+    )
+    return {TicketState(state).name.lower(): count for state, count in session.execute(states)}
 
 
 def ticket_row(row: TicketRecord, *, name_checks: bool) -> TicketRow:
