@@ -161,6 +161,7 @@ BLUEPRINTS = (
     checkout_routes.shop_bp,
     ticket_files_routes.bp,
     ticket_files_routes.batches_bp,
+    ticket_files_routes.page_bp,
     ticket_files_routes.shop_bp,
     checkout_routes.sessions_bp,
     checkout_routes.stripe_bp,

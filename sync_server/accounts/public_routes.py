@@ -162,8 +162,13 @@ PUBLIC_ROUTES: Final[Mapping[str, PublicRoute]] = {
     "checkout.pay": _ORDER,
     "checkout.cancel": _ORDER,
     "checkout.code": _ORDER,
+    "tickets_in_hand.calendar": _ORDER,
     "tickets_in_hand.pdf": _ORDER,
     "stripe.tell": PublicRoute(Audience.ANYBODY, "Requires Stripe's signature with the organisation's webhook secret."),
+    "tickets_in_hand.show": _ORDER,
+    "ticket_page.show": PublicRoute(
+        Audience.ANYBODY, "The same for everybody: its script asks for the tickets with the secret of the link."
+    ),
     "live.live_for_anybody": _LISTING,
     "sync.enrol": PublicRoute(Audience.GATE, "Requires an enrolment code, and registers the gate's key."),
     "sync.say_hello": _SYNC,

@@ -1,4 +1,4 @@
-"""Makes the PDF of tickets, of one or of all of an order."""
+"""Makes what buyers get of their tickets: PDF, page and calendar, of one ticket or of all of an order."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from sync_server.checkout import queries as orders
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.sealing import Sealer
 from sync_server.ticket_files import faces
+from sync_server.ticket_files.calendar import entry_of
 from sync_server.ticket_files.design import design_of
+from sync_server.ticket_files.face import TicketFace
 from sync_server.ticket_files.faces import Setting
 from sync_server.tickets import queries as tickets
 from sync_server.tickets.queries import Ticket
@@ -34,6 +36,24 @@ def pdf_of_order(session: Session, sealer: Sealer, organisation_id: str, order_i
     found = tickets_of_order(session, organisation_id, order_id)
     setting = Setting.read(session, order.event, order.buyer_locale)
     return _pdf(session, sealer, setting, found, order.number, now=now)
+
+
+def faces_of_order(
+    session: Session, sealer: Sealer, organisation_id: str, order_id: str
+) -> tuple[list[TicketFace], str]:
+    """What stands on the tickets of an order, and the organiser's colour."""
+    order = orders.order(session, organisation_id, order_id)
+    found = tickets_of_order(session, organisation_id, order_id)
+    setting = Setting.read(session, order.event, order.buyer_locale)
+    return faces.faces_of(session, sealer, setting, found), design_of(session, organisation_id).colour
+
+
+def calendar_of_order(session: Session, organisation_id: str, order_id: str, now: Millis) -> bytes:
+    """The file with which a calendar remembers an order; of a cancelled event, too, so that it forgets it."""
+    order = orders.order(session, organisation_id, order_id)
+    setting = Setting.read(session, order.event, order.buyer_locale)
+    lines = orders.lines(session, organisation_id, order_id)
+    return entry_of(setting, order.id, order.number, [line.valid_days for line in lines], now)
 
 
 def pdf_of_ticket(session: Session, sealer: Sealer, row: Ticket, now: Millis) -> bytes:

@@ -1,14 +1,18 @@
-"""Schemas of requests and responses about what tickets look like."""
+"""Schemas of requests and responses about what tickets look like, and what stands on them."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import BaseModel, Field
 
 from sync_server.plumbing.api.edits import EditedView
-from sync_server.plumbing.api.schemas import PatchBody
+from sync_server.plumbing.api.schemas import PatchBody, View
+from sync_server.ticket_files.colours import Colour, text_on
+from sync_server.ticket_files.face import TicketFace
 from sync_server.ticket_files.models import TicketDesignRow
+from sync_server.tickets.keys import codes
 
 HexColour = Annotated[str, Field(pattern="^#[0-9a-fA-F]{6}$")]
 
@@ -31,3 +35,47 @@ class DesignView(EditedView):
 def design_view(row: TicketDesignRow) -> DesignView:
     """The design as organisers see it."""
     return DesignView(colour=row.colour, terms=row.terms, logo=row.logo is not None)
+
+
+class LabelledView(View):
+    """A value, and what it is called."""
+
+    label: str
+    value: str
+
+
+class TicketFaceView(View):
+    """All that stands on one ticket; `svg` draws its code."""
+
+    title: str
+    organiser: str
+    event: str
+    day: str
+    time: str
+    place: str
+    address: str
+    seat: list[LabelledView]
+    details: list[LabelledView]
+    notice: str
+    number: str
+    confirmation_label: str
+    confirmation_code: str
+    show: str
+    terms: str
+    svg: str
+
+
+class TicketFacesView(BaseModel):
+    """What stands on the tickets of an order."""
+
+    language: str
+    colour: str
+    text_colour: str
+    tickets: list[TicketFaceView]
+
+
+def faces_view(faces: Sequence[TicketFace], colour: str) -> TicketFacesView:
+    """The tickets as their page shows them."""
+    shown = [TicketFaceView.of(face, svg=codes.svg(face.code).decode()) for face in faces]
+    text_colour = str(text_on(Colour.of(colour)))
+    return TicketFacesView(language=faces[0].language, colour=colour, text_colour=text_colour, tickets=shown)

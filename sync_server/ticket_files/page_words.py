@@ -1,0 +1,79 @@
+"""What the page of an order says beside its tickets, in the languages of guests."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True)
+class PageWords:
+    """One language."""
+
+    title: str
+    loading: str
+    needs_script: str
+    unknown: str
+    not_yet: str
+    offline: str
+    again: str
+    pdf: str
+    calendar: str
+    code: str
+
+
+PAGE_WORDS: Final[Mapping[str, PageWords]] = {
+    "en": PageWords(
+        "Your tickets",
+        "Opening your tickets …",
+        "This page needs JavaScript: the link keeps your tickets’ secret out of every server’s log. "
+        "You can also use the PDF in our mail.",
+        "This link opens no order. Was it cut off? Open it from our mail once more.",
+        "This order has no tickets: it is not paid yet, or they were refunded.",
+        "There is no connection. What you have printed or saved stays valid.",
+        "Try again",
+        "Save as PDF",
+        "Add to calendar",
+        "Code of the ticket",
+    ),
+    "de": PageWords(
+        "Ihre Karten",
+        "Ihre Karten werden geöffnet …",
+        "Diese Seite braucht JavaScript: Der Link hält das Geheimnis Ihrer Karten von allen Protokollen fern. "
+        "Sie können auch das PDF aus unserer E-Mail nehmen.",
+        "Dieser Link öffnet keine Bestellung. Fehlt sein Ende? Öffnen Sie ihn noch einmal aus unserer E-Mail.",
+        "Zu dieser Bestellung gibt es keine Karten: Sie ist noch nicht bezahlt, oder sie wurden erstattet.",
+        "Es gibt keine Verbindung. Was Sie gedruckt oder gespeichert haben, gilt weiterhin.",
+        "Noch einmal versuchen",
+        "Als PDF sichern",
+        "In den Kalender",
+        "Code der Karte",
+    ),
+    "fr": PageWords(
+        "Vos billets",
+        "Ouverture de vos billets …",
+        "Cette page a besoin de JavaScript : le lien garde le secret de vos billets hors des journaux des serveurs. "
+        "Vous pouvez aussi utiliser le PDF de notre message.",
+        "Ce lien n’ouvre aucune commande. Est-il complet ? Ouvrez-le à nouveau depuis notre message.",
+        "Cette commande n’a pas de billets : elle n’est pas encore payée, ou ils ont été remboursés.",
+        "Pas de connexion. Ce que vous avez imprimé ou enregistré reste valable.",
+        "Réessayer",
+        "Enregistrer en PDF",
+        "Ajouter au calendrier",
+        "Code du billet",
+    ),
+    "es": PageWords(
+        "Sus entradas",
+        "Abriendo sus entradas …",
+        "Esta página necesita JavaScript: el enlace mantiene el secreto de sus entradas fuera de los registros. "
+        "También puede usar el PDF de nuestro correo.",
+        "Este enlace no abre ningún pedido. ¿Está completo? Ábralo otra vez desde nuestro correo.",
+        "Este pedido no tiene entradas: aún no está pagado, o se han reembolsado.",
+        "No hay conexión. Lo que haya impreso o guardado sigue siendo válido.",
+        "Reintentar",
+        "Guardar como PDF",
+        "Añadir al calendario",
+        "Código de la entrada",
+    ),
+}

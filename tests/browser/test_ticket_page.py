@@ -1,0 +1,132 @@
+"""The page of an order's tickets, on a phone and on a desk, as its buyer opens it by the link."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from hardware.decoder import decode_image
+from tests.app_server import AppServer
+from tests.browser.page_width import assert_fits_width
+from tests.browser.test_seat_page import served
+from tests.contracts.checkout.shop_floor import Shop, a_shop
+from tests.contracts.ticket_files.paper import Printed
+
+BUYER = {"name": "Ada Lovelace", "email": "ada@lovelace.example", "locale": "de"}
+
+
+@pytest.fixture
+def app_server(sqlite_url: str, tmp_path: Path) -> Iterator[AppServer]:
+    """A server with a manual clock."""
+    made = AppServer(sqlite_url, tmp_path)
+    yield made
+    made.close()
+
+
+class Opened:
+    """A paid order of two seats, and its link."""
+
+    def __init__(self, app_server: AppServer, address: str) -> None:
+        self.shop: Shop = a_shop(app_server, name="Nachtmusik am Hafen: Orchester und Chöre")
+        terms = "Veranstalter: Marquee e.V., Hafenstraße 1, 10245 Berlin. Keine Aufnahmen."
+        self.shop.api.patch("/api/organisation/ticket-design", {"colour": "#0f766e", "terms": terms})
+        self.guest = self.shop.guest()
+        order = self.shop.order(self.guest, "A-1", "A-2", buyer=BUYER)
+        self.order: dict[str, Any] = self.shop.note(order)
+        secret = self.guest.get(f"{self.shop.path(order)}/link")["secret"]
+        self.path = f"{address}/o/{self.shop.sale.slug}/orders/{order['id']}"
+        self.link = f"{self.path}#{secret}"
+
+
+@pytest.fixture
+def opened(app_server: AppServer, browser_page: Page) -> Iterator[Opened]:
+    with served(app_server) as address:
+        yield Opened(app_server, address)
+
+
+def keep(page: Page, name: str) -> Path | None:
+    folder = os.environ.get("GATEHOUSE_SCREENSHOTS")
+    if folder is None:
+        return None
+    page.screenshot(path=str(Path(folder) / name), full_page=True)
+    return Path(folder) / name
+
+
+@pytest.mark.parametrize(("width", "height"), [(320, 640), (360, 740), (1280, 900)])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_gate_reads_the_code_on_every_screen(
+    opened: Opened, browser_page: Page, tmp_path: Path, *, width: int, height: int, scheme: Any
+) -> None:
+    page = browser_page
+    complaints: list[str] = []
+    page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
+    page.set_viewport_size({"width": width, "height": height})
+    page.emulate_media(color_scheme=scheme)
+    page.goto(opened.link)
+    expect(page.locator(".ticket")).to_have_count(2)
+    assert_fits_width(page, width)
+    expect(page.locator("html")).to_have_attribute("lang", "de")
+    for ticket, line in zip(page.locator(".ticket").all(), opened.order["lines"], strict=True):
+        expect(ticket).to_contain_text(line["ticket"]["confirmation_code"])
+        expect(ticket).to_contain_text("Reihe")
+        path = tmp_path / "ticket.png"
+        ticket.screenshot(path=str(path))
+        code = opened.guest.get(f"{opened.shop.path(opened.order)}/tickets/{line['ticket']['id']}/code")["code"]
+        assert decode_image(path).codes == (code,)
+    share = page.locator(".code svg").first.bounding_box()
+    assert share is not None and share["width"] >= min(width - 70, 280), "the code is large"
+    keep(page, f"ticket-{width}-{scheme}.png")
+    assert complaints == []
+
+
+def test_nothing_comes_from_elsewhere_and_the_secret_never_leaves_the_browser_but_in_a_header(
+    opened: Opened, browser_page: Page
+) -> None:
+    asked: list[Any] = []
+    browser_page.on("request", lambda request: asked.append(request))
+    browser_page.goto(opened.link)
+    expect(browser_page.locator(".ticket")).to_have_count(2)
+    secret = opened.link.partition("#")[2]
+    origin = "/".join(opened.path.split("/")[:3])
+    assert asked and all(each.url.startswith(origin) for each in asked)
+    assert all(secret not in each.url.partition("#")[0] for each in asked)
+    response = opened.guest.ask("GET", f"/o/{opened.shop.sale.slug}/orders/{opened.order['id']}")
+    policy = response.headers["Content-Security-Policy"]
+    assert "unsafe" not in policy and "default-src 'none'" in policy
+    assert response.headers["Referrer-Policy"] == "no-referrer"
+    assert opened.order["number"] not in response.text
+
+
+def test_wrong_link_and_order_without_tickets_say_what_to_do(opened: Opened, browser_page: Page) -> None:
+    browser_page.set_viewport_size({"width": 320, "height": 640})
+    browser_page.goto(f"{opened.path}#{'0' * 64}")
+    expect(browser_page.locator("#message")).to_contain_text("This link opens no order")
+    opened.shop.refund(opened.order)
+    browser_page.goto(f"{opened.path}?#{opened.link.partition('#')[2]}")
+    expect(browser_page.locator("#message")).to_contain_text("no tickets")
+    expect(browser_page.locator("#again")).to_be_visible()
+    assert_fits_width(browser_page, 320)
+
+
+def test_pdf_and_calendar_are_saved_and_the_print_has_a_page_for_each_ticket(
+    opened: Opened, browser_page: Page, tmp_path: Path
+) -> None:
+    browser_page.goto(opened.link)
+    expect(browser_page.locator(".ticket")).to_have_count(2)
+    with browser_page.expect_download() as saved:
+        browser_page.locator("#pdf").click()
+    assert Path(saved.value.path()).read_bytes().startswith(b"%PDF")
+    with browser_page.expect_download() as saved:
+        browser_page.locator("#calendar").click()
+    assert b"BEGIN:VEVENT" in Path(saved.value.path()).read_bytes()
+    printed = Printed(browser_page.pdf(format="A4"), tmp_path)
+    codes = [
+        opened.guest.get(f"{opened.shop.path(opened.order)}/tickets/{line['ticket']['id']}/code")["code"]
+        for line in opened.order["lines"]
+    ]
+    assert [page for page in printed.codes() if page] == [(code,) for code in codes]
