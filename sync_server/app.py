@@ -47,6 +47,8 @@ from sync_server.live import routes as live_routes
 from sync_server.migrations import schema
 from sync_server.monitoring import routes as monitoring_routes
 from sync_server.monitoring import wiring as monitoring_wiring
+from sync_server.order_mails import routes as order_mails_routes
+from sync_server.order_mails import wiring as order_mails_wiring
 from sync_server.outbox import routes as outbox_routes
 from sync_server.outbox import wiring as outbox_wiring
 from sync_server.plumbing import logs, sealing, sums, web
@@ -126,6 +128,7 @@ WIRINGS = (
     tickets_wiring.wire,
     checkout_wiring.wire,
     ticket_files_wiring.wire,
+    order_mails_wiring.wire,
     reseating_wiring.wire,
     devices_wiring.wire,
     listings_wiring.wire,
@@ -162,6 +165,9 @@ BLUEPRINTS = (
     ticket_files_routes.bp,
     ticket_files_routes.batches_bp,
     ticket_files_routes.page_bp,
+    order_mails_routes.bp,
+    order_mails_routes.shop_bp,
+    order_mails_routes.page_bp,
     ticket_files_routes.shop_bp,
     checkout_routes.sessions_bp,
     checkout_routes.stripe_bp,

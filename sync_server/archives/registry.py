@@ -75,6 +75,7 @@ NOT_PUT_AWAY: Final[Mapping[str, str]] = {
     "active_alerts": "the worker removes an alert that is over",
     "ending_tickets": "must be empty before an event is put away",
     "event_archives": "says where the rest is",
+    "event_news": "what buyers were told is deleted after two months",
     "event_interest": "of the ranking; deleted by the hour",
     "joined_elsewhere": "one number, that other services count on",
     "listings": "the directory drops an event that is over",

@@ -6,19 +6,21 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from sqlalchemy import func, select, text
+from sqlalchemy import ColumnElement, and_, func, or_, select, text
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from shared.errors import NotFound
 from sync_server.checkout.models import OrderLineRow, OrderRow
-from sync_server.checkout.rules import LineState
+from sync_server.checkout.rules import LineState, OrderState
 from sync_server.plumbing.api.pagination import AnId, Page, decode_cursor, paginate
+from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.folding import fold
 from sync_server.plumbing.sql.bulk import among
 
 Order = OrderRow
 Ordered = OrderLineRow
 """For other packages, which read orders and their lines."""
+"""An order's row, as other domains may read it within their transaction."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +99,26 @@ def numbers(session: Session, organisation_id: str, orders: Collection[str]) -> 
     """The numbers of these orders, by id."""
     here = OrderRow.organisation_id == organisation_id, OrderRow.id.in_(sorted(orders))
     return dict(session.execute(select(OrderRow.id, OrderRow.number).where(*here)).all()) if orders else {}
+
+
+def bought(session: Session, event: EventKey, *, after: str | None, limit: int) -> Sequence[OrderRow]:
+    """The next orders of an event whose buyers mean to come: paid ones, and invoices that are not paid yet."""
+    wanted = select(OrderRow).where(*_meaning_to_come(event))
+    wanted = wanted if after is None else wanted.where(OrderRow.id > after)
+    return session.execute(wanted.order_by(OrderRow.id).limit(limit)).scalars().all()
+
+
+def count_bought(session: Session, event: EventKey) -> tuple[int, int]:
+    """How many such orders an event has, and how many of them have an address to write to."""
+    addressed = func.count(func.nullif(OrderRow.buyer_email, ""))
+    found = session.execute(select(func.count(), addressed).where(*_meaning_to_come(event))).one()
+    return found[0], found[1]
+
+
+def _meaning_to_come(event: EventKey) -> tuple[ColumnElement[bool], ...]:
+    paid = OrderRow.state.in_([state.value for state in (OrderState.PAID, OrderState.PARTIALLY_REFUNDED)])
+    invoiced = and_(OrderRow.state == OrderState.PENDING.value, OrderRow.due_at.is_not(None))
+    return event.of(OrderRow), or_(paid, invoiced)
 
 
 def count_at_event(session: Session, organisation_id: str, event_id: str) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.message import EmailMessage
@@ -10,7 +10,7 @@ from email.policy import SMTP
 from email.utils import format_datetime
 from functools import cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 
@@ -18,6 +18,21 @@ from shared.clock import Millis
 
 _FOLDER: Final = Path(__file__).with_name("templates")
 DEFAULT_LANGUAGE: Final = "en"
+
+
+class Attachment(NamedTuple):
+    """What a mail carries: made when it is sent, of what its subject is then, and never stored."""
+
+    kind: str
+    id: str
+
+
+class File(NamedTuple):
+    """An attachment as it is sent."""
+
+    name: str
+    content_type: str
+    content: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,12 +43,14 @@ class Letter:
     to: str
     values: Mapping[str, Any]
     language: str = DEFAULT_LANGUAGE
+    attachments: tuple[Attachment, ...] = ()
+    unsubscribe: str = ""  # an address that takes a POST (RFC 8058), in mails that one may do without
 
 
 @cache
 def languages() -> frozenset[str]:
-    """The languages that every template exists in."""
-    found = {tuple(file.name.split(".")[:2]) for file in _FOLDER.glob("*.txt")}
+    """The languages that every template exists in, but those whose words come with the letter."""
+    found = {tuple(file.name.split(".")[:2]) for file in _FOLDER.glob("*.*.txt")}
     names = {name for name, _ in found}
     return frozenset(language for _, language in found if all((name, language) in found for name in names))
 
@@ -45,20 +62,42 @@ def _templates() -> Environment:
     )
 
 
-def message(letter: Letter, *, sender: str, id: str, now: Millis) -> EmailMessage:
+def message(letter: Letter, *, sender: str, id: str, now: Millis, files: Sequence[File] = ()) -> EmailMessage:
     """The mail, as it goes over the wire."""
-    language = letter.language if letter.language in languages() else DEFAULT_LANGUAGE
-    subject, _, text = _rendered(f"{letter.template}.{language}.txt", letter).partition("\n")
+    subject, text, html = rendered(letter)
     mail = EmailMessage(policy=SMTP)
-    mail["Subject"] = " ".join(subject.split())
+    mail["Subject"] = subject
     mail["From"], mail["To"] = sender, letter.to
     mail["Date"] = format_datetime(datetime.fromtimestamp(now / 1000, UTC))
     mail["Message-ID"] = f"<{id}>"
     mail["Auto-Submitted"] = "auto-generated"  # no answering machine answers
-    mail.set_content(text.lstrip("\n"))
-    mail.add_alternative(_rendered(f"{letter.template}.{language}.html", letter), subtype="html")
+    if letter.unsubscribe:
+        mail["List-Unsubscribe"] = f"<{letter.unsubscribe}>"
+        mail["List-Unsubscribe-Post"] = "List-Unsubscribe=One-Click"
+    mail.set_content(text)
+    mail.add_alternative(html, subtype="html")
+    for file in files:
+        main, _, kind = file.content_type.partition("/")
+        mail.add_attachment(file.content, maintype=main, subtype=kind, filename=file.name)
     return mail
 
 
-def _rendered(file: str, letter: Letter) -> str:
-    return _templates().get_template(file).render(letter.values)
+class Rendered(NamedTuple):
+    """What a mail says."""
+
+    subject: str
+    text: str
+    html: str
+
+
+def rendered(letter: Letter) -> Rendered:
+    """Subject, plain text and HTML of a letter."""
+    subject, _, text = _filled(letter, "txt").partition("\n")
+    return Rendered(" ".join(subject.split()), text.lstrip("\n"), _filled(letter, "html"))
+
+
+def _filled(letter: Letter, kind: str) -> str:
+    language = letter.language if letter.language in languages() else DEFAULT_LANGUAGE
+    own = f"{letter.template}.{kind}"  # of a template whose words come with the letter
+    file = own if (_FOLDER / own).is_file() else f"{letter.template}.{language}.{kind}"
+    return _templates().get_template(file).render({"language": letter.language, **letter.values})

@@ -10,12 +10,15 @@ from typing import Final
 from sqlalchemy import select, update
 
 from sync_server.mail import letters, queries, rules, service
+from sync_server.mail.letters import File, Letter
 from sync_server.mail.models import MailRow
+from sync_server.mail.ports import MailPorts
 from sync_server.mail.rules import Outcome, State
 from sync_server.mail.smtp import MailServer, Unreachable
 from sync_server.plumbing.due import organisations_due
 from sync_server.plumbing.logs import LOG
 from sync_server.plumbing.parts import Parts
+from sync_server.plumbing.ports import ports_of
 
 LOOK_EVERY_S: Final = 5.0
 BATCH_SIZE: Final = 10
@@ -60,11 +63,21 @@ class MailSender:
         try:
             letter = service.opened(mail, self._parts.sealer)
             id = service.message_id(mail, self._server.host)
-            message = letters.message(letter, sender=self._server.sender, id=id, now=self._parts.clock())
+            files = self._files(mail, letter)
+            message = letters.message(letter, sender=self._server.sender, id=id, now=self._parts.clock(), files=files)
         except Exception as problem:  # another master key, or a template that is gone
             LOG.error("mail_unreadable", mail=mail.id, template=mail.template, problem=type(problem).__name__)
             return Outcome(State.WAITING, "unreadable")
         return self._server.send(connection, message, letter.to)
+
+    def _files(self, mail: MailRow, letter: Letter) -> list[File]:
+        """What the mail carries, made now; nothing where what it is about has ended meanwhile."""
+        if not letter.attachments:
+            return []
+        with self._parts.database.reading() as session:
+            make = ports_of(session, MailPorts).attachments
+            files = [make[each.kind](session, mail.organisation_id, each.id) for each in letter.attachments]
+        return [file for file in files if file is not None]
 
     def _postpone(self, mails: Sequence[MailRow], problem: str) -> None:
         for mail in mails:

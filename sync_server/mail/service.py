@@ -12,7 +12,7 @@ from shared.clock import Millis
 from shared.ids import as_id, uuid7
 from sync_server.audit.rules import INSTALLATION
 from sync_server.mail import rules
-from sync_server.mail.letters import Letter
+from sync_server.mail.letters import Attachment, Letter
 from sync_server.mail.models import MailRow
 from sync_server.mail.rules import State
 from sync_server.plumbing.due import organisations_due
@@ -32,7 +32,13 @@ def post(
 ) -> str:
     """Add a mail, and return its id. A void one costs the same work and goes nowhere: it hides whether there is one."""
     id = uuid7(context.now, context.entropy)
-    content = {"to": letter.to, "language": letter.language, "values": dict(letter.values)}
+    content = {
+        "to": letter.to,
+        "language": letter.language,
+        "values": dict(letter.values),
+        "attachments": letter.attachments,
+        "unsubscribe": letter.unsubscribe,
+    }
     sealed = sealer.seal(json.dumps(content).encode(), f"mail {id}")
     row = MailRow(
         organisation_id=organisation_id,
@@ -53,7 +59,9 @@ def post(
 def opened(row: MailRow, sealer: Sealer) -> Letter:
     """The letter of a mail that has not been sent yet."""
     content = json.loads(sealer.open(row.sealed or b"", f"mail {row.id}"))
-    return Letter(row.template, content["to"], content["values"], content["language"])
+    attachments = tuple(Attachment(*each) for each in content.get("attachments", ()))
+    said = content["to"], content["values"], content["language"]
+    return Letter(row.template, *said, attachments, content.get("unsubscribe", ""))
 
 
 def message_id(row: MailRow, host: str) -> str:

@@ -32,6 +32,7 @@ NOT_PERSONAL: Final[Mapping[str, str]] = {
     "checkout_sessions": "bearer_kind state",
     "event_archives": "state reason file sha256 figures problem",
     "event_gate_zones": "zones",
+    "event_news": "message",
     "event_heads": "digest",
     "event_layouts": (
         "blocked_seats released_seats disabled_zones zone_overrides price_zones seating_overrides event_zones"
@@ -58,6 +59,7 @@ NOT_PERSONAL: Final[Mapping[str, str]] = {
     "layouts": "name description status drawing",
     "lineage": "value",
     "listings": "city city_norm category_norm words",
+    "mail_opt_outs": "address_hash",
     "mails": "template state problem",
     "memberships": "role",
     "money_movements": "kind debit credit currency method",

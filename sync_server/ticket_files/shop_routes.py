@@ -34,6 +34,7 @@ def show(key: OrderKey) -> schemas.TicketFacesView:
 @bp.get("/orders/<order_id>/tickets.pdf")
 @for_buyer
 @bp.doc(responses=answers.files("A PDF", "application/pdf"))
+@bp.doc(responses={**answers.files("One ticket on each page", "application/pdf"), 409: "No ticket is left to show"})
 def pdf(key: OrderKey) -> Response:
     """Show the tickets of an order as PDF, one on each page."""
     with parts().database.reading() as session:
@@ -43,7 +44,7 @@ def pdf(key: OrderKey) -> Response:
 
 @bp.get("/orders/<order_id>/calendar.ics")
 @for_buyer
-@bp.doc(responses={200: "A file for calendars"})
+@bp.doc(responses=answers.files("A file for calendars", "text/calendar"))
 def calendar(key: OrderKey) -> Response:
     """Show the order as an entry for calendars; fetched again, it moves with its event."""
     with parts().database.reading() as session:

@@ -1,4 +1,4 @@
-"""The page of an order's tickets, on a phone and on a desk, as its buyer opens it by the link."""
+"""The page of an order's tickets, on a phone and on a large screen, as its buyer opens it by the link."""
 
 from __future__ import annotations
 

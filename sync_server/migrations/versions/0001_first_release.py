@@ -189,6 +189,13 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name=op.f("pk_lineage")),
     )
     op.create_table(
+        "mail_opt_outs",
+        sa.Column("organisation_id", ID, nullable=False),
+        sa.Column("address_hash", sa.String(length=64), nullable=False),
+        sa.Column("created_at", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("organisation_id", "address_hash", name=op.f("pk_mail_opt_outs")),
+    )
+    op.create_table(
         "mails",
         sa.Column("organisation_id", ID, nullable=False),
         sa.Column("id", ID, nullable=False),
@@ -1594,6 +1601,35 @@ def upgrade() -> None:
     )
     op.create_index(
         "ix_event_layouts_organisation_id_layout_id", "event_layouts", ["organisation_id", "layout_id"], unique=False
+    )
+    op.create_table(
+        "event_news",
+        sa.Column("organisation_id", ID, nullable=False),
+        sa.Column("id", ID, nullable=False),
+        sa.Column("event_id", ID, nullable=False),
+        sa.Column("message", sa.String(length=20), nullable=False),
+        sa.Column("last_order_id", ID, nullable=True),
+        sa.Column("told", sa.Integer(), server_default=sa.text("0"), nullable=False),
+        sa.Column("created_at", sa.BigInteger(), nullable=False),
+        sa.Column("done_at", sa.BigInteger(), nullable=True),
+        sa.ForeignKeyConstraint(
+            ["organisation_id", "event_id"],
+            ["events.organisation_id", "events.id"],
+            name=op.f("fk_event_news_organisation_id_event_id_events"),
+            ondelete="CASCADE",
+        ),
+        sa.PrimaryKeyConstraint("organisation_id", "id", name=op.f("pk_event_news")),
+    )
+    op.create_index(
+        "ix_event_news_open",
+        "event_news",
+        ["created_at"],
+        unique=False,
+        sqlite_where=sa.text("done_at IS NULL"),
+        postgresql_where=sa.text("done_at IS NULL"),
+    )
+    op.create_index(
+        "ix_event_news_organisation_id_event_id", "event_news", ["organisation_id", "event_id"], unique=False
     )
     op.create_table(
         "event_places",

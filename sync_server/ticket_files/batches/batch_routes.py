@@ -7,6 +7,7 @@ from flask import Response
 from sqlalchemy.orm import Session
 
 from shared.errors import Conflict
+from sync_server.plumbing.api import answers
 from sync_server.plumbing.api.idempotency import run_once
 from sync_server.plumbing.api.pagination import PageQuery
 from sync_server.plumbing.event_key import EventKey
@@ -59,7 +60,7 @@ def show(batch_id: str) -> schemas.BatchView:
 
 @bp.get("/ticket-batches/<batch_id>/pdf")
 @requires(Action.ISSUE_TICKETS)
-@bp.doc(responses={200: "A PDF", 409: "It is not finished"})
+@bp.doc(responses={**answers.files("One ticket on each page", "application/pdf"), 409: "It is not finished"})
 def fetch(batch_id: str) -> Response:
     """Fetch the PDF. Anyone who has it can enter."""
     where = parts(), organisation()

@@ -68,6 +68,7 @@ def find(session: Session, organisation_id: str, batch_id: str, *, lock: bool = 
 
 def batches(session: Session, key: EventKey, *, limit: int, after: str | None) -> Page[TicketBatchRow]:
     """The PDFs of an event, the newest first."""
+    events.event(session, *key)
     wanted = select(_R).where(key.of(_R)).order_by(_R.id.desc())
     start = decode_cursor(after, AnId)
     if start is not None:

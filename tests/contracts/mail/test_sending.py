@@ -95,7 +95,7 @@ def test_a_mail_speaks_the_language_of_its_organisation_and_escapes_its_name(
 def test_every_template_exists_in_every_language() -> None:
     assert letters.languages() >= {"en", "de"}
     folder = Path(letters.__file__).with_name("templates")
-    names = {file.name.split(".")[0] for file in folder.iterdir()}
+    names = {file.name.split(".")[0] for file in folder.glob("*.*.*")}
     for name in names:
         for language in letters.languages():
             assert all((folder / f"{name}.{language}.{kind}").is_file() for kind in ("txt", "html"))

@@ -1,0 +1,146 @@
+"""Writes to buyers what has happened: of an order at once, of an event order by order, each of them once.
+
+A fact is followed in the transaction that moves the cursor of this subscriber, and what is to be told to all buyers of an
+event has a cursor of its own: whatever is committed is committed with the mails, and is never told again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+from sqlalchemy import delete, select
+from sqlalchemy.orm import Session
+
+from shared.clock import Millis
+from shared.errors import NotFound
+from sync_server.checkout import queries as orders
+from sync_server.checkout.queries import Order
+from sync_server.events import queries as events
+from sync_server.order_mails import posting
+from sync_server.order_mails.messages import Message as Said
+from sync_server.order_mails.models import EventNewsRow
+from sync_server.plumbing.due import anything_due, organisations_due
+from sync_server.plumbing.event_key import EventKey
+from sync_server.plumbing.jobs import MORE, Job, Message, Subscriber
+from sync_server.plumbing.messaging.bus import Notification
+from sync_server.plumbing.parts import Parts
+from sync_server.plumbing.principals import SYSTEM, ActionContext
+
+PIECE: Final = 50
+"""Orders that are told in one transaction."""
+KEPT_MS: Final = 60 * 86_400_000
+
+OF_ORDER: Final[Mapping[str, Said]] = {
+    "order_invoiced": Said.ORDER_RECEIVED,
+    "order_paid": Said.TICKETS,
+    "order_cancelled": Said.ORDER_CANCELLED,
+    "order_expired": Said.ORDER_EXPIRED,
+    "order_refunded": Said.REFUNDED,
+}
+OF_EVENT: Final[Mapping[str, Said]] = {
+    "event_cancelled": Said.EVENT_CANCELLED,
+    "event_postponed": Said.EVENT_POSTPONED,
+    "event_rescheduled": Said.EVENT_RESCHEDULED,
+    "event_moved": Said.EVENT_MOVED,
+}
+
+
+_OPEN: Final = EventNewsRow.done_at.is_(None)
+
+
+class BuyerNews:
+    """Follows the facts that buyers are told of."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+
+    def subscriber(self) -> Subscriber:
+        """What the relay delivers facts to."""
+        return Subscriber("buyers", lambda fact: fact.name in OF_ORDER or fact.name in OF_EVENT, self._on_facts)
+
+    def job(self) -> Job:
+        """Goes on where an event has more orders than are told at once."""
+        return Job("orders.tell", 2_000, self._go_on, _anything_left)
+
+    def forgetting(self) -> Job:
+        """Deletes what was told long ago."""
+        return Job("orders.forget_news", 3_600_000, _delete_old)
+
+    def _on_facts(self, session: Session, facts: Sequence[Message]) -> Iterable[Notification]:
+        for fact in facts:
+            context = ActionContext(SYSTEM, self._parts.clock(), self._parts.entropy)
+            if fact.name in OF_ORDER:
+                self._tell_buyer(session, fact, context)
+            else:
+                _note(session, fact, context.now)
+        return ()
+
+    def _tell_buyer(self, session: Session, fact: Message, context: ActionContext) -> None:
+        try:
+            order = orders.order(session, fact.organisation_id, str(fact.subjects["order"]))
+        except NotFound:
+            return
+        message = OF_ORDER[fact.name]
+        cents = int(fact.payload.get("cents", 0)) if message is Said.REFUNDED else 0
+        if _is_told(message, order, cents):
+            posting.post(self._parts, session, order, message, context, refunded_cents=cents)
+
+    def _go_on(self, session: Session, context: ActionContext) -> object:
+        row = _next(session)
+        if row is None:
+            return None
+        key = EventKey(row.organisation_id, row.event_id)
+        piece = orders.bought(session, key, after=row.last_order_id, limit=PIECE)
+        for order in piece:
+            row.told += posting.post(self._parts, session, order, Said(row.message), context)
+            row.last_order_id = order.id
+        if len(piece) < PIECE:
+            row.done_at = context.now
+        session.flush()
+        return MORE
+
+
+def _is_told(message: Said, order: Order, cents: int) -> bool:
+    """Whoever gave up before choosing how to pay is not reminded of it; nor of a refund of nothing."""
+    if message in {Said.ORDER_EXPIRED, Said.ORDER_CANCELLED}:
+        return order.due_at is not None
+    return message is not Said.REFUNDED or cents > 0
+
+
+def _note(session: Session, fact: Message, now: Millis) -> None:
+    """Note that the buyers of an event are to be told."""
+    key = EventKey(fact.organisation_id, str(fact.subjects["event"]))
+    if session.get(EventNewsRow, (key.organisation_id, fact.message_id)) is not None:
+        return
+    try:
+        events.event(session, *key)
+    except NotFound:
+        return
+    message = OF_EVENT[fact.name].value
+    row = EventNewsRow(
+        organisation_id=key.organisation_id, id=fact.message_id, event_id=key.event_id, message=message, created_at=now
+    )
+    session.add(row)
+    session.flush()
+
+
+def _next(session: Session) -> EventNewsRow | None:
+    """The news that waits longest in the first organisation that has any which no other worker is telling."""
+    for organisation_id in organisations_due(session, EventNewsRow.organisation_id, _OPEN):
+        mine = EventNewsRow.organisation_id == organisation_id, _OPEN
+        waiting = select(EventNewsRow).where(*mine).order_by(EventNewsRow.created_at).limit(1)
+        row = session.execute(waiting.with_for_update(skip_locked=True)).scalar_one_or_none()
+        if row is not None:
+            return row
+    return None
+
+
+def _anything_left(session: Session, _now: Millis) -> bool:
+    return anything_due(session, EventNewsRow.organisation_id, _OPEN)
+
+
+def _delete_old(session: Session, context: ActionContext) -> None:
+    old = EventNewsRow.done_at < context.now - KEPT_MS
+    for organisation_id in organisations_due(session, EventNewsRow.organisation_id, old):
+        session.execute(delete(EventNewsRow).where(EventNewsRow.organisation_id == organisation_id, old))

@@ -1,0 +1,67 @@
+"""Schemas of requests and responses about mails to buyers."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel
+
+from sync_server.plumbing.api.schemas import IsoTime, RequestBody, View
+
+MessageName = Literal[
+    "order_received",
+    "tickets",
+    "order_cancelled",
+    "order_expired",
+    "refunded",
+    "event_cancelled",
+    "event_postponed",
+    "event_rescheduled",
+    "event_moved",
+    "waiting_offer",
+]
+
+
+class PreviewMail(RequestBody):
+    """Which message to show, and in which language."""
+
+    message: MessageName
+    language: Literal["en", "de", "fr", "es"] = "en"
+
+
+class MailPreview(View):
+    """A message as its reader gets it, about an order that does not exist."""
+
+    subject: str
+    text: str
+    html: str
+
+
+class RecipientsView(BaseModel):
+    """How many buyers are written to when an event changes, and how many cannot be: they have given no address."""
+
+    messages: list[str]
+    orders: int
+    told: int
+    without_address: int
+
+
+class NewsView(View):
+    """A change of an event that its buyers are told of."""
+
+    message: str
+    told: int
+    created_at: IsoTime
+    done_at: IsoTime | None
+
+
+class EventNewsView(BaseModel):
+    """What the buyers of an event were told, the newest first."""
+
+    items: list[NewsView]
+
+
+class SentView(BaseModel):
+    """A mail that is on its way."""
+
+    status: Literal["sent"] = "sent"

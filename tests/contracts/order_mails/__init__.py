@@ -1,0 +1,1 @@
+"""Mails to buyers, read as they read them, on both databases."""

@@ -1,0 +1,258 @@
+"""What buyers are written, in their language: once for each thing that happens, with all they need."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import text
+
+from sync_server.order_mails import messages, news, offers
+from sync_server.order_mails.messages import Message
+from sync_server.order_mails.offers import Offer
+from sync_server.plumbing import logs
+from sync_server.plumbing.event_key import EventKey
+from tests.app_server import AppServer
+from tests.builders import DAY, EVENING, MINUTE
+from tests.contracts.checkout.shop_floor import Shop
+from tests.contracts.order_mails.post import delivered, files_of, link_in, text_of
+from tests.contracts.ticket_files.paper import Printed
+from tests.services.mail_server import MailBox
+
+ADA = "ada@lovelace.example"
+
+
+def buyer(locale: str = "en", email: str = ADA) -> dict[str, str]:
+    return {"name": "Ada Lovelace", "email": email, "locale": locale}
+
+
+def paid(shop: Shop, *seats: str, locale: str = "en", email: str = ADA) -> dict[str, Any]:
+    order = shop.order(shop.guest(), *seats, buyer=buyer(locale, email))
+    return dict(shop.note(order))
+
+
+@pytest.mark.parametrize(
+    ("locale", "subject", "words"),
+    [
+        ("en", "Your tickets: Night Music", ("Hello Ada Lovelace,", "2 in the attached PDF", "Monday, 3 August 2026")),
+        ("de", "Ihre Karten: Night Music", ("Guten Tag Ada Lovelace,", "2 im PDF im Anhang", "Montag, 3. August 2026")),
+        ("fr", "Vos billets : Night Music", ("Bonjour Ada Lovelace,", "2 dans le PDF joint", "lundi 3 août 2026")),
+        ("es", "Sus entradas: Night Music", ("Hola, Ada Lovelace:", "2 en el PDF adjunto", "lunes, 3 de agosto de 2026")),
+    ],
+)
+def test_tickets_arrive_with_pdf_calendar_and_a_link_that_opens_them(
+    shop: Shop, mail_box: MailBox, tmp_path: Path, locale: str, subject: str, words: tuple[str, ...]
+) -> None:
+    order = paid(shop, "A-1", "A-2", locale=locale)
+    (mail,) = delivered(shop.app_server, mail_box)
+    assert (mail["To"], mail["Subject"]) == (ADA, subject)
+    for kind in ("plain", "html"):
+        said = text_of(mail, kind)
+        assert [word for word in (*words, "Harbour Hall", order["number"]) if word not in said] == [], said
+    files = files_of(mail)
+    assert set(files) == {f"{order['number']}.pdf", "event.ics"}
+    printed = Printed(files[f"{order['number']}.pdf"], tmp_path)
+    assert len(printed.codes()) == 2 and b"BEGIN:VCALENDAR" in files["event.ics"]
+    base, _, secret = link_in(mail).partition("#")
+    assert base == f"https://tickets.example/o/{shop.sale.slug}/orders/{order['id']}"
+    opened = shop.app_server.app.test_client().get(
+        f"{shop.path(order)}/tickets", headers={"X-Order-Secret": secret}
+    )
+    assert opened.status_code == 200 and len(opened.json["tickets"]) == 2
+    assert "List-Unsubscribe" not in mail, "about a ticket"
+    assert delivered(shop.app_server, mail_box) == [], "once"
+
+
+def test_invoice_says_what_to_transfer_and_where_to_and_its_end_is_told(shop: Shop, mail_box: MailBox) -> None:
+    guest = shop.guest()
+    order = shop.order(guest, "A-1", buyer=buyer("de"))
+    assert delivered(shop.app_server, mail_box) == [], "it is not decided yet how it is paid"
+    shop.pay(guest, order, "invoice")
+    (mail,) = delivered(shop.app_server, mail_box)
+    said = text_of(mail)
+    assert mail["Subject"].startswith(f"Ihre Bestellung {order['number']}: bitte überweisen Sie 51,40")
+    for wanted in ("Marquee e.V.", "IBAN DE75512108001245126199", f"Verwendungszweck {order['number']}", "2026"):
+        assert wanted in said, said
+    shop.app_server.advance(15 * DAY)
+    (ended,) = delivered(shop.app_server, mail_box)
+    assert ended["Subject"] == f"Ihre Bestellung {order['number']} ist abgelaufen"
+
+
+def test_cancelled_invoice_and_refund_are_told_and_giving_up_is_not(shop: Shop, mail_box: MailBox) -> None:
+    guest = shop.guest()
+    given_up = shop.order(guest, "A-1", buyer=buyer())
+    guest.client.delete(shop.path(given_up), headers=guest.headers)
+    lapsed = shop.order(guest, "A-1", buyer=buyer())
+    shop.app_server.advance(11 * MINUTE)
+    assert delivered(shop.app_server, mail_box) == [], lapsed["number"]
+    guest = shop.guest()
+    order = shop.order(guest, "A-1", "A-2", buyer=buyer("fr"))
+    shop.pay(guest, order, "invoice")
+    delivered(shop.app_server, mail_box)
+    shop.api.post(f"/api/orders/{order['id']}/cancel", {"reason": "asked for"}, 200)
+    (mail,) = delivered(shop.app_server, mail_box)
+    assert mail["Subject"] == f"Votre commande {order['number']} est annulée"
+    sold = paid(shop, "A-1", "A-2", locale="es")
+    delivered(shop.app_server, mail_box)
+    shop.refund(sold, lines=[1])
+    (mail,) = delivered(shop.app_server, mail_box)
+    assert mail["Subject"] == f"Reembolso de su pedido {sold['number']}"
+    assert "Se reembolsan 51,40 €" in text_of(mail)
+
+
+@pytest.mark.parametrize("locale", messages.LANGUAGES)
+def test_every_change_of_the_event_is_told_to_who_means_to_come(shop: Shop, mail_box: MailBox, locale: str) -> None:
+    paid(shop, "A-1", locale=locale)
+    gone = paid(shop, "A-2", email="gone@example.org")
+    shop.refund(gone)
+    shop.api.post(f"{shop.sale.path}/sales", {"seats": [{"seat_id": "B-1"}], "method": "cash"})
+    delivered(shop.app_server, mail_box)
+    count = shop.api.get(f"{shop.sale.path}/mails/recipients")
+    assert (count["orders"], count["told"], count["without_address"]) == (2, 1, 1)
+    begins = {
+        "en": ("Postponed: ", "New date: ", "Cancelled: "),
+        "de": ("Verschoben: ", "Neuer Termin: ", "Abgesagt: "),
+        "fr": ("Reporté : ", "Nouvelle date : ", "Annulé : "),
+        "es": ("Aplazado: ", "Nueva fecha: ", "Cancelado: "),
+    }[locale]
+    changes = (("postpone", {"reason": "ill"}), ("reschedule", {"rescheduled_at": EVENING + 60 * DAY}), ("cancel", {"reason": "ill"}))
+    for begin, (change, body) in zip(begins, changes, strict=True):
+        shop.api.post(f"{shop.sale.path}/{change}", body, 200)
+        arrived = [mail for mail in delivered(shop.app_server, mail_box) if mail["To"] == ADA]
+        subjects = [mail["Subject"] for mail in arrived]
+        assert subjects == [f"{begin}Night Music"], subjects
+    told = shop.api.get(f"{shop.sale.path}/mails")["items"]
+    assert {each["message"]: each["told"] for each in told} == {
+        "event_postponed": 1,
+        "event_rescheduled": 1,
+        "event_cancelled": 1,
+    }
+
+
+def test_new_date_stands_in_mail_pdf_and_calendar(shop: Shop, mail_box: MailBox, tmp_path: Path) -> None:
+    order = paid(shop, "A-1")
+    delivered(shop.app_server, mail_box)
+    shop.api.post(f"{shop.sale.path}/postpone", {"reason": "ill"}, 200)
+    delivered(shop.app_server, mail_box)
+    shop.api.post(f"{shop.sale.path}/reschedule", {"rescheduled_at": EVENING + 60 * DAY}, 200)
+    (mail,) = delivered(shop.app_server, mail_box)
+    assert "has a new date: Wednesday, 2 September 2026, Start 18:00 CEST" in text_of(mail)
+    files = files_of(mail)
+    assert "2 September 2026" in Printed(files[f"{order['number']}.pdf"], tmp_path).text()
+    assert b"DTSTART;TZID=Europe/Berlin:20260902T180000" in files["event.ics"].replace(b"\r\n ", b"")
+
+
+def test_many_buyers_are_told_in_pieces_and_each_once_though_workers_stop(
+    shop: Shop, mail_box: MailBox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(news, "PIECE", 2)
+    for number in range(1, 6):
+        paid(shop, f"A-{number}", email=f"guest{number}@example.org")
+    delivered(shop.app_server, mail_box)
+    shop.api.post(f"{shop.sale.path}/cancel", {"reason": "storm"}, 200)
+    once = news.posting.post
+    calls: list[str] = []
+
+    def dies(*args: Any, **more: Any) -> bool:
+        calls.append("")
+        if len(calls) in {2, 5}:
+            raise RuntimeError("the worker is killed")
+        return once(*args, **more)
+
+    monkeypatch.setattr(news.posting, "post", dies)
+    arrived = delivered(shop.app_server, mail_box, rounds=12)
+    assert sorted(mail["To"] for mail in arrived) == [f"guest{number}@example.org" for number in range(1, 6)]
+    assert len(calls) > 5, "it did die"
+
+
+def test_tickets_are_sent_again_on_request_but_not_over_and_over(shop: Shop, mail_box: MailBox) -> None:
+    guest = shop.guest()
+    order = shop.note(shop.order(guest, "A-1", buyer=buyer()))
+    delivered(shop.app_server, mail_box)
+    path = f"{shop.path(order)}/mails"
+    guest.post(path, status=202)
+    shop.api.post(f"/api/orders/{order['id']}/mails", status=202)
+    assert guest.refused("POST", path) == (429, "rate_limited")
+    assert len(delivered(shop.app_server, mail_box)) == 2
+    shop.app_server.advance(DAY)
+    shop.api.post(f"/api/orders/{order['id']}/mails", status=202)
+    (mail,) = delivered(shop.app_server, mail_box)
+    assert f"{order['number']}.pdf" in files_of(mail)
+    assert shop.guest().refused("POST", path)[0] == 404
+    guest = shop.guest()
+    unpaid = shop.order(guest, "A-2", buyer=buyer())
+    assert guest.refused("POST", f"{shop.path(unpaid)}/mails") == (409, "no_tickets")
+    nobody = shop.api.post(f"{shop.sale.path}/sales", {"seats": [{"seat_id": "B-1"}], "method": "cash"})
+    assert shop.api.refused("POST", f"/api/orders/{nobody['id']}/mails") == (409, "no_address")
+
+
+def test_refunded_order_carries_no_pdf_though_its_mail_waited(shop: Shop, mail_box: MailBox) -> None:
+    mail_box.refusals[ADA] = "450 4.2.1 busy"
+    order = paid(shop, "A-1")
+    assert delivered(shop.app_server, mail_box) == []
+    shop.refund(order)
+    mail_box.refusals.clear()
+    shop.app_server.advance(MINUTE * 10)
+    arrived = delivered(shop.app_server, mail_box)
+    assert all(f"{order['number']}.pdf" not in files_of(mail) for mail in arrived)
+    assert {mail["Subject"] for mail in arrived} == {
+        "Your tickets: Night Music",
+        f"Refund for your order {order['number']}",
+    }
+
+
+def test_offer_is_declined_for_good_with_one_click(shop: Shop, mail_box: MailBox) -> None:
+    app_server = shop.app_server
+    key = EventKey(shop.sale.organisation_id, shop.sale.id)
+    until = app_server.now + DAY
+    offer = Offer(key, ADA, "de", "Ada", 2, until, "https://tickets.example/o/marquee/offer#x")
+
+    def posted() -> bool:
+        with app_server.database.writing() as session:
+            return offers.post_offer(app_server.parts, session, offer, app_server.context())
+
+    assert posted()
+    (mail,) = delivered(app_server, mail_box)
+    assert mail["Subject"] == "Es gibt Plätze: Night Music" and "Plätze für Sie: 2" in text_of(mail)
+    assert mail["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
+    link = mail["List-Unsubscribe"].strip("<>")
+    assert ADA not in link and link in text_of(mail)
+    browser = app_server.app.test_client()
+    path = link.removeprefix("https://tickets.example")
+    assert "Keine Angebote mehr?" in browser.get(path, headers={"Accept-Language": "de"}).text
+    assert posted(), "looking at the link answers nothing"
+    delivered(app_server, mail_box)
+    clicked = browser.post(path, data={"List-Unsubscribe": "One-Click"}, headers={"Accept-Language": "de"})
+    assert clicked.status_code == 200 and "Erledigt" in clicked.text
+    assert browser.post(path).status_code == 200
+    assert not posted() and delivered(app_server, mail_box) == []
+    paid(shop, "A-1")
+    assert len(delivered(app_server, mail_box)) == 1, "tickets still come"
+    assert browser.post(path[:-3] + "AAA").status_code == 404
+
+
+@pytest.mark.parametrize("language", messages.LANGUAGES)
+@pytest.mark.parametrize("message", list(Message))
+def test_organisers_see_every_message_before_anybody_gets_it(shop: Shop, message: Message, language: str) -> None:
+    shop.api.patch(shop.sale.path, {"name": "Rock & <Roll>"})
+    shown = shop.api.post(
+        f"{shop.sale.path}/mails/preview", {"message": message.value, "language": language}, 200
+    )
+    assert shown["subject"] and "Rock & <Roll>" in shown["text"] and "Rock &amp; &lt;Roll&gt;" in shown["html"]
+    assert "{{" not in shown["text"] + shown["html"] and f'lang="{language}"' in shown["html"]
+    assert ("unsubscribe" in shown["text"]) is (message in messages.OPTIONAL)
+
+
+def test_neither_address_nor_secret_gets_into_a_log_or_stays_in_a_table(
+    shop: Shop, mail_box: MailBox, capsys: pytest.CaptureFixture[str]
+) -> None:
+    logs.set_up("debug")
+    paid(shop, "A-1")
+    (mail,) = delivered(shop.app_server, mail_box)
+    secret = link_in(mail).partition("#")[2]
+    logged = capsys.readouterr().err
+    assert "mail_sent" in logged and ADA not in logged and secret not in logged
+    with shop.app_server.database.reading() as session:
+        everything = repr(session.execute(text("SELECT * FROM mails")).all())
+    assert ADA not in everything and secret not in everything
