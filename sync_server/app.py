@@ -35,6 +35,7 @@ from sync_server.events import queries as events_queries
 from sync_server.events import routes as events_routes
 from sync_server.events import wiring as events_wiring
 from sync_server.events.dependents import EventPorts
+from sync_server.exports import routes as exports_routes
 from sync_server.holds import occupancy
 from sync_server.holds import queries as holds_queries
 from sync_server.holds import routes as holds_routes
@@ -165,6 +166,7 @@ BLUEPRINTS = (
     ticket_files_routes.bp,
     ticket_files_routes.batches_bp,
     ticket_files_routes.page_bp,
+    exports_routes.bp,
     order_mails_routes.bp,
     order_mails_routes.shop_bp,
     order_mails_routes.page_bp,

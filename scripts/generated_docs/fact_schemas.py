@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 
-from sync_server.outbox.catalogue import FACTS, routing_key, schema
+from sync_server.outbox.catalogue import FACTS, routing_key
+from sync_server.outbox.fact_schemas import schema
 
 FILE = "docs/facts/schemas.json"
 

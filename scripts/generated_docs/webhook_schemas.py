@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 
-from sync_server.outbox.catalogue import FACTS, outside_schema
+from sync_server.outbox.catalogue import FACTS
+from sync_server.outbox.fact_schemas import outside_schema
 
 FILE = "docs/facts/webhooks.json"
 

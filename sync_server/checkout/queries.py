@@ -101,6 +101,13 @@ def numbers(session: Session, organisation_id: str, orders: Collection[str]) -> 
     return dict(session.execute(select(OrderRow.id, OrderRow.number).where(*here)).all()) if orders else {}
 
 
+def orders_by_id(session: Session, organisation_id: str, ids: Collection[str]) -> dict[str, OrderRow]:
+    """These orders, by id."""
+    here = OrderRow.organisation_id == organisation_id, OrderRow.id.in_(sorted(ids))
+    found = session.execute(select(OrderRow).where(*here)).scalars() if ids else ()
+    return {order.id: order for order in found}
+
+
 def bought(session: Session, event: EventKey, *, after: str | None, limit: int) -> Sequence[OrderRow]:
     """The next orders of an event whose buyers mean to come: paid ones, and invoices that are not paid yet."""
     wanted = select(OrderRow).where(*_meaning_to_come(event))

@@ -23,7 +23,11 @@ def makers(parts: Parts) -> Mapping[str, Maker]:
         try:
             content = files.pdf_of_order(session, parts.sealer, organisation_id, order_id, parts.clock())
             name = orders.order(session, organisation_id, order_id).number
-        except (Conflict, NotFound, Unavailable):  # none is left, or this server cannot draw: the link shows what there is
+        except (
+            Conflict,
+            NotFound,
+            Unavailable,
+        ):  # none is left, or this server cannot draw: the link shows what there is
             return None
         return File(f"{name}.pdf", "application/pdf", content)
 

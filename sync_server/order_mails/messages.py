@@ -23,15 +23,15 @@ TEMPLATE: Final = "to_buyer"
 class Message(StrEnum):
     """What buyers are told."""
 
-    ORDER_RECEIVED = "order_received"
+    INVOICE = "invoice"
     TICKETS = "tickets"
     ORDER_CANCELLED = "order_cancelled"
     ORDER_EXPIRED = "order_expired"
     REFUNDED = "refunded"
-    EVENT_CANCELLED = "event_cancelled"
-    EVENT_POSTPONED = "event_postponed"
-    EVENT_RESCHEDULED = "event_rescheduled"
-    EVENT_MOVED = "event_moved"
+    CANCELLED = "cancelled"
+    POSTPONED = "postponed"
+    NEW_DATE = "new_date"
+    MOVED = "moved"
     WAITING_OFFER = "waiting_offer"
 
 
@@ -66,7 +66,7 @@ def _words(language: str) -> Mapping[str, Any]:
 @cache
 def _environment() -> SandboxedEnvironment:
     # The template of the mail escapes: what is filled in here is plain text, in the HTML part, too.
-    return SandboxedEnvironment(undefined=StrictUndefined, autoescape=False)  # noqa: S701
+    return SandboxedEnvironment(undefined=StrictUndefined, autoescape=False)
 
 
 def write(message: Message, language: str, values: Mapping[str, str], *, unsubscribe_link: str = "") -> Written:

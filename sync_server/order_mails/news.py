@@ -1,12 +1,12 @@
 """Writes to buyers what has happened: of an order at once, of an event order by order, each of them once.
 
-A fact is followed in the transaction that moves the cursor of this subscriber, and what is to be told to all buyers of an
-event has a cursor of its own: whatever is committed is committed with the mails, and is never told again.
+A fact is followed in the transaction that moves the cursor of this subscriber, and what is to be told to all buyers of
+an event has a cursor of its own: whatever is committed is committed with the mails, and is never told again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from sqlalchemy import delete, select
@@ -20,6 +20,7 @@ from sync_server.events import queries as events
 from sync_server.order_mails import posting
 from sync_server.order_mails.messages import Message as Said
 from sync_server.order_mails.models import EventNewsRow
+from sync_server.outbox.catalogue import FACTS, kind_of
 from sync_server.plumbing.due import anything_due, organisations_due
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.jobs import MORE, Job, Message, Subscriber
@@ -31,19 +32,10 @@ PIECE: Final = 50
 """Orders that are told in one transaction."""
 KEPT_MS: Final = 60 * 86_400_000
 
-OF_ORDER: Final[Mapping[str, Said]] = {
-    "order_invoiced": Said.ORDER_RECEIVED,
-    "order_paid": Said.TICKETS,
-    "order_cancelled": Said.ORDER_CANCELLED,
-    "order_expired": Said.ORDER_EXPIRED,
-    "order_refunded": Said.REFUNDED,
-}
-OF_EVENT: Final[Mapping[str, Said]] = {
-    "event_cancelled": Said.EVENT_CANCELLED,
-    "event_postponed": Said.EVENT_POSTPONED,
-    "event_rescheduled": Said.EVENT_RESCHEDULED,
-    "event_moved": Said.EVENT_MOVED,
-}
+
+def told_of_events() -> list[Said]:
+    """The messages that all buyers of an event get when it changes."""
+    return [Said(kind.buyers) for kind in FACTS.values() if kind.buyers and "order" not in kind.subjects]
 
 
 _OPEN: Final = EventNewsRow.done_at.is_(None)
@@ -57,7 +49,7 @@ class BuyerNews:
 
     def subscriber(self) -> Subscriber:
         """What the relay delivers facts to."""
-        return Subscriber("buyers", lambda fact: fact.name in OF_ORDER or fact.name in OF_EVENT, self._on_facts)
+        return Subscriber("buyers", lambda fact: bool(kind_of(fact.name).buyers), self._on_facts)
 
     def job(self) -> Job:
         """Goes on where an event has more orders than are told at once."""
@@ -70,7 +62,7 @@ class BuyerNews:
     def _on_facts(self, session: Session, facts: Sequence[Message]) -> Iterable[Notification]:
         for fact in facts:
             context = ActionContext(SYSTEM, self._parts.clock(), self._parts.entropy)
-            if fact.name in OF_ORDER:
+            if "order" in fact.subjects:
                 self._tell_buyer(session, fact, context)
             else:
                 _note(session, fact, context.now)
@@ -81,7 +73,7 @@ class BuyerNews:
             order = orders.order(session, fact.organisation_id, str(fact.subjects["order"]))
         except NotFound:
             return
-        message = OF_ORDER[fact.name]
+        message = Said(kind_of(fact.name).buyers)
         cents = int(fact.payload.get("cents", 0)) if message is Said.REFUNDED else 0
         if _is_told(message, order, cents):
             posting.post(self._parts, session, order, message, context, refunded_cents=cents)
@@ -117,7 +109,7 @@ def _note(session: Session, fact: Message, now: Millis) -> None:
         events.event(session, *key)
     except NotFound:
         return
-    message = OF_EVENT[fact.name].value
+    message = kind_of(fact.name).buyers
     row = EventNewsRow(
         organisation_id=key.organisation_id, id=fact.message_id, event_id=key.event_id, message=message, created_at=now
     )

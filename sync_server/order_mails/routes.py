@@ -18,8 +18,7 @@ from sync_server.checkout.shop import for_buyer
 from sync_server.mail import letters
 from sync_server.mail.letters import Letter
 from sync_server.order_mails import messages, opting_out, posting, queries, schemas
-from sync_server.order_mails.messages import Message
-from sync_server.order_mails.news import OF_EVENT
+from sync_server.order_mails.news import told_of_events
 from sync_server.order_mails.values import Reader, sample_values
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.parts import parts
@@ -47,7 +46,7 @@ def preview(event_id: str, json_data: schemas.PreviewMail) -> schemas.MailPrevie
         currency = accounts.organisation(session, key.organisation_id).currency
         values = sample_values(parts(), session, reader, currency)
     link = "https://…/unsubscribe/…" if json_data.message in messages.OPTIONAL else ""
-    written = messages.write(Message(json_data.message), reader.language, values, unsubscribe_link=link)
+    written = messages.write(json_data.message, reader.language, values, unsubscribe_link=link)
     shown = letters.rendered(Letter(messages.TEMPLATE, "", written.values(), reader.language))
     return schemas.MailPreview(subject=shown.subject, text=shown.text, html=shown.html)
 
@@ -62,7 +61,7 @@ def recipients(event_id: str) -> schemas.RecipientsView:
         queries.require_event(session, key)
         count, addressed = orders.count_bought(session, key)
     told = addressed if parts().config.mail_url is not None else 0
-    names = [message.value for message in OF_EVENT.values()]
+    names = [message.value for message in told_of_events()]
     return schemas.RecipientsView(messages=names, orders=count, told=told, without_address=count - addressed)
 
 
@@ -130,7 +129,11 @@ def _address(slug: str, token: str) -> tuple[str, str]:
 
 
 _WORDS: Final = {
-    "en": ("No more offers?", "Send no more", "Done: we send you no more offers. Mails about your own orders still come."),
+    "en": (
+        "No more offers?",
+        "Send no more",
+        "Done: we send you no more offers. Mails about your own orders still come.",
+    ),
     "de": (
         "Keine Angebote mehr?",
         "Nichts mehr senden",

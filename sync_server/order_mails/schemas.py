@@ -2,30 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
+from sync_server.order_mails.messages import Message
 from sync_server.plumbing.api.schemas import IsoTime, RequestBody, View
-
-MessageName = Literal[
-    "order_received",
-    "tickets",
-    "order_cancelled",
-    "order_expired",
-    "refunded",
-    "event_cancelled",
-    "event_postponed",
-    "event_rescheduled",
-    "event_moved",
-    "waiting_offer",
-]
 
 
 class PreviewMail(RequestBody):
     """Which message to show, and in which language."""
 
-    message: MessageName
+    message: Annotated[Message, Field(strict=False)]
     language: Literal["en", "de", "fr", "es"] = "en"
 
 

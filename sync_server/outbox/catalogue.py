@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 from shared.keys import KeyState
 from sync_server.outbox.fact_kinds import FactKind, Group, Interest, Outcome, Schema, Seats, Topic
@@ -132,9 +132,11 @@ def _hold(
     )
 
 
-def _order(description: str, **more: Schema) -> FactKind:
+def _order(description: str, buyers: str = "", /, **more: Schema) -> FactKind:
     payload = {"state": TEXT, "channel": TEXT, "total_cents": NUMBER, "currency": TEXT, **more}
-    return FactKind(description, Group.ORDER, _ORDER, payload, topics=_EVENT_TOPIC, logged=tuple(payload))
+    return FactKind(
+        description, Group.ORDER, _ORDER, payload, topics=_EVENT_TOPIC, logged=tuple(payload), buyers=buyers
+    )
 
 
 def _holds(description: str, became: str, payload: Mapping[str, Schema] = _COUNT) -> FactKind:
@@ -186,14 +188,21 @@ FACTS: Final[Mapping[str, FactKind]] = {
     "event_unpublished": _status_change("An event is a draft again; nothing had been sold.", seats=Seats.MAP),
     "event_went_live": _status_change("An event is live; gates admit."),
     "event_ended": _status_change("An event is over; gates no longer admit.", seats=Seats.MAP),
-    "event_cancelled": _status_change(
-        "An event was cancelled; sales have stopped.", seats=Seats.MAP, routing_key="event.canceled"
+    "event_cancelled": replace(
+        _status_change("An event was cancelled; sales have stopped.", seats=Seats.MAP, routing_key="event.canceled"),
+        buyers="cancelled",
     ),
-    "event_postponed": _status_change("An event was postponed, with or without a new date."),
-    "event_rescheduled": replace(_event("A postponed event has its new date."), organisers=("mark", "rescheduled_at")),
+    "event_postponed": replace(
+        _status_change("An event was postponed, with or without a new date."), buyers="postponed"
+    ),
+    "event_rescheduled": replace(
+        _event("A postponed event has its new date."), organisers=("mark", "rescheduled_at"), buyers="new_date"
+    ),
     "event_archived": _status_change("An event was archived.", seats=Seats.MAP),
     "event_moved_at_short_notice": _event("Times of a published event changed close to its start."),
-    "event_moved": _event("An event moved to another venue; `after.means` says what follows from it."),
+    "event_moved": replace(
+        _event("An event moved to another venue; `after.means` says what follows from it."), buyers="moved"
+    ),
     "event_replaced": replace(
         _event("Another event replaces one that was called off, or the replacement was withdrawn."),
         organisers=("replaced_by_event_id",),
@@ -286,10 +295,12 @@ FACTS: Final[Mapping[str, FactKind]] = {
     ),
     "holds_resumed": _holds("The holds of an event are resumed and expire again.", "resumed"),
     "order_created": _order("An order was made; it keeps its seats until it is paid or ends.", admissions=NUMBER),
-    "order_invoiced": _order("An order waits until its invoice is due.", due_at=MILLIS),
+    "order_invoiced": _order("An order waits until its invoice is due.", "invoice", due_at=MILLIS),
     "payment_received": _order("A payment for an order was noted in its ledger.", **_PAYMENT),
-    "order_paid": _order("An order is paid; its tickets are valid.", admissions=NUMBER, method=TEXT),
-    "order_refunded": _order("Admissions were refunded, or money paid back.", admissions=NUMBER, **_PAYMENT),
+    "order_paid": _order("An order is paid; its tickets are valid.", "tickets", admissions=NUMBER, method=TEXT),
+    "order_refunded": _order(
+        "Admissions were refunded, or money paid back.", "refunded", admissions=NUMBER, **_PAYMENT
+    ),
     "payment_returned": _order(
         "A payment is paid back by itself: it came too late, twice, or for an order that had ended.",
         because=TEXT,
@@ -297,8 +308,8 @@ FACTS: Final[Mapping[str, FactKind]] = {
     ),
     "payout_made": _order("A payment service has paid money back.", **_PAYMENT),
     "payout_failed": _order("A payment service could not pay money back; it is owed to the buyer.", **_PAYMENT),
-    "order_cancelled": _order("An order that was not paid was cancelled; its seats are free."),
-    "order_expired": _order("An order was not paid in time; its seats are free."),
+    "order_cancelled": _order("An order that was not paid was cancelled; its seats are free.", "order_cancelled"),
+    "order_expired": _order("An order was not paid in time; its seats are free.", "order_expired"),
     "device_created": _device("device.created", "A gate device was created; it can be enrolled."),
     "device_changed": _device("device.changed", "The name or profile of a device changed."),
     "device_assigned": _device("device.assigned", "A device was assigned to other events or gates."),
@@ -351,53 +362,3 @@ def routing_key(name: str) -> str:
 def audit_action(name: str) -> str:
     """What the audit line of a change is called that is recorded with this fact."""
     return kind_of(name).action or name
-
-
-INSIDE: Final = frozenset({"bearer", "created_by", "owner_id", "reason", "settings", "supervisor"})
-"""Fields of payloads that stay within the installation and its broker: who it was and why, and unchecked texts."""
-
-
-def for_outsiders(payload: Mapping[str, Any]) -> dict[str, Any]:
-    """A payload, or its schema, as whoever gets an organisation's facts by the internet may see it."""
-    return {name: _without_inside(value) for name, value in payload.items() if name not in INSIDE}
-
-
-def _without_inside(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return for_outsiders(value)
-    return [_without_inside(each) for each in value] if isinstance(value, list) else value
-
-
-def outside_schema(name: str) -> dict[str, Any]:
-    """The JSON Schema of a fact as outsiders get it."""
-    kind = FACTS[name]
-    return _about(name) | _object(_envelope(name, replace(kind, payload=for_outsiders(kind.payload))))
-
-
-def schema(name: str) -> dict[str, Any]:
-    """The JSON Schema of a fact's broker message; consumers must ignore unknown fields."""
-    kind = FACTS[name]
-    return _about(name) | _object(_envelope(name, kind)) | {"x-effects": kind.effects()}
-
-
-def _about(name: str) -> dict[str, Any]:
-    kind = FACTS[name]
-    return {"title": f"{routing_key(name)} v{kind.version}", "description": kind.description}
-
-
-def _envelope(name: str, kind: FactKind) -> dict[str, Schema]:
-    return {
-        "fact": {"const": name},
-        "version": {"const": kind.version},
-        "message_id": {**ID, "description": "the same however often the message is delivered"},
-        "organisation_id": ID,
-        "at": {"type": "integer", "description": "milliseconds since 1970, UTC"},
-        "order": {"type": "integer", "description": "rises within an event in the order of what happened"},
-        "subjects": _object(kind.subjects),
-        "payload": _object(kind.payload),
-    }
-
-
-def _object(fields: Mapping[str, Schema]) -> dict[str, Any]:
-    required = [name for name, schema in fields.items() if "default" not in schema]
-    return {"type": "object", "properties": dict(fields), "required": required}

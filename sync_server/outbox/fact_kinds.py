@@ -76,6 +76,7 @@ class FactKind:
     occupancy: bool = False  # whether it changes how full an event is
     outcome: Outcome | None = None
     interest: Interest | None = None
+    buyers: str = ""  # the message that buyers get: of their order, or of their event; "": none
     logged: tuple[str, ...] | None = None  # fields in the log line: ids and numbers, never names; None: no line
 
     def effects(self) -> dict[str, Any]:
@@ -89,6 +90,7 @@ class FactKind:
             "occupancy": self.occupancy,
             "outcome": self.outcome and self.outcome._asdict(),
             "interest": self.interest and self.interest._asdict(),
+            "buyers": self.buyers,
             "logged": self.logged,
         }
         return {name: value for name, value in columns.items() if value}

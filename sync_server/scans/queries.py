@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import func, literal, select, tuple_
 from sqlalchemy.orm import Session
 
 from shared.errors import NotFound
 from shared.snapshot import Movement, MovementKind
+from sync_server.plumbing.api.pagination import Page, decode_cursor, paginate
 from sync_server.plumbing.event_key import EventKey
 from sync_server.scans.models import QUARANTINED, UNRESOLVED, ConflictRow, Journal, MovementRow, ScanCount, ScanEntry
+from sync_server.plumbing.sql.bulk import among
+from sync_server.scans.models import UNRESOLVED, ConflictRow, Journal, MovementRow, Presence, ScanCount, ScanEntry
 
 _COLUMNS = (
     MovementRow.arrival,
@@ -136,6 +139,29 @@ def journal_state(session: Session, organisation_id: str, device: int) -> Journa
 
 def journal_states(session: Session, organisation_id: str, device: int | None = None) -> dict[int, JournalState]:
     """What is stored, claimed and quarantined, by device: of all, or only of this one."""
+def scans(session: Session, event: EventKey, *, limit: int, after: str | None) -> Page[ScanEntry]:
+    """A page of the scans of an event, by time."""
+    row = ScanEntry
+    order = row.at, row.device, row.branch, row.seq, row.hash
+    wanted = select(row).where(event.of(row), row.kind.in_(("presentation", "by_hand")))
+    start = decode_cursor(after, int, int, int, int, str)
+    if start is not None:
+        *numbers, digest = start
+        wanted = wanted.where(tuple_(*order) > tuple_(*map(literal, (*numbers, bytes.fromhex(str(digest))))))
+    found = session.scalars(wanted.order_by(*order).limit(limit + 1)).all()
+    return paginate(found, limit, lambda last: (last.at, last.device, last.branch, last.seq, last.hash.hex()))
+
+
+def first_admissions(session: Session, event: EventKey, ticket_ids: Collection[int]) -> dict[int, Millis]:
+    """When each of these tickets was admitted first."""
+    row = ScanEntry
+    admitted = row.admitted, ~row.quarantined, among(session, row.ticket, ticket_ids)
+    first = select(row.ticket, func.min(row.at)).where(event.of(row), *admitted).group_by(row.ticket)
+    return dict(session.execute(first).all()) if ticket_ids else {}
+
+
+def journal_states(session: Session, organisation_id: str) -> dict[int, JournalState]:
+    """What is stored, claimed and quarantined, by device."""
     states: dict[int, JournalState] = {}
     quarantined = _quarantined(session, organisation_id, device)
     of_organisation = select(Journal).where(Journal.organisation_id == organisation_id)

@@ -34,7 +34,7 @@ def show(key: OrderKey) -> schemas.TicketFacesView:
 @bp.get("/orders/<order_id>/tickets.pdf")
 @for_buyer
 @bp.doc(responses=answers.files("A PDF", "application/pdf"))
-@bp.doc(responses={**answers.files("One ticket on each page", "application/pdf"), 409: "No ticket is left to show"})
+@bp.doc(responses=answers.files("One ticket on each page", "application/pdf"))
 def pdf(key: OrderKey) -> Response:
     """Show the tickets of an order as PDF, one on each page."""
     with parts().database.reading() as session:

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from shared.clock import Millis
 from sync_server.outbox.broker.messages import envelope
-from sync_server.outbox.catalogue import for_outsiders
+from sync_server.outbox.fact_schemas import for_outsiders
 from sync_server.plumbing.database import after_commit, database_of
 from sync_server.plumbing.jobs import Message, Subscriber
 from sync_server.plumbing.messaging.bus import Notification

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,9 +12,10 @@ from playwright.sync_api import Page, expect
 from hardware.decoder import decode_image
 from tests.app_server import AppServer
 from tests.browser.page_width import assert_fits_width
-from tests.browser.test_seat_page import served
+from tests.browser.pictures import keep_screenshot
 from tests.contracts.checkout.shop_floor import Shop, a_shop
 from tests.contracts.ticket_files.paper import Printed
+from tests.served_app import served
 
 BUYER = {"name": "Ada Lovelace", "email": "ada@lovelace.example", "locale": "de"}
 
@@ -49,14 +49,6 @@ def opened(app_server: AppServer, browser_page: Page) -> Iterator[Opened]:
         yield Opened(app_server, address)
 
 
-def keep(page: Page, name: str) -> Path | None:
-    folder = os.environ.get("GATEHOUSE_SCREENSHOTS")
-    if folder is None:
-        return None
-    page.screenshot(path=str(Path(folder) / name), full_page=True)
-    return Path(folder) / name
-
-
 @pytest.mark.parametrize(("width", "height"), [(320, 640), (360, 740), (1280, 900)])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_gate_reads_the_code_on_every_screen(
@@ -80,7 +72,7 @@ def test_gate_reads_the_code_on_every_screen(
         assert decode_image(path).codes == (code,)
     share = page.locator(".code svg").first.bounding_box()
     assert share is not None and share["width"] >= min(width - 70, 280), "the code is large"
-    keep(page, f"ticket-{width}-{scheme}.png")
+    keep_screenshot(page, f"ticket-{width}-{scheme}", whole=True)
     assert complaints == []
 
 

@@ -144,6 +144,13 @@ def movements(session: Session, organisation_id: str, order_id: str) -> Sequence
     return session.execute(wanted.order_by(row.position)).scalars().all()
 
 
+def movements_of(session: Session, organisation_id: str, orders: Collection[str]) -> Sequence[MoneyMovementRow]:
+    """The movements of these orders, those of the newest order first."""
+    row = MoneyMovementRow
+    wanted = select(row).where(row.organisation_id == organisation_id, row.order_id.in_(sorted(orders)))
+    return session.execute(wanted.order_by(row.order_id.desc(), row.position)).scalars().all() if orders else ()
+
+
 def told_before(
     session: Session, organisation_id: str, kind: Kind, method: str, reference: str | None
 ) -> MoneyMovementRow | None:

@@ -123,6 +123,7 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
         "Buying": "Orders in the shop: made of holds, paid, opened by their link.",
         "Orders": "Orders as organisers and the box office see them: payments, refunds, the ledger.",
         "Tickets": "Ticket types and tickets.",
+        "Exports": "Tables of an event as CSV or for spreadsheets.",
         "Mails to buyers": "What buyers are written, and how many of them.",
         "Memberships": "Cards that open zones and lower prices.",
         "Guest lists": "Who may sit in a zone by invitation.",

@@ -66,7 +66,7 @@ _BODIES: Final[Mapping[str, Any]] = {
     "HoldBody": {"best": 2},
     "PreviewBody": {"best": 2},
     "IssueTickets": {"ticket_type": 1, "count": 2},
-    "NewBatch": {},
+    "NewTicketBatch": {},
     "ChangeWebhook": {"active": True},
     "NewEvent": {
         "venue_id": _ID,

@@ -23,13 +23,13 @@ bp = APIBlueprint("ticket_batches", __name__, url_prefix="/api", tag="Tickets")
 
 @bp.post("/events/<event_id>/ticket-batches")
 @requires(Action.ISSUE_TICKETS)
-@bp.input(schemas.NewBatch)
-@bp.output(schemas.BatchView, status_code=202)
-def ask(event_id: str, json_data: schemas.NewBatch) -> Response:
+@bp.input(schemas.NewTicketBatch)
+@bp.output(schemas.TicketBatchView, status_code=202)
+def ask(event_id: str, json_data: schemas.NewTicketBatch) -> Response:
     """Ask for a PDF of all tickets of an event, to print or to hand on; the worker writes it."""
     key = EventKey(organisation(), event_id)
 
-    def write(session: Session) -> schemas.BatchView:
+    def write(session: Session) -> schemas.TicketBatchView:
         return schemas.batch_view(queue.ask(session, key, json_data.ticket_type, context()))
 
     response = run_once(write, status=202)
@@ -40,19 +40,19 @@ def ask(event_id: str, json_data: schemas.NewBatch) -> Response:
 @bp.get("/events/<event_id>/ticket-batches")
 @requires(Action.ISSUE_TICKETS)
 @bp.input(PageQuery, location="query")
-@bp.output(schemas.BatchesView)
-def listing(event_id: str, query_data: PageQuery) -> schemas.BatchesView:
+@bp.output(schemas.TicketBatchesView)
+def listing(event_id: str, query_data: PageQuery) -> schemas.TicketBatchesView:
     """List the PDFs of an event, the newest first; those of the last day."""
     key = EventKey(organisation(), event_id)
     with parts().database.reading() as session:
         page = queue.batches(session, key, limit=query_data.limit, after=query_data.after)
-    return schemas.BatchesView(items=[schemas.batch_view(row) for row in page.items], next=page.next)
+    return schemas.TicketBatchesView(items=[schemas.batch_view(row) for row in page.items], next=page.next)
 
 
 @bp.get("/ticket-batches/<batch_id>")
 @requires(Action.ISSUE_TICKETS)
-@bp.output(schemas.BatchView)
-def show(batch_id: str) -> schemas.BatchView:
+@bp.output(schemas.TicketBatchView)
+def show(batch_id: str) -> schemas.TicketBatchView:
     """Show how far a PDF is."""
     with parts().database.reading() as session:
         return schemas.batch_view(queue.find(session, organisation(), batch_id))
@@ -60,7 +60,7 @@ def show(batch_id: str) -> schemas.BatchView:
 
 @bp.get("/ticket-batches/<batch_id>/pdf")
 @requires(Action.ISSUE_TICKETS)
-@bp.doc(responses={**answers.files("One ticket on each page", "application/pdf"), 409: "It is not finished"})
+@bp.doc(responses=answers.files("One ticket on each page", "application/pdf"))
 def fetch(batch_id: str) -> Response:
     """Fetch the PDF. Anyone who has it can enter."""
     where = parts(), organisation()
@@ -76,8 +76,8 @@ def fetch(batch_id: str) -> Response:
 
 @bp.post("/ticket-batches/<batch_id>/cancel")
 @requires(Action.ISSUE_TICKETS)
-@bp.output(schemas.BatchView)
-def cancel(batch_id: str) -> schemas.BatchView:
+@bp.output(schemas.TicketBatchView)
+def cancel(batch_id: str) -> schemas.TicketBatchView:
     """Stop writing a PDF, or delete one that is finished."""
     with parts().database.writing() as session:
         return schemas.batch_view(queue.cancel(session, organisation(), batch_id, context()))

@@ -10,13 +10,13 @@ from sync_server.plumbing.api.schemas import IsoTime, RequestBody, View
 from sync_server.ticket_files.models import TicketBatchRow
 
 
-class NewBatch(RequestBody):
+class NewTicketBatch(RequestBody):
     """Which tickets to write: all of the event, or those of a type."""
 
     ticket_type: Annotated[int, Field(ge=1, le=65535)] | None = None
 
 
-class BatchView(View):
+class TicketBatchView(View):
     """A PDF of many tickets: how far it is. It is deleted a day after it was finished."""
 
     id: str
@@ -32,14 +32,14 @@ class BatchView(View):
     finished_at: IsoTime | None
 
 
-class BatchesView(BaseModel):
+class TicketBatchesView(BaseModel):
     """A page of PDFs, the newest first."""
 
-    items: list[BatchView]
+    items: list[TicketBatchView]
     next: str | None
 
 
-def batch_view(row: TicketBatchRow) -> BatchView:
+def batch_view(row: TicketBatchRow) -> TicketBatchView:
     """The PDF as organisers see it."""
     percent = 100 if row.state == "done" else min(99, row.written * 100 // row.tickets) if row.tickets else 0
-    return BatchView.of(row, percent=percent)
+    return TicketBatchView.of(row, percent=percent)

@@ -10,7 +10,7 @@ import orjson
 import pytest
 from jsonschema import Draft202012Validator
 
-from sync_server.outbox import catalogue
+from sync_server.outbox import catalogue, fact_schemas
 from sync_server.outbox.broker import messages as broker_messages
 from sync_server.outbox.catalogue import routing_key
 from sync_server.outbox.fact_kinds import Topic
@@ -79,7 +79,7 @@ def test_every_fact_of_a_concert_matches_the_catalogue(app_server: AppServer, co
     messages = received(app_server)
     for message in messages:
         letter = orjson.loads(broker_messages.envelope(message))
-        Draft202012Validator(catalogue.schema(message.name)).validate(letter)
+        Draft202012Validator(fact_schemas.schema(message.name)).validate(letter)
     assert {message.name for message in messages} >= {
         "venue_created",
         "venue_changed",
@@ -177,4 +177,4 @@ def test_no_two_facts_share_a_routing_key() -> None:
 
 def test_the_schemas_themselves_are_valid() -> None:
     for name in catalogue.FACTS:
-        Draft202012Validator.check_schema(catalogue.schema(name))
+        Draft202012Validator.check_schema(fact_schemas.schema(name))

@@ -8,7 +8,8 @@ import pytest
 from jsonschema import Draft202012Validator
 from sqlalchemy import text
 
-from sync_server.outbox.catalogue import FACTS, INSIDE, outside_schema
+from sync_server.outbox.catalogue import FACTS
+from sync_server.outbox.fact_schemas import INSIDE, outside_schema
 from sync_server.webhooks import signing
 from tests.app_server import ApiClient, AppServer, Concert
 from tests.builders import DAY, HOUR, MINUTE

@@ -1,0 +1,1 @@
+"""Tables of an event to take away, on both databases."""

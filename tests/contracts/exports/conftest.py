@@ -1,0 +1,14 @@
+"""The fixture of the tests of exports: a shop whose event is on sale."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.app_server import AppServer
+from tests.contracts.checkout.shop_floor import Shop, a_shop
+
+
+@pytest.fixture
+def shop(app_server: AppServer) -> Shop:
+    """Sixteen seats, a floor for 300, and a ticket type for each."""
+    return a_shop(app_server)
