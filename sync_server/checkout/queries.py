@@ -20,7 +20,6 @@ from sync_server.plumbing.sql.bulk import among
 Order = OrderRow
 Ordered = OrderLineRow
 """For other packages, which read orders and their lines."""
-"""An order's row, as other domains may read it within their transaction."""
 
 
 @dataclass(frozen=True, slots=True)

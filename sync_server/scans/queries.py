@@ -9,13 +9,13 @@ from typing import Any
 from sqlalchemy import func, literal, select, tuple_
 from sqlalchemy.orm import Session
 
+from shared.clock import Millis
 from shared.errors import NotFound
 from shared.snapshot import Movement, MovementKind
 from sync_server.plumbing.api.pagination import Page, decode_cursor, paginate
 from sync_server.plumbing.event_key import EventKey
-from sync_server.scans.models import QUARANTINED, UNRESOLVED, ConflictRow, Journal, MovementRow, ScanCount, ScanEntry
 from sync_server.plumbing.sql.bulk import among
-from sync_server.scans.models import UNRESOLVED, ConflictRow, Journal, MovementRow, Presence, ScanCount, ScanEntry
+from sync_server.scans.models import QUARANTINED, UNRESOLVED, ConflictRow, Journal, MovementRow, ScanCount, ScanEntry
 
 _COLUMNS = (
     MovementRow.arrival,
@@ -132,13 +132,6 @@ def recent(session: Session, event: EventKey, limit: int) -> Sequence[ScanEntry]
     ).all()
 
 
-def journal_state(session: Session, organisation_id: str, device: int) -> JournalState:
-    """What is stored, claimed and quarantined of one device."""
-    return journal_states(session, organisation_id, device).get(device, EMPTY_JOURNAL)
-
-
-def journal_states(session: Session, organisation_id: str, device: int | None = None) -> dict[int, JournalState]:
-    """What is stored, claimed and quarantined, by device: of all, or only of this one."""
 def scans(session: Session, event: EventKey, *, limit: int, after: str | None) -> Page[ScanEntry]:
     """A page of the scans of an event, by time."""
     row = ScanEntry
@@ -160,8 +153,13 @@ def first_admissions(session: Session, event: EventKey, ticket_ids: Collection[i
     return dict(session.execute(first).all()) if ticket_ids else {}
 
 
-def journal_states(session: Session, organisation_id: str) -> dict[int, JournalState]:
-    """What is stored, claimed and quarantined, by device."""
+def journal_state(session: Session, organisation_id: str, device: int) -> JournalState:
+    """What is stored, claimed and quarantined of one device."""
+    return journal_states(session, organisation_id, device).get(device, EMPTY_JOURNAL)
+
+
+def journal_states(session: Session, organisation_id: str, device: int | None = None) -> dict[int, JournalState]:
+    """What is stored, claimed and quarantined, by device: of all, or only of this one."""
     states: dict[int, JournalState] = {}
     quarantined = _quarantined(session, organisation_id, device)
     of_organisation = select(Journal).where(Journal.organisation_id == organisation_id)

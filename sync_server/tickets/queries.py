@@ -270,16 +270,6 @@ def count_standing(session: Session, event: EventKey, ticket_type: int | None = 
     return session.execute(wanted).scalar_one()
 
 
-def counts(session: Session, organisation_id: str, event_id: str) -> dict[str, int]:
-    """The number of an event's tickets by state."""
-    states = (
-        select(TicketRecord.state, func.count())
-        .where(TicketRecord.organisation_id == organisation_id, TicketRecord.event_id == event_id)
-        .group_by(TicketRecord.state)
-    )
-    return {TicketState(state).name.lower(): count for state, count in session.execute(states)}
-
-
 def ticket_row(row: TicketRecord, *, name_checks: bool) -> TicketRow:
     """The snapshot row of a ticket, with the name only if the event checks names."""
     return TicketRow(

@@ -2183,6 +2183,40 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("organisation_id", "layout_id", "number", name=op.f("pk_seat_groups")),
     )
     op.create_table(
+        "ticket_batches",
+        sa.Column("organisation_id", ID, nullable=False),
+        sa.Column("id", ID, nullable=False),
+        sa.Column("event_id", ID, nullable=False),
+        sa.Column("ticket_type", sa.Integer(), nullable=True),
+        sa.Column("state", sa.String(length=10), nullable=False),
+        sa.Column("tickets", sa.Integer(), nullable=False),
+        sa.Column("written", sa.Integer(), nullable=False),
+        sa.Column("bytes", sa.BigInteger(), nullable=False),
+        sa.Column("attempts", sa.SmallInteger(), nullable=False),
+        sa.Column("claim", ID, nullable=True),
+        sa.Column("seen_at", sa.BigInteger(), nullable=False),
+        sa.Column("problem", sa.String(length=40), nullable=False),
+        sa.Column("created_at", sa.BigInteger(), nullable=False),
+        sa.Column("finished_at", sa.BigInteger(), nullable=True),
+        sa.CheckConstraint(
+            "state IN ('waiting', 'running', 'done', 'failed', 'cancelled')", name=op.f("ck_ticket_batches_state_known")
+        ),
+        sa.ForeignKeyConstraint(
+            ["organisation_id", "event_id"],
+            ["events.organisation_id", "events.id"],
+            name=op.f("fk_ticket_batches_organisation_id_event_id_events"),
+            ondelete="CASCADE",
+        ),
+        sa.PrimaryKeyConstraint("organisation_id", "id", name=op.f("pk_ticket_batches")),
+    )
+    op.create_index(
+        "ix_ticket_batches_organisation_id_event_id",
+        "ticket_batches",
+        ["organisation_id", "event_id", "id"],
+        unique=False,
+    )
+    op.create_index("ix_ticket_batches_state", "ticket_batches", ["state", "seen_at"], unique=False)
+    op.create_table(
         "ticket_counts",
         sa.Column("organisation_id", ID, nullable=False),
         sa.Column("event_id", ID, nullable=False),
@@ -2630,6 +2664,20 @@ def upgrade() -> None:
         "ix_stripe_payments_organisation_id_order_id", "stripe_payments", ["organisation_id", "order_id"], unique=False
     )
     op.create_index("uq_stripe_payments_intent", "stripe_payments", ["organisation_id", "intent"], unique=True)
+    op.create_table(
+        "ticket_batch_parts",
+        sa.Column("organisation_id", ID, nullable=False),
+        sa.Column("batch_id", ID, nullable=False),
+        sa.Column("number", sa.Integer(), autoincrement=False, nullable=False),
+        sa.Column("body", sa.LargeBinary(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["organisation_id", "batch_id"],
+            ["ticket_batches.organisation_id", "ticket_batches.id"],
+            name=op.f("fk_ticket_batch_parts_organisation_id_batch_id_ticket_batches"),
+            ondelete="CASCADE",
+        ),
+        sa.PrimaryKeyConstraint("organisation_id", "batch_id", "number", name=op.f("pk_ticket_batch_parts")),
+    )
     op.create_table(
         "ticket_issues",
         sa.Column("organisation_id", ID, nullable=False),
