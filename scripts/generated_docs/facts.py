@@ -53,7 +53,7 @@ def _row(name: str, kind: FactKind) -> str:
         _fields(kind.organisers) + (" (visitors too)" if kind.public else ""),
         kind.seats.value,
         "changes" if kind.occupancy else "",
-        "" if kind.logged is None else _fields(kind.logged) or "ids",
+        _fields(kind.told) if kind.logged is None else _fields(kind.logged) or "ids",
         kind.description,
     )
     return f"| {' | '.join(cells)} |\n"

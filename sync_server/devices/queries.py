@@ -46,6 +46,28 @@ class DeviceView:
     assignments: tuple[EventAssignment, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class HeardDevice:
+    """A device that has reported lately: how current its rows are, by its last report."""
+
+    organisation_id: str
+    number: int
+    enrolled_at: Millis
+    rows: list[dict[str, Any]]
+
+
+def heard_since(session: Session, at: Millis) -> list[HeardDevice]:
+    """The devices of the installation that have reported since then, by organisation; revoked ones are left out."""
+    same = and_(DeviceReport.organisation_id == Device.organisation_id, DeviceReport.device_id == Device.id)
+    columns = Device.organisation_id, Device.number, Device.enrolled_at, Device.created_at, DeviceReport.rows
+    heard = DeviceReport.last_seen_at >= at, Device.revoked_at.is_(None)
+    found = select(*columns).join(DeviceReport, same).where(*heard).order_by(Device.organisation_id, Device.number)
+    return [
+        HeardDevice(row.organisation_id, row.number, row.enrolled_at or row.created_at, row.rows)
+        for row in session.execute(found)
+    ]
+
+
 def by_number(session: Session, number: int) -> EnrolledDevice | None:
     """The enrolled device of that number, revoked or not; its organisation is known from here on."""
     columns = (

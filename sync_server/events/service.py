@@ -16,7 +16,7 @@ from shared.lifecycle import EventStatus
 from shared.snapshot import AnyRow, Row
 from sync_server.accounts import queries as accounts
 from sync_server.accounts.service import lock_organisation
-from sync_server.events import changed_days, permissions, queries, rules, telemetry
+from sync_server.events import changed_days, permissions, queries, rules
 from sync_server.events.derived_columns import DUPLICATE_MESSAGE, require_unique, set_derived_columns
 from sync_server.events.issued_counts import most_issued
 from sync_server.events.models import EventRecord, GateZonesRecord, ZoneRecord
@@ -293,7 +293,7 @@ def record_change(
     after: dict[str, Any] | None = None,
     reason: str = "",
 ) -> None:
-    """Write an audit line, a fact and a log line about an event, and let its listings be refreshed.
+    """Write an audit line and a fact about an event, and let its listings be refreshed.
 
     An event that has been deleted has no listings.
     """
@@ -301,7 +301,6 @@ def record_change(
     payload = {"before": before, "after": after, "reason": reason}
     fact = Fact(name, event.organisation_id, context.now, subjects, payload)
     outbox.record_change(session, context, Subject("event", event.id, before, after, reason), fact)
-    telemetry.log_change(session, event, name, context, before=before, after=after, reason=reason)
     if event in session:
         send(session, EventChanged(event.organisation_id, event.id, event.number, context))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, Final
 
 from cachetools import LRUCache
@@ -12,21 +12,12 @@ from sqlalchemy.orm import Session
 from sync_server.events.active_events import venue_ids_by_event
 from sync_server.outbox.catalogue import kind_of
 from sync_server.plumbing.event_key import EventKey
-from sync_server.plumbing.jobs import Message, Subscriber
+from sync_server.plumbing.jobs import LOG_SUBJECTS, Message, Subscriber
 from sync_server.plumbing.logs import LOG
 from sync_server.plumbing.messaging.bus import Notification
 from sync_server.plumbing.parts import Parts
 
 MAX_VENUES: Final = 10_000
-
-_SUBJECTS: Final[Mapping[str, str]] = {
-    "hold": "hold_id",
-    "ticket": "ticket_id",
-    "layout": "layout_id",
-    "version": "version",
-    "event": "event_id",
-    "venue": "venue_id",
-}
 
 
 class FactLog:
@@ -60,7 +51,7 @@ class FactLog:
         return ()
 
     def _fields(self, message: Message) -> dict[str, Any]:
-        ids = {field: message.subjects[name] for name, field in _SUBJECTS.items() if name in message.subjects}
+        ids = {field: message.subjects[name] for name, field in LOG_SUBJECTS.items() if name in message.subjects}
         if "event_id" in ids:
             ids.setdefault("venue_id", self._venues.get(ids["event_id"], ""))
         payload = {

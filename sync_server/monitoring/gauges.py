@@ -14,6 +14,7 @@ from sync_server.checkout import queries as checkout
 from sync_server.checkout.sessions import queries as checkout_sessions
 from sync_server.monitoring import queries, service
 from sync_server.monitoring.alert_log import ALERTS
+from sync_server.monitoring.gate_lag import gate_lag
 from sync_server.monitoring.rules import AlertKind
 from sync_server.outbox import queries as outbox
 from sync_server.plumbing.logs import LOG
@@ -57,6 +58,17 @@ class Gauges:
         )
         self._orders_pending = Gauge("gatehouse_orders_pending", "Orders that wait to be paid", registry=registry)
 
+        self._gates_undelivered = Gauge(
+            "gatehouse_gates_undelivered_seconds",
+            "How long ago a gate last delivered scans that says it has more; of the gate with the longest time",
+            registry=registry,
+        )
+        self._gates_behind = Gauge(
+            "gatehouse_gates_behind_revisions",
+            "Changes of an event that a gate has not fetched; of the gate with the most",
+            registry=registry,
+        )
+
     def measure(self) -> None:
         """Update the gauges, at most every few seconds; without a database they keep their values."""
         self._count_connections()
@@ -76,6 +88,9 @@ class Gauges:
         if isinstance(pool, QueuePool):
             states.labels("in_use").set(pool.checkedout())
             states.labels("most").set(pool.size() + max(0, pool._max_overflow))
+        if self._parts.database.autocommit is not None:
+            for state, count in self._parts.database.autocommit.use().items():
+                self._parts.metrics.autocommit_connections.labels(state).set(count)
 
     def _update(self) -> None:
         now, metrics = self._parts.clock(), self._parts.metrics
@@ -90,6 +105,9 @@ class Gauges:
             self._webhooks_waiting.set(webhooks.count_waiting(session))
             self._in_checkout.set(checkout_sessions.count_all_open(session, now))
             self._orders_pending.set(checkout.count_pending(session))
+            lag = gate_lag(session, now)
+        self._gates_undelivered.set(lag.undelivered_ms / 1000)
+        self._gates_behind.set(lag.revisions)
         events = Counter(alert.kind for alert in alerts if alert.event_id)
         others = Counter[AlertKind]()
         for alert in alerts:

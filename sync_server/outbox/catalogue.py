@@ -40,6 +40,10 @@ _LAYOUT: Final[Mapping[str, Schema]] = {"layout": ID, "venue": ID, "version": NU
 
 _EVENT_TOPIC: Final = frozenset({Topic.EVENT})
 _EVENT_TOPICS: Final = frozenset({Topic.EVENT, Topic.ORGANISATION})
+_TOLD: Final = (
+    *("old_status", "new_status", "start_at", "end_at", "rescheduled_at", "go_live_at", "end_at_auto"),
+    "reason",
+)
 _STATUS: Final = ("old_status", "new_status", "mark", "rescheduled_at", "replaced_by_event_id")
 
 
@@ -50,7 +54,7 @@ def _event(
     topics: frozenset[Topic] = _EVENT_TOPICS,
     seats: Seats = Seats.NONE,
 ) -> FactKind:
-    return FactKind(description, Group.EVENT, _EVENT, payload, topics=topics, seats=seats)
+    return FactKind(description, Group.EVENT, _EVENT, payload, topics=topics, seats=seats, told=_TOLD)
 
 
 def _status_change(description: str, *, seats: Seats = Seats.NONE, routing_key: str = "") -> FactKind:

@@ -78,6 +78,7 @@ class FactKind:
     interest: Interest | None = None
     buyers: str = ""  # the message that buyers get: of their order, or of their event; "": none
     logged: tuple[str, ...] | None = None  # fields in the log line: ids and numbers, never names; None: no line
+    told: tuple[str, ...] = ()  # fields in the line that the change itself logs, which says who made it
 
     def effects(self) -> dict[str, Any]:
         """What the installation makes of such a fact, by name; empty columns are left out."""
@@ -92,5 +93,6 @@ class FactKind:
             "interest": self.interest and self.interest._asdict(),
             "buyers": self.buyers,
             "logged": self.logged,
+            "told": self.told,
         }
         return {name: value for name, value in columns.items() if value}

@@ -15,6 +15,7 @@ from sync_server.audit import service as audit
 from sync_server.audit.service import AuditLine
 from sync_server.outbox import cursors, retries
 from sync_server.outbox.catalogue import audit_action
+from sync_server.outbox.change_log import log_change
 from sync_server.outbox.models import OutboxRow, StatementTime
 from sync_server.outbox.queries import StoredFact
 from sync_server.outbox.rules import State, stream_of
@@ -74,6 +75,7 @@ def record_change(session: Session, context: ActionContext, subject: Subject, fa
     line = AuditLine(context, audit_action(fact.name), subject.kind, subject.id, fact.organisation_id, *changed)
     audit.record(session, line)
     record(session, fact)
+    log_change(session, context, fact)
 
 
 def _write(session: Session) -> None:

@@ -18,6 +18,17 @@ MORE: Final = object()
 """Returned by a job that stopped early to let others write: it is due again at once."""
 
 
+LOG_SUBJECTS: Final[Mapping[str, str]] = {
+    "hold": "hold_id",
+    "ticket": "ticket_id",
+    "layout": "layout_id",
+    "version": "version",
+    "event": "event_id",
+    "venue": "venue_id",
+}
+"""What log lines call the subjects of a fact."""
+
+
 @dataclass(frozen=True, slots=True)
 class Job:
     """A recurring task, in a transaction of its own; running it twice changes nothing."""

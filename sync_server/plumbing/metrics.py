@@ -43,6 +43,12 @@ class Metrics:
             ["state"],
             registry=self.registry,
         )
+        self.autocommit_connections = Gauge(
+            "gatehouse_autocommit_connections",
+            "Connections for holds and maps, on PostgreSQL: in use, the most there may be, and statements that wait",
+            ["state"],
+            registry=self.registry,
+        )
         self.oldest_fact = Gauge(
             "gatehouse_outbox_oldest_seconds",
             "Age of the oldest fact that has not been relayed",

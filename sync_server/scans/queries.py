@@ -173,6 +173,15 @@ def journal_states(session: Session, organisation_id: str, device: int | None = 
     return states
 
 
+def delivered_before_missing(
+    session: Session, organisation_id: str, devices: Collection[int]
+) -> dict[int, Millis | None]:
+    """When each of these devices last delivered, of those that say they have more; None: never."""
+    mine = Journal.organisation_id == organisation_id, Journal.device.in_(devices)
+    behind = select(Journal.device, func.max(Journal.received_at)).where(*mine, Journal.claimed_seq > Journal.mark_seq)
+    return dict(session.execute(behind.group_by(Journal.device)).all())
+
+
 def is_forked(session: Session, organisation_id: str, device: int, branch: int) -> bool:
     """Whether two machines have claimed or written different entries of this branch."""
     mine = Journal.organisation_id == organisation_id, Journal.device == device, Journal.branch == branch

@@ -57,6 +57,7 @@ EXCEPTIONS: Final[dict[str, str]] = {
     "monitoring.queries.seating_alerts": _METRICS,
     "monitoring.seating_checks._delete_others": _CHECK,
     "monitoring.service.delete_resolved": _CHECK,
+    "devices.queries.heard_since": _METRICS,
     "monitoring.tenant_checks.find": _CHECK,
     "outbox.cleaning._organisations": _DUE,
     "outbox.cursors.due_for_broker": _DUE,

@@ -137,6 +137,12 @@ class AutocommitPool:
             cursor.execute(statement.text, parameters, prepare=prepare)
         return cursor.fetchone()
 
+    def use(self) -> dict[str, int]:
+        """How many connections are in use, how many there may be, and how many statements wait for one."""
+        found = self._pool.get_stats() if self._pool is not None else {}
+        in_use = found.get("pool_size", 0) - found.get("pool_available", 0)
+        return {"in_use": in_use, "most": self._connections, "waiting": found.get("requests_waiting", 0)}
+
     def probe(self) -> None:
         """Run one statement on two connections, which a pooler may serve by one; the driver's error where it fails."""
         statement = numbered("SELECT 1")
