@@ -47,7 +47,7 @@ PERSONAL: Final[Mapping[str, Personal]] = {
     "holds.origin": Personal(_SHORT, "a hash of an address, while a hold is open"),
     "idempotency_keys.body": Personal(_SHORT, "responses, for two days", shown=False),
     "invitations.email": Personal(_EMPTIED, "the address that was invited"),
-    "layout_imports.started_by": Personal(_SHORT, "who imports a layout, and from where, until the import ends"),
+    "imports.started_by": Personal(_SHORT, "who imports a layout, and from where, until the import ends"),
     "mails.sealed": Personal(_EMPTIED, "address and content, until the mail is sent; it is given up", shown=False),
     "money_movements.external_reference": Personal(_KEPT, "as the bank or the terminal names a payment; for the books"),
     "money_movements.note": Personal(_KEPT, "for the books; people are not to be named"),
@@ -119,7 +119,7 @@ NOT_ONE_PERSON_S: Final[Mapping[str, str]] = {
     "audit_lines": "found with their personal values",
     "guests": "visitors without a name or address",
     "idempotency_keys": "gone after two days",
-    "layout_imports": "emptied when the import ends",
+    "imports": "emptied when the import ends",
     "supervisors": "found by their number: `audit erase --person supervisor:3`",
 }
 """Tables with personal columns in which nobody is looked for, each with its reason."""

@@ -53,16 +53,18 @@ class LayoutRecord(Base):
     )
 
 
-class LayoutImportRecord(Base):
-    """A large file on its way to becoming a draft; a worker that holds the claim writes it piece by piece."""
+class ImportRecord(Base):
+    """A large file on its way into a draft or a guest list; a worker that holds the claim writes it piece by piece."""
 
-    __tablename__ = "layout_imports"
+    __tablename__ = "imports"
 
     organisation_id: Mapped[Uuid] = mapped_column(primary_key=True)
     id: Mapped[Uuid] = mapped_column(primary_key=True)
     venue_id: Mapped[Uuid]
-    layout_id: Mapped[Uuid]  # which it becomes
-    family_id: Mapped[Uuid]
+    layout_id: Mapped[Uuid | None]  # which it becomes; None: it is a guest list
+    family_id: Mapped[Uuid | None]
+    event_id: Mapped[Uuid | None]  # of a guest list
+    zone_id: Mapped[Uuid | None]
     format: Mapped[str] = mapped_column(String(20))
     name: Mapped[str] = mapped_column(String(100))
     focus_x: Mapped[float | None] = mapped_column(Float)
@@ -71,6 +73,7 @@ class LayoutImportRecord(Base):
     ending: Mapped[str] = mapped_column(String(10), default="")  # how it shall end, once what it wrote is deleted
     rows: Mapped[int] = mapped_column(default=0)  # 0 until the file is read
     written: Mapped[int] = mapped_column(default=0)
+    added: Mapped[int] = mapped_column(default=0)  # of a guest list: those of them who were not on it
     attempts: Mapped[int] = mapped_column(default=0)
     claim: Mapped[Uuid | None]  # of the worker that writes; another takes over when it is not seen any more
     seen_at: Mapped[Millis] = mapped_column(BigInteger)
@@ -85,29 +88,30 @@ class LayoutImportRecord(Base):
             "state IN ('receiving', 'waiting', 'running', 'done', 'failed', 'cancelled')", name="state_known"
         ),
         CheckConstraint("ending IN ('', 'failed', 'cancelled')", name="ending_known"),
+        CheckConstraint("(layout_id IS NULL) = (event_id IS NOT NULL)", name="of_one_kind"),
         Index(
-            "uq_layout_imports_running",
+            "uq_imports_running",
             "organisation_id",
             unique=True,
             sqlite_where=text("state = 'running'"),
             postgresql_where=text("state = 'running'"),
         ),
-        Index("ix_layout_imports_state", "state", "seen_at"),
-        Index("ix_layout_imports_organisation_id_venue_id", "organisation_id", "venue_id"),
+        Index("ix_imports_state", "state", "seen_at"),
+        Index("ix_imports_organisation_id_venue_id", "organisation_id", "venue_id"),
     )
 
 
-class LayoutImportPartRecord(Base):
+class ImportPartRecord(Base):
     """A part of the file, compressed; deleted with all others when the import ends."""
 
-    __tablename__ = "layout_import_parts"
+    __tablename__ = "import_parts"
 
     organisation_id: Mapped[Uuid] = mapped_column(primary_key=True)
     import_id: Mapped[Uuid] = mapped_column(primary_key=True)
     number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
     body: Mapped[bytes] = mapped_column(LargeBinary)
 
-    __table_args__ = (references("layout_imports", "import_id", ondelete="CASCADE"),)
+    __table_args__ = (references("imports", "import_id", ondelete="CASCADE"),)
 
 
 class LayoutZoneRecord(Base):
@@ -258,6 +262,7 @@ class ZoneGuestRecord(Base):
     named: Mapped[str] = mapped_column(String(10), primary_key=True)
     key: Mapped[str] = mapped_column(String(64), primary_key=True)
     added_at: Mapped[Millis] = mapped_column(BigInteger)
+    import_id: Mapped[Uuid | None]  # which added it: one that is cancelled takes back only these
 
     __table_args__ = (
         references("events", "event_id"),

@@ -18,6 +18,7 @@ from sync_server.plumbing.web import context, current_principal, organisation, r
 from sync_server.seating import queries, schemas, service
 from sync_server.seating.event_routes import bp as event_bp
 from sync_server.seating.file_formats.formats import EXPORT_TYPES, FORMATS
+from sync_server.seating.imports.guest_import_routes import bp as guest_imports_bp
 from sync_server.seating.imports.import_routes import bp as imports_bp
 from sync_server.seating.imports.import_routes import imported_if_large, is_large, refused_if_large, start
 from sync_server.seating.imports.queue import Upload
@@ -33,6 +34,7 @@ LARGEST_LAYOUT = 64 * 1024 * 1024
 bp = APIBlueprint("seating", __name__, url_prefix="/api", tag="Seating")
 bp.register_blueprint(event_bp)
 bp.register_blueprint(guest_list_bp)
+bp.register_blueprint(guest_imports_bp)
 bp.register_blueprint(imports_bp)
 
 

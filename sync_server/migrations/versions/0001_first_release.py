@@ -1207,12 +1207,14 @@ def upgrade() -> None:
     )
     op.create_index("ix_image_variants_image_id", "image_variants", ["image_id", "name"], unique=False)
     op.create_table(
-        "layout_imports",
+        "imports",
         sa.Column("organisation_id", ID, nullable=False),
         sa.Column("id", ID, nullable=False),
         sa.Column("venue_id", ID, nullable=False),
-        sa.Column("layout_id", ID, nullable=False),
-        sa.Column("family_id", ID, nullable=False),
+        sa.Column("layout_id", ID, nullable=True),
+        sa.Column("family_id", ID, nullable=True),
+        sa.Column("event_id", ID, nullable=True),
+        sa.Column("zone_id", ID, nullable=True),
         sa.Column("format", sa.String(length=20), nullable=False),
         sa.Column("name", sa.String(length=100), nullable=False),
         sa.Column("focus_x", sa.Float(), nullable=True),
@@ -1221,6 +1223,7 @@ def upgrade() -> None:
         sa.Column("ending", sa.String(length=10), nullable=False),
         sa.Column("rows", sa.Integer(), nullable=False),
         sa.Column("written", sa.Integer(), nullable=False),
+        sa.Column("added", sa.Integer(), nullable=False),
         sa.Column("attempts", sa.Integer(), nullable=False),
         sa.Column("claim", ID, nullable=True),
         sa.Column("seen_at", sa.BigInteger(), nullable=False),
@@ -1228,26 +1231,25 @@ def upgrade() -> None:
         sa.Column("started_by", sa.JSON(), nullable=False),
         sa.Column("created_at", sa.BigInteger(), nullable=False),
         sa.Column("finished_at", sa.BigInteger(), nullable=True),
-        sa.CheckConstraint("ending IN ('', 'failed', 'cancelled')", name=op.f("ck_layout_imports_ending_known")),
+        sa.CheckConstraint("ending IN ('', 'failed', 'cancelled')", name=op.f("ck_imports_ending_known")),
         sa.CheckConstraint(
             "state IN ('receiving', 'waiting', 'running', 'done', 'failed', 'cancelled')",
-            name=op.f("ck_layout_imports_state_known"),
+            name=op.f("ck_imports_state_known"),
         ),
+        sa.CheckConstraint("(layout_id IS NULL) = (event_id IS NOT NULL)", name=op.f("ck_imports_of_one_kind")),
         sa.ForeignKeyConstraint(
             ["organisation_id", "venue_id"],
             ["venues.organisation_id", "venues.id"],
-            name=op.f("fk_layout_imports_organisation_id_venue_id_venues"),
+            name=op.f("fk_imports_organisation_id_venue_id_venues"),
             ondelete="CASCADE",
         ),
-        sa.PrimaryKeyConstraint("organisation_id", "id", name=op.f("pk_layout_imports")),
+        sa.PrimaryKeyConstraint("organisation_id", "id", name=op.f("pk_imports")),
     )
+    op.create_index("ix_imports_organisation_id_venue_id", "imports", ["organisation_id", "venue_id"], unique=False)
+    op.create_index("ix_imports_state", "imports", ["state", "seen_at"], unique=False)
     op.create_index(
-        "ix_layout_imports_organisation_id_venue_id", "layout_imports", ["organisation_id", "venue_id"], unique=False
-    )
-    op.create_index("ix_layout_imports_state", "layout_imports", ["state", "seen_at"], unique=False)
-    op.create_index(
-        "uq_layout_imports_running",
-        "layout_imports",
+        "uq_imports_running",
+        "imports",
         ["organisation_id"],
         unique=True,
         sqlite_where=sa.text("state = 'running'"),
@@ -1849,18 +1851,18 @@ def upgrade() -> None:
         postgresql_where=sa.text("seat IS NOT NULL AND status IN ('active', 'suspended')"),
     )
     op.create_table(
-        "layout_import_parts",
+        "import_parts",
         sa.Column("organisation_id", ID, nullable=False),
         sa.Column("import_id", ID, nullable=False),
         sa.Column("number", sa.Integer(), autoincrement=False, nullable=False),
         sa.Column("body", sa.LargeBinary(), nullable=False),
         sa.ForeignKeyConstraint(
             ["organisation_id", "import_id"],
-            ["layout_imports.organisation_id", "layout_imports.id"],
-            name=op.f("fk_layout_import_parts_organisation_id_import_id_layout_imports"),
+            ["imports.organisation_id", "imports.id"],
+            name=op.f("fk_import_parts_organisation_id_import_id_imports"),
             ondelete="CASCADE",
         ),
-        sa.PrimaryKeyConstraint("organisation_id", "import_id", "number", name=op.f("pk_layout_import_parts")),
+        sa.PrimaryKeyConstraint("organisation_id", "import_id", "number", name=op.f("pk_import_parts")),
     )
     op.create_table(
         "layout_seats",
@@ -2389,6 +2391,7 @@ def upgrade() -> None:
         sa.Column("named", sa.String(length=10), nullable=False),
         sa.Column("key", sa.String(length=64), nullable=False),
         sa.Column("added_at", sa.BigInteger(), nullable=False),
+        sa.Column("import_id", ID, nullable=True),
         sa.CheckConstraint("named IN ('email', 'customer', 'code')", name=op.f("ck_zone_guests_named_known")),
         sa.ForeignKeyConstraint(
             ["organisation_id", "event_id"],

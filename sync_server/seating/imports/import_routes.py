@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import wraps
 from typing import Any, Final, ParamSpec, TypeVar
 
@@ -15,10 +15,10 @@ from sync_server.plumbing.api.idempotency import run_once
 from sync_server.plumbing.api.pagination import PageQuery
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.principals import Action
-from sync_server.plumbing.web import context, organisation, requires
+from sync_server.plumbing.web import context, organisation, require, requires
 from sync_server.seating.imports import import_schemas as schemas
 from sync_server.seating.imports import queue
-from sync_server.seating.imports.queue import Upload
+from sync_server.seating.imports.queue import GuestUpload, Upload
 
 DIRECT_BYTES: Final = 256 * 1024
 """Of a layout that is read while its sender waits: some thousand seats, a fraction of a second."""
@@ -66,6 +66,11 @@ def refused_if_large(view: Callable[P, T]) -> Callable[P, T]:
 
 def start(upload: Upload) -> Response:
     """Take the body of this request as a file to import; 202, and where to look at it."""
+    return start_parts(upload, queue.pieces(request.get_data(cache=True)))
+
+
+def start_parts(upload: Upload | GuestUpload, pieces: Iterable[bytes]) -> Response:
+    """Take these parts as a file to import; 202, and where to look at it."""
     begun: list[str] = []
 
     def receive(session: Session) -> schemas.ImportView:
@@ -75,7 +80,7 @@ def start(upload: Upload) -> Response:
 
     response = run_once(receive, status=202)
     for import_id in begun:  # none where the request was repeated
-        queue.store_file(parts().database, organisation(), import_id, request.get_data(cache=True))
+        queue.store_parts(parts().database, organisation(), import_id, pieces)
     response.headers["Location"] = f"/api/imports/{response.get_json()['id']}"
     return response
 
@@ -85,7 +90,7 @@ def start(upload: Upload) -> Response:
 @bp.input(PageQuery, location="query")
 @bp.output(schemas.ImportsView)
 def listing(query_data: PageQuery) -> schemas.ImportsView:
-    """List imports of layouts, the newest first; those of the last month."""
+    """List imports of layouts and guest lists, the newest first; those of the last month."""
     with parts().database.reading() as session:
         page = queue.imports(session, organisation(), limit=query_data.limit, after=query_data.after)
     return schemas.ImportsView(items=[schemas.import_view(row) for row in page.items], next=page.next)
@@ -95,15 +100,17 @@ def listing(query_data: PageQuery) -> schemas.ImportsView:
 @requires(Action.READ)
 @bp.output(schemas.ImportView)
 def show(import_id: str) -> schemas.ImportView:
-    """Show how far an import is, its mistakes, and the layout that it became."""
+    """Show how far an import is, its mistakes, and what became of it."""
     with parts().database.reading() as session:
         return schemas.import_view(queue.find(session, organisation(), import_id))
 
 
 @bp.post("/<import_id>/cancel")
-@requires(Action.EDIT_VENUES)
+@requires(Action.EDIT_EVENTS)
 @bp.output(schemas.ImportView)
 def cancel(import_id: str) -> schemas.ImportView:
-    """Cancel an import; what is stored of it is deleted."""
+    """Cancel an import; what is stored of it is deleted. Whoever cancels that of a layout may edit venues too."""
     with parts().database.writing() as session:
+        if queue.find(session, organisation(), import_id).event_id is None:
+            require(Action.EDIT_VENUES)
         return schemas.import_view(queue.cancel(session, organisation(), import_id, context()))

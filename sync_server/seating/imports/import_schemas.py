@@ -7,7 +7,7 @@ from typing import Any, Literal
 from pydantic import BaseModel
 
 from sync_server.plumbing.api.schemas import IsoTime, View
-from sync_server.seating.models import LayoutImportRecord
+from sync_server.seating.models import ImportRecord
 
 State = Literal["waiting", "reading", "writing", "cancelling", "done", "failed", "cancelled"]
 
@@ -21,15 +21,18 @@ class ProblemView(BaseModel):
 
 
 class ImportView(View):
-    """An import of a layout: how far it is, and what became of it."""
+    """An import of a layout or a guest list: how far it is, and what became of it."""
 
     id: str
     venue_id: str
+    event_id: str | None  # of a guest list
+    zone_id: str | None
     format: str
     state: State
     percent: int
-    rows: int  # zones, seats and groups; 0 until the file is read
+    rows: int  # zones, seats and groups, 0 until the file is read; or guests
     written: int
+    added: int  # guests who were not on the list
     layout_id: str | None  # the draft, when it is done
     problem: ProblemView | None
     created_at: IsoTime
@@ -43,14 +46,14 @@ class ImportsView(BaseModel):
     next: str | None
 
 
-def import_view(row: LayoutImportRecord) -> ImportView:
+def import_view(row: ImportRecord) -> ImportView:
     """The import as its organisation sees it."""
     done = row.state == "done"
     percent = 100 if done else min(99, row.written * 100 // row.rows) if row.rows else 0
     return ImportView.of(row, state=_state(row), percent=percent, layout_id=row.layout_id if done else None)
 
 
-def _state(row: LayoutImportRecord) -> str:
+def _state(row: ImportRecord) -> str:
     if row.state in {"done", "failed", "cancelled"}:
         return row.state
     if row.ending:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
@@ -20,7 +20,8 @@ from sync_server.plumbing.database import Database
 from sync_server.plumbing.due import anything_due, organisations_due
 from sync_server.plumbing.principals import ActionContext
 from sync_server.seating import queries
-from sync_server.seating.models import LayoutImportPartRecord, LayoutImportRecord
+from sync_server.seating.models import ImportPartRecord, ImportRecord
+from sync_server.seating.zone_access.guest_lists import ZoneList
 from sync_server.venues import queries as venues
 
 PART_BYTES: Final = 2 * 1024 * 1024
@@ -36,13 +37,16 @@ MOST_ATTEMPTS: Final = 3
 KEPT_MS: Final = 30 * 86_400_000
 """How long the result of an import can be looked at."""
 
-_R = LayoutImportRecord
+GUESTS: Final = "guests"
+"""The format of a guest list."""
+
+_R = ImportRecord
 OPEN: Final = ("receiving", "waiting", "running")
 
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """A file to import: where to, and in which form."""
+    """A layout to import: where to, and in which form."""
 
     venue_id: str
     layout_id: str | None  # of which it is to be a new version
@@ -50,8 +54,35 @@ class Upload:
     name: str
     focus: tuple[float | None, float | None] = (None, None)  # of the whole house, whatever the file says
 
+    def columns(self, session: Session, organisation_id: str, id: str) -> dict[str, Any]:
+        """What the import's row says of it; NotFound for a layout that the venue does not have."""
+        x, y = self.focus
+        named = {"venue_id": self.venue_id, "format": self.format, "name": self.name, "focus_x": x, "focus_y": y}
+        return named | {"layout_id": id, "family_id": self._family(session, organisation_id) or id}
 
-def receive(session: Session, organisation_id: str, upload: Upload, context: ActionContext) -> LayoutImportRecord:
+    def _family(self, session: Session, organisation_id: str) -> str | None:
+        if self.layout_id is None:
+            return None
+        return queries.layout(session, organisation_id, self.layout_id, venue_id=self.venue_id).family_id
+
+
+@dataclass(frozen=True, slots=True)
+class GuestUpload:
+    """Guests to add to the list of a zone."""
+
+    guest_list: ZoneList
+    venue_id: str
+    guests: int
+
+    def columns(self, _session: Session, _organisation_id: str, _id: str) -> dict[str, Any]:
+        """What the import's row says of it."""
+        zone = {"event_id": self.guest_list.event_id, "zone_id": self.guest_list.zone_id}
+        return zone | {"venue_id": self.venue_id, "format": GUESTS, "name": "", "rows": self.guests}
+
+
+def receive(
+    session: Session, organisation_id: str, upload: Upload | GuestUpload, context: ActionContext
+) -> ImportRecord:
     """Note that a file is about to arrive; `store_file` stores it."""
     venues.venue(session, organisation_id, upload.venue_id, lock=True)
     mine = _R.organisation_id == organisation_id, _R.state.in_(OPEN)
@@ -60,40 +91,33 @@ def receive(session: Session, organisation_id: str, upload: Upload, context: Act
             f"{MOST_OPEN} imports are waiting already. Wait for them, or cancel some.", code="too_many_imports"
         )
     id = uuid7(context.now, context.entropy)
-    row = LayoutImportRecord(
+    row = ImportRecord(
         organisation_id=organisation_id,
         id=id,
-        venue_id=upload.venue_id,
-        layout_id=id,
-        family_id=_family(session, organisation_id, upload) or id,
-        format=upload.format,
-        name=upload.name,
-        focus_x=upload.focus[0],
-        focus_y=upload.focus[1],
         state="receiving",
         seen_at=context.now,
         started_by=asdict(context.actor),
         created_at=context.now,
+        **upload.columns(session, organisation_id, id),
     )
     session.add(row)
     session.flush()
-    _note(session, row, "layout_import_started", context)
+    _note(session, row, "import_started", context)
     return row
 
 
-def _family(session: Session, organisation_id: str, upload: Upload) -> str | None:
-    if upload.layout_id is None:
-        return None
-    return queries.layout(session, organisation_id, upload.layout_id, venue_id=upload.venue_id).family_id
+def pieces(body: bytes) -> Iterator[bytes]:
+    """A file in the pieces that are stored each by itself."""
+    return (body[start : start + PART_BYTES] for start in range(0, len(body), PART_BYTES))
 
 
-def store_file(database: Database, organisation_id: str, import_id: str, body: bytes) -> None:
-    """Store the file in parts, each in a transaction of its own; then the import waits for a worker."""
-    for number, start in enumerate(range(0, len(body), PART_BYTES)):
-        part = compressed(body[start : start + PART_BYTES])
+def store_parts(database: Database, organisation_id: str, import_id: str, pieces: Iterable[bytes]) -> None:
+    """Store these parts, each in a transaction of its own; then the import waits for a worker."""
+    for number, piece in enumerate(pieces):
+        part = compressed(piece)
         with database.writing() as session:
             session.add(
-                LayoutImportPartRecord(organisation_id=organisation_id, import_id=import_id, number=number, body=part)
+                ImportPartRecord(organisation_id=organisation_id, import_id=import_id, number=number, body=part)
             )
     with database.writing() as session:
         mine = _R.organisation_id == organisation_id, _R.id == import_id
@@ -103,13 +127,13 @@ def store_file(database: Database, organisation_id: str, import_id: str, body: b
 def parts(database: Database, organisation_id: str, import_id: str) -> Iterator[bytes]:
     """The parts of the file, in order."""
     mine = (
-        LayoutImportPartRecord.organisation_id == organisation_id,
-        LayoutImportPartRecord.import_id == import_id,
+        ImportPartRecord.organisation_id == organisation_id,
+        ImportPartRecord.import_id == import_id,
     )
     number = 0
     while True:
         with database.reading() as session:
-            wanted = select(LayoutImportPartRecord.body).where(*mine, LayoutImportPartRecord.number == number)
+            wanted = select(ImportPartRecord.body).where(*mine, ImportPartRecord.number == number)
             body = session.scalar(wanted)
         if body is None:
             return
@@ -117,7 +141,7 @@ def parts(database: Database, organisation_id: str, import_id: str) -> Iterator[
         number += 1
 
 
-def find(session: Session, organisation_id: str, import_id: str, *, lock: bool = False) -> LayoutImportRecord:
+def find(session: Session, organisation_id: str, import_id: str, *, lock: bool = False) -> ImportRecord:
     """That import of this organisation, or NotFound."""
     wanted = select(_R).where(_R.organisation_id == organisation_id, _R.id == import_id)
     row = session.execute(wanted.with_for_update() if lock else wanted).scalar_one_or_none()
@@ -126,7 +150,7 @@ def find(session: Session, organisation_id: str, import_id: str, *, lock: bool =
     return row
 
 
-def imports(session: Session, organisation_id: str, *, limit: int, after: str | None) -> Page[LayoutImportRecord]:
+def imports(session: Session, organisation_id: str, *, limit: int, after: str | None) -> Page[ImportRecord]:
     """The organisation's imports, the newest first."""
     wanted = select(_R).where(_R.organisation_id == organisation_id).order_by(_R.id.desc())
     start = decode_cursor(after, AnId)
@@ -135,14 +159,14 @@ def imports(session: Session, organisation_id: str, *, limit: int, after: str | 
     return paginate(session.scalars(wanted.limit(limit + 1)).all(), limit, lambda row: (row.id,))
 
 
-def cancel(session: Session, organisation_id: str, import_id: str, context: ActionContext) -> LayoutImportRecord:
+def cancel(session: Session, organisation_id: str, import_id: str, context: ActionContext) -> ImportRecord:
     """Ask for the end of an import: the worker deletes what is stored of it. Conflict where it has ended."""
     row = find(session, organisation_id, import_id, lock=True)
     if row.state not in OPEN or row.ending == "failed":
         raise Conflict("This import has ended already.", code="import_ended")
     if not row.ending:
         row.ending = "cancelled"
-        _note(session, row, "layout_import_cancelled", context)
+        _note(session, row, "import_cancelled", context)
     session.flush()
     return row
 
@@ -164,7 +188,7 @@ def _due(now: Millis) -> ColumnElement[bool]:
     return or_(lost, and_(or_(_R.state == "waiting", never_came), ~busy))
 
 
-def claim(database: Database, context: ActionContext) -> LayoutImportRecord | None:
+def claim(database: Database, context: ActionContext) -> ImportRecord | None:
     """The next import to work on, of any organisation, claimed by this worker; None if there is none.
 
     One import of an organisation runs at a time: the database refuses a second one.
@@ -183,7 +207,7 @@ def claim(database: Database, context: ActionContext) -> LayoutImportRecord | No
     return None
 
 
-def _claimed(session: Session, organisation_id: str, now: Millis, claim_id: str) -> LayoutImportRecord | None:
+def _claimed(session: Session, organisation_id: str, now: Millis, claim_id: str) -> ImportRecord | None:
     mine = _R.organisation_id == organisation_id
     # What a lost worker has begun comes before what waits.
     wanted = select(_R).where(mine, _due(now)).order_by(_R.state, _R.id).limit(1)
@@ -197,7 +221,7 @@ def _claimed(session: Session, organisation_id: str, now: Millis, claim_id: str)
     if row.attempts > MOST_ATTEMPTS and not row.ending:
         row.ending = "failed"
         row.problem = problem(
-            "import_failed", "The server could not finish this import. Split the layout, or ask the operator to look."
+            "import_failed", "The server could not finish this import. Split the file, or ask the operator to look."
         )
     session.flush()
     return row
@@ -208,13 +232,13 @@ def problem(code: str, message: str, **details: Any) -> dict[str, Any]:
     return {"code": code, "message": message, "details": details}
 
 
-def finish(session: Session, row: LayoutImportRecord, state: str, now: Millis) -> None:
+def finish(session: Session, row: ImportRecord, state: str, now: Millis) -> None:
     """End an import: its file and who sent it are deleted, its result stays for a month."""
     mine = (
-        LayoutImportPartRecord.organisation_id == row.organisation_id,
-        LayoutImportPartRecord.import_id == row.id,
+        ImportPartRecord.organisation_id == row.organisation_id,
+        ImportPartRecord.import_id == row.id,
     )
-    session.execute(delete(LayoutImportPartRecord).where(*mine))
+    session.execute(delete(ImportPartRecord).where(*mine))
     row.state, row.claim, row.started_by, row.finished_at = state, None, {}, now
     session.flush()
 
@@ -226,6 +250,10 @@ def delete_old(session: Session, context: ActionContext) -> None:
         session.execute(delete(_R).where(_R.organisation_id == organisation_id, old))
 
 
-def _note(session: Session, row: LayoutImportRecord, action: str, context: ActionContext) -> None:
-    after = {"venue": row.venue_id, "format": row.format}
-    record(session, AuditLine(context, action, "layout", row.layout_id, row.organisation_id, None, after))
+def _note(session: Session, row: ImportRecord, action: str, context: ActionContext) -> None:
+    after: dict[str, Any]
+    if row.layout_id is None:
+        kind, subject, after = "guest", ("event", str(row.event_id)), {"zone": row.zone_id, "guests": row.rows}
+    else:
+        kind, subject, after = "layout", ("layout", row.layout_id), {"venue": row.venue_id, "format": row.format}
+    record(session, AuditLine(context, f"{kind}_{action}", *subject, row.organisation_id, None, after))

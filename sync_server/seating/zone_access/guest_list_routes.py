@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from apiflask import APIBlueprint
-from flask import Response, request
+from flask import Response
 
 from sync_server.plumbing.api.idempotency import run_once
 from sync_server.plumbing.api.pagination import PageQuery
@@ -39,15 +39,6 @@ def listing(event_id: str, zone_id: str, query_data: PageQuery) -> schemas.ZoneG
 def add(event_id: str, zone_id: str, json_data: schemas.Guests) -> Response:
     """Add guests to the list of a zone."""
     return _add(event_id, zone_id, _keys(json_data))
-
-
-@bp.post("/import")
-@requires(Action.EDIT_EVENTS)
-@bp.output(schemas.GuestsChanged, status_code=201)
-@bp.doc(description="The body is a CSV file with one or more of the columns email, customer and code.")
-def read_file(event_id: str, zone_id: str) -> Response:
-    """Add the guests in a file to the list of a zone; a file with mistakes is refused as a whole."""
-    return _add(event_id, zone_id, guest_lists.read_csv(request.get_data(cache=True), organisation(), parts().sealer))
 
 
 def _keys(body: schemas.Guests) -> list[GuestKey]:

@@ -6,15 +6,17 @@ from collections.abc import Collection, Iterator
 from dataclasses import asdict, dataclass
 from typing import Final, cast
 
-from sqlalchemy import ColumnElement, CursorResult, delete, insert, select, tuple_
+from sqlalchemy import ColumnElement, CursorResult, delete, func, insert, select, tuple_
 from sqlalchemy.orm import Session
 
+from shared.clock import Millis
 from shared.errors import Conflict, NotFound
 from sync_server.events import service as event_service
 from sync_server.outbox.service import Fact, Subject, record_change
 from sync_server.plumbing.api.pagination import Page, decode_cursor, paginate
 from sync_server.plumbing.principals import ActionContext
 from sync_server.plumbing.sealing import Sealer
+from sync_server.plumbing.sql import writes
 from sync_server.seating import queries
 from sync_server.seating.file_formats.csv_lines import Line, lines
 from sync_server.seating.layouts.mistakes import Mistakes
@@ -73,8 +75,7 @@ def add(session: Session, guest_list: ZoneList, guests: Collection[GuestKey], co
     _lock(session, guest_list)
     present = _stored_keys(session, guest_list)
     new = {key for key in guests if key not in present}
-    if len(present) + len(new) > MAX_GUESTS:
-        raise Conflict(f"The list would have more than {MAX_GUESTS} guests.", code="list_too_long")
+    _require_room(len(present) + len(new))
     if new:
         columns = {**asdict(guest_list), "added_at": context.now}
         session.execute(
@@ -82,6 +83,37 @@ def add(session: Session, guest_list: ZoneList, guests: Collection[GuestKey], co
         )
     _record(session, guest_list, "zone_guests_added", len(new), context)
     return len(new)
+
+
+def require_room(session: Session, guest_list: ZoneList, guests: Collection[GuestKey]) -> None:
+    """Conflict for a list that gets too long with these guests, NotFound for one that does not exist."""
+    _require_zone(session, guest_list)
+    present = _stored_keys(session, guest_list)
+    _require_room(len(present.union(guests)))
+
+
+def add_piece(session: Session, guest_list: ZoneList, guests: Collection[GuestKey], import_id: str, now: Millis) -> int:
+    """Add some of the guests of an import; returns how many are new. `finish_import` records them together."""
+    _lock(session, guest_list)
+    columns = {**asdict(guest_list), "added_at": now, "import_id": import_id}
+    rows = [{**columns, "named": str(kind), "key": key} for kind, key in sorted(guests)]
+    new = writes.insert(session, ZoneGuestRecord).on_conflict_do_nothing().returning(ZoneGuestRecord.key)
+    return len(session.execute(new, rows).all())
+
+
+def finish_import(session: Session, guest_list: ZoneList, count: int, context: ActionContext) -> None:
+    """Record what an import has added; Conflict if others have made the list too long meanwhile."""
+    _lock(session, guest_list)
+    counted = select(func.count()).select_from(ZoneGuestRecord).where(*_of_list(guest_list))
+    _require_room(session.execute(counted).scalar_one())
+    _record(session, guest_list, "zone_guests_added", count, context)
+
+
+def take_back(session: Session, guest_list: ZoneList, guests: Collection[GuestKey], import_id: str) -> None:
+    """Remove those of these guests whom an import has added."""
+    these = tuple_(ZoneGuestRecord.named, ZoneGuestRecord.key).in_([(str(kind), key) for kind, key in guests])
+    gone = delete(ZoneGuestRecord).where(*_of_list(guest_list), these, ZoneGuestRecord.import_id == import_id)
+    session.execute(gone, execution_options={"synchronize_session": False})
 
 
 def remove(session: Session, guest_list: ZoneList, guests: Collection[GuestKey], context: ActionContext) -> int:
@@ -127,6 +159,11 @@ def _of_list(guest_list: ZoneList) -> Iterator[ColumnElement[bool]]:
 def _stored_keys(session: Session, guest_list: ZoneList) -> set[GuestKey]:
     rows = session.execute(select(ZoneGuestRecord.named, ZoneGuestRecord.key).where(*_of_list(guest_list)))
     return {(GuestIdKind(kind), key) for kind, key in rows}
+
+
+def _require_room(count: int) -> None:
+    if count > MAX_GUESTS:
+        raise Conflict(f"The list would have more than {MAX_GUESTS} guests.", code="list_too_long")
 
 
 def _lock(session: Session, guest_list: ZoneList) -> None:
