@@ -77,6 +77,7 @@ NOT_PUT_AWAY: Final[Mapping[str, str]] = {
     "event_archives": "says where the rest is",
     "event_news": "what buyers were told is deleted after two months",
     "event_interest": "of the ranking; deleted by the hour",
+    "imports": "ends by itself, and is forgotten after a month",
     "joined_elsewhere": "one number, that other services count on",
     "listings": "the directory drops an event that is over",
     "ticket_batches": "a PDF of tickets is deleted after a day",
