@@ -19,6 +19,8 @@ from sync_server.admin import routes as admin_routes
 from sync_server.archives import routes as archives_routes
 from sync_server.archives import wiring as archives_wiring
 from sync_server.audit import routes as audit_routes
+from sync_server.cancellations import routes as cancellations_routes
+from sync_server.cancellations import wiring as cancellations_wiring
 from sync_server.checkout import queries as checkout_queries
 from sync_server.checkout import routes as checkout_routes
 from sync_server.checkout import wiring as checkout_wiring
@@ -130,6 +132,7 @@ WIRINGS = (
     checkout_wiring.wire,
     ticket_files_wiring.wire,
     order_mails_wiring.wire,
+    cancellations_wiring.wire,
     reseating_wiring.wire,
     devices_wiring.wire,
     listings_wiring.wire,
@@ -175,6 +178,8 @@ BLUEPRINTS = (
     checkout_routes.stripe_bp,
     checkout_routes.codes_bp,
     checkout_routes.bank_bp,
+    cancellations_routes.bp,
+    cancellations_routes.shop_bp,
     devices_routes.bp,
     scans_routes.bp,
     reseating_routes.bp,

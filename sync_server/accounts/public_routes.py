@@ -167,6 +167,8 @@ PUBLIC_ROUTES: Final[Mapping[str, PublicRoute]] = {
     "opting_out.opt_out": PublicRoute(Audience.ANYBODY, "Requires a sealed link that only its address received."),
     "tickets_in_hand.calendar": _ORDER,
     "tickets_in_hand.pdf": _ORDER,
+    "new_dates.offer": _ORDER,
+    "new_dates.answer": _ORDER,
     "stripe.tell": PublicRoute(Audience.ANYBODY, "Requires Stripe's signature with the organisation's webhook secret."),
     "tickets_in_hand.show": _ORDER,
     "ticket_page.show": PublicRoute(

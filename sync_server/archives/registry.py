@@ -31,6 +31,8 @@ EVENT_ROWS: Final[Mapping[str, EventRows]] = {
     # Books are kept longer than evenings: what was paid, and what is owed, stays at hand.
     "money_movements": EventRows(leaves=False, parent="orders", by="order_id"),
     "checkout_limits": _STAYS,
+    "cancellations": _STAYS,
+    "date_answers": EventRows(leaves=False),
     "payouts": EventRows(leaves=False, parent="orders", by="order_id"),
     "stripe_payments": EventRows(leaves=False, parent="orders", by="order_id"),
     "code_batches": _STAYS,

@@ -143,6 +143,20 @@ def _order(description: str, buyers: str = "", /, **more: Schema) -> FactKind:
     )
 
 
+def _cancellation(description: str) -> FactKind:
+    payload = {
+        "choice": {"enum": ["refund", "another_date", "nothing"]},
+        "orders": NUMBER,
+        "done_orders": NUMBER,
+        "failed_orders": NUMBER,
+        "cents": NUMBER,
+        "new_date": MILLIS,
+        "keep_until": MILLIS,
+    }
+    subjects = {"event": ID, "event_number": NUMBER}
+    return FactKind(description, Group.EVENT, subjects, payload, topics=_EVENT_TOPICS, logged=tuple(payload))
+
+
 def _holds(description: str, became: str, payload: Mapping[str, Schema] = _COUNT) -> FactKind:
     return FactKind(
         description,
@@ -311,6 +325,17 @@ FACTS: Final[Mapping[str, FactKind]] = {
         **_PAYMENT,
     ),
     "payout_made": _order("A payment service has paid money back.", **_PAYMENT),
+    "payout_due": _order("No payment service can pay this money back: the box office does.", **_PAYMENT),
+    "new_date_offered": _order(
+        "The buyer of an order may keep its tickets for another date, or have the money back until then.",
+        new_date=MILLIS,
+        keep_until=MILLIS,
+    ),
+    "new_date_answered": _order("A buyer has chosen: keep the tickets for another date, or refund.", answer=TEXT),
+    "cancellation_begun": _cancellation("The organiser has chosen what buyers of an event that is called off get."),
+    "cancellation_stopped": _cancellation("The refunds, or offers, of an event that is called off were stopped."),
+    "cancellation_resumed": _cancellation("The refunds, or offers, of an event that is called off go on."),
+    "cancellation_finished": _cancellation("Every order of an event that is called off was refunded, or offered."),
     "payout_failed": _order("A payment service could not pay money back; it is owed to the buyer.", **_PAYMENT),
     "order_cancelled": _order("An order that was not paid was cancelled; its seats are free.", "order_cancelled"),
     "order_expired": _order("An order was not paid in time; its seats are free.", "order_expired"),

@@ -13,6 +13,7 @@ NOT_PERSONAL: Final[Mapping[str, str]] = {
         "actor_kind actor_id action subject_kind subject_id before after approval actor_digest subject_digest seal"
     ),
     "audit_personal": "part person_kind person_id",
+    "cancellations": "choice state after",
     "check_findings": "place row",
     "check_runs": "name",
     "checkout_settings": (
@@ -23,6 +24,7 @@ NOT_PERSONAL: Final[Mapping[str, str]] = {
     "customer_links": "code_hash locale",
     "customer_sessions": "token_hash",
     "customers": "locale",
+    "date_answers": "answer",
     "device_assignments": "gates_allowed zones direction mode",
     "device_enrolment_codes": "code_id sealed check_number",
     "device_reports": "software rows",

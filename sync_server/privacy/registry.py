@@ -42,6 +42,7 @@ PERSONAL: Final[Mapping[str, Personal]] = {
     "customers.email": Personal(_EMPTIED, "the customer's address"),
     "customers.name": Personal(_EMPTIED, "the customer's name"),
     "customers.password_hash": Personal(_EMPTIED, "of the customer's password", shown=False),
+    "cancellations.reason": Personal(_KEPT, "why an event is cancelled; people are not to be named"),
     "guests.origin": Personal(_SHORT, "a hash of an address, deleted after minutes"),
     "holds.notes": Personal(_EMPTIED, "what the box office noted"),
     "holds.origin": Personal(_SHORT, "a hash of an address, while a hold is open"),
@@ -116,6 +117,7 @@ FOUND_BY: Final[Mapping[str, Mapping[str, str]]] = {
 """The columns by which a person's rows are found, by what is known of the person."""
 NOT_ONE_PERSON_S: Final[Mapping[str, str]] = {
     "api_tokens": "programs",
+    "cancellations": "about events",
     "audit_lines": "found with their personal values",
     "guests": "visitors without a name or address",
     "idempotency_keys": "gone after two days",

@@ -17,7 +17,7 @@ from sync_server.checkout.money.ledger import Kind
 from sync_server.checkout.orders import recording
 from sync_server.checkout.orders.locking import lock_order
 from sync_server.checkout.payments import payouts
-from sync_server.checkout.payments.methods import PaymentMethod, Payout
+from sync_server.checkout.payments.methods import METHODS, PaymentMethod, Payout
 from sync_server.checkout.payments.paying import OrderKey
 from sync_server.checkout.rules import REFUNDABLE, LineState, OrderState, require_transition, state_after_refund
 from sync_server.events import queries as events
@@ -59,6 +59,37 @@ def refund(session: Session, key: OrderKey, wanted: Refund, context: ActionConte
     payload = {"admissions": len(lines), "cents": owed, "method": wanted.method.name}
     recording.record_order(session, order, number, "order_refunded", context, reason=wanted.reason, **payload)
     return order
+
+
+def call_off(session: Session, key: OrderKey, context: ActionContext, *, keep_fees: bool, reason: str) -> None:
+    """Refund all that is left of an order.
+
+    What payment services have taken they are asked to pay back; the rest is owed, and told as `payout_due`.
+    """
+    order = lock_order(session, *key)
+    lines = _chosen(queries.lines(session, order.organisation_id, order.id), order, None)
+    if not lines:
+        return
+    number = events.event(session, order.organisation_id, order.event_id).number
+    wanted = Refund(METHODS["free"], keep_fees=keep_fees, reason=reason)
+    _credit(session, order, lines, wanted, context)
+    asked, methods = 0, [method for method in METHODS.values() if method.online]
+    for method in methods:
+        asked += payouts.ask(session, order, method, payouts.owed(session, order), reason, context)
+    payload = {"admissions": len(lines), "cents": asked, "method": order.method}
+    recording.record_order(session, order, number, "order_refunded", context, reason=reason, **payload)
+    left = payouts.owed(session, order)
+    if left:
+        recording.record_order(
+            session, order, number, "payout_due", context, reason=reason, cents=left, method=order.method
+        )
+
+
+def require_refundable(session: Session, key: OrderKey) -> None:
+    """Conflict unless something of the order is paid, and not refunded yet."""
+    order = queries.order(session, *key)
+    if not _chosen(queries.lines(session, key.organisation_id, order.id), order, None):
+        raise Conflict("Nothing of this order is left to refund.", code="nothing_to_refund")
 
 
 def _pay_back(session: Session, order: OrderRow, owed: int, wanted: Refund, context: ActionContext) -> int:

@@ -1356,6 +1356,43 @@ def upgrade() -> None:
         postgresql_where=sa.text("state = 'waiting'"),
     )
     op.create_table(
+        "cancellations",
+        sa.Column("organisation_id", ID, nullable=False),
+        sa.Column("event_id", ID, nullable=False),
+        sa.Column("choice", sa.String(length=12), nullable=False),
+        sa.Column("state", sa.String(length=8), nullable=False),
+        sa.Column("reason", sa.String(length=1000), nullable=False),
+        sa.Column("keep_fees", sa.Boolean(), nullable=False),
+        sa.Column("orders", sa.Integer(), nullable=False),
+        sa.Column("tickets", sa.Integer(), nullable=False),
+        sa.Column("cents", sa.BigInteger(), nullable=False),
+        sa.Column("new_date", sa.BigInteger(), nullable=True),
+        sa.Column("keep_until", sa.BigInteger(), nullable=True),
+        sa.Column("after", sa.String(length=36), nullable=False),
+        sa.Column("done_orders", sa.Integer(), nullable=False),
+        sa.Column("failed_orders", sa.Integer(), nullable=False),
+        sa.Column("begun_at", sa.BigInteger(), nullable=False),
+        sa.Column("finished_at", sa.BigInteger(), nullable=True),
+        sa.CheckConstraint(
+            "choice IN ('refund', 'another_date', 'nothing')", name=op.f("ck_cancellations_choice_known")
+        ),
+        sa.CheckConstraint("state IN ('running', 'stopped', 'done')", name=op.f("ck_cancellations_state_known")),
+        sa.ForeignKeyConstraint(
+            ["organisation_id", "event_id"],
+            ["events.organisation_id", "events.id"],
+            name=op.f("fk_cancellations_organisation_id_event_id_events"),
+        ),
+        sa.PrimaryKeyConstraint("organisation_id", "event_id", name=op.f("pk_cancellations")),
+    )
+    op.create_index(
+        "ix_cancellations_running",
+        "cancellations",
+        ["begun_at"],
+        unique=False,
+        sqlite_where=sa.text("state = 'running'"),
+        postgresql_where=sa.text("state = 'running'"),
+    )
+    op.create_table(
         "checkout_limits",
         sa.Column("organisation_id", ID, nullable=False),
         sa.Column("event_id", ID, nullable=False),
@@ -2435,6 +2472,25 @@ def upgrade() -> None:
         unique=True,
         sqlite_where=sa.text("given_back_at IS NULL"),
         postgresql_where=sa.text("given_back_at IS NULL"),
+    )
+    op.create_table(
+        "date_answers",
+        sa.Column("organisation_id", ID, nullable=False),
+        sa.Column("order_id", ID, nullable=False),
+        sa.Column("event_id", ID, nullable=False),
+        sa.Column("new_date", sa.BigInteger(), nullable=False),
+        sa.Column("answer", sa.String(length=8), nullable=False),
+        sa.Column("at", sa.BigInteger(), nullable=False),
+        sa.CheckConstraint("answer IN ('keep', 'refund')", name=op.f("ck_date_answers_answer_known")),
+        sa.ForeignKeyConstraint(
+            ["organisation_id", "order_id"],
+            ["orders.organisation_id", "orders.id"],
+            name=op.f("fk_date_answers_organisation_id_order_id_orders"),
+        ),
+        sa.PrimaryKeyConstraint("organisation_id", "order_id", name=op.f("pk_date_answers")),
+    )
+    op.create_index(
+        "ix_date_answers_organisation_id_event_id", "date_answers", ["organisation_id", "event_id"], unique=False
     )
     op.create_table(
         "event_revisions",

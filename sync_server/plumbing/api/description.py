@@ -122,6 +122,7 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
         "Codes": "Discounts and presales, and the ticket types that a shop sells.",
         "Buying": "Orders in the shop: made of holds, paid, opened by their link.",
         "Orders": "Orders as organisers and the box office see them: payments, refunds, the ledger.",
+        "Calling off": "What buyers of a cancelled event get: refunds, another date, or neither.",
         "Tickets": "Ticket types and tickets.",
         "Exports": "Tables of an event as CSV or for spreadsheets.",
         "Mails to buyers": "What buyers are written, and how many of them.",

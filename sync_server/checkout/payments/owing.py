@@ -1,0 +1,162 @@
+"""What an event's orders come to if it is cancelled: which are refunded, what goes back by itself, and what by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from sqlalchemy import ColumnElement, Select, Subquery, case, func, select
+from sqlalchemy.orm import Session
+
+from sync_server.checkout.models import MoneyMovementRow, OrderLineRow, OrderRow, PayoutRow
+from sync_server.checkout.money.ledger import Kind
+from sync_server.checkout.payments.methods import METHODS
+from sync_server.checkout.payments.payouts import PayoutState
+from sync_server.checkout.rules import REFUNDABLE, LineState, OrderState
+from sync_server.plumbing.event_key import EventKey
+
+ONLINE: Final = tuple(sorted(name for name, method in METHODS.items() if method.online))
+_SIGNS: Final = {
+    Kind.CHARGE: 1,
+    Kind.REVERSAL: -1,
+    Kind.CREDIT: -1,
+    Kind.PAYMENT: -1,
+    Kind.PAYOUT: 1,
+    Kind.RETURN: -1,
+}
+"""How a movement changes what the buyer owes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Affected:
+    """Whom it concerns if an event is cancelled, and how much."""
+
+    orders: int  # that are paid, with
+    tickets: int  # that stand
+    cents: int  # paid for them
+    by_itself_cents: int  # that payment services pay back
+    unpaid_orders: int
+
+    @property
+    def by_hand_cents(self) -> int:
+        """What the box office has to pay back."""
+        return self.cents - self.by_itself_cents
+
+
+@dataclass(frozen=True, slots=True)
+class Owed:
+    """An order whose buyer is owed money that no payment service pays back."""
+
+    order: OrderRow
+    cents: int
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """So many orders, and so much of them together."""
+
+    orders: int
+    cents: int
+
+
+def affected(session: Session, event: EventKey, *, keep_fees: bool = False) -> Affected:
+    """The paid orders of an event and what refunding all of them comes to."""
+    line, fee = OrderLineRow, 0 if keep_fees else OrderLineRow.fee_cents
+    price = func.sum(line.unit_cents - line.discount_cents + fee)
+    here = OrderRow.organisation_id == line.organisation_id, OrderRow.id == line.order_id
+    standing = (
+        select(line.order_id, func.count(), price)
+        .join(OrderRow, (here[0]) & (here[1]))
+        .where(*_refundable(event), line.organisation_id == event.organisation_id, line.state == LineState.ISSUED.value)
+    )
+    found = session.execute(standing.group_by(line.order_id)).all()
+    online = _online(session, event)
+    unpaid = select(func.count()).where(*_of(event), OrderRow.state == OrderState.PENDING.value)
+    return Affected(
+        len(found),
+        sum(int(tickets) for _, tickets, _ in found),
+        sum(int(cents) for *_, cents in found),
+        sum(min(int(cents), online.get(order_id, 0)) for order_id, _, cents in found),
+        session.execute(unpaid).scalar_one(),
+    )
+
+
+def _of(event: EventKey) -> tuple[ColumnElement[bool], ...]:
+    return OrderRow.organisation_id == event.organisation_id, OrderRow.event_id == event.event_id
+
+
+def _refundable(event: EventKey) -> tuple[ColumnElement[bool], ...]:
+    return *_of(event), OrderRow.state.in_(sorted(state.value for state in REFUNDABLE))
+
+
+def _orders(event: EventKey) -> Select[str]:
+    return select(OrderRow.id).where(*_of(event))
+
+
+def _online(session: Session, event: EventKey) -> dict[str, int]:
+    """What payment services can still pay back, by order."""
+    move, payout = MoneyMovementRow, PayoutRow
+    here = move.organisation_id == event.organisation_id, move.order_id.in_(_orders(event))
+    paid = select(move.order_id, func.sum(move.cents)).where(
+        *here, move.kind == Kind.PAYMENT.value, move.method.in_(ONLINE)
+    )
+    free = {id: int(cents) for id, cents in session.execute(paid.group_by(move.order_id))}
+    mine = payout.organisation_id == event.organisation_id, payout.order_id.in_(_orders(event))
+    asked = select(payout.order_id, func.sum(payout.cents)).where(*mine, payout.state != PayoutState.FAILED.value)
+    for id, cents in session.execute(asked.group_by(payout.order_id)):
+        free[id] = free.get(id, 0) - int(cents)
+    return free
+
+
+def refundable_after(session: Session, event: EventKey, after: str, limit: int) -> Sequence[str]:
+    """The next paid orders of an event, by id."""
+    wanted = select(OrderRow.id).where(*_refundable(event))
+    if after:
+        wanted = wanted.where(OrderRow.id > after)
+    return session.execute(wanted.order_by(OrderRow.id).limit(limit)).scalars().all()
+
+
+def owed(session: Session, event: EventKey, *, after: str = "", limit: int = 100) -> Sequence[Owed]:
+    """The orders of an event whose buyers are owed money that is not on its way, by id."""
+    left = _left(event)
+    wanted = select(OrderRow, left.c.cents).join(left, left.c.id == OrderRow.id).where(*_of(event))
+    if after:
+        wanted = wanted.where(OrderRow.id > after)
+    return [Owed(order, int(cents)) for order, cents in session.execute(wanted.order_by(OrderRow.id).limit(limit))]
+
+
+def owed_in_all(session: Session, event: EventKey) -> Totals:
+    """How many they are, and how much."""
+    left = _left(event)
+    orders, cents = session.execute(select(func.count(), func.coalesce(func.sum(left.c.cents), 0))).one()
+    return Totals(int(orders), int(cents))
+
+
+def _left(event: EventKey) -> Subquery:
+    """What is owed to buyers and not on its way, by order."""
+    move, payout = MoneyMovementRow, PayoutRow
+    sign = case({kind.value: value for kind, value in _SIGNS.items()}, value=move.kind)
+    due = (
+        select(move.order_id.label("id"), func.sum(sign * move.cents).label("cents"))
+        .where(move.organisation_id == event.organisation_id, move.order_id.in_(_orders(event)))
+        .group_by(move.order_id)
+        .subquery()
+    )
+    way = (
+        select(payout.order_id.label("id"), func.sum(payout.cents).label("cents"))
+        .where(payout.organisation_id == event.organisation_id, payout.order_id.in_(_orders(event)))
+        .where(payout.state == PayoutState.WAITING.value)
+        .group_by(payout.order_id)
+        .subquery()
+    )
+    cents = -due.c.cents - func.coalesce(way.c.cents, 0)
+    return select(due.c.id, cents.label("cents")).outerjoin(way, way.c.id == due.c.id).where(cents > 0).subquery()
+
+
+def paying_back(session: Session, event: EventKey) -> dict[str, int]:
+    """How much payment services are to pay back, have paid back and have refused, in cents by state."""
+    row = PayoutRow
+    here = row.organisation_id == event.organisation_id, row.order_id.in_(_orders(event))
+    found = session.execute(select(row.state, func.sum(row.cents)).where(*here).group_by(row.state)).all()
+    return {state.value: 0 for state in PayoutState} | {state: int(cents) for state, cents in found}
