@@ -27,7 +27,7 @@ class CancellationRow(Base):
     cents: Mapped[int] = mapped_column(BigInteger)
     new_date: Mapped[Millis | None] = mapped_column(BigInteger)
     keep_until: Mapped[Millis | None] = mapped_column(BigInteger)  # until then buyers may have their money instead
-    after: Mapped[str] = mapped_column(String(36), default="")  # the last order that the job has dealt with
+    last_order: Mapped[Uuid | None]  # that the job has dealt with
     done_orders: Mapped[int] = mapped_column(default=0)
     failed_orders: Mapped[int] = mapped_column(default=0)
     begun_at: Mapped[Millis] = mapped_column(BigInteger)

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from shared.ids import as_id
 from sync_server.cancellations import queries, schemas, service
 from sync_server.cancellations.models import CancellationRow
-from sync_server.cancellations.rules import Answer
+from sync_server.cancellations.rules import Answer, Choice
 from sync_server.checkout import queries as orders
 from sync_server.checkout.payments import owing
 from sync_server.checkout.payments.paying import OrderKey
@@ -47,13 +47,14 @@ def affected(event_id: str, query_data: schemas.AffectedQuery) -> schemas.Affect
 
 
 @bp.post("")
-@requires(Action.REFUND_ORDERS)
+@requires(Action.CALL_OFF)
 @bp.input(schemas.CallOff)
 @bp.output(schemas.CancellationView, status_code=202)
 def begin(event_id: str, json_data: schemas.CallOff) -> Response:
     """Call the event off, and choose what its buyers get: the money back, another date, or neither."""
-    require(Action.CALL_OFF)
     wanted = json_data.wanted()
+    if wanted.choice is not Choice.NOTHING:
+        require(Action.REFUND_ORDERS)
 
     def write(session: Session) -> schemas.CancellationView:
         return _view(session, service.begin(session, _key(event_id), wanted, context()))
@@ -97,7 +98,7 @@ def owed(event_id: str, query_data: PageQuery) -> schemas.OwedListView:
     start, limit = decode_cursor(query_data.after, AnId), query_data.limit
     with parts().database.reading() as session:
         event = events.event(session, organisation(), event_id)
-        found = owing.owed(session, event.key, after=start[0] if start else "", limit=limit + 1)
+        found = owing.owed(session, event.key, after=start[0] if start else None, limit=limit + 1)
     following = encode_cursor((found[limit - 1].order.id,)) if len(found) > limit else None
     return schemas.OwedListView(items=[schemas.owed_view(each) for each in found[:limit]], next=following)
 

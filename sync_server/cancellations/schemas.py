@@ -35,7 +35,7 @@ class AffectedView(View):
 class CallOff(RequestBody):
     """What buyers of the event get; `orders` is how many are affected, as seen before."""
 
-    choice: Literal["refund", "another_date", "nothing"]
+    choice: Literal["nothing", "refund", "another_date"]
     orders: Annotated[int, Field(ge=0)]
     reason: Reason = ""
     keep_fees: bool = False

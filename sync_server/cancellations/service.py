@@ -51,7 +51,7 @@ def begin(session: Session, event: EventKey, wanted: Wanted, context: ActionCont
     row.choice, row.reason, row.keep_fees = wanted.choice.value, wanted.reason, wanted.keep_fees
     row.orders, row.tickets, row.cents = affected.orders, affected.tickets, affected.cents
     row.new_date, row.keep_until = wanted.new_date, wanted.keep_until
-    row.after, row.done_orders, row.failed_orders = "", 0, 0
+    row.last_order, row.done_orders, row.failed_orders = None, 0, 0
     row.state, row.begun_at, row.finished_at = State.RUNNING.value, context.now, None
     session.add(row)
     session.flush()
@@ -88,7 +88,7 @@ def resume(session: Session, event: EventKey, context: ActionContext) -> Cancell
         raise Conflict("Every order was dealt with.", code="cancellation_done")
     if row.state != State.RUNNING:
         if row.state == State.DONE:
-            row.after, row.failed_orders, row.finished_at = "", 0, None
+            row.last_order, row.failed_orders, row.finished_at = None, 0, None
         row.state = State.RUNNING.value
         record(session, row, "cancellation_resumed", context)
     return row
@@ -108,10 +108,10 @@ def deal_with_some(session: Session, event: EventKey, limit: int, context: Actio
     if row.state != State.RUNNING:
         return False
     by_system = context.by_system()
-    found = owing.refundable_after(session, event, row.after, limit)
+    found = owing.refundable_after(session, event, row.last_order, limit)
     for order_id in found:
         _deal_with(session, row, order_id, by_system)
-        row.after, row.done_orders = order_id, row.done_orders + 1
+        row.last_order, row.done_orders = order_id, row.done_orders + 1
     if len(found) < limit:
         finish(session, row, by_system)
     return len(found) == limit
@@ -130,8 +130,8 @@ def _deal_with(session: Session, row: CancellationRow, order_id: str, context: A
 def skip(session: Session, event: EventKey) -> None:
     """Leave out the next order, which cannot be dealt with: somebody has to look at it, and resume."""
     row = _locked(session, event)
-    for order_id in owing.refundable_after(session, event, row.after, 1):
-        row.after, row.failed_orders = order_id, row.failed_orders + 1
+    for order_id in owing.refundable_after(session, event, row.last_order, 1):
+        row.last_order, row.failed_orders = order_id, row.failed_orders + 1
 
 
 def finish(session: Session, row: CancellationRow, context: ActionContext) -> None:

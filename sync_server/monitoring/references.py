@@ -50,6 +50,7 @@ _NUMBERED: Final = frozenset({"events", "devices"})
 """Tables whose rows have a number that is unique in the installation."""
 
 REFERENCE_COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
+    "cancellations.last_order": ("orders",),
     "event_archives.asked_by": ("api_tokens",),
     "checkout_sessions.bearer_id": ("guests", "api_tokens"),
     "events.created_by": ("api_tokens",),

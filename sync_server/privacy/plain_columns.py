@@ -13,7 +13,7 @@ NOT_PERSONAL: Final[Mapping[str, str]] = {
         "actor_kind actor_id action subject_kind subject_id before after approval actor_digest subject_digest seal"
     ),
     "audit_personal": "part person_kind person_id",
-    "cancellations": "choice state after",
+    "cancellations": "choice state",
     "check_findings": "place row",
     "check_runs": "name",
     "checkout_settings": (

@@ -109,19 +109,19 @@ def _online(session: Session, event: EventKey) -> dict[str, int]:
     return free
 
 
-def refundable_after(session: Session, event: EventKey, after: str, limit: int) -> Sequence[str]:
+def refundable_after(session: Session, event: EventKey, after: str | None, limit: int) -> Sequence[str]:
     """The next paid orders of an event, by id."""
     wanted = select(OrderRow.id).where(*_refundable(event))
-    if after:
+    if after is not None:
         wanted = wanted.where(OrderRow.id > after)
     return session.execute(wanted.order_by(OrderRow.id).limit(limit)).scalars().all()
 
 
-def owed(session: Session, event: EventKey, *, after: str = "", limit: int = 100) -> Sequence[Owed]:
+def owed(session: Session, event: EventKey, *, after: str | None = None, limit: int = 100) -> Sequence[Owed]:
     """The orders of an event whose buyers are owed money that is not on its way, by id."""
     left = _left(event)
     wanted = select(OrderRow, left.c.cents).join(left, left.c.id == OrderRow.id).where(*_of(event))
-    if after:
+    if after is not None:
         wanted = wanted.where(OrderRow.id > after)
     return [Owed(order, int(cents)) for order, cents in session.execute(wanted.order_by(OrderRow.id).limit(limit))]
 

@@ -1368,7 +1368,7 @@ def upgrade() -> None:
         sa.Column("cents", sa.BigInteger(), nullable=False),
         sa.Column("new_date", sa.BigInteger(), nullable=True),
         sa.Column("keep_until", sa.BigInteger(), nullable=True),
-        sa.Column("after", sa.String(length=36), nullable=False),
+        sa.Column("last_order", ID, nullable=True),
         sa.Column("done_orders", sa.Integer(), nullable=False),
         sa.Column("failed_orders", sa.Integer(), nullable=False),
         sa.Column("begun_at", sa.BigInteger(), nullable=False),
