@@ -7,10 +7,24 @@ from dataclasses import replace
 from typing import Final
 
 from shared.keys import KeyState
-from sync_server.outbox.fact_fields import FIELDS, ID, MARK, MILLIS, NUMBER, NUMBERS, SEAT_ID, SEATS, STRINGS, TEXT
 from sync_server.outbox.fact_kinds import FactKind, Group, Interest, Outcome, Schema, Seats, Topic
-from sync_server.outbox.order_facts import ORDER_FACTS
 
+TEXT: Final[Schema] = {"type": "string"}
+ID: Final[Schema] = {"type": "string", "maxLength": 36}
+NUMBER: Final[Schema] = {"type": "integer"}
+MILLIS: Final[Schema] = {"type": ["integer", "null"], "description": "milliseconds since 1970, UTC"}
+MARK: Final[Schema] = {
+    "enum": ["cancelled", "postponed", "rescheduled", None],
+    "description": "after: how the event does not take place as announced; null: it does",
+}
+FIELDS: Final[Schema] = {"type": ["object", "null"], "description": "fields by name"}
+SEATS: Final[Schema] = {"type": "array", "items": {"type": "integer"}, "description": "numbers in the layout"}
+SEAT_ID: Final[Schema] = {
+    "type": ["string", "null"],
+    "description": "the seat's id in the layout; null for places without seats",
+}
+NUMBERS: Final[Schema] = {"type": "array", "items": {"type": "integer"}}
+STRINGS: Final[Schema] = {"type": "array", "items": {"type": "string"}}
 _DAYS: Final[Schema] = {**STRINGS, "description": "dates, at an event of several days", "default": []}
 
 _CHANGE: Final[Mapping[str, Schema]] = {"before": FIELDS, "after": FIELDS}
@@ -18,6 +32,8 @@ _CHANGE_WITH_REASON: Final[Mapping[str, Schema]] = {**_CHANGE, "reason": TEXT}
 _EVENT: Final[Mapping[str, Schema]] = {"event": ID, "event_number": NUMBER, "venue": ID}
 _TICKET: Final[Mapping[str, Schema]] = {"ticket": TEXT, "event": ID, "event_number": NUMBER}
 _HOLD: Final[Mapping[str, Schema]] = {"hold": ID, "event": ID, "event_number": NUMBER}
+_ORDER: Final[Mapping[str, Schema]] = {"order": ID, "event": ID, "event_number": NUMBER}
+_PAYMENT: Final[Mapping[str, Schema]] = {"cents": NUMBER, "method": TEXT}
 _COUNT: Final[Mapping[str, Schema]] = {"count": NUMBER}
 _LAYOUT: Final[Mapping[str, Schema]] = {"layout": ID, "venue": ID, "version": NUMBER}
 
@@ -128,15 +144,8 @@ def _order(description: str, buyers: str = "", /, **more: Schema) -> FactKind:
 
 
 def _cancellation(description: str) -> FactKind:
-    payload = {
-        "choice": {"enum": ["refund", "another_date", "nothing"]},
-        "orders": NUMBER,
-        "done_orders": NUMBER,
-        "failed_orders": NUMBER,
-        "cents": NUMBER,
-        "new_date": MILLIS,
-        "keep_until": MILLIS,
-    }
+    numbers = dict.fromkeys(("orders", "done_orders", "failed_orders", "cents"), NUMBER)
+    payload = {"choice": TEXT, **numbers, "new_date": MILLIS, "keep_until": MILLIS}
     subjects = {"event": ID, "event_number": NUMBER}
     return FactKind(description, Group.EVENT, subjects, payload, topics=_EVENT_TOPICS, logged=tuple(payload))
 
@@ -311,9 +320,7 @@ FACTS: Final[Mapping[str, FactKind]] = {
     "payout_made": _order("A payment service has paid money back.", **_PAYMENT),
     "payout_due": _order("No payment service can pay this money back: the box office does.", **_PAYMENT),
     "new_date_offered": _order(
-        "The buyer of an order may keep its tickets for another date, or have the money back until then.",
-        new_date=MILLIS,
-        keep_until=MILLIS,
+        "A buyer may keep the tickets for another date, or have the money back.", new_date=MILLIS, keep_until=MILLIS
     ),
     "new_date_answered": _order("A buyer has chosen: keep the tickets for another date, or refund.", answer=TEXT),
     "cancellation_begun": _cancellation("The organiser has chosen what buyers of an event that is called off get."),
@@ -323,7 +330,6 @@ FACTS: Final[Mapping[str, FactKind]] = {
     "payout_failed": _order("A payment service could not pay money back; it is owed to the buyer.", **_PAYMENT),
     "order_cancelled": _order("An order that was not paid was cancelled; its seats are free.", "order_cancelled"),
     "order_expired": _order("An order was not paid in time; its seats are free.", "order_expired"),
-    **ORDER_FACTS,
     "device_created": _device("device.created", "A gate device was created; it can be enrolled."),
     "device_changed": _device("device.changed", "The name or profile of a device changed."),
     "device_assigned": _device("device.assigned", "A device was assigned to other events or gates."),

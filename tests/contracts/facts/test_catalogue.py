@@ -11,7 +11,6 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from sync_server.outbox import catalogue, fact_schemas
-from sync_server.outbox import catalogue, order_facts
 from sync_server.outbox.broker import messages as broker_messages
 from sync_server.outbox.catalogue import routing_key
 from sync_server.outbox.fact_kinds import Topic
@@ -157,7 +156,7 @@ def _listed_names(file: Path) -> Iterator[set[str]]:
 
 def test_no_module_lists_facts_by_name_beside_the_catalogue() -> None:
     """Who acts on some facts and not on others reads a column of their rows."""
-    modules = set(PRODUCT.rglob("*.py")) - {Path(catalogue.__file__), Path(order_facts.__file__)}
+    modules = set(PRODUCT.rglob("*.py")) - {Path(catalogue.__file__)}
     assert {file.name: names for file in modules for names in _listed_names(file)} == {}
 
 
