@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 
-from scripts.checks import generated, vendored
+from scripts.checks import generated, released, vendored
 from scripts.checks.tools import ROOT, TOOLS, Outcome, Tool
 
 Check = Callable[[], Outcome]
@@ -22,6 +22,7 @@ def checks(*, fix: bool) -> Iterator[Check]:
     """All checks; generated pages come last because making them imports the code."""
     yield from (tool_check(tool, fix=fix) for tool in TOOLS)
     yield lambda: Outcome("vendored files", "\n".join(vendored.all_mistakes(ROOT)))
+    yield lambda: Outcome("released migrations", "\n".join(released.mistakes(ROOT)))
     yield lambda: Outcome("generated pages", "\n".join(generated.stale(ROOT, fix=fix)))
 
 

@@ -2,6 +2,7 @@
 
 scripts/draft-migration "tickets: when they were printed"   the difference between the models and the newest schema
 scripts/draft-migration --first                             all migrations squashed into one, made from the models
+scripts/draft-migration --freeze                            at a release: what there is never changes again
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from pathlib import Path
 
 from sqlalchemy import Engine
 
+from scripts.checks import released
 from scripts.private_services.postgres import PostgresServer
 from sync_server.audit import guards
 from sync_server.listings import search_index
@@ -22,6 +24,7 @@ from sync_server.migrations.tables import metadata
 from sync_server.plumbing.database import open_engine
 from sync_server.plumbing.sql import append_only
 
+ROOT = Path(__file__).parents[2]
 VERSIONS = Path(schema.__file__).parent / "versions"
 USAGE = 'Say what the migration changes: scripts/draft-migration "tickets: when they were printed"'
 FIRST = "first release"
@@ -42,10 +45,25 @@ def main(arguments: list[str]) -> int:
     if len(arguments) != 1 or not arguments[0].strip() or arguments[0] in {"-h", "--help"}:
         print(USAGE, file=sys.stderr)
         return 2
+    if arguments[0] == "--freeze":
+        return _freeze()
+    if arguments[0] == "--first" and released.released(ROOT):
+        print("Databases have run the first release: draft the next migration.", file=sys.stderr)
+        return 2
     with _private_engine() as engine:
         made = _first_release(engine) if arguments[0] == "--first" else _next(engine, arguments[0])
     subprocess.run([sys.executable, "-m", "ruff", "format", "-q", made], check=True)
     print(f"Written: {made}\nRead it through, then run scripts/test {' '.join(TESTS)}")
+    return 0
+
+
+def _freeze() -> int:
+    try:
+        added = released.freeze(ROOT)
+    except ValueError as mistake:
+        print(mistake, file=sys.stderr)
+        return 2
+    print("\n".join(f"Released: {name}" for name in added) or "Nothing is new since the last release.")
     return 0
 
 
