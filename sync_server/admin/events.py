@@ -15,6 +15,7 @@ from sync_server.events.lifecycle import status
 from sync_server.events.rules import action_for
 from sync_server.events.snapshot_rows import days
 from sync_server.live.event_counters import event_counters
+from sync_server.order_mails import queries as mail_queries
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.principals import Action
 from sync_server.plumbing.web import context, require
@@ -59,6 +60,7 @@ def event(event_id: str) -> str:
             "tickets": ticket_counts.counts(session, row.key),
             "types": tickets.ticket_types(session, current_organisation(), event_id),
             "board": event_counters(session, facts, parts().clock()),
+            "buyers": mail_queries.buyers(parts(), session, row.key),
             "archive": archives.find(session, row.key) if row.put_away_at is not None else None,
         }
     next_statuses = [step for step in EventStatus if step in TRANSITIONS[EventStatus(row.status)]]

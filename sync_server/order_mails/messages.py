@@ -31,6 +31,7 @@ class Message(StrEnum):
     CANCELLED = "cancelled"
     POSTPONED = "postponed"
     NEW_DATE = "new_date"
+    TAKES_PLACE = "takes_place"
     MOVED = "moved"
     WAITING_OFFER = "waiting_offer"
 

@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session
 
 from shared.clock import Millis
 from shared.errors import NotFound
+from shared.lifecycle import EventStatus
 from sync_server.checkout import queries as orders
 from sync_server.checkout.queries import Order
 from sync_server.events import queries as events
@@ -35,7 +36,8 @@ KEPT_MS: Final = 60 * 86_400_000
 
 def told_of_events() -> list[Said]:
     """The messages that all buyers of an event get when it changes."""
-    return [Said(kind.buyers) for kind in FACTS.values() if kind.buyers and "order" not in kind.subjects]
+    said = [Said(kind.buyers) for kind in FACTS.values() if kind.buyers and "order" not in kind.subjects]
+    return list(dict.fromkeys(said))
 
 
 _OPEN: Final = EventNewsRow.done_at.is_(None)
@@ -100,8 +102,16 @@ def _is_told(message: Said, order: Order, cents: int) -> bool:
     return message is not Said.REFUNDED or cents > 0
 
 
+def _is_back(fact: Message) -> bool:
+    """Whether an event that had no date takes place after all; one with a new date was told of when it got it."""
+    before = fact.payload.get("before") or {}
+    return before.get("status") == EventStatus.POSTPONED.value and before.get("rescheduled_at") is None
+
+
 def _note(session: Session, fact: Message, now: Millis) -> None:
     """Note that the buyers of an event are to be told."""
+    if kind_of(fact.name).buyers == Said.TAKES_PLACE and not _is_back(fact):
+        return
     key = EventKey(fact.organisation_id, str(fact.subjects["event"]))
     if session.get(EventNewsRow, (key.organisation_id, fact.message_id)) is not None:
         return

@@ -59,10 +59,8 @@ def recipients(event_id: str) -> schemas.RecipientsView:
     key = EventKey(organisation(), event_id)
     with parts().database.reading() as session:
         queries.require_event(session, key)
-        count, addressed = orders.count_bought(session, key)
-    told = addressed if parts().config.mail_url is not None else 0
-    names = [message.value for message in told_of_events()]
-    return schemas.RecipientsView(messages=names, orders=count, told=told, without_address=count - addressed)
+        found = queries.buyers(parts(), session, key)
+    return schemas.RecipientsView.of(found, messages=[message.value for message in told_of_events()])
 
 
 @bp.get("/events/<event_id>/mails")

@@ -25,7 +25,7 @@ class MailPreview(View):
     html: str
 
 
-class RecipientsView(BaseModel):
+class RecipientsView(View):
     """How many buyers are written to when an event changes, and how many cannot be: they have given no address."""
 
     messages: list[str]

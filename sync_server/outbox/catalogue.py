@@ -195,9 +195,11 @@ FACTS: Final[Mapping[str, FactKind]] = {
     "event_days_changed": _event(
         "An event has more days, or fewer; what is for every day is for the new ones, too.", seats=Seats.ALL
     ),
-    "event_published": _status_change("An event is listed, and on sale within its sale window.", seats=Seats.MAP),
+    "event_published": replace(
+        _status_change("An event is listed, and on sale within its sale window.", seats=Seats.MAP), buyers="takes_place"
+    ),
     "event_unpublished": _status_change("An event is a draft again; nothing had been sold.", seats=Seats.MAP),
-    "event_went_live": _status_change("An event is live; gates admit."),
+    "event_went_live": replace(_status_change("An event is live; gates admit."), buyers="takes_place"),
     "event_ended": _status_change("An event is over; gates no longer admit.", seats=Seats.MAP),
     "event_cancelled": replace(
         _status_change("An event was cancelled; sales have stopped.", seats=Seats.MAP, routing_key="event.canceled"),

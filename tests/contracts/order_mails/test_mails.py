@@ -148,6 +148,28 @@ def test_new_date_stands_in_mail_pdf_and_calendar(shop: Shop, mail_box: MailBox,
     assert b"DTSTART;TZID=Europe/Berlin:20260902T180000" in files["event.ics"].replace(b"\r\n ", b"")
 
 
+def test_event_that_takes_place_after_all_is_told_and_publishing_it_first_is_not(shop: Shop, mail_box: MailBox) -> None:
+    paid(shop, "A-1", locale="de")
+    delivered(shop.app_server, mail_box)
+    shop.api.post(f"{shop.sale.path}/postpone", {"reason": "ill"}, 200)
+    delivered(shop.app_server, mail_box)
+    shop.api.post(f"{shop.sale.path}/publish", {}, 200)
+    (mail,) = delivered(shop.app_server, mail_box)
+    assert mail["Subject"] == "Findet statt: Night Music" and "Montag, 3. August 2026" in text_of(mail)
+    shop.api.post(f"{shop.sale.path}/go-live", {}, 200)
+    assert delivered(shop.app_server, mail_box) == []
+
+
+def test_organiser_sees_on_the_page_who_is_told_before_calling_off(shop: Shop) -> None:
+    paid(shop, "A-1")
+    shop.api.post(f"{shop.sale.path}/sales", {"seats": [{"seat_id": "B-1"}], "method": "cash"})
+    shop.app_server.user("olga@marquee.example", shop.sale.organisation_id, "owner")
+    page = shop.app_server.browser("olga@marquee.example").ask("GET", f"/admin/events/{shop.sale.id}")
+    said = " ".join(page.text.split())
+    assert "buyers of 1 of 2 orders are written to; 1 gave no address" in said
+    assert "Buyers who are written to: 1." in said
+
+
 def test_many_buyers_are_told_in_pieces_and_each_once_though_workers_stop(
     shop: Shop, mail_box: MailBox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
