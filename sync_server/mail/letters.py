@@ -48,11 +48,18 @@ class Letter:
 
 
 @cache
+def _written() -> frozenset[tuple[str, str]]:
+    """Templates and languages, but those whose words come with the letter."""
+    return frozenset(
+        (name, language) for name, language, _ in (file.name.split(".") for file in _FOLDER.glob("*.*.txt"))
+    )
+
+
+@cache
 def languages() -> frozenset[str]:
-    """The languages that every template exists in, but those whose words come with the letter."""
-    found = {tuple(file.name.split(".")[:2]) for file in _FOLDER.glob("*.*.txt")}
-    names = {name for name, _ in found}
-    return frozenset(language for _, language in found if all((name, language) in found for name in names))
+    """The languages that every template exists in; what guests get exists in more."""
+    names = {name for name, _ in _written()}
+    return frozenset(language for _, language in _written() if all((name, language) in _written() for name in names))
 
 
 @cache
@@ -97,7 +104,7 @@ def rendered(letter: Letter) -> Rendered:
 
 
 def _filled(letter: Letter, kind: str) -> str:
-    language = letter.language if letter.language in languages() else DEFAULT_LANGUAGE
+    language = letter.language if (letter.template, letter.language) in _written() else DEFAULT_LANGUAGE
     own = f"{letter.template}.{kind}"  # of a template whose words come with the letter
     file = own if (_FOLDER / own).is_file() else f"{letter.template}.{language}.{kind}"
     return _templates().get_template(file).render({"language": letter.language, **letter.values})

@@ -16,7 +16,7 @@ from jinja2.sandbox import SandboxedEnvironment
 from sync_server.mail.letters import DEFAULT_LANGUAGE
 
 _FOLDER: Final = Path(__file__).with_name("words")
-LANGUAGES: Final = ("en", "de", "fr", "es")
+LANGUAGES: Final = ("en", "de", "fr", "af", "es")
 TEMPLATE: Final = "to_buyer"
 
 

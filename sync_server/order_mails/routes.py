@@ -142,6 +142,11 @@ _WORDS: Final = {
         "Ne plus rien envoyer",
         "C’est fait : nous ne vous envoyons plus d’offres. Les messages sur vos commandes continuent.",
     ),
+    "af": (
+        "Nie meer aanbiedinge nie?",
+        "Stuur nie meer nie",
+        "Klaar: ons stuur u nie meer aanbiedinge nie. E-posse oor u eie bestellings kom steeds.",
+    ),
     "es": (
         "¿No más ofertas?",
         "No enviar más",

@@ -14,7 +14,7 @@ class PreviewMail(RequestBody):
     """Which message to show, and in which language."""
 
     message: Annotated[Message, Field(strict=False)]
-    language: Literal["en", "de", "fr", "es"] = "en"
+    language: Literal["en", "de", "fr", "af", "es"] = "en"
 
 
 class MailPreview(View):

@@ -63,6 +63,19 @@ PAGE_WORDS: Final[Mapping[str, PageWords]] = {
         "Ajouter au calendrier",
         "Code du billet",
     ),
+    "af": PageWords(
+        "U kaartjies",
+        "U kaartjies word oopgemaak …",
+        "Hierdie bladsy het JavaScript nodig: die skakel hou die geheim van u kaartjies uit elke bediener se logboek. "
+        "U kan ook die PDF in ons e-pos gebruik.",
+        "Hierdie skakel maak geen bestelling oop nie. Is dit afgesny? Maak dit weer uit ons e-pos oop.",
+        "Hierdie bestelling het geen kaartjies nie: dit is nog nie betaal nie, of dit is terugbetaal.",
+        "Daar is geen verbinding nie. Wat u gedruk of gestoor het, bly geldig.",
+        "Probeer weer",
+        "Stoor as PDF",
+        "Voeg by kalender",
+        "Kode van die kaartjie",
+    ),
     "es": PageWords(
         "Sus entradas",
         "Abriendo sus entradas …",

@@ -101,6 +101,15 @@ def test_every_template_exists_in_every_language() -> None:
             assert all((folder / f"{name}.{language}.{kind}").is_file() for kind in ("txt", "html"))
 
 
+@pytest.mark.parametrize("language", ["en", "de", "fr", "af", "es"])
+@pytest.mark.parametrize("template", ["customer_sign_in", "ticket_transfer"])
+def test_guests_are_written_in_their_own_language(template: str, language: str) -> None:
+    values = dict.fromkeys(("organisation", "minutes", "link", "event", "giver", "days"), "x")
+    own, default = (letters.rendered(Letter(template, NORA, values, chosen)) for chosen in (language, "none"))
+    assert f'lang="{language}"' in own.html
+    assert (own.text == default.text) == (language == "en")
+
+
 def test_nothing_is_sent_for_what_was_rolled_back(app_server: AppServer, mail_box: MailBox) -> None:
     letter = Letter("password", NORA, {"link": "https://gate.example/#x", "hours": 2})
     with pytest.raises(RuntimeError), app_server.database.writing() as session:

@@ -37,6 +37,7 @@ def paid(shop: Shop, *seats: str, locale: str = "en", email: str = ADA) -> dict[
         ("en", "Your tickets: Night Music", ("Hello Ada Lovelace,", "2 in the attached PDF", "Monday, 3 August 2026")),
         ("de", "Ihre Karten: Night Music", ("Guten Tag Ada Lovelace,", "2 im PDF im Anhang", "Montag, 3. August 2026")),
         ("fr", "Vos billets : Night Music", ("Bonjour Ada Lovelace,", "2 dans le PDF joint", "lundi 3 août 2026")),
+        ("af", "U kaartjies: Night Music", ("Hallo Ada Lovelace,", "2 in die aangehegte PDF", "03 Augustus 2026")),
         (
             "es",
             "Sus entradas: Night Music",
@@ -115,6 +116,7 @@ def test_every_change_of_the_event_is_told_to_who_means_to_come(shop: Shop, mail
         "en": ("Postponed: ", "New date: ", "Cancelled: "),
         "de": ("Verschoben: ", "Neuer Termin: ", "Abgesagt: "),
         "fr": ("Reporté : ", "Nouvelle date : ", "Annulé : "),
+        "af": ("Uitgestel: ", "Nuwe datum: ", "Gekanselleer: "),
         "es": ("Aplazado: ", "Nueva fecha: ", "Cancelado: "),
     }[locale]
     changes = (

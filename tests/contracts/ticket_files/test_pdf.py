@@ -63,6 +63,7 @@ def test_gate_reads_the_code_of_every_page_and_the_guest_all_that_matters(shop: 
     [
         ("de", ("Eintrittskarte", "Reihe", "Bestätigungscode", "51,40 € (7 % inkl. MwSt.)", "Beginn")),
         ("fr", ("Billet", "Rang", "Code de confirmation", "51,40 € (7 % TVA incluse)", "Début")),
+        ("af", ("Kaartjie", "Ry", "Bevestigingskode", "51,40", "BTW ingesluit", "Begin")),
         ("es", ("Entrada", "Fila", "Código de confirmación", "51,40 € (7 % IVA incluido)", "Comienzo")),
         ("en", ("Ticket", "Row", "Confirmation code", "€51.40 (7% tax included)", "Start")),
     ],
