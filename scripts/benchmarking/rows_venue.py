@@ -57,8 +57,8 @@ class Guest:
     headers: dict[str, str]
 
 
-def create_rows_venue(server: MeasuredServer, seats: int) -> RowsVenue:
-    """Create venue, layout and published event through the server's own services."""
+def create_rows_venue(server: MeasuredServer, seats: int, *, places: int = 0) -> RowsVenue:
+    """Create venue, layout and published event through the server's own services; with a floor for so many, if any."""
     organisation = server.demo["organisation"]["id"]
     with server.runtime() as runtime, runtime.parts.database.writing() as session:
         context = ActionContext(SYSTEM, wall_clock(), os.urandom)
@@ -66,7 +66,7 @@ def create_rows_venue(server: MeasuredServer, seats: int) -> RowsVenue:
             name="Rows", timezone="Europe/Berlin", city="Hamburg", country="DE", address="Reihenweg 1"
         )
         venue = venues.create_venue(session, organisation, shape.model_dump(), context)
-        plan = seating.prepare(_plan(-(-seats // SOLD_OF_A_ROW)))
+        plan = seating.prepare(_plan(-(-seats // SOLD_OF_A_ROW), places))
         layout = seating.create_layout(session, organisation, venue.id, plan, context)
         seating.activate(session, organisation, venue.id, layout.id, context)
         wanted = event_shapes.NewEvent(
@@ -85,14 +85,15 @@ def create_rows_venue(server: MeasuredServer, seats: int) -> RowsVenue:
         return RowsVenue(organisation, event.id, tuple((id, number) for id, number in rows))
 
 
-def _plan(rows: int) -> LayoutPlan:
+def _plan(rows: int, places: int) -> LayoutPlan:
     seats = tuple(
         PlannedSeat(seat_id=f"{row}-{place}", row=str(row), number=str(place), x=float(place), y=float(row))
         for row in range(1, rows + 1)
         for place in range(1, WIDTH + 1)
     )
     zone = ZonePlan("Stalls", ZoneType.RESERVED_SEATING, len(seats), focus=(10.0, -5.0), seats=seats)
-    return LayoutPlan("Rows", (zone,))
+    floor = (ZonePlan("Floor", ZoneType.GA_STANDING, places),) if places else ()
+    return LayoutPlan("Rows", (zone, *floor))
 
 
 def register_guests(server: MeasuredServer, venue: RowsVenue, count: int) -> list[Guest]:
@@ -171,3 +172,19 @@ def held(server: MeasuredServer, venue: RowsVenue) -> int:
     with server.runtime() as runtime, runtime.parts.database.reading() as session:
         query = text("SELECT COUNT(*) FROM holds WHERE event_id = :event AND status = 'active'")
         return int(session.execute(query, {"event": venue.event_id}).scalar_one())
+
+
+def counted(server: MeasuredServer, query: str, event_id: str) -> int:
+    """The one number that a query about an event returns."""
+    with server.runtime() as runtime, runtime.parts.database.reading() as session:
+        return int(session.execute(text(query), {"event": event_id}).scalar_one())
+
+
+def zones(server: MeasuredServer, venue: RowsVenue) -> dict[str, str]:
+    """The ids of the zones of the event's layout, by name."""
+    query = text(
+        "SELECT z.name, z.id FROM layout_zones z JOIN event_layouts e ON e.layout_id = z.layout_id "
+        "WHERE e.event_id = :event"
+    )
+    with server.runtime() as runtime, runtime.parts.database.reading() as session:
+        return {name: str(id) for name, id in session.execute(query, {"event": venue.event_id})}
