@@ -133,7 +133,9 @@ class Benchmark:
         seats: list[float] = []
         places: list[float] = []
         for _ in range(self.races):
-            buyers = [iter([self._timed(self._purchase(next(self.guests), next(self.seats)), seats)]) for _ in range(BUYERS)]
+            buyers = [
+                iter([self._timed(self._purchase(next(self.guests), next(self.seats)), seats)]) for _ in range(BUYERS)
+            ]
             snipers = [
                 iter([self._timed(self._places(next(self.guests)), places) for _ in range(SNIPED)])
                 for _ in range(SNIPERS)

@@ -47,14 +47,30 @@ class EventFilter:
     upcoming_from: Millis | None = None
 
 
+_LOCKED: Final = "events locked by this transaction"
+
+
+def is_locked(session: Session, organisation_id: str, event_id: str) -> bool:
+    """Whether this transaction has locked that event, so that nobody else changes it or its layout."""
+    return (organisation_id, event_id) in session.info.get(_LOCKED, {})
+
+
 def event(session: Session, organisation_id: str, event_id: str, *, lock: bool = False) -> EventRecord:
-    """That event of this organisation, or NotFound."""
+    """That event of this organisation, or NotFound.
+
+    It is read once by a transaction that has locked it; the counters of what is issued are read with the lock.
+    """
+    locked: dict[tuple[str, str], EventRecord] = session.info.setdefault(_LOCKED, {})
+    if not lock and (found := locked.get((organisation_id, event_id))) is not None:
+        return found
     statement = select(EventRecord).where(EventRecord.organisation_id == organisation_id, EventRecord.id == event_id)
     if lock:
         statement = statement.with_for_update(key_share=True).execution_options(populate_existing=True)
     row = session.execute(statement).scalar_one_or_none()
     if row is None:
         raise NotFound("There is no such event.", code="event_not_found")
+    if lock:
+        locked[organisation_id, event_id] = row
     return row
 
 

@@ -81,12 +81,14 @@ def give_to_order(
 
 def extend(session: Session, holds: Sequence[HoldRow], now: Millis, *, until: Millis) -> None:
     """Let holds of an order last until then, if they do not last longer already."""
+    lasting: dict[Millis, dict[int, str]] = {}
     for hold in holds:
         hold.held_until, hold.updated_at = max(hold.held_until, until), now
         if hold.seat is not None:
-            where = hold.organisation_id, hold.event_id
-            seats.extend(session, *where, hold.seat, hold.id, until=hold.held_until)
+            lasting.setdefault(hold.held_until, {})[hold.seat] = hold.id
     session.flush()
+    for moment, theirs in sorted(lasting.items()):
+        seats.extend_all(session, holds[0].organisation_id, holds[0].event_id, theirs, until=moment)
     if holds:
         send(session, HoldsMade(holds, now))
 

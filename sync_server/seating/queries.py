@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 
 from shared.clock import Millis
 from shared.errors import NotFound
+from sync_server.events import queries as events
 from sync_server.plumbing.api.pagination import AnId, Page, decode_cursor, paginate
 from sync_server.plumbing.event_key import EventKey
 from sync_server.seating.layouts.overlay import Deltas, LayoutZone
@@ -35,6 +36,9 @@ from sync_server.seating.models import (
 from sync_server.seating.rules import FIELDS, Policy, effective
 
 _BATCH_SIZE: Final = 10_000
+
+POLICIES: Final = "seating policies that this session has read"
+_LAYOUTS: Final = "layouts of the events that this transaction has locked"
 
 
 def layout(
@@ -178,6 +182,13 @@ def stored_seats(session: Session, organisation_id: str, layout_id: str) -> Iter
 
 def policy(session: Session, organisation_id: str) -> Policy:
     """The organisation's seating policy, or the defaults."""
+    known: dict[str, Policy] = session.info.setdefault(POLICIES, {})
+    if organisation_id not in known:
+        known[organisation_id] = _policy(session, organisation_id)
+    return known[organisation_id]
+
+
+def _policy(session: Session, organisation_id: str) -> Policy:
     row = session.get(PolicyRecord, organisation_id)
     if row is None:
         return Policy()
@@ -198,7 +209,10 @@ def event_policy(session: Session, row: EventLayoutRecord) -> Policy:
 
 def find_event_layout(session: Session, organisation_id: str, event_id: str) -> EventLayoutRecord | None:
     """How an event uses a layout, or None."""
-    return session.get(EventLayoutRecord, (organisation_id, event_id))
+    row = session.get(EventLayoutRecord, (organisation_id, event_id))
+    if row is not None and events.is_locked(session, organisation_id, event_id):
+        session.info.setdefault(_LAYOUTS, {})[event_id] = row  # else it would be forgotten, and read again each time
+    return row
 
 
 def event_layout(session: Session, organisation_id: str, event_id: str) -> EventLayoutRecord:

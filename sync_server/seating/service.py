@@ -183,6 +183,7 @@ def set_policy(
     present = queries.policy(session, organisation_id)
     rules.check_policy_change(principal, present, changes)
     values = {name: getattr(present, name) for name in FIELDS} | {"mandatory": list(present.mandatory)}
+    session.info.pop(queries.POLICIES, None)
     session.merge(PolicyRecord(**{**values, **changes}, organisation_id=organisation_id, updated_at=context.now))
     session.flush()
     before = {name: values[name] for name in changes}

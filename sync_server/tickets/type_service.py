@@ -119,9 +119,12 @@ def reserve_for_order(session: Session, row: TicketTypeRecord, days: Sequence[Ch
 
 def end_reservation(session: Session, event: EventKey, number: int, days: Sequence[ChosenDays]) -> None:
     """Give back what an order reserved: its tickets are issued now, or never."""
-    _change_reserved(session, *event, number, -len(days))
+    change = update(TicketTypeRecord).where(*_key(*event, number))
+    fewer = change.values(reserved=TicketTypeRecord.reserved - len(days), issued=TicketTypeRecord.issued - len(days))
+    session.execute(fewer.execution_options(synchronize_session=False))
     for each in days:
-        release_quantity(session, *event, number, each)
+        if len(each.dates) > 1:
+            day_counts.remove(session, event, number, dict.fromkeys(each.numbers, 1))
 
 
 def _change_reserved(session: Session, organisation_id: str, event_id: str, number: int, more: int) -> None:

@@ -131,7 +131,8 @@ def place(session: Session, sealer: Sealer, request: OrderRequest, context: Acti
     spending.spend(session, order, redeemed, context.now)
     ledger.charge(session, order, money.amounts_of(lines), context)
     parts = {line.hold_id for line in lines if line.hold_id is not None}
-    claimed = ordering.claim(session, event.key, parts, bearer, context.now)
+    whole = parts == {hold.id for hold in holds}
+    claimed = holds if whole else ordering.claim(session, event.key, parts, bearer, context.now)
     ordering.give_to_order(session, claimed, order.id, context, until=order.expires_at)
     recording.record_order(session, order, event.number, "order_created", context, admissions=len(lines))
     return order

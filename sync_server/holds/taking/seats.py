@@ -154,6 +154,17 @@ def extend(session: Session, organisation_id: str, event_id: str, seat: int, hol
     return extended.first() is not None
 
 
+def extend_all(
+    session: Session, organisation_id: str, event_id: str, holds: Mapping[int, str], *, until: Millis
+) -> None:
+    """Let these holds, by seat, keep their seats for longer; their rows are locked."""
+    for batch in _batches(sorted(holds)):
+        mine = EventSeatRow.seat.in_(batch), EventSeatRow.hold_id.in_([holds[seat] for seat in batch])
+        change = update(EventSeatRow).where(*at_event(organisation_id, event_id), *mine)
+        change = change.values(held_until=until, version=EventSeatRow.version + 1)
+        session.execute(change.execution_options(synchronize_session=False))
+
+
 def count_held(session: Session, organisation_id: str, event_id: str, now: Millis) -> dict[int, int]:
     """How many seats of an event are held, by day."""
     held = EventSeatRow.state == SeatState.HELD, EventSeatRow.held_until > now
