@@ -24,6 +24,8 @@ class CheckFailedError(RuntimeError):
 
 FAILURES = (CommandFailedError, CheckFailedError, ProgramFailedError, RefusedError, requests.RequestException)
 KEY = "scripts-run-check"
+BUYER = {"name": "Kim Example", "email": "kim@example.org", "locale": "en"}
+CHECKOUT_S = 600
 
 
 def require(condition: bool, failure: str) -> None:
@@ -43,6 +45,7 @@ class MainJob:
         self._shop = ""
         self._seat: dict[str, Any] = {}
         self._ticket: dict[str, Any] = {}
+        self._free: dict[str, Any] = {}
         stack.callback(self._server.stop)
 
     def open_server(self) -> str:
@@ -66,20 +69,35 @@ class MainJob:
 
     def hold_seat(self) -> str:
         """A guest holds a seat, and a second guest is refused it."""
-        kim, lee = (Guest(self._layout.address, self._shop) for _ in range(2))
-        self._seat = hold = kim.hold_best(self._announced.id)
-        refused = lee.hold(self._announced.id, hold["seat_id"])
+        self._announced.ticket_type(quantity=8)
+        self._kim, self._lee = (Guest(self._layout.address, self._shop) for _ in range(2))
+        self._seat = hold = self._kim.hold_best(self._announced.id)
+        refused = self._lee.hold(self._announced.id, hold["seat_id"])
         require(refused == (409, "seat_held_by_another_user"), f"the second guest got {refused}")
         return f"row {hold['row']} seat {hold['seat_number']} hold; a second guest is refused"
 
-    def issue_ticket(self) -> str:
-        """The organiser issues a ticket for the hold seat; a repeated request issues no second one."""
-        kind = self._announced.ticket_type(quantity=8)
-        seat, hold = self._seat["seat_name"], self._seat["hold_id"]
-        first, again = (self._announced.issue(kind, seat, hold, key=KEY) for _ in range(2))
-        require(first == again and len(first) == 1, "the repeated request issued another ticket")
-        self._ticket = first[0]
-        return f"ticket {self._ticket['number']} issued once for two requests"
+    def buy_by_transfer(self) -> str:
+        """The guest orders the seat in the checkout; once the transfer is noted, the order has one ticket."""
+        seconds = self._kim.enter_checkout(self._announced.id)
+        require(0 < seconds <= CHECKOUT_S, f"the checkout lasts {seconds} s")
+        order = self._kim.order(self._announced.id, self._seat["hold_id"], buyer=BUYER)
+        require((order["state"], order["due_cents"]) == ("pending", 2500), f"ordered: {order}")
+        first, again = (self._announced.note_transfer(order["id"], "statement 1/1", key=KEY) for _ in range(2))
+        require(first == again and first["state"] == "paid", f"after the transfer the order is {again['state']}")
+        self._ticket = first["lines"][0]["ticket"]
+        self._ticket["code"] = self._kim.code(order["id"], self._ticket["id"])
+        return f"order {order['number']} paid by transfer, noted twice; ticket {self._ticket['number']} issued once"
+
+    def buy_with_code(self) -> str:
+        """The second guest buys another seat with a code that makes it free."""
+        code, hold = self._announced.free_code(), self._lee.hold_best(self._announced.id)
+        order = self._lee.order(self._announced.id, hold["hold_id"], codes=[code])
+        require((order["discount_cents"], order["total_cents"]) == (2500, 0), f"ordered: {order}")
+        paid = self._lee.pay(order["id"], "free")
+        require(paid["state"] == "paid", f"the free order is {paid['state']}")
+        ticket = paid["lines"][0]["ticket"]
+        self._free = {**ticket, "code": self._lee.code(order["id"], ticket["id"])}
+        return f"order {order['number']} free by code {code[:4]}-…; ticket {ticket['number']} in the answer"
 
     def enrol_gate(self) -> str:
         """A gate enrols with a one-time code and gets its assignment."""
@@ -98,24 +116,28 @@ class MainJob:
 
     def stop_server(self) -> str:
         """The server stops."""
-        code = self._organiser.get(f"/api/tickets/{self._ticket['id']}/code")["code"]
-        self._ticket["code"] = code
         self._server.stop()
         require(not is_server_ready(self._layout), "the server still responds")
         return "server stopped"
 
     def admit(self) -> str:
         """The gate admits the guest while the server is down."""
-        result = self._scan("left lane")
+        result = self._scan("left lane", self._ticket)
         require(result["verdict"] == "admit", f"refused: {result['reason']}, {result['message']}")
         require(result["committed"], "the verdict was not written to the journal")
         shown = (result["ticket"]["row"], result["ticket"]["seat"])
         require(shown == (self._seat["row"], str(self._seat["seat_number"])), f"the gate sent the guest to {shown}")
         return f"first scan admitted in {result['micros'] / 1000:.1f} ms to row {shown[0]} seat {shown[1]}, server down"
 
+    def admit_second(self) -> str:
+        """The gate admits the guest of the free order, too."""
+        result = self._scan("left lane", self._free)
+        require(result["verdict"] == "admit", f"refused: {result['reason']}, {result['message']}")
+        return f"ticket {self._free['number']} admitted, server down"
+
     def refuse(self) -> str:
         """The gate refuses the same ticket at its second reader."""
-        result = self._scan("right lane")
+        result = self._scan("right lane", self._ticket)
         require(result["reason"] == "already_used", f"not refused as used: {result['verdict']}, {result['reason']}")
         return f"second scan refused: {result['message']}"
 
@@ -128,11 +150,11 @@ class MainJob:
         return f"server restarted; gate uploaded {result['pushed']} entries"
 
     def list_scans(self) -> str:
-        """The server lists both scans, the admitted and the refused one."""
+        """The server lists all scans, the admitted and the refused ones."""
         scans = self._organiser.get(f"{self._announced.path}/scans")["items"]
         reasons = sorted(scan["reason"] for scan in scans)
-        require(reasons == ["admitted", "already_used"], f"the server lists {reasons or 'no scans'}")
-        return "the server lists both scans, each once"
+        require(reasons == ["admitted", "admitted", "already_used"], f"the server lists {reasons or 'no scans'}")
+        return "the server lists all three scans, each once"
 
     def verify_journal(self) -> str:
         """The gate's journal verifies."""
@@ -153,9 +175,9 @@ class MainJob:
     def _sync(self) -> dict[str, Any]:
         return run_command(self._layout, self._layout.gate_command("sync", "--once"))[0]
 
-    def _scan(self, reader: str) -> dict[str, Any]:
+    def _scan(self, reader: str, ticket: dict[str, Any]) -> dict[str, Any]:
         command = self._layout.gate_command("scan", "-", "--reader", reader)
-        return run_command(self._layout, command, self._ticket["code"] + "\n")[0]
+        return run_command(self._layout, command, ticket["code"] + "\n")[0]
 
 
 Step = Callable[[MainJob], str]
@@ -164,11 +186,13 @@ STEPS: tuple[Step, ...] = (
     MainJob.announce_concert,
     MainJob.open_doors,
     MainJob.hold_seat,
-    MainJob.issue_ticket,
+    MainJob.buy_by_transfer,
+    MainJob.buy_with_code,
     MainJob.enrol_gate,
     MainJob.sync_gate,
     MainJob.stop_server,
     MainJob.admit,
+    MainJob.admit_second,
     MainJob.refuse,
     MainJob.restart_server,
     MainJob.list_scans,

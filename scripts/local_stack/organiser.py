@@ -25,6 +25,10 @@ class Organiser:
         """Read."""
         return self._json("GET", path, None)
 
+    def text(self, path: str) -> str:
+        """Read a file of text."""
+        return self._send("GET", path, None, {}).text
+
     def post(self, path: str, body: dict[str, Any] | None = None, *, key: str | None = None) -> Any:
         """Create or change; `key` makes it safe to send again."""
         return self._json("POST", path, body or {}, {"Idempotency-Key": key} if key else {})
