@@ -1,10 +1,11 @@
 """Tickets bought over HTTP: four seats held, ordered and paid, with signed tickets in the last answer.
 
 Each purchase is three requests of another guest: hold, order (which enters the checkout) and a free payment, on
-PostgreSQL with two processes and the worker. `8 clients` buys seats of their own, one purchase after another. In `40 buyers one
-block` all name the same four seats at once; whoever is told that they are taken names others, and buys those. In `30
-buyers beside 10 snipers` ten others buy places of one free type, again and again, while thirty buy seats of their own.
-The yardstick is a bare endpoint that writes the rows of one purchase again in one statement, in one request.
+PostgreSQL with two processes and the worker. `8 clients` buys seats of their own, one purchase after another. In `40
+buyers one block` all name the same four seats at once; whoever is told that they are taken names others, and buys
+those. In `30 buyers beside 10 snipers` ten others buy places of one free type, again and again, while thirty buy
+seats of their own. The yardstick is a bare endpoint that writes the rows of one purchase again in one statement, in
+one request.
 """
 
 from __future__ import annotations

@@ -65,8 +65,9 @@ class _Client:
         head, end, body = self.received.partition(_END)
         if not end:
             return None
-        length = next(line for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:"))
-        return (int(head[9:12]), body) if len(body) >= int(length.split(b":")[1]) else None
+        lengths = [line for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:")]
+        length = int(lengths[0].split(b":")[1]) if lengths else 0  # 204 has no body
+        return (int(head[9:12]), body) if len(body) >= length else None
 
     def go_on(self, answer: Answer) -> str | None:
         """Say the next thing; how the conversation ended, if it has."""

@@ -33,6 +33,10 @@ class Organiser:
         """Create or change; `key` makes it safe to send again."""
         return self._json("POST", path, body or {}, {"Idempotency-Key": key} if key else {})
 
+    def patch(self, path: str, body: dict[str, Any]) -> Any:
+        """Change."""
+        return self._json("PATCH", path, body)
+
     def put(self, path: str, body: dict[str, Any]) -> Any:
         """Replace."""
         return self._json("PUT", path, body)
