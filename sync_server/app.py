@@ -92,6 +92,8 @@ from sync_server.tickets import routes as tickets_routes
 from sync_server.tickets import wiring as tickets_wiring
 from sync_server.venues import routes as venues_routes
 from sync_server.venues.ports import VenuePorts
+from sync_server.waiting_list import routes as waiting_list_routes
+from sync_server.waiting_list import wiring as waiting_list_wiring
 from sync_server.webhooks import routes as webhooks_routes
 from sync_server.webhooks import wiring as webhooks_wiring
 
@@ -139,6 +141,7 @@ WIRINGS = (
     seat_maps_wiring.wire,
     scans_wiring.wire,
     self_service_wiring.wire,
+    waiting_list_wiring.wire,
     monitoring_wiring.wire,
     archives_wiring.wire,
 )
@@ -156,6 +159,7 @@ BLUEPRINTS = (
     customers_routes.bp,
     customer_account_routes.bp,
     self_service_routes.bp,
+    waiting_list_routes.bp,
     self_service_routes.settings_bp,
     images_routes.bp,
     venues_routes.bp,

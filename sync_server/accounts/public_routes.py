@@ -48,6 +48,7 @@ _SEAT_MAP: Final = PublicRoute(
 )
 _GUEST: Final = PublicRoute(Audience.GUEST, "Affects only the seats held by this browser.")
 _OWN_PLACE: Final = PublicRoute(Audience.GUEST, "Affects only this browser's place in the queue.")
+_OWN_WAIT: Final = PublicRoute(Audience.GUEST, "Affects only the caller's own party, by their session or its secret.")
 _DRAW: Final = PublicRoute(Audience.ANYBODY, "Whoever doubts a draw may recompute it; its entries name nobody.")
 _ORDER: Final = PublicRoute(
     Audience.GUEST, "Affects only orders of the caller's own session, or the one order whose link they have."
@@ -150,6 +151,10 @@ PUBLIC_ROUTES: Final[Mapping[str, PublicRoute]] = {
     "my.received_code": PublicRoute(
         Audience.ANYBODY, "Requires the secret of the ticket, which only whoever has accepted it has."
     ),
+    "waiting_list.join": _OWN_WAIT,
+    "waiting_list.show": _OWN_WAIT,
+    "waiting_list.leave": _OWN_WAIT,
+    "waiting_list.take": _OWN_WAIT,
     "queue.join": _OWN_PLACE,
     "queue.place": _OWN_PLACE,
     "queue.leave": _OWN_PLACE,

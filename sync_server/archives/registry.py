@@ -68,6 +68,9 @@ EVENT_ROWS: Final[Mapping[str, EventRows]] = {
     "ticket_counts": _LEAVES,
     "ticket_issues": EventRows(parent="tickets", by="ticket_id"),
     "tickets": _LEAVES,
+    "waiting_offers": _LEAVES,
+    "waiting_parties": _LEAVES,
+    "waiting_lists": _LEAVES,
     "ticket_transfers": _LEAVES,
     "zone_guests": _LEAVES,
 }

@@ -21,7 +21,7 @@ from sync_server.plumbing.web import SAFE_METHODS, context, current_request, may
 bp = APIBlueprint("customers", __name__, url_prefix="/api/o/<slug>/session", tag="Guests")
 
 MAX_COOKIES = 20
-GUEST_BLUEPRINTS = frozenset({"holds", "queue", "checkout"})
+GUEST_BLUEPRINTS = frozenset({"waiting_list", "holds", "queue", "checkout"})
 """Blueprints that reject unsafe requests with a guest cookie but no CSRF token. Other routes ignore the cookie."""
 
 

@@ -176,6 +176,12 @@ def _queue_draw(description: str) -> FactKind:
     )
 
 
+def _party(description: str, **more: Schema) -> FactKind:
+    payload = {"state": TEXT, "size": NUMBER, "seq": NUMBER, **more}
+    subjects = {"party": ID, "event": ID, "event_number": NUMBER}
+    return FactKind(description, Group.WAITING, subjects, payload, topics=_EVENT_TOPIC, logged=tuple(payload))
+
+
 FACTS: Final[Mapping[str, FactKind]] = {
     "queue_set": _queue_change("An event was given a queue, or its queue was changed."),
     "queue_removed": _queue_change("The queue of an event was taken away."),
@@ -332,6 +338,16 @@ FACTS: Final[Mapping[str, FactKind]] = {
     "payout_failed": _order("A payment service could not pay money back; it is owed to the buyer.", **_PAYMENT),
     "order_cancelled": _order("An order that was not paid was cancelled; its seats are free.", "order_cancelled"),
     "order_expired": _order("An order was not paid in time; its seats are free.", "order_expired"),
+    "waiting_joined": _party("A party joined the waiting list of an event."),
+    "waiting_offered": _party(
+        "Places that came back are held for a party that waits, until the offer ends.",
+        offer=ID,
+        ends_at=MILLIS,
+        ticket_type=NUMBER,
+    ),
+    "waiting_taken": _party("A party took what it was offered, to order it.", offer=ID),
+    "waiting_offer_lapsed": _party("A party did not take an offer in time; the places go to the next.", offer=ID),
+    "waiting_left": _party("A party left the waiting list."),
     "device_created": _device("device.created", "A gate device was created; it can be enrolled."),
     "device_changed": _device("device.changed", "The name or profile of a device changed."),
     "device_assigned": _device("device.assigned", "A device was assigned to other events or gates."),

@@ -27,6 +27,7 @@ class Group(StrEnum):
     TICKET = "ticket"
     HOLD = "hold"
     ORDER = "order"
+    WAITING = "waiting"
     MEMBERSHIP = "membership"
     LAYOUT = "layout"
     DEVICE = "device"

@@ -21,6 +21,7 @@ from sync_server.seating.zone_access import guest_lists, memberships
 from sync_server.self_service import owners
 from sync_server.tickets import names
 from sync_server.tickets import queries as tickets
+from sync_server.waiting_list import service as waiting_list
 
 
 def erase(
@@ -49,6 +50,7 @@ def _erase(session: Session, person: Person, sealer: Sealer, context: ActionCont
         "zone_guests": guest_lists.remove_everywhere(session, where, person.listed_as, context),
         "invitations": invitations.forget_address(session, where, person.email, context) if person.email else 0,
         "customers": profile.forget(session, where, person.email, context) if person.email else 0,
+        "waiting_parties": waiting_list.forget(session, where, person.email) if person.email else 0,
         "ticket_transfers": owners.forget(session, where, person.email, person.tickets),
         "mails": mail.give_up(session, unsent, context.now),
         "orders": buyers.forget_buyer(session, where, person.orders),

@@ -109,6 +109,8 @@ NOT_PERSONAL: Final[Mapping[str, str]] = {
     "webhook_attempts": "problem answer",
     "webhook_messages": "fact stream body state last_problem",
     "webhooks": "url description facts sealed_secret sealed_old_secret paused_because",
+    "waiting_offers": "seats passed state",
+    "waiting_parties": "locale zone_ids ticket_types days state",
     "zone_guests": "named",
 }
 """By table, separated by spaces."""

@@ -81,6 +81,7 @@ PERSONAL: Final[Mapping[str, Personal]] = {
     "passkeys.name": Personal(_REMOVED, "with the login"),
     "passkeys.credential_id": Personal(_REMOVED, "with the login", shown=False),
     "passkeys.public_key": Personal(_REMOVED, "with the login", shown=False),
+    "waiting_parties.email": Personal(_EMPTIED, "who waits for places; the party leaves the list"),
     "zone_guests.key": Personal(_REMOVED, "a customer's id, or a keyed hash of an address or code"),
 }
 """By table and column. The ids of people are pseudonyms and stay: tickets, memberships, logins."""
@@ -112,6 +113,7 @@ FOUND_BY: Final[Mapping[str, Mapping[str, str]]] = {
     "ticket_transfers": {"email": "recipient_email", "ticket": "ticket_id"},
     "tier_memberships": {"membership": "id"},
     "users": {"user": "id"},
+    "waiting_parties": {"email": "email"},
     "zone_guests": {"list": "key"},
 }
 """The columns by which a person's rows are found, by what is known of the person."""

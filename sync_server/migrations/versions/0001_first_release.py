@@ -2400,6 +2400,75 @@ def upgrade() -> None:
         postgresql_where=sa.text("seat_key IS NOT NULL AND state <> 1"),
     )
     op.create_table(
+        "waiting_lists",
+        sa.Column("organisation_id", ID, nullable=False),
+        sa.Column("event_id", ID, nullable=False),
+        sa.Column("open", sa.Boolean(), nullable=False),
+        sa.Column("offer_minutes", sa.SmallInteger(), nullable=False),
+        sa.Column("last_seq", sa.Integer(), nullable=False),
+        sa.Column("wakes", sa.BigInteger(), nullable=False),
+        sa.Column("due_at", sa.BigInteger(), nullable=True),
+        sa.Column("leased_until", sa.BigInteger(), nullable=False),
+        sa.Column("updated_at", sa.BigInteger(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["organisation_id", "event_id"],
+            ["events.organisation_id", "events.id"],
+            name=op.f("fk_waiting_lists_organisation_id_event_id_events"),
+        ),
+        sa.PrimaryKeyConstraint("organisation_id", "event_id", name=op.f("pk_waiting_lists")),
+    )
+    op.create_index(
+        "ix_waiting_lists_due_at",
+        "waiting_lists",
+        ["due_at"],
+        unique=False,
+        sqlite_where=sa.text("due_at IS NOT NULL"),
+        postgresql_where=sa.text("due_at IS NOT NULL"),
+    )
+    op.create_table(
+        "waiting_parties",
+        sa.Column("organisation_id", ID, nullable=False),
+        sa.Column("id", ID, nullable=False),
+        sa.Column("event_id", ID, nullable=False),
+        sa.Column("seq", sa.Integer(), nullable=False),
+        sa.Column("bearer_id", ID, nullable=False),
+        sa.Column("email", sa.String(length=254), nullable=False),
+        sa.Column("locale", sa.String(length=5), nullable=False),
+        sa.Column("size", sa.SmallInteger(), nullable=False),
+        sa.Column("together", sa.Boolean(), nullable=False),
+        sa.Column("zone_ids", sa.JSON(), nullable=False),
+        sa.Column("ticket_types", sa.JSON(), nullable=False),
+        sa.Column("days", sa.JSON(), nullable=False),
+        sa.Column("state", sa.String(length=10), nullable=False),
+        sa.Column("passed_over", sa.Integer(), nullable=False),
+        sa.Column("joined_at", sa.BigInteger(), nullable=False),
+        sa.Column("updated_at", sa.BigInteger(), nullable=False),
+        sa.CheckConstraint(
+            "state IN ('waiting', 'offered', 'taken', 'lapsed', 'left', 'ended')",
+            name=op.f("ck_waiting_parties_state_known"),
+        ),
+        sa.CheckConstraint("size > 0", name=op.f("ck_waiting_parties_somebody")),
+        sa.ForeignKeyConstraint(
+            ["organisation_id", "event_id"],
+            ["events.organisation_id", "events.id"],
+            name=op.f("fk_waiting_parties_organisation_id_event_id_events"),
+        ),
+        sa.PrimaryKeyConstraint("organisation_id", "id", name=op.f("pk_waiting_parties")),
+    )
+    op.create_index("ix_waiting_parties_email", "waiting_parties", ["organisation_id", "email"], unique=False)
+    op.create_index(
+        "ix_waiting_parties_state", "waiting_parties", ["organisation_id", "event_id", "state", "seq"], unique=False
+    )
+    op.create_index(
+        "uq_waiting_parties_email",
+        "waiting_parties",
+        ["organisation_id", "event_id", "email"],
+        unique=True,
+        sqlite_where=sa.text("state IN ('waiting', 'offered')"),
+        postgresql_where=sa.text("state IN ('waiting', 'offered')"),
+    )
+    op.create_index("uq_waiting_parties_seq", "waiting_parties", ["organisation_id", "event_id", "seq"], unique=True)
+    op.create_table(
         "webhook_attempts",
         sa.Column("organisation_id", ID, nullable=False),
         sa.Column("webhook_id", ID, nullable=False),
@@ -2811,6 +2880,50 @@ def upgrade() -> None:
         unique=True,
         sqlite_where=sa.text("state = 'offered'"),
         postgresql_where=sa.text("state = 'offered'"),
+    )
+    op.create_table(
+        "waiting_offers",
+        sa.Column("organisation_id", ID, nullable=False),
+        sa.Column("id", ID, nullable=False),
+        sa.Column("event_id", ID, nullable=False),
+        sa.Column("party_id", ID, nullable=False),
+        sa.Column("ticket_type", sa.Integer(), nullable=False),
+        sa.Column("zone", sa.Integer(), nullable=False),
+        sa.Column("seats", sa.JSON(), nullable=False),
+        sa.Column("passed", sa.JSON(), nullable=False),
+        sa.Column("state", sa.String(length=10), nullable=False),
+        sa.Column("ends_at", sa.BigInteger(), nullable=False),
+        sa.Column("created_at", sa.BigInteger(), nullable=False),
+        sa.Column("done_at", sa.BigInteger(), nullable=True),
+        sa.CheckConstraint("state IN ('open', 'taken', 'lapsed', 'left')", name=op.f("ck_waiting_offers_state_known")),
+        sa.ForeignKeyConstraint(
+            ["organisation_id", "event_id"],
+            ["events.organisation_id", "events.id"],
+            name=op.f("fk_waiting_offers_organisation_id_event_id_events"),
+        ),
+        sa.ForeignKeyConstraint(
+            ["organisation_id", "party_id"],
+            ["waiting_parties.organisation_id", "waiting_parties.id"],
+            name=op.f("fk_waiting_offers_organisation_id_party_id_waiting_parties"),
+        ),
+        sa.PrimaryKeyConstraint("organisation_id", "id", name=op.f("pk_waiting_offers")),
+    )
+    op.create_index(
+        "ix_waiting_offers_ends_at",
+        "waiting_offers",
+        ["ends_at"],
+        unique=False,
+        sqlite_where=sa.text("state = 'open'"),
+        postgresql_where=sa.text("state = 'open'"),
+    )
+    op.create_index("ix_waiting_offers_event_id", "waiting_offers", ["organisation_id", "event_id", "id"], unique=False)
+    op.create_index(
+        "uq_waiting_offers_party_id",
+        "waiting_offers",
+        ["organisation_id", "party_id"],
+        unique=True,
+        sqlite_where=sa.text("state = 'open'"),
+        postgresql_where=sa.text("state = 'open'"),
     )
 
     for statement in NATIVE[op.get_bind().dialect.name]:

@@ -116,6 +116,7 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
         "Queue": "Who may buy next, in an order that everybody can recompute.",
         "Holds": "Seats and places kept for a guest for some minutes.",
         "Guests": "Sessions of a shop's guests.",
+        "Waiting list": "Parties that wait for places of a sold-out event, and what they are offered.",
         "Customers": "Buyers who sign in at a shop, and their logins.",
         "Checkout": "Who may order and pay now: so many at once of an event, each for ten minutes.",
         "Payments": "Statements of the bank, and what payment services tell of payments.",

@@ -1,0 +1,130 @@
+"""Reads of waiting lists; an id of another organisation counts as unknown."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from shared.clock import Millis
+from shared.errors import NotFound
+from sync_server.plumbing.event_key import EventKey
+from sync_server.waiting_list.models import WaitingListRow, WaitingOfferRow, WaitingPartyRow
+from sync_server.waiting_list.rules import OfferState, PartyState, Waiting, Wish
+
+Party = WaitingPartyRow
+Offer = WaitingOfferRow
+
+
+@dataclass(frozen=True, slots=True)
+class Recipient:
+    """To whom a mail about an offer goes."""
+
+    email: str
+    locale: str
+    event_id: str
+    size: int
+
+
+def waiting_list(session: Session, event: EventKey, *, lock: bool = False) -> WaitingListRow | None:
+    """The waiting list of an event, if it has one."""
+    wanted = select(WaitingListRow).where(event.of(WaitingListRow))
+    if lock:
+        wanted = wanted.with_for_update().execution_options(populate_existing=True)
+    return session.execute(wanted).scalar_one_or_none()
+
+
+def party(session: Session, organisation_id: str, party_id: str, *, lock: bool = False) -> WaitingPartyRow:
+    """A party of this organisation, or NotFound."""
+    wanted = select(Party).where(Party.organisation_id == organisation_id, Party.id == party_id)
+    if lock:
+        wanted = wanted.with_for_update().execution_options(populate_existing=True)
+    row = session.execute(wanted).scalar_one_or_none()
+    if row is None:
+        raise no_such_party()
+    return row
+
+
+def no_such_party() -> NotFound:
+    """What to say about a party that does not exist, or is somebody else's."""
+    return NotFound("You are not on this waiting list.", code="party_not_found")
+
+
+def recipient(session: Session, organisation_id: str, party_id: str) -> Recipient:
+    """Who is told about an offer to a party."""
+    row = party(session, organisation_id, party_id)
+    return Recipient(row.email, row.locale, row.event_id, row.size)
+
+
+def in_turn(session: Session, event: EventKey) -> list[Waiting]:
+    """The parties that wait, the first one first."""
+    here = event.of(Party), Party.state == PartyState.WAITING.value
+    rows = session.scalars(select(Party).where(*here).order_by(Party.seq))
+    return [Waiting(row.id, row.seq, wish_of(row)) for row in rows]
+
+
+def wish_of(row: WaitingPartyRow) -> Wish:
+    """What a party wants."""
+    return Wish(row.size, row.together, tuple(row.zone_ids), tuple(row.ticket_types), tuple(row.days))
+
+
+def position(session: Session, row: WaitingPartyRow) -> int | None:
+    """How far a party that waits is from the front, counted from 1."""
+    if row.state != PartyState.WAITING.value:
+        return None
+    event = EventKey(row.organisation_id, row.event_id)
+    before = event.of(Party), Party.state == PartyState.WAITING.value, Party.seq < row.seq
+    return session.execute(select(func.count()).select_from(Party).where(*before)).scalar_one() + 1
+
+
+def open_offer(session: Session, organisation_id: str, party_id: str, *, lock: bool = False) -> WaitingOfferRow | None:
+    """The open offer of a party."""
+    here = Offer.organisation_id == organisation_id, Offer.party_id == party_id, Offer.state == OfferState.OPEN.value
+    wanted = select(Offer).where(*here)
+    if lock:
+        wanted = wanted.with_for_update().execution_options(populate_existing=True)
+    return session.execute(wanted).scalar_one_or_none()
+
+
+def offered_of_types(session: Session, event: EventKey) -> Counter[int]:
+    """How many of each ticket type open offers may still take."""
+    same = (Party.organisation_id == Offer.organisation_id) & (Party.id == Offer.party_id)
+    wanted = select(Offer.ticket_type, func.sum(Party.size)).join(Party, same)
+    found = session.execute(
+        wanted.where(event.of(Offer), Offer.state == OfferState.OPEN.value).group_by(Offer.ticket_type)
+    )
+    return Counter({number: int(count) for number, count in found})
+
+
+def parties(session: Session, event: EventKey, limit: int) -> Sequence[WaitingPartyRow]:
+    """The parties of a list that wait or have an offer, the first one first."""
+    here = event.of(Party), Party.state.in_((PartyState.WAITING.value, PartyState.OFFERED.value))
+    return session.scalars(select(Party).where(*here).order_by(Party.seq).limit(limit)).all()
+
+
+def offers(session: Session, event: EventKey, limit: int) -> Sequence[tuple[WaitingOfferRow, WaitingPartyRow]]:
+    """The offers from a list, the latest first, with their parties."""
+    same = (Party.organisation_id == Offer.organisation_id) & (Party.id == Offer.party_id)
+    wanted = select(Offer, Party).join(Party, same).where(event.of(Offer))
+    return [(offer, party) for offer, party in session.execute(wanted.order_by(Offer.id.desc()).limit(limit))]
+
+
+def count_by_state(session: Session, event: EventKey) -> dict[str, int]:
+    """How many parties of a list are in which state."""
+    counted = select(Party.state, func.count().label("parties")).where(event.of(Party)).group_by(Party.state)
+    return {row.state: row.parties for row in session.execute(counted)}
+
+
+def is_waiting(session: Session, event: EventKey, email: str) -> bool:
+    """Whether somebody with this address waits or has an offer."""
+    here = event.of(Party), Party.email == email, Party.state.in_((PartyState.WAITING.value, PartyState.OFFERED.value))
+    return session.execute(select(Party.id).where(*here).limit(1)).first() is not None
+
+
+def ended_offers(session: Session, organisation_id: str, now: Millis) -> Sequence[str]:
+    """The parties whose open offers have ended, the first ones."""
+    here = Offer.organisation_id == organisation_id, Offer.state == OfferState.OPEN.value, Offer.ends_at <= now
+    return session.scalars(select(Offer.party_id).where(*here).order_by(Offer.ends_at).limit(200)).all()
