@@ -31,7 +31,7 @@ class WaitingListRow(Base):
     updated_at: Mapped[Millis] = mapped_column(BigInteger)
 
     __table_args__ = (
-        references("events", "event_id"),
+        references("events", "event_id", ondelete="CASCADE"),
         Index("ix_waiting_lists_due_at", "due_at", sqlite_where=_DUE, postgresql_where=_DUE),
     )
 
@@ -59,7 +59,7 @@ class WaitingPartyRow(Base):
     updated_at: Mapped[Millis] = mapped_column(BigInteger)
 
     __table_args__ = (
-        references("events", "event_id"),
+        references("events", "event_id", ondelete="CASCADE"),
         CheckConstraint("size > 0", name="somebody"),
         CheckConstraint("state IN ('waiting', 'offered', 'taken', 'lapsed', 'left', 'ended')", name="state_known"),
         Index("uq_waiting_parties_seq", "organisation_id", "event_id", "seq", unique=True),
@@ -97,8 +97,8 @@ class WaitingOfferRow(Base):
     done_at: Mapped[Millis | None] = mapped_column(BigInteger)
 
     __table_args__ = (
-        references("events", "event_id"),
-        references("waiting_parties", "party_id"),
+        references("events", "event_id", ondelete="CASCADE"),
+        references("waiting_parties", "party_id", ondelete="CASCADE"),
         CheckConstraint("state IN ('open', 'taken', 'lapsed', 'left')", name="state_known"),
         Index(
             "uq_waiting_offers_party_id",

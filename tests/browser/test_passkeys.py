@@ -13,6 +13,7 @@ from sqlalchemy import text
 
 from tests.app_server import ApiClient, AppServer
 from tests.builders import MINUTE
+from tests.contracts.customers.people import ADA, a_customer
 from tests.served_app import listening
 from tests.staff import PASSWORD
 
@@ -132,3 +133,29 @@ def test_a_closed_login_has_no_passkeys(page: Page, app_server: AppServer, olga:
         session.execute(text("UPDATE users SET active = :no"), {"no": False})
     answer = {"credential": shown(page, anybody(app_server))}
     assert anybody(app_server).refused("POST", "/api/session/passkey", answer) == (401, "bad_passkey")
+
+
+def test_a_customer_signs_in_at_one_shop_with_a_passkey(app_server: AppServer, page: Page) -> None:
+    account, home = "/api/o/marquee/account", app_server.organisation("marquee")
+    app_server.organisation("tent")
+    ada = a_customer(app_server, home)
+    made = page.evaluate(CREATE, ada.post(f"{account}/passkeys/options", {}, 200)["publicKey"])
+    registered = ada.post(f"{account}/passkeys", {"name": "Phone", "credential": made})
+    browser = app_server.app.test_client()
+
+    def answer(slug: str) -> Any:
+        asked: Any = browser.post(f"/api/o/{slug}/account/session/passkey/options").json
+        return page.evaluate(GET, asked["publicKey"])
+
+    proof = answer("marquee")
+    signed_in: Any = browser.post(f"{account}/session/passkey", json={"credential": proof})
+    assert (signed_in.status_code, signed_in.json["email"]) == (200, ADA)
+    again: Any = browser.post(f"{account}/session/passkey", json={"credential": proof})
+    assert (again.status_code, again.json["error"]["code"]) == (401, "bad_passkey"), "a proof is worth one session"
+    elsewhere = browser.post("/api/o/tent/account/session/passkey", json={"credential": answer("tent")})
+    assert elsewhere.status_code == 401, "a customer belongs to one shop"
+    staff = browser.post("/api/session/passkey", json={"credential": answer("marquee")})
+    assert staff.status_code == 401
+    assert ada.ask("DELETE", f"{account}/passkeys/{registered['id']}").status_code == 204
+    gone = browser.post(f"{account}/session/passkey", json={"credential": answer("marquee")})
+    assert gone.status_code == 401

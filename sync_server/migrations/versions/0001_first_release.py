@@ -2414,6 +2414,7 @@ def upgrade() -> None:
             ["organisation_id", "event_id"],
             ["events.organisation_id", "events.id"],
             name=op.f("fk_waiting_lists_organisation_id_event_id_events"),
+            ondelete="CASCADE",
         ),
         sa.PrimaryKeyConstraint("organisation_id", "event_id", name=op.f("pk_waiting_lists")),
     )
@@ -2452,6 +2453,7 @@ def upgrade() -> None:
             ["organisation_id", "event_id"],
             ["events.organisation_id", "events.id"],
             name=op.f("fk_waiting_parties_organisation_id_event_id_events"),
+            ondelete="CASCADE",
         ),
         sa.PrimaryKeyConstraint("organisation_id", "id", name=op.f("pk_waiting_parties")),
     )
@@ -2900,11 +2902,13 @@ def upgrade() -> None:
             ["organisation_id", "event_id"],
             ["events.organisation_id", "events.id"],
             name=op.f("fk_waiting_offers_organisation_id_event_id_events"),
+            ondelete="CASCADE",
         ),
         sa.ForeignKeyConstraint(
             ["organisation_id", "party_id"],
             ["waiting_parties.organisation_id", "waiting_parties.id"],
             name=op.f("fk_waiting_offers_organisation_id_party_id_waiting_parties"),
+            ondelete="CASCADE",
         ),
         sa.PrimaryKeyConstraint("organisation_id", "id", name=op.f("pk_waiting_offers")),
     )

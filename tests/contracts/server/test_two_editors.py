@@ -65,6 +65,12 @@ def staff_policy(_stage: Stage) -> Edited:
     return Edited(path, path, {"issue_tickets": False}, {"change_status": True})
 
 
+def waiting_list(stage: Stage) -> Edited:
+    path = f"/api/events/{stage.event['id']}/waiting-list"
+    stage.api.put(path, {"open": True})
+    return Edited(path, path, {"open": False}, {"open": True, "offer_minutes": 30}, "PUT")
+
+
 def self_service(_stage: Stage) -> Edited:
     path = "/api/organisation/self-service"
     return Edited(path, path, {"cancellations": True}, {"max_transfers": 2})
@@ -127,6 +133,7 @@ EVERYTHING: list[Callable[[Stage], Edited]] = [
     staff_policy,
     checkout_settings,
     self_service,
+    waiting_list,
     ticket_design,
     device,
     supervisor,

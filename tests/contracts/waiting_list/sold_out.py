@@ -201,17 +201,18 @@ def simulate(sold: SoldOut, refunds: int, seed: int = 7) -> Counter[str]:
     picks, figures = random.Random(seed), Counter[str]()
     waiting: list[str] = []
     while figures["refunds"] < refunds:
-        while len(waiting) < 25:
+        while len(waiting) < 30:
             waiting.append(_somebody(sold, picks))
             figures["joined"] += 1
-        _something_comes_back(sold, picks, figures)
+        for _ in range(picks.randint(1, 8)):
+            _something_comes_back(sold, picks, figures)
         sold.settle()
         assert sold.split() == [], figures
         assert sold.idle() == [], figures
         waiting = _answers(sold, waiting, picks, figures)
         sold.settle()
         assert sold.split() == [] and sold.idle() == [], figures
-        if picks.random() < 0.05:
+        if picks.random() < 0.4:
             sold.sell_all()
     return figures
 
@@ -228,10 +229,11 @@ def _somebody(sold: SoldOut, picks: random.Random) -> str:
 
 def _something_comes_back(sold: SoldOut, picks: random.Random, figures: Counter[str]) -> None:
     """An order is refunded: some neighbours, or some places."""
+    count = 0
     if picks.random() < 0.25 and sold.on_the_floor:
         count = min(len(sold.on_the_floor), picks.randint(1, 4))
         sold.refund(places=count)
-    else:
+    elif sold.ticket_of:
         names = {number: name for name, (_, number) in sold.sale.seats.items()}
         first = picks.choice(sorted(sold.ticket_of))
         row, place = names[first].split("-")
