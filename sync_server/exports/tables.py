@@ -176,7 +176,7 @@ def _attendees(session: Session, evening: Evening, after: str | None) -> Page:
 
     def row(ticket: Ticket) -> Row:
         line = lines.get(ticket.id)
-        order = None if line is None else buyers[line.order_id]
+        order = None if line is None or line.passed_on else buyers[line.order_id]
         return (
             *evening.shared(),
             ticket.holder_name or (order.buyer_name if order else ""),

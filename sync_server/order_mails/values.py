@@ -67,7 +67,7 @@ def order_values(
         "name": order.buyer_name,
         "number": order.number,
         "total": style.amount(order.total_cents, order.currency) if order.total_cents else "",
-        "admissions": str(sum(line.ticket_id is not None for line in lines)),
+        "admissions": str(sum(line.ticket_id is not None and not line.passed_on for line in lines)),
         "due": style.amount(max(due, 0), order.currency),
         "due_at": reader.moment(order.due_at),
         "reference": order.number,

@@ -26,7 +26,9 @@ def tickets_of_order(session: Session, organisation_id: str, order_id: str) -> l
     ids = [line.ticket_id for line in lines if line.ticket_id is not None and not line.passed_on]
     found = faces.standing(tickets.tickets_by_id(session, organisation_id, ids).values())
     if not found:
-        raise Conflict("This order has no tickets: it is not paid yet, or they were refunded.", code="no_tickets")
+        raise Conflict(
+            "This order has no tickets: it is not paid yet, or they were refunded or passed on.", code="no_tickets"
+        )
     return found
 
 
