@@ -63,6 +63,7 @@ from sync_server.plumbing.parts import EXTENSION, Parts
 from sync_server.plumbing.private_files import make_private
 from sync_server.plumbing.request_bodies import BodyDeadlines, BodyReads
 from sync_server.plumbing.sealing import Sealer
+from sync_server.plumbing.span_export import choose_spans
 from sync_server.plumbing.sql.autocommit import Pooler
 from sync_server.plumbing.sql.connecting import NO_LIMITS, Limits
 from sync_server.privacy import routes as privacy_routes
@@ -209,6 +210,7 @@ class ServerRuntime:
         """End what waits, then close the backends and the database."""
         self.parts.stop.set()
         self.parts.backends.close()
+        self.parts.spans.close()
         self.parts.database.close()
 
 
@@ -226,6 +228,7 @@ def build_runtime(
     pooler = Pooler(config.database_pooler)
     engine = open_engine(config.database_url, connections=config.database_connections, pooler=pooler, limits=limits)
     database = Database(engine, clock=clock, entropy=entropy, pooler=pooler, limits=limits)
+    database.record(choose_spans(config.otlp_url, entropy))
     metrics = Metrics()
     backends = choose_backends(
         config.redis_url, config.redis_prefix, monotonic, entropy, metrics.count_lookup, listen_url=config.listen_url
@@ -233,7 +236,16 @@ def build_runtime(
     service.wire(database, backends.bus)
     sums.wire(database)
     parts = Parts(
-        config, database, clock, entropy, Sealer(key, entropy), accounts_rules.may, metrics, backends, monotonic
+        config,
+        database,
+        clock,
+        entropy,
+        Sealer(key, entropy),
+        accounts_rules.may,
+        metrics,
+        backends,
+        monotonic,
+        database.spans,
     )
     _connect_ports(database)
     for wire in WIRINGS:

@@ -123,6 +123,7 @@ class Config(BaseModel):
     streams: Annotated[int, Field(ge=10, le=1_000_000)] = 15_000  # that each process holds open
     streams_per_address: Annotated[int, Field(ge=1)] = 2_000
     metrics_address: Annotated[str | None, AfterValidator(_host_and_port_or_off)] = "127.0.0.1:9464"
+    otlp_url: Annotated[str, _scheme("http", "https"), AfterValidator(_url)] | None = None  # of a collector of traces
     log_level: Literal["debug", "info", "warning", "error"] = "info"
 
     @property

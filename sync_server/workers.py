@@ -108,7 +108,8 @@ class Lane:
         self._due.update({job.name: now + job.every_ms - (now - self._started_at) % job.every_ms for job in jobs})
         for job in guarded("questions", partial(self._with_work, jobs, now)) or []:
             began = self._parts.monotonic()
-            with tracing.new_trace(uuid7(now, self._parts.entropy)):
+            trace = tracing.new_trace(uuid7(now, self._parts.entropy))
+            with trace, self._parts.spans.span(f"job {job.name}"):
                 if guarded(job.name, partial(self._run, job)) is MORE:
                     self._due[job.name] = self._parts.clock()
             self._parts.metrics.job_seconds.labels(job.name).observe((self._parts.monotonic() - began) / 1e9)

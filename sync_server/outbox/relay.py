@@ -16,8 +16,11 @@ from sync_server.outbox.notifications import bus_notes
 from sync_server.plumbing.jobs import Subscriber
 from sync_server.plumbing.messaging.bus import Notification
 from sync_server.plumbing.parts import Parts
+from sync_server.plumbing.spans import Span
 
 BATCH = 500
+MOST_LINKS = 32
+"""Traces that a span of the relay points to: those of the first facts."""
 LOOK_EVERY_MS = 10_000
 """How often a relay looks for what a dead worker has left; every commit wakes it at once."""
 
@@ -45,6 +48,10 @@ class Relay:
             self._look_at = now + LOOK_EVERY_MS
         if not due:
             return 0
+        with self._parts.spans.span("relay facts") as span:
+            return self._relay(due, now, span)
+
+    def _relay(self, due: Sequence[str], now: Millis, span: Span) -> int:
         try:
             batch, notifications = self._take(due, now, together=True)
         except LeaseLostError:
@@ -53,6 +60,10 @@ class Relay:
             batch, notifications = self._take(due, now, together=False)
         if not batch.before:
             return 0
+        facts = list(batch.all_facts())
+        span.note(facts=len(facts))
+        for fact in facts[:MOST_LINKS]:
+            span.link(fact.trace)
         return self._deliver_apart(batch) if notifications is None else self._finish(batch, notifications)
 
     def retry_in_s(self) -> float:

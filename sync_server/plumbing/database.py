@@ -17,7 +17,8 @@ from shared.ids import Entropy
 from sync_server.plumbing.ports import Ports
 from sync_server.plumbing.private_files import create_private
 from sync_server.plumbing.signals import Signals
-from sync_server.plumbing.sql import index_hints
+from sync_server.plumbing.spans import NO_SPANS, Spans
+from sync_server.plumbing.sql import index_hints, statement_spans
 from sync_server.plumbing.sql.autocommit import AutocommitPool, Pooler
 from sync_server.plumbing.sql.connecting import NO_LIMITS, Limits, arguments, connect_patiently
 from sync_server.plumbing.sql.group_commit import GroupCommit
@@ -49,6 +50,7 @@ class Database:
         self.signals = Signals()
         self.ports = Ports()
         self._info = {"database": self, "signals": self.signals, "ports": self.ports}
+        self.spans = NO_SPANS
         self.wake_ups: list[Callable[[], None]] = []
         self.work_pending = threading.Event()  # set after commits that leave work for the worker: facts to deliver
         self._writers = engine.execution_options(writes=True)
@@ -63,6 +65,16 @@ class Database:
         url = engine.url.render_as_string(hide_password=False)
         self.autocommit = None if self.embedded else AutocommitPool(url, pooler, limits=limits)
         self.group_commit = GroupCommit(engine, self._writer_lock) if self.embedded else None
+
+    def record(self, spans: Spans) -> None:
+        """Make a span of each statement, and of each group of writes."""
+        self.spans = spans
+        if not spans.on:
+            return
+        statement_spans.record(self.engine, spans)
+        for batches in (self.autocommit, self.group_commit):
+            if batches is not None:
+                batches.spans = spans
 
     @contextmanager
     def reading(self) -> Iterator[Session]:

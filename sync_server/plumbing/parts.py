@@ -20,6 +20,7 @@ from sync_server.plumbing.messaging.bus import Bus
 from sync_server.plumbing.metrics import Metrics
 from sync_server.plumbing.principals import Action, Principal
 from sync_server.plumbing.sealing import Sealer
+from sync_server.plumbing.spans import NO_SPANS, Spans
 
 EXTENSION = "gatehouse"
 
@@ -37,6 +38,7 @@ class Parts:
     metrics: Metrics
     backends: Backends
     monotonic: MonotonicClock
+    spans: Spans = NO_SPANS
     draining: threading.Event = field(default_factory=threading.Event)  # the end is near, and balancers are to know
     stop: threading.Event = field(default_factory=threading.Event)  # ends long polls and streams
     jobs: list[Job | HeavyJob] = field(default_factory=list)  # packages add theirs when they are wired

@@ -44,6 +44,11 @@ def new_trace(unique_id: str) -> Iterator[None]:
         _CURRENT.reset(token)
 
 
+def current() -> Trace | None:
+    """The trace that this thread works for."""
+    return _CURRENT.get()
+
+
 def trace_id() -> str:
     """The id of the current trace; empty where there is none."""
     current = _CURRENT.get()

@@ -259,7 +259,12 @@ def _begin() -> None:
     here = parts()
     now = here.clock()
     g.started, g.request_id, g.commits_before = now, uuid7(now, here.entropy), COMMITS.get()
-    tracing.enter(tracing.of_request(current_request().environ.get("HTTP_TRACEPARENT", ""), g.request_id))
+    current = current_request()
+    caller = current.environ.get("HTTP_TRACEPARENT", "")
+    tracing.enter(tracing.of_request(caller, g.request_id))
+    if here.spans.on:
+        route, method = current.url_rule.rule if current.url_rule else "unknown", known_method(current.method)
+        g.span = here.spans.request(f"{method} {route}", caller, method=method, route=route).__enter__()
 
 
 def _end(response: Response) -> Response:
@@ -275,6 +280,9 @@ def _end(response: Response) -> Response:
     LOG.info("request", method=method, route=rule, status=status, ms=millis, request_id=its_id)
     if millis > SLOW_SEARCH_MS:
         _note_slow_search(current, rule, millis)
+    if "span" in g:
+        g.span.note(status=status)
+        g.pop("span").__exit__(None, None, None)
     tracing.enter(None)
     return response
 

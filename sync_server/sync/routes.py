@@ -57,7 +57,7 @@ def enrol() -> Response:
 def say_hello() -> Response:
     """Take a gate's report; a revoked device learns here that it is revoked."""
     report = message(protocol.HelloRequest)
-    with parts().database.writing() as session:
+    with parts().spans.span("gate sync hello"), parts().database.writing() as session:
         response = hello.hello(session, signing_device().device, report, listener_url(), parts().clock())
     return answer(response)
 
@@ -68,7 +68,7 @@ def snapshot() -> Response:
     """One frame of the rows of an event."""
     event, limit = _number("event", 0, 2**32 - 1), _number("limit", 1, pull.FRAME_ROWS, pull.FRAME_ROWS)
     now = parts().clock()
-    with parts().database.reading() as session:
+    with parts().spans.span("gate sync snapshot"), parts().database.reading() as session:
         response = pull.frame(
             session, signing_device().device, event, after=request.args.get("after", ""), limit=limit, now=now
         )
@@ -97,7 +97,7 @@ def changes() -> Response:
 def journal() -> Response:
     """Take a part of a gate's journal."""
     upload = message(protocol.JournalRequest)
-    with parts().database.writing() as session:
+    with parts().spans.span("gate sync journal", entries=len(upload.entries)), parts().database.writing() as session:
         response = push.journal(session, signing_device().device, upload, parts().sealer, parts().clock())
     return answer(response)
 
@@ -105,11 +105,12 @@ def journal() -> Response:
 def _long_poll(wanted: protocol.ChangesRequest) -> LongPoll:
     """What is new for the device that signed the request; runs on any thread."""
     database, device, sign = parts().database, signing_device().device, signer()
-    key = server_key().private
+    key, spans = server_key().private, parts().spans
 
     def answer_now(over: bool) -> Answer | float:
         try:
-            found = pull.changes(database, key, device, wanted, empty=over)
+            with spans.span("gate sync changes", events=len(wanted.events)):
+                found = pull.changes(database, key, device, wanted, empty=over)
         except GatehouseError as error:  # such as a device that was revoked while it waited
             return sign.sign_error(error)
         if found is None:

@@ -17,6 +17,7 @@ import psycopg
 from psycopg.types.string import TextLoader
 from psycopg_pool import ConnectionPool, PoolTimeout
 
+from sync_server.plumbing.spans import NO_SPANS
 from sync_server.plumbing.sql.connecting import NETWORK_LIMITS, NO_LIMITS, Limits, says_not_now
 from sync_server.plumbing.sql.failures import Failure, failure_of, refusal
 
@@ -81,16 +82,18 @@ class AutocommitPool:
         }
         self._pool: ConnectionPool[_Connection] | None = None
         self._lock = threading.Lock()
+        self.spans = NO_SPANS
 
     def row(self, statement: NumberedStatement, values: Mapping[str, Any]) -> tuple[Any, ...] | None:
         """Run a statement that may be repeated; returns its first row.
 
         WriteConflict where it conflicted with another, Unavailable where the database is away.
         """
-        try:
-            return self._row(statement, values)
-        except (psycopg.Error, PoolTimeout) as error:
-            return self._after(error, statement, values)
+        with self.spans.span("statement", sets=1):
+            try:
+                return self._row(statement, values)
+            except (psycopg.Error, PoolTimeout) as error:
+                return self._after(error, statement, values)
 
     def _after(
         self, error: Exception, statement: NumberedStatement, values: Mapping[str, Any]

@@ -15,6 +15,7 @@ from typing import Any, Final, Generic, TypeVar, cast
 
 from sqlalchemy import Engine
 
+from sync_server.plumbing.spans import NO_SPANS
 from sync_server.plumbing.sql.autocommit import WriteConflict
 from sync_server.plumbing.sql.failures import Failure, failure_of, refusal
 
@@ -53,6 +54,7 @@ class GroupCommit:
         self._queue: deque[_QueuedWrite[Any]] = deque()
         self._has_leader = False
         self._queue_lock = threading.Lock()
+        self.spans = NO_SPANS
 
     def write(self, write: Write[T]) -> T:
         """Run `write` and return its result, once it is committed.
@@ -76,7 +78,8 @@ class GroupCommit:
             with self._writer_lock:
                 with self._queue_lock:
                     batch = [self._queue.popleft() for _ in range(min(MAX_BATCH, len(self._queue)))]
-                self._write_all(batch)
+                with self.spans.span("group commit", writes=len(batch)):
+                    self._write_all(batch)
         finally:
             for queued in batch:
                 queued.done = True
