@@ -71,6 +71,7 @@ from sync_server.queueing import queries as queueing_queries
 from sync_server.queueing import routes as queueing_routes
 from sync_server.queueing import wiring as queueing_wiring
 from sync_server.queueing.ports import QueuePorts
+from sync_server.reports import routes as reports_routes
 from sync_server.reseating import routes as reseating_routes
 from sync_server.reseating import wiring as reseating_wiring
 from sync_server.revisions import service
@@ -175,6 +176,7 @@ BLUEPRINTS = (
     ticket_files_routes.batches_bp,
     ticket_files_routes.page_bp,
     exports_routes.bp,
+    reports_routes.bp,
     order_mails_routes.bp,
     order_mails_routes.shop_bp,
     order_mails_routes.page_bp,

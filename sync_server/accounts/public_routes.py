@@ -103,6 +103,7 @@ PUBLIC_ROUTES: Final[Mapping[str, PublicRoute]] = {
     "images.show": PublicRoute(Audience.ANYBODY, "Cover images of events, for anybody with the URL."),
     "listings.feed": _LISTING,
     "listings.page": _LISTING,
+    "listings.similar": _LISTING,
     "listings.cities": _LISTING,
     "seat_maps.full_map": _SEAT_MAP,
     "seat_maps.plan": _SEAT_MAP,

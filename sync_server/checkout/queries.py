@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from sqlalchemy import ColumnElement, and_, func, or_, select, text
+from sqlalchemy import ColumnElement, and_, case, func, or_, select, text
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from shared.errors import NotFound
@@ -146,3 +146,14 @@ def ordered_lines(session: Session, organisation_id: str, event_id: str) -> Sequ
     of_event = select(OrderRow.id).where(*here)
     wanted = select(row).where(row.organisation_id == organisation_id, row.state == LineState.ORDERED.value)
     return session.execute(wanted.where(row.order_id.in_(of_event))).scalars().all()
+
+
+def count_admissions(session: Session, event: EventKey) -> tuple[dict[int, int], dict[int, int]]:
+    """How many admissions of each ticket type were ever ordered at an event, and how many of them were paid."""
+    line, order = OrderLineRow, OrderRow
+    whose = (line.organisation_id == order.organisation_id) & (line.order_id == order.id)
+    paid = func.sum(case((order.paid_at.is_not(None), 1), else_=0))
+    counted = select(line.ticket_type, func.count(), paid).join(order, whose).where(event.of(order))
+    rows = session.execute(counted.where(line.organisation_id == event.organisation_id).group_by(line.ticket_type))
+    found = [(number, int(ordered), int(of_them)) for number, ordered, of_them in rows]
+    return {number: ordered for number, ordered, _ in found}, {number: count for number, _, count in found if count}

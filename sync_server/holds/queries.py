@@ -151,3 +151,11 @@ def count_held(session: Session, events: Collection[EventKey], now: Millis) -> d
     these = tuple_(HoldRow.organisation_id, HoldRow.event_id).in_(events)
     counted = select(HoldRow.event_id, func.sum(HoldRow.quantity)).where(these, is_open)
     return {row[0]: int(row[1]) for row in session.execute(counted.group_by(HoldRow.event_id))}
+
+
+def count_bearers(session: Session, event: EventKey) -> int:
+    """How many guests ever held seats or places of an event."""
+    guests = HoldRow.bearer_kind.in_(("guest", "customer"))
+    return session.execute(
+        select(func.count(HoldRow.bearer_id.distinct())).where(event.of(HoldRow), guests)
+    ).scalar_one()

@@ -14,13 +14,19 @@ from shared.clock import Millis
 from shared.errors import InvalidRequest, NotFound
 from sync_server.accounts import queries as accounts
 from sync_server.events import public_queries as events
+from sync_server.events.rules import sale_status
 from sync_server.listings import cursors, event_json, queries
 from sync_server.listings.queries import Filter
 from sync_server.plumbing.caching import cache
+from sync_server.plumbing.folding import fold
 from sync_server.plumbing.parts import Parts
 
 QUERIES: Final = {"latest": queries.latest, "trending": queries.trending}
 MAX_SUGGESTIONS: Final = 20
+MAX_SIMILAR: Final = 6
+SIMILAR_READ: Final = 100
+"""Of one city and category within the time; the nearest of those on sale are shown."""
+SIMILAR_WITHIN_MS: Final = 30 * 24 * 3_600_000
 _ID: Final = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
@@ -88,6 +94,27 @@ def page(parts: Parts, name: str, organisation: str | None) -> bytes:
             return orjson.dumps(event_json.page_payload(session, card, parts.clock()))
 
     return parts.cache.fetch(cache.public_key("event", event_id), cache.EVENT, load)
+
+
+def similar(parts: Parts, event_id: str) -> bytes:
+    """Events of the same city and category that are on sale, the nearest in time first: for what is sold out."""
+
+    def load() -> bytes:
+        now = parts.clock()
+        with parts.database.autocommit_reading() as session:
+            card = events.page(session, event_id)
+            if card is None:
+                raise _missing()
+            near = max(now, card.start_at - SIMILAR_WITHIN_MS), card.start_at + SIMILAR_WITHIN_MS
+            wanted = Filter(fold(card.city), fold(card.category), *near)
+            numbers = queries.latest(session, wanted, None, limit=SIMILAR_READ, now=now).numbers
+            found = [each for each in events.cards(session, numbers) if each.id != card.id]
+            on_sale = [each for each in found if sale_status(each, now) == "on_sale"]
+            nearest = sorted(on_sale, key=lambda each: (abs(each.start_at - card.start_at), each.number))
+            items = event_json.card_payloads(session, nearest[:MAX_SIMILAR], now)
+            return orjson.dumps({"audience": "public", "items": items})
+
+    return parts.cache.fetch(cache.public_key("event", f"{event_id}:similar"), cache.FEED, load)
 
 
 def _by_slug(parts: Parts, slug: str, organisation: str | None) -> str:

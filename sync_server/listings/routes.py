@@ -38,6 +38,13 @@ def page(name: str, query_data: schemas.PageQuery) -> Response:
     return _cacheable(responses.page(parts(), schemas.without_nul(name), organisation), MAX_AGE_S)
 
 
+@bp.get("/public/events/<event_id>/similar")
+@bp.output(schemas.SimilarView)
+def similar(event_id: str) -> Response:
+    """Find events of the same city and category on sale within a month: for whoever finds this one sold out."""
+    return _cacheable(responses.similar(parts(), schemas.without_nul(event_id)), MAX_AGE_S)
+
+
 @bp.get("/meta/cities")
 @bp.input(schemas.CitiesQuery, location="query")
 @bp.output(schemas.CitiesView)

@@ -108,6 +108,13 @@ class FeedView(BaseModel):
     next: str | None
 
 
+class SimilarView(BaseModel):
+    """Events like another one, the nearest in time first."""
+
+    audience: Literal["public"]
+    items: list[CardView]
+
+
 class ReplacementView(BaseModel):
     """The event that takes place instead."""
 

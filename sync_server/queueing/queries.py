@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Select, func, select
+from sqlalchemy import ColumnElement, Select, case, func, select
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
@@ -131,3 +131,11 @@ def pass_of(session: Session, organisation_id: str, event_id: str, bearer_id: st
     """What somebody's latest entry opens."""
     entry = latest_entry(session, organisation_id, event_id, bearer_id)
     return None if entry is None else rules.Pass(entry.state, entry.expires_at, entry.tab_hash)
+
+
+def count_guests(session: Session, organisation_id: str, event_id: str) -> tuple[int, int]:
+    """How many guests ever joined the queue of an event, and how many of them were admitted."""
+    admitted = case((QueueEntryRow.admitted_at.is_not(None), QueueEntryRow.bearer_id))
+    counted = select(func.count(QueueEntryRow.bearer_id.distinct()), func.count(admitted.distinct()))
+    joined, let_in = session.execute(counted.where(*_of_event(organisation_id, event_id))).one()
+    return int(joined), int(let_in)

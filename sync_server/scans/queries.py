@@ -6,8 +6,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import func, literal, select, tuple_
-from sqlalchemy.orm import Session
+from sqlalchemy import Select, func, literal, select, tuple_
+from sqlalchemy.orm import Session, aliased
 
 from shared.clock import Millis
 from shared.errors import NotFound
@@ -207,3 +207,15 @@ def _movement(row: tuple[Any, ...]) -> Movement:
     return Movement(
         device, branch, seq, MovementKind(kind), ticket, issue, bytes(code_hash), at, gate, zone, taken_back
     )
+
+
+def entered(event: EventKey) -> Select[int]:
+    """The ids of the tickets that entered an event at least once, and were not annulled: part of a statement."""
+    entry, undone = aliased(MovementRow), aliased(MovementRow)
+    annulment = select(undone.seq).where(
+        event.of(undone),
+        undone.annuls_device == entry.device,
+        undone.annuls_branch == entry.branch,
+        undone.annuls_seq == entry.seq,
+    )
+    return select(entry.ticket).where(event.of(entry), entry.kind == MovementKind.ENTRY, ~annulment.exists()).distinct()

@@ -295,3 +295,10 @@ def ticket_row(row: TicketRecord, *, name_checks: bool) -> TicketRow:
         name=row.holder_name if name_checks else "",
         notes=row.notes,
     )
+
+
+def count_by_type(session: Session, event: EventKey, among: Select[int]) -> dict[int, int]:
+    """How many tickets of each type are among those that a statement selects by their ids."""
+    row = TicketRecord
+    counted = select(row.ticket_type, func.count()).where(event.of(row), row.id.in_(among)).group_by(row.ticket_type)
+    return {number: int(count) for number, count in session.execute(counted)}

@@ -66,3 +66,8 @@ def free_slots(session: Session, organisation_id: str, event_id: str, now: Milli
     taken = in_checkout.union(shopping).subquery()
     counted = session.execute(select(func.count()).select_from(taken)).scalar_one()
     return max(0, limit_of(session, event) - counted)
+
+
+def count_bearers(session: Session, event: EventKey) -> int:
+    """How many guests were ever in the checkout of an event."""
+    return session.execute(select(func.count(Row.bearer_id.distinct())).where(event.of(Row))).scalar_one()

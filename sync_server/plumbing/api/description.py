@@ -140,6 +140,7 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
     "At the door": {
         "Scans": "What gates have recorded, conflicts and journals.",
         "Live": "Changes as they happen.",
+        "Reports": "How many came how far, from the queue to the door.",
         "Alerts": "What needs attention.",
         "Seating metrics": "How well an event is seated.",
     },

@@ -1,0 +1,1 @@
+"""Figures of events over all that sells and admits: how many came how far."""
