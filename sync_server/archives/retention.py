@@ -12,10 +12,12 @@ from sqlalchemy.orm import Session
 
 from shared.clock import Millis
 from sync_server.archives import policy, queries, rules, service, store
+from sync_server.archives.audit_log import putting_away
 from sync_server.archives.policy import DAY_MS
 from sync_server.audit import erasure
 from sync_server.audit.service import AuditLine, record
 from sync_server.config import Config
+from sync_server.devices import identity
 from sync_server.holds import expiry
 from sync_server.mail import service as mail
 from sync_server.monitoring import service as checks
@@ -23,6 +25,7 @@ from sync_server.outbox import cleaning
 from sync_server.plumbing.database import Database
 from sync_server.plumbing.logs import LOG
 from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.sealing import Sealer
 from sync_server.plumbing.sql.tables import Base
 from sync_server.tickets import names
 
@@ -40,6 +43,7 @@ class Retention:
     config: Config
     context: ActionContext
     organisation_id: str
+    sealer: Sealer
 
     def remove(self, kept: Mapping[str, int | None]) -> dict[str, int]:
         """Remove everything that was kept long enough; how many of each kind."""
@@ -49,6 +53,7 @@ class Retention:
             "facts": lambda before: self._pieces(cleaning.delete_piece, before),
             "mails": lambda before: self._pieces(mail.delete_piece, before),
             "audit_values": self._audit_values,
+            "audit_lines": self._audit_lines,
             "archives": self._files,
         }
         due = {kind: self.context.now - days * DAY_MS for kind, days in kept.items() if days is not None}
@@ -66,6 +71,12 @@ class Retention:
     def _audit_values(self, before: Millis) -> Iterator[int]:
         now = self.context.now
         return self._pieces(lambda *piece: erasure.erase_piece(piece[0], piece[1], piece[2], now, piece[3]), before)
+
+    def _audit_lines(self, before: Millis) -> Iterator[int]:
+        if self.config.archives is None:
+            return iter(())
+        key = partial(identity.private_key, sealer=self.sealer)
+        return putting_away.put_away(self.database, self.config, key, self.organisation_id, before)
 
     def _names(self, before: Millis) -> Iterator[int]:
         events = self._over(before)
@@ -105,21 +116,23 @@ def _delete_holds(event_id: str, session: Session, organisation_id: str, _before
     return expiry.delete_piece(session, organisation_id, event_id, limit)
 
 
-def run(config: Config, database: Database, context: ActionContext) -> None:
+def run(config: Config, sealer: Sealer, database: Database, context: ActionContext) -> None:
     """Job: once a day, of all workers one; what was removed stands in the organisation's audit log."""
     with database.writing() as session:
         if not checks.claim(session, context.now, CHECK):
             return
         organisations = policy.all_organisations(session)
     for organisation_id in organisations:
-        remove_due(config, database, context, organisation_id)
+        remove_due(config, sealer, database, context, organisation_id)
 
 
-def remove_due(config: Config, database: Database, context: ActionContext, organisation_id: str) -> Mapping[str, int]:
+def remove_due(
+    config: Config, sealer: Sealer, database: Database, context: ActionContext, organisation_id: str
+) -> Mapping[str, int]:
     """Remove what is due in one organisation, and record it."""
     with database.reading() as session:
         kept = policy.days(session, organisation_id)
-    removed = Retention(database, config, context, organisation_id).remove(kept)
+    removed = Retention(database, config, context, organisation_id, sealer).remove(kept)
     if removed:
         LOG.info("records_removed", organisation_id=organisation_id, **removed)
         subject = "organisation", organisation_id, organisation_id

@@ -77,6 +77,7 @@ KEPT: Final[Mapping[str, Keeping]] = {
     "facts": Keeping(7, 1, 7, "facts that everybody has had"),
     "mails": Keeping(60, 1, 60, "that a mail was sent, without its content"),
     "audit_values": Keeping(365, 30, None, "names and addresses in the audit log; its lines stay"),
+    "audit_lines": Keeping(None, 365, None, "lines of the audit log in the database; then in sealed files"),
     "archives": Keeping(None, 365, None, "the files of events that were put away, from then on"),
 }
 """By kind of record. What is not here has one rule for the whole installation: docs/retention.md."""

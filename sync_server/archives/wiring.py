@@ -24,4 +24,6 @@ def wire(parts: Parts) -> None:
     if parts.config.archives is not None:
         parts.jobs.append(HeavyJob("archives.carry_on", LOOK_EVERY_MS, carry_on, queries.anything_to_do))
         parts.jobs.append(HeavyJob("archives.ask", POLICY_EVERY_MS, policy.ask_for_due))
-    parts.jobs.append(HeavyJob("archives.retention", POLICY_EVERY_MS, partial(retention.run, parts.config)))
+    parts.jobs.append(
+        HeavyJob("archives.retention", POLICY_EVERY_MS, partial(retention.run, parts.config, parts.sealer))
+    )

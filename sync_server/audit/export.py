@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from sync_server.audit import queries, rules
+from sync_server.audit import queries, rules, segments
 from sync_server.audit.models import ChainRow, PersonalRow
 from sync_server.plumbing.database import Database
 
@@ -20,7 +20,10 @@ def export_lines(database: Database, chain: str, *, after_seq: int = 0) -> Itera
     with database.reading() as session:
         head = queries.head(session, chain)
         waiting, _ = queries.unsealed(session, chain)
-    end, position = (0 if head is None else head.seq), after_seq
+        cut = segments.cut(session, chain)
+    end, position = (0 if head is None else head.seq), max(after_seq, cut.seq)
+    if after_seq < cut.seq:
+        yield rules.canonical({"kind": "put_away", "chain": chain, "seq": cut.seq, "seal": cut.seal.hex()})
     while position < end:
         page = _page(database, chain, position, end)
         if not page:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import Annotated, Any, TypeVar
 
 import msgspec
@@ -39,6 +40,11 @@ class _Line(msgspec.Struct):
     personal: dict[str, _Personal]
 
 
+class _PutAway(msgspec.Struct):
+    seq: _Count
+    seal: _Hex
+
+
 class _Head(msgspec.Struct):
     chain: str
     seq: _Count
@@ -59,11 +65,28 @@ def prove_file(
     Given `public`, the server's key, the head must be signed by it.
     """
     heads: list[_Head] = []
+    start, lines = _after_put_away(lines, start)
     checked = check_chain(_sealed_lines(lines, heads), start, known)
     if checked.broken is not None:
         return checked
     broken = _head_problem(checked.place, heads, public)
     return ChainCheck(checked.place, checked.erased, broken)
+
+
+def _after_put_away(lines: Iterable[str], start: ChainPosition) -> tuple[ChainPosition, Iterable[str]]:
+    """Where the lines begin, if the file says that earlier ones stand in files of their own.
+
+    It need not be believed: from another position no seal leads to the head that the server has signed.
+    """
+    walk = iter(lines)
+    first = next(walk, None)
+    if first is None:
+        return start, ()
+    fields = _parse(first, 1)
+    if fields.get("kind") != "put_away":
+        return start, chain([first], walk)
+    cut = _convert(fields, _PutAway, 1)
+    return ChainPosition(cut.seq, bytes.fromhex(cut.seal)), walk
 
 
 def _sealed_lines(lines: Iterable[str], heads: list[_Head]) -> Iterator[SealedLine]:

@@ -52,13 +52,29 @@ _GUARDS: Final = {
     "audit_personal": (("filed", f"UPDATE OF {_FILED}", ""), ("erased", "UPDATE", _NO_ERASURE)),
     "audit_chains": (("rise", "UPDATE", "NEW.seq < OLD.seq OR NEW.organisation_id <> OLD.organisation_id"),),
 }
+#: A line may leave once it stands in a sealed file.
+_LEAVES: Final = (
+    "EXISTS (SELECT 1 FROM audit_segments WHERE organisation_id = OLD.organisation_id "
+    "AND OLD.seq BETWEEN first_seq AND last_seq)"
+)
+_LEAVE_FUNCTION: Final = (
+    "CREATE OR REPLACE FUNCTION audit_lines_leave() RETURNS trigger LANGUAGE plpgsql AS "
+    f"$$ BEGIN IF {_LEAVES} THEN RETURN OLD; END IF; RAISE EXCEPTION '{MESSAGE}'; END $$"
+)
+_LEAVE: Final = (
+    _LEAVE_FUNCTION,
+    "CREATE TRIGGER audit_lines_no_delete BEFORE DELETE ON audit_lines FOR EACH ROW "
+    "EXECUTE FUNCTION audit_lines_leave()",
+    _postgresql("audit_lines_no_truncate", "TRUNCATE", "audit_lines"),
+)
 _REPLACED: Final = {"audit_lines": _SAME_LINE, "audit_personal": _SAME_PERSONAL}
 
 
 def _sqlite_guards(table: str) -> tuple[str, ...]:
     changes = [_sqlite(f"{table}_{name}", when, table, condition) for name, when, condition in _GUARDS[table]]
     replaced = [_sqlite(f"{table}_no_replace", "INSERT", table, _REPLACED[table])] if table in _REPLACED else []
-    return (*changes, _sqlite(f"{table}_no_delete", "DELETE", table), *replaced)
+    stays = f"NOT {_LEAVES}" if table == "audit_lines" else ""
+    return (*changes, _sqlite(f"{table}_no_delete", "DELETE", table, stays), *replaced)
 
 
 SQLITE: Final = {table: _sqlite_guards(table) for table in _GUARDS}
@@ -66,7 +82,7 @@ POSTGRESQL: Final = {
     table: (
         _FUNCTION,
         *(_postgresql(f"{table}_{name}", when, table, condition) for name, when, condition in guards),
-        _postgresql(f"{table}_no_delete", "DELETE OR TRUNCATE", table),
+        *(_LEAVE if table == "audit_lines" else (_postgresql(f"{table}_no_delete", "DELETE OR TRUNCATE", table),)),
     )
     for table, guards in _GUARDS.items()
 }

@@ -78,4 +78,20 @@ class ChainRow(Base):
     public_key: Mapped[bytes | None] = mapped_column(LargeBinary(32))
 
 
+class SegmentRow(Base):
+    """Sealed lines of a chain that stand in a sealed file; only such lines may leave the table."""
+
+    __tablename__ = "audit_segments"
+
+    organisation_id: Mapped[Uuid] = mapped_column(primary_key=True)
+    first_seq: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+    last_seq: Mapped[int] = mapped_column(BigInteger)
+    seal_before: Mapped[bytes] = mapped_column(LargeBinary(32))
+    seal: Mapped[bytes] = mapped_column(LargeBinary(32))
+    file: Mapped[str] = mapped_column(String(120))
+    sha256: Mapped[bytes] = mapped_column(LargeBinary(32))
+    size: Mapped[int] = mapped_column(BigInteger)
+    written_at: Mapped[Millis] = mapped_column(BigInteger)
+
+
 attach(*(cast(Table, row.__table__) for row in (AuditRow, PersonalRow, ChainRow)))

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from shared.clock import Millis
 from shared.errors import Untrusted
-from sync_server.audit import queries
+from sync_server.audit import queries, segments
 from sync_server.audit.chain_check import (
     ChainBreak,
     ChainPosition,
@@ -37,8 +37,12 @@ class Proof:
 
 
 def prove(session: Session, chain: str, *, public: bytes | None, known: Iterable[ChainPosition] = ()) -> Proof:
-    """Check the chain from its start; `public` is the server's key, which must have signed its head."""
-    checked = check_chain(map(_sealed_line, queries.every_sealed(session, chain)), known=known)
+    """Check the chain from where its lines in the table begin: its start, unless some stand in files.
+
+    `public` is the server's key, which must have signed its head.
+    """
+    start = segments.cut(session, chain)
+    checked = check_chain(map(_sealed_line, queries.every_sealed(session, chain, after=start.seq)), start, known)
     head = queries.head(session, chain)
     at_head = None if head is None else ChainPosition(head.seq, head.seal)
     broken = checked.broken or check_head(checked.place, at_head) or _unsigned(head, public)

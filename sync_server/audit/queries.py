@@ -89,9 +89,9 @@ def in_order(session: Session, chain: str, *, after_seq: int, limit: int) -> Seq
     return session.execute(wanted.order_by(AuditRow.seq).limit(limit)).scalars().all()
 
 
-def every_sealed(session: Session, chain: str, *, page: int = 500) -> Iterator[StoredLine]:
-    """All sealed lines of a chain in order, in the caller's transaction."""
-    seq = 0
+def every_sealed(session: Session, chain: str, *, after: int = 0, page: int = 500) -> Iterator[StoredLine]:
+    """All sealed lines of a chain in order from then on, in the caller's transaction."""
+    seq = after
     while rows := in_order(session, chain, after_seq=seq, limit=page):
         yield from with_personal_values(session, chain, rows)
         seq = rows[-1].seq or seq

@@ -65,3 +65,21 @@ def erase(
     from sync_server.commands import audit_log
 
     audit_log.erase(audit_log.ErasureTarget(user, person, older_than_days), org, reason)
+
+
+@app.command("archive")
+def archive(
+    older_than_days: Annotated[int, typer.Option(min=30, help="Lines older than this many days.")], org: Org = None
+) -> None:
+    """Move old sealed lines of an organisation, or of the installation, from the database into sealed files."""
+    from sync_server.commands import audit_log
+
+    audit_log.put_away(org, older_than_days)
+
+
+@app.command("restore")
+def restore(org: Org = None) -> None:
+    """Bring the lines of the newest sealed file back into the database; the file stays."""
+    from sync_server.commands import audit_log
+
+    audit_log.restore(org)

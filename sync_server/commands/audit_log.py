@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from sqlalchemy.orm import Session
@@ -11,6 +12,7 @@ from sqlalchemy.orm import Session
 from shared.errors import InvalidRequest, NotFound
 from sync_server.accounts import queries as accounts
 from sync_server.app import ServerRuntime
+from sync_server.archives.audit_log import putting_away, segment_check
 from sync_server.audit import erasure, export, queries, rules
 from sync_server.audit.chain_check import ChainPosition
 from sync_server.audit.proof import Proof, prove
@@ -77,6 +79,28 @@ def erase(target: ErasureTarget, org: str | None, reason: str) -> None:
     echo(f"Erased {count} values. Earlier backups still contain them.")
 
 
+def put_away(org: str | None, older_than_days: int) -> None:
+    """Put the lines of a chain away that are older than this, and print how many have left the table."""
+    with open_runtime() as runtime:
+        parts, chain = runtime.parts, _chain(runtime, org)
+        key = partial(identity.private_key, sealer=parts.sealer)
+        before = parts.clock() - older_than_days * DAY_MS
+        count = sum(putting_away.put_away(parts.database, parts.config, key, chain, before, least=1))
+    print_json({"put_away": count})
+
+
+def restore(org: str | None) -> None:
+    """Bring the lines of the newest file of a chain back, and print how many there are."""
+    with open_runtime() as runtime:
+        count = segment_check.restore(runtime.parts.database, runtime.parts.config, _chain(runtime, org))
+    print_json({"restored": count})
+
+
+def _chain(runtime: ServerRuntime, org: str | None) -> str:
+    with runtime.parts.database.reading() as session:
+        return rules.INSTALLATION if org is None else organisation_id(session, org)
+
+
 def _proofs(runtime: ServerRuntime, org: str | None, noted: list[ChainPosition]) -> Iterator[tuple[str | None, Proof]]:
     with runtime.parts.database.reading() as session:
         public = identity.public_key(session, runtime.parts.sealer)
@@ -84,7 +108,9 @@ def _proofs(runtime: ServerRuntime, org: str | None, noted: list[ChainPosition])
         slugs = {row.id: row.slug for row in accounts.organisations(session)}
     for chain in chains:
         with runtime.parts.database.reading() as session:
-            yield slugs.get(chain), prove(session, chain, public=public, known=noted)
+            proof = prove(session, chain, public=public, known=noted)
+        broken = segment_check.check(runtime.parts.database, runtime.parts.config, chain, public, noted)
+        yield slugs.get(chain), proof if broken is None else replace(proof, broken=broken)
 
 
 def _proof_json(name: str | None, proof: Proof) -> dict[str, Any]:

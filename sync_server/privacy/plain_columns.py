@@ -12,6 +12,7 @@ NOT_PERSONAL: Final[Mapping[str, str]] = {
     "audit_lines": (
         "actor_kind actor_id action subject_kind subject_id before after approval actor_digest subject_digest seal"
     ),
+    "audit_segments": "seal_before seal file sha256",
     "audit_personal": "part person_kind person_id",
     "cancellations": "choice state",
     "check_findings": "place row",

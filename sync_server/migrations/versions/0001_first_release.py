@@ -20,7 +20,7 @@ NATIVE = {
     "sqlite": (
         "CREATE TRIGGER audit_lines_written BEFORE UPDATE OF id, organisation_id, at, actor_kind, actor_id, action, subject_kind, subject_id, before, after, reason, approval, request_id, actor_digest, subject_digest ON audit_lines BEGIN SELECT RAISE(ABORT, 'audit lines are only ever added'); END",
         "CREATE TRIGGER audit_lines_sealed BEFORE UPDATE ON audit_lines WHEN OLD.seq IS NOT NULL BEGIN SELECT RAISE(ABORT, 'audit lines are only ever added'); END",
-        "CREATE TRIGGER audit_lines_no_delete BEFORE DELETE ON audit_lines BEGIN SELECT RAISE(ABORT, 'audit lines are only ever added'); END",
+        "CREATE TRIGGER audit_lines_no_delete BEFORE DELETE ON audit_lines WHEN NOT EXISTS (SELECT 1 FROM audit_segments WHERE organisation_id = OLD.organisation_id AND OLD.seq BETWEEN first_seq AND last_seq) BEGIN SELECT RAISE(ABORT, 'audit lines are only ever added'); END",
         "CREATE TRIGGER audit_lines_no_replace BEFORE INSERT ON audit_lines WHEN EXISTS (SELECT 1 FROM audit_lines WHERE organisation_id = NEW.organisation_id AND id = NEW.id) OR NEW.seq IS NOT NULL AND EXISTS (SELECT 1 FROM audit_lines WHERE organisation_id = NEW.organisation_id AND seq = NEW.seq) BEGIN SELECT RAISE(ABORT, 'audit lines are only ever added'); END",
         "CREATE TRIGGER audit_personal_filed BEFORE UPDATE OF line_id, part, organisation_id, person_kind, person_id ON audit_personal BEGIN SELECT RAISE(ABORT, 'audit lines are only ever added'); END",
         "CREATE TRIGGER audit_personal_erased BEFORE UPDATE ON audit_personal WHEN NEW.salt IS NOT NULL OR NEW.content IS NOT NULL OR NEW.erased_at IS NULL OR OLD.erased_at IS NOT NULL BEGIN SELECT RAISE(ABORT, 'audit lines are only ever added'); END",
@@ -40,7 +40,9 @@ NATIVE = {
         "CREATE OR REPLACE FUNCTION audit_lines_guard() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'audit lines are only ever added'; END $$",
         "CREATE TRIGGER audit_lines_written BEFORE UPDATE OF id, organisation_id, at, actor_kind, actor_id, action, subject_kind, subject_id, before, after, reason, approval, request_id, actor_digest, subject_digest ON audit_lines FOR EACH STATEMENT EXECUTE FUNCTION audit_lines_guard()",
         "CREATE TRIGGER audit_lines_sealed BEFORE UPDATE ON audit_lines FOR EACH ROW WHEN (OLD.seq IS NOT NULL) EXECUTE FUNCTION audit_lines_guard()",
-        "CREATE TRIGGER audit_lines_no_delete BEFORE DELETE OR TRUNCATE ON audit_lines FOR EACH STATEMENT EXECUTE FUNCTION audit_lines_guard()",
+        "CREATE OR REPLACE FUNCTION audit_lines_leave() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF EXISTS (SELECT 1 FROM audit_segments WHERE organisation_id = OLD.organisation_id AND OLD.seq BETWEEN first_seq AND last_seq) THEN RETURN OLD; END IF; RAISE EXCEPTION 'audit lines are only ever added'; END $$",
+        "CREATE TRIGGER audit_lines_no_delete BEFORE DELETE ON audit_lines FOR EACH ROW EXECUTE FUNCTION audit_lines_leave()",
+        "CREATE TRIGGER audit_lines_no_truncate BEFORE TRUNCATE ON audit_lines FOR EACH STATEMENT EXECUTE FUNCTION audit_lines_guard()",
         "CREATE TRIGGER audit_personal_filed BEFORE UPDATE OF line_id, part, organisation_id, person_kind, person_id ON audit_personal FOR EACH STATEMENT EXECUTE FUNCTION audit_lines_guard()",
         "CREATE TRIGGER audit_personal_erased BEFORE UPDATE ON audit_personal FOR EACH ROW WHEN (NEW.salt IS NOT NULL OR NEW.content IS NOT NULL OR NEW.erased_at IS NULL OR OLD.erased_at IS NOT NULL) EXECUTE FUNCTION audit_lines_guard()",
         "CREATE TRIGGER audit_personal_no_delete BEFORE DELETE OR TRUNCATE ON audit_personal FOR EACH STATEMENT EXECUTE FUNCTION audit_lines_guard()",
@@ -129,6 +131,19 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("organisation_id", "line_id", "part", name=op.f("pk_audit_personal")),
     )
     op.create_index("ix_audit_personal_person", "audit_personal", ["person_kind", "person_id"], unique=False)
+    op.create_table(
+        "audit_segments",
+        sa.Column("organisation_id", ID, nullable=False),
+        sa.Column("first_seq", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("last_seq", sa.BigInteger(), nullable=False),
+        sa.Column("seal_before", sa.LargeBinary(length=32), nullable=False),
+        sa.Column("seal", sa.LargeBinary(length=32), nullable=False),
+        sa.Column("file", sa.String(length=120), nullable=False),
+        sa.Column("sha256", sa.LargeBinary(length=32), nullable=False),
+        sa.Column("size", sa.BigInteger(), nullable=False),
+        sa.Column("written_at", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("organisation_id", "first_seq", name=op.f("pk_audit_segments")),
+    )
     op.create_table(
         "check_findings",
         sa.Column("organisation_id", ID, nullable=False),

@@ -108,7 +108,9 @@ def test_what_goes_goes_in_pieces(evening: Evening, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(retention, "PIECE", 2)
     app_server, owner = evening.app_server, evening.key.organisation_id
     app_server.advance(31 * DAY)
-    found = retention.remove_due(app_server.parts.config, app_server.database, app_server.context(), owner)
+    found = retention.remove_due(
+        app_server.parts.config, app_server.parts.sealer, app_server.database, app_server.context(), owner
+    )
     assert found["names"] == 6
 
 

@@ -204,4 +204,4 @@ def test_migrated_and_declared_tables_are_guarded_alike(engine: Engine) -> None:
     declared = metadata()
     declared.drop_all(engine)
     declared.create_all(engine)
-    assert len(migrated) == (10 if engine.dialect.name == "sqlite" else 8) and migrated == triggers(engine)
+    assert len(migrated) == (10 if engine.dialect.name == "sqlite" else 9) and migrated == triggers(engine)
