@@ -21,7 +21,7 @@ from sync_server.plumbing.web import context, organisation, requires
 
 bp = APIBlueprint("exports", __name__, url_prefix="/api/events/<event_id>/exports", tag="Exports")
 
-_FILES: Final = answers.files("The table, a line for each row", files.CSV, files.XLSX)
+_FILES: Final = answers.files("The table, a line for each row", "text/csv", files.XLSX)
 
 
 def _export(name: str, key: EventKey, form: str) -> Response:

@@ -12,6 +12,8 @@ import pytest
 from tests.services.own_environment import environment_of, run
 
 ROOT: Final = Path(__file__).parents[2]
+FILES: Final = ("application/pdf", "application/zip", "application/x-ndjson", "image/webp", "image/jpeg")
+"""Types that its users take as they come, but the generator does not know."""
 REQUIREMENTS: Final = ROOT / "requirements" / "client.txt"
 
 __all__ = ["client_generator"]
@@ -26,7 +28,9 @@ class ClientGenerator:
     def generate(self, description: Path, package: Path) -> str:
         """Make a client from a description of an API; what the generator says of it."""
         config = package.with_suffix(".yml")
-        config.write_text(f"post_hooks: []\npackage_name_override: {package.name}\n")
+        files = [f"  {kind}: application/octet-stream\n" for kind in FILES]
+        named = f"post_hooks: []\npackage_name_override: {package.name}\n"
+        config.write_text(named + "content_type_overrides:\n" + "".join(files))
         options = ["--meta", "none", "--config", str(config), "--output-path", str(package), "--fail-on-warning"]
         program = self.python.with_name("openapi-python-client")
         return run([str(program), "generate", "--path", str(description), *options])

@@ -137,6 +137,7 @@ def test_a_postponed_event_gets_a_new_date_and_its_times_shift(app_server: AppSe
         "rescheduled_at": None,
         "counts_from": EVENING,
         "tickets_issued": 1,
+        "mark": "postponed",
     }
 
 

@@ -34,8 +34,12 @@ def test_nobody_gets_anything_without_signing_in(app_server: AppServer) -> None:
             assert response.status_code == 401, (method, rule.rule, response.status_code)
 
 
-READ_ONLY_POSTS = {"/api/events/<event_id>/layout/best-seats", "/api/events/<event_id>/layout/picked-seats"}
-"""Searches whose parameters do not fit into a URL; the permission to read is enough."""
+READ_ONLY_POSTS = {
+    "/api/events/<event_id>/layout/best-seats",
+    "/api/events/<event_id>/layout/picked-seats",
+    "/api/events/<event_id>/mails/preview",
+}
+"""Searches and previews whose parameters do not fit into a URL; the permission to read is enough."""
 
 
 def test_a_token_that_may_only_read_changes_nothing(app_server: AppServer) -> None:

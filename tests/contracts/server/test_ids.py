@@ -18,6 +18,7 @@ NO_UUIDS: Final = {
     "audit_lines.actor_id": "of several kinds, and empty for the system",
     "audit_lines.subject_id": "of several kinds, numbers among them",
     "audit_personal.person_id": "of several kinds, numbers among them",
+    "customers.membership_id": "as the organiser names it",
     "holds.membership_id": "as the organiser names it",
     "images.id": "a hash of the picture",
     "image_variants.image_id": "a hash of the picture",
