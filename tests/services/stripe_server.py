@@ -30,6 +30,11 @@ __all__ = ["localstripe", "stripe_front"]
 REQUIREMENTS: Final = Path(__file__).parents[2] / "requirements" / "localstripe.txt"
 SECRET_KEY, PUBLISHABLE_KEY = "sk_test_gatehouse0000", "pk_test_gatehouse0000"
 Answer = tuple[int, bytes]
+IN_MEMORY: Final = (
+    "import localstripe.resources as kept; kept.Store.dump_to_disk = lambda _: None\n"
+    "from localstripe.server import start; start()"
+)
+"""It writes all it has to one file in /tmp at each request: slower with each, and shared by all that run."""
 
 
 @dataclass
@@ -166,7 +171,7 @@ def localstripe(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
         reason = str(problem).strip().splitlines()[-1]
         pytest.skip(f"localstripe cannot be installed here, perhaps there is no network: {reason}")
     port = free_port()
-    command = [str(python), "-m", "localstripe", "--from-scratch", "--port", str(port)]
+    command = [str(python), "-c", IN_MEMORY, "--from-scratch", "--port", str(port)]
     child = Child("localstripe", command, tmp_path_factory.mktemp("localstripe") / "log")
     child.start()
     child.wait_until(lambda: responds(port))
