@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from shared.errors import Conflict
 from sync_server.cancellations import service
 from sync_server.checkout.orders import links
 from sync_server.checkout.payments import refunding
@@ -128,7 +129,7 @@ def test_order_that_cannot_be_refunded_holds_up_nobody(cards: CardShop, monkeypa
 
     def refuse(session: Any, order: Any, *rest: Any) -> None:
         if order.id == orders[1]["id"]:
-            raise refunding.Conflict("broken")
+            raise Conflict("broken")
         original(session, order, *rest)
 
     monkeypatch.setattr(refunding, "_credit", refuse)

@@ -67,7 +67,7 @@ class CalledOff(TillKilled):
         assert status == 200, published
         return str(event["id"])
 
-    def sell(self, event: str) -> None:  # type: ignore[override]
+    def sell(self, event: str) -> None:
         """Every order is paid, some of them at Stripe."""
         parts = self.runtime.parts
         organisation = self.rows(f"SELECT organisation_id FROM events WHERE id = '{event}'")[0][0]
