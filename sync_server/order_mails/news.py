@@ -15,12 +15,15 @@ from sqlalchemy.orm import Session
 from shared.clock import Millis
 from shared.errors import NotFound
 from shared.lifecycle import EventStatus
+from sync_server.accounts import queries as accounts
 from sync_server.checkout import queries as orders
 from sync_server.checkout.queries import Order
 from sync_server.events import queries as events
 from sync_server.order_mails import posting
 from sync_server.order_mails.messages import Message as Said
 from sync_server.order_mails.models import EventNewsRow
+from sync_server.order_mails.offers import Offer, post_offer
+from sync_server.order_mails.posting import Told
 from sync_server.outbox.catalogue import FACTS, kind_of
 from sync_server.plumbing.due import anything_due, organisations_due
 from sync_server.plumbing.event_key import EventKey
@@ -28,6 +31,8 @@ from sync_server.plumbing.jobs import MORE, Job, Message, Subscriber
 from sync_server.plumbing.messaging.bus import Notification
 from sync_server.plumbing.parts import Parts
 from sync_server.plumbing.principals import SYSTEM, ActionContext
+from sync_server.waiting_list import links
+from sync_server.waiting_list import queries as waiting_list
 
 PIECE: Final = 50
 """Orders that are told in one transaction."""
@@ -36,7 +41,7 @@ KEPT_MS: Final = 60 * 86_400_000
 
 def told_of_events() -> list[Said]:
     """The messages that all buyers of an event get when it changes."""
-    said = [Said(kind.buyers) for kind in FACTS.values() if kind.buyers and "order" not in kind.subjects]
+    said = [Said(kind.buyers) for kind in FACTS.values() if kind.buyers and not {"order", "party"} & set(kind.subjects)]
     return list(dict.fromkeys(said))
 
 
@@ -66,6 +71,8 @@ class BuyerNews:
             context = ActionContext(SYSTEM, self._parts.clock(), self._parts.entropy)
             if "order" in fact.subjects:
                 self._tell_buyer(session, fact, context)
+            elif "party" in fact.subjects:
+                self._tell_party(session, fact, context)
             else:
                 _note(session, fact, context.now)
         return ()
@@ -78,7 +85,20 @@ class BuyerNews:
         message = Said(kind_of(fact.name).buyers)
         cents = int(fact.payload.get("cents", 0)) if message is Said.REFUNDED else 0
         if _is_told(message, order, cents):
-            posting.post(self._parts, session, order, message, context, refunded_cents=cents)
+            moments = {name: fact.payload.get(name) for name in ("new_date", "keep_until")}
+            posting.post(self._parts, session, order, message, context, told=Told(cents, moments))
+
+    def _tell_party(self, session: Session, fact: Message, context: ActionContext) -> None:
+        where, party = fact.organisation_id, str(fact.subjects["party"])
+        try:
+            recipient = waiting_list.recipient(session, where, party)
+        except NotFound:
+            return
+        slug = accounts.organisation(session, where).slug
+        link = links.url(self._parts, slug, where, party)
+        key, ends_at = EventKey(where, recipient.event_id), int(fact.payload["ends_at"])
+        offer = Offer(key, recipient.email, recipient.locale, "", recipient.size, ends_at, link)
+        post_offer(self._parts, session, offer, context)
 
     def _go_on(self, session: Session, context: ActionContext) -> object:
         row = _next(session)

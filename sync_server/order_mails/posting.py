@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Final
 
 from sqlalchemy.orm import Session
 
+from shared.clock import Millis
 from shared.errors import Conflict
 from sync_server.checkout import queries as orders
 from sync_server.checkout.queries import Order
@@ -32,14 +35,24 @@ _CARRIES: Final = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a message says beside what is known of the order."""
+
+    cents: int = 0
+    moments: Mapping[str, Millis | None] = field(default_factory=dict)
+
+
 def post(
-    parts: Parts, session: Session, order: Order, message: Message, context: ActionContext, *, refunded_cents: int = 0
+    parts: Parts, session: Session, order: Order, message: Message, context: ActionContext, *, told: Told | None = None
 ) -> bool:
     """Write to the buyer of an order; False where that is not possible: no address, or no mail on this server."""
     if parts.config.mail_url is None or not order.buyer_email:
         return False
     reader = Reader.of(session, order.event, order.buyer_locale)
-    values = order_values(parts, session, reader, order, refunded_cents)
+    more = told or Told()
+    known = order_values(parts, session, reader, order, more.cents)
+    values = {**known, **{name: reader.moment(at) for name, at in more.moments.items()}}
     written = messages.write(message, reader.language, values)
     letter = Letter(
         messages.TEMPLATE,

@@ -102,6 +102,8 @@ def sample_values(parts: Parts, session: Session, reader: Reader, currency: str)
         "account_holder": settings.account_holder or setting.organiser,
         "iban": settings.iban or "DE02 1203 0000 0000 2020 51",
         "refunded": style.amount(4_990, currency),
+        "new_date": reader.moment(soon + 16 * 86_400_000),
+        "keep_until": reader.moment(soon),
         "places": "2",
         "until": reader.moment(soon),
         "link": f"{parts.config.base_url.rstrip('/')}/o/{slug}/orders/…{SAMPLE_LINK}",

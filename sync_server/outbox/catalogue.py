@@ -53,18 +53,19 @@ def _event(
     *,
     topics: frozenset[Topic] = _EVENT_TOPICS,
     seats: Seats = Seats.NONE,
+    buyers: str = "",
 ) -> FactKind:
-    return FactKind(description, Group.EVENT, _EVENT, payload, topics=topics, seats=seats, told=_TOLD)
+    return FactKind(description, Group.EVENT, _EVENT, payload, topics=topics, seats=seats, told=_TOLD, buyers=buyers)
 
 
-def _status_change(description: str, *, seats: Seats = Seats.NONE, routing_key: str = "") -> FactKind:
+def _status_change(description: str, *, seats: Seats = Seats.NONE, routing_key: str = "", buyers: str = "") -> FactKind:
     status = {
         "type": "object",
         "properties": {"status": TEXT, "rescheduled_at": MILLIS, "mark": MARK},
         "required": ["status"],
     }
     payload = {"before": status, "after": status, "reason": TEXT}
-    kind = _event(description, payload, seats=seats)
+    kind = _event(description, payload, seats=seats, buyers=buyers)
     return replace(kind, routing_key=routing_key, organisers=_STATUS, public=_STATUS)
 
 
@@ -176,10 +177,11 @@ def _queue_draw(description: str) -> FactKind:
     )
 
 
-def _party(description: str, **more: Schema) -> FactKind:
+def _party(description: str, buyers: str = "", /, **more: Schema) -> FactKind:
     payload = {"state": TEXT, "size": NUMBER, "seq": NUMBER, **more}
     subjects = {"party": ID, "event": ID, "event_number": NUMBER}
-    return FactKind(description, Group.WAITING, subjects, payload, topics=_EVENT_TOPIC, logged=tuple(payload))
+    logged = tuple(payload)
+    return FactKind(description, Group.WAITING, subjects, payload, topics=_EVENT_TOPIC, logged=logged, buyers=buyers)
 
 
 FACTS: Final[Mapping[str, FactKind]] = {
@@ -201,27 +203,20 @@ FACTS: Final[Mapping[str, FactKind]] = {
     "event_days_changed": _event(
         "An event has more days, or fewer; what is for every day is for the new ones, too.", seats=Seats.ALL
     ),
-    "event_published": replace(
-        _status_change("An event is listed, and on sale within its sale window.", seats=Seats.MAP), buyers="takes_place"
-    ),
+    "event_published": _status_change("An event is listed, and on sale.", seats=Seats.MAP, buyers="takes_place"),
     "event_unpublished": _status_change("An event is a draft again; nothing had been sold.", seats=Seats.MAP),
-    "event_went_live": replace(_status_change("An event is live; gates admit."), buyers="takes_place"),
+    "event_went_live": _status_change("An event is live; gates admit.", buyers="takes_place"),
     "event_ended": _status_change("An event is over; gates no longer admit.", seats=Seats.MAP),
-    "event_cancelled": replace(
-        _status_change("An event was cancelled; sales have stopped.", seats=Seats.MAP, routing_key="event.canceled"),
-        buyers="cancelled",
+    "event_cancelled": _status_change(
+        "An event was cancelled; sales have stopped.", seats=Seats.MAP, routing_key="event.canceled", buyers="cancelled"
     ),
-    "event_postponed": replace(
-        _status_change("An event was postponed, with or without a new date."), buyers="postponed"
-    ),
+    "event_postponed": _status_change("An event was postponed, with or without a new date.", buyers="postponed"),
     "event_rescheduled": replace(
-        _event("A postponed event has its new date."), organisers=("mark", "rescheduled_at"), buyers="new_date"
+        _event("A postponed event has its new date.", buyers="new_date"), organisers=("mark", "rescheduled_at")
     ),
     "event_archived": _status_change("An event was archived.", seats=Seats.MAP),
     "event_moved_at_short_notice": _event("Times of a published event changed close to its start."),
-    "event_moved": replace(
-        _event("An event moved to another venue; `after.means` says what follows from it."), buyers="moved"
-    ),
+    "event_moved": _event("An event moved to another venue; `after.means` says what follows from it.", buyers="moved"),
     "event_replaced": replace(
         _event("Another event replaces one that was called off, or the replacement was withdrawn."),
         organisers=("replaced_by_event_id",),
@@ -317,9 +312,7 @@ FACTS: Final[Mapping[str, FactKind]] = {
     "order_invoiced": _order("An order waits until its invoice is due.", "invoice", due_at=MILLIS),
     "payment_received": _order("A payment for an order was noted in its ledger.", **_PAYMENT),
     "order_paid": _order("An order is paid; its tickets are valid.", "tickets", admissions=NUMBER, method=TEXT),
-    "order_refunded": _order(
-        "Admissions were refunded, or money paid back.", "refunded", admissions=NUMBER, **_PAYMENT
-    ),
+    "order_refunded": _order("Admissions refunded, or money paid back.", "refunded", admissions=NUMBER, **_PAYMENT),
     "payment_returned": _order(
         "A payment is paid back by itself: it came too late, twice, or for an order that had ended.",
         because=TEXT,
@@ -328,7 +321,10 @@ FACTS: Final[Mapping[str, FactKind]] = {
     "payout_made": _order("A payment service has paid money back.", **_PAYMENT),
     "payout_due": _order("No payment service can pay this money back: the box office does.", **_PAYMENT),
     "new_date_offered": _order(
-        "A buyer may keep the tickets for another date, or have the money back.", new_date=MILLIS, keep_until=MILLIS
+        "A buyer may keep the tickets for another date, or have the money back.",
+        "date_offered",
+        new_date=MILLIS,
+        keep_until=MILLIS,
     ),
     "new_date_answered": _order("A buyer has chosen: keep the tickets for another date, or refund.", answer=TEXT),
     "cancellation_begun": _cancellation("The organiser has chosen what buyers of an event that is called off get."),
@@ -341,6 +337,7 @@ FACTS: Final[Mapping[str, FactKind]] = {
     "waiting_joined": _party("A party joined the waiting list of an event."),
     "waiting_offered": _party(
         "Places that came back are held for a party that waits, until the offer ends.",
+        "waiting_offer",
         offer=ID,
         ends_at=MILLIS,
         ticket_type=NUMBER,

@@ -13,10 +13,12 @@ from sync_server.order_mails.messages import Message
 from sync_server.order_mails.offers import Offer
 from sync_server.plumbing import logs
 from sync_server.plumbing.event_key import EventKey
+from tests.app_server import AppServer
 from tests.builders import DAY, EVENING, MINUTE
 from tests.contracts.checkout.shop_floor import Shop
 from tests.contracts.order_mails.post import delivered, files_of, link_in, text_of
 from tests.contracts.ticket_files.paper import Printed
+from tests.contracts.waiting_list.sold_out import a_sold_out_event
 from tests.services.mail_server import MailBox
 
 ADA = "ada@lovelace.example"
@@ -259,6 +261,28 @@ def test_offer_is_declined_for_good_with_one_click(shop: Shop, mail_box: MailBox
     paid(shop, "A-1")
     assert len(delivered(app_server, mail_box)) == 1, "tickets still come"
     assert browser.post(path[:-3] + "AAA").status_code == 404
+
+
+def test_party_that_waits_is_told_of_its_places_and_until_when(app_server: AppServer, mail_box: MailBox) -> None:
+    sold = a_sold_out_event(app_server)
+    pair = sold.join(2)
+    delivered(app_server, mail_box)
+    sold.refund("B-1", "B-2")
+    sold.settle()
+    (mail,) = [each for each in delivered(app_server, mail_box) if "List-Unsubscribe" in each]
+    assert "There are places" in mail["Subject"] and "places for you now: 2" in text_of(mail)
+    assert link_in(mail).endswith(f"/o/marquee/waiting#{pair['id']}.{pair['secret']}")
+
+
+def test_another_date_is_offered_with_its_deadline(shop: Shop, mail_box: MailBox) -> None:
+    paid(shop, "A-1", locale="de")
+    delivered(shop.app_server, mail_box)
+    body = {"choice": "another_date", "orders": 1, "reason": "storm"}
+    dates = {"new_date": EVENING + 90 * DAY, "keep_until": EVENING + 10 * DAY}
+    shop.api.post(f"{shop.sale.path}/cancellation", body | dates, 202)
+    arrived = {mail["Subject"]: mail for mail in delivered(shop.app_server, mail_box, rounds=6)}
+    said = text_of(arrived["Ein anderer Termin: Night Music"])
+    assert "Freitag, 2. Oktober 2026" in said and "bis Dienstag, 14. Juli 2026" in said, said
 
 
 @pytest.mark.parametrize("language", messages.LANGUAGES)
