@@ -11,7 +11,7 @@ import orjson
 from sqlalchemy import Column, ColumnElement, LargeBinary, MetaData, Table, select
 from sqlalchemy.orm import Session
 
-from sync_server.archives.registry import EVENT_ROWS, EventRows
+from sync_server.archives.registry import EVENT_ROWS, LEFT_OUT, EventRows
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.sql.tables import Base, DayBits, Unsigned64
 
@@ -45,10 +45,12 @@ class EventTable:
         return mine, named.in_(select(self.parent.c.id).where(*theirs))
 
     def lines(self, session: Session, event: EventKey) -> Iterator[bytes]:
-        """Every row of this event, by primary key."""
+        """Every row of this event, by primary key, without the personal values of one that stays."""
         wanted = select(self.table).where(*self.of(event)).order_by(*self.table.primary_key.columns)
+        left_out = [name in LEFT_OUT.get(self.name, ()) for name in self.columns]
         for row in session.execute(wanted, execution_options={"yield_per": _PAGE}):
-            yield self.line(row)
+            shown = [None if out else value for value, out in zip(row, left_out, strict=True)] if any(left_out) else row
+            yield self.line(shown)
 
     def line(self, values: Sequence[Any]) -> bytes:
         """A row, in the order of the columns, as a line."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from sync_server.archives.event_rows import event_tables, leaving
-from sync_server.archives.registry import EVENT_ROWS, NOT_PUT_AWAY
+from sync_server.archives.registry import EVENT_ROWS, LEFT_OUT, NOT_PUT_AWAY
 from sync_server.migrations.tables import metadata
+from sync_server.privacy.registry import PERSONAL, Fate
 
 
 def test_every_table_with_rows_of_events_is_declared() -> None:
@@ -31,3 +32,13 @@ def test_rows_below_another_table_belong_to_its_event() -> None:
     for each in event_tables():
         assert each.parent is None or "event_id" in each.parent.c
         assert each.rule.by in each.table.c
+
+
+def test_no_file_has_a_personal_value_that_stays_in_its_table() -> None:
+    """An erasure empties it there, and there is no other place."""
+    erased: dict[str, set[str]] = {}
+    for place, personal in PERSONAL.items():
+        table, _, column = place.partition(".")
+        if table in EVENT_ROWS and not EVENT_ROWS[table].leaves and personal.fate in {Fate.EMPTIED, Fate.ROW_REMOVED}:
+            erased.setdefault(table, set()).add(column)
+    assert erased == {table: set(columns) for table, columns in LEFT_OUT.items()}
