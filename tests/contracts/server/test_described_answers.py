@@ -70,7 +70,7 @@ class Description:
             answer = self._components["responses"][answer["$ref"].rpartition("/")[2]]
         if response.status_code in {204, 304, 307}:
             return ""
-        content = answer.get("content", {})
+        content = {name.partition(";")[0]: one for name, one in answer.get("content", {}).items()}
         if response.mimetype not in content:
             return f"{response.status_code} {response.mimetype} instead of {[*content]}"
         if not response.is_json:
