@@ -1,16 +1,21 @@
-"""Tickets bought over HTTP: four seats held, ordered and paid, with signed tickets in the last answer.
+"""Tickets bought over HTTP: four seats held, ordered and paid, with signed tickets in the last answer; and the queue.
 
 Each purchase is three requests of another guest: hold, order (which enters the checkout) and a free payment, on
 PostgreSQL with two processes and the worker. `8 clients` buys seats of their own, one purchase after another. In `40
 buyers one block` all name the same four seats at once; whoever is told that they are taken names others, and buys
 those. In `30 buyers beside 10 snipers` ten others buy places of one free type, again and again, while thirty buy
 seats of their own. The yardstick is a bare endpoint that writes the rows of one purchase again in one statement, in
-one request.
+one request. `queue rush` and `replayed passes` are described in scripts/benchmarking/queue_rush.py.
 """
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
 import sys
+import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from itertools import count, islice
@@ -23,12 +28,15 @@ from scripts.benchmarking.conversations import Conversation, Conversations
 from scripts.benchmarking.cpu_time import cpu_seconds, cpu_seconds_since, describe_cpu
 from scripts.benchmarking.load_generator import post
 from scripts.benchmarking.measured_server import POSTGRES_PROCESSES, MeasuredServer, analyse, measured_server
+from scripts.benchmarking.queue_rush import queue_rush
 from scripts.benchmarking.result import Figure, Result, at_least, at_most, both
 from scripts.benchmarking.rows_venue import Guest
 from scripts.benchmarking.statistics import Spread, percentile
 from scripts.benchmarking.yardsticks import bare_purchase
 from scripts.benchmarking.yardsticks.bare_purchase import BarePurchase
+from scripts.local_stack.layout import ROOT
 from sync_server.app import web_app
+from sync_server.queueing import draw
 
 CLIENTS, TICKETS = 8, 4
 RACERS, BUYERS, SNIPERS = 40, 30, 10
@@ -36,6 +44,7 @@ SNIPED = 8
 """Purchases of each sniper."""
 CHECKOUT = 1_000
 FREE = {"name": "Free", "price_cents": 0, "max_per_order": 10}
+VERIFY_DRAW, DRAWN = ROOT / "scripts/verify_draw.py", 1_000_000
 BOUGHT, TAKEN = "bought", "taken"
 
 
@@ -47,6 +56,27 @@ def measure(*, quick: bool) -> Iterator[Result]:
         yield benchmark.one_block()
         yield from benchmark.snipers()
         yield Result("purchase", "oversold", Figure(value=benchmark.oversold(), unit="seats"), at_most(0))
+    yield from queue_rush(quick=quick)
+    yield _recomputed_draw()
+
+
+def _recomputed_draw() -> Result:
+    """A guest recomputes the published order of a million others, with nothing but the script and the file."""
+    with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
+        file.writelines(_published_draw())
+        file.flush()
+        started = time.perf_counter()
+        subprocess.run([sys.executable, "-I", str(VERIFY_DRAW), file.name], check=True, stdout=subprocess.DEVNULL)
+        seconds = time.perf_counter() - started
+    return Result("purchase", f"draw {DRAWN} entries", Figure(value=seconds, unit="s"), at_most(5))
+
+
+def _published_draw() -> Iterator[str]:
+    entries, seed = [os.urandom(16) for _ in range(DRAWN)], os.urandom(draw.SEED_BYTES)
+    root = draw.Tree(sorted(entries)).root
+    told = {"seed": seed.hex(), "commitment": draw.commitment(seed).hex(), "root": root.hex()}
+    yield json.dumps(told | {"beacon": None, "entries": DRAWN}) + "\n"
+    yield from (f"{entry.hex()}\n" for entry in draw.order(entries, seed, root, ""))
 
 
 class Benchmark:
@@ -117,7 +147,7 @@ class Benchmark:
         figure = _spread([millis for each in ours for millis in each.millis], rate, "purchases/s")
         figure = _with_yardstick(figure, bare_rate, rate / bare_rate)
         goal = both(at_least(100), at_most(300, "p95"))
-        return Result("purchase", f"postgresql {CLIENTS} clients", figure, goal)
+        return Result("purchase", f"postgresql {TICKETS} tickets {CLIENTS} clients", figure, goal)
 
     def one_block(self) -> Result:
         """Everybody wants the same four seats, and then others."""
@@ -127,7 +157,7 @@ class Benchmark:
             talks = [iter([self._second_choice(next(self.guests), wanted)]) for _ in range(RACERS)]
             millis += _all(conversations.talk(self.server.layout.address, talks), {BOUGHT: RACERS}).millis
         figure = _spread(millis, percentile(millis, 0.95), "ms")
-        return Result("purchase", f"postgresql {RACERS} buyers one block", figure, at_most(600, "p95"))
+        return Result("purchase", f"{RACERS} buyers one block", figure, at_most(600, "p95"))
 
     def snipers(self) -> Iterator[Result]:
         """Buyers of seats beside those who buy one free type as fast as they can."""
@@ -145,7 +175,7 @@ class Benchmark:
             _all(conversations.talk(self.server.layout.address, [*buyers, *snipers]), {BOUGHT: expected})
         for who, millis in ((f"{BUYERS} buyers beside {SNIPERS} snipers", seats), (f"{SNIPERS} snipers", places)):
             figure = _spread(millis, percentile(millis, 0.95), "ms")
-            yield Result("purchase", f"postgresql {who}", figure, at_most(600, "p95"))
+            yield Result("purchase", who, figure, at_most(600, "p95"))
 
     def oversold(self) -> int:
         """Seats with two tickets."""
