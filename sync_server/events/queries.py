@@ -13,7 +13,7 @@ from shared.clock import Millis
 from shared.errors import NotFound
 from shared.lifecycle import ALLOWS, OVER, EventStatus
 from shared.snapshot import GateRow
-from sync_server.events import rules
+from sync_server.events import locked_events, rules
 from sync_server.events.models import BY_NOT_ENDED, NOT_ENDED, EventRecord, GateZonesRecord, ZoneRecord
 from sync_server.events.snapshot_rows import days
 from sync_server.plumbing.api.pagination import AnId, Page, decode_cursor, paginate
@@ -47,38 +47,22 @@ class EventFilter:
     upcoming_from: Millis | None = None
 
 
-_LOCKED: Final = "events locked by this transaction"
-
-
-def is_locked(session: Session, organisation_id: str, event_id: str) -> bool:
-    """Whether this transaction has locked that event, so that nobody else changes it or its layout."""
-    return (organisation_id, event_id) in session.info.get(_LOCKED, {})
-
-
 def event(session: Session, organisation_id: str, event_id: str, *, lock: bool = False) -> EventRecord:
-    """That event of this organisation, or NotFound.
-
-    It is read once by a transaction that has locked it; the counters of what is issued are read with the lock.
-    """
-    locked: dict[tuple[str, str], EventRecord] = session.info.setdefault(_LOCKED, {})
-    if not lock and (found := locked.get((organisation_id, event_id))) is not None:
-        return found
-    statement = select(EventRecord).where(EventRecord.organisation_id == organisation_id, EventRecord.id == event_id)
-    if lock:
-        statement = statement.with_for_update(key_share=True).execution_options(populate_existing=True)
-    row = session.execute(statement).scalar_one_or_none()
-    if row is None:
-        raise NotFound("There is no such event.", code="event_not_found")
-    if lock:
-        locked[organisation_id, event_id] = row
-    return row
+    """That event of this organisation, or NotFound."""
+    key, locked = (organisation_id, event_id), locked_events.of(session)
+    if not lock:
+        return locked.get(key) or _found(session, locked_events.one(*key))
+    locked[key] = _found(session, locked_events.one(*key).with_for_update(key_share=True), fresh=True)
+    return locked[key]
 
 
 def event_alone(session: Session, organisation_id: str, event_id: str) -> EventRecord:
     """That event, locked against everybody, those who only read its number among them; or NotFound."""
-    here = EventRecord.organisation_id == organisation_id, EventRecord.id == event_id
-    locked = select(EventRecord).where(*here).with_for_update().execution_options(populate_existing=True)
-    row = session.execute(locked).scalar_one_or_none()
+    return _found(session, locked_events.one(organisation_id, event_id).with_for_update(), fresh=True)
+
+
+def _found(session: Session, statement: Select[EventRecord], *, fresh: bool = False) -> EventRecord:
+    row = session.execute(statement.execution_options(populate_existing=fresh)).scalar_one_or_none()
     if row is None:
         raise NotFound("There is no such event.", code="event_not_found")
     return row

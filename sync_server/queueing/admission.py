@@ -117,7 +117,9 @@ def _admit(session: Session, queue: EventQueueRow, now: Millis) -> None:
     lately = queries.count_admitted_since(session, *here, now - rules.MINUTE_MS) if queue.per_minute else 0
     free = ports_of(session, QueuePorts).free_slots(session, *here, now)
     count = rules.admitted_now(free, queue.per_minute, lately)
+    # Another server may have been first although its clock was read later: nobody is admitted before those ahead.
+    admitted_at = max(now, queries.last_admitted_at(session, *here)) if count else now
     for entry in queries.next_entries(session, *here, count) if count else ():
-        entry.state, entry.admitted_at = EntryState.ADMITTED.value, now
+        entry.state, entry.admitted_at = EntryState.ADMITTED.value, admitted_at
         entry.expires_at = now + queue.pass_minutes * rules.MINUTE_MS
     session.flush()

@@ -139,3 +139,9 @@ def count_guests(session: Session, organisation_id: str, event_id: str) -> tuple
     counted = select(func.count(QueueEntryRow.bearer_id.distinct()), func.count(admitted.distinct()))
     joined, let_in = session.execute(counted.where(*_of_event(organisation_id, event_id))).one()
     return int(joined), int(let_in)
+
+
+def last_admitted_at(session: Session, organisation_id: str, event_id: str) -> Millis:
+    """When somebody was last admitted; 0 if nobody was."""
+    last = select(func.max(QueueEntryRow.admitted_at)).where(*_of_event(organisation_id, event_id))
+    return session.scalar(last) or 0

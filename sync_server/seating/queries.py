@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from shared.clock import Millis
 from shared.errors import NotFound
-from sync_server.events import queries as events
+from sync_server.events import locked_events
 from sync_server.plumbing.api.pagination import AnId, Page, decode_cursor, paginate
 from sync_server.plumbing.event_key import EventKey
 from sync_server.seating.layouts.overlay import Deltas, LayoutZone
@@ -210,7 +210,7 @@ def event_policy(session: Session, row: EventLayoutRecord) -> Policy:
 def find_event_layout(session: Session, organisation_id: str, event_id: str) -> EventLayoutRecord | None:
     """How an event uses a layout, or None."""
     row = session.get(EventLayoutRecord, (organisation_id, event_id))
-    if row is not None and events.is_locked(session, organisation_id, event_id):
+    if row is not None and locked_events.is_locked(session, organisation_id, event_id):
         session.info.setdefault(_LAYOUTS, {})[event_id] = row  # else it would be forgotten, and read again each time
     return row
 
