@@ -14,7 +14,7 @@ from shared.ids import uuid7
 from sync_server.accounts import challenges, invitations, password_links, signing_in, throttling
 from sync_server.audit import sealer
 from sync_server.devices import identity
-from sync_server.events import queries as events
+from sync_server.events import planned_transitions
 from sync_server.events.lifecycle import status
 from sync_server.mail import service as mail
 from sync_server.mail.sender import MailSender
@@ -141,7 +141,7 @@ def guarded(name: str, work: Callable[[], T]) -> T | None:
 def built_in_jobs(parts: Parts) -> list[Job]:
     """Jobs that belong to packages without a wiring module."""
     return [
-        Job("events.walk_planned", 5_000, status.apply_due_transitions, events.any_transition_due),
+        Job("events.walk_planned", 5_000, status.apply_due_transitions, planned_transitions.any_due),
         Job("tickets.retire_keys", 60_000, signing_keys.retire_everywhere),
         Job("accounts.forget_sessions", 600_000, _forget_logins),
         Job(

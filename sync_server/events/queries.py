@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from sqlalchemy import ColumnElement, Select, and_, func, or_, select
+from sqlalchemy import ColumnElement, Select, func, or_, select
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
@@ -17,7 +17,6 @@ from sync_server.events import locked_events, rules
 from sync_server.events.models import BY_NOT_ENDED, NOT_ENDED, EventRecord, GateZonesRecord, ZoneRecord
 from sync_server.events.snapshot_rows import days
 from sync_server.plumbing.api.pagination import AnId, Page, decode_cursor, paginate
-from sync_server.plumbing.due import anything_due, organisations_due
 from sync_server.plumbing.event_key import EventKey
 from sync_server.venues import queries as venues
 
@@ -200,34 +199,6 @@ def series_exists(session: Session, organisation_id: str, series: str) -> bool:
     """Whether an event of the organisation belongs to this series."""
     found = EventRecord.organisation_id == organisation_id, EventRecord.recurrence_group_id == series
     return session.execute(select(EventRecord.id).where(*found).limit(1)).first() is not None
-
-
-def any_transition_due(session: Session, now: Millis) -> bool:
-    """Whether the planned transition of any event is due."""
-    return anything_due(session, EventRecord.organisation_id, _transition_due(now))
-
-
-def organisations_with_transitions(session: Session, now: Millis) -> Sequence[str]:
-    """The organisations with an event whose planned transition is due."""
-    return organisations_due(session, EventRecord.organisation_id, _transition_due(now))
-
-
-def due_transitions(session: Session, organisation_id: str, now: Millis) -> Sequence[EventRecord]:
-    """An organisation's events whose planned transition is due; rows that another worker has locked are skipped."""
-    here = EventRecord.organisation_id == organisation_id, _transition_due(now)
-    due = select(EventRecord).where(*here).order_by(EventRecord.id).limit(100)
-    return session.execute(due.with_for_update(skip_locked=True, key_share=True)).scalars().all()
-
-
-def _transition_due(now: Millis) -> ColumnElement[bool]:
-    opens = EventRecord.status == "published", EventRecord.go_live_at <= now
-    opens_on_new_date = (
-        EventRecord.status == "postponed",
-        EventRecord.rescheduled_at.is_not(None),
-        EventRecord.go_live_at <= now,
-    )
-    ends = EventRecord.status == "live", EventRecord.end_at_auto <= now
-    return or_(and_(*opens), and_(*opens_on_new_date), and_(*ends))  # each has an index of its own
 
 
 def slug_taken(session: Session, organisation_id: str, slug: str) -> bool:

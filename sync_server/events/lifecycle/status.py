@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from shared.clock import Millis
 from shared.errors import Conflict, InvalidRequest
 from shared.lifecycle import EventStatus, require_transition
-from sync_server.events import changed_days, queries
+from sync_server.events import changed_days, planned_transitions, queries
 from sync_server.events.lifecycle import emptying, publishing
 from sync_server.events.models import EventRecord
 from sync_server.events.rules import check_times, mark
@@ -173,8 +173,8 @@ def empty_venue(
 
 def apply_due_transitions(session: Session, context: ActionContext) -> int:
     """Apply the planned transitions that are due, which gates already obey; the number of events."""
-    organisations = queries.organisations_with_transitions(session, context.now)
-    due = [row for each in organisations for row in queries.due_transitions(session, each, context.now)]
+    organisations = planned_transitions.organisations_due_now(session, context.now)
+    due = [row for each in organisations for row in planned_transitions.due_events(session, each, context.now)]
     for row in due:
         for target in _planned_steps(row, context.now):
             _transition(session, row, target, context, reason="as planned", times_before=_tracked_times(row))

@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import event
 
-from sync_server.events import queries
+from sync_server.events import planned_transitions
 from tests.app_server import AppServer, a_concert
 
 COMMON = {
@@ -50,7 +50,7 @@ def test_due_transitions_are_found_by_partial_indexes(sqlite_url: str, tmp_path:
     engine = app_server.database.engine
     event.listen(engine, "before_cursor_execute", lambda *args: statements.append((args[2], args[3])))
     with app_server.database.writing() as session:
-        queries.organisations_with_transitions(session, app_server.now)
+        planned_transitions.organisations_due_now(session, app_server.now)
         statement, values = next(one for one in statements if "go_live_at <=" in one[0])
         lines = session.connection().exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", values).all()
     ways = [line[3] for line in lines if "events" in line[3]]
