@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Select, func, or_, select
 from sqlalchemy.orm import Session
@@ -278,8 +278,8 @@ def names_and_gates(
 
 
 @dataclass(frozen=True, slots=True)
-class EventDetails:
-    """What other domains may read of an event."""
+class EventHead:
+    """What other domains may read of an event's own row."""
 
     id: str
     organisation_id: str
@@ -294,16 +294,27 @@ class EventDetails:
     ends_at: Millis  # on its new date, if it has one
     timezone: str
     name_checks: bool
-    zones: tuple[int, ...]
-    gates: tuple[int, ...]
     days: int
-    put_away_at: Millis | None = None
-    cancelled_at: Millis | None = None
+    put_away_at: Millis | None
+    cancelled_at: Millis | None
 
     @property
     def key(self) -> EventKey:
         """What names the event's rows."""
         return EventKey(self.organisation_id, self.id)
+
+
+@dataclass(frozen=True, slots=True)
+class EventDetails(EventHead):
+    """What other domains may read of an event, its zones and gates included."""
+
+    zones: tuple[int, ...]
+    gates: tuple[int, ...]
+
+
+def head(session: Session, organisation_id: str, event_id: str) -> EventHead:
+    """What stands in the row of an event of this organisation, or NotFound."""
+    return EventHead(**_own(event(session, organisation_id, event_id)))
 
 
 def details(session: Session, organisation_id: str, event_id: str) -> EventDetails:
@@ -347,22 +358,28 @@ def numbers(session: Session, organisation_id: str, event_ids: Collection[str] |
 
 def _details(session: Session, row: EventRecord) -> EventDetails:
     return EventDetails(
-        id=row.id,
-        organisation_id=row.organisation_id,
-        venue_id=row.venue_id,
-        number=row.number,
-        code=row.code,
-        name=row.name,
-        status=EventStatus(row.status),
-        rescheduled_at=row.rescheduled_at,
-        start_at=row.start_at,
-        end_at=row.end_at,
-        ends_at=row.end_at + (0 if row.rescheduled_at is None else row.rescheduled_at - row.start_at),
-        timezone=row.timezone,
-        name_checks=row.name_checks,
+        **_own(row),
         zones=tuple(zone.number for zone in zones(session, row.organisation_id, row.id)),
         gates=tuple(gate.number for gate in gate_rows(session, row)),
-        days=len(days(row)),
-        put_away_at=row.put_away_at,
-        cancelled_at=row.cancelled_at,
     )
+
+
+def _own(row: EventRecord) -> dict[str, Any]:
+    return {
+        "id": row.id,
+        "organisation_id": row.organisation_id,
+        "venue_id": row.venue_id,
+        "number": row.number,
+        "code": row.code,
+        "name": row.name,
+        "status": EventStatus(row.status),
+        "rescheduled_at": row.rescheduled_at,
+        "start_at": row.start_at,
+        "end_at": row.end_at,
+        "ends_at": row.end_at + (0 if row.rescheduled_at is None else row.rescheduled_at - row.start_at),
+        "timezone": row.timezone,
+        "name_checks": row.name_checks,
+        "days": len(days(row)),
+        "put_away_at": row.put_away_at,
+        "cancelled_at": row.cancelled_at,
+    }

@@ -14,12 +14,13 @@ from shared.ids import uuid7
 from sync_server.events import queries as events
 from sync_server.events.chosen_days import dates_of
 from sync_server.holds import ending, rules, service
-from sync_server.holds.caches.sale_state import create_sale_lock, load_sale_state
+from sync_server.holds.caches.sale_state import SaleStates, create_sale_lock, load_sale_state
 from sync_server.holds.models import HoldRow, HoldStatus
 from sync_server.holds.rules import Asked
 from sync_server.holds.signals import HoldsMade
 from sync_server.holds.taking import places, seats
 from sync_server.plumbing.event_key import EventKey
+from sync_server.plumbing.ports import ports_of
 from sync_server.plumbing.principals import ActionContext
 from sync_server.plumbing.signals import send
 
@@ -38,8 +39,11 @@ def memberships(session: Session, organisation_id: str, ids: Collection[str]) ->
 
 def require_on_sale(session: Session, organisation_id: str, event_id: str, now: Millis) -> None:
     """The refusals of a hold that come from the event: its status, its sale window, guests who are being moved."""
-    version = create_sale_lock(session, organisation_id, event_id)
-    rules.require(Asked(load_sale_state(session, organisation_id, event_id, version).sale, now))
+    state = ports_of(session, SaleStates).peek(organisation_id, event_id)
+    if state is None or not state.is_unchanged(session):
+        version = create_sale_lock(session, organisation_id, event_id)
+        state = load_sale_state(session, organisation_id, event_id, version)
+    rules.require(Asked(state.sale, now))
 
 
 def require_unordered(session: Session, organisation_id: str, ids: Collection[str]) -> None:

@@ -43,13 +43,18 @@ def buyers_of(session: Session, sealer: Sealer, order: OrderRow, context: Action
 
 
 def issue_tickets(
-    session: Session, order: OrderRow, buyers: Buyers, context: ActionContext, *, unpaid: bool = False
+    session: Session,
+    order: OrderRow,
+    lines: Sequence[OrderLineRow],
+    buyers: Buyers,
+    context: ActionContext,
+    *,
+    unpaid: bool = False,
 ) -> None:
-    """Issue the tickets of an order, which is locked together with its event.
+    """Issue the tickets of an order, which is locked together with its event; its lines were read since.
 
     Seats and places that the order does not hold any more are taken if they are free; the refusals of issuing.
     """
-    lines = queries.lines(session, order.organisation_id, order.id)
     end_reservations(session, order, lines)
     held = ordering.of_order(session, order.event, order.id, context.now)
     dates = dates_of(events.event(session, *order.event))

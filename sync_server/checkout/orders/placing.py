@@ -26,7 +26,7 @@ from sync_server.checkout.settings import settings_of
 from sync_server.customers import queries as customers
 from sync_server.events import queries as events
 from sync_server.events.chosen_days import EVERY_DAY, ChosenDays, dates_of
-from sync_server.events.queries import EventDetails
+from sync_server.events.queries import EventHead
 from sync_server.holds import ordering
 from sync_server.holds.ordering import Held
 from sync_server.plumbing.event_key import EventKey
@@ -102,6 +102,10 @@ class _Wish:
     valid_days: int = EVERY_DAY
 
 
+_Types = Mapping[int, TicketType]
+"""The ticket types of the event by number: read once, and in the session's memory while this mapping lives."""
+
+
 def place(session: Session, sealer: Sealer, request: OrderRequest, context: ActionContext) -> OrderRow:
     """Make an order that waits to be paid.
 
@@ -120,14 +124,16 @@ def place(session: Session, sealer: Sealer, request: OrderRequest, context: Acti
             entering.enter(session, request.visit, context, tab=request.tab)
     bearer = request.bearer_id if request.in_shop else None
     holds = ordering.claim(session, event.key, ids, bearer, context.now)
-    wishes = list(_wishes(session, event, request, {hold.id: hold for hold in holds}, context))
+    types = {row.number: row for row in tickets.ticket_types(session, where, event.id)}
+    by_id = {hold.id: hold for hold in holds}
+    wishes = list(_wishes(session, event, request, context, types=types, holds=by_id))
     if not 1 <= len(wishes) <= rules.MAX_ADMISSIONS:
         raise InvalidRequest(f"An order has 1 to {rules.MAX_ADMISSIONS} admissions.", field="holds")
     lines = list(_lines(session, event, wishes, buyers.parcels(wishes, ids), context))
     redeemed = spending.redeem(session, sealer, event.key, request.codes, context.now)
     spending.take_off(redeemed, lines)
-    _check_types(session, event, request, lines, context.now, opened=redeemed.opened)
-    order = _order(session, event, request, lines, context)
+    _check_types(session, event, request, lines, types=types, now=context.now, opened=redeemed.opened)
+    order = _order(session, event, request, lines, currency=types[lines[0].ticket_type].currency, context=context)
     spending.spend(session, order, redeemed, context.now)
     ledger.charge(session, order, money.amounts_of(lines), context)
     parts = {line.hold_id for line in lines if line.hold_id is not None}
@@ -139,7 +145,13 @@ def place(session: Session, sealer: Sealer, request: OrderRequest, context: Acti
 
 
 def _wishes(
-    session: Session, event: EventDetails, request: OrderRequest, holds: Mapping[str, Held], context: ActionContext
+    session: Session,
+    event: EventHead,
+    request: OrderRequest,
+    context: ActionContext,
+    *,
+    types: _Types,
+    holds: Mapping[str, Held],
 ) -> Iterable[_Wish]:
     """One wish for each admission; holds of places are split so that each has one ticket type."""
     plan = find_event_plan(session, event.organisation_id, event.id)
@@ -151,15 +163,15 @@ def _wishes(
         if hold.seat is not None:
             yield _held_seat(hold, chosen, plan)
             continue
-        types = chosen.types or {_only_type(session, event, hold, plan): hold.quantity}
-        if sum(types.values()) != hold.quantity:
+        counts = chosen.types or {_only_type(types, hold, plan): hold.quantity}
+        if sum(counts.values()) != hold.quantity:
             raise InvalidRequest(
                 f"This hold has {hold.quantity} places: say a ticket type for each.",
                 field="holds",
                 code="places_differ",
             )
-        for number, count in sorted(types.items()):
-            _require_sold_in_zone(session, event, number, hold, plan)
+        for number, count in sorted(counts.items()):
+            _require_sold_in_zone(types, number, hold, plan)
             part = hold if hold.quantity == count else ordering.split(session, hold, count, context)
             for _ in range(count):
                 yield _Wish(number, "", chosen.holder_name, part.id, part.membership_id or "", part.days)
@@ -182,13 +194,9 @@ def _held_seat(hold: Held, chosen: Chosen, plan: SeatPlan | None) -> _Wish:
     return _Wish(number, plan.layout.name(hold.seat), chosen.holder_name, hold.id, hold.membership_id or "", hold.days)
 
 
-def _only_type(session: Session, event: EventDetails, hold: Held, plan: SeatPlan | None) -> int:
+def _only_type(ticket_types: _Types, hold: Held, plan: SeatPlan | None) -> int:
     """The one ticket type that is sold for these places; InvalidRequest where there are several, or none."""
-    sold = [
-        row.number
-        for row in tickets.ticket_types(session, event.organisation_id, event.id)
-        if not row.hidden and _is_sold_in_zone(row, hold, plan)
-    ]
+    sold = [row.number for row in ticket_types.values() if not row.hidden and _is_sold_in_zone(row, hold, plan)]
     if len(sold) != 1:
         several = "several ticket types are" if sold else "no ticket type is"
         raise InvalidRequest(
@@ -204,10 +212,10 @@ def _is_sold_in_zone(row: TicketType, hold: Held, plan: SeatPlan | None) -> bool
     return plan is None or row.zone == plan.event_zones[hold.zone]
 
 
-def _require_sold_in_zone(
-    session: Session, event: EventDetails, number: int, hold: Held, plan: SeatPlan | None
-) -> None:
-    row = tickets.ticket_type(session, event.organisation_id, event.id, number)
+def _require_sold_in_zone(ticket_types: _Types, number: int, hold: Held, plan: SeatPlan | None) -> None:
+    row = ticket_types.get(number)
+    if row is None:
+        raise tickets.no_such_type(number)
     if not _is_sold_in_zone(row, hold, plan):
         raise Conflict(
             f"“{row.name}” is not sold for these places. Choose another ticket type.",
@@ -219,7 +227,7 @@ def _require_sold_in_zone(
 
 def _lines(
     session: Session,
-    event: EventDetails,
+    event: EventHead,
     wishes: Sequence[_Wish],
     parcels: Iterable[Parcel],
     context: ActionContext,
@@ -247,16 +255,17 @@ def _line(wish: _Wish, row: TicketType, draft: TicketDraft) -> OrderLineRow:
 
 def _check_types(
     session: Session,
-    event: EventDetails,
+    event: EventHead,
     request: OrderRequest,
     lines: Sequence[OrderLineRow],
-    now: Millis,
     *,
+    types: _Types,
+    now: Millis,
     opened: Collection[int],
 ) -> None:
     """Check what the shop sells, and reserve the ticket types, in the order of their numbers."""
     wanted = Counter(line.ticket_type for line in lines)
-    rows = {number: tickets.ticket_type(session, event.organisation_id, event.id, number) for number in sorted(wanted)}
+    rows = {number: types[number] for number in sorted(wanted)}
     if request.in_shop:
         rules.require_sold_in_shop(wanted, rows, opened, now)
     rules.require_one_currency(row.currency for row in rows.values())
@@ -267,10 +276,15 @@ def _check_types(
 
 
 def _order(
-    session: Session, event: EventDetails, request: OrderRequest, lines: Sequence[OrderLineRow], context: ActionContext
+    session: Session,
+    event: EventHead,
+    request: OrderRequest,
+    lines: Sequence[OrderLineRow],
+    *,
+    currency: str,
+    context: ActionContext,
 ) -> OrderRow:
     amounts, buyer, number = money.amounts_of(lines), request.buyer, _next_number(session, event)
-    ticket_type = tickets.ticket_type(session, event.organisation_id, event.id, lines[0].ticket_type)
     minutes = settings_of(session, event.organisation_id).order_minutes
     order = OrderRow(
         organisation_id=event.organisation_id,
@@ -285,7 +299,7 @@ def _order(
         buyer_email=buyer.email,
         buyer_locale=buyer.locale,
         search_text=fold(" ".join((number, buyer.name, buyer.email))),
-        currency=ticket_type.currency,
+        currency=currency,
         subtotal_cents=amounts.subtotal,
         discount_cents=amounts.discount,
         fees_cents=amounts.fees,
@@ -313,7 +327,7 @@ def _customer(session: Session, request: OrderRequest, now: Millis) -> str | Non
     return customers.customer_of_guest(session, request.organisation_id, request.bearer_id, now)
 
 
-def _next_number(session: Session, event: EventDetails) -> str:
+def _next_number(session: Session, event: EventHead) -> str:
     """The next number of an order of this event, which is locked."""
     row = {"organisation_id": event.organisation_id, "event_id": event.id, "orders": 1}
     counted = writes.insert(session, OrderCounterRow).values(row)

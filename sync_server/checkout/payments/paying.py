@@ -54,8 +54,9 @@ class Arrived:
 
 def start(session: Session, sealer: Sealer, key: OrderKey, method: PaymentMethod, context: ActionContext) -> OrderRow:
     """Begin to pay an order: a free one is paid at once, others wait. Repeated, it changes nothing."""
-    buyers = fulfilling.buyers_of(session, sealer, queries.order(session, *key), context)
-    order = lock_order(session, *key)
+    known = queries.order(session, *key)
+    buyers = fulfilling.buyers_of(session, sealer, known, context)
+    order = lock_order(session, *key, known=known)
     if OrderState(order.state) not in {OrderState.PENDING, OrderState.EXPIRED}:
         if order.method == method.name and order.state == OrderState.PAID:
             return order
@@ -85,7 +86,8 @@ def _wait_until(
     entering.close_of(session, order, SessionState.PAID, context.now)
     order.expires_at = max(order.expires_at, due_at)
     if unpaid_tickets:
-        fulfilling.issue_tickets(session, order, buyers, context, unpaid=True)
+        lines = queries.lines(session, order.organisation_id, order.id)
+        fulfilling.issue_tickets(session, order, lines, buyers, context, unpaid=True)
         return
     held = ordering.of_order(session, order.event, order.id, context.now)
     ordering.extend(session, held, context.now, until=order.expires_at)
@@ -209,7 +211,7 @@ def _settle_or_issue(
 ) -> None:
     """Issue the tickets, unless they are there, unpaid."""
     if not all(line.state == LineState.ISSUED.value for line in lines):
-        fulfilling.issue_tickets(session, order, buyers, context)
+        fulfilling.issue_tickets(session, order, lines, buyers, context)
         return
     ids = [line.ticket_id for line in lines if line.ticket_id is not None]
     for id, row in sorted(tickets.tickets_by_id(session, order.organisation_id, ids).items()):

@@ -42,10 +42,12 @@ def enter(session: Session, visit: Visit, context: ActionContext, *, tab: str = 
         return Entered(row, opened=False)
     _require_turn(session, visit, tab, context.now)
     limit = _lock_limit(session, visit.event)
-    if (row := queries.open_session(session, visit, context.now)) is not None:
-        return Entered(row, opened=False)  # by another request of the same guest, a moment ago
-    expire(session, visit.event, context.now)
-    open_ones = queries.open_sessions(session, visit.event, context.now)
+    with_slots = queries.sessions_with_slots(session, visit.event)
+    open_ones = [each for each in with_slots if each.expires_at > context.now]
+    if mine := [each for each in open_ones if each.bearer_id == visit.bearer_id]:
+        return Entered(mine[0], opened=False)  # by another request of the same guest, a moment ago
+    if len(open_ones) < len(with_slots):
+        expire(session, visit.event, context.now)
     slot = rules.lowest_free({each.slot for each in open_ones}, limit)
     if slot is None:
         count(session, "full")

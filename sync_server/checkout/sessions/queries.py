@@ -36,9 +36,10 @@ def open_session(session: Session, visit: Visit, now: Millis) -> CheckoutSession
     return session.execute(wanted.execution_options(populate_existing=True)).scalar_one_or_none()
 
 
-def open_sessions(session: Session, event: EventKey, now: Millis) -> Sequence[CheckoutSessionRow]:
-    """The sessions that are open at an event."""
-    return session.execute(select(Row).where(event.of(Row), *is_open(now))).scalars().all()
+def sessions_with_slots(session: Session, event: EventKey) -> Sequence[CheckoutSessionRow]:
+    """The sessions that have a slot of an event: those that are open, and those that have run out unnoticed."""
+    wanted = select(Row).where(event.of(Row), Row.state == SessionState.OPEN.value)
+    return session.execute(wanted.execution_options(populate_existing=True)).scalars().all()
 
 
 def count_open(session: Session, event: EventKey, now: Millis) -> int:

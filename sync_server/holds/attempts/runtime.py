@@ -42,6 +42,7 @@ class HoldRuntime:
     def __init__(self, parts: Parts) -> None:
         self.database: Database = parts.database
         self.sale_states = SaleStates(parts.database)
+        parts.database.ports.connect(self.sale_states)
         self.failures = FailureLog(parts.database, parts.stop)
         self.metrics = HoldMetrics(parts)
         self.previews = PreviewRate()

@@ -91,6 +91,10 @@ class SaleState:
         statement = _SQLITE if database_of(session).embedded else _POSTGRESQL
         return bool(session.execute(statement, self.values()).scalar_one())
 
+    def is_unchanged(self, session: Session) -> bool:
+        """Whether this state is current, for somebody who has locked the event."""
+        return bool(session.execute(_SQLITE, self.values()).scalar_one())
+
 
 class SaleStates:
     """The sale states of the events that this process sold seats of most recently."""
@@ -102,6 +106,10 @@ class SaleStates:
     def event(self, organisation_id: str, event_id: str) -> SaleState:
         """The cached state of an event of this organisation, loaded if need be; NotFound where there is none."""
         return self._get(organisation_id, event_id)
+
+    def peek(self, organisation_id: str, event_id: str) -> SaleState | None:
+        """The cached state, if there is one."""
+        return self._loads.peek((organisation_id, event_id))
 
     def current(self, organisation_id: str, event_id: str) -> SaleState:
         """The state of an event as it is now."""

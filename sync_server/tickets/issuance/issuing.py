@@ -37,7 +37,7 @@ from sync_server.tickets.models import TicketRecord, TicketTypeRecord
 class _Common:
     """What all tickets of one request have in common."""
 
-    event: events.EventDetails
+    event: events.EventHead
     request: IssueRequest
     key_id: int
     group_id: str
@@ -45,18 +45,18 @@ class _Common:
     dates: tuple[str, ...]  # of the event's days
 
 
-def lock(session: Session, organisation_id: str, event_id: str) -> events.EventDetails:
+def lock(session: Session, organisation_id: str, event_id: str) -> events.EventHead:
     """Lock an event whose tickets are about to be issued; Conflict where it issues none, or moves its guests."""
     event_layouts.require_not_moving(session, organisation_id, event_id)
     event_service.lock_event(session, organisation_id, event_id)
     event_layouts.require_not_moving(session, organisation_id, event_id)
-    event = events.details(session, organisation_id, event_id)
+    event = events.head(session, organisation_id, event_id)
     rules.require_issuing(event.status)
     return event
 
 
 def plan(
-    session: Session, event: events.EventDetails, request: IssueRequest, context: ActionContext
+    session: Session, event: events.EventHead, request: IssueRequest, context: ActionContext
 ) -> Sequence[TicketBatch]:
     """What the request would issue, by ticket type; the refusals of seats, zones, access and wheelchair places.
 
@@ -66,7 +66,7 @@ def plan(
     return _batches(session, event, layout, request, _days(session, event, request))
 
 
-def _days(session: Session, event: events.EventDetails, request: IssueRequest) -> TicketDays:
+def _days(session: Session, event: events.EventHead, request: IssueRequest) -> TicketDays:
     dates = dates_of(events.event(session, event.organisation_id, event.id))
     held = inventory.days_of_holds(session, event.organisation_id, event.id, request.holds)
     return TicketDays(dates, request.dates, held)
@@ -104,7 +104,7 @@ def issue(
 
 def _batches(
     session: Session,
-    event: events.EventDetails,
+    event: events.EventHead,
     layout: IssuingLayout | None,
     request: IssueRequest,
     days: TicketDays,
@@ -128,7 +128,7 @@ def _batches(
     return layout_batches.batches_of_seats(layout, ticket_types, request, days)
 
 
-def _check_free(session: Session, event: events.EventDetails, keys: dict[str, str], days: ChosenDays) -> None:
+def _check_free(session: Session, event: events.EventHead, keys: dict[str, str], days: ChosenDays) -> None:
     """Name the seats that are taken on one of these days: the event is locked, and the unique index the last guard."""
     found = queries.seats_taken(session, event.organisation_id, event.id, list(keys)) if keys else {}
     chosen, count = {*days.numbers}, len(days.dates)
@@ -198,7 +198,7 @@ def _ticket_id(entropy: Entropy) -> int:
     return int.from_bytes(entropy(8), "big") or 1
 
 
-def _confirmation_codes(session: Session, event: events.EventDetails, count: int, entropy: Entropy) -> list[str]:
+def _confirmation_codes(session: Session, event: events.EventHead, count: int, entropy: Entropy) -> list[str]:
     codes: dict[str, None] = {}
     while len(codes) < count:
         fresh = iter([rules.confirmation_code(entropy(8)) for _ in range(count - len(codes))])
