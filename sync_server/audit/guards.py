@@ -58,13 +58,13 @@ _LEAVES: Final = (
     "AND OLD.seq BETWEEN first_seq AND last_seq)"
 )
 _LEAVE_FUNCTION: Final = (
-    "CREATE OR REPLACE FUNCTION audit_lines_leave() RETURNS trigger LANGUAGE plpgsql AS "
+    "CREATE OR REPLACE FUNCTION audit_lines_leave_guard() RETURNS trigger LANGUAGE plpgsql AS "
     f"$$ BEGIN IF {_LEAVES} THEN RETURN OLD; END IF; RAISE EXCEPTION '{MESSAGE}'; END $$"
 )
 _LEAVE: Final = (
     _LEAVE_FUNCTION,
     "CREATE TRIGGER audit_lines_no_delete BEFORE DELETE ON audit_lines FOR EACH ROW "
-    "EXECUTE FUNCTION audit_lines_leave()",
+    "EXECUTE FUNCTION audit_lines_leave_guard()",
     _postgresql("audit_lines_no_truncate", "TRUNCATE", "audit_lines"),
 )
 _REPLACED: Final = {"audit_lines": _SAME_LINE, "audit_personal": _SAME_PERSONAL}

@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 
 from shared.clock import Millis
 from shared.errors import NotFound
+from sync_server.plumbing.api.pagination import AnId, Page, decode_cursor, paginate
 from sync_server.plumbing.event_key import EventKey
 from sync_server.waiting_list.models import WaitingListRow, WaitingOfferRow, WaitingPartyRow
 from sync_server.waiting_list.rules import OfferState, PartyState, Waiting, Wish
@@ -99,17 +100,27 @@ def offered_of_types(session: Session, event: EventKey) -> Counter[int]:
     return Counter({number: int(count) for number, count in found})
 
 
-def parties(session: Session, event: EventKey, limit: int) -> Sequence[WaitingPartyRow]:
-    """The parties of a list that wait or have an offer, the first one first."""
-    here = event.of(Party), Party.state.in_((PartyState.WAITING.value, PartyState.OFFERED.value))
-    return session.scalars(select(Party).where(*here).order_by(Party.seq).limit(limit)).all()
+def parties(session: Session, event: EventKey, *, limit: int, after: str | None) -> Page[WaitingPartyRow]:
+    """A page of the parties of a list that wait or have an offer, the first one first."""
+    start = decode_cursor(after, int)
+    wanted = select(Party).where(event.of(Party), Party.state.in_((PartyState.WAITING.value, PartyState.OFFERED.value)))
+    if start is not None:
+        wanted = wanted.where(Party.seq > start[0])
+    rows = session.scalars(wanted.order_by(Party.seq).limit(limit + 1)).all()
+    return paginate(rows, limit, lambda row: (row.seq,))
 
 
-def offers(session: Session, event: EventKey, limit: int) -> Sequence[tuple[WaitingOfferRow, WaitingPartyRow]]:
-    """The offers from a list, the latest first, with their parties."""
+def offers(
+    session: Session, event: EventKey, *, limit: int, after: str | None
+) -> Page[tuple[WaitingOfferRow, WaitingPartyRow]]:
+    """A page of the offers from a list, the latest first, with their parties."""
+    start = decode_cursor(after, AnId)
     same = (Party.organisation_id == Offer.organisation_id) & (Party.id == Offer.party_id)
     wanted = select(Offer, Party).join(Party, same).where(event.of(Offer))
-    return [(offer, party) for offer, party in session.execute(wanted.order_by(Offer.id.desc()).limit(limit))]
+    if start is not None:
+        wanted = wanted.where(Offer.id < start[0])
+    found = session.execute(wanted.order_by(Offer.id.desc()).limit(limit + 1))
+    return paginate([(offer, party) for offer, party in found], limit, lambda row: (row[0].id,))
 
 
 def count_by_state(session: Session, event: EventKey) -> dict[str, int]:

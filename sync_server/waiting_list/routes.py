@@ -66,7 +66,7 @@ def list_parties(event_id: str, query_data: PageQuery) -> schemas.ListedParties:
     event = EventKey(organisation(), event_id)
     with parts().database.reading() as session:
         events.event(session, *event)
-        return views.listed_parties(session, event, query_data.limit)
+        return views.listed_parties(session, event, limit=query_data.limit, after=query_data.after)
 
 
 @bp.get("/events/<event_id>/waiting-list/offers")
@@ -79,7 +79,7 @@ def list_offers(event_id: str, query_data: PageQuery) -> schemas.ListedOffers:
     event = EventKey(organisation(), event_id)
     with parts().database.reading() as session:
         events.event(session, *event)
-        return views.listed_offers(session, event, query_data.limit)
+        return views.listed_offers(session, event, limit=query_data.limit, after=query_data.after)
 
 
 @bp.post("/o/<slug>/events/<event_id>/waiting")

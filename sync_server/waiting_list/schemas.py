@@ -116,6 +116,7 @@ class ListedParties(View):
     """The parties that wait or have an offer, in their order."""
 
     items: list[ListedParty]
+    next: str | None
 
 
 class ListedOffer(View):
@@ -137,3 +138,4 @@ class ListedOffers(View):
     """The offers from a list, the latest first."""
 
     items: list[ListedOffer]
+    next: str | None

@@ -54,12 +54,14 @@ def _offer(session: Session, row: WaitingOfferRow) -> OfferOfPlaces:
     )
 
 
-def listed_parties(session: Session, event: EventKey, limit: int) -> ListedParties:
-    """The parties of a list, as the organiser sees them."""
-    return ListedParties(items=[ListedParty.of(row) for row in queries.parties(session, event, limit)])
+def listed_parties(session: Session, event: EventKey, *, limit: int, after: str | None) -> ListedParties:
+    """A page of the parties of a list, as the organiser sees them."""
+    page = queries.parties(session, event, limit=limit, after=after)
+    return ListedParties(items=[ListedParty.of(row) for row in page.items], next=page.next)
 
 
-def listed_offers(session: Session, event: EventKey, limit: int) -> ListedOffers:
-    """The offers of a list, as the organiser sees them."""
-    rows = queries.offers(session, event, limit)
-    return ListedOffers(items=[ListedOffer.of(offer, seq=party.seq, size=party.size) for offer, party in rows])
+def listed_offers(session: Session, event: EventKey, *, limit: int, after: str | None) -> ListedOffers:
+    """A page of the offers of a list, as the organiser sees them."""
+    page = queries.offers(session, event, limit=limit, after=after)
+    items = [ListedOffer.of(offer, seq=party.seq, size=party.size) for offer, party in page.items]
+    return ListedOffers(items=items, next=page.next)

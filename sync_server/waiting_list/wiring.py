@@ -29,6 +29,8 @@ def wire(parts: Parts) -> None:
 
 def may_free_places(fact: Message) -> bool:
     """Whether what happened may leave places for somebody who waits: anything about seats but that they were taken."""
+    if fact.name not in catalogue.FACTS:
+        return False  # of a later release, whose own servers wake the list
     kind = catalogue.kind_of(fact.name)
     concerns = kind.seats is not Seats.NONE or kind.occupancy or kind.group is Group.EVENT
     return concerns and kind.interest is None and "event" in fact.subjects

@@ -70,7 +70,8 @@ class MappedEvent:
             )
             session.add_all([row, hold])
             subjects = ending.subjects_of(hold, self.stage.event["number"])
-            record(session, Fact("seat_held", row.organisation_id, app_server.now, subjects, ending.payload_of(hold)))
+            payload = ending.payload_of(hold, tuple(day["date"] for day in self.stage.event["days"]))
+            record(session, Fact("seat_held", row.organisation_id, app_server.now, subjects, payload))
         return id
 
     def sell(self, *seats: str) -> list[dict[str, Any]]:

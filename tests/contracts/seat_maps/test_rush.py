@@ -39,9 +39,11 @@ def test_page_is_right_after_a_rush(app_server: AppServer, api: ApiClient) -> No
     with ThreadPoolExecutor(6) as crowd:
         relaying, following = crowd.submit(relay), crowd.submit(follow)
         holding = [crowd.submit(_hold_some, mapped, range(first, 121, 4)) for first in (1, 2, 3, 4)]
-        for one in holding:
-            one.result(60)
-        done_holding.set()
+        try:
+            for one in holding:
+                one.result(60)
+        finally:
+            done_holding.set()
         relaying.result(60)
         assert following.result(60) > 1
     while worker.run_once():  # however far behind it fell

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from sync_server.outbox.catalogue import FACTS, INSIDE
+from sync_server.outbox.catalogue import FACTS
+from sync_server.outbox.fact_schemas import INSIDE
 from sync_server.webhooks import posting, rules
 from sync_server.webhooks.sender import LANES, SLOW_LANES
 from tests.app_server import AppServer
