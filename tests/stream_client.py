@@ -27,7 +27,7 @@ def ask_listener(
 ) -> tuple[http.client.HTTPConnection, http.client.HTTPResponse]:
     """The listener's response to a GET with the headers and cookies of this client."""
     connection = http.client.HTTPConnection("127.0.0.1", app_server.listener.port, timeout=PATIENCE_S)
-    cookies = "; ".join(f"{cookie.key}={cookie.value}" for cookie in api.client._cookies.values())
+    cookies = "; ".join(f"{cookie.key}={cookie.value}" for cookie in (api.client._cookies or {}).values())
     connection.request(method, path, headers=api.headers | ({"Cookie": cookies} if cookies else {}) | headers)
     return connection, connection.getresponse()
 

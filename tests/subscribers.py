@@ -22,10 +22,13 @@ def a_failing_subscriber(
 ) -> Subscriber:
     """Passes on every fact whose transaction is committed; `attempt` raises where it fails."""
 
+    def pass_on(fact: Message) -> None:
+        received(fact)
+
     def handle(session: Session, facts: Sequence[Message]) -> Sequence[Notification]:
         for fact in facts:
             attempt(fact)
-            after_commit(session, partial(received, fact))
+            after_commit(session, partial(pass_on, fact))
         return ()
 
     return Subscriber(name, lambda _fact: True, handle)

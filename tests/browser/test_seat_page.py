@@ -13,12 +13,13 @@ from typing import Any
 from playwright.sync_api import Locator, Page, expect
 
 from sync_server.workers import Worker
-from tests.app_server import PASSWORD, AppServer
+from tests.app_server import AppServer
 from tests.browser.page_width import assert_fits_width
 from tests.browser.pictures import keep_screenshot
 from tests.contracts.seat_maps.mapped_event import MappedEvent, a_mapped_event
 from tests.contracts.seating.stage import a_layout, a_seat, floor, stalls, with_wheelchairs
 from tests.served_app import served
+from tests.staff import PASSWORD
 
 
 @contextmanager

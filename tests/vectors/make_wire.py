@@ -258,7 +258,7 @@ def as_answer(name: str, status: int, body: bytes, position: str) -> dict[str, A
     """A signed response to the request of that name."""
     *parts, _, _ = REQUESTS[name]
     headers = as_request(name)["headers"]
-    signature = verify_request(*parts, headers, GATE.public_key()).signature
+    signature = verify_request(*parts, headers=headers, public=GATE.public_key()).signature
     signed = sign_answer(status, body, key=SERVER, server_time=EIGHT, position=position, request_signature=signature)
     base = answer_base(status, signed["Content-Digest"], str(EIGHT), position, signature)
     return {

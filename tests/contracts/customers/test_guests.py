@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from werkzeug.test import TestResponse
 
+from shared.errors import TooMany
 from sync_server.accounts import queries
 from sync_server.customers import cookies, service
 from sync_server.customers.cookies import GuestSession
@@ -101,7 +102,7 @@ def test_new_guests_of_one_address_are_limited(app_server: AppServer) -> None:
         organisation_id = row.id
     for _ in range(3):
         start()
-    with pytest.raises(service.TooMany):
+    with pytest.raises(TooMany):
         start()
     for _ in range(4):
         start("10.0.0.7")  # a proxy that is not trusted brings everybody

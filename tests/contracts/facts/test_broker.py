@@ -10,7 +10,8 @@ import pytest
 
 from scripts.private_services.rabbit import RabbitServer
 from sync_server.outbox import service
-from sync_server.outbox.queries import State, list_facts
+from sync_server.outbox.queries import list_facts
+from sync_server.outbox.rules import State
 from tests.builders import an_id
 from tests.contracts.facts.memory import eventually
 from tests.contracts.facts.world import MARQUEE, Consumer, Sender, put_up_again

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from sync_server.order_mails import messages, news, offers
+from sync_server.order_mails import messages, news, offers, posting
 from sync_server.order_mails.messages import Message
 from sync_server.order_mails.offers import Offer
 from sync_server.plumbing import logs
@@ -182,7 +182,7 @@ def test_many_buyers_are_told_in_pieces_and_each_once_though_workers_stop(
         paid(shop, f"A-{number}", email=f"guest{number}@example.org")
     delivered(shop.app_server, mail_box)
     shop.api.post(f"{shop.sale.path}/cancel", {"reason": "storm"}, 200)
-    once = news.posting.post
+    once = posting.post
     calls: list[str] = []
 
     def dies(*args: Any, **more: Any) -> bool:
@@ -191,7 +191,7 @@ def test_many_buyers_are_told_in_pieces_and_each_once_though_workers_stop(
             raise RuntimeError("the worker is killed")
         return once(*args, **more)
 
-    monkeypatch.setattr(news.posting, "post", dies)
+    monkeypatch.setattr(posting, "post", dies)
     arrived = delivered(shop.app_server, mail_box, rounds=12)
     assert sorted(mail["To"] for mail in arrived) == [f"guest{number}@example.org" for number in range(1, 6)]
     assert len(calls) > 5, "it did die"

@@ -13,7 +13,6 @@ from scripts.private_services.nginx import NAME, Behind, NginxServer
 from shared import enrolment, protocol
 from shared.trace import heard
 from sync_server.outbox.models import OutboxRow
-from tests.app_server import PASSWORD
 from tests.contracts.facts.memory import eventually
 from tests.contracts.holds.seated_event import SeatedEvent, a_seated_event
 from tests.contracts.server.test_shared_answers import crowd_addresses
@@ -21,6 +20,7 @@ from tests.contracts.sync.gates import Gate
 from tests.contracts.sync.office_gates import AppServerWorld
 from tests.services.optional_services import start_or_fail
 from tests.services.public_site import PublicSite
+from tests.staff import PASSWORD
 
 CACHED = {"MISS", "HIT", "EXPIRED", "STALE", "UPDATING", "REVALIDATED"}
 

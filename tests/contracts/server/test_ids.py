@@ -36,9 +36,9 @@ NO_UUIDS: Final = {
 def test_every_column_with_a_uuid_has_the_one_type() -> None:
     """Text in one table and a UUID in another could not be joined on PostgreSQL."""
     columns = {f"{table.name}.{column.name}": column for table in metadata().sorted_tables for column in table.c}
-    texts = {place: column for place, column in columns.items() if isinstance(column.type, String)}
-    ids = {place for place, column in texts.items() if re.search(r"(^id|_id|_by)$", column.name)}
-    ids |= {place for place, column in texts.items() if column.type.length == UUID_TYPE.length}
+    texts = {place: column.type for place, column in columns.items() if isinstance(column.type, String)}
+    ids = {place for place in texts if re.search(r"(^id|_id|_by)$", columns[place].name)}
+    ids |= {place for place, text in texts.items() if text.length == UUID_TYPE.length}
     assert {place for place in ids if columns[place].type is not UUID_TYPE} == {*NO_UUIDS}
     for place, column in columns.items():
         targets = [key.column.type for key in column.foreign_keys]

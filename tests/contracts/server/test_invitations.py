@@ -11,7 +11,7 @@ from flask.testing import FlaskClient
 from sqlalchemy import event, select, text
 from werkzeug.test import TestResponse
 
-from sync_server.accounts import invitations, password_links
+from sync_server.accounts import invitations, password_links, queries
 from sync_server.accounts.models import MembershipRow, UserRow
 from tests.app_server import ApiClient, AppServer
 from tests.builders import DAY, HOUR
@@ -161,7 +161,7 @@ def test_an_invitation_does_not_outlive_the_rights_of_its_maker(
     app_server.user("adam@marquee.example", org, "admin")
     adam = app_server.browser("adam@marquee.example")
     with app_server.database.writing() as session:
-        by = invitations.queries.acting_for(session, org, adam.get(SIGN_IN)["id"])
+        by = queries.acting_for(session, org, adam.get(SIGN_IN)["id"])
         _, code = invitations.invite(session, org, email=NORA, role="admin", by=by, context=app_server.context())
     olga.ask("DELETE", f"/api/members/{adam.get(SIGN_IN)['id']}")
     assert code_of(ask(app_server, ACCEPT, code=code, name="Nora", password=HERS)) == (404, "invitation_ended")

@@ -6,8 +6,9 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
-from tests.app_server import PASSWORD, AppServer, Concert
+from tests.app_server import AppServer, Concert
 from tests.builders import HOUR, a_venue
+from tests.staff import PASSWORD
 
 SIGN_IN = "/api/session"
 

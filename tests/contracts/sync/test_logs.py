@@ -11,9 +11,10 @@ from shared import enrolment
 from shared.ids import NIL_ID
 from sync_server.accounts.models import OrganisationRow
 from sync_server.plumbing import logs
-from tests.app_server import PASSWORD, AppServer, Concert
+from tests.app_server import AppServer, Concert
 from tests.contracts.sync.gates import Gate
 from tests.contracts.sync.office_gates import AppServerWorld, a_device, shown
+from tests.staff import PASSWORD
 
 PIN, NAME, MAIL = "904213", "Wilhelmina Achterberg", "wilhelmina@marquee.example"
 

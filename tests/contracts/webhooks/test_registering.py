@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from sync_server.plumbing.addresses import leads_inside
-from sync_server.webhooks import posting
 from sync_server.webhooks.rules import MAX_WEBHOOKS
 from tests.app_server import ApiClient, AppServer, a_concert
 from tests.contracts.webhooks.conftest import Hook, MakeServer, a_webhook, change, run
@@ -149,7 +148,7 @@ def test_a_name_that_later_leads_inside_is_refused_then(
             raise socket.gaierror
         return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, port)) for address in says]
 
-    monkeypatch.setattr(posting.socket, "getaddrinfo", resolve)
+    monkeypatch.setattr(socket, "getaddrinfo", resolve)
     for found, problem in (
         (["127.0.0.1"], ""),
         (["169.254.169.254"], "inside_address"),

@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from grimp import ImportGraph
 
 from scripts.testing import __main__ as command
 from scripts.testing import changes
@@ -29,11 +30,11 @@ def write(folder: Path, files: dict[str, str]) -> None:
 
 
 @pytest.fixture(scope="module")
-def graph() -> changes.grimp.ImportGraph:
+def graph() -> ImportGraph:
     return changes.import_graph()
 
 
-def chosen(graph: changes.grimp.ImportGraph, file: str) -> set[str]:
+def chosen(graph: ImportGraph, file: str) -> set[str]:
     """The tests of this project that a change of one file would run."""
     tests = [*(ROOT / "tests").rglob("test_*.py"), *(ROOT / "tests").rglob("conftest.py")]
     imports = {str(test.relative_to(ROOT)): set(changes.imported(test)) for test in tests}
@@ -49,37 +50,37 @@ def test_committed_uncommitted_and_new_files_count_as_changed(tmp_path: Path) ->
     assert changes.changed_files(root, "HEAD") == ["three.py", "two.py"]
 
 
-def test_a_module_affects_the_tests_that_import_it_even_through_others(graph: changes.grimp.ImportGraph) -> None:
+def test_a_module_affects_the_tests_that_import_it_even_through_others(graph: ImportGraph) -> None:
     found = chosen(graph, "sync_server/reseating/free_seats.py")
     assert "tests/unit/sync_server/reseating/test_planning.py" in found
     assert "tests/unit/gate_app/test_gate.py" not in found and "tests/unit/shared/test_tickets.py" not in found
 
 
 def test_a_package_affects_the_contracts_named_after_it_which_reach_it_only_through_the_app(
-    graph: changes.grimp.ImportGraph,
+    graph: ImportGraph,
 ) -> None:
     found = chosen(graph, "sync_server/holds/routes.py")
     assert "tests/contracts/holds/test_group_holds.py" in found
     assert "tests/contracts/server/test_tickets.py" not in found
 
 
-def test_a_test_and_a_conftest_affect_themselves_and_what_is_below(graph: changes.grimp.ImportGraph) -> None:
+def test_a_test_and_a_conftest_affect_themselves_and_what_is_below(graph: ImportGraph) -> None:
     assert "tests/unit/shared/test_days.py" in chosen(graph, "tests/unit/shared/test_days.py")
     below = chosen(graph, "tests/contracts/seating/conftest.py")
     assert "tests/contracts/seating/test_moving_guests.py" in below
     assert "tests/contracts/holds/test_group_holds.py" not in below
 
 
-def test_a_page_affects_the_tests_in_a_browser(graph: changes.grimp.ImportGraph) -> None:
+def test_a_page_affects_the_tests_in_a_browser(graph: ImportGraph) -> None:
     assert "tests/browser/test_seat_page.py" in chosen(graph, "sync_server/static/seats.js")
 
 
-def test_documentation_affects_the_test_of_documentation(graph: changes.grimp.ImportGraph) -> None:
+def test_documentation_affects_the_test_of_documentation(graph: ImportGraph) -> None:
     assert changes.DOCUMENTATION in chosen(graph, "docs/operate.md")
 
 
 @pytest.mark.parametrize("file", ["pyproject.toml", "requirements/run.txt", "tests/conftest.py", "sync_server/app.py"])
-def test_what_everybody_shares_affects_everything(graph: changes.grimp.ImportGraph, file: str) -> None:
+def test_what_everybody_shares_affects_everything(graph: ImportGraph, file: str) -> None:
     assert changes.choose(["docs/a.md", file], {}, graph) == Choice(everything=file)
     assert file in Choice(everything=file).text()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import string
 from dataclasses import replace
 from itertools import combinations
+from random import Random
 
 import pytest
 from hypothesis import given, settings
@@ -180,11 +181,11 @@ def test_an_exit_is_refused_by_rows_0_to_4_or_for_not_being_inside(attempt: Atte
 
 @settings(max_examples=200)
 @given(attempts, st.randoms(use_true_random=False))
-def test_the_order_in_which_history_was_heard_changes_nothing(attempt: Attempt, shuffler: object) -> None:
+def test_the_order_in_which_history_was_heard_changes_nothing(attempt: Attempt, shuffler: Random) -> None:
     distinct = {(one.device, one.branch, one.seq): one for one in attempt.history}
     fields = list(distinct.values())
     once = decide(replace(attempt, history=tuple(fields)))
-    shuffler.shuffle(fields)  # type: ignore[attr-defined] - hypothesis hands in a random.Random
+    shuffler.shuffle(fields)
     assert decide(replace(attempt, history=tuple(fields))) == once
 
 
@@ -216,12 +217,12 @@ def _wronged(wrongs: tuple[dict[str, object], ...]) -> Attempt:
     for path, value in [change for wrong in wrongs for change in wrong.items()]:
         part, _, field = path.partition(".")
         if field:
-            parts[part] = replace(parts[part], **{field: value})  # type: ignore[type-var] - all are rows
+            parts[part] = replace(parts[part], **{field: value})  # all are rows
         elif path in {"ready", "can_record"}:
             readiness = replace(readiness, **{path: value})
         else:
             plain[path] = value
-    return replace(attempt, **parts, **plain, readiness=readiness)  # type: ignore[arg-type] - values as the fields ask
+    return replace(attempt, **parts, **plain, readiness=readiness)
 
 
 @pytest.mark.parametrize("how_many", [1, 2, 3, 4])

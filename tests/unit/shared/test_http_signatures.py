@@ -37,7 +37,7 @@ def signed(parts: tuple[str, str, str, str, bytes] = PARTS, counter: int = 17) -
 
 
 def verify(headers: dict[str, str], parts: tuple[Any, ...] = PARTS) -> SignedRequest:
-    return verify_request(*parts, headers, GATE.public_key())
+    return verify_request(*parts, headers=headers, public=GATE.public_key())
 
 
 # --- Requests ---

@@ -97,7 +97,7 @@ def test_the_storefront_shows_what_may_still_happen() -> None:
     ],
 )
 def test_planned_transitions_happen_on_time_though_nobody_writes_them(event: object, now: str, status: S) -> None:
-    assert status_at(event, ms(now)) is status  # type: ignore[arg-type] - parametrised rows
+    assert status_at(event, ms(now)) is status
 
 
 def test_the_rescheduled_window_is_as_long_as_the_event_was() -> None:

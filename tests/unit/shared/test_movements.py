@@ -84,7 +84,7 @@ def test_of_two_that_claim_one_identity_the_later_counts_whichever_was_heard_fir
 
 
 def test_kinds_of_movement_that_this_program_does_not_know_are_passed_over() -> None:
-    assert passages([moved(kind=99)], CODE, 1).passages == ()  # type: ignore[arg-type] - as a newer server may send it
+    assert passages([moved(kind=99)], CODE, 1).passages == ()  # as a newer server may send it
 
 
 # --- Who is inside ---
