@@ -8,9 +8,9 @@ from apiflask import APIBlueprint
 from flask import Response
 from sqlalchemy.orm import Session
 
-from sync_server.checkout import queries, schemas, settings, views
+from sync_server.checkout import queries, schemas, settings, shop_checks, views
 from sync_server.checkout.code_routes import bp as codes_bp
-from sync_server.checkout.models import OrderRow
+from sync_server.checkout.models import CheckoutSettingsRow, OrderRow
 from sync_server.checkout.money import ledger
 from sync_server.checkout.orders import ending, placing
 from sync_server.checkout.orders.fulfilling import SeatsGone
@@ -55,8 +55,10 @@ def sell(event_id: str, json_data: schemas.NewSale) -> Response:
         if order.total_cents and not method.in_shop:
             paying.require_noting(method, context())
             payment = Arrived(method, reference=body.reference)
-            return views.view_of(session, paying.receive(session, parts().sealer, key, payment, context()))
-        return views.view_of(session, paying.start(session, parts().sealer, key, method, context()))
+            return views.view_of(
+                session, paying.receive(session, parts().sealer, key, payment, context()), parts().clock()
+            )
+        return views.view_of(session, paying.start(session, parts().sealer, key, method, context()), parts().clock())
 
     return run_once(write)
 
@@ -78,7 +80,7 @@ def listing(query_data: schemas.OrdersQuery) -> schemas.OrdersView:
 def show(order_id: str) -> schemas.OrderView:
     """Show an order with its lines and tickets."""
     with parts().database.reading() as session:
-        return tagged(views.view_of(session, queries.order(session, organisation(), order_id)))
+        return tagged(views.view_of(session, queries.order(session, organisation(), order_id), parts().clock()))
 
 
 @bp.get("/orders/<order_id>/ledger")
@@ -115,7 +117,7 @@ def _noted(order_id: str, body: schemas.NotePayment, *, keep_only: bool = False)
         paying.require_noting(method, context())
         payment = Arrived(method, body.cents, body.reference, body.note)
         order = paying.receive(session, parts().sealer, key, payment, context(), keep_only=keep_only)
-        return views.view_of(session, order)
+        return views.view_of(session, order, parts().clock())
 
     return run_once(write, status=200)
 
@@ -137,9 +139,9 @@ def _cancel(session: Session, order: OrderRow, reason: str) -> None:
 def _changed(order_id: str, change: Callable[[Session, OrderRow], None]) -> schemas.OrderView:
     with parts().database.writing() as session:
         order = lock_order(session, organisation(), order_id)
-        check_unchanged(lambda: views.view_of(session, order))
+        check_unchanged(lambda: views.view_of(session, order, parts().clock()))
         change(session, order)
-        return tagged(views.view_of(session, order))
+        return tagged(views.view_of(session, order, parts().clock()))
 
 
 @bp.post("/orders/<order_id>/refunds")
@@ -152,8 +154,8 @@ def refund(order_id: str, json_data: schemas.RefundBody) -> Response:
     wanted = Refund(method_named(body.method), body.lines, body.keep_fees, body.reference, body.reason)
 
     def write(session: Session) -> schemas.OrderView:
-        check_unchanged(lambda: views.view_of(session, lock_order(session, organisation(), order_id)))
-        return views.view_of(session, refunding.refund(session, key, wanted, context()))
+        check_unchanged(lambda: views.view_of(session, lock_order(session, organisation(), order_id), parts().clock()))
+        return views.view_of(session, refunding.refund(session, key, wanted, context()), parts().clock())
 
     return run_once(write, status=200)
 
@@ -164,7 +166,7 @@ def refund(order_id: str, json_data: schemas.RefundBody) -> Response:
 def show_settings() -> schemas.SettingsView:
     """Show how the organisation sells."""
     with parts().database.reading() as session:
-        return tagged(schemas.settings_view(settings.settings_of(session, organisation()), parts().config))
+        return tagged(_settings_view(session, settings.settings_of(session, organisation())))
 
 
 @bp.patch("/organisation/checkout")
@@ -174,7 +176,11 @@ def show_settings() -> schemas.SettingsView:
 def change_settings(json_data: schemas.ChangeSettings) -> schemas.SettingsView:
     """Change how the organisation sells: for how long orders wait, invoices, and the bank account."""
     with parts().database.writing() as session:
-        check_unchanged(lambda: schemas.settings_view(settings.lock_settings(session, organisation()), parts().config))
+        check_unchanged(lambda: _settings_view(session, settings.lock_settings(session, organisation())))
         changes, sealer = json_data.changes(), parts().sealer
         row = settings.change_settings(session, organisation(), changes, sealer=sealer, context=context())
-        return tagged(schemas.settings_view(row, parts().config))
+        return tagged(_settings_view(session, row))
+
+
+def _settings_view(session: Session, row: CheckoutSettingsRow) -> schemas.SettingsView:
+    return schemas.settings_view(row, parts().config, shop_checks.warnings_of(session, row))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import BaseModel, Field, model_validator
@@ -13,8 +13,10 @@ from sync_server.checkout.codes.code_schemas import Codes
 from sync_server.checkout.models import CheckoutSettingsRow, MoneyMovementRow, OrderLineRow, OrderRow
 from sync_server.checkout.money.ledger import Balance
 from sync_server.checkout.orders.placing import Buyer, Chosen
+from sync_server.checkout.payments.choices import Choice
 from sync_server.checkout.payments.methods import METHODS, Instructions
 from sync_server.checkout.rules import MAX_ADMISSIONS
+from sync_server.checkout.shop_checks import ShopWarning
 from sync_server.config import Config
 from sync_server.plumbing.api.edits import EditedView
 from sync_server.plumbing.api.pagination import PageQuery
@@ -246,12 +248,27 @@ class OrderSummary(EditedView):
     created_at: IsoTime
 
 
+class ChoiceView(View):
+    """A way to pay. Where it is not `available`, `code` and `message` are those with which `pay` would refuse it."""
+
+    method: Method
+    available: bool
+    code: str
+    message: str
+
+
 class OrderView(OrderSummary):
-    """An order with its lines; `expires_at` is when it ends if it is not paid."""
+    """An order with its lines; `expires_at` is when it ends if it is not paid.
+
+    `methods` are those of the shop, while the order can be paid; the box office may note any.
+    """
+
+    unedited: ClassVar[frozenset[str]] = frozenset({"methods"})
 
     reason: str
     lines: list[LineView]
     payment: InstructionsView | None
+    methods: list[ChoiceView]
 
 
 class MovementView(View):
@@ -313,6 +330,13 @@ class ChangeSettings(PatchBody):
     stripe_webhook_secret: StripeKey | None = None
 
 
+class WarningView(View):
+    """Something that keeps buyers from buying, and what to do about it."""
+
+    code: str
+    message: str
+
+
 class SettingsView(EditedView):
     """How the organisation sells. With `unpaid_tickets` an invoice has tickets, which gates refuse until it is paid.
 
@@ -320,7 +344,7 @@ class SettingsView(EditedView):
     `stripe_webhook_url` is where Stripe is to tell of payments.
     """
 
-    unedited: ClassVar[frozenset[str]] = frozenset()
+    unedited: ClassVar[frozenset[str]] = frozenset({"warnings"})
 
     order_minutes: int
     invoices: bool
@@ -334,14 +358,16 @@ class SettingsView(EditedView):
     stripe_webhook_secret_set: bool
     stripe_webhook_url: str
     methods: list[str]
+    warnings: list[WarningView]
 
 
-def settings_view(row: CheckoutSettingsRow, config: Config) -> SettingsView:
-    """The settings, and the methods by which orders can be paid."""
+def settings_view(row: CheckoutSettingsRow, config: Config, warnings: Iterable[ShopWarning]) -> SettingsView:
+    """The settings, the methods by which orders can be paid, and what keeps buyers from buying."""
     offered = {"invoice": row.invoices, "stripe": stripe_keys.is_ready(row)}
     return SettingsView.of(
         row,
         methods=[name for name in METHODS if offered.get(name, True)],
+        warnings=[WarningView.of(each) for each in warnings],
         stripe_webhook_secret_set=row.stripe_sealed_webhook_secret is not None,
         stripe_webhook_url=stripe_keys.webhook_url(config, row.organisation_id),
     )
@@ -375,6 +401,8 @@ def order_view(
     tickets: Mapping[int, Ticket],
     balance: Balance,
     instructions: Instructions | None,
+    *,
+    choices: Iterable[Choice],
 ) -> OrderView:
     """An order with its lines and their tickets."""
     return OrderView.of(
@@ -382,6 +410,7 @@ def order_view(
         **_derived(row, balance, len(lines)),
         lines=[_line_view(line, tickets) for line in lines],
         payment=None if instructions is None else InstructionsView.of(instructions),
+        methods=[ChoiceView.of(choice) for choice in choices],
     )
 
 

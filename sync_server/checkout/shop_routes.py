@@ -56,7 +56,7 @@ def create(slug: str, event_id: str, json_data: schemas.NewOrder) -> Response:
     guessing.require_codes(parts().database, parts().sealer, request.visit.event, request.codes, context())
 
     def write(session: Session) -> schemas.OrderView:
-        return views.view_of(session, placing.place(session, parts().sealer, request, context()))
+        return views.view_of(session, placing.place(session, parts().sealer, request, context()), parts().clock())
 
     return run_once(write)
 
@@ -89,7 +89,7 @@ def mine(slug: str, query_data: PageQuery) -> schemas.OrdersView:
 def show(key: OrderKey) -> schemas.OrderView:
     """Show an order of this session, or of the link whose secret is sent as `X-Order-Secret`."""
     with parts().database.reading() as session:
-        return tagged(views.view_of(session, queries.order(session, *key)))
+        return tagged(views.view_of(session, queries.order(session, *key), parts().clock()))
 
 
 @bp.get("/orders/<order_id>/link")
@@ -116,7 +116,7 @@ def pay(key: OrderKey, json_data: schemas.PayBody) -> Response:
         order = paying.start(session, parts().sealer, key, method, context())
         if method.online:
             beginning.plan(session, order, context())
-        return views.view_of(session, order)
+        return views.view_of(session, order, parts().clock())
 
     response = run_once(write, status=200)
     return _with_secret(key) if method.online else response
@@ -126,7 +126,7 @@ def _with_secret(key: OrderKey) -> Response:
     """The order as it is now, with what the page needs to pay; that is stored nowhere, and so not repeated."""
     secret = proceed(StripeAccess.of(parts()), key, context())
     with parts().database.reading() as session:
-        view = views.view_of(session, queries.order(session, *key))
+        view = views.view_of(session, queries.order(session, *key), parts().clock())
     if view.payment is not None:
         view.payment.client_secret = secret
     return jsonify(view.model_dump(mode="json"))
@@ -139,10 +139,10 @@ def cancel(key: OrderKey) -> tuple[str, int]:
     """Cancel an order that is not paid; its seats are free again. Cancelling it again changes nothing."""
     with parts().database.writing() as session:
         order = lock_order(session, *key)
-        check_unchanged(lambda: views.view_of(session, order))
+        check_unchanged(lambda: views.view_of(session, order, parts().clock()))
         if order.state != OrderState.CANCELLED:
             ending.end(session, order, OrderState.CANCELLED, context(), reason="cancelled by the buyer")
-            entering.close_of(session, order, SessionState.LEFT, context().now)
+            entering.close_of(session, order, SessionState.LEFT, parts().clock())
     return "", 204
 
 

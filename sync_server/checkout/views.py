@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from sqlalchemy.orm import Session
 
+from shared.clock import Millis
 from sync_server.checkout import queries, schemas
 from sync_server.checkout.models import OrderRow
 from sync_server.checkout.money import ledger
+from sync_server.checkout.payments import choices
 from sync_server.checkout.payments.methods import METHODS
 from sync_server.checkout.queries import OrderFilter
 from sync_server.checkout.rules import OPEN, OrderState
@@ -14,8 +16,8 @@ from sync_server.checkout.settings import settings_of
 from sync_server.tickets import queries as tickets
 
 
-def view_of(session: Session, order: OrderRow) -> schemas.OrderView:
-    """An order with its lines, tickets and payment."""
+def view_of(session: Session, order: OrderRow, now: Millis) -> schemas.OrderView:
+    """An order with its lines, tickets and payment, and how it can be paid."""
     session.flush()
     lines = queries.lines(session, order.organisation_id, order.id)
     ids = [line.ticket_id for line in lines if line.ticket_id is not None]
@@ -24,7 +26,8 @@ def view_of(session: Session, order: OrderRow) -> schemas.OrderView:
     if method is not None and OrderState(order.state) in OPEN:
         instructions = method.instructions(order, settings_of(session, order.organisation_id), balance.due)
     found = tickets.tickets_by_id(session, order.organisation_id, ids)
-    return schemas.order_view(order, lines, found, balance, instructions)
+    offered = choices.of_order(session, order, now)
+    return schemas.order_view(order, lines, found, balance, instructions, choices=offered)
 
 
 def page_of(

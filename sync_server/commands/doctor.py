@@ -14,6 +14,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from shared.errors import GatehouseError
 from sync_server import config as settings
 from sync_server.app import ServerRuntime
+from sync_server.checkout import shop_checks
 from sync_server.checkout.payments.stripe import access as stripe_access
 from sync_server.checkout.payments.stripe.access import StripeAccess
 from sync_server.commands.console import describe_unreachable, open_runtime
@@ -80,6 +81,7 @@ def _database(runtime: ServerRuntime) -> list[Finding]:
         *_bus(config),
         _mail(config),
         *_stripe(runtime),
+        *_shops(database),
         _proxies(config, database),
         _tenant_mismatches(database),
         _sums(database),
@@ -169,6 +171,12 @@ def _stripe(runtime: ServerRuntime) -> list[Finding]:
     """Whether Stripe accepts the keys of each organisation that takes payments by it; nothing is charged."""
     found = stripe_access.problems(StripeAccess.of(runtime.parts))
     return [_finding(f"stripe of {slug}", problem) for slug, problem in found.items()]
+
+
+def _shops(database: Database) -> list[Finding]:
+    """What keeps buyers from paying: for the organiser to decide, and so no fault of the installation."""
+    found = shop_checks.all_warnings(database)
+    return [_finding(f"shop of {slug}", None) | {"note": warning.message} for slug in found for warning in found[slug]]
 
 
 def _proxies(config: Config, database: Database) -> Finding:

@@ -119,6 +119,12 @@ def unarchived_events(session: Session, organisation_id: str) -> Sequence[EventR
     return session.execute(select(EventRecord).where(*conditions).order_by(EventRecord.number)).scalars().all()
 
 
+def ids_to_come(organisation_id: str) -> Select[str]:
+    """The ids of the events of an organisation that are not over."""
+    coming = EventRecord.organisation_id == organisation_id, NOT_ENDED, EventRecord.status.not_in(OVER)
+    return select(EventRecord.id).where(*coming)
+
+
 def keys_in_tables(session: Session, after: EventKey, limit: int) -> list[EventKey]:
     """The next events after this one, of all organisations, that are not put away."""
     owner, id = EventRecord.organisation_id, EventRecord.id

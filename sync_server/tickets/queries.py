@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 from shared.errors import InvalidRequest, NotFound
 from shared.snapshot import MembershipState, TicketRow, TicketState
 from shared.tickets import Entitlement, TicketFlags
+from sync_server.events import queries as events
 from sync_server.events.chosen_days import EVERY_DAY, beyond
 from sync_server.plumbing.api.pagination import Page, decode_cursor, paginate
 from sync_server.plumbing.event_key import EventKey
@@ -224,6 +225,14 @@ def ticket_types(session: Session, organisation_id: str, event_id: str) -> Seque
         TicketTypeRecord.organisation_id == organisation_id, TicketTypeRecord.event_id == event_id
     )
     return session.execute(statement.order_by(TicketTypeRecord.position, TicketTypeRecord.number)).scalars().all()
+
+
+def sells_for_money(session: Session, organisation_id: str) -> bool:
+    """Whether an event to come has a ticket type in the shop that costs something."""
+    row = TicketTypeRecord
+    costs = row.organisation_id == organisation_id, row.hidden.is_(False), row.price_cents + row.fee_cents > 0
+    found = select(row.number).where(*costs, row.event_id.in_(events.ids_to_come(organisation_id)))
+    return session.execute(found.limit(1)).first() is not None
 
 
 def count_types(session: Session, organisation_id: str, event_id: str) -> int:

@@ -93,8 +93,14 @@ def _start_free(order: OrderRow, _terms: Terms) -> Started:
     return Started(paid=True)
 
 
+def _require_price(order: OrderRow) -> None:
+    if not order.total_cents:
+        raise Conflict("This order is free. Choose `free`.", code="is_free")
+
+
 def _start_invoice(order: OrderRow, terms: Terms) -> Started:
     """Wait for the transfer until it is due, at the latest until the event starts."""
+    _require_price(order)
     if not terms.settings.invoices or not terms.settings.iban:
         raise Conflict("This organiser does not sell by invoice. Choose another way to pay.", code="no_invoices")
     if not order.buyer_name or not order.buyer_email:
@@ -112,8 +118,7 @@ def _start_stripe(order: OrderRow, terms: Terms) -> Started:
     """The page pays; the order waits no longer than any other."""
     if not is_ready(terms.settings):
         raise Conflict("This organiser does not take payments online. Choose another way to pay.", code="no_stripe")
-    if not order.total_cents:
-        raise Conflict("This order is free. Choose `free`.", code="is_free")
+    _require_price(order)
     return Started()
 
 

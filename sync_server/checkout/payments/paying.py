@@ -20,11 +20,11 @@ from sync_server.checkout.orders import ending, fulfilling, recording
 from sync_server.checkout.orders.fulfilling import SeatsGone
 from sync_server.checkout.orders.locking import lock_order
 from sync_server.checkout.orders.parcels import Buyers
-from sync_server.checkout.payments.methods import PaymentMethod, Terms
+from sync_server.checkout.payments import choices
+from sync_server.checkout.payments.methods import PaymentMethod
 from sync_server.checkout.rules import PAYABLE, LineState, OrderState, require_transition
 from sync_server.checkout.sessions import entering
 from sync_server.checkout.sessions.rules import SessionState
-from sync_server.checkout.settings import settings_of
 from sync_server.events import queries as events
 from sync_server.holds import ordering
 from sync_server.plumbing.database import Database
@@ -61,19 +61,16 @@ def start(session: Session, sealer: Sealer, key: OrderKey, method: PaymentMethod
         if order.method == method.name and order.state == OrderState.PAID:
             return order
         require_transition(OrderState(order.state), OrderState.PAID)
-    event, settings = (
-        events.event(session, key.organisation_id, order.event_id),
-        settings_of(session, key.organisation_id),
-    )
-    starts_at = event.start_at if event.rescheduled_at is None else event.rescheduled_at
-    started = method.start(order, Terms(settings, starts_at, context.now))
+    event = events.event(session, key.organisation_id, order.event_id)
+    terms = choices.terms_of(session, order, event, context.now)
+    started = method.start(order, terms)
     order.method, order.updated_at = method.name, context.now
     if started.paid:
         _complete(session, order, buyers, context)
     elif order.state == OrderState.EXPIRED or order.expires_at <= context.now:
         raise Conflict("The order has run out. Choose the seats again.", code="order_expired")
     elif started.due_at is not None and order.due_at is None:
-        _wait_until(session, order, buyers, started.due_at, context, unpaid_tickets=settings.unpaid_tickets)
+        _wait_until(session, order, buyers, started.due_at, context, unpaid_tickets=terms.settings.unpaid_tickets)
         recording.record_order(session, order, event.number, "order_invoiced", context, due_at=order.due_at)
     return order
 
