@@ -16,6 +16,7 @@ from sync_server.accounts import routes as accounts_routes
 from sync_server.accounts import rules as accounts_rules
 from sync_server.accounts.public_routes import PUBLIC_ROUTES, Audience
 from sync_server.admin import routes as admin_routes
+from sync_server.appearance import routes as appearance_routes
 from sync_server.archives import routes as archives_routes
 from sync_server.archives import wiring as archives_wiring
 from sync_server.audit import routes as audit_routes
@@ -86,6 +87,7 @@ from sync_server.seating import wiring as seating_wiring
 from sync_server.seating.taken import SeatingPorts, count_taken
 from sync_server.self_service import routes as self_service_routes
 from sync_server.self_service import wiring as self_service_wiring
+from sync_server.storefront import routes as storefront_routes
 from sync_server.sync import routes as sync_routes
 from sync_server.ticket_files import routes as ticket_files_routes
 from sync_server.ticket_files import wiring as ticket_files_wiring
@@ -121,7 +123,7 @@ _SECURITY = (
 )
 """Who may call what, as the description of the API says it; where nothing is named, staff and tokens."""
 
-SAME_FOR_EVERYBODY = ("/api/public/", "/api/meta/")
+SAME_FOR_EVERYBODY = ("/api/public/", "/api/meta/", "/accents/")
 
 # From the lowest layer to the highest, which is also the order in which the handlers of one signal run.
 WIRINGS = (
@@ -198,6 +200,8 @@ BLUEPRINTS = (
     monitoring_routes.bp,
     archives_routes.bp,
     privacy_routes.bp,
+    appearance_routes.bp,
+    storefront_routes.bp,
     admin_routes.bp,
 )
 
@@ -332,8 +336,11 @@ def _described(spec: dict[str, Any], app: APIFlask) -> dict[str, Any]:
 
 
 def _identify() -> None:
-    """Find out who asks, except where the answer is the same for everybody: shared caches keep it."""
-    if not request.path.startswith(SAME_FOR_EVERYBODY):
+    """Find out who asks, except where the answer is the same for everybody: shared caches keep it.
+
+    Pages of the shop ask for themselves: some are for everybody, and none is for staff.
+    """
+    if not request.path.startswith(SAME_FOR_EVERYBODY) and request.blueprint != storefront_routes.bp.name:
         proxies.look()
         customers_routes.identify()
         accounts_routes.identify()

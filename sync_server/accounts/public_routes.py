@@ -180,6 +180,12 @@ PUBLIC_ROUTES: Final[Mapping[str, PublicRoute]] = {
     "ticket_page.show": PublicRoute(
         Audience.ANYBODY, "The same for everybody: its script asks for the tickets with the secret of the link."
     ),
+    "appearance.accent": _STATIC,
+    "storefront.feed": _LISTING,
+    "storefront.made_cover": PublicRoute(
+        Audience.ANYBODY, "Requires an address that is made of all that the picture says: nobody learns more by it."
+    ),
+    "storefront.logo": _LISTING,
     "live.live_for_anybody": _LISTING,
     "sync.enrol": PublicRoute(Audience.GATE, "Requires an enrolment code, and registers the gate's key."),
     "sync.say_hello": _SYNC,

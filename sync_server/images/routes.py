@@ -8,12 +8,11 @@ from apiflask import APIBlueprint
 from flask import Response, request
 
 from sync_server.images import queries
+from sync_server.images.urls import IMMUTABLE
 from sync_server.plumbing.api import answers
 from sync_server.plumbing.parts import parts
 
 bp = APIBlueprint("images", __name__, tag="Pictures")
-
-IMMUTABLE = "public, max-age=31536000, immutable"
 
 
 @bp.get("/images/<image_id>/<variant>")

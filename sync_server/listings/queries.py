@@ -241,6 +241,18 @@ def cities(session: Session, prefix: str, *, limit: int, now: Millis) -> list[Ci
     return sorted(found, key=lambda city: (-city.events, city.norm))[:limit]
 
 
+def cities_of(session: Session, organisation_id: str, now: Millis) -> Sequence[str]:
+    """The cities where an organisation has listed events, by name."""
+    here = Listing.organisation_id == organisation_id, Listing.listed_until > now, Listing.city_norm > ""
+    return (
+        session.execute(
+            select(func.min(Listing.city)).where(*here).group_by(Listing.city_norm).order_by(Listing.city_norm)
+        )
+        .scalars()
+        .all()
+    )
+
+
 def _starts_with(prefix: str) -> tuple[ColumnElement[bool], ...]:
     if not prefix:
         return (Listing.city_norm > "",)

@@ -82,6 +82,16 @@ def _filter(session: Session, criteria: FeedCriteria) -> Filter | None:
     return Filter(criteria.city, criteria.category, *when, organisation_id=owner, words=criteria.words)
 
 
+def cities_of(parts: Parts, organisation_id: str) -> bytes:
+    """The cities where an organisation has listed events."""
+
+    def load() -> bytes:
+        with parts.database.autocommit_reading() as session:
+            return orjson.dumps([*queries.cities_of(session, organisation_id, parts.clock())])
+
+    return parts.cache.fetch(cache.public_key("cities", f"of:{organisation_id}"), cache.FEED, load)
+
+
 def page(parts: Parts, name: str, organisation: str | None) -> bytes:
     """The page of one event, by its id or slug; several organisers may use one slug."""
     event_id = name if organisation is None and _ID.fullmatch(name) else _by_slug(parts, name, organisation)

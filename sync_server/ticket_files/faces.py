@@ -12,6 +12,7 @@ from shared.lifecycle import EventStatus
 from shared.snapshot import TicketState
 from shared.tickets import Entitlement
 from sync_server.accounts import queries as accounts
+from sync_server.appearance.moments import Style
 from sync_server.checkout import queries as orders
 from sync_server.events import queries as events
 from sync_server.events.chosen_days import ChosenDays, dates_of
@@ -21,7 +22,6 @@ from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.sealing import Sealer
 from sync_server.ticket_files.design import design_of
 from sync_server.ticket_files.face import Labelled, TicketFace
-from sync_server.ticket_files.moments import Style
 from sync_server.ticket_files.words import WORDS, Words, language_of
 from sync_server.tickets import queries as tickets
 from sync_server.tickets.keys import codes
@@ -62,7 +62,7 @@ class Setting:
         return cls(
             language,
             words,
-            Style(words.locale, event.timezone),
+            Style.of(language, event.timezone),
             organisation.name,
             design_of(session, key.organisation_id).terms,
             event,

@@ -7,9 +7,9 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
+from sync_server.appearance.colours import Colour, text_on
 from sync_server.plumbing.api.edits import EditedView
 from sync_server.plumbing.api.schemas import PatchBody, View
-from sync_server.ticket_files.colours import Colour, text_on
 from sync_server.ticket_files.face import TicketFace
 from sync_server.ticket_files.models import TicketDesignRow
 from sync_server.tickets.keys import codes

@@ -15,7 +15,6 @@ DEFAULT: Final = "en"
 class Words:
     """One language."""
 
-    locale: str  # as dates and amounts are written
     ticket: str
     doors: str
     start: str
@@ -43,7 +42,6 @@ class Words:
 _E = Entitlement
 WORDS: Final[Mapping[str, Words]] = {
     "en": Words(
-        locale="en_GB",
         ticket="Ticket",
         doors="Doors",
         start="Start",
@@ -76,7 +74,6 @@ WORDS: Final[Mapping[str, Words]] = {
         },
     ),
     "de": Words(
-        locale="de_DE",
         ticket="Eintrittskarte",
         doors="Einlass",
         start="Beginn",
@@ -109,7 +106,6 @@ WORDS: Final[Mapping[str, Words]] = {
         },
     ),
     "fr": Words(
-        locale="fr_FR",
         ticket="Billet",
         doors="Ouverture des portes",
         start="Début",
@@ -142,7 +138,6 @@ WORDS: Final[Mapping[str, Words]] = {
         },
     ),
     "af": Words(
-        locale="af_ZA",
         ticket="Kaartjie",
         doors="Deure",
         start="Begin",
@@ -174,7 +169,6 @@ WORDS: Final[Mapping[str, Words]] = {
         },
     ),
     "es": Words(
-        locale="es_ES",
         ticket="Entrada",
         doors="Apertura de puertas",
         start="Comienzo",

@@ -8,7 +8,7 @@ from typing import Final
 
 import cairocffi
 
-from sync_server.ticket_files.colours import BLACK, WHITE, Colour, readable, text_on
+from sync_server.appearance.colours import BLACK, WHITE, Colour, readable, text_on
 from sync_server.ticket_files.face import Labelled, TicketFace
 from sync_server.ticket_files.pdf.pen import BOLD, Pen, Style
 from sync_server.tickets.keys import codes

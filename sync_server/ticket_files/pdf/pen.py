@@ -11,7 +11,7 @@ import cairocffi
 import pangocairocffi
 import pangocffi
 
-from sync_server.ticket_files.colours import Colour
+from sync_server.appearance.colours import Colour
 
 FAMILIES: Final = (
     "Noto Sans",

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
 READABLE: Final = 4.5
 """The least contrast of text of ordinary size: WCAG 2.2, level AA."""
+VISIBLE: Final = 3.0
+"""The least contrast of the shape of a button or a field."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +43,15 @@ class Colour:
         """A little darker."""
         return Colour(self.red * 9 // 10, self.green * 9 // 10, self.blue * 9 // 10)
 
+    def lighter(self) -> Colour:
+        """A little lighter: nearer to white by at least one step, so that it gets there."""
+        return Colour(*(255 - (255 - part) * 9 // 10 for part in (self.red, self.green, self.blue)))
+
+    def mixed(self, other: Colour, share: float) -> Colour:
+        """This colour with such a share of another."""
+        ours, theirs = (self.red, self.green, self.blue), (other.red, other.green, other.blue)
+        return Colour(*(round(one * (1 - share) + two * share) for one, two in zip(ours, theirs, strict=True)))
+
 
 def _linear(part: float) -> float:
     return part / 12.92 if part <= 0.04045 else float(((part + 0.055) / 1.055) ** 2.4)
@@ -60,8 +72,13 @@ def text_on(background: Colour) -> Colour:
     return max((WHITE, BLACK), key=lambda colour: contrast(colour, background))
 
 
-def readable(colour: Colour, background: Colour = WHITE) -> Colour:
-    """The colour itself if it can be read on a bright background, else a darker one that can."""
-    while contrast(colour, background) < READABLE:
-        colour = colour.darker()
+def readable(colour: Colour, *backgrounds: Colour, least: float = READABLE) -> Colour:
+    """The colour itself if it has this contrast to all backgrounds, which are bright or all dark, else one that has.
+
+    Without a background it is read on white.
+    """
+    behind = backgrounds or (WHITE,)
+    away: Callable[[Colour], Colour] = Colour.darker if text_on(behind[0]) == BLACK else Colour.lighter
+    while min(contrast(colour, each) for each in behind) < least:
+        colour = away(colour)
     return colour

@@ -1,0 +1,1 @@
+"""What organisers' pages and tickets look like: colours held to contrast, made covers, dates and amounts."""

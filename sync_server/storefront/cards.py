@@ -1,0 +1,82 @@
+"""Events as lists of the shop show them: what the listing says, in the words of the visitor's language."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from shared.clock import Millis
+from sync_server.appearance.made_covers import MadeCover
+from sync_server.storefront.page import Page
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """What a visitor must know before opening an event: a word, and how it is shown."""
+
+    kind: str  # good, warn, bad, info
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class EventCard:
+    """An event in a list."""
+
+    path: str
+    name: str
+    iso: str
+    day: str
+    place: str
+    mark: Mark | None
+    cover: Mapping[str, str] | None  # an uploaded picture: id and alternative text
+    made_cover: str  # the address of the one that stands in
+
+
+def millis(text: str) -> Millis:
+    """A time of the public listing."""
+    return round(datetime.fromisoformat(text).timestamp() * 1000)
+
+
+def starts_at(event: Mapping[str, Any]) -> Millis:
+    """When it takes place: on its new date, if it has one."""
+    return millis(event["rescheduled_at"] or event["start_at"])
+
+
+def event_card(event: Mapping[str, Any], page: Page) -> EventCard:
+    """An event of the public listing as a card."""
+    start, style = starts_at(event), page.style(event["timezone"])
+    covers = event["covers"]
+    return EventCard(
+        path=page.link(f"/events/{event['slug']}"),
+        name=event["name"],
+        iso=style.iso(start),
+        day=style.moment(start),
+        place=", ".join(part for part in (event["venue_name"], event["city"]) if part),
+        mark=mark_of(event, page),
+        cover=covers[0] if covers else None,
+        made_cover="" if covers else made_cover_path(event, page),
+    )
+
+
+def mark_of(event: Mapping[str, Any], page: Page) -> Mark | None:
+    """The one thing to know before opening an event; nothing where it can simply be bought."""
+    t, style = page.t, page.style(event["timezone"])
+    if event["mark"] == "postponed":
+        return Mark("warn", t("mark.postponed"))
+    if event["sale_status"] == "sold_out":
+        return Mark("bad", t("mark.sold_out"))
+    if event["mark"] == "rescheduled":
+        return Mark("info", t("mark.rescheduled"))
+    if event["sale_status"] == "upcoming" and event["sale_start_at"]:
+        return Mark("info", t("mark.upcoming", when=style.moment(millis(event["sale_start_at"]))))
+    if event["sale_status"] in {"upcoming", "closed"}:
+        return Mark("", t("mark.closed"))
+    return None
+
+
+def made_cover_path(event: Mapping[str, Any], page: Page) -> str:
+    """The address of the cover that stands in for a picture."""
+    cover = MadeCover.of(event["name"], starts_at(event), page.style(event["timezone"]), page.shop.colour)
+    return cover.path(page.shop.slug, event["id"], page.language)

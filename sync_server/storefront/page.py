@@ -1,0 +1,143 @@
+"""Shared by all pages of the shop: the blueprint, rendering, languages, caching and security headers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import quote, urlencode
+
+from apiflask import APIBlueprint
+from flask import Response, current_app, g, render_template, request
+
+from shared.errors import GatehouseError, NotFound
+from sync_server.appearance import accents
+from sync_server.appearance.moments import Style
+from sync_server.plumbing import languages
+from sync_server.plumbing.parts import parts
+from sync_server.plumbing.texts import LANGUAGES, Translator, translator
+from sync_server.plumbing.web import request_id
+from sync_server.storefront.shops import Shop, shop_of
+from sync_server.waiting.handing_over import listener_url
+
+bp = APIBlueprint("storefront", __name__, url_prefix="/o", template_folder="templates", enable_openapi=False)
+
+TEXTS: Final = Path(__file__).with_name("texts")
+CONTENT_SECURITY_POLICY: Final = (
+    "default-src 'none'; script-src 'self'{scripts}; style-src 'self'; img-src 'self' data:; font-src 'self'; "
+    "connect-src 'self'{connections}; frame-src {frames}; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+PUBLIC: Final = "public, max-age=5, s-maxage=1"
+PRIVATE: Final = "no-store"
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """What the templates of a page are filled in with, besides its own values."""
+
+    shop: Shop
+    t: Translator
+    public: bool  # the same for everybody, so that shared caches may keep it
+
+    @property
+    def language(self) -> str:
+        """In which language it is."""
+        return self.t.language
+
+    def style(self, timezone: str = "UTC") -> Style:
+        """How dates and amounts are written, by the clocks of a venue."""
+        return Style.of(self.language, timezone)
+
+    def link(self, path: str = "", **query: str) -> str:
+        """The address of another page of the shop, in the language that was asked for."""
+        wanted = {languages.PARAMETER: languages.asked_for()} if self.public else {}
+        found = urlencode({name: value for name, value in (query | wanted).items() if value})
+        return f"{self.shop.at}{path}{'?' if found else ''}{found}"
+
+    def in_language(self, language: str) -> str:
+        """The address of this page in another language."""
+        query = urlencode({**request.args.to_dict(), languages.PARAMETER: language})
+        return f"{quote(request.path)}?{query}"
+
+
+def page_of(slug: str, *, public: bool = False) -> Page:
+    """The page that is asked for; NotFound where there is no such shop. What is public depends on no cookie."""
+    shop = shop_of(parts(), slug)
+    g.shop = shop
+    return Page(shop, translator(TEXTS, languages.of_request(shop.language, with_cookie=not public)), public)
+
+
+def render(page: Page, template: str, /, status: int = 200, **values: Any) -> Response:
+    """The page, with the headers that pages of its kind have."""
+    colour = values.pop("colour", page.shop.colour)
+    shared: dict[str, Any] = {
+        "page": page,
+        "shop": page.shop,
+        "t": page.t,
+        "static": static,
+        "languages": LANGUAGES,
+        "accent": accents.accent_path(colour),
+        "base_url": parts().config.base_url.rstrip("/"),
+    }
+    body = render_template(f"storefront/{template}", **shared, **values)
+    response = Response(body, status, content_type="text/html; charset=utf-8")
+    if page.public and status == 200:
+        return _shared(response, body)
+    if not page.public:
+        languages.remember(response)
+    return response
+
+
+def _shared(response: Response, body: str) -> Response:
+    """Shared caches may keep it: it depends on the address and on the preferred language, and on no cookie."""
+    response.headers["Cache-Control"] = PUBLIC
+    response.vary.add("Accept-Language")
+    response.set_etag(blake2b(body.encode(), digest_size=12).hexdigest())
+    return response.make_conditional(request)  # type: ignore[return-value]  # it is the same response
+
+
+def static(name: str) -> str:
+    """The address of a static file, another whenever its content is."""
+    return _static(str(current_app.static_folder), name)
+
+
+@cache
+def _static(folder: str, name: str) -> str:
+    version = blake2b((Path(folder) / name).read_bytes(), digest_size=6).hexdigest()
+    return f"/static/{name}?v={version}"
+
+
+def content_security_policy(*, scripts: str = "", connections: str = "", frames: str = "'none'") -> str:
+    """The policy of a page: only what this server serves, and what is named here."""
+    streams = listener_url()
+    allowed = " ".join(each for each in (streams, connections) if each)
+    return CONTENT_SECURITY_POLICY.format(
+        scripts=f" {scripts}" if scripts else "", connections=f" {allowed}" if allowed else "", frames=frames
+    )
+
+
+@bp.after_request
+def _set_headers(response: Response) -> Response:
+    headers = response.headers
+    headers.setdefault("Content-Security-Policy", content_security_policy())
+    headers.setdefault("Cache-Control", PRIVATE)
+    if headers["Cache-Control"] == PRIVATE:
+        headers.setdefault("X-Robots-Tag", "noindex")
+    return response
+
+
+@bp.errorhandler(GatehouseError)
+def _error_page(error: GatehouseError) -> Response:
+    """What happened, and what to do, in the language of the visitor where that is known."""
+    shop: Shop | None = g.get("shop")
+    if shop is None:
+        language = languages.of_request()
+        page = Page(Shop("", "", "", language, "", accents.DEFAULT, "", ""), translator(TEXTS, language), public=False)
+    else:
+        page = Page(shop, translator(TEXTS, languages.of_request(shop.language)), public=False)
+    key = f"error.{error.error_code}"
+    kind = "gone" if isinstance(error, NotFound) else "refused"
+    shown = {"title": page.t(f"error.{kind}"), "message": page.t(key) if key in page.t else error.message}
+    return render(page, "error.html", error.status, error=error, request_id=request_id(), kind=kind, **shown)

@@ -1,0 +1,51 @@
+"""The shop of an organisation, as every page of it needs it; read from the cache on pages that a crowd opens."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from hashlib import blake2b
+from typing import Final
+
+import orjson
+
+from sync_server.appearance import accents
+from sync_server.customers import browsers
+from sync_server.plumbing.caching import cache
+from sync_server.plumbing.parts import Parts
+from sync_server.ticket_files.design import design_of
+
+FAMILY: Final = "shop"
+
+
+@dataclass(frozen=True, slots=True)
+class Shop:
+    """An organisation as its visitors see it."""
+
+    id: str
+    slug: str
+    name: str
+    language: str
+    currency: str
+    colour: str
+    logo: str  # its version; empty where there is none
+    terms: str
+
+    @property
+    def at(self) -> str:
+        """The path that all its pages begin with."""
+        return f"/o/{self.slug}"
+
+
+def shop_of(parts: Parts, slug: str) -> Shop:
+    """The shop with this slug, some seconds old at most; NotFound."""
+
+    def load() -> bytes:
+        with parts.database.autocommit_reading() as session:
+            row = browsers.shop(session, slug)
+            design = design_of(session, row.id)
+            chosen = design.colour if design.updated_at else accents.DEFAULT
+            logo = blake2b(design.logo, digest_size=8).hexdigest() if design.logo else ""
+            found = Shop(row.id, row.slug, row.name, row.language, row.currency, chosen, logo, design.terms)
+        return orjson.dumps(asdict(found))
+
+    return Shop(**orjson.loads(parts.cache.fetch(cache.public_key(FAMILY, slug), cache.FEED, load)))
