@@ -111,6 +111,18 @@ def require_customer(slug: str) -> Principal:
     return found
 
 
+def remember_guest(response: Response, slug: str, guest: GuestSession) -> None:
+    """Set the cookie of a guest session."""
+    response.set_cookie(
+        rules.cookie_name(slug),
+        cookies.encode(guest, parts().sealer),
+        max_age=max(1, (guest.ends_at - parts().clock()) // 1000),
+        secure=parts().config.secure_cookies,
+        httponly=True,
+        samesite="Lax",
+    )
+
+
 def remember(response: Response, slug: str, organisation_id: str, opened: Opened) -> None:
     """Set the cookie of a session that has just begun, and let the browser be known to the login."""
     response.set_cookie(

@@ -141,12 +141,5 @@ def _view(guest: GuestSession, shop: Organisation) -> schemas.GuestView:
 
 def _cookie(slug: str, guest: GuestSession) -> str:
     response = Response()
-    response.set_cookie(
-        rules.cookie_name(slug),
-        cookies.encode(guest, parts().sealer),
-        max_age=max(1, (guest.ends_at - parts().clock()) // 1000),
-        secure=parts().config.secure_cookies,
-        httponly=True,
-        samesite="Lax",
-    )
+    browsers.remember_guest(response, slug, guest)
     return response.headers["Set-Cookie"]

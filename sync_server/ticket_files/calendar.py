@@ -20,7 +20,7 @@ PRODUCT = "-//Gatehouse//Tickets//EN"
 
 
 def entry_of(setting: Setting, order_id: str, order_number: str, valid_days: Sequence[int], now: Millis) -> bytes:
-    """The calendar file of an order, by the days that its tickets are valid on, as bitmaps.
+    """The calendar file of an order, by the valid days of its tickets, as bitmaps; or of an event, without a number.
 
     Its id is that of the order, and its sequence rises with each change of the event: a calendar that has it already
     moves it to the new date, or strikes it out.
@@ -40,7 +40,8 @@ def entry_of(setting: Setting, order_id: str, order_number: str, valid_days: Seq
         entry.add("dtend", end)
         entry.add("summary", event.name)
         entry.add("location", ", ".join(part for part in (event.venue_name, setting.address) if part))
-        entry.add("description", f"{setting.words.order}: {order_number}\n{setting.times}\n{setting.organiser}")
+        order = f"{setting.words.order}: {order_number}\n" if order_number else ""
+        entry.add("description", f"{order}{setting.times}\n{setting.organiser}")
         entry.add("status", _status(event))
         entry.add("transp", "TRANSPARENT" if cancelled else "OPAQUE")
         calendar.add_component(entry)

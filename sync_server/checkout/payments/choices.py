@@ -41,6 +41,12 @@ def of_order(session: Session, order: OrderRow, now: Millis) -> list[Choice]:
     return list(_choices(order, terms))
 
 
+def beforehand(session: Session, event: Event, total_cents: int, now: Millis) -> list[Choice]:
+    """The methods of the shop for an order of this total that a buyer with name and address would make."""
+    order = OrderRow(organisation_id=event.organisation_id, total_cents=total_cents, buyer_name="?", buyer_email="?")
+    return list(_choices(order, terms_of(session, order, event, now)))
+
+
 def _has_run_out(order: OrderRow, now: Millis) -> bool:
     return order.remaining_ms is None and order.expires_at <= now
 
