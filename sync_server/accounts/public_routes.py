@@ -57,6 +57,10 @@ _LOGIN_OF_CUSTOMER: Final = PublicRoute(
     Audience.ANYBODY, "Signing in at a shop; says the same for any address, and attempts are rate limited."
 )
 _CUSTOMER: Final = PublicRoute(Audience.CUSTOMER, "Affects only what belongs to the customer.")
+_SHOP: Final = PublicRoute(Audience.ANYBODY, "A page of the shop for everybody; what it starts is the browser's own.")
+_OWN_PAGE: Final = PublicRoute(
+    Audience.GUEST, "Shows and changes only what this browser's guest session or its customer has; forms carry a token."
+)
 _SYNC: Final = PublicRoute(Audience.GATE, "Gates authenticate with their own keys instead of roles.")
 
 PUBLIC_ROUTES: Final[Mapping[str, PublicRoute]] = {
@@ -186,6 +190,42 @@ PUBLIC_ROUTES: Final[Mapping[str, PublicRoute]] = {
         Audience.ANYBODY, "Requires an address that is made of all that the picture says: nobody learns more by it."
     ),
     "storefront.logo": _LISTING,
+    "storefront.event": _SHOP,
+    "storefront.calendar": _SHOP,
+    "storefront.choose": _SHOP,
+    "storefront.join_waiting_list": _SHOP,
+    "storefront.sign_in": _SHOP,
+    "storefront.ask_for_link": _ASK,
+    "storefront.sign_in_by_link": _BY_LINK,
+    "storefront.offered": _BY_LINK,
+    "storefront.show_offer": _BY_LINK,
+    "storefront.accept_offer": _BY_LINK,
+    "storefront.decline_offer": _BY_LINK,
+    "storefront.waiting_place": _BY_LINK,
+    "storefront.show_waiting_place": _BY_LINK,
+    "storefront.leave_waiting_list": _BY_LINK,
+    "storefront.take_offered_places": _BY_LINK,
+    "storefront.tickets": _OWN_PAGE,
+    "storefront.checkout": _OWN_PAGE,
+    "storefront.place_order": _OWN_PAGE,
+    "storefront.extend_holds": _OWN_PAGE,
+    "storefront.leave_checkout": _OWN_PAGE,
+    "storefront.methods": _OWN_PAGE,
+    "storefront.choose_method": _OWN_PAGE,
+    "storefront.pay_by_card": _OWN_PAGE,
+    "storefront.cancel_order": _OWN_PAGE,
+    "storefront.confirmation": _OWN_PAGE,
+    "storefront.tickets_pdf": _OWN_PAGE,
+    "storefront.order_calendar": _OWN_PAGE,
+    "storefront.account": _OWN_PAGE,
+    "storefront.own_ticket": _OWN_PAGE,
+    "storefront.pass_on": _OWN_PAGE,
+    "storefront.offer_ticket": _OWN_PAGE,
+    "storefront.withdraw_offer": _OWN_PAGE,
+    "storefront.give_back": _OWN_PAGE,
+    "storefront.give_back_now": _OWN_PAGE,
+    "storefront.own_party": _OWN_PAGE,
+    "storefront.sign_out": _OWN_PAGE,
     "live.live_for_anybody": _LISTING,
     "sync.enrol": PublicRoute(Audience.GATE, "Requires an enrolment code, and registers the gate's key."),
     "sync.say_hello": _SYNC,

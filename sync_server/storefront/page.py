@@ -69,7 +69,7 @@ def page_of(slug: str, *, public: bool = False) -> Page:
     return Page(shop, translator(TEXTS, languages.of_request(shop.language, with_cookie=not public)), public)
 
 
-def render(page: Page, template: str, /, status: int = 200, **values: Any) -> Response:
+def render(page: Page, template: str, status: int = 200, /, **values: Any) -> Response:
     """The page, with the headers that pages of its kind have."""
     colour = values.pop("colour", page.shop.colour)
     shared: dict[str, Any] = {

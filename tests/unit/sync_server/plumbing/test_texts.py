@@ -18,7 +18,7 @@ WITHOUT_WORDS = ("storefront",)
 """The packages whose templates have been freed of words."""
 BLOCK = re.compile(r"<(script|style)\b.*?</\1>", re.DOTALL)
 JINJA = re.compile(r"\{#.*?#\}|\{%.*?%\}|\{\{.*?\}\}", re.DOTALL)
-SPOKEN = re.compile(r"\b(?:alt|aria-label|aria-description|placeholder|title|value|content)=(\"[^\"]*\"|'[^']*')")
+SPOKEN = re.compile(r"\b(?:alt|aria-label|aria-description|placeholder|title|content)=(\"[^\"]*\"|'[^']*')")
 TAG = re.compile(r"<[^>]*>", re.DOTALL)
 USED = re.compile(r"(?<![\w.])t\(\s*[\"']([a-z_.0-9]+)[\"']\s*[,)]")
 NOT_SPOKEN = re.compile(r"width=device-width.*|light dark|summary_large_image|website|text|no-referrer")

@@ -1,0 +1,20 @@
+// The checkout: the countdown, the first mistake in focus, and a form that is sent once.
+import { countDown } from "./countdown.js";
+
+for (const element of document.querySelectorAll(".countdown")) {
+  countDown(element, () => {
+    for (const button of document.querySelectorAll(".buyer button")) button.disabled = true;
+  });
+}
+
+const form = document.querySelector(".buyer[method=post]");
+form?.addEventListener("submit", (event) => {
+  if (form.dataset.sent) event.preventDefault();
+  form.dataset.sent = "yes";
+  form.querySelector("button.strong")?.setAttribute("aria-disabled", "true");
+});
+addEventListener("pageshow", () => delete form?.dataset.sent);
+(document.querySelector("[aria-invalid=true]") ?? document.querySelector("#problem"))?.focus();
+
+// On a phone the summary is folded; its sum stays in sight.
+if (matchMedia("(max-width: 59.99rem)").matches) document.querySelector(".summary-fold")?.removeAttribute("open");

@@ -1,0 +1,51 @@
+// Adds buttons for less and more beside each number of tickets, and shows what they cost in all.
+const form = document.querySelector(".ticket-form");
+
+function button(text, label, change) {
+  const made = document.createElement("button");
+  made.type = "button";
+  made.className = "step";
+  made.textContent = text;
+  made.setAttribute("aria-label", label);
+  made.addEventListener("click", change);
+  return made;
+}
+
+function addSteps(stepper, changed) {
+  const input = stepper.querySelector("input");
+  const step = (by) => () => {
+    const value = Math.min(Number(input.max), Math.max(0, (Number(input.value) || 0) + by));
+    input.value = String(value);
+    changed();
+  };
+  const less = button("−", stepper.dataset.less, step(-1));
+  const more = button("+", stepper.dataset.more, step(1));
+  input.before(less);
+  input.after(more);
+  return () => {
+    less.disabled = !(Number(input.value) > 0);
+    more.disabled = Number(input.value) >= Number(input.max);
+  };
+}
+
+function showSum(inputs) {
+  const sum = form.querySelector("[data-sum]");
+  if (!sum) return;
+  const chosen = inputs.filter((input) => Number(input.value) > 0);
+  const cents = chosen.reduce((total, input) => total + Number(input.value) * Number(input.dataset.cents), 0);
+  const format = new Intl.NumberFormat(form.dataset.locale, { style: "currency", currency: form.dataset.currency });
+  sum.hidden = chosen.length === 0;
+  sum.querySelector("output").textContent = format.format(cents / 100);
+}
+
+if (form) {
+  const inputs = [...form.querySelectorAll("[data-stepper] input")];
+  const updates = [];
+  const changed = () => {
+    updates.forEach((update) => update());
+    showSum(inputs);
+  };
+  for (const stepper of form.querySelectorAll("[data-stepper]")) updates.push(addSteps(stepper, changed));
+  inputs.forEach((input) => input.addEventListener("input", changed));
+  changed();
+}

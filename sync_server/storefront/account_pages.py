@@ -1,0 +1,96 @@
+"""/o/{slug}/account: the tickets and orders of whoever is signed in, or of this browser."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from flask import Response, request
+from sqlalchemy.orm import Session
+
+from shared.errors import NotSignedIn
+from sync_server.checkout import views as order_views
+from sync_server.checkout.queries import OrderFilter
+from sync_server.customers import queries as customers
+from sync_server.events import queries as events
+from sync_server.plumbing.event_key import EventKey
+from sync_server.plumbing.parts import parts
+from sync_server.plumbing.principals import Principal
+from sync_server.self_service import owners
+from sync_server.self_service import views as own_views
+from sync_server.storefront.cards import millis
+from sync_server.storefront.page import Page, bp, page_of, render
+from sync_server.storefront.visitors import Visitor, visitor_of
+from sync_server.ticket_files import faces
+from sync_server.ticket_files.faces import Setting
+from sync_server.ticket_files.schemas import faces_view
+from sync_server.tickets import queries as tickets
+
+ON_A_PAGE: Final = 20
+_STANDING: Final = frozenset({"valid", "unpaid", "blocked"})
+
+
+@bp.get("/<slug>/account")
+def account(slug: str) -> Response:
+    """My tickets and orders; without signing in those of this browser."""
+    page = page_of(slug)
+    visitor = visitor_of(page)
+    values: dict[str, Any] = {"csrf": visitor.csrf, "tickets": [], "orders": [], "following": "", "email": ""}
+    with parts().database.reading() as session:
+        if visitor.customer is not None:
+            values["email"] = customers.customer(session, page.shop.id, visitor.customer.id).email or ""
+            values["tickets"] = _tickets(session, page, visitor.customer)
+        values |= _orders(session, page, visitor)
+    return render(page, "account.html", **values)
+
+
+def _tickets(session: Session, page: Page, customer: Principal) -> list[dict[str, Any]]:
+    """The tickets that still admit somebody or were received, those of the next event first."""
+    found = sorted(own_views.own_tickets(session, customer), key=lambda each: each.starts_at)
+    zones = {each.event_id: events.details(session, page.shop.id, each.event_id).timezone for each in found}
+    shown: list[dict[str, Any]] = []
+    for each in found:
+        if each.state not in _STANDING:
+            continue
+        style = page.style(zones[each.event_id])
+        offered = style.moment(millis(each.offered_until)) if each.offered_until else ""
+        day = style.moment(millis(str(each.starts_at)))
+        shown.append({"ticket": each, "day": day, "offered": offered})
+    return shown
+
+
+def _orders(session: Session, page: Page, visitor: Visitor) -> dict[str, Any]:
+    if visitor.customer is not None:
+        wanted = OrderFilter(customer_id=visitor.customer.id)
+    elif visitor.guest is not None:
+        wanted = OrderFilter(bearer_id=visitor.guest.guest_id)
+    else:
+        return {}
+    after = request.args.get("after")
+    found = order_views.page_of(session, page.shop.id, wanted, limit=ON_A_PAGE, after=after)
+    rows = {each.event_id: events.event(session, page.shop.id, each.event_id) for each in found.items}
+    shown = [
+        {
+            "order": each,
+            "name": rows[each.event_id].name,
+            "day": page.style(rows[each.event_id].timezone).moment(millis(str(each.created_at))),
+            "total": page.style().amount(each.total_cents, each.currency) if each.total_cents else "",
+        }
+        for each in found.items
+    ]
+    return {"orders": shown, "following": page.link("/account", after=found.next) if found.next else ""}
+
+
+@bp.get("/<slug>/account/tickets/<ticket_id>")
+def own_ticket(slug: str, ticket_id: str) -> Response:
+    """One ticket of the customer, with its code: also one that somebody else has bought and passed on."""
+    page = page_of(slug)
+    customer = visitor_of(page).customer
+    if customer is None:
+        raise NotSignedIn("Sign in first.", code="not_signed_in")
+    with parts().database.reading() as session:
+        key = owners.ticket_of(session, customer, tickets.internal_id(ticket_id))
+        row = tickets.ticket(session, page.shop.id, key.ticket_id)
+        setting = Setting.read(session, EventKey(page.shop.id, row.event_id), page.language)
+        found = faces.faces_of(session, parts().sealer, setting, faces.standing([row]))
+    shown = faces_view(found, page.shop.colour).tickets if found else []
+    return render(page, "own_ticket.html", faces=shown)

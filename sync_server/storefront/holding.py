@@ -1,0 +1,141 @@
+"""Holds the places that a visitor chose by their number, and shows what the visitor holds at an event."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy.orm import Session
+
+from shared.clock import Millis
+from sync_server.customers.service import address_hash
+from sync_server.holds import queries, service
+from sync_server.holds.attempts.hold_request import HoldRequest
+from sync_server.holds.attempts.runtime import hold_runtime
+from sync_server.holds.group_holds import GroupHold, GroupRequest
+from sync_server.plumbing.event_key import EventKey
+from sync_server.plumbing.parts import parts
+from sync_server.plumbing.web import client_address, context
+from sync_server.seating.event_seatings import event_seatings
+from sync_server.seating.plans.seat_plan import SeatPlan
+from sync_server.seating.plans.seat_plans import find_event_plan
+from sync_server.storefront.baskets import Basket
+from sync_server.storefront.visitors import GUEST
+from sync_server.storefront.windows import TypeOffer
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A seat, or places of a zone, that the visitor holds and has not ordered."""
+
+    id: str
+    seat: str  # in words; empty for places
+    zone: int  # as ticket types name it
+    quantity: int
+    until: Millis
+    extended: bool
+    numbered: bool
+
+
+def held_at(session: Session, event: EventKey, guest_id: str, now: Millis) -> Sequence[Held]:
+    """What this guest holds at an event, in the order in which it was chosen."""
+    rows = queries.mine(session, event.organisation_id, guest_id, now, event.event_id)
+    plan = find_event_plan(session, *event) if rows else None
+    return [
+        Held(
+            row.id,
+            _seat_in_words(plan, row.seat),
+            plan.event_zones.get(row.zone, 0) if plan is not None else 0,
+            row.quantity,
+            row.held_until,
+            row.extended > 0,
+            row.seat is not None,
+        )
+        for row in rows
+        if row.order_id is None
+    ]
+
+
+def _seat_in_words(plan: SeatPlan | None, seat: int | None) -> str:
+    if plan is None or seat is None or not plan.layout.has(seat):
+        return ""
+    return plan.layout.in_words(seat)
+
+
+def hold_places(
+    event: EventKey, guest_id: str, offers: Sequence[TypeOffer], wanted: Mapping[int, int], basket: Basket
+) -> None:
+    """Hold so many places of these types, instead of the places that the guest held before; the refusals of a hold.
+
+    What was held before is given up only where other numbers are wanted.
+    """
+    zones: Counter[str] = Counter()
+    for offer in offers:
+        if count := wanted.get(offer.number, 0):
+            zones[offer.zone_id] += count
+    plan_zones = {offer.zone_id: offer for offer in offers}
+    with parts().database.reading() as session:
+        before = [each for each in held_at(session, event, guest_id, parts().clock()) if not each.numbered]
+        kept = _same(session, event, before, zones)
+    for each in before:
+        if each.id not in kept.values():
+            _release(event, guest_id, each.id)
+    for zone_id, count in zones.items():
+        if zone_id not in kept and zone_id in plan_zones:
+            _hold(event, guest_id, zone_id, count, basket)
+
+
+def _same(session: Session, event: EventKey, before: Sequence[Held], zones: Mapping[str, int]) -> dict[str, str]:
+    """The zones of which just so many places are held already, with their holds."""
+    plan = find_event_plan(session, *event)
+    numbers = (
+        {"": 0} if plan is None else {zone.id: plan.event_zones.get(number, 0) for number, zone in plan.zones.items()}
+    )
+    held = {(each.zone, each.quantity): each.id for each in before}
+    return {
+        zone_id: held[numbers[zone_id], count]
+        for zone_id, count in zones.items()
+        if zone_id in numbers and (numbers[zone_id], count) in held
+    }
+
+
+def _release(event: EventKey, guest_id: str, hold_id: str) -> None:
+    with parts().database.writing() as session:
+        service.release(session, event.organisation_id, hold_id, guest_id, context())
+
+
+def _hold(event: EventKey, guest_id: str, zone_id: str, count: int, basket: Basket) -> None:
+    group = GroupRequest(count=count, zone_ids=[zone_id] if zone_id else [])
+    GroupHold(hold_runtime(parts()), event_seatings(), request_of(event, guest_id, basket), event.event_id, group).run()
+
+
+def request_of(event: EventKey, guest_id: str, basket: Basket) -> HoldRequest:
+    """The guest, as whoever asks for a hold."""
+    return HoldRequest(
+        event.organisation_id,
+        GUEST,
+        guest_id,
+        address_hash(client_address()),
+        context(),
+        address=client_address(),
+        queue_tab=basket.tab,
+    )
+
+
+def release_all(event: EventKey, guest_id: str) -> None:
+    """Give up all that the guest holds at an event and has not ordered."""
+    with parts().database.reading() as session:
+        held = held_at(session, event, guest_id, parts().clock())
+    for each in held:
+        _release(event, guest_id, each.id)
+
+
+def extend_all(event: EventKey, guest_id: str, basket: Basket) -> None:
+    """Once more the full time for all that the guest holds; each hold only once."""
+    runtime = hold_runtime(parts())
+    sale_state = runtime.sale_states.current(event.organisation_id, event.event_id)
+    with parts().database.writing() as session:
+        for each in held_at(session, event, guest_id, parts().clock()):
+            if not each.extended:
+                service.extend(session, sale_state, each.id, request_of(event, guest_id, basket))
