@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -59,6 +59,16 @@ def lines(session: Session, chain: str, chosen: AuditFilter, *, limit: int, afte
     rows = session.execute(wanted.order_by(AuditRow.id.desc()).limit(limit + 1)).scalars().all()
     page = paginate(rows, limit, lambda row: (row.id,))
     return Page(with_personal_values(session, chain, page.items), page.next)
+
+
+def last_lines(session: Session, chain: str, kind: str, subject_ids: Collection[str]) -> dict[str, AuditRow]:
+    """The newest line about each of these subjects, without personal values; none where there is no line."""
+    here = of_chain(chain), AuditRow.subject_kind == kind, AuditRow.subject_id.in_(subject_ids)
+    order = func.row_number().over(partition_by=AuditRow.subject_id, order_by=AuditRow.id.desc())
+    ranked = select(AuditRow.id, order.label("place")).where(*here).subquery()
+    newest = select(ranked.c.id).where(ranked.c.place == 1)
+    found = session.execute(select(AuditRow).where(of_chain(chain), AuditRow.id.in_(newest))).scalars()
+    return {row.subject_id: row for row in found}
 
 
 def _conditions(chosen: AuditFilter) -> list[ColumnElement[bool]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
 from sqlalchemy import func, select
@@ -40,6 +40,9 @@ _BATCH_SIZE: Final = 10_000
 POLICIES: Final = "seating policies that this session has read"
 _LAYOUTS: Final = "layouts of the events that this transaction has locked"
 
+Layout = LayoutRecord
+"""One version of a layout, as pages may show it."""
+
 
 def layout(
     session: Session, organisation_id: str, layout_id: str, *, venue_id: str | None = None, lock: bool = False
@@ -64,6 +67,13 @@ def layouts(
     return paginate(session.execute(wanted.limit(limit + 1)).scalars().all(), limit, lambda row: (row.id,))
 
 
+def versions(session: Session, organisation_id: str, family_id: str) -> Sequence[LayoutRecord]:
+    """All versions of one layout, but those that are still imported."""
+    family = LayoutRecord.organisation_id == organisation_id, LayoutRecord.family_id == family_id
+    wanted = select(LayoutRecord).where(*family, LayoutRecord.status != "importing").order_by(LayoutRecord.version)
+    return session.execute(wanted).scalars().all()
+
+
 def newest_version(session: Session, organisation_id: str, family_id: str) -> int:
     """The highest version number of a layout."""
     family = LayoutRecord.organisation_id == organisation_id, LayoutRecord.family_id == family_id
@@ -76,6 +86,13 @@ def events_using(session: Session, organisation_id: str, layout_id: str) -> Sequ
         EventLayoutRecord.organisation_id == organisation_id, EventLayoutRecord.layout_id == layout_id
     )
     return session.execute(statement).scalars().all()
+
+
+def uses(session: Session, organisation_id: str, layout_ids: Collection[str]) -> dict[str, int]:
+    """How many events use each of these versions; none for those that nobody uses."""
+    here = EventLayoutRecord.organisation_id == organisation_id, EventLayoutRecord.layout_id.in_(layout_ids)
+    wanted = select(EventLayoutRecord.layout_id, func.count()).where(*here).group_by(EventLayoutRecord.layout_id)
+    return {row[0]: row[1] for row in session.execute(wanted)}
 
 
 def zones(session: Session, organisation_id: str, layout_id: str) -> list[LayoutZone]:
