@@ -24,8 +24,8 @@ T = TypeVar("T")
 bp = APIBlueprint("admin", __name__, url_prefix="/admin", template_folder="templates", enable_openapi=False)
 
 CONTENT_SECURITY_POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'{streams}; "
-    "form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
+    "connect-src 'self'{streams}; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 )
 
 

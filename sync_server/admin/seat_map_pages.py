@@ -1,0 +1,111 @@
+"""The pages of a venue's seat maps: which there are, the editor, and who made which version."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from flask import request
+from sqlalchemy.orm import Session
+
+from shared.clock import Millis
+from sync_server.accounts import queries as accounts
+from sync_server.admin.page import bp, current_organisation, page, render_page
+from sync_server.audit import queries as audit
+from sync_server.plumbing.parts import parts
+from sync_server.plumbing.principals import Action
+from sync_server.seating import queries as seating
+from sync_server.venues import queries as venues
+
+VENUES_A_PAGE = 100
+MOST_MAPS = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """One version of a seat map as lists show it."""
+
+    id: str
+    version: int
+    name: str
+    status: str
+    capacity: int
+    edited_at: Millis
+    edited_by: str  # "": no member of staff
+    events: int
+
+
+@bp.get("/seat-maps")
+@page()
+def venues_with_seat_maps() -> str:
+    """The venues, each with a way to its seat maps."""
+    with parts().database.reading() as session:
+        chosen = venues.VenueFilter()
+        after = request.args.get("after")
+        found = venues.venues(session, current_organisation(), chosen, limit=VENUES_A_PAGE, after=after)
+    return render_page("seat_map_venues.html", venues=found.items, next=found.next)
+
+
+@bp.get("/venues/<venue_id>/seat-maps")
+@page()
+def seat_maps(venue_id: str) -> str:
+    """The newest version of each seat map of a venue."""
+    with parts().database.reading() as session:
+        venue = venues.venue(session, current_organisation(), venue_id)
+        rows = seating.layouts(session, current_organisation(), venue_id, limit=MOST_MAPS, after=None).items
+        newest = {row.family_id: row for row in sorted(rows, key=lambda row: row.version)}
+        maps = _versions(session, newest.values())
+    return render_page("seat_maps.html", venue=venue, maps=maps)
+
+
+@bp.get("/venues/<venue_id>/seat-maps/new")
+@page(Action.EDIT_VENUES)
+def new_seat_map(venue_id: str) -> str:
+    """The editor with an empty map."""
+    with parts().database.reading() as session:
+        venue = venues.venue(session, current_organisation(), venue_id)
+    return render_page("seat_map.html", venue=venue, layout=None)
+
+
+@bp.get("/venues/<venue_id>/seat-maps/<layout_id>")
+@page()
+def seat_map(venue_id: str, layout_id: str) -> str:
+    """The editor of one version."""
+    return _of_layout("seat_map.html", venue_id, layout_id)
+
+
+@bp.get("/venues/<venue_id>/seat-maps/<layout_id>/versions")
+@page()
+def seat_map_versions(venue_id: str, layout_id: str) -> str:
+    """The list of versions alone: who edited which, and when."""
+    return _of_layout("seat_map_versions.html", venue_id, layout_id)
+
+
+def _of_layout(template: str, venue_id: str, layout_id: str) -> str:
+    with parts().database.reading() as session:
+        venue = venues.venue(session, current_organisation(), venue_id)
+        row = seating.layout(session, current_organisation(), layout_id, venue_id=venue_id)
+        versions = _versions(session, seating.versions(session, current_organisation(), row.family_id))
+    return render_page(template, venue=venue, layout=row, versions=versions)
+
+
+def _versions(session: Session, rows: Iterable[seating.Layout]) -> list[Version]:
+    """These versions, the newest first, with who edited them last."""
+    listed = sorted(rows, key=lambda row: row.id, reverse=True)
+    ids = [row.id for row in listed]
+    edits = audit.last_lines(session, current_organisation(), "layout", ids)
+    names = {member.user_id: member.name for member in accounts.members(session, current_organisation())}
+    events = seating.uses(session, current_organisation(), ids)
+    return [
+        Version(
+            row.id,
+            row.version,
+            row.name,
+            row.status,
+            row.total_capacity,
+            row.updated_at,
+            names.get(edits[row.id].actor_id, "") if row.id in edits else "",
+            events.get(row.id, 0),
+        )
+        for row in listed
+    ]
