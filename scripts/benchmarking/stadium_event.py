@@ -61,8 +61,8 @@ def create_stadium_event(server: MeasuredServer, count: int = round((SOLD + HELD
     random, organisation = Random(60_000), server.demo["organisation"]["id"]
     with server.runtime() as runtime, runtime.parts.database.writing() as session:
         context = ActionContext(SYSTEM, wall_clock(), os.urandom)
-        venue = venues.create_venue(session, organisation, _venue(), context)
-        layout = seating.create_layout(session, organisation, venue.id, seating.prepare(_plan()), context)
+        venue = venues.create_venue(session, organisation, venue_fields(), context)
+        layout = seating.create_layout(session, organisation, venue.id, seating.prepare(plan()), context)
         seating.activate(session, organisation, venue.id, layout.id, context)
         event = events.create_event(session, organisation, _event(venue.id, context.now), context)
         event_layouts.choose(session, organisation, event.id, LayoutChoice(layout.id), context)
@@ -75,7 +75,8 @@ def create_stadium_event(server: MeasuredServer, count: int = round((SOLD + HELD
         return StadiumEvent(server, event.id, event.number, free)
 
 
-def _venue() -> dict[str, Any]:
+def venue_fields() -> dict[str, Any]:
+    """The venue that the stadium stands in."""
     return venue_shapes.NewVenue(
         name="Stadium", timezone="Europe/Berlin", city="Hamburg", country="DE", address="Stadionweg 1"
     ).model_dump()
@@ -92,7 +93,8 @@ def _event(venue_id: str, now: int) -> dict[str, Any]:
     ).model_dump()
 
 
-def _plan() -> LayoutPlan:
+def plan() -> LayoutPlan:
+    """Four stands of numbered seats around a field."""
     rows = [grid_row.row for grid_row in stadium().rows]
     zones: dict[int, list[PlannedSeat]] = {}
     for count, row in enumerate(rows):
