@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 
-from flask import request
+from flask import current_app, request
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
@@ -64,7 +66,7 @@ def new_seat_map(venue_id: str) -> str:
     """The editor with an empty map."""
     with parts().database.reading() as session:
         venue = venues.venue(session, current_organisation(), venue_id)
-    return render_page("seat_map.html", venue=venue, layout=None)
+    return render_page("seat_map.html", venue=venue, layout=None, modules=_modules(_static_folder()))
 
 
 @bp.get("/venues/<venue_id>/seat-maps/<layout_id>")
@@ -86,7 +88,19 @@ def _of_layout(template: str, venue_id: str, layout_id: str) -> str:
         venue = venues.venue(session, current_organisation(), venue_id)
         row = seating.layout(session, current_organisation(), layout_id, venue_id=venue_id)
         versions = _versions(session, seating.versions(session, current_organisation(), row.family_id))
-    return render_page(template, venue=venue, layout=row, versions=versions)
+    modules = _modules(_static_folder())
+    return render_page(template, venue=venue, layout=row, versions=versions, modules=modules)
+
+
+def _static_folder() -> str:
+    return str(current_app.static_folder)
+
+
+@cache
+def _modules(static: str) -> list[str]:
+    """The editor's scripts, which a browser can fetch all at once instead of one after the other."""
+    found = [path for folder in ("editor", "seats") for path in Path(static, folder).glob("*.js")]
+    return sorted(path.relative_to(static).as_posix() for path in found)
 
 
 def _versions(session: Session, rows: Iterable[seating.Layout]) -> list[Version]:

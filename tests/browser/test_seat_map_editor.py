@@ -16,6 +16,7 @@ from tests.browser.pictures import keep_screenshot
 from tests.builders import a_ticket_type, a_venue, an_event
 from tests.contracts.seating.stage import a_layout, a_seat, floor, stalls
 from tests.served_app import served
+from tests.services import axe
 from tests.staff import PASSWORD
 
 SECOND_MS = 1_000
@@ -129,6 +130,7 @@ def draw_rows(page: Page) -> None:
         rows.get_by_label(label, exact=True).fill(value)
     expect(rows.locator("[data-sum]")).to_have_text("72 seats")
     keep_screenshot(page, "admin-seat-map-start")
+    assert axe.violations(page) == []
     rows.get_by_role("button", name="Put them down").click()
     expect(page.get_by_role("heading", name="72 seats in 6 rows")).to_be_visible()
     page.keyboard.press("Escape")
@@ -172,6 +174,7 @@ def test_a_hall_is_drawn_with_the_mouse_and_sold(browser_page: Page, house: Hous
     page.locator("[data-canvas]").focus()
     page.keyboard.press("Escape")
     keep_screenshot(page, "admin-seat-map")
+    assert axe.violations(page) == []
     page.get_by_role("button", name="Save", exact=True).click()
     expect(state(page)).to_have_text("Saved as version 1.")
     publish(page)
@@ -303,6 +306,7 @@ def test_findings_lead_to_their_seats_on_a_phone_too(browser_page: Page, house: 
     page.get_by_role("tab", name="Check").click()
     expect(page.locator("[data-checked]")).to_have_text("8 things prevent publishing.")
     assert_fits_width(page, 390)
+    assert axe.violations(page) == []
     keep_screenshot(page, "admin-phone-seat-map-check", whole=True)
     page.get_by_role("button", name="Show Stalls, row A, seat 3").click()
     expect(page.get_by_role("heading", name="Row A: 1 seat")).to_be_visible()
