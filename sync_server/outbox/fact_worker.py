@@ -23,19 +23,19 @@ RETRY_S = 1.0
 
 @dataclass(frozen=True, slots=True)
 class RelayLoop:
-    """One relay, the event that wakes it, and what to call when it has delivered facts."""
+    """One relay, the event that wakes it, and what to call when there may be work for the next one."""
 
     relay: Relay | BrokerRelay
     wake_up: threading.Event
-    on_delivered: Callable[[], None]
+    wake_next: Callable[[], None]
 
     def run(self, stop: threading.Event) -> None:
         """Deliver whenever something is due, and at once when woken, until the stop."""
-        failures = 0
+        failures, woken = 0, False
         while not stop.is_set():
             self.wake_up.clear()
             try:
-                count = self.run_once()
+                count = self.run_once(woken)
                 failures = 0
             except Exception as problem:  # the database may be away: facts wait for it there
                 failures, count = failures + 1, 0
@@ -47,13 +47,13 @@ class RelayLoop:
                     stop.wait(GATHER_S)
                 if stop.is_set():  # whoever stops wakes as well, and that may have been before the clearing above
                     return
-                self.wake_up.wait(min(self.relay.retry_in_s(), LOOK_EVERY_S))
+                woken = self.wake_up.wait(min(self.relay.retry_in_s(), LOOK_EVERY_S))
 
-    def run_once(self) -> int:
-        """Deliver one batch; returns how many facts it had."""
+    def run_once(self, woken: bool = False) -> int:
+        """Deliver one batch; returns how many facts it had. Who was woken for nothing was woken for the next one."""
         delivered = self.relay.run_once()
-        if delivered:
-            self.on_delivered()
+        if delivered or woken:
+            self.wake_next()
         return delivered
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from scripts.private_services.rabbit import RabbitServer
-from sync_server.outbox import service
+from sync_server.outbox import fact_worker, service
 from sync_server.outbox.queries import list_facts
 from sync_server.outbox.rules import State
 from tests.builders import an_id
@@ -59,7 +59,10 @@ def test_a_message_can_be_ordered_skipped_and_survives_a_broker_restart(sender: 
     assert (payload["organisation_id"], payload["order"]) == (MARQUEE, sender.column_values("position")[0])
 
 
-def test_an_unrouted_fact_blocks_nothing_and_can_be_replayed(sender: Sender, amqp_url: str) -> None:
+def test_an_unrouted_fact_blocks_nothing_and_can_be_replayed(
+    sender: Sender, amqp_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fact_worker, "LOOK_EVERY_S", 3_600.0)  # the replay itself wakes who publishes
     sender.tell(7, 1)
     with sender.working():
         eventually(lambda: sender.left() == 0, "it is given to the broker")
@@ -71,6 +74,7 @@ def test_an_unrouted_fact_blocks_nothing_and_can_be_replayed(sender: Sender, amq
     assert latecomer.numbers(7) == [1] and sender.column_values("unrouted") == [False]
 
 
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)  # the broker takes seconds to come back
 def test_facts_are_delivered_locally_while_the_broker_is_away(
     sender: Sender, partner: Consumer, rabbit_server: RabbitServer
 ) -> None:
