@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
 from sync_server.commands import archive, audit, outbox, person, retention
 from sync_server.commands.console import EXIT_USAGE, echo, open_runtime, print_json, report_failure
 from sync_server.plumbing.private_files import OWNER_ONLY
+
+COLLECT_AFTER: Final = 50_000
+"""New objects between two searches for garbage. With Python's 700, a quarter of an import is spent on searching it."""
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -312,6 +316,7 @@ def doctor() -> None:
 def main() -> None:
     """Run a command; expected errors are printed as messages, without a traceback."""
     os.umask(OWNER_ONLY)
+    gc.set_threshold(COLLECT_AFTER)
     try:
         status = app(standalone_mode=False)
     except typer.TyperException as error:

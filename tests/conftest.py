@@ -24,7 +24,7 @@ from tests.services.databases import (
 from tests.services.mail_server import mail_box
 from tests.services.optional_services import excluded_services
 from tests.services.patience import wait_longer_for_redis
-from tests.services.shared_work import share_work
+from tests.services.shared_work import keep_for_good, seldom_collect_garbage, share_work
 from tests.services.stripe_server import localstripe, stripe_front
 from tests.services.temporary_files import keep_in_memory
 from tests.services.webhook_receiver import receiver
@@ -75,6 +75,7 @@ settings.register_profile("quick", settings.get_profile("gatehouse"), max_exampl
 settings.register_profile("thorough", settings.get_profile("gatehouse"), max_examples=2_000)
 settings.load_profile("gatehouse")
 share_work()
+seldom_collect_garbage()
 listen()
 wait_longer_for_redis()
 
@@ -82,6 +83,11 @@ wait_longer_for_redis()
 def pytest_configure() -> None:
     """Choose the folder of temporary files, before the first is made."""
     keep_in_memory()
+
+
+def pytest_collection_finish() -> None:
+    """All tests are imported."""
+    keep_for_good()
 
 
 def pytest_report_header(config: pytest.Config) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from functools import partial
 from typing import Any, Final
 
@@ -12,9 +13,11 @@ from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
 from sqlalchemy.util import LRUCache
 from werkzeug.routing import Rule
 
+from sync_server.__main__ import COLLECT_AFTER
 from sync_server.accounts import passwords
+from sync_server.commands.serving import keep_for_good
 
-__all__ = ["share_work"]
+__all__ = ["keep_for_good", "seldom_collect_garbage", "share_work"]
 
 REAL_HASHER: Final = passwords._HASHER
 """What the product hashes passwords with, for the test of its cost."""
@@ -27,6 +30,11 @@ def share_work() -> None:
     passwords._HASHER = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
     _compile_routes_once()
     _compile_statements_once()
+
+
+def seldom_collect_garbage() -> None:
+    """As the programs do: searching all that tests import again and again took a quarter of the processor time."""
+    gc.set_threshold(COLLECT_AFTER)
 
 
 def _compile_routes_once() -> None:
