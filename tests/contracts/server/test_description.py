@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,8 +19,20 @@ Spec = dict[str, Any]
 
 
 @pytest.fixture
-def spec(app_server: AppServer) -> Spec:
-    described = app_server.app.test_client().get("/openapi.json").json
+def app_server(sqlite_url: str, tmp_path: Path) -> Iterator[AppServer]:
+    """The description is the same on every database; that answers fit it there, too, see test_described_answers.py."""
+    made = AppServer(sqlite_url, tmp_path)
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="module")
+def spec(migrated_sqlite: Path, tmp_path_factory: pytest.TempPathFactory) -> Spec:
+    folder = tmp_path_factory.mktemp("described")
+    shutil.copyfile(migrated_sqlite, folder / "gatehouse.db")
+    made = AppServer(f"sqlite:///{folder / 'gatehouse.db'}", folder)
+    described = made.app.test_client().get("/openapi.json").json
+    made.close()
     assert described is not None
     return dict(described)
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Iterator
+from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -112,6 +114,12 @@ class Organisation:
         }
         self.bodies = Bodies(api.get("/openapi.json"))
 
+    def copied_to(self, app_server: AppServer) -> Organisation:
+        """The same organisation at a server with a copy of its database."""
+        other = copy(self)
+        other.app_server, other.api = app_server, ApiClient(app_server.app.test_client(), self.api.headers)
+        return other
+
     def ask(self, api: ApiClient, route: Route, **headers: str) -> TestResponse:
         """Call a route with the ids of this organisation."""
         path = re.sub(r"<(?:\w+(?:\([^)]*\))?:)?(\w+)>", lambda gap: self.ids.get(gap[1], "1"), route.rule.rule)
@@ -143,17 +151,30 @@ class Organisation:
             }
 
 
+@pytest.fixture(scope="module")
+def first_tenant(migrated_sqlite: Path, tmp_path_factory: pytest.TempPathFactory) -> Organisation:
+    """Made once, and then only copied; its server is closed."""
+    folder = tmp_path_factory.mktemp("first")
+    shutil.copyfile(migrated_sqlite, folder / "gatehouse.db")
+    app_server = AppServer(f"sqlite:///{folder / 'gatehouse.db'}", folder)
+    made = Organisation(app_server)
+    app_server.close()
+    return made
+
+
 @pytest.fixture
-def app_server(sqlite_url: str, tmp_path: Path) -> Iterator[AppServer]:
+def app_server(first_tenant: Organisation, tmp_path: Path) -> Iterator[AppServer]:
     """Permissions are checked before any database access, so one kind of database is enough."""
-    made = AppServer(sqlite_url, tmp_path)
+    for file in first_tenant.app_server.folder.glob("gatehouse.db*"):
+        shutil.copyfile(file, tmp_path / file.name)
+    made = AppServer(f"sqlite:///{tmp_path / 'gatehouse.db'}", tmp_path, fresh=False)
     yield made
     made.close()
 
 
 @pytest.fixture
-def tenant(app_server: AppServer) -> Organisation:
-    return Organisation(app_server)
+def tenant(first_tenant: Organisation, app_server: AppServer) -> Organisation:
+    return first_tenant.copied_to(app_server)
 
 
 def refused(response: TestResponse) -> bool:

@@ -9,6 +9,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from importlib.util import cache_from_source
 from ipaddress import IPv6Address
 from pathlib import Path
 
@@ -108,14 +109,22 @@ def a_release(folder: Path, change: str, *, declared: str = "", said: str = "") 
     """A copy of this tree with one more migration."""
     for path in files():
         if path.parts[0] in {"shared", "sync_server"}:
-            (folder / path).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(ROOT / path, folder / path)
+            _copy(path, folder)
     text = MIGRATION.format(about="The next release.", revision=NEXT, before=schema.newest(), change=change, said=said)
     (folder / "sync_server" / "migrations" / "versions" / f"{NEXT}_next.py").write_text(text)
     models = folder / "sync_server" / "venues" / "models.py"
     head, table, rest = models.read_text().partition('__tablename__ = "venues"\n')
     models.write_text(f"{head}{table}\n{declared}{rest}")
     return folder
+
+
+def _copy(path: Path, folder: Path) -> None:
+    """Copy a file and what Python has compiled of it: else each release is compiled anew, which takes seconds."""
+    compiled = [Path(cache_from_source(str(path)))] if path.suffix == ".py" else []
+    for each in [path, *compiled]:
+        if (ROOT / each).exists():
+            (folder / each).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / each, folder / each)  # with its time, by which Python knows that both belong together
 
 
 @pytest.fixture

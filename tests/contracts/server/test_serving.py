@@ -17,6 +17,7 @@ import pytest
 from scripts.processes.child import Child
 from scripts.processes.ports import LOOPBACK, free_port
 from scripts.processes.streams_address import opened_stream
+from tests.services.mortal_server import MortalServer
 
 ROOT = Path(__file__).parents[3]
 
@@ -51,14 +52,15 @@ def delivered(port: int) -> float:
     return next(float(line.split()[-1]) for line in lines if line.startswith("gatehouse_outbox_delivered_total "))
 
 
-def test_a_standalone_worker_serves_metrics(tmp_path: Path) -> None:
-    environment = {
-        "GATEHOUSE_DATABASE_URL": f"sqlite:///{tmp_path}/gatehouse.db",
-        "GATEHOUSE_MASTER_KEY_FILE": str(tmp_path / "master.key"),
-        "GATEHOUSE_LOG_LEVEL": "error",
-    }
+def environment_of(demo: MortalServer) -> dict[str, str]:
+    """For other programs on its database; it is closed here, as SQLite belongs to one process."""
+    demo.runtime.close()
+    return dict(demo.server.environment)
+
+
+def test_a_standalone_worker_serves_metrics(sqlite_url: str, tmp_path: Path) -> None:
+    environment = environment_of(MortalServer(sqlite_url, tmp_path))
     command = [sys.executable, "-m", "sync_server"]
-    subprocess.run([*command, "demo"], cwd=ROOT, env=environment, capture_output=True, check=True)
     with socket.create_server((LOOPBACK, 0)) as listener:
         taken = int(listener.getsockname()[1])
         worker = Child(
@@ -91,50 +93,27 @@ def test_a_worker_reports_an_unusable_metrics_address(tmp_path: Path) -> None:
     assert "metrics_address" in done.stderr
 
 
-def test_open_streams_end_when_the_server_stops(tmp_path: Path) -> None:
-    port = free_port()
-    environment = {
-        "GATEHOUSE_DATABASE_URL": f"sqlite:///{tmp_path}/gatehouse.db",
-        "GATEHOUSE_MASTER_KEY_FILE": str(tmp_path / "master.key"),
-        "GATEHOUSE_LOG_LEVEL": "error",
-    }
-    command = [sys.executable, "-m", "sync_server"]
-    made = subprocess.run(
-        [*command, "demo", "--json"], cwd=ROOT, env=environment, capture_output=True, text=True, check=True
-    )
-    token = json.loads(made.stdout.splitlines()[0])["api_token"]
-    server = Child("the server", [*command, "serve", "--port", str(port)], tmp_path / "log", environment, ROOT)
-    server.start()
+def test_open_streams_end_when_the_server_stops(sqlite_url: str, tmp_path: Path) -> None:
+    demo = MortalServer(sqlite_url, tmp_path)
+    demo.runtime.close()
+    demo.start()
     try:
-        server.wait_until(lambda: is_ready(port))
-        _, stream = opened_stream(f"{LOOPBACK}:{port}", "/api/live", {"Authorization": f"Bearer {token}"}, 30)
+        signed_in = {"Authorization": f"Bearer {demo.demo['api_token']}"}
+        _, stream = opened_stream(f"{LOOPBACK}:{demo.port}", "/api/live", signed_in, 30)
         first = b"".join(stream.readline() for _ in range(3))
         assert b"event: ready" in first
-        server.stop()
+        demo.server.stop()
         rest = stream.read()  # raises IncompleteRead if the connection was cut
         assert b"event:" not in rest
     finally:
-        server.stop()
+        demo.close()
 
 
 def test_streams_may_have_a_process_of_their_own(postgres_url: str, tmp_path: Path) -> None:
     port, streams_port = free_port(), free_port()
-    environment = {
-        "GATEHOUSE_DATABASE_URL": postgres_url,
-        "GATEHOUSE_MASTER_KEY_FILE": str(tmp_path / "master.key"),
-        "GATEHOUSE_LOG_LEVEL": "error",
-        "GATEHOUSE_STREAMS_URL": f"http://{LOOPBACK}:{streams_port}",
-    }
+    demo = MortalServer(postgres_url, tmp_path, GATEHOUSE_STREAMS_URL=f"http://{LOOPBACK}:{streams_port}")
+    environment, token = environment_of(demo), demo.demo["api_token"]
     command = [sys.executable, "-m", "sync_server"]
-
-    def run(*arguments: str) -> str:
-        return subprocess.run(
-            [*command, *arguments], cwd=ROOT, env=environment, capture_output=True, text=True, check=True
-        ).stdout
-
-    run("key", "master")
-    run("migrate")
-    token = json.loads(run("demo", "--json").splitlines()[0])["api_token"]
     programs = {
         "server": ["serve", "--port", str(port), "--processes", "1", "--streams", "off"],
         "streams": ["streams", f"{LOOPBACK}:{streams_port}"],
@@ -175,9 +154,8 @@ def test_a_killed_child_is_replaced(postgres_url: str, tmp_path: Path, processes
         "GATEHOUSE_LOG_LEVEL": "error",
         "GATEHOUSE_METRICS_ADDRESS": "off",
     }
+    (tmp_path / "master.key").write_text("11" * 32)
     command = [sys.executable, "-m", "sync_server"]
-    for arguments in (["key", "master"], ["migrate"]):
-        subprocess.run([*command, *arguments], cwd=ROOT, env=environment, capture_output=True, check=True)
     serving = ["serve", "--port", str(port), "--processes", str(processes)]
     server = Child("the server", [*command, *serving], tmp_path / "log", environment, ROOT)
     server.start()
