@@ -34,6 +34,8 @@ LOCK_S = 20
 """Longer than this nobody waits for another's change."""
 IDLE_S = 60
 """No request leaves its transaction open so long."""
+LOOK_AGAIN_S = 0.5
+"""How often the main thread of a process that stops is woken to look for signals."""
 STREAMS_ADDRESS = "GATEHOUSE_STREAMS_ADDRESS"
 
 
@@ -183,14 +185,26 @@ def _stop_on_signal(runtime: ServerRuntime) -> None:
 
     def wait() -> None:
         with sender:  # open as long as the process lives: a second signal is written to it too
-            while True:
+            while not runtime.parts.stop.is_set():
                 number = receiver.recv(1)[0]
                 if number in {DRAIN, signal.SIGTERM, signal.SIGINT}:
                     runtime.parts.draining.set()
                 if number in {signal.SIGTERM, signal.SIGINT}:
                     runtime.parts.stop.set()
+            _wake_main_thread(DRAIN)
 
     threading.Thread(target=wait, name="stop", daemon=True).start()
+
+
+def _wake_main_thread(harmless: signal.Signals) -> None:
+    """Let Granian see the signal by which this process stops, until the process ends.
+
+    Only the main thread calls handlers. While it is at one signal, as at DRAIN, the next may arrive at another thread:
+    the main one then sleeps on, and the process with it.
+    """
+    main, never = threading.main_thread().ident or 0, threading.Event()
+    while not never.wait(LOOK_AGAIN_S):
+        signal.pthread_kill(main, harmless)
 
 
 def start_background_loops(runtime: ServerRuntime, stop: threading.Event) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import signal
 import sys
@@ -26,6 +27,7 @@ from tests.contracts.facts.memory import eventually
 from tests.contracts.holds.seated_event import SeatedEvent, a_seated_event
 from tests.contracts.seating.test_imports import House, a_file
 from tests.contracts.server.test_rolling_upgrade import Node, Release, Site, Traffic
+from tests.contracts.server.test_serving import children_of
 from tests.services.optional_services import start_or_fail
 
 READY = b"GET /readyz HTTP/1.0\r\n\r\n", b"HTTP/1.0 200"
@@ -132,8 +134,14 @@ def test_a_server_leaves_under_traffic_and_no_request_fails(
     assert "Traceback" not in "".join(log.read_text() for log in tmp_path.glob("*.log"))
 
 
-@pytest.mark.parametrize("everybody", [False, True], ids=["told twice", "all processes are told"])
-def test_whoever_is_in_a_hurry_does_not_wait(everybody: bool, tmp_path: Path) -> None:
+def tell_another_thread(pid: int) -> None:
+    """As the kernel does with a process whose main thread is at another signal; only the main thread calls handlers."""
+    threads = {int(thread.name) for thread in Path(f"/proc/{pid}/task").iterdir()} - {pid}
+    assert ctypes.CDLL(None).tgkill(pid, min(threads), signal.SIGTERM) == 0
+
+
+@pytest.mark.parametrize("told", ["the server twice", "all processes at once", "another thread"])
+def test_whoever_is_in_a_hurry_does_not_wait(told: str, tmp_path: Path) -> None:
     port = free_port()
     environment = {
         "GATEHOUSE_DATABASE_URL": f"sqlite:///{tmp_path}/gatehouse.db",
@@ -146,10 +154,14 @@ def test_whoever_is_in_a_hurry_does_not_wait(everybody: bool, tmp_path: Path) ->
     server.start()
     try:
         server.wait_until(lambda: responds(port, *READY))
-        if not everybody:
+        if told != "all processes at once":
             os.kill(server.pid, signal.SIGTERM)
             eventually(lambda: responds(port, *STOPPING), "it says that it is not ready")
+        if told == "the server twice":
             assert terminate(server) == 0
+        if told == "another thread":
+            tell_another_thread(min(children_of(server.pid)))
+            eventually(lambda: not server.running, "it ends")
     finally:
         assert server.stop() == 0
     assert "Traceback" not in (tmp_path / "log").read_text()
