@@ -74,6 +74,13 @@ def store(
     return store_among(session, event.organisation_id, previous, found, now)
 
 
+def add(session: Session, event: EventKey, found: Sequence[FoundConflict], now: Millis) -> list[FoundConflict]:
+    """Store conflicts of tickets that never had any; returns them."""
+    session.add_all([_row(session, event.organisation_id, one, now) for one in found])
+    session.flush()
+    return list(found)
+
+
 def store_among(
     session: Session,
     organisation_id: str,

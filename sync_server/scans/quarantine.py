@@ -14,6 +14,7 @@ from sync_server.plumbing.sealing import Sealer
 from sync_server.scans import revoked, service
 from sync_server.scans.models import Journal, ScanEntry
 from sync_server.scans.rules import QuarantineReason
+from sync_server.scans.storage import tickets_of
 
 
 def accept_late(
@@ -28,7 +29,7 @@ def accept_late(
     line = audit.AuditLine(context, action, "device", device.id, organisation_id, after=after, reason=note)
     audit.record(session, line)
     delivery = service.Delivery(organisation_id, device.id, device.number, sealer, context.now)
-    service.apply_entries(session, delivery, released, set())
+    service.apply_entries(session, delivery, released, tickets_of(released))
     return len(released)
 
 
@@ -53,5 +54,5 @@ def _release(
     released = revoked.release(session, journal, hashes, clear=True)
     writer = devices.by_number(session, device)
     delivery = service.Delivery(organisation_id, writer.id if writer else "", device, sealer, context.now)
-    service.apply_entries(session, delivery, released, set())
+    service.apply_entries(session, delivery, released, tickets_of(released))
     return len(released)

@@ -50,7 +50,7 @@ def release(session: Session, journal: Journal, hashes: Sequence[bytes], *, clea
         session.execute(
             update(ScanEntry).where(*here, ScanEntry.seq == row.seq, ScanEntry.hash == row.hash).values(freed)
         )
-        stored.append(Stored(entry, row.hash, at, row.event_id))
+        stored.append(Stored(entry, row.hash, at, uncertainty, row.event_id))
     return stored
 
 

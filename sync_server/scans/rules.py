@@ -156,6 +156,12 @@ def declared_gap(entry: Entry) -> tuple[int, int] | None:
     return first, last
 
 
+def declared_gaps(lines: Iterable[Line]) -> list[tuple[int, int]]:
+    """The gaps that these lines declare and that count."""
+    gaps = (declared_gap(line.entry) for line in lines if line.entry is not None and not line.why)
+    return [gap for gap in gaps if gap is not None]
+
+
 def advance(mark: Mark, held: Sequence[tuple[int, bytes]], gaps: Iterable[tuple[int, int]]) -> Mark:
     """Advance the mark over stored entries, in order of number, and over declared gaps."""
     ends = dict(gaps)

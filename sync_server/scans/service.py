@@ -105,24 +105,25 @@ def accept(
     released = revoked.release_covered(session, journal, lines) if device.revoked else []
     if _forked(new, held):
         _raise_alarm(session, journal, device, now)
-    stored, touched, moved = _store(session, journal, new, held, now)
+    last_held = storage.last_seq(session, journal)
+    stored, touched, moved = _store(session, journal, new, (held, last_held), now)
     delivery = Delivery(device.organisation_id, device.id, device.number, sealer, now, moved)
-    apply_entries(session, delivery, [*stored, *released], touched)
-    mark = storage.new_mark(session, journal)
+    apply_entries(session, delivery, [*stored, *released], touched | storage.tickets_of(released))
+    mark = storage.new_mark(session, journal, new, last_held)
     journal.mark_seq, journal.mark_head, journal.received_at = mark.seq, mark.head, now
     session.flush()
     return Receipt(tuple(_answer(line, held) for line in lines), mark, bool(journal.alarm))
 
 
 def apply_entries(session: Session, delivery: Delivery, stored: Sequence[Stored], touched: storage.Touched) -> None:
-    """Process entries that count from now on: conflicts, counts, movements, decisions, facts."""
-    scanned = {(one.event_id, one.entry.ticket_id) for one in stored if one.event_id and one.entry.ticket_id}
+    """Process entries that count from now on: conflicts, counts, movements, decisions, facts.
+
+    Of the `touched` tickets entries were stored before, whatever of them is `stored` now.
+    """
     organisation_id, now = delivery.organisation_id, delivery.now
-    affected = gate_decisions.touched(session, organisation_id, stored)
-    # Decoded a moment ago: most entries of these tickets are the new ones.
-    decoded = {one.hash: one.entry for one in stored}
+    affected = touched | gate_decisions.touched(session, organisation_id, stored)
     found = ticket_reconciliation.reconcile_tickets(
-        session, organisation_id, touched | scanned | affected, decoded, sealer=delivery.sealer, now=now
+        session, organisation_id, stored, affected, sealer=delivery.sealer, now=now
     )
     movements.add_counts(session, organisation_id, stored)
     _record_arrival(session, organisation_id, stored, found, now)
@@ -152,11 +153,15 @@ def _checked_lines(
 
 
 def _store(
-    session: Session, journal: Journal, new: Sequence[Line], held: dict[int, list[HeldEntry]], now: Millis
+    session: Session,
+    journal: Journal,
+    new: Sequence[Line],
+    stored_before: tuple[dict[int, list[HeldEntry]], int],
+    now: Millis,
 ) -> tuple[list[Stored], storage.Touched, bool]:
     if not new:
         return [], set(), False
-    last_held = storage.last_seq(session, journal)
+    held, last_held = stored_before
     forked = _forked(new, held)
     stored = storage.add(session, journal, new, forked, now)
     touched = storage.mark_forks(session, journal, forked) | _waiting_tickets(new)

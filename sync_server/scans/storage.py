@@ -16,7 +16,7 @@ from sync_server.plumbing.sql import writes
 from sync_server.plumbing.sql.bulk import array_literal, insert_many
 from sync_server.scans import boots
 from sync_server.scans.models import Journal, ScanEntry
-from sync_server.scans.rules import HeldEntry, Line, Mark, advance, declared_gap, last_before
+from sync_server.scans.rules import HeldEntry, Line, Mark, advance, declared_gap, declared_gaps, last_before
 
 _WALK = 2_000
 Touched = set[tuple[str, int]]
@@ -30,6 +30,7 @@ class Stored:
     entry: Entry
     hash: bytes
     at: Millis
+    uncertainty: Millis
     event_id: str | None
 
 
@@ -81,7 +82,7 @@ def add(
     insert_many(session, ScanEntry, rows, "ON CONFLICT DO NOTHING")
     counted = zip(lines, rows, strict=True)
     return [
-        Stored(line.entry, line.hash, row["at"], line.event_id)
+        Stored(line.entry, line.hash, row["at"], row["uncertainty"], line.event_id)
         for line, row in counted
         if line.entry is not None and not line.why
     ]
@@ -123,15 +124,26 @@ def times_move_from(journal: Journal, lines: Sequence[Line], last_held: int) -> 
     return before if anchors and last_held else None
 
 
-def new_mark(session: Session, journal: Journal) -> Mark:
-    """How far the journal is complete, apart from declared gaps."""
+def new_mark(session: Session, journal: Journal, new: Sequence[Line], last_held: int) -> Mark:
+    """How far the journal is complete, apart from declared gaps, with these new lines.
+
+    Where nothing beyond the mark was stored before, as in any ordinary upload, the new lines are all there is.
+    """
     mark = Mark(journal.mark_seq, journal.mark_head)
+    if last_held <= mark.seq:
+        added = [line for line in new if line.seq > mark.seq]
+        return advance(mark, sorted((line.seq, line.hash) for line in added), declared_gaps(added))
     while True:
         beyond = _beyond(session, journal, mark.seq)
         reached = advance(mark, beyond, _gaps(session, journal, mark.seq))
         if reached == mark or len(beyond) < _WALK:
             return reached
         mark = reached
+
+
+def tickets_of(stored: Iterable[Stored]) -> Touched:
+    """The tickets of these entries."""
+    return {(one.event_id, one.entry.ticket_id) for one in stored if one.event_id and one.entry.ticket_id}
 
 
 def last_seq(session: Session, journal: Journal) -> int:

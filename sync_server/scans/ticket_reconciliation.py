@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -13,7 +15,7 @@ from shared.clock import Millis
 from shared.scans import Entry, decode
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.sealing import Sealer
-from sync_server.plumbing.sql.bulk import among, insert_many
+from sync_server.plumbing.sql.bulk import among, insert_many, insert_missing
 from sync_server.scans import conflicts, gate_decisions
 from sync_server.scans.attendance import inside
 from sync_server.scans.attendance.inside import NOBODY, Whereabouts
@@ -23,6 +25,7 @@ from sync_server.scans.event_history import EventHistory
 from sync_server.scans.models import Presence, ScanEntry
 from sync_server.scans.reconcile import Judged, Reconciliation, reconcile
 from sync_server.scans.rules import QuarantineReason
+from sync_server.scans.storage import Stored, Touched, tickets_of
 from sync_server.tickets.keys.issued_codes import IssuedCodes
 
 _CHUNK = 1_000
@@ -35,51 +38,114 @@ _NEW_STATE = (
 def reconcile_tickets(
     session: Session,
     organisation_id: str,
-    touched: Collection[tuple[str, int]],
-    decoded: Mapping[bytes, Entry],
+    stored: Sequence[Stored],
+    touched: Touched,
     *,
     sealer: Sealer,
     now: Millis,
 ) -> list[FoundConflict]:
-    """Reconcile these tickets; returns the new conflicts. `decoded` has entries by their hash; others are decoded."""
+    """Reconcile the tickets of the entries that were just stored, and those `touched`; returns the new conflicts.
+
+    Of the `touched` ones entries may have been stored before.
+    """
     new: list[FoundConflict] = []
-    for event_id in sorted({event_id for event_id, _ in touched}):
-        event = EventKey(organisation_id, event_id)
-        tickets = sorted(ticket for one, ticket in touched if one == event_id)
-        for start in range(0, len(tickets), _CHUNK):
-            chunk = tickets[start : start + _CHUNK]
-            issued_codes = IssuedCodes(session, organisation_id, sealer, chunk)
-            new += _reconcile_event(session, event, chunk, decoded, issued_codes=issued_codes, now=now)
+    tickets = sorted(touched | tickets_of(stored))
+    for event_id in sorted({event_id for event_id, _ in tickets}):
+        event, here = EventKey(organisation_id, event_id), [ticket for one, ticket in tickets if one == event_id]
+        fresh = _fresh(stored, event_id, {ticket for one, ticket in touched if one == event_id})
+        # Decoded a moment ago: most entries of these tickets are the new ones.
+        decoded = {one.hash: one.entry for one in stored}
+        for start in range(0, len(here), _CHUNK):
+            chunk = here[start : start + _CHUNK]
+            batch = _Batch(session, event, IssuedCodes(session, organisation_id, sealer, chunk), now)
+            new += batch.reconcile(chunk, fresh, decoded)
     return new
 
 
-def _reconcile_event(
-    session: Session,
-    event: EventKey,
-    tickets: Sequence[int],
-    decoded: Mapping[bytes, Entry],
-    *,
-    issued_codes: IssuedCodes,
-    now: Millis,
-) -> list[FoundConflict]:
-    before = _locked(session, event, tickets)
-    entries = _entries(session, event, tickets, decoded)
-    decisions = gate_decisions.decisions_at(session, event)
-    history = EventHistory(session, event, issued_codes, decisions, tickets=tickets, span=_span(entries.values()))
-    results = {ticket: reconcile([one.judged for one in some], history) for ticket, some in entries.items()}
-    _store_presence(session, event, before, {ticket: _whereabouts(one, history) for ticket, one in results.items()})
-    found = [
-        FoundConflict(event.event_id, ticket, conflict, entries[ticket])
-        for ticket, result in results.items()
-        for conflict in result.conflicts
-    ]
-    return conflicts.store(session, event, tickets, found=found, now=now)
+def _fresh(stored: Sequence[Stored], event_id: str, touched: Collection[int]) -> dict[int, list[StoredScan]]:
+    """The entries by ticket of those tickets of which the batch may have all there are."""
+    found: dict[int, list[StoredScan]] = defaultdict(list)
+    for one in stored:
+        ticket = one.entry.ticket_id
+        if one.event_id == event_id and ticket and ticket not in touched:
+            judged = Judged(one.entry, one.at, one.uncertainty, ref=len(found[ticket]))
+            found[ticket].append(StoredScan(judged, one.hash))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Judgement:
+    """What became of some tickets: where their holders are, and what contradicts."""
+
+    whereabouts: dict[int, Whereabouts]
+    found: list[FoundConflict]
+
+
+@dataclass(frozen=True, slots=True)
+class _Batch:
+    """Some tickets of one event, reconciled in one transaction."""
+
+    session: Session
+    event: EventKey
+    issued_codes: IssuedCodes
+    now: Millis
+
+    def reconcile(
+        self, tickets: Sequence[int], fresh: Mapping[int, list[StoredScan]], decoded: Mapping[bytes, Entry]
+    ) -> list[FoundConflict]:
+        """Judge the tickets that come for the first time by what the batch has; read all entries of the others.
+
+        Whoever is at one of them at the same time has its row of presence first, or waits for ours: who comes second
+        finds the row, and then reads the entries of both.
+        """
+        first = self._reconcile_first({ticket: fresh[ticket] for ticket in tickets if ticket in fresh})
+        others = [ticket for ticket in tickets if ticket not in first.whereabouts]
+        new = conflicts.add(self.session, self.event, first.found, self.now)
+        return new + (self._reconcile_again(others, decoded) if others else [])
+
+    def _reconcile_first(self, entries: Mapping[int, list[StoredScan]]) -> _Judgement:
+        """Judge these tickets, but those that have a row of presence; its key tells who was first."""
+        known = _known(self.session, self.event, entries)
+        judged = self._judge({ticket: some for ticket, some in entries.items() if ticket not in known})
+        rows = _rows(self.event, judged.whereabouts)
+        added = set(insert_missing(self.session, Presence, rows, "ticket"))
+        here = {ticket: seen for ticket, seen in judged.whereabouts.items() if ticket in added}
+        inside.count(self.session, self.event, {}, here)
+        return _Judgement(here, [one for one in judged.found if one.ticket in added])
+
+    def _reconcile_again(self, tickets: Sequence[int], decoded: Mapping[bytes, Entry]) -> list[FoundConflict]:
+        before = _locked(self.session, self.event, tickets)
+        judged = self._judge(_entries(self.session, self.event, tickets, decoded))
+        insert_many(self.session, Presence, _rows(self.event, judged.whereabouts), _NEW_STATE)
+        inside.count(self.session, self.event, before, judged.whereabouts)
+        return conflicts.store(self.session, self.event, tickets, found=judged.found, now=self.now)
+
+    def _judge(self, entries: Mapping[int, list[StoredScan]]) -> _Judgement:
+        if not entries:
+            return _Judgement({}, [])
+        decisions = gate_decisions.decisions_at(self.session, self.event)
+        span = _span(entries.values())
+        history = EventHistory(self.session, self.event, self.issued_codes, decisions, tickets=list(entries), span=span)
+        results = {ticket: reconcile([one.judged for one in some], history) for ticket, some in entries.items()}
+        found = [
+            FoundConflict(self.event.event_id, ticket, conflict, entries[ticket])
+            for ticket, result in results.items()
+            for conflict in result.conflicts
+        ]
+        return _Judgement({ticket: _whereabouts(one, history) for ticket, one in results.items()}, found)
+
+
+def _known(session: Session, event: EventKey, tickets: Collection[int]) -> set[int]:
+    """Those of these tickets that were reconciled before."""
+    if not tickets:
+        return set()
+    wanted = select(Presence.ticket).where(event.of(Presence), among(session, Presence.ticket, tickets))
+    return set(session.scalars(wanted))
 
 
 def _locked(session: Session, event: EventKey, tickets: Sequence[int]) -> dict[int, Whereabouts]:
     """Lock the tickets in ascending order: the second transaction then sees the entries of the first."""
-    rows = [event._asdict() | {"ticket": ticket} | NOBODY._asdict() for ticket in tickets]
-    insert_many(session, Presence, rows, "ON CONFLICT DO NOTHING")
+    insert_many(session, Presence, _rows(event, dict.fromkeys(tickets, NOBODY)), "ON CONFLICT DO NOTHING")
     columns = select(Presence.ticket, Presence.bodies, Presence.at, Presence.gate, Presence.zone)
     wanted = columns.where(event.of(Presence), among(session, Presence.ticket, tickets)).order_by(Presence.ticket)
     return {ticket: Whereabouts(*seen) for ticket, *seen in session.execute(wanted.with_for_update())}
@@ -117,12 +183,9 @@ def _span(entries: Iterable[Sequence[StoredScan]]) -> tuple[Millis, Millis]:
     return first, last
 
 
-def _store_presence(
-    session: Session, event: EventKey, before: Mapping[int, Whereabouts], after: Mapping[int, Whereabouts]
-) -> None:
-    rows = [event._asdict() | {"ticket": ticket} | seen._asdict() for ticket, seen in sorted(after.items())]
-    insert_many(session, Presence, rows, _NEW_STATE)
-    inside.count(session, event, before, after)
+def _rows(event: EventKey, whereabouts: Mapping[int, Whereabouts]) -> list[dict[str, Any]]:
+    """Rows of presence, in the order in which everybody takes them."""
+    return [event._asdict() | {"ticket": ticket} | seen._asdict() for ticket, seen in sorted(whereabouts.items())]
 
 
 def _whereabouts(result: Reconciliation, history: EventHistory) -> Whereabouts:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from sqlalchemy import (
     ARRAY,
     BigInteger,
     ColumnElement,
     Table,
+    TextClause,
     TypeDecorator,
     any_,
     func,
@@ -27,6 +28,8 @@ from sqlalchemy.types import NULLTYPE
 from sync_server.plumbing.sql.tables import Base
 
 Row = Mapping[str, Any]
+MANY: Final = 16
+"""From so many rows on, a column with one value is sent once; fewer always use the same statement."""
 _POSTGRESQL = postgresql.dialect()  # type: ignore[no-untyped-call]  # SQLAlchemy leaves dialect classes untyped
 
 
@@ -34,15 +37,27 @@ def insert_many(session: Session, model: type[Base], rows: Sequence[Row], on_con
     """Insert rows that all have the same columns; `on_conflict` is the clause both databases share."""
     if not rows:
         return
+    if not _is_sqlite(session):
+        session.connection().execute(*_by_column(cast(Table, model.__table__), rows, on_conflict))
+        return
     table, names = cast(Table, model.__table__), tuple(rows[0])
-    columns = {name: _converted(table, name, [row[name] for row in rows]) for name in names}
-    connection = session.connection()
-    if _is_sqlite(session):
-        # By the driver itself: SQLAlchemy would prepare the values of every row anew.
-        connection.exec_driver_sql(_by_row(table, names, on_conflict), list(zip(*columns.values(), strict=True)))
-    else:
-        literals = {name: array_literal(column) for name, column in columns.items()}
-        connection.execute(text(_by_column(table, names, on_conflict)), literals)
+    columns = [_converted(table, name, [row[name] for row in rows]) for name in names]
+    # By the driver itself: SQLAlchemy would prepare the values of every row anew.
+    session.connection().exec_driver_sql(_by_row(table, names, on_conflict), list(zip(*columns, strict=True)))
+
+
+def insert_missing(session: Session, model: type[Base], rows: Sequence[Row], column: str) -> Collection[Any]:
+    """Insert those rows whose key is not there yet; returns their values of this column.
+
+    The caller has looked which are missing. On SQLite nobody else writes until this transaction ends, so all of them
+    are; on PostgreSQL somebody may have been faster, and is waited for.
+    """
+    if not rows or _is_sqlite(session):
+        insert_many(session, model, rows, "ON CONFLICT DO NOTHING")
+        return [row[column] for row in rows]
+    table = cast(Table, model.__table__)
+    statement, values = _by_column(table, rows, f"ON CONFLICT DO NOTHING RETURNING {column}")
+    return session.connection().execute(statement.columns(table.c[column]), values).scalars().all()
 
 
 def array_literal(values: Sequence[Any]) -> str:
@@ -64,6 +79,8 @@ def _writer(kind: type[Any]) -> Callable[[Any], str]:
 
 
 def _text(value: str) -> str:
+    if "\\" not in value and '"' not in value:
+        return f'"{value}"'
     escaped = value.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
 
@@ -85,11 +102,22 @@ def _by_row(table: Table, names: tuple[str, ...], on_conflict: str) -> str:
     return f"INSERT INTO {table.name} ({', '.join(names)}) VALUES ({placeholders}) {on_conflict}"  # noqa: S608 - our own names
 
 
+def _by_column(table: Table, rows: Sequence[Row], on_conflict: str) -> tuple[TextClause, dict[str, Any]]:
+    """The statement, and its values: an array for each column, or one value where all rows have the same."""
+    columns = {name: _converted(table, name, [row[name] for row in rows]) for name in rows[0]}
+    alike = {name for name, found in columns.items() if len(rows) >= MANY and found.count(found[0]) == len(rows)}
+    varied = tuple(name for name in columns if name not in alike) or tuple(columns)
+    values = {name: array_literal(found) if name in varied else found[0] for name, found in columns.items()}
+    return _of_columns(table, tuple(columns), varied, on_conflict), values
+
+
 @lru_cache
-def _by_column(table: Table, names: tuple[str, ...], on_conflict: str) -> str:
-    arrays = ", ".join(f"CAST(:{name} AS {table.c[name].type.compile(_POSTGRESQL)}[])" for name in names)
-    columns = ", ".join(names)
-    return f"INSERT INTO {table.name} ({columns}) SELECT * FROM unnest({arrays}) {on_conflict}"  # noqa: S608 - our own names
+def _of_columns(table: Table, names: tuple[str, ...], varied: tuple[str, ...], on_conflict: str) -> TextClause:
+    kinds = {name: table.c[name].type.compile(_POSTGRESQL) for name in names}
+    shown = ", ".join(f"each.{name}" if name in varied else f"CAST(:{name} AS {kinds[name]})" for name in names)
+    arrays = ", ".join(f"CAST(:{name} AS {kinds[name]}[])" for name in varied)
+    into, given = ", ".join(names), f"unnest({arrays}) AS each({', '.join(varied)})"
+    return text(f"INSERT INTO {table.name} ({into}) SELECT {shown} FROM {given} {on_conflict}")  # noqa: S608 - our own names
 
 
 def _converted(table: Table, name: str, values: Sequence[Any]) -> Sequence[Any]:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 from sqlalchemy import delete, select, text
 
-from sync_server.plumbing.sql.bulk import among, array_literal, insert_many
+from sync_server.plumbing.sql.bulk import among, array_literal, insert_many, insert_missing
 from sync_server.scans.models import Presence
 from tests.app_server import AppServer
 from tests.builders import an_id
+from tests.contracts.sync.test_at_the_same_time import wait_for_a_blocked_transaction
 
 COLUMNS: dict[str, list[Any]] = {
     "text": [
@@ -65,3 +67,38 @@ def test_rows_are_inserted_and_found_by_many_numbers(app_server: AppServer) -> N
         assert session.scalars(select(Presence.ticket).where(here, among(session, Presence.ticket, []))).all() == []
     with app_server.database.writing() as session:
         session.execute(delete(Presence).where(here))
+
+
+def test_columns_of_one_value_arrive_as_others_do(app_server: AppServer) -> None:
+    event = {"organisation_id": app_server.organisation("marquee"), "event_id": an_id("event")}
+    rows = [
+        event | {"ticket": 2**64 - each, "bodies": 1, "at": 2, "gate": 3, "zone": each % 2} for each in range(1, 41)
+    ]
+    here = Presence.organisation_id == event["organisation_id"]
+    columns = Presence.event_id, Presence.ticket, Presence.bodies, Presence.at, Presence.gate, Presence.zone
+    with app_server.database.writing() as session:
+        insert_many(session, Presence, rows, "ON CONFLICT DO NOTHING")
+        found = session.execute(select(*columns).where(here).order_by(Presence.ticket.desc())).all()
+        assert [tuple(each) for each in found] == [tuple(row.values())[1:] for row in rows]
+        insert_many(session, Presence, [rows[0]] * 40, "ON CONFLICT DO NOTHING")  # not one column varies
+        session.execute(delete(Presence).where(here))
+
+
+def test_what_somebody_else_inserts_meanwhile_is_told_apart(postgres_url: str, tmp_path: Path) -> None:
+    app_server = AppServer(postgres_url, tmp_path)
+    event = {"organisation_id": app_server.organisation("marquee"), "event_id": an_id("event")}
+    rows = [event | {"ticket": ticket, "bodies": 1, "at": 2, "gate": 3, "zone": 4} for ticket in (1, 2, 3)]
+    ours: list[int] = []
+
+    def insert() -> None:
+        with app_server.database.writing() as session:
+            ours.extend(insert_missing(session, Presence, rows, "ticket"))
+
+    with app_server.database.writing() as session:
+        assert list(insert_missing(session, Presence, rows[1:2], "ticket")) == [2]
+        other = threading.Thread(target=insert)
+        other.start()
+        wait_for_a_blocked_transaction(app_server.database)
+    other.join()
+    assert ours == [1, 3]
+    app_server.close()
