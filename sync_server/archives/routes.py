@@ -9,6 +9,7 @@ from sync_server.archives import policy, queries, readiness, schemas, service, s
 from sync_server.archives.rules import State
 from sync_server.archives.service import Asked
 from sync_server.events import queries as events
+from sync_server.events.rules import mark
 from sync_server.plumbing.api import answers
 from sync_server.plumbing.api.edits import check_unchanged, tagged
 from sync_server.plumbing.api.pagination import PageQuery
@@ -28,7 +29,8 @@ def listing(query_data: PageQuery) -> schemas.ArchivesView:
     """List the organisation's archives."""
     with parts().database.reading() as session:
         page = queries.archives(session, organisation(), limit=query_data.limit, after=query_data.after)
-    items = [schemas.archive_view(row, row.event_id) for row in page.items]
+        marks = events.marks(session, organisation(), {row.event_id for row in page.items})
+    items = [schemas.archive_view(row, row.event_id, marks[row.event_id]) for row in page.items]
     return schemas.ArchivesView(items=items, next=page.next)
 
 
@@ -42,7 +44,7 @@ def show(event_id: str) -> schemas.ArchiveView:
         row = queries.find(session, event.key)
         in_tables = row is None or row.state == State.RESTORED
         found = readiness.obstacles(session, event, parts().clock()) if in_tables else []
-    return schemas.archive_view(row, event_id, list(found))
+    return schemas.archive_view(row, event_id, mark(event), list(found))
 
 
 @bp.post("/events/<event_id>/put-away")
@@ -55,7 +57,8 @@ def put_away(event_id: str, json_data: schemas.PutAway) -> schemas.ArchiveView:
     with parts().database.writing() as session:
         asked = Asked(context(), json_data.reason, json_data.confirm)
         row = service.ask(session, EventKey(organisation(), event_id), asked)
-    return schemas.archive_view(row, event_id)
+        event = events.event(session, organisation(), event_id)
+    return schemas.archive_view(row, event_id, mark(event))
 
 
 @bp.post("/events/<event_id>/archive/restore")
@@ -65,9 +68,9 @@ def put_away(event_id: str, json_data: schemas.PutAway) -> schemas.ArchiveView:
 def restore(event_id: str, json_data: schemas.BringBack) -> schemas.ArchiveView:
     """Bring an event back from its archive into the tables, for a dispute for example."""
     with parts().database.writing() as session:
-        key = events.event(session, organisation(), event_id).key
-        row = service.ask_back(session, key, context(), reason=json_data.reason)
-    return schemas.archive_view(row, event_id)
+        event = events.event(session, organisation(), event_id)
+        row = service.ask_back(session, event.key, context(), reason=json_data.reason)
+    return schemas.archive_view(row, event_id, mark(event))
 
 
 @bp.get("/events/<event_id>/archive/file")

@@ -8,6 +8,7 @@ from pydantic import BaseModel, Field
 
 from sync_server.archives.models import EventArchiveRow
 from sync_server.archives.rules import Obstacle
+from sync_server.events.rules import Mark
 from sync_server.plumbing.api.edits import EditedView
 from sync_server.plumbing.api.schemas import Hex, IsoTime, RequestBody, View
 
@@ -38,6 +39,7 @@ class ArchiveView(View):
     """How far an event is put away, its file, and its figures."""
 
     event_id: str
+    event_mark: Mark | None  # cancelled, postponed or rescheduled
     state: str
     reason: str
     asked_at: IsoTime | None
@@ -60,12 +62,14 @@ class ArchivesView(BaseModel):
     next: str | None
 
 
-def archive_view(row: EventArchiveRow | None, event_id: str, obstacles: list[Obstacle] | None = None) -> ArchiveView:
+def archive_view(
+    row: EventArchiveRow | None, event_id: str, mark: Mark | None, obstacles: list[Obstacle] | None = None
+) -> ArchiveView:
     """An archive; without a row the event is where it always was, and `obstacles` say what is not settled."""
     shown = row or EventArchiveRow(
         event_id=event_id, state="in_tables", reason="", rows=0, rows_done=0, file="", size=0, figures={}, problem=""
     )
-    return ArchiveView.of(shown, obstacles=[ObstacleView.of(one) for one in obstacles or ()])
+    return ArchiveView.of(shown, event_mark=mark, obstacles=[ObstacleView.of(one) for one in obstacles or ()])
 
 
 class RetentionView(EditedView):

@@ -6,7 +6,7 @@ from sqlalchemy import BigInteger, CheckConstraint, Index, String, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from shared.clock import Millis
-from sync_server.plumbing.sql.tables import Base, Uuid, references
+from sync_server.plumbing.sql.tables import Base, Unsigned64, Uuid, references
 
 _RUNNING = text("state = 'running'")
 
@@ -27,6 +27,10 @@ class CancellationRow(Base):
     cents: Mapped[int] = mapped_column(BigInteger)
     new_date: Mapped[Millis | None] = mapped_column(BigInteger)
     keep_until: Mapped[Millis | None] = mapped_column(BigInteger)  # until then buyers may have their money instead
+    end_others: Mapped[bool] = mapped_column(default=False)  # tickets that no order has: issued by hand, imported
+    other_tickets: Mapped[int] = mapped_column(default=0)  # as many as there were of them
+    ended_tickets: Mapped[int] = mapped_column(default=0)  # of those
+    last_ticket: Mapped[int | None] = mapped_column(Unsigned64)  # that the job has dealt with, once all orders are
     last_order: Mapped[Uuid | None]  # that the job has dealt with
     done_orders: Mapped[int] = mapped_column(default=0)
     failed_orders: Mapped[int] = mapped_column(default=0)

@@ -9,7 +9,7 @@ from flask import Response
 from sqlalchemy.orm import Session
 
 from shared.ids import as_id
-from sync_server.cancellations import queries, schemas, service
+from sync_server.cancellations import others, queries, schemas, service
 from sync_server.cancellations.models import CancellationRow
 from sync_server.cancellations.rules import Answer, Choice
 from sync_server.checkout import queries as orders
@@ -43,7 +43,7 @@ def affected(event_id: str, query_data: schemas.AffectedQuery) -> schemas.Affect
     with parts().database.reading() as session:
         event = events.event(session, organisation(), event_id)
         found = owing.affected(session, event.key, keep_fees=query_data.keep_fees)
-        return schemas.affected_view(found, event_rules.mark(event), event.tickets_issued)
+        return schemas.affected_view(found, event_rules.mark(event), others.count(session, event.key))
 
 
 @bp.post("")

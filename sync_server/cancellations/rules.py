@@ -42,6 +42,13 @@ def check_dates(choice: Choice, new_date: int | None, keep_until: int | None, no
         raise InvalidRequest("keep_until: this is not between now and the new date.", field="keep_until")
 
 
+def ends_others(choice: Choice, wanted: bool | None) -> bool:
+    """Whether tickets that no order has end; as a rule where orders are refunded. InvalidRequest for another date."""
+    if choice is Choice.ANOTHER_DATE and wanted:
+        raise InvalidRequest("end_others: tickets are kept for the other date.", field="end_others")
+    return choice is Choice.REFUND if wanted is None else wanted
+
+
 def check_seen(orders: int, affected: int) -> None:
     """Conflict where more or fewer orders are affected than the organiser has seen."""
     if orders != affected:

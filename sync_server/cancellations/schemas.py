@@ -25,7 +25,7 @@ class AffectedView(View):
     event_mark: str | None  # whether it is cancelled, postponed or rescheduled now
     orders: int
     tickets: int
-    tickets_without_order: int  # issued by hand: nothing is refunded for them
+    tickets_without_order: int  # issued by hand or imported: nothing is refunded for them
     cents: int
     by_itself_cents: int
     by_hand_cents: int
@@ -33,7 +33,10 @@ class AffectedView(View):
 
 
 class CallOff(RequestBody):
-    """What buyers of the event get; `orders` is how many are affected, as seen before."""
+    """What buyers of the event get; `orders` is how many are affected, as seen before.
+
+    `end_others` says whether tickets end that no order has; without it they do where orders are refunded.
+    """
 
     choice: Literal["nothing", "refund", "another_date"]
     orders: Annotated[int, Field(ge=0)]
@@ -41,10 +44,12 @@ class CallOff(RequestBody):
     keep_fees: bool = False
     new_date: Time | None = None
     keep_until: Time | None = None
+    end_others: bool | None = None
 
     def wanted(self) -> Wanted:
         """What is confirmed."""
-        return Wanted(Choice(self.choice), self.orders, self.reason, self.keep_fees, self.new_date, self.keep_until)
+        named = self.model_dump(exclude={"choice"})
+        return Wanted(choice=Choice(self.choice), **named)
 
 
 class CancellationView(View):
@@ -61,6 +66,8 @@ class CancellationView(View):
     cents: int
     done_orders: int
     failed_orders: int
+    other_tickets: int  # that no order has, and that end
+    ended_tickets: int  # of these
     percent: int
     waiting_cents: int  # that payment services are to pay back
     paid_back_cents: int  # that they have paid back
@@ -109,17 +116,17 @@ class AnswerBody(RequestBody):
     answer: Literal["keep", "refund"]
 
 
-def affected_view(found: Affected, mark: str | None, issued: int) -> AffectedView:
+def affected_view(found: Affected, mark: str | None, others: int) -> AffectedView:
     """As the organiser sees it before."""
-    return AffectedView.of(found, event_mark=mark, tickets_without_order=max(0, issued - found.tickets))
+    return AffectedView.of(found, event_mark=mark, tickets_without_order=others)
 
 
 def cancellation_view(
     row: CancellationRow, mark: str | None, money: dict[str, int], owed: Totals, answers: dict[str, int]
 ) -> CancellationView:
     """As the organiser sees it afterwards."""
-    dealt_with = row.done_orders + row.failed_orders
-    percent = 100 if row.state == "done" else min(99, dealt_with * 100 // row.orders) if row.orders else 0
+    dealt_with, all_of_it = row.done_orders + row.failed_orders + row.ended_tickets, row.orders + row.other_tickets
+    percent = 100 if row.state == "done" else min(99, dealt_with * 100 // all_of_it) if all_of_it else 0
     return CancellationView.of(
         row,
         event_mark=mark,

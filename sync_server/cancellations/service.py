@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from shared.clock import Millis
 from shared.errors import Conflict
 from shared.lifecycle import EventStatus
-from sync_server.cancellations import queries, rules
+from sync_server.cancellations import others, queries, rules
 from sync_server.cancellations.models import CancellationRow, DateAnswerRow
 from sync_server.cancellations.rules import Answer, Choice, State
 from sync_server.checkout.orders import dates
@@ -33,6 +33,7 @@ class Wanted:
     keep_fees: bool = False
     new_date: Millis | None = None
     keep_until: Millis | None = None
+    end_others: bool | None = None  # tickets that no order has; None: where orders are refunded
 
 
 def begin(session: Session, event: EventKey, wanted: Wanted, context: ActionContext) -> CancellationRow:
@@ -51,12 +52,15 @@ def begin(session: Session, event: EventKey, wanted: Wanted, context: ActionCont
     row.choice, row.reason, row.keep_fees = wanted.choice.value, wanted.reason, wanted.keep_fees
     row.orders, row.tickets, row.cents = affected.orders, affected.tickets, affected.cents
     row.new_date, row.keep_until = wanted.new_date, wanted.keep_until
+    row.end_others = rules.ends_others(wanted.choice, wanted.end_others)
+    row.other_tickets = others.count(session, event) if row.end_others else 0
     row.last_order, row.done_orders, row.failed_orders = None, 0, 0
+    row.last_ticket, row.ended_tickets = None, 0
     row.state, row.begun_at, row.finished_at = State.RUNNING.value, context.now, None
     session.add(row)
     session.flush()
     record(session, row, "cancellation_begun", context)
-    if wanted.choice is Choice.NOTHING:
+    if wanted.choice is Choice.NOTHING and not row.end_others:
         finish(session, row, context)
     return row
 
@@ -88,7 +92,7 @@ def resume(session: Session, event: EventKey, context: ActionContext) -> Cancell
         raise Conflict("Every order was dealt with.", code="cancellation_done")
     if row.state != State.RUNNING:
         if row.state == State.DONE:
-            row.last_order, row.failed_orders, row.finished_at = None, 0, None
+            row.last_order, row.last_ticket, row.failed_orders, row.finished_at = None, None, 0, None
         row.state = State.RUNNING.value
         record(session, row, "cancellation_resumed", context)
     return row
@@ -100,21 +104,23 @@ def _locked(session: Session, event: EventKey) -> CancellationRow:
 
 
 def deal_with_some(session: Session, event: EventKey, limit: int, context: ActionContext) -> bool:
-    """Refund the next orders, or offer them the date; False once there are none, or it was stopped.
+    """Refund the next orders, or offer them the date, then end the next tickets that no order has.
 
-    Where it stands moves in the same transaction: no order is dealt with twice, and none is left out.
+    False once there is nothing left, or it was stopped. Where it stands moves in the same transaction: nothing is dealt
+    with twice, and nothing is left out.
     """
     row = _locked(session, event)
     if row.state != State.RUNNING:
         return False
     by_system = context.by_system()
-    found = owing.refundable_after(session, event, row.last_order, limit)
-    for order_id in found:
+    orders = [] if row.choice == Choice.NOTHING else owing.refundable_after(session, event, row.last_order, limit)
+    for order_id in orders:
         _deal_with(session, row, order_id, by_system)
         row.last_order, row.done_orders = order_id, row.done_orders + 1
-    if len(found) < limit:
-        finish(session, row, by_system)
-    return len(found) == limit
+    if len(orders) == limit or (row.end_others and not others.end_some(session, row, limit, by_system)):
+        return True
+    finish(session, row, by_system)
+    return False
 
 
 def _deal_with(session: Session, row: CancellationRow, order_id: str, context: ActionContext) -> None:
@@ -130,8 +136,11 @@ def _deal_with(session: Session, row: CancellationRow, order_id: str, context: A
 def skip(session: Session, event: EventKey) -> None:
     """Leave out the next order, which cannot be dealt with: somebody has to look at it, and resume."""
     row = _locked(session, event)
-    for order_id in owing.refundable_after(session, event, row.last_order, 1):
+    orders = [] if row.choice == Choice.NOTHING else owing.refundable_after(session, event, row.last_order, 1)
+    for order_id in orders:
         row.last_order, row.failed_orders = order_id, row.failed_orders + 1
+    if not orders:
+        others.skip(session, row)
 
 
 def finish(session: Session, row: CancellationRow, context: ActionContext) -> None:
@@ -170,7 +179,7 @@ def offered(session: Session, event: EventKey, now: Millis, *, lock: bool = Fals
 
 def record(session: Session, row: CancellationRow, name: str, context: ActionContext) -> None:
     """Record what became of it."""
-    fields = ("choice", "orders", "done_orders", "failed_orders", "cents", "new_date", "keep_until")
+    fields = ("choice", "orders", "done_orders", "failed_orders", "ended_tickets", "cents", "new_date", "keep_until")
     after = {field: getattr(row, field) for field in fields}
     number = events.event(session, row.organisation_id, row.event_id).number
     fact = Fact(name, row.organisation_id, context.now, {"event": row.event_id, "event_number": number}, after)

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from sqlalchemy import ColumnElement, and_, case, func, or_, select, text
+from sqlalchemy import ColumnElement, Select, and_, case, func, or_, select, text
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from shared.errors import NotFound
@@ -146,6 +146,16 @@ def ordered_lines(session: Session, organisation_id: str, event_id: str) -> Sequ
     of_event = select(OrderRow.id).where(*here)
     wanted = select(row).where(row.organisation_id == organisation_id, row.state == LineState.ORDERED.value)
     return session.execute(wanted.where(row.order_id.in_(of_event))).scalars().all()
+
+
+def tickets_of_orders(event: EventKey) -> Select[int]:
+    """The ids of the tickets that orders of an event have, for queries of tickets."""
+    ticket_id, mine = (
+        cast(InstrumentedAttribute[int], OrderLineRow.ticket_id),
+        select(OrderRow.id).where(event.of(OrderRow)),
+    )
+    here = OrderLineRow.organisation_id == event.organisation_id, ticket_id.is_not(None)
+    return select(ticket_id).where(*here, OrderLineRow.order_id.in_(mine))
 
 
 def count_admissions(session: Session, event: EventKey) -> tuple[dict[int, int], dict[int, int]]:

@@ -18,6 +18,7 @@ from sync_server.checkout.payments.methods import METHODS, Instructions
 from sync_server.checkout.rules import MAX_ADMISSIONS
 from sync_server.checkout.shop_checks import ShopWarning
 from sync_server.config import Config
+from sync_server.events.rules import Mark
 from sync_server.plumbing.api.edits import EditedView
 from sync_server.plumbing.api.pagination import PageQuery
 from sync_server.plumbing.api.schemas import Id, IsoTime, PatchBody, Reason, RequestBody, View
@@ -228,6 +229,7 @@ class OrderSummary(EditedView):
     id: str
     number: str
     event_id: str
+    event_mark: Mark | None  # cancelled, postponed or rescheduled
     state: State
     channel: str
     currency: str
@@ -378,9 +380,9 @@ def movement_view(row: MoneyMovementRow) -> MovementView:
     return MovementView.of(row)
 
 
-def summary_of(row: OrderRow, balance: Balance, admissions: int) -> OrderSummary:
+def summary_of(row: OrderRow, balance: Balance, admissions: int, mark: Mark | None) -> OrderSummary:
     """An order in a list."""
-    return OrderSummary.of(row, **_derived(row, balance, admissions))
+    return OrderSummary.of(row, **_derived(row, balance, admissions), event_mark=mark)
 
 
 def _derived(row: OrderRow, balance: Balance, admissions: int) -> dict[str, object]:
@@ -403,11 +405,13 @@ def order_view(
     instructions: Instructions | None,
     *,
     choices: Iterable[Choice],
+    mark: Mark | None,
 ) -> OrderView:
     """An order with its lines and their tickets."""
     return OrderView.of(
         row,
         **_derived(row, balance, len(lines)),
+        event_mark=mark,
         lines=[_line_view(line, tickets) for line in lines],
         payment=None if instructions is None else InstructionsView.of(instructions),
         methods=[ChoiceView.of(choice) for choice in choices],

@@ -13,6 +13,8 @@ from sync_server.checkout.payments.methods import METHODS
 from sync_server.checkout.queries import OrderFilter
 from sync_server.checkout.rules import OPEN, OrderState
 from sync_server.checkout.settings import settings_of
+from sync_server.events import queries as events
+from sync_server.events import rules as event_rules
 from sync_server.tickets import queries as tickets
 
 
@@ -27,7 +29,8 @@ def view_of(session: Session, order: OrderRow, now: Millis) -> schemas.OrderView
         instructions = method.instructions(order, settings_of(session, order.organisation_id), balance.due)
     found = tickets.tickets_by_id(session, order.organisation_id, ids)
     offered = choices.of_order(session, order, now)
-    return schemas.order_view(order, lines, found, balance, instructions, choices=offered)
+    mark = event_rules.mark(events.event(session, order.organisation_id, order.event_id))
+    return schemas.order_view(order, lines, found, balance, instructions, mark=mark, choices=offered)
 
 
 def page_of(
@@ -37,5 +40,8 @@ def page_of(
     page = queries.orders(session, organisation_id, filters, limit=limit, after=after)
     ids = [row.id for row in page.items]
     balances, lines = ledger.balances(session, organisation_id, ids), queries.lines_of(session, organisation_id, ids)
-    items = [schemas.summary_of(row, balances[row.id], len(lines[row.id])) for row in page.items]
+    marks = events.marks(session, organisation_id, {row.event_id for row in page.items})
+    items = [
+        schemas.summary_of(row, balances[row.id], len(lines[row.id]), marks.get(row.event_id)) for row in page.items
+    ]
     return schemas.OrdersView(items=items, next=page.next)

@@ -33,6 +33,7 @@ class Message(StrEnum):
     NEW_DATE = "new_date"
     TAKES_PLACE = "takes_place"
     MOVED = "moved"
+    NEW_TIME = "new_time"
     DATE_OFFERED = "date_offered"
     WAITING_OFFER = "waiting_offer"
 

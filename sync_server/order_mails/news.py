@@ -6,7 +6,7 @@ an event has a cursor of its own: whatever is committed is committed with the ma
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
 from sqlalchemy import delete, select
@@ -128,9 +128,23 @@ def _is_back(fact: Message) -> bool:
     return before.get("status") == EventStatus.POSTPONED.value and before.get("rescheduled_at") is None
 
 
+def _begins_elsewhen(fact: Message) -> bool:
+    """Whether what changed of an event is when guests have to be there."""
+    before, after = fact.payload.get("before") or {}, fact.payload.get("after") or {}
+    return any(name in after and before.get(name) != after[name] for name in ("start_at", "doors_at"))
+
+
+_ONLY_IF: Final[Mapping[str, Callable[[Message], bool]]] = {
+    Said.TAKES_PLACE.value: _is_back,
+    Said.NEW_TIME.value: _begins_elsewhen,
+}
+"""Facts that buyers are told of in some cases only."""
+
+
 def _note(session: Session, fact: Message, now: Millis) -> None:
     """Note that the buyers of an event are to be told."""
-    if kind_of(fact.name).buyers == Said.TAKES_PLACE and not _is_back(fact):
+    only_if = _ONLY_IF.get(kind_of(fact.name).buyers)
+    if only_if is not None and not only_if(fact):
         return
     key = EventKey(fact.organisation_id, str(fact.subjects["event"]))
     if session.get(EventNewsRow, (key.organisation_id, fact.message_id)) is not None:

@@ -198,7 +198,7 @@ FACTS: Final[Mapping[str, FactKind]] = {
     "gate_changed": _venue("gate.changed", "A gate was opened, closed or changed.", gate=NUMBER),
     "event_created": _event("An event was created, as a draft."),
     "event_updated": _event(
-        "Texts, times or rules of an event were changed; the payload holds the changed fields only."
+        "Texts, times or rules of an event were changed; the payload holds the changed fields only.", buyers="new_time"
     ),
     "event_days_changed": _event(
         "An event has more days, or fewer; what is for every day is for the new ones, too.", seats=Seats.ALL

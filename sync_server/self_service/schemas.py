@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from sync_server.events.rules import Mark
 from sync_server.plumbing.api.edits import EditedView
 from sync_server.plumbing.api.schemas import IsoTime, PatchBody, RequestBody, View
 from sync_server.self_service.models import SelfServiceSettingsRow
@@ -23,6 +24,7 @@ class OwnTicket(View):
     order_id: str
     event_id: str
     event_name: str
+    event_mark: Mark | None  # cancelled, postponed or rescheduled
     starts_at: IsoTime
     ticket_type_name: str
     seat_label: str
@@ -88,6 +90,7 @@ class OfferedTicket(View):
 
     event_id: str
     event_name: str
+    event_mark: Mark | None  # cancelled, postponed or rescheduled
     starts_at: IsoTime
     ticket_type_name: str
     seat_label: str

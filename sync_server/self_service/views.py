@@ -24,6 +24,7 @@ def own_tickets(session: Session, by: Principal) -> list[OwnTicket]:
     rows, lines = tickets.tickets_by_id(session, where, ids), orders.lines_of_tickets(session, where, ids)
     offers, received = owners.offered(session, where, ids), owners.accepted(session, where, ids)
     shown = {id: events.details(session, where, id) for id in {row.event_id for row in rows.values()}}
+    marks = events.marks(session, where, shown.keys())
     return [
         OwnTicket(
             id=tickets.public_id(row.id),
@@ -31,6 +32,7 @@ def own_tickets(session: Session, by: Principal) -> list[OwnTicket]:
             order_id=key.order_id,
             event_id=row.event_id,
             event_name=shown[row.event_id].name,
+            event_mark=marks[row.event_id],
             starts_at=iso(shown[row.event_id].start_at),
             ticket_type_name=lines[row.id].ticket_type_name,
             seat_label=lines[row.id].seat_label,
@@ -56,6 +58,7 @@ def offered_ticket(session: Session, row: TransferRow) -> OfferedTicket:
     return OfferedTicket(
         event_id=event.id,
         event_name=event.name,
+        event_mark=events.marks(session, row.organisation_id, [event.id])[event.id],
         starts_at=iso(event.start_at),
         ticket_type_name=line.ticket_type_name,
         seat_label=line.seat_label,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import Select, func, select
+from sqlalchemy import ColumnElement, Select, func, select
 from sqlalchemy.orm import Session
 
 from shared.errors import InvalidRequest, NotFound
@@ -277,6 +277,22 @@ def count_standing(session: Session, event: EventKey, ticket_type: int | None = 
     wanted = select(func.count()).where(event.of(row), row.state != TicketState.CANCELLED)
     wanted = wanted if ticket_type is None else wanted.where(row.ticket_type == ticket_type)
     return session.execute(wanted).scalar_one()
+
+
+def count_standing_but(session: Session, event: EventKey, but: Select[int]) -> int:
+    """How many tickets of an event are not cancelled and not among these."""
+    return session.execute(select(func.count()).where(*_standing_but(event, but))).scalar_one()
+
+
+def standing_but(session: Session, event: EventKey, but: Select[int], *, after: int | None, limit: int) -> list[int]:
+    """The next tickets of an event that are not cancelled and not among these, by id."""
+    wanted = select(TicketRecord.id).where(*_standing_but(event, but))
+    wanted = wanted if after is None else wanted.where(TicketRecord.id > after)
+    return list(session.execute(wanted.order_by(TicketRecord.id).limit(limit)).scalars())
+
+
+def _standing_but(event: EventKey, but: Select[int]) -> tuple[ColumnElement[bool], ...]:
+    return event.of(TicketRecord), TicketRecord.state != TicketState.CANCELLED, TicketRecord.id.not_in(but)
 
 
 def ticket_row(row: TicketRecord, *, name_checks: bool) -> TicketRow:

@@ -6,6 +6,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
+from sync_server.events.rules import Mark
 from sync_server.plumbing.api.edits import EditedView
 from sync_server.plumbing.api.schemas import Date, IsoTime, RequestBody, View
 from sync_server.waiting_list.rules import Wish
@@ -68,6 +69,7 @@ class PartyView(View):
 
     id: str
     event_id: str
+    event_mark: Mark | None  # cancelled, postponed or rescheduled
     secret: str
     state: str
     position: int | None

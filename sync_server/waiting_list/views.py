@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from sqlalchemy.orm import Session
 
+from sync_server.events import queries as events
+from sync_server.events import rules as event_rules
 from sync_server.plumbing.api.schemas import iso
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.sealing import Sealer
@@ -36,6 +38,7 @@ def party_view(session: Session, row: WaitingPartyRow, sealer: Sealer) -> PartyV
         row,
         secret=links.secret_of(sealer, row.organisation_id, row.id),
         position=queries.position(session, row),
+        event_mark=event_rules.mark(events.event(session, row.organisation_id, row.event_id)),
         offer=None if offer is None else _offer(session, offer),
     )
 

@@ -94,6 +94,60 @@ def test_everybody_is_refunded_once(cards: CardShop) -> None:
     assert_everything_agrees(cards.shop)
 
 
+def issued_by_hand(cards: CardShop) -> list[str]:
+    """Seats and places that nobody ordered."""
+    shop = cards.shop
+    seats = {"ticket_type": shop.stalls, "seats": [{"seat_id": "B-2"}, {"seat_id": "B-4"}]}
+    made = [
+        shop.api.post(f"{shop.sale.path}/tickets", body)["items"]
+        for body in (seats, {"ticket_type": shop.floor, "count": 30})
+    ]
+    return [ticket["id"] for some in made for ticket in some]
+
+
+def states_of(cards: CardShop, tickets: list[str]) -> set[str]:
+    return {cards.shop.api.get(f"/api/tickets/{ticket}")["state"] for ticket in tickets}
+
+
+def test_tickets_that_no_order_has_end_with_the_event(cards: CardShop) -> None:
+    _guest, cash = sold_for_cash(cards, "A-8")
+    others = issued_by_hand(cards)
+    begun = call_off(cards, "refund", reason="storm")
+    assert (begun["other_tickets"], begun["ended_tickets"]) == (32, 0)
+    cards.shop.run_jobs()
+    done = shown(cards)
+    assert (done["state"], done["done_orders"], done["ended_tickets"], done["percent"]) == ("done", 1, 32, 100)
+    assert states_of(cards, others) == {"cancelled"} and cards.shop.shown(cash)["state"] == "refunded"
+    assert set(cards.shop.sale.states().values()) <= {0}, "seats are free"
+    assert cards.facts("ticket_cancelled") == ["ticket_cancelled"] * 33, "each of them once"
+    assert cards.shop.api.get(f"{path(cards)}/affected")["tickets_without_order"] == 0
+    assert_everything_agrees(cards.shop)
+
+
+def test_tickets_that_no_order_has_are_kept_where_the_organiser_says_so(cards: CardShop) -> None:
+    order, _intent = sold_by_card(cards, "A-1")
+    others = issued_by_hand(cards)
+    assert call_off(cards, "refund", end_others=False)["other_tickets"] == 0
+    cards.shop.run_jobs()
+    assert states_of(cards, others) == {"valid"} and cards.shop.shown(order)["state"] == "refunded"
+    body = {"choice": "another_date", "orders": 0, "end_others": True}
+    assert cards.shop.api.refused("POST", path(cards), body)[0] in {400, 409}
+
+
+def test_tickets_that_no_order_has_may_end_without_refunds(cards: CardShop) -> None:
+    order, _intent = sold_by_card(cards, "A-1")
+    others = issued_by_hand(cards)
+    assert call_off(cards, "nothing", end_others=True)["state"] == "running"
+    key = cards.app_server.event_key(cards.shop.sale.event["number"])
+    with cards.app_server.database.writing() as session:
+        assert service.deal_with_some(session, key, 5, cards.app_server.context()), "piece by piece"
+    assert shown(cards)["ended_tickets"] == 5
+    cards.shop.run_jobs()
+    assert (shown(cards)["state"], shown(cards)["ended_tickets"]) == ("done", 32)
+    assert states_of(cards, others) == {"cancelled"} and cards.shop.shown(order)["state"] == "paid"
+    assert cards.shop.sale.states()["A-1"] == 2
+
+
 def test_fees_may_be_kept(cards: CardShop) -> None:
     _order, intent = sold_by_card(cards, "A-1")
     assert call_off(cards, "refund", keep_fees=True)["cents"] == 4990

@@ -14,7 +14,7 @@ from sync_server.order_mails.offers import Offer
 from sync_server.plumbing import logs
 from sync_server.plumbing.event_key import EventKey
 from tests.app_server import AppServer
-from tests.builders import DAY, EVENING, MINUTE
+from tests.builders import DAY, EVENING, HOUR, MINUTE, a_ticket_type, a_venue, an_event
 from tests.contracts.checkout.shop_floor import Shop
 from tests.contracts.order_mails.post import delivered, files_of, link_in, text_of
 from tests.contracts.ticket_files.paper import Printed
@@ -150,6 +150,37 @@ def test_new_date_stands_in_mail_pdf_and_calendar(shop: Shop, mail_box: MailBox,
     files = files_of(mail)
     assert "2 September 2026" in Printed(files[f"{order['number']}.pdf"], tmp_path).text()
     assert b"DTSTART;TZID=Europe/Berlin:20260902T180000" in files["event.ics"].replace(b"\r\n ", b"")
+
+
+def test_another_venue_and_another_time_are_told_and_another_text_is_not(
+    app_server: AppServer, mail_box: MailBox, tmp_path: Path
+) -> None:
+    api = app_server.api(app_server.organisation("marquee"))
+    hall, arena = (api.post("/api/venues", a_venue(name=name))["id"] for name in ("Harbour Hall", "Dome Arena"))
+    times = {"start_at": EVENING + 30 * DAY, "end_at": EVENING + 30 * DAY + 6 * HOUR}
+    event = api.post("/api/events", an_event(hall, capacity=500, **times))
+    path = f"/api/events/{event['id']}"
+    kind = api.post(f"{path}/ticket-types", a_ticket_type(name="Standing"))["number"]
+    api.post(f"{path}/publish", {}, 200)
+    cart = {"places": [{"ticket_type": kind, "count": 1}], "method": "cash", "buyer": buyer()}
+    order = api.post(f"{path}/sales", cart)
+    delivered(app_server, mail_box)
+    api.patch(path, {"description": "Choirs, and an organ."})
+    assert delivered(app_server, mail_box) == [], "nothing that concerns whoever comes"
+    api.patch(path, {"start_at": EVENING + 30 * DAY + HOUR})
+    (mail,) = delivered(app_server, mail_box)
+    assert mail["Subject"] == "New time: Night Music"
+    assert "begins at another time: Monday, 3 August 2026" in text_of(mail) and "Start 19:00 CEST" in text_of(mail)
+    files = files_of(mail)
+    assert "19:00" in Printed(files[f"{order['number']}.pdf"], tmp_path).text()
+    assert b"DTSTART;TZID=Europe/Berlin:20260803T190000" in files["event.ics"].replace(b"\r\n ", b"")
+    asked = api.ask("POST", f"{path}/venue", {"venue_id": arena}).get_json()["error"]["details"]
+    api.post(f"{path}/venue", {"venue_id": arena, "consent": asked["consent"], "reason": "flooded"}, 200)
+    (mail,) = delivered(app_server, mail_box)
+    assert mail["Subject"] == "New venue: Night Music" and "moves to another venue: Dome Arena" in text_of(mail)
+    assert b"LOCATION:Dome Arena" in files_of(mail)["event.ics"].replace(b"\r\n ", b"")
+    told = api.get(f"{path}/mails")["items"]
+    assert {each["message"]: each["told"] for each in told} == {"new_time": 1, "moved": 1}
 
 
 def test_event_that_takes_place_after_all_is_told_and_publishing_it_first_is_not(shop: Shop, mail_box: MailBox) -> None:
