@@ -61,6 +61,14 @@ def ticket(session: Session, organisation_id: str, ticket_id: int, *, lock: bool
     return row
 
 
+def event_of(session: Session, organisation_id: str, ticket_id: int) -> str:
+    """The event of that ticket, which never changes: a row that this transaction has read is not read again."""
+    row = session.get(TicketRecord, (organisation_id, ticket_id))
+    if row is None:
+        raise NotFound("There is no such ticket.", code="ticket_not_found")
+    return row.event_id
+
+
 @dataclass(frozen=True, slots=True)
 class JoinedTicket:
     """A ticket that others join: its seat and its group."""

@@ -65,7 +65,7 @@ def cancel(
     session: Session, organisation_id: str, ticket_id: int, context: ActionContext, *, reason: str
 ) -> TicketRecord:
     """Cancel a ticket, and release its seat and its place in the capacity."""
-    event_id = queries.ticket(session, organisation_id, ticket_id).event_id
+    event_id = queries.event_of(session, organisation_id, ticket_id)
     event_layouts.require_not_moving(session, organisation_id, event_id)
     event_service.lock_event(session, organisation_id, event_id)  # lock order: event, type, ticket
     event_layouts.require_not_moving(session, organisation_id, event_id)
@@ -206,7 +206,7 @@ def _record(session: Session, row: TicketRecord, name: str, context: ActionConte
     session.flush()
     public, where = queries.public_id(row.id), row.organisation_id
     subject = Subject("ticket", public, change.before, change.after, change.reason)
-    event = events.details(session, where, row.event_id)
+    event = events.event(session, where, row.event_id)
     subjects = {"ticket": public, "event": row.event_id, "event_number": event.number}
     record_change(session, context, subject, Fact(name, where, context.now, subjects, change.after))
     _put_row(session, row, name_checks=event.name_checks)

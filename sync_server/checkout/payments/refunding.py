@@ -47,10 +47,8 @@ def refund(session: Session, key: OrderKey, wanted: Refund, context: ActionConte
     order = lock_order(session, *key)
     if _known(session, order, wanted):
         return order
-    lines = _chosen(queries.lines(session, key.organisation_id, order.id), order, wanted.positions)
     number = events.event(session, key.organisation_id, order.event_id).number
-    if lines:
-        _credit(session, order, lines, wanted, context)
+    lines = _credit(session, order, queries.lines(session, key.organisation_id, order.id), wanted, context)
     owed = payouts.owed(session, order) if wanted.pay_back else 0
     if owed:
         owed = _pay_back(session, order, owed, wanted, context)
@@ -67,18 +65,19 @@ def call_off(session: Session, key: OrderKey, context: ActionContext, *, keep_fe
     What payment services have taken they are asked to pay back; the rest is owed, and told as `payout_due`.
     """
     order = lock_order(session, *key)
-    lines = _chosen(queries.lines(session, order.organisation_id, order.id), order, None)
+    wanted = Refund(METHODS["free"], keep_fees=keep_fees, reason=reason)
+    lines = _credit(session, order, queries.lines(session, order.organisation_id, order.id), wanted, context)
     if not lines:
         return
     number = events.event(session, order.organisation_id, order.event_id).number
-    wanted = Refund(METHODS["free"], keep_fees=keep_fees, reason=reason)
-    _credit(session, order, lines, wanted, context)
-    asked, methods = 0, [method for method in METHODS.values() if method.online]
-    for method in methods:
-        asked += payouts.ask(session, order, method, payouts.owed(session, order), reason, context)
+    owed = payouts.owed(session, order)
+    asked = 0
+    for method in METHODS.values():
+        if method.online and owed > asked:
+            asked += payouts.ask(session, order, method, owed - asked, reason, context)
     payload = {"admissions": len(lines), "cents": asked, "method": order.method}
     recording.record_order(session, order, number, "order_refunded", context, reason=reason, **payload)
-    left = payouts.owed(session, order)
+    left = owed - asked
     if left:
         recording.record_order(
             session, order, number, "payout_due", context, reason=reason, cents=left, method=order.method
@@ -130,8 +129,12 @@ def _chosen(
 
 
 def _credit(
-    session: Session, order: OrderRow, lines: Sequence[OrderLineRow], wanted: Refund, context: ActionContext
-) -> None:
+    session: Session, order: OrderRow, every: Sequence[OrderLineRow], wanted: Refund, context: ActionContext
+) -> Sequence[OrderLineRow]:
+    """Credit those of the order's lines that are wanted, and end their tickets; which lines those are."""
+    lines = _chosen(every, order, wanted.positions)
+    if not lines:
+        return lines
     ids = [line.ticket_id for line in lines if line.ticket_id is not None]
     for id, row in sorted(tickets.tickets_by_id(session, order.organisation_id, ids).items()):
         if row.state != TicketState.CANCELLED:
@@ -142,8 +145,8 @@ def _credit(
     ledger.credit(session, order, money.less(amounts, wanted.kept_cents), context)
     for line in lines:
         line.state = LineState.REFUNDED.value
-    session.flush()
-    every = queries.lines(session, order.organisation_id, order.id)
     state = state_after_refund(line.state for line in every)
     require_transition(OrderState(order.state), state)
     order.state, order.updated_at = state.value, context.now
+    session.flush()
+    return lines

@@ -181,10 +181,10 @@ def test_order_that_cannot_be_refunded_holds_up_nobody(cards: CardShop, monkeypa
     call_off(cards, "refund")
     original = refunding._credit
 
-    def refuse(session: Any, order: Any, *rest: Any) -> None:
+    def refuse(session: Any, order: Any, *rest: Any) -> Any:
         if order.id == orders[1]["id"]:
             raise Conflict("broken")
-        original(session, order, *rest)
+        return original(session, order, *rest)
 
     monkeypatch.setattr(refunding, "_credit", refuse)
     cards.shop.run_jobs()
