@@ -11,7 +11,7 @@ from scripts.testing.choice import Choice
 
 ROOT = Path(__file__).parents[2]
 USAGE = """\
-usage: scripts/test                      everything, in two processes
+usage: scripts/test                      everything, in three processes
        scripts/test --quick [OPTION…]    under a minute: no service, no browser, few examples
        scripts/test --affected [BASE] [OPTION…]
                                          what the changes since BASE affect (default: since main; it says what and why)
@@ -20,7 +20,10 @@ usage: scripts/test                      everything, in two processes
 
 OPTION… goes to pytest, too. GATEHOUSE_TEST_SKIP=postgresql,redis,rabbitmq,browser,nginx excludes services.
 See tests/README.md for the folders and the fixtures."""
-PARALLEL = ("-n", "2", "--dist", "loadfile")
+PARALLEL = ("-n", "3", "--dist", "loadfile")
+"""One more than two cores: many tests wait for brokers and servers (docs/decisions/0054-three-processes.md)."""
+QUICK_PARALLEL = ("-n", "2", "--dist", "loadfile")
+"""None of them waits."""
 QUICK = ("tests/architecture", "tests/unit", "tests/contracts/events", "tests/journeys/test_offline_gates.py")
 SLOW_UNITS = (
     "tests/architecture/test_packages.py",
@@ -39,7 +42,7 @@ MOST_AGAIN = 5
 def quick() -> list[str]:
     """The arguments of pytest for the quick selection."""
     left_out = [f"--ignore={path}" for path in SLOW_UNITS]
-    return [*PARALLEL, "-q", "--hypothesis-profile=quick", "-k", "not postgresql", *left_out, *QUICK]
+    return [*QUICK_PARALLEL, "-q", "--hypothesis-profile=quick", "-k", "not postgresql", *left_out, *QUICK]
 
 
 def again(last_failed: Path) -> list[str]:

@@ -115,7 +115,7 @@ def test_help_says_what_there_is(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_other_arguments_are_those_of_pytest() -> None:
     assert command.arguments(["-x", "tests/unit"]) == ["-x", "tests/unit"]
-    assert command.arguments([]) == ["-n", "2", "--dist", "loadfile"]
+    assert command.arguments([]) == ["-n", "3", "--dist", "loadfile"]
 
 
 def test_what_failed_is_asked_again_by_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
