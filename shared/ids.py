@@ -42,6 +42,12 @@ def as_id(text: str) -> str:
     return lower if is_uuid(lower) else UNKNOWN_ID
 
 
+def first_id(at_ms: int) -> str:
+    """The least id that `uuid7` may make at this time or later: what is made since then has no smaller one."""
+    text = f"{at_ms & (1 << 48) - 1:012x}"
+    return f"{text[:8]}-{text[8:]}-7000-8000-000000000000"
+
+
 def uuid7(now_ms: int, entropy: Entropy) -> str:
     """A version 7 UUID as text; such ids sort by creation time."""
     chance = int.from_bytes(entropy(10), "big")

@@ -109,6 +109,17 @@ def enrolment_state(device_id: str) -> str:
     return render_page("enrolment.html", device=found, code=code, state=codes.state_of(code, parts().clock()))
 
 
+@bp.get("/devices/<device_id>/revoke")
+@page(Action.MANAGE_DEVICES)
+def ask_to_revoke(device_id: str) -> str:
+    """What revoking a device means, before it is done for good."""
+    with parts().database.reading() as session:
+        view = queries.view(session, current_organisation(), device_id)
+        journal = scans.journal_state(session, current_organisation(), view.device.number)
+    unsent = max(view.report.unsent if view.report else 0, journal.missing)
+    return render_page("device_revoke.html", view=view, device=view.device, journal=journal, unsent=unsent)
+
+
 @bp.post("/devices/<device_id>/revoke")
 @page(Action.MANAGE_DEVICES)
 def revoke(device_id: str) -> WerkzeugResponse:

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import UTC, datetime
+from typing import Any
 from zoneinfo import ZoneInfo
 
+from markupsafe import Markup
+
 from shared.clock import Millis
+from shared.tickets import Entitlement
+from sync_server.appearance.made_covers import MadeCover, drawing
+from sync_server.appearance.moments import Style
 from sync_server.events import rules
+from sync_server.images.urls import image_url
+from sync_server.plumbing.texts import DEFAULT, Translator
+
+__all__ = ["image_url"]
 
 CONFLICTS = {
     "duplicate": ("Admitted twice", "The same ticket was admitted more often than it allows."),
@@ -75,11 +86,15 @@ def mark(event: object) -> str:
 
 
 def date_time(millis: Millis | None, timezone: str = "UTC") -> str:
-    """A date and time in the time zone of the venue."""
+    """A date and time by the clocks of the venue."""
+    return DASH if millis is None else Style.of(DEFAULT, timezone).moment(millis)
+
+
+def field_time(millis: Millis | None, timezone: str) -> str:
+    """A time as a field of a form takes it."""
     if millis is None:
-        return DASH
-    moment = datetime.fromtimestamp(millis / 1000, UTC).astimezone(ZoneInfo(timezone))
-    return f"{moment:%a %d %b %Y, %H:%M}"
+        return ""
+    return f"{datetime.fromtimestamp(millis / 1000, UTC).astimezone(ZoneInfo(timezone)):%Y-%m-%dT%H:%M}"
 
 
 def clock(millis: Millis | None, timezone: str = "UTC") -> str:
@@ -94,6 +109,11 @@ def ago(millis: Millis | None, now: Millis) -> str:
     if millis is None:
         return "never"
     return f"{age(now - millis)} ago" if now - millis > 2_000 else "now"
+
+
+def ago_iso(moment: str, now: Millis) -> str:
+    """How long ago a moment of the API was."""
+    return ago(int(datetime.fromisoformat(moment).timestamp() * 1000), now)
 
 
 def age(millis: Millis) -> str:
@@ -130,3 +150,50 @@ def entry_count(entries: int) -> str:
 def spaced(reason: str) -> str:
     """A code word with spaces instead of underscores."""
     return reason.replace("_", " ")
+
+
+def money(cents: int, currency: str) -> str:
+    """An amount such as €51.40."""
+    return Style.of(DEFAULT).amount(cents, currency)
+
+
+def made_cover(event: Any, colour: str) -> Markup:
+    """What stands in for a picture: the same drawing that guests see in the shop."""
+    starts_at, style = event.rescheduled_at or event.start_at, Style.of(DEFAULT, event.timezone)
+    return Markup(drawing(MadeCover.of(event.name, starts_at, style, colour)))  # noqa: S704 - it escapes what it is told
+
+
+def initials(name: str) -> str:
+    """The first letters of the first and last name."""
+    names = name.split()
+    return "".join(part[0].upper() for part in (names[:1] + names[1:][-1:])) or "?"
+
+
+def room(event: Any) -> int:
+    """How many tickets an event has for one day; 0 where nothing limits them."""
+    return rules.effective_capacity(event.capacity, event.venue_capacity, event.layout_capacity)
+
+
+def iso_day(moment: str, timezone: str) -> str:
+    """A day and time of the API, of the venue's clock."""
+    return date_time(int(datetime.fromisoformat(moment).timestamp() * 1000), timezone)
+
+
+def methods(t: Translator, names: Iterable[str]) -> list[tuple[str, str]]:
+    """Ways to pay, to choose from."""
+    return [(name, t(f"method.{name}")) for name in names]
+
+
+def entitlements(t: Translator, names: Iterable[str]) -> list[tuple[str, str]]:
+    """How often a ticket admits, to choose from."""
+    return [(name, t(f"entitlement.{name}")) for name in names]
+
+
+def entitlement_name(value: int) -> str:
+    """The name of an entitlement in the API."""
+    return Entitlement(value).name.lower()
+
+
+def weekday(day: datetime) -> str:
+    """A day of this week, such as Mon 6."""
+    return f"{day:%a} {day.day}"

@@ -45,7 +45,7 @@ def accept_invitation() -> Page:
             raise
         asks_for_code = error.error_code in {"second_factor_required", "bad_second_factor"}
         return _invitation_page(code, error=error.message, name=name, asks_for_code=asks_for_code), error.status
-    response = redirect(url_for("admin.events"))
+    response = redirect(url_for("admin.home"))
     if signed_in is not None:
         set_cookie(response, signed_in)  # type: ignore[arg-type]  # redirect() returns Flask's own response class
     return response

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import ParamSpec, TypeVar
+from pathlib import Path
+from typing import Final, ParamSpec, TypeVar
 
 from apiflask import APIBlueprint
 from flask import Response, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response as WerkzeugResponse
 
-from shared.errors import Forbidden, GatehouseError
+from shared.errors import Forbidden, GatehouseError, NotFound
 from sync_server.accounts import queries as accounts
 from sync_server.admin import display
+from sync_server.appearance import accents
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.principals import Action
+from sync_server.plumbing.texts import DEFAULT, Translator, translator
 from sync_server.plumbing.web import current_actor, current_principal, mark_action, maybe_principal, request_id, require
+from sync_server.ticket_files.design import design_of
 from sync_server.waiting.handing_over import listener_url
 
+TEXTS: Final = Path(__file__).with_name("texts")
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -48,16 +53,30 @@ def page(action: Action = Action.READ) -> Callable[[Callable[P, T]], Callable[P,
     return guard
 
 
+def words() -> Translator:
+    """The texts of the desk."""
+    return translator(TEXTS, DEFAULT)
+
+
 def render_page(template: str, /, **context: object) -> str:
     """Render a page with the variables that the base template needs."""
     who = maybe_principal()
-    name = ""
+    name, colour = "", accents.DEFAULT
     if who is not None and who.organisation_id:
         with parts().database.reading() as session:
             name = accounts.organisation(session, who.organisation_id).name
-    outside = current_actor().platform_role if who is not None else ""
-    shared = {"who": who, "organisation_name": name, "now": parts().clock(), "display": display, "outside": outside}
-    return render_template(f"admin/{template}", **shared, may=may, **context)
+            design = design_of(session, who.organisation_id)
+            colour = design.colour if design.updated_at else accents.DEFAULT
+    shared = {
+        "who": who,
+        "organisation_name": name,
+        "colour": colour,
+        "accent": accents.accent_path(colour),
+        "now": parts().clock(),
+        "display": display,
+        "outside": current_actor().platform_role if who is not None else "",
+    }
+    return render_template(f"admin/{template}", **shared, may=may, t=words(), **context)
 
 
 def may(action: str) -> bool:
@@ -87,6 +106,28 @@ def _set_security_headers(response: Response) -> Response:
     return response
 
 
+_TITLES: Final = {403: "error.forbidden", 404: "error.not_found", 409: "error.conflict", 410: "error.over"}
+
+
+@bp.get("/<path:unknown>")
+@page()
+def no_such_page(unknown: str) -> str:
+    """Every address under /admin that is no page: said in a page, not in JSON."""
+    raise NotFound("There is no such page.", code="page_not_found", path=unknown)
+
+
 @bp.errorhandler(GatehouseError)
 def _error_page(error: GatehouseError) -> tuple[str, int]:
-    return render_page("error.html", error=error, request_id=request_id()), error.status
+    title = words()(_TITLES.get(error.status, "error.failed"))
+    shown = {"error": error, "title": title, "helpers": _helpers(error), "request_id": request_id()}
+    return render_page("error.html", **shown), error.status
+
+
+def _helpers(error: GatehouseError) -> str:
+    """Who may do what this person may not: the owners and admins, by name."""
+    who = maybe_principal()
+    if error.status != Forbidden.status or who is None or not who.organisation_id:
+        return ""
+    with parts().database.reading() as session:
+        people = accounts.members(session, who.organisation_id)
+    return ", ".join(one.name or one.email for one in people if one.active and one.role in {"owner", "admin"})

@@ -15,16 +15,10 @@ from sync_server.plumbing.parts import parts
 from sync_server.plumbing.web import context, current_principal, maybe_principal, retry_headers
 
 
-@bp.get("/")
-def home() -> WerkzeugResponse:
-    """The start page."""
-    return redirect(url_for("admin.events"))
-
-
 @bp.get("/login")
 def login() -> str | WerkzeugResponse:
-    """The sign-in form; signed-in users go straight to the events."""
-    return redirect(url_for("admin.events")) if maybe_principal() else render_page("login.html", after=_next_page())
+    """The sign-in form; signed-in users go straight to the start page."""
+    return redirect(url_for("admin.home")) if maybe_principal() else render_page("login.html", after=_next_page())
 
 
 @bp.post("/login")
@@ -41,7 +35,7 @@ def sign_in() -> WerkzeugResponse | tuple[str, int, dict[str, str]]:
             "login.html", after=_next_page(), email=email, error=error.message, asks_for_code=asks_for_code
         )
         return shown, error.status, retry_headers(error)
-    response = redirect(_next_page() or url_for("admin.events"))
+    response = redirect(_next_page() or url_for("admin.home"))
     set_cookie(response, signed_in)  # type: ignore[arg-type]  # redirect() returns Flask's own response class
     return response
 
@@ -74,7 +68,7 @@ def switch_organisation() -> WerkzeugResponse:
     organisation_id = as_id(request.form.get("organisation_id", ""))
     with parts().database.writing() as session:
         signing_in.choose_organisation(session, current_principal(), organisation_id, context())
-    return redirect(url_for("admin.events"))
+    return redirect(url_for("admin.home"))
 
 
 def _next_page() -> str:

@@ -8,11 +8,11 @@ from apiflask import APIBlueprint
 from flask import Response
 from sqlalchemy.orm import Session
 
-from sync_server.checkout import queries, schemas, settings, shop_checks, views
+from sync_server.checkout import queries, schemas, selling, settings, shop_checks, views
 from sync_server.checkout.code_routes import bp as codes_bp
 from sync_server.checkout.models import CheckoutSettingsRow, OrderRow
 from sync_server.checkout.money import ledger
-from sync_server.checkout.orders import ending, placing
+from sync_server.checkout.orders import ending
 from sync_server.checkout.orders.fulfilling import SeatsGone
 from sync_server.checkout.orders.locking import lock_order
 from sync_server.checkout.orders.parcels import Access
@@ -25,6 +25,7 @@ from sync_server.checkout.payments.refunding import Refund
 from sync_server.checkout.payments.stripe.webhook_routes import bp as stripe_bp
 from sync_server.checkout.queries import OrderFilter
 from sync_server.checkout.rules import Channel, OrderState
+from sync_server.checkout.selling import Sale
 from sync_server.checkout.session_routes import bp as sessions_bp
 from sync_server.checkout.shop_routes import bp as shop_bp
 from sync_server.plumbing.api.edits import check_unchanged, tagged
@@ -50,15 +51,8 @@ def sell(event_id: str, json_data: schemas.NewSale) -> Response:
     request = OrderRequest(organisation(), event_id, Channel.BOX_OFFICE, *who, body.chosen(), buyer, access)
 
     def write(session: Session) -> schemas.OrderView:
-        order = placing.place(session, parts().sealer, request, context())
-        key = paying.key_of(order)
-        if order.total_cents and not method.in_shop:
-            paying.require_noting(method, context())
-            payment = Arrived(method, reference=body.reference)
-            return views.view_of(
-                session, paying.receive(session, parts().sealer, key, payment, context()), parts().clock()
-            )
-        return views.view_of(session, paying.start(session, parts().sealer, key, method, context()), parts().clock())
+        sale = Sale(request, method, body.reference)
+        return views.view_of(session, selling.sell(session, parts().sealer, sale, context()), parts().clock())
 
     return run_once(write)
 

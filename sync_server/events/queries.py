@@ -18,6 +18,7 @@ from sync_server.events.models import BY_NOT_ENDED, NOT_ENDED, EventRecord, Gate
 from sync_server.events.snapshot_rows import days
 from sync_server.plumbing.api.pagination import AnId, Page, decode_cursor, paginate
 from sync_server.plumbing.event_key import EventKey
+from sync_server.plumbing.folding import fold
 from sync_server.venues import queries as venues
 
 Event = EventRecord
@@ -44,6 +45,10 @@ class EventFilter:
     slug: str | None = None
     recurrence_group_id: str | None = None
     upcoming_from: Millis | None = None
+    starts_from: Millis | None = None
+    starts_before: Millis | None = None
+    search: str = ""  # in name, venue, city and category
+    newest_first: bool = False
 
 
 def event(session: Session, organisation_id: str, event_id: str, *, lock: bool = False) -> EventRecord:
@@ -74,11 +79,14 @@ def events(
     statement = select(EventRecord).where(EventRecord.organisation_id == organisation_id, *_conditions(filters))
     order = EventRecord.start_at if filters.upcoming_from is None else takes_place_at()
     start = decode_cursor(after, int, AnId)
+    backwards = filters.newest_first
     if start is not None:
         at, id = start
         # The first condition is for the index: without it every page would read those before it.
-        statement = statement.where(order >= at, or_(order > at, EventRecord.id > id))
-    ordered = statement.add_columns(order).order_by(order, EventRecord.id).limit(limit + 1)
+        later = (order <= at, or_(order < at, EventRecord.id < id)) if backwards else None
+        statement = statement.where(*(later or (order >= at, or_(order > at, EventRecord.id > id))))
+    by = (order.desc(), EventRecord.id.desc()) if backwards else (order, EventRecord.id)
+    ordered = statement.add_columns(order).order_by(*by).limit(limit + 1)
     page = paginate(session.execute(ordered).all(), limit, lambda found: (found[1], found[0].id))
     return Page([row for row, _ in page.items], page.next)
 
@@ -110,6 +118,12 @@ def _conditions(filters: EventFilter) -> list[ColumnElement[bool]]:
         conditions.append(EventRecord.status != EventStatus.ARCHIVED.value)
     if filters.upcoming_from is not None:
         conditions += [EventRecord.status.in_(VISIBLE_STATUSES), takes_place_at() >= filters.upcoming_from]
+    if filters.starts_from is not None:
+        conditions.append(EventRecord.start_at >= filters.starts_from)
+    if filters.starts_before is not None:
+        conditions.append(EventRecord.start_at < filters.starts_before)
+    if filters.search:
+        conditions.append(EventRecord.search_text.contains(fold(filters.search), autoescape=True))
     return conditions
 
 
@@ -158,6 +172,12 @@ def names(session: Session, organisation_id: str, numbers: Collection[int]) -> d
     return dict(session.execute(select(EventRecord.number, EventRecord.name).where(*here, unarchived)).all())
 
 
+def names_by_id(session: Session, organisation_id: str, event_ids: Collection[str]) -> dict[str, str]:
+    """The names of these events, by id."""
+    here = EventRecord.organisation_id == organisation_id, EventRecord.id.in_(sorted(event_ids))
+    return dict(session.execute(select(EventRecord.id, EventRecord.name).where(*here)).all()) if event_ids else {}
+
+
 def unarchived_events_at(session: Session, organisation_id: str, venue_id: str) -> Sequence[EventRecord]:
     """All events at a venue but the archived."""
     here = EventRecord.organisation_id == organisation_id, EventRecord.venue_id == venue_id
@@ -175,36 +195,6 @@ def count_replaced_by(session: Session, organisation_id: str, event_id: str) -> 
     """How many events name this one as their replacement."""
     replaced = EventRecord.organisation_id == organisation_id, EventRecord.replaced_by_event_id == event_id
     return session.execute(select(func.count()).where(*replaced)).scalar_one()
-
-
-@dataclass(frozen=True, slots=True)
-class Series:
-    """Events that belong together."""
-
-    recurrence_group_id: str
-    name: str
-    events: int
-    first_start_at: Millis
-    last_start_at: Millis
-
-
-def all_series(session: Session, organisation_id: str) -> list[Series]:
-    """The organisation's series, ordered and named by their first event; archived events are left out."""
-    conditions = EventRecord.organisation_id == organisation_id, EventRecord.status != EventStatus.ARCHIVED.value
-    group, start = EventRecord.recurrence_group_id, EventRecord.start_at
-    statement = (
-        select(group, EventRecord.name, start).where(*conditions, group.is_not(None)).order_by(start, EventRecord.id)
-    )
-    found: dict[str, list[tuple[str, Millis]]] = {}
-    for id, name, at in session.execute(statement):
-        found.setdefault(str(id), []).append((name, at))
-    return [Series(id, rows[0][0], len(rows), rows[0][1], rows[-1][1]) for id, rows in found.items()]
-
-
-def series_exists(session: Session, organisation_id: str, series: str) -> bool:
-    """Whether an event of the organisation belongs to this series."""
-    found = EventRecord.organisation_id == organisation_id, EventRecord.recurrence_group_id == series
-    return session.execute(select(EventRecord.id).where(*found).limit(1)).first() is not None
 
 
 def slug_taken(session: Session, organisation_id: str, slug: str) -> bool:

@@ -16,7 +16,7 @@ from shared.lifecycle import EventStatus
 from shared.snapshot import AnyRow, Row
 from sync_server.accounts import queries as accounts
 from sync_server.accounts.service import lock_organisation
-from sync_server.events import changed_days, permissions, queries, rules
+from sync_server.events import changed_days, permissions, queries, rules, series_queries
 from sync_server.events.derived_columns import DUPLICATE_MESSAGE, require_unique, set_derived_columns
 from sync_server.events.issued_counts import most_issued
 from sync_server.events.models import EventRecord, GateZonesRecord, ZoneRecord
@@ -185,7 +185,7 @@ def to_columns(session: Session, organisation_id: str, fields: Mapping[str, Any]
     if owner and accounts.role_in(session, organisation_id, owner) is None:
         raise InvalidRequest("owner_id: no member of your organisation has this id.", field="owner_id")
     series = values.get("recurrence_group_id")
-    if series and not queries.series_exists(session, organisation_id, series):
+    if series and not series_queries.series_exists(session, organisation_id, series):
         raise InvalidRequest(
             "recurrence_group_id: your organisation has no such series. POST /api/events/{id}/series starts one.",
             field="recurrence_group_id",

@@ -39,6 +39,14 @@ class GateCounters:
 
 
 @dataclass(frozen=True, slots=True)
+class ZoneCounters:
+    """How many are inside with tickets of one zone; 0 are those without one."""
+
+    number: int
+    inside: int
+
+
+@dataclass(frozen=True, slots=True)
 class EventCounters:
     """The counters of one event; `version` changes whenever any of them does."""
 
@@ -55,6 +63,7 @@ class EventCounters:
     silent_since: Millis | None
     gates: tuple[GateCounters, ...]
     refusals: dict[str, int] = field(default_factory=dict)
+    zones: tuple[ZoneCounters, ...] = ()
 
 
 def event_counters(session: Session, facts: EventDetails, now: Millis) -> EventCounters:
@@ -72,6 +81,7 @@ def event_counters(session: Session, facts: EventDetails, now: Millis) -> EventC
         exits,
         refused,
         occupancy.inside,
+        sorted(occupancy.by_zone.items()),
         conflicts,
         enrolled,
         silent,
@@ -91,6 +101,7 @@ def event_counters(session: Session, facts: EventDetails, now: Millis) -> EventC
         silent_since=since,
         gates=gates,
         refusals=_refusals(counts),
+        zones=tuple(ZoneCounters(*each) for each in sorted(occupancy.by_zone.items())),
     )
 
 

@@ -21,6 +21,13 @@ class GateCountersOut(View):
     inside: int
 
 
+class ZoneCountersOut(View):
+    """How many are inside with tickets of one zone; 0 are those without one."""
+
+    number: int
+    inside: int
+
+
 class EventCountersOut(View):
     """The counters of one event; `silent` devices have not reported for a minute, so their scans are missing."""
 
@@ -37,6 +44,7 @@ class EventCountersOut(View):
     silent_since: IsoTime | None
     gates: list[GateCountersOut]
     refusals: dict[str, int]
+    zones: list[ZoneCountersOut]
 
 
 class SummariesQuery(Query):

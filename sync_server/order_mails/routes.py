@@ -9,15 +9,11 @@ from flask import Response, render_template, request
 
 from shared.errors import NotFound
 from sync_server.accounts import queries as accounts
-from sync_server.accounts import throttling
-from sync_server.accounts.rules import Limit
-from sync_server.accounts.throttling import Tried
-from sync_server.checkout import queries as orders
 from sync_server.checkout.payments.paying import OrderKey
 from sync_server.checkout.shop import for_buyer
 from sync_server.mail import letters
 from sync_server.mail.letters import Letter
-from sync_server.order_mails import messages, opting_out, posting, queries, schemas
+from sync_server.order_mails import messages, opting_out, queries, resending, schemas
 from sync_server.order_mails.news import told_of_events
 from sync_server.order_mails.values import Reader, sample_values
 from sync_server.plumbing.event_key import EventKey
@@ -25,9 +21,6 @@ from sync_server.plumbing.parts import parts
 from sync_server.plumbing.principals import Action
 from sync_server.plumbing.web import context, organisation, requires
 from sync_server.ticket_files.words import language_of
-
-MAILED_TICKETS: Final = Limit("tickets by mail of", 2, 5 * 60_000, 12 * 3_600_000, 24 * 3_600_000)
-"""Of one order, whoever asks for them: a buyer who looks for a mail needs one or two."""
 
 bp = APIBlueprint("order_mails", __name__, url_prefix="/api", tag="Mails to buyers")
 shop_bp = APIBlueprint("own_mails", __name__, url_prefix="/api/o/<slug>", tag="Buying")
@@ -92,13 +85,7 @@ def resend_own(key: OrderKey) -> schemas.SentView:
 
 
 def _resend(key: OrderKey) -> schemas.SentView:
-    with parts().database.reading() as session:
-        orders.order(session, *key)
-    now = parts().clock()
-    message = "These tickets were mailed a short time ago. Wait {seconds} seconds, and look among unwanted mail, too."
-    throttling.check(parts().database, [Tried(MAILED_TICKETS, key.order_id)], now, message)
-    with parts().database.writing() as session:
-        posting.send_tickets_again(parts(), session, *key, context())
+    resending.resend(parts(), key, context())
     return schemas.SentView()
 
 

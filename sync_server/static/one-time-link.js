@@ -5,7 +5,7 @@ const form = document.querySelector("[data-one-time-code]");
 const code = decodeURIComponent(location.hash.slice(1));
 if (form && code) {
   form.elements.code.value = code;
-  form.elements.code.closest("label").hidden = true;
+  form.elements.code.closest(".field").hidden = true;
   history.replaceState(null, "", location.pathname);
   if (form.dataset.oneTimeCode === "send") form.submit();
 }

@@ -46,12 +46,14 @@ def test_signing_in_returns_to_the_requested_page(browser_page: Page, scenario: 
     browser_page.get_by_label("Password").fill(PASSWORD)
     browser_page.get_by_role("button", name="Sign in").click()
     expect(browser_page).to_have_url(scenario.event_page)
+    browser_page.locator("details.me summary").click()
     browser_page.get_by_role("button", name="Sign out").click()
     expect(browser_page.get_by_role("heading", name="Sign in")).to_be_visible()
 
 
 def test_counters_follow_the_gates(browser_page: Page, scenario: AdminScenario) -> None:
     sign_in(browser_page, scenario)
+    browser_page.goto(f"{scenario.address}/admin/events")
     browser_page.get_by_role("link", name=re.compile("Night Music 7")).click()
     inside = browser_page.locator("[data-number=inside]").first
     expect(inside).to_have_text("34")
@@ -103,9 +105,10 @@ def test_a_lost_device_is_revoked(browser_page: Page, scenario: AdminScenario) -
     browser_page.goto(f"{scenario.address}/admin/devices")
     keep_screenshot(browser_page, "admin-devices")
     browser_page.get_by_role("link", name=re.compile("West door, lane 1")).click()
-    browser_page.on("dialog", lambda dialog: dialog.accept())
+    browser_page.get_by_role("link", name="Revoke this device").click()
+    expect(browser_page.get_by_text("This cannot be undone")).to_be_visible()
     browser_page.get_by_label("Reason").fill("Left in a taxi")
-    browser_page.get_by_role("button", name="Revoke this device").click()
+    browser_page.get_by_role("button", name="Revoke West door, lane 1").click()
     expect(browser_page.get_by_text("Left in a taxi")).to_be_visible()
     assert scenario.west.hello().revoked
 
@@ -114,9 +117,9 @@ def test_lost_entries_are_shown_on_the_page_of_the_device(browser_page: Page, sc
     scenario.lose_entries(3)
     sign_in(browser_page, scenario)
     browser_page.goto(f"{scenario.address}/admin/devices")
-    west = browser_page.get_by_role("link", name=re.compile("West door, lane 1"))
+    west = browser_page.get_by_role("listitem").filter(has_text="West door, lane 1")
     expect(west).to_contain_text("3 entries lost at the gate")
-    west.click()
+    west.get_by_role("link").click()
     lost = browser_page.locator(".note.bad")
     expect(lost).to_contain_text("3 entries of its journal are lost")
     keep_screenshot(browser_page, "admin-device-lost")
@@ -130,13 +133,13 @@ def test_a_form_from_another_site_changes_nothing(browser_page: Page, scenario: 
     response = browser_page.request.post(f"{scenario.event_page}/walk", form={"target": "ended"})
     assert response.status == 403
     browser_page.goto(scenario.event_page)
-    expect(browser_page.locator(".pill.live").first).to_be_visible()
+    expect(browser_page.get_by_text("Live", exact=True).first).to_be_visible()
 
 
 def test_alerts_say_what_to_do_and_link_to_the_event(browser_page: Page, scenario: AdminScenario) -> None:
     sign_in(browser_page, scenario)
     browser_page.goto(f"{scenario.address}/admin/alerts")
-    expect(browser_page.get_by_text("No alerts.")).to_be_visible()
+    expect(browser_page.get_by_role("heading", name="No alerts")).to_be_visible()
     scenario.raise_alerts(hours=40)
     browser_page.context.clear_cookies()
     sign_in(browser_page, scenario)

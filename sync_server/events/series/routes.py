@@ -5,7 +5,7 @@ from __future__ import annotations
 from apiflask import APIBlueprint
 from sqlalchemy.orm import Session
 
-from sync_server.events import queries, schemas
+from sync_server.events import queries, schemas, series_queries
 from sync_server.events.lifecycle import deleting
 from sync_server.events.series import copying, recurrence, series_schemas
 from sync_server.events.snapshot_rows import window
@@ -55,7 +55,7 @@ def _starts(session: Session, event_id: str, body: series_schemas.NewSeries) -> 
 def listing() -> series_schemas.AllSeries:
     """List the organisation's series; their events: /api/events?recurrence_group_id=…"""
     with parts().database.reading() as session:
-        return series_schemas.AllSeries.of_all(queries.all_series(session, organisation()))
+        return series_schemas.AllSeries.of_all(series_queries.all_series(session, organisation()))
 
 
 @bp.delete("/events/<event_id>")

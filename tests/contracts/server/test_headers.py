@@ -21,7 +21,7 @@ PATHS = (
     "/docs",
     "/openapi.json",
     "/healthz",
-    "/static/app.css",
+    "/static/desk.css",
     "/static/nothing",
     "/images/x/320.webp",
     "/sync/v1/hello",

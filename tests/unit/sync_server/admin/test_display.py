@@ -21,7 +21,7 @@ def test_how_long_ago(millis: int | None, text: str) -> None:
 
 
 def test_times_are_shown_in_the_time_zone_of_the_venue() -> None:
-    assert display.date_time(NOON, "Europe/Berlin") == "Sat 04 Jul 2026, 18:00"
+    assert display.date_time(NOON, "Europe/Berlin") == "Sat, 4 Jul 2026, 18:00"
     assert display.clock(NOON, "America/New_York") == "12:00:00"
 
 

@@ -1,0 +1,106 @@
+"""Reads the fields of forms into the requests that the API takes, and says beside which field a mistake is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from decimal import Decimal, InvalidOperation
+from typing import Any, TypeVar
+from zoneinfo import ZoneInfo
+
+from flask import request
+from pydantic import BaseModel, ValidationError
+
+from shared.clock import Millis
+from shared.errors import ChangedMeanwhile, GatehouseError, InvalidRequest
+from shared.numerals import whole
+from sync_server.plumbing.api.edits import EditedView
+from sync_server.plumbing.api.schemas import PatchBody
+from sync_server.plumbing.text import as_shown
+from sync_server.plumbing.web import invalid_fields
+from sync_server.plumbing.wording import in_words
+
+M = TypeVar("M", bound=BaseModel)
+P = TypeVar("P", bound=PatchBody)
+
+_LARGEST = 2**31 - 1
+
+
+def text(name: str, longest: int = 2_000) -> str:
+    """What was typed, as it is stored."""
+    return as_shown(request.form.get(name, "").strip()[:longest])
+
+
+def text_or_none(name: str, longest: int = 2_000) -> str | None:
+    """What was typed, or None where nothing was."""
+    return text(name, longest) or None
+
+
+def number(name: str) -> int | None:
+    """A whole number, or None where none was typed."""
+    return whole(text(name, 12), _LARGEST)
+
+
+def cents(name: str) -> int | None:
+    """An amount of money as people write it, in hundredths; None for what is none."""
+    return cents_of(text(name, 20))
+
+
+def cents_of(written: str) -> int | None:
+    """The hundredths of `12`, `12.5` or `12,50`; None for anything else."""
+    try:
+        amount = Decimal(written.replace(" ", "").replace(",", "."))
+    except InvalidOperation:
+        return None
+    exact = amount * 100 if amount.is_finite() else Decimal("0.5")
+    return int(exact) if exact == exact.to_integral_value() and 0 <= exact <= _LARGEST else None
+
+
+def moment(name: str, timezone: str) -> Millis | None:
+    """A date and time of the venue's clock, or None where none was typed."""
+    try:
+        local = datetime.fromisoformat(text(name, 30))
+    except ValueError:
+        return None
+    aware = local.replace(tzinfo=ZoneInfo(timezone)) if local.tzinfo is None else local
+    return int(aware.timestamp() * 1000)
+
+
+def ticked(name: str) -> bool:
+    """Whether a box is ticked."""
+    return name in request.form
+
+
+def read(schema: type[M], values: Mapping[str, Any]) -> M:
+    """The request that these values make; InvalidRequest that names each field and its problem."""
+    try:
+        return schema.model_validate({name: value for name, value in values.items() if value is not None})
+    except ValidationError as error:
+        raise _in_fields(error) from None
+
+
+def _in_fields(error: ValidationError) -> InvalidRequest:
+    return invalid_fields((str(one["loc"][0]) if one["loc"] else "", in_words(one["msg"])) for one in error.errors())
+
+
+def problems_of(error: GatehouseError) -> dict[str, str]:
+    """The mistakes beside their fields; the one that is of no field under an empty name."""
+    listed = {one["field"]: one["problem"] for one in error.details.get("fields", ())}
+    if listed:
+        return listed
+    field = error.details.get("field", "")
+    return {field: error.message.removeprefix(f"{field}: ")}
+
+
+def read_changes(schema: type[P], values: Mapping[str, Any]) -> dict[str, Any]:
+    """The changes of these values, where None clears a field."""
+    try:
+        return schema.model_validate(values).changes()
+    except ValidationError as error:
+        raise _in_fields(error) from None
+
+
+def require_unchanged(now: EditedView) -> None:
+    """ChangedMeanwhile unless the form was made of what is stored still."""
+    if text("etag", 80) not in {"", now.etag}:
+        raise ChangedMeanwhile(etag=now.etag)

@@ -1,0 +1,44 @@
+"""All that happened to an order, told in sentences: from its lines in the audit log."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from shared.clock import Millis
+from sync_server.audit.queries import StoredLine
+from sync_server.plumbing.texts import Translator
+
+_MONEY: Final = frozenset({"payment_received", "order_paid"})
+_BAD: Final = frozenset({"order_refunded", "order_cancelled", "order_expired", "payout_failed", "payout_due"})
+_OF_ITS_OWN: Final = frozenset({"user", "platform"})
+
+
+@dataclass(frozen=True, slots=True)
+class Happening:
+    """One thing that happened."""
+
+    at: Millis
+    what: str
+    look: str
+    cents: int | None
+    currency: str
+    who: str
+    reason: str
+
+
+def history(lines: Iterable[StoredLine], names: Mapping[str, str], t: Translator) -> list[Happening]:
+    """What happened, the latest first."""
+    return [_happening(line, names, t) for line in lines]
+
+
+def _happening(line: StoredLine, names: Mapping[str, str], t: Translator) -> Happening:
+    row = line.row
+    after, key = row.after or {}, f"happened.{row.action.replace('.', '_')}"
+    what = t(key) if key in t else row.action.replace("_", " ").replace(".", " ")
+    look = "money" if row.action in _MONEY else "bad" if row.action in _BAD else ""
+    who = names.get(row.actor_id or "", "") if row.actor_kind in _OF_ITS_OWN else ""
+    kind = f"actor.{row.actor_kind}"
+    said = who or (t(kind) if kind in t else row.actor_kind)
+    return Happening(row.at, what, look, after.get("cents"), after.get("currency", ""), said, row.reason)

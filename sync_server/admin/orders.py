@@ -1,0 +1,177 @@
+"""Pages of orders: the list, one order with all that happened to it, and what can be done with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from flask import redirect, request, url_for
+from sqlalchemy.orm import Session
+from werkzeug.wrappers import Response as WerkzeugResponse
+
+from shared.errors import GatehouseError, InvalidRequest
+from sync_server.accounts import queries as accounts
+from sync_server.admin import forms
+from sync_server.admin.order_history import history
+from sync_server.admin.page import bp, current_organisation, page, render_page, words
+from sync_server.audit import queries as audit
+from sync_server.audit.queries import AuditFilter
+from sync_server.checkout import queries, views
+from sync_server.checkout.orders import ending, noting
+from sync_server.checkout.orders.locking import lock_order
+from sync_server.checkout.payments import paying, refunding
+from sync_server.checkout.payments.methods import METHODS, method_named
+from sync_server.checkout.payments.paying import Arrived, OrderKey
+from sync_server.checkout.payments.refunding import Refund
+from sync_server.checkout.queries import OrderFilter
+from sync_server.checkout.rules import OrderState
+from sync_server.events import queries as events
+from sync_server.order_mails import resending
+from sync_server.plumbing.parts import parts
+from sync_server.plumbing.principals import Action
+from sync_server.plumbing.web import context
+
+PAGE_SIZE: Final = 50
+HISTORY: Final = 100
+_PAID_BACK_BY_HAND: Final = ("cash", "card", "invoice")
+Page = str | tuple[str, int] | WerkzeugResponse
+
+
+def _filters(event_id: str | None = None) -> OrderFilter:
+    state, words = request.args.get("state", ""), request.args.get("q", "").strip()[:100]
+    return OrderFilter(event_id, state if state in set(OrderState) else None, words or None)
+
+
+@bp.get("/orders")
+@page(Action.READ_ORDERS)
+def orders() -> str:
+    """The organisation's orders, the newest first."""
+    here = current_organisation()
+    with parts().database.reading() as session:
+        found = views.page_of(session, here, _filters(), limit=PAGE_SIZE, after=request.args.get("after"))
+        names = events.names_by_id(session, here, {order.event_id for order in found.items})
+    return render_page("orders.html", orders=found.items, next=found.next, names=names, states=list(OrderState))
+
+
+@bp.get("/events/<event_id>/orders")
+@page(Action.READ_ORDERS)
+def event_orders(event_id: str) -> str:
+    """The orders of one event."""
+    here = current_organisation()
+    with parts().database.reading() as session:
+        event = events.event(session, here, event_id)
+        found = views.page_of(session, here, _filters(event_id), limit=PAGE_SIZE, after=request.args.get("after"))
+    shown = {"orders": found.items, "next": found.next, "states": list(OrderState)}
+    return render_page("event_orders.html", event=event, **shown)
+
+
+@bp.get("/orders/<order_id>")
+@page(Action.READ_ORDERS)
+def order(order_id: str) -> str:
+    """One order: what was bought, what was paid, and all that happened to it."""
+    here = current_organisation()
+    with parts().database.reading() as session:
+        row = queries.order(session, here, order_id)
+        view, event = views.view_of(session, row, parts().clock()), events.event(session, here, row.event_id)
+        chosen = AuditFilter(subject_kind="order", subject_id=order_id)
+        lines = audit.lines(session, here, chosen, limit=HISTORY, after=None).items
+        names = {one.user_id: one.name or one.email for one in accounts.members(session, here)}
+    return render_page("order.html", order=view, event=event, history=history(lines, names, words()))
+
+
+@bp.get("/orders/<order_id>/refund")
+@page(Action.REFUND_ORDERS)
+def ask_to_refund(order_id: str) -> str:
+    """Which tickets are refunded, how much that is, and how it is paid back."""
+    return _refund_page(order_id)
+
+
+def _refund_page(order_id: str, problem: str = "") -> str:
+    here = current_organisation()
+    with parts().database.reading() as session:
+        row = queries.order(session, here, order_id)
+        view, event = views.view_of(session, row, parts().clock()), events.event(session, here, row.event_id)
+    methods = [name for name in METHODS if name == row.method or name in _PAID_BACK_BY_HAND]
+    return render_page("refund.html", order=view, event=event, methods=methods, problem=problem)
+
+
+@bp.post("/orders/<order_id>/refund")
+@page(Action.REFUND_ORDERS)
+def refund(order_id: str) -> Page:
+    """Refund the chosen tickets; their gates refuse them from then on."""
+    try:
+        positions = [int(each) for each in request.form.getlist("line") if each.isdecimal()]
+        if not positions:
+            raise InvalidRequest("Choose the tickets to refund.", field="line")
+        method = method_named(forms.text("method", 20))
+        reason, reference = forms.text("reason", 1_000), forms.text_or_none("reference", 140)
+        wanted = Refund(method, positions, forms.ticked("keep_fees"), reference, reason)
+        _change(order_id, lambda session, key: refunding.refund(session, key, wanted, context()))
+    except GatehouseError as error:
+        return _refund_page(order_id, error.message), error.status
+    return redirect(url_for("admin.order", order_id=order_id))
+
+
+@bp.get("/orders/<order_id>/cancel")
+@page(Action.CHANGE_ORDERS)
+def ask_to_cancel(order_id: str) -> str:
+    """What cancelling an order that is not paid means."""
+    here = current_organisation()
+    with parts().database.reading() as session:
+        row = queries.order(session, here, order_id)
+        view, event = views.view_of(session, row, parts().clock()), events.event(session, here, row.event_id)
+    return render_page("order_cancel.html", order=view, event=event)
+
+
+@bp.post("/orders/<order_id>/cancel")
+@page(Action.CHANGE_ORDERS)
+def cancel_order(order_id: str) -> WerkzeugResponse:
+    """Cancel an order that is not paid; its seats are free again."""
+    reason = forms.text("reason", 1_000) or words()("order.cancelled_by_organiser")
+
+    def end(session: Session, key: OrderKey) -> None:
+        ending.end(session, lock_order(session, *key), OrderState.CANCELLED, context(), reason=reason)
+
+    _change(order_id, end)
+    return redirect(url_for("admin.order", order_id=order_id))
+
+
+@bp.post("/orders/<order_id>/paid")
+@page(Action.ISSUE_TICKETS)
+def mark_paid(order_id: str) -> WerkzeugResponse:
+    """Note a payment that has arrived: all that is due, or the amount that was typed."""
+    here = current_organisation()
+    with parts().database.reading() as session:
+        queries.order(session, here, order_id)
+    method = method_named(forms.text("method", 20))
+    paying.require_noting(method, context())
+    cents = forms.cents("amount") if forms.text("amount", 20) else None
+    arrived = Arrived(method, cents, forms.text_or_none("reference", 140), forms.text("note", 1_000))
+    paying.receive_or_keep(parts().database, parts().sealer, OrderKey(here, order_id), arrived, context())
+    return redirect(url_for("admin.order", order_id=order_id))
+
+
+@bp.post("/orders/<order_id>/resend")
+@page(Action.ISSUE_TICKETS)
+def resend(order_id: str) -> WerkzeugResponse:
+    """Mail the tickets to the buyer once more."""
+    key = OrderKey(current_organisation(), order_id)
+    resending.resend(parts(), key, context())
+    return redirect(url_for("admin.order", order_id=order_id, sent=1))
+
+
+@bp.post("/orders/<order_id>/notes")
+@page(Action.READ_ORDERS)
+def note_order(order_id: str) -> WerkzeugResponse:
+    """Add a note, which stays."""
+    with parts().database.writing() as session:
+        noting.note(session, current_organisation(), order_id, forms.text("note", 1_000), context())
+    return redirect(url_for("admin.order", order_id=order_id))
+
+
+def _change(order_id: str, change: Callable[[Session, OrderKey], object]) -> None:
+    """Change an order unless it is another than the form has shown."""
+    key = OrderKey(current_organisation(), order_id)
+    with parts().database.writing() as session:
+        forms.require_unchanged(views.view_of(session, lock_order(session, *key), parts().clock()))
+        change(session, key)

@@ -1,0 +1,69 @@
+"""Figures of sales over time, and what of the money waits for somebody."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from sqlalchemy import ColumnElement, func, select, text
+from sqlalchemy.orm import Session
+
+from shared.clock import Millis
+from shared.ids import first_id
+from sync_server.checkout.models import OrderRow, PayoutRow
+from sync_server.checkout.payments.payouts import PayoutState
+from sync_server.checkout.rules import OrderState
+from sync_server.plumbing.event_key import EventKey
+
+DAY_MS: Final = 86_400_000
+SOLD: Final = tuple(state.value for state in (OrderState.PAID, OrderState.PARTIALLY_REFUNDED, OrderState.REFUNDED))
+"""States of orders that were paid, whatever became of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sold:
+    """What was sold in one stretch of time, before refunds."""
+
+    at: int  # which stretch, counted from 0
+    currency: str
+    orders: int
+    cents: int
+
+
+@dataclass(frozen=True, slots=True)
+class MoneyWaiting:
+    """Money that waits for somebody to look."""
+
+    overdue_invoices: int
+    failed_payouts: int
+
+
+def by_day(session: Session, organisation_id: str, since: Millis) -> list[Sold]:
+    """The paid orders of an organisation by the day on which they were made, in days since then."""
+    made = OrderRow.organisation_id == organisation_id, OrderRow.id >= first_id(since)
+    return _by(session, (OrderRow.created_at - since) // DAY_MS, *made, OrderRow.created_at >= since)
+
+
+def of_event(session: Session, event: EventKey, since: Millis, step: Millis) -> list[Sold]:
+    """The paid orders of an event, by stretches of this length since then."""
+    return _by(session, (OrderRow.created_at - since) // step, event.of(OrderRow), OrderRow.created_at >= since)
+
+
+def _by(session: Session, stretch: ColumnElement[int], *conditions: ColumnElement[bool]) -> list[Sold]:
+    which = stretch.label("which")
+    counted = select(which, OrderRow.currency, func.count(), func.sum(OrderRow.total_cents))
+    wanted = counted.where(*conditions, OrderRow.state.in_(SOLD)).group_by("which", OrderRow.currency).order_by("which")
+    return [Sold(int(at), currency, int(orders), int(cents)) for at, currency, orders, cents in session.execute(wanted)]
+
+
+def money_waiting(session: Session, organisation_id: str, now: Millis) -> MoneyWaiting:
+    """How many invoices are overdue, and how many payouts a payment service has refused."""
+    overdue = select(func.count()).where(
+        OrderRow.organisation_id == organisation_id,
+        OrderRow.state == text("'pending'"),  # as literal text, to match the partial index
+        OrderRow.due_at < now,
+    )
+    failed = select(func.count()).where(
+        PayoutRow.organisation_id == organisation_id, PayoutRow.state == PayoutState.FAILED.value
+    )
+    return MoneyWaiting(*session.execute(select(overdue.scalar_subquery(), failed.scalar_subquery())).one())
