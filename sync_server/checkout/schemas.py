@@ -21,7 +21,7 @@ from sync_server.config import Config
 from sync_server.events.rules import Mark
 from sync_server.plumbing.api.edits import EditedView
 from sync_server.plumbing.api.pagination import PageQuery
-from sync_server.plumbing.api.schemas import Id, IsoTime, PatchBody, Reason, RequestBody, View
+from sync_server.plumbing.api.schemas import Id, IsoTime, PatchBody, Query, Reason, RequestBody, View
 from sync_server.tickets.queries import Ticket, public_id
 
 State = Literal["pending", "paid", "partially_refunded", "refunded", "cancelled", "expired"]
@@ -138,6 +138,12 @@ class PayBody(RequestBody):
     """How the buyer pays."""
 
     method: Method
+
+
+class TransferCodeQuery(Query):
+    """The format of the picture."""
+
+    format: Literal["svg", "png"] = "svg"
 
 
 class NotePayment(RequestBody):

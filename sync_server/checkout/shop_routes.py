@@ -8,12 +8,13 @@ from sqlalchemy.orm import Session
 
 from sync_server.checkout import queries, schemas, views
 from sync_server.checkout.codes import guessing
+from sync_server.checkout.money import epc
 from sync_server.checkout.orders import ending, placing
 from sync_server.checkout.orders import links as order_links
 from sync_server.checkout.orders.locking import lock_order
 from sync_server.checkout.orders.parcels import Access
 from sync_server.checkout.orders.placing import OrderRequest
-from sync_server.checkout.payments import paying
+from sync_server.checkout.payments import instructions, paying
 from sync_server.checkout.payments.methods import method_named
 from sync_server.checkout.payments.paying import OrderKey
 from sync_server.checkout.payments.stripe import beginning
@@ -130,6 +131,18 @@ def _with_secret(key: OrderKey) -> Response:
     if view.payment is not None:
         view.payment.client_secret = secret
     return jsonify(view.model_dump(mode="json"))
+
+
+@bp.get("/orders/<order_id>/transfer-code")
+@for_buyer
+@bp.input(schemas.TransferCodeQuery, location="query")
+@bp.doc(responses=answers.files("The picture", "image/svg+xml", "image/png"))
+def transfer_code(key: OrderKey, query_data: schemas.TransferCodeQuery) -> Response:
+    """Show the QR code that fills in the transfer in a banking app; 404 unless an invoice in euros is to be paid."""
+    with parts().database.reading() as session:
+        text = instructions.transfer_code(session, queries.order(session, *key))
+    types = {"svg": "image/svg+xml", "png": "image/png"}
+    return Response(epc.picture(text, query_data.format), content_type=types[query_data.format])
 
 
 @bp.delete("/orders/<order_id>")

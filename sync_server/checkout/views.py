@@ -9,10 +9,8 @@ from sync_server.checkout import queries, schemas
 from sync_server.checkout.models import OrderRow
 from sync_server.checkout.money import ledger
 from sync_server.checkout.payments import choices
-from sync_server.checkout.payments.methods import METHODS
+from sync_server.checkout.payments.instructions import instructions_of
 from sync_server.checkout.queries import OrderFilter
-from sync_server.checkout.rules import OPEN, OrderState
-from sync_server.checkout.settings import settings_of
 from sync_server.events import queries as events
 from sync_server.events import rules as event_rules
 from sync_server.tickets import queries as tickets
@@ -23,10 +21,8 @@ def view_of(session: Session, order: OrderRow, now: Millis) -> schemas.OrderView
     session.flush()
     lines = queries.lines(session, order.organisation_id, order.id)
     ids = [line.ticket_id for line in lines if line.ticket_id is not None]
-    balance, method = ledger.balance(session, order), METHODS.get(order.method)
-    instructions = None
-    if method is not None and OrderState(order.state) in OPEN:
-        instructions = method.instructions(order, settings_of(session, order.organisation_id), balance.due)
+    balance = ledger.balance(session, order)
+    instructions = instructions_of(session, order, balance.due)
     found = tickets.tickets_by_id(session, order.organisation_id, ids)
     offered = choices.of_order(session, order, now)
     mark = event_rules.mark(events.event(session, order.organisation_id, order.event_id))

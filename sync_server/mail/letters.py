@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.message import EmailMessage
@@ -33,6 +33,7 @@ class File(NamedTuple):
     name: str
     content_type: str
     content: bytes
+    shown_as: str = ""  # a picture within the HTML part, by the name that the template gives it
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,8 @@ def _templates() -> Environment:
 
 def message(letter: Letter, *, sender: str, id: str, now: Millis, files: Sequence[File] = ()) -> EmailMessage:
     """The mail, as it goes over the wire."""
-    subject, text, html = rendered(letter)
+    pictures = [file for file in files if file.shown_as]
+    subject, text, html = rendered(letter, {file.shown_as for file in pictures})
     mail = EmailMessage(policy=SMTP)
     mail["Subject"] = subject
     mail["From"], mail["To"] = sender, letter.to
@@ -83,9 +85,13 @@ def message(letter: Letter, *, sender: str, id: str, now: Millis, files: Sequenc
         mail["List-Unsubscribe-Post"] = "List-Unsubscribe=One-Click"
     mail.set_content(text)
     mail.add_alternative(html, subtype="html")
+    body = mail.get_body(("html",))
     for file in files:
         main, _, kind = file.content_type.partition("/")
-        mail.add_attachment(file.content, maintype=main, subtype=kind, filename=file.name)
+        if file.shown_as and isinstance(body, EmailMessage):
+            body.add_related(file.content, main, kind, cid=f"<{file.shown_as}>", filename=file.name)
+        else:
+            mail.add_attachment(file.content, maintype=main, subtype=kind, filename=file.name)
     return mail
 
 
@@ -97,14 +103,14 @@ class Rendered(NamedTuple):
     html: str
 
 
-def rendered(letter: Letter) -> Rendered:
-    """Subject, plain text and HTML of a letter."""
-    subject, _, text = _filled(letter, "txt").partition("\n")
-    return Rendered(" ".join(subject.split()), text.lstrip("\n"), _filled(letter, "html"))
+def rendered(letter: Letter, pictures: Collection[str] = ()) -> Rendered:
+    """Subject, plain text and HTML of a letter, with those of its pictures that could be made."""
+    subject, _, text = _filled(letter, "txt", pictures).partition("\n")
+    return Rendered(" ".join(subject.split()), text.lstrip("\n"), _filled(letter, "html", pictures))
 
 
-def _filled(letter: Letter, kind: str) -> str:
+def _filled(letter: Letter, kind: str, pictures: Collection[str]) -> str:
     language = letter.language if (letter.template, letter.language) in _written() else DEFAULT_LANGUAGE
     own = f"{letter.template}.{kind}"  # of a template whose words come with the letter
     file = own if (_FOLDER / own).is_file() else f"{letter.template}.{language}.{kind}"
-    return _templates().get_template(file).render({"language": letter.language, **letter.values})
+    return _templates().get_template(file).render({"language": letter.language, "pictures": pictures, **letter.values})

@@ -8,8 +8,11 @@ from sqlalchemy.orm import Session
 
 from shared.errors import Conflict, NotFound, Unavailable
 from sync_server.checkout import queries as orders
+from sync_server.checkout.money import epc
+from sync_server.checkout.payments import instructions
 from sync_server.mail.letters import File
-from sync_server.order_mails.posting import CALENDAR_FILE, TICKETS_FILE
+from sync_server.order_mails.messages import TRANSFER_PICTURE
+from sync_server.order_mails.posting import CALENDAR_FILE, TICKETS_FILE, TRANSFER_FILE
 from sync_server.plumbing.parts import Parts
 from sync_server.ticket_files import files
 
@@ -38,4 +41,12 @@ def makers(parts: Parts) -> Mapping[str, Maker]:
             return None
         return File("event.ics", "text/calendar", content)
 
-    return {TICKETS_FILE: tickets, CALENDAR_FILE: calendar}
+    def transfer(session: Session, organisation_id: str, order_id: str) -> File | None:
+        order = orders.order(session, organisation_id, order_id)
+        try:
+            code = epc.picture(instructions.transfer_code(session, order), "png")
+        except NotFound:  # paid or ended meanwhile, or not in euros
+            return None
+        return File(f"{order.number}.png", "image/png", code, shown_as=TRANSFER_PICTURE)
+
+    return {TICKETS_FILE: tickets, CALENDAR_FILE: calendar, TRANSFER_FILE: transfer}

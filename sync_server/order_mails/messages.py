@@ -38,6 +38,8 @@ class Message(StrEnum):
     WAITING_OFFER = "waiting_offer"
 
 
+TRANSFER_PICTURE: Final = "transfer-code"
+_OF_TRANSFERS: Final = ("due", "due_at", "account_holder", "iban", "bic", "reference")
 OPTIONAL: Final = frozenset({Message.WAITING_OFFER})
 """Not about a ticket that one has: whoever wants no more of them says so with one click."""
 
@@ -55,6 +57,8 @@ class Written:
     sender: str
     unsubscribe: str
     unsubscribe_link: str
+    picture: str = ""  # by the name of the file that is shown as it
+    picture_words: str = ""
 
     def values(self) -> dict[str, Any]:
         """By name."""
@@ -87,6 +91,8 @@ def write(message: Message, language: str, values: Mapping[str, str], *, unsubsc
         [words["order"], values["number"]],
         [words["total"], values["total"]],
     ]
+    if message is Message.INVOICE:
+        facts += [[words[name], values[name]] for name in _OF_TRANSFERS]
     action = its.get("action", "")
     return Written(
         subject=filled(its["subject"]),
@@ -98,4 +104,6 @@ def write(message: Message, language: str, values: Mapping[str, str], *, unsubsc
         sender=filled(words["sender"]),
         unsubscribe=words["unsubscribe"] if unsubscribe_link else "",
         unsubscribe_link=unsubscribe_link,
+        picture=TRANSFER_PICTURE if message is Message.INVOICE else "",
+        picture_words=words["transfer_code"],
     )

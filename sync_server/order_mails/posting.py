@@ -23,9 +23,11 @@ from sync_server.ticket_files import files
 
 TICKETS_FILE: Final = "order_tickets"
 CALENDAR_FILE: Final = "order_calendar"
+TRANSFER_FILE: Final = "order_transfer"
 KEPT_TRYING_MS: Final = 2 * 86_400_000
 
 _CARRIES: Final = {
+    Message.INVOICE: (TRANSFER_FILE,),
     Message.TICKETS: (TICKETS_FILE, CALENDAR_FILE),
     Message.NEW_DATE: (TICKETS_FILE, CALENDAR_FILE),
     Message.TAKES_PLACE: (CALENDAR_FILE,),

@@ -73,6 +73,7 @@ def order_values(
         "reference": order.number,
         "account_holder": settings.account_holder,
         "iban": settings.iban,
+        "bic": settings.bic,
         "refunded": style.amount(refunded_cents, order.currency),
         "link": order_link(parts, session, order),
     }
@@ -100,7 +101,8 @@ def sample_values(parts: Parts, session: Session, reader: Reader, currency: str)
         "due_at": reader.moment(soon),
         "reference": f"{setting.event.code}-R1",
         "account_holder": settings.account_holder or setting.organiser,
-        "iban": settings.iban or "DE02 1203 0000 0000 2020 51",
+        "iban": settings.iban or "DE02120300000000202051",
+        "bic": settings.bic,
         "refunded": style.amount(4_990, currency),
         "new_date": reader.moment(soon + 16 * 86_400_000),
         "keep_until": reader.moment(soon),

@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
+from hardware.decoder import decode_image
+from sync_server.checkout import queries
 from sync_server.order_mails import messages, news, offers, posting
 from sync_server.order_mails.messages import Message
 from sync_server.order_mails.offers import Offer
@@ -76,11 +78,48 @@ def test_invoice_says_what_to_transfer_and_where_to_and_its_end_is_told(shop: Sh
     (mail,) = delivered(shop.app_server, mail_box)
     said = text_of(mail)
     assert mail["Subject"].startswith(f"Ihre Bestellung {order['number']}: bitte überweisen Sie 51,40")
+    assert said.index("Betrag: 51,40 €") < said.index("Zahlbar bis:") < said.index("Kontoinhaber: Marquee e.V.")
     for wanted in ("Marquee e.V.", "IBAN DE75512108001245126199", f"Verwendungszweck {order['number']}", "2026"):
         assert wanted in said, said
     shop.app_server.advance(15 * DAY)
     (ended,) = delivered(shop.app_server, mail_box)
     assert ended["Subject"] == f"Ihre Bestellung {order['number']} ist abgelaufen"
+
+
+def test_invoice_shows_a_code_that_banking_apps_read(shop: Shop, mail_box: MailBox, tmp_path: Path) -> None:
+    holder = "Bühne & Töne e.V., Réunion des amis du théâtre «Zum Größten», Köln 1"
+    shop.api.patch("/api/organisation/checkout", {"account_holder": holder, "bic": "SOGEDEFF"})
+    guest = shop.guest()
+    order = shop.order(guest, "A-1", buyer=buyer())
+    assert guest.ask("GET", f"{shop.path(order)}/transfer-code").status_code == 404, "it is not decided yet"
+    wanted = shop.pay(guest, order, "invoice")["payment"]["qr_text"]
+    assert wanted.split("\n")[4:8] == ["SOGEDEFF", holder, "DE75512108001245126199", "EUR51.40"]
+    (mail,) = delivered(shop.app_server, mail_box)
+    html = mail.get_body(("html",))
+    assert html is not None and "cid:transfer-code" in html.get_content()
+    (picture,) = [part for part in mail.walk() if part.get_content_type() == "image/png"]
+    assert picture["Content-ID"] == "<transfer-code>" and picture.get_filename() == f"{order['number']}.png"
+    svg = guest.ask("GET", f"{shop.path(order)}/transfer-code").data
+    assert b"<svg" in svg and b"<script" not in svg
+    for name, content in (
+        ("mailed", picture.get_content()),
+        ("shown", guest.ask("GET", f"{shop.path(order)}/transfer-code?format=png").data),
+    ):
+        file = tmp_path / f"{name}.png"
+        file.write_bytes(content)
+        assert decode_image(file).codes == (wanted,)
+    shop.note(order, "invoice")
+    assert guest.refused("GET", f"{shop.path(order)}/transfer-code") == (404, "no_transfer")
+
+
+def test_code_of_a_transfer_is_made_when_the_mail_is_sent(shop: Shop, mail_box: MailBox) -> None:
+    made, order = shop.app_server, paid(shop, "A-1")
+    delivered(made, mail_box)
+    with made.database.writing() as session:
+        row = queries.order(session, shop.sale.organisation_id, order["id"])
+        assert posting.post(made.parts, session, row, Message.INVOICE, made.context())
+    (invoice,) = delivered(made, mail_box)
+    assert "please transfer" in invoice["Subject"] and "cid:" not in str(invoice), "it was paid before the mail went"
 
 
 def test_cancelled_invoice_and_refund_are_told_and_giving_up_is_not(shop: Shop, mail_box: MailBox) -> None:
