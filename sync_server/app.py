@@ -25,6 +25,7 @@ from sync_server.cancellations import wiring as cancellations_wiring
 from sync_server.checkout import queries as checkout_queries
 from sync_server.checkout import routes as checkout_routes
 from sync_server.checkout import wiring as checkout_wiring
+from sync_server.checkout.codes import presales
 from sync_server.checkout.sessions import queries as checkout_slots
 from sync_server.config import Config
 from sync_server.customers import account_routes as customer_account_routes
@@ -253,14 +254,15 @@ def build_runtime(
         monotonic,
         database.spans,
     )
-    _connect_ports(database)
+    _connect_ports(parts)
     for wire in WIRINGS:
         wire(parts)
     return ServerRuntime(parts)
 
 
-def _connect_ports(database: Database) -> None:
+def _connect_ports(parts: Parts) -> None:
     """Who answers the questions that lower packages ask."""
+    database = parts.database
     database.ports.connect(
         VenuePorts(
             uses={"events": events_queries.count_at_venue, "layouts": seating_handlers.count_layouts},
@@ -289,6 +291,8 @@ def _connect_ports(database: Database) -> None:
             days_of_membership=tickets_queries.days_of_membership,
             is_queued=queueing_queries.is_queued,
             queue_refusal=queueing_wiring.refusal,
+            opens_sale=presales.opener(parts),
+            is_presale=presales.is_on,
         )
     )
     database.ports.connect(QueuePorts(free_slots=checkout_slots.free_slots))

@@ -6,15 +6,16 @@ import csv
 import io
 
 from apiflask import APIBlueprint
-from flask import Response, request
+from flask import Response
 from sqlalchemy.orm import Session
 
-from shared.errors import InvalidRequest, NotFound
+from shared.errors import NotFound
 from shared.lifecycle import ALLOWS, EventStatus
-from sync_server.checkout.codes import batches, code_schemas, guessing, signing, spending
+from sync_server.checkout.codes import batches, code_schemas, guessing, presales, signing, spending
 from sync_server.checkout.sessions.rules import BOX_OFFICE
 from sync_server.checkout.shop import shop
 from sync_server.events import queries as events
+from sync_server.holds.shown_codes import shown_codes
 from sync_server.plumbing.api import answers
 from sync_server.plumbing.api.idempotency import run_once
 from sync_server.plumbing.event_key import EventKey
@@ -24,9 +25,6 @@ from sync_server.plumbing.web import context, current_principal, organisation, r
 from sync_server.tickets import queries as tickets
 
 bp = APIBlueprint("codes", __name__, url_prefix="/api", tag="Codes")
-
-CODES_HEADER = "X-Codes"
-MAX_CODES_SENT = 5
 
 
 @bp.after_request
@@ -98,13 +96,14 @@ def revoke(event_id: str, number: int) -> code_schemas.BatchView:
 @bp.doc(summary="List the ticket types of a shop")
 def offers(slug: str, event_id: str) -> code_schemas.OffersView:
     """List what the shop sells of an event. Codes, sent as `X-Codes`, open hidden types."""
-    event, texts = EventKey(shop(slug), event_id), _sent()
+    event, texts, now = EventKey(shop(slug), event_id), shown_codes(), parts().clock()
     guessing.require_codes(parts().database, parts().sealer, event, texts, context())
     with parts().database.reading() as session:
         _require_shown(session, event)
-        found = spending.redeem(session, parts().sealer, event, texts, parts().clock())
+        found = spending.redeem(session, parts().sealer, event, texts, now)
+        begun = not presales.is_to_begin(session, event, now)
         rows = [row for row in tickets.ticket_types(session, *event) if not row.hidden or row.number in found.opened]
-        items = [code_schemas.offer_view(row, found.opened, parts().clock()) for row in rows]
+        items = [code_schemas.offer_view(row, found, now, begun=begun) for row in rows]
         discount = None if found.discount is None else code_schemas.DiscountView.of(found.discount)
         return code_schemas.OffersView(items=items, discount=discount)
 
@@ -114,10 +113,3 @@ def _require_shown(session: Session, event: EventKey) -> None:
     status = EventStatus(events.event(session, *event).status)
     if current_principal().kind not in BOX_OFFICE and not ALLOWS[status].show:
         raise NotFound("There is no such event.", code="event_not_found")
-
-
-def _sent() -> list[str]:
-    texts = [text.strip() for text in request.headers.get(CODES_HEADER, "").split(",") if text.strip()]
-    if len(texts) > MAX_CODES_SENT:
-        raise InvalidRequest(f"Send at most {MAX_CODES_SENT} codes.", field=CODES_HEADER)
-    return texts

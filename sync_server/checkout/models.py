@@ -61,6 +61,7 @@ class OrderRow(Base):
     remaining_ms: Mapped[int | None] = mapped_column(BigInteger)  # while its postponed event has no date
     due_at: Mapped[Millis | None] = mapped_column(BigInteger)  # of an invoice
     reason: Mapped[str] = mapped_column(String(1000), default="")  # why it was cancelled
+    dispute: Mapped[str] = mapped_column(String(8), default="", server_default="")  # of a payment: inquiry, open, …
     paid_at: Mapped[Millis | None] = mapped_column(BigInteger)
     created_at: Mapped[Millis] = mapped_column(BigInteger)
     updated_at: Mapped[Millis] = mapped_column(BigInteger)
@@ -177,6 +178,8 @@ class CheckoutSettingsRow(Base):
     stripe_sealed_key: Mapped[bytes | None] = mapped_column(LargeBinary)
     stripe_key_ending: Mapped[str] = mapped_column(String(4), default="", server_default="")
     stripe_sealed_webhook_secret: Mapped[bytes | None] = mapped_column(LargeBinary)
+    # What becomes of the tickets of a disputed payment: block, keep.
+    dispute_tickets: Mapped[str] = mapped_column(String(5), default="block", server_default=text("'block'"))
     updated_at: Mapped[Millis] = mapped_column(BigInteger)
 
 
@@ -296,6 +299,39 @@ class PayoutRow(Base):
     )
 
 
+class DisputeRow(Base):
+    """A payment that its buyer disputes with the bank, as the payment service tells of it."""
+
+    __tablename__ = "disputes"
+
+    organisation_id: Mapped[Uuid] = mapped_column(primary_key=True)
+    id: Mapped[str] = mapped_column(String(100), primary_key=True)  # as the service names it
+    order_id: Mapped[Uuid]
+    method: Mapped[str] = mapped_column(String(20))
+    payment: Mapped[str] = mapped_column(String(140))  # likewise
+    cents: Mapped[int] = mapped_column(BigInteger)
+    currency: Mapped[str] = mapped_column(String(3))
+    state: Mapped[str] = mapped_column(String(8))
+    reason: Mapped[str] = mapped_column(String(60), default="")  # a word of the service
+    # What of it stands in the ledger: money that has gone, and what of that the buyer keeps for good.
+    withdrawn_cents: Mapped[int] = mapped_column(BigInteger, default=0)
+    lost_cents: Mapped[int] = mapped_column(BigInteger, default=0)
+    moves: Mapped[int] = mapped_column(default=0)  # so many movements in the ledger
+    blocked_tickets: Mapped[list[str]] = mapped_column(JSON, default=list)  # for as long as it is open
+    answer_by: Mapped[Millis | None] = mapped_column(BigInteger)
+    opened_at: Mapped[Millis] = mapped_column(BigInteger)
+    closed_at: Mapped[Millis | None] = mapped_column(BigInteger)
+    look_at: Mapped[Millis | None] = mapped_column(BigInteger)  # when to ask what became of it
+
+    __table_args__ = (
+        references("orders", "order_id"),
+        CheckConstraint("state IN ('inquiry', 'open', 'won', 'lost')", name="state_known"),
+        CheckConstraint("lost_cents BETWEEN 0 AND withdrawn_cents AND withdrawn_cents <= cents", name="not_more"),
+        Index("ix_disputes_organisation_id_order_id", "organisation_id", "order_id"),
+        Index("ix_disputes_look_at", "look_at", sqlite_where=_FOLLOWED, postgresql_where=_FOLLOWED),
+    )
+
+
 class CodeBatchRow(Base):
     """Codes that an organiser made together. Their texts are signed and stored nowhere; a batch is what they give."""
 
@@ -312,6 +348,8 @@ class CodeBatchRow(Base):
     cents: Mapped[int] = mapped_column(default=0)
     per: Mapped[str] = mapped_column(String(6))
     ticket_types: Mapped[list[int]] = mapped_column(JSON, default=list)  # by number; none: all
+    # A presale: these types are sold before the event's own sale begins.
+    opens_sale: Mapped[bool] = mapped_column(default=False, server_default=false())
     valid_from: Mapped[Millis | None] = mapped_column(BigInteger)
     valid_until: Mapped[Millis | None] = mapped_column(BigInteger)
     revoked_at: Mapped[Millis | None] = mapped_column(BigInteger)

@@ -112,6 +112,16 @@ def require_sold_in_shop(
             )
 
 
+def require_opened_early(wanted: Collection[int], types: Mapping[int, TypeOnSale], opened: Collection[int]) -> None:
+    """Before the event's own sale begins, refuse ticket types that no code has opened for then."""
+    for number in sorted(set(wanted) - set(opened)):
+        raise Conflict(
+            f"“{types[number].name}” is not on sale yet: your code opens other tickets.",
+            code="ticket_type_not_on_sale",
+            ticket_type=number,
+        )
+
+
 def _require_window(row: TypeOnSale, now: int, *, opened: bool) -> None:
     early = row.sale_start_at is not None and now < row.sale_start_at and not opened
     if early or (row.sale_end_at is not None and now > row.sale_end_at):

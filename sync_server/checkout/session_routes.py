@@ -8,12 +8,14 @@ from apiflask import APIBlueprint
 from flask import Response
 from sqlalchemy.orm import Session
 
+from sync_server.checkout.codes import presales
 from sync_server.checkout.orders import leaving
 from sync_server.checkout.sessions import entering, limits, queries, session_schemas
 from sync_server.checkout.sessions.queries import Visit
 from sync_server.checkout.shop import shop, tab
 from sync_server.events import queries as events
 from sync_server.holds import ordering
+from sync_server.holds.shown_codes import shown_codes
 from sync_server.plumbing.api.edits import check_unchanged, tagged
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.parts import parts
@@ -37,9 +39,10 @@ def no_store(response: Response) -> Response:
 def enter(slug: str, event_id: str) -> tuple[dict[str, Any], int]:
     """Enter the checkout of an event, or go on in it with the time that is left: after a lost connection, too."""
     visit = visit_of(shop(slug), event_id)
+    early = presales.opener(parts())(visit.event, shown_codes(), context())
     with parts().database.writing() as session:
-        ordering.require_on_sale(session, *visit.event, parts().clock())
-        entered = entering.enter(session, visit, context(), tab=tab())
+        ordering.require_on_sale(session, *visit.event, parts().clock(), early=early)
+        entered = entering.enter(session, visit, context(), tab=tab(), early=early)
         view = session_schemas.session_view(entered.session, parts().clock())
     return view.model_dump(mode="json"), 201 if entered.opened else 200
 

@@ -17,10 +17,12 @@ from sync_server.events.chosen_days import EVERY_DAY
 from sync_server.events.signals import EventChanged, EventDaysChanged, EventStatusChanged
 from sync_server.holds import inventory, queries, service
 from sync_server.holds.models import NEVER, HoldRow, HoldStatus, SaleLockRow
+from sync_server.holds.ports import HoldPorts
 from sync_server.holds.signals import HoldsMade
 from sync_server.holds.taking import seats
 from sync_server.outbox.service import Fact, Subject, record_change
 from sync_server.plumbing.database import database_of
+from sync_server.plumbing.ports import ports_of
 from sync_server.plumbing.signals import send
 
 MIN_REMAINING_MS: Final = 60_000
@@ -108,7 +110,8 @@ def on_changed(session: Session, event: EventChanged) -> None:
         return
 
     def on_sale_at(time: Millis) -> bool:
-        return sells(status, row.rescheduled_at, row.sale_start_at, row.sale_end_at, time)
+        early = ports_of(session, HoldPorts).is_presale(session, row.key, time)
+        return sells(status, row.rescheduled_at, None if early else row.sale_start_at, row.sale_end_at, time)
 
     if not on_sale_at(event.context.now):
         bump_sale_version(session, event.organisation_id, event.event_id)

@@ -37,13 +37,16 @@ def memberships(session: Session, organisation_id: str, ids: Collection[str]) ->
     return {id for id in found if id is not None}
 
 
-def require_on_sale(session: Session, organisation_id: str, event_id: str, now: Millis) -> None:
-    """The refusals of a hold that come from the event: its status, its sale window, guests who are being moved."""
+def require_on_sale(session: Session, organisation_id: str, event_id: str, now: Millis, *, early: bool = False) -> None:
+    """The refusals of a hold that come from the event: its status, its sale window, guests who are being moved.
+
+    `early` is for whom a code opens the sale before it begins.
+    """
     state = ports_of(session, SaleStates).peek(organisation_id, event_id)
     if state is None or not state.is_unchanged(session):
         version = create_sale_lock(session, organisation_id, event_id)
         state = load_sale_state(session, organisation_id, event_id, version)
-    rules.require(Asked(state.sale, now))
+    rules.require(Asked(state.sale, now, early=early))
 
 
 def require_unordered(session: Session, organisation_id: str, ids: Collection[str]) -> None:

@@ -24,9 +24,12 @@ from sync_server.holds.companions import NONE as NO_COMPANIONS
 from sync_server.holds.companions import Companions, companions_of, concern
 from sync_server.holds.group_holds import GroupHold, GroupRequest
 from sync_server.holds.models import NEVER, HoldRow, HoldStatus
+from sync_server.holds.ports import HoldPorts
 from sync_server.holds.reserve import SeatReservation
+from sync_server.holds.shown_codes import shown_codes
 from sync_server.plumbing.api import idempotency
 from sync_server.plumbing.api.schemas import iso
+from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.principals import Action
 from sync_server.plumbing.web import (
@@ -71,8 +74,11 @@ def not_signed_in(error: NotSignedIn) -> Response:
 @bp.output(schemas.HoldAnswer, status_code=201)
 @bp.doc(summary="Hold a seat", responses={200: "Already held by you", 201: "Held"})
 def reserve(event_id: str, seat_id: str, json_data: schemas.ReserveBody) -> Response:
-    """Hold one seat for some minutes. Holding the same seat again returns the hold you have."""
-    hold_request = _hold_request(json_data)
+    """Hold one seat for some minutes. Holding the same seat again returns the hold you have.
+
+    A presale code, sent as `X-Codes`, may open the sale before it begins.
+    """
+    hold_request = _hold_request(json_data, event_id)
     stored = idempotency.stored_response()
     if stored is not None:
         return stored
@@ -93,7 +99,7 @@ def reserve(event_id: str, seat_id: str, json_data: schemas.ReserveBody) -> Resp
 @bp.doc(summary="Hold for a group", responses={200: "Already held by you", 201: "All of it held"})
 def hold(event_id: str, json_data: schemas.HoldBody) -> Response:
     """Hold several seats, the best that are left, or places of a zone without seats: all of it or nothing."""
-    hold_request = _hold_request(json_data)
+    hold_request = _hold_request(json_data, event_id)
     stored = idempotency.stored_response()
     if stored is not None:
         return stored
@@ -115,7 +121,7 @@ def hold(event_id: str, json_data: schemas.HoldBody) -> Response:
 def preview(event_id: str, json_data: schemas.PreviewBody) -> Response:
     """Say which of the best seats a group would get now. Nothing is held, and others may be quicker."""
     return _json_response(
-        schemas.preview_view(_group_hold(_hold_request(json_data), event_id, json_data).preview()), 200
+        schemas.preview_view(_group_hold(_hold_request(json_data, event_id), event_id, json_data).preview()), 200
     )
 
 
@@ -163,9 +169,10 @@ def release(hold_id: str) -> tuple[str, int]:
 @bp.doc(summary="Extend a hold", responses={200: "Extended"})
 def extend(hold_id: str, json_data: schemas.ReserveBody) -> Response:
     """Extend a hold by its full time from now, once."""
-    hold_request, runtime = _hold_request(json_data), hold_runtime(parts())
+    runtime = hold_runtime(parts())
     with parts().database.reading() as session:
         event_id = queries.hold(session, organisation(), _bearer_id(), hold_id).event_id
+    hold_request = _hold_request(json_data, event_id)
     sale_state = runtime.sale_states.current(organisation(), event_id)
     with parts().database.writing() as session:
         row = service.extend(session, sale_state, hold_id, hold_request)
@@ -233,7 +240,7 @@ def _seat_in_words(event_id: str, seat_id: str) -> str | None:
     return layout.in_words(number) if number is not None else None
 
 
-def _hold_request(body: schemas.ReserveBody) -> HoldRequest:
+def _hold_request(body: schemas.ReserveBody, event_id: str) -> HoldRequest:
     principal = current_principal()
     if body.override:
         require(Action.ISSUE_TICKETS)
@@ -257,7 +264,17 @@ def _hold_request(body: schemas.ReserveBody) -> HoldRequest:
         card,
         tuple(body.days or ()),
         request.headers.get("X-Queue-Tab", "")[:128],
+        _is_let_in_early(event_id),
     )
+
+
+def _is_let_in_early(event_id: str) -> bool:
+    """Whether the codes of this request open the sale of the event before it begins."""
+    codes = shown_codes()
+    if not codes:
+        return False
+    event = EventKey(organisation(), _id("event_id", event_id))
+    return parts().database.ports.of(HoldPorts).opens_sale(event, codes, context())
 
 
 def _with_membership(visitor: Visitor, card: str | None) -> tuple[Visitor, str | None]:

@@ -87,6 +87,7 @@ class Asked:
     several: bool = False  # more than one seat is asked for, so that a refusal must name those it means
     blocked: Mapping[str, str] | None = None  # of the seats asked for, those that are not for sale: {id: name}
     closed: GatehouseError | None = None  # why a zone is closed to this bearer
+    early: bool = False  # a code opens the sale before it begins
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,8 +152,10 @@ def exceeds(present: int, more: int, limit: int | None) -> bool:
     return limit is not None and present + more > limit
 
 
-def _in_time(sale: Sale, now: Millis) -> bool:
-    return sells(sale.status, sale.rescheduled_at, sale.sale_start_at, sale.sale_end_at, now)
+def _in_time(asked: Asked) -> bool:
+    sale = asked.sale
+    start = None if asked.early else sale.sale_start_at
+    return sells(sale.status, sale.rescheduled_at, start, sale.sale_end_at, asked.now)
 
 
 def _undated(sale: Sale) -> bool:
@@ -312,7 +315,7 @@ REASONS: Final = (
     ),
     Reason(
         "event_sales_closed",
-        lambda asked, _: not _in_time(asked.sale, asked.now),
+        lambda asked, _: not _in_time(asked),
         lambda asked, _: _sales_closed(asked.sale, asked.now),
     ),
     Reason("guests_being_moved", lambda asked, _: asked.sale.moving, lambda *_: guests_being_moved()),

@@ -87,7 +87,10 @@ def asked(
     """The request for these seats, as `rules` judges it; `closed` is why a zone is closed to the bearer."""
     blocked = {seat.id: seat.name for seat in chosen if seat.number in sale_state.plan.blocked}
     limits = limits_of(sale_state, request)
-    return Asked(sale_state.sale, request.now, limits, several=len(chosen) > 1, blocked=blocked, closed=closed)
+    several = len(chosen) > 1
+    return Asked(
+        sale_state.sale, request.now, limits, several=several, blocked=blocked, closed=closed, early=request.early
+    )
 
 
 def hold(session: Session, sale_state: SaleState, request: HoldRequest, items: RequestedItems) -> list[HoldResult]:
@@ -302,7 +305,7 @@ def extend(session: Session, sale_state: SaleState, hold_id: str, request: HoldR
     if open_hold is None or open_hold.held_until <= request.now:
         raise Conflict("This hold has run out. Choose the seat again.", code="hold_expired")
     _require_no_order(open_hold)
-    rules.require(Asked(sale_state.sale, request.now))
+    rules.require(Asked(sale_state.sale, request.now, early=request.early))
     if open_hold.status != HoldStatus.ACTIVE.value:
         raise Conflict("This hold is suspended until the event has a new date.", code="hold_suspended")
     if open_hold.extended >= rules.EXTENSIONS and not request.override:

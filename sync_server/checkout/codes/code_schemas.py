@@ -7,6 +7,7 @@ from typing import Annotated, Literal, Self
 from pydantic import BaseModel, Field, model_validator
 
 from sync_server.checkout.codes.signing import LENGTH, MAX_CODES
+from sync_server.checkout.codes.spending import Redeemed
 from sync_server.checkout.models import CodeBatchRow
 from sync_server.plumbing.api.schemas import IsoTime, RequestBody, Time, View
 from sync_server.tickets.queries import TicketType
@@ -20,7 +21,8 @@ class NewBatch(RequestBody):
     """A batch of codes for an event, each of which `max_uses` orders can use.
 
     A `discount` takes `percent` or `cents` off each ticket or off the order (`per`), of the `ticket_types` that are
-    listed, or of all. A `presale` opens the `ticket_types` that are listed: hidden ones, and before their sale starts.
+    listed, or of all. A `presale` opens the `ticket_types` that are listed: hidden ones, and before their sale starts;
+    with `opens_sale` also before the event's own sale begins.
     """
 
     kind: Literal["discount", "presale"]
@@ -31,6 +33,7 @@ class NewBatch(RequestBody):
     cents: Annotated[int, Field(ge=0, le=999_999)] = 0
     per: Literal["order", "ticket"] = "ticket"
     ticket_types: TypeNumbers = Field(default_factory=list)
+    opens_sale: bool = False
     valid_from: Time | None = None
     valid_until: Time | None = None
 
@@ -40,6 +43,8 @@ class NewBatch(RequestBody):
             raise ValueError("a discount has either `percent` or `cents`")
         if self.kind == "presale" and (self.percent or self.cents or not self.ticket_types):
             raise ValueError("a presale names the `ticket_types` that it opens, and neither `percent` nor `cents`")
+        if self.kind == "discount" and self.opens_sale:
+            raise ValueError("only a presale has `opens_sale`")
         if self.valid_from is not None and self.valid_until is not None and self.valid_from >= self.valid_until:
             raise ValueError("`valid_from` lies before `valid_until`")
         return self
@@ -57,6 +62,7 @@ class BatchView(View):
     cents: int
     per: str
     ticket_types: list[int]
+    opens_sale: bool
     valid_from: IsoTime | None
     valid_until: IsoTime | None
     revoked_at: IsoTime | None
@@ -113,10 +119,11 @@ def batch_view(row: CodeBatchRow, uses: int) -> BatchView:
     return BatchView.of(row, uses=uses)
 
 
-def offer_view(row: TicketType, opened: frozenset[int], now: int) -> OfferView:
-    """A ticket type as a visitor of the shop sees it."""
-    by_code = row.number in opened
+def offer_view(row: TicketType, redeemed: Redeemed, now: int, *, begun: bool) -> OfferView:
+    """A ticket type as a visitor who showed these codes sees it; `begun` is whether the event's own sale has."""
+    by_code = row.number in redeemed.opened
     early = row.sale_start_at is not None and now < row.sale_start_at and not by_code
+    early = early or (not begun and row.number not in redeemed.opened_early)
     over = row.sale_end_at is not None and now > row.sale_end_at
     left = max(0, row.quantity - row.issued)
     return OfferView.of(row, on_sale=not early and not over, opened_by_code=by_code, left=left)

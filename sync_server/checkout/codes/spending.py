@@ -32,6 +32,11 @@ class Redeemed:
         return frozenset(number for batch in presales for number in batch.ticket_types)
 
     @property
+    def opened_early(self) -> frozenset[int]:
+        """Those that are sold even before the event's own sale begins."""
+        return frozenset(number for batch, _ in self.found if batch.opens_sale for number in batch.ticket_types)
+
+    @property
     def discount(self) -> CodeBatchRow | None:
         """The terms of the discount."""
         return next((batch for batch, _ in self.found if batch.kind == CodeKind.DISCOUNT), None)
@@ -73,6 +78,12 @@ def spend(session: Session, order: OrderRow, redeemed: Redeemed, now: Millis) ->
         here = {"organisation_id": order.organisation_id, "event_id": order.event_id, "order_id": order.id}
         session.add(Use(**here, batch=batch.number, serial=serial, use=use, spent_at=now))
     session.flush()
+
+
+def require_unspent(session: Session, event: EventKey, redeemed: Redeemed) -> None:
+    """Conflict `code_spent` for a code that an order could not use any more."""
+    for batch, serial in redeemed.found:
+        _free_use(session, event, batch, serial)
 
 
 def _free_use(session: Session, event: EventKey, batch: CodeBatchRow, serial: int) -> int:

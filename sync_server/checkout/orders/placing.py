@@ -12,7 +12,7 @@ from shared.clock import Millis
 from shared.errors import Conflict, InvalidRequest
 from shared.ids import uuid7
 from sync_server.checkout import rules
-from sync_server.checkout.codes import spending
+from sync_server.checkout.codes import presales, spending
 from sync_server.checkout.models import OrderCounterRow, OrderLineRow, OrderRow
 from sync_server.checkout.money import amounts as money
 from sync_server.checkout.money import ledger
@@ -118,10 +118,12 @@ def place(session: Session, sealer: Sealer, request: OrderRequest, context: Acti
     cards, signed_in = ordering.memberships(session, where, ids), request.bearer_kind != "guest"
     buyers = Buyers.resolve(session, where, sealer, context.now, request.access, memberships=cards, signed_in=signed_in)
     event = issuing.lock(session, where, request.event_id)
+    redeemed = spending.redeem(session, sealer, event.key, request.codes, context.now)
+    early = bool(redeemed.opened_early) and presales.is_to_begin(session, event.key, context.now)
     if request.in_shop:
-        ordering.require_on_sale(session, where, event.id, context.now)
+        ordering.require_on_sale(session, where, event.id, context.now, early=early)
         if request.bearer_kind not in BOX_OFFICE:
-            entering.enter(session, request.visit, context, tab=request.tab)
+            entering.enter(session, request.visit, context, tab=request.tab, early=early)
     bearer = request.bearer_id if request.in_shop else None
     holds = ordering.claim(session, event.key, ids, bearer, context.now)
     types = {row.number: row for row in tickets.ticket_types(session, where, event.id)}
@@ -130,8 +132,9 @@ def place(session: Session, sealer: Sealer, request: OrderRequest, context: Acti
     if not 1 <= len(wishes) <= rules.MAX_ADMISSIONS:
         raise InvalidRequest(f"An order has 1 to {rules.MAX_ADMISSIONS} admissions.", field="holds")
     lines = list(_lines(session, event, wishes, buyers.parcels(wishes, ids), context))
-    redeemed = spending.redeem(session, sealer, event.key, request.codes, context.now)
     spending.take_off(redeemed, lines)
+    if early:
+        rules.require_opened_early({line.ticket_type for line in lines}, types, redeemed.opened_early)
     _check_types(session, event, request, lines, types=types, now=context.now, opened=redeemed.opened)
     order = _order(session, event, request, lines, currency=types[lines[0].ticket_type].currency, context=context)
     spending.spend(session, order, redeemed, context.now)

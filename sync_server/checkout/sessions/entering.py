@@ -33,14 +33,16 @@ class Entered:
     opened: bool  # just now; else it goes on
 
 
-def enter(session: Session, visit: Visit, context: ActionContext, *, tab: str = "") -> Entered:
+def enter(session: Session, visit: Visit, context: ActionContext, *, tab: str = "", early: bool = False) -> Entered:
     """The open session of this guest, or a new one in a free slot.
 
-    `checkout_full` where all slots are taken; the refusals of a pass where the event has a queue.
+    `checkout_full` where all slots are taken; the refusals of a pass where the event has a queue, but for whom a code
+    lets in `early`: nobody queues then.
     """
     if (row := queries.open_session(session, visit, context.now)) is not None:
         return Entered(row, opened=False)
-    _require_turn(session, visit, tab, context.now)
+    if not early:
+        _require_turn(session, visit, tab, context.now)
     limit = _lock_limit(session, visit.event)
     with_slots = queries.sessions_with_slots(session, visit.event)
     open_ones = [each for each in with_slots if each.expires_at > context.now]

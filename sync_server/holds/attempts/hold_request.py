@@ -30,6 +30,7 @@ class HoldRequest:
     card: str | None = None  # the membership whose card was shown
     dates: tuple[str, ...] = ()  # of the days asked for; none: every day of the event
     queue_tab: str = ""  # the secret of the tab that has the pass of a queue
+    early: bool = False  # a code that was shown opens the sale, which has not begun; nobody queues then
 
     @property
     def now(self) -> Millis:

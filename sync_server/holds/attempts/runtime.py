@@ -132,7 +132,7 @@ class HoldRuntime:
         return frozenset(zone for zone, entitlement in found.items() if entitlement is Entitlement.MEMBERSHIP)
 
     def _queue_refusal(self, sale_state: SaleState, request: HoldRequest) -> GatehouseError | None:
-        if not sale_state.queued or request.kind != "guest":
+        if not sale_state.queued or request.kind != "guest" or request.early:
             return None
         here = request.organisation_id, sale_state.id, request.id, request.queue_tab
         with self.database.autocommit_reading() as session:

@@ -533,6 +533,7 @@ def upgrade() -> None:
         sa.Column("stripe_sealed_key", sa.LargeBinary(), nullable=True),
         sa.Column("stripe_key_ending", sa.String(length=4), server_default="", nullable=False),
         sa.Column("stripe_sealed_webhook_secret", sa.LargeBinary(), nullable=True),
+        sa.Column("dispute_tickets", sa.String(length=5), server_default=sa.text("'block'"), nullable=False),
         sa.Column("updated_at", sa.BigInteger(), nullable=False),
         sa.ForeignKeyConstraint(
             ["organisation_id"], ["organisations.id"], name=op.f("fk_checkout_settings_organisation_id_organisations")
@@ -1484,6 +1485,7 @@ def upgrade() -> None:
         sa.Column("cents", sa.Integer(), nullable=False),
         sa.Column("per", sa.String(length=6), nullable=False),
         sa.Column("ticket_types", sa.JSON(), nullable=False),
+        sa.Column("opens_sale", sa.Boolean(), server_default=sa.text("false"), nullable=False),
         sa.Column("valid_from", sa.BigInteger(), nullable=True),
         sa.Column("valid_until", sa.BigInteger(), nullable=True),
         sa.Column("revoked_at", sa.BigInteger(), nullable=True),
@@ -2061,6 +2063,7 @@ def upgrade() -> None:
         sa.Column("remaining_ms", sa.BigInteger(), nullable=True),
         sa.Column("due_at", sa.BigInteger(), nullable=True),
         sa.Column("reason", sa.String(length=1000), nullable=False),
+        sa.Column("dispute", sa.String(length=8), server_default="", nullable=False),
         sa.Column("paid_at", sa.BigInteger(), nullable=True),
         sa.Column("created_at", sa.BigInteger(), nullable=False),
         sa.Column("updated_at", sa.BigInteger(), nullable=False),
@@ -2582,6 +2585,45 @@ def upgrade() -> None:
     op.create_index(
         "ix_date_answers_organisation_id_event_id", "date_answers", ["organisation_id", "event_id"], unique=False
     )
+    op.create_table(
+        "disputes",
+        sa.Column("organisation_id", ID, nullable=False),
+        sa.Column("id", sa.String(length=100), nullable=False),
+        sa.Column("order_id", ID, nullable=False),
+        sa.Column("method", sa.String(length=20), nullable=False),
+        sa.Column("payment", sa.String(length=140), nullable=False),
+        sa.Column("cents", sa.BigInteger(), nullable=False),
+        sa.Column("currency", sa.String(length=3), nullable=False),
+        sa.Column("state", sa.String(length=8), nullable=False),
+        sa.Column("reason", sa.String(length=60), nullable=False),
+        sa.Column("withdrawn_cents", sa.BigInteger(), nullable=False),
+        sa.Column("lost_cents", sa.BigInteger(), nullable=False),
+        sa.Column("moves", sa.Integer(), nullable=False),
+        sa.Column("blocked_tickets", sa.JSON(), nullable=False),
+        sa.Column("answer_by", sa.BigInteger(), nullable=True),
+        sa.Column("opened_at", sa.BigInteger(), nullable=False),
+        sa.Column("closed_at", sa.BigInteger(), nullable=True),
+        sa.Column("look_at", sa.BigInteger(), nullable=True),
+        sa.CheckConstraint("state IN ('inquiry', 'open', 'won', 'lost')", name=op.f("ck_disputes_state_known")),
+        sa.CheckConstraint(
+            "lost_cents BETWEEN 0 AND withdrawn_cents AND withdrawn_cents <= cents", name=op.f("ck_disputes_not_more")
+        ),
+        sa.ForeignKeyConstraint(
+            ["organisation_id", "order_id"],
+            ["orders.organisation_id", "orders.id"],
+            name=op.f("fk_disputes_organisation_id_order_id_orders"),
+        ),
+        sa.PrimaryKeyConstraint("organisation_id", "id", name=op.f("pk_disputes")),
+    )
+    op.create_index(
+        "ix_disputes_look_at",
+        "disputes",
+        ["look_at"],
+        unique=False,
+        sqlite_where=sa.text("look_at IS NOT NULL"),
+        postgresql_where=sa.text("look_at IS NOT NULL"),
+    )
+    op.create_index("ix_disputes_organisation_id_order_id", "disputes", ["organisation_id", "order_id"], unique=False)
     op.create_table(
         "event_revisions",
         sa.Column("organisation_id", ID, nullable=False),

@@ -45,6 +45,12 @@ def offers(shop: Shop, who: Any, *codes: str) -> Any:
     return who.ask("GET", path, None, **{"X-Codes": ", ".join(codes)})
 
 
+def refused(who: Any, path: str, headers: dict[str, str]) -> tuple[int, str]:
+    """Status and error code of a hold that is refused."""
+    answer = who.ask("POST", path, {}, **headers)
+    return answer.status_code, answer.json["error"]["code"]
+
+
 def test_a_percentage_is_taken_off_each_ticket_and_the_tax_is_computed_anew(shop: Shop) -> None:
     (code,) = a_batch(shop, percent=15)
     guest = shop.guest()
@@ -143,6 +149,48 @@ def test_a_presale_opens_hidden_types_and_those_whose_sale_starts_later(shop: Sh
     assert_everything_agrees(shop)
 
 
+def test_a_presale_opens_the_sale_of_the_event_before_it_begins(shop: Shop) -> None:
+    api, path, begins = shop.api, shop.sale.path, shop.app_server.now + 30 * MINUTE
+    api.patch(path, {"sale_start_at": begins})
+    plain = a_batch(shop, kind="presale", ticket_types=[shop.stalls])[0]
+    terms = {"kind": "presale", "ticket_types": [shop.stalls], "opens_sale": True}
+    first, second = a_batch(shop, **terms, codes=2)
+    early = {"X-Codes": first}
+    guest, seat = shop.guest(), shop.sale.reserve_path("A-1")
+    for shown in ({}, {"X-Codes": plain}):
+        assert refused(guest, seat, shown) == (400, "event_sales_closed")
+    assert refused(guest, seat, {"X-Codes": "0000-0000-0000"}) == (404, "unknown_code")
+    assert guest.refused("POST", shop.checkout_path, {}) == (400, "event_sales_closed")
+    on_sale = {each["name"]: each["on_sale"] for each in offers(shop, guest, first).json["items"]}
+    assert on_sale == {"Stalls": True, "Floor": False}
+
+    held = guest.post(seat, {}, **early)["data"]["hold_id"]
+    floor = guest.post(f"{path}/holds", {"count": 1, "zone_id": shop.sale.zones["Floor"]}, **early)["data"]["holds"]
+    guest.post(f"/api/holds/{held}/extend", {}, 200, **early)
+    guest.post(shop.checkout_path, {}, **early)
+    api.patch(path, {"description": "The choirs are sold by code first."})
+    assert [each["hold_id"] for each in guest.get("/api/me/holds")["data"]["holds"]].count(held) == 1, (
+        "a presale goes on"
+    )
+    mine, floors = {"holds": [{"hold_id": held}]}, {"holds": [{"hold_id": floor[0]["hold_id"]}]}
+    assert guest.refused("POST", shop.orders_path, mine) == (400, "event_sales_closed")
+    assert guest.refused("POST", shop.orders_path, mine | {"codes": [plain]}) == (400, "event_sales_closed")
+    assert guest.refused("POST", shop.orders_path, floors | {"codes": [first]}) == (409, "ticket_type_not_on_sale")
+    order = guest.post(shop.orders_path, mine | {"codes": [first]})
+    assert shop.note(order)["state"] == "paid"
+    late = shop.guest()
+    other = shop.sale.reserve_path("A-8")
+    assert refused(late, other, early) == (409, "code_spent"), "it was used by an order"
+    late.post(other, {}, **{"X-Codes": second})
+    api.post(f"{path}/code-batches/2/revoke", {}, 200)
+    assert refused(late, seat, {"X-Codes": second}) == (409, "code_revoked")
+    api.patch(path, {"description": "No codes any more."})
+    assert late.get("/api/me/holds")["data"]["holds"] == [], "what only a withdrawn code kept open has ended"
+    shop.app_server.now = begins
+    late.post(other, {}, **{"X-Codes": "0000-0000-0000"})
+    assert_everything_agrees(shop)
+
+
 def test_a_revoked_batch_is_refused_and_orders_that_have_it_keep_their_price(shop: Shop) -> None:
     codes = a_batch(shop, percent=10, codes=3)
     order = shop.order(shop.guest(), "A-1", codes=[codes[0]])
@@ -193,7 +241,14 @@ def test_only_organisers_make_and_read_codes(shop: Shop) -> None:
     assert guest.refused("POST", f"{shop.sale.path}/code-batches", body)[0] == 403
     a_batch(shop, percent=10)
     assert guest.refused("GET", f"{shop.sale.path}/code-batches/1/codes")[0] == 403
-    for wrong in ({}, {"percent": 10, "cents": 10}, {"kind": "presale"}, {"percent": 101}, {"percent": 5, "codes": 0}):
+    for wrong in (
+        {},
+        {"percent": 10, "cents": 10},
+        {"kind": "presale"},
+        {"percent": 5, "opens_sale": True},
+        {"percent": 101},
+        {"percent": 5, "codes": 0},
+    ):
         refused = shop.api.ask("POST", f"{shop.sale.path}/code-batches", {"kind": "discount", "name": "x"} | wrong)
         assert refused.status_code == 400, wrong
     unknown = {"kind": "discount", "name": "x", "percent": 1, "ticket_types": [99]}
