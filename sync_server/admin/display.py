@@ -67,6 +67,7 @@ ALERTS = {
     "sums_differ": "Numbers on pages were wrong",
     "house_out_of_bounds": "Seating figures are out of range",
     "webhook_paused": "A webhook is paused",
+    "payments_disputed": "Payments are disputed",
 }
 
 MARKS = {

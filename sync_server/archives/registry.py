@@ -34,6 +34,7 @@ EVENT_ROWS: Final[Mapping[str, EventRows]] = {
     "cancellations": _STAYS,
     "date_answers": EventRows(leaves=False),
     "payouts": EventRows(leaves=False, parent="orders", by="order_id"),
+    "disputes": EventRows(leaves=False, parent="orders", by="order_id"),
     "stripe_payments": EventRows(leaves=False, parent="orders", by="order_id"),
     "code_batches": _STAYS,
     "code_uses": _STAYS,

@@ -31,6 +31,7 @@ class OrderFilter:
     search: str | None = None  # in number, name and address
     bearer_id: str | None = None
     customer_id: str | None = None
+    dispute: str | None = None
 
 
 def order(session: Session, organisation_id: str, order_id: str, *, lock: bool = False) -> OrderRow:
@@ -60,6 +61,7 @@ def orders(
         (row.state, filters.state),
         (row.bearer_id, filters.bearer_id),
         (row.customer_id, filters.customer_id),
+        (row.dispute, filters.dispute),
     ):
         wanted = wanted if value is None else wanted.where(column == value)
     if filters.search:

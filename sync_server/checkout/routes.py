@@ -63,7 +63,8 @@ def sell(event_id: str, json_data: schemas.NewSale) -> Response:
 @bp.output(schemas.OrdersView)
 def listing(query_data: schemas.OrdersQuery) -> schemas.OrdersView:
     """List orders, the newest first: of an event, in a state, by number or buyer."""
-    filters = OrderFilter(query_data.event, query_data.state, query_data.search)
+    wanted = query_data
+    filters = OrderFilter(wanted.event, wanted.state, wanted.search, dispute=wanted.dispute)
     with parts().database.reading() as session:
         return views.page_of(session, organisation(), filters, limit=query_data.limit, after=query_data.after)
 

@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field, model_validator
 from shared.snapshot import TicketState
 from sync_server.checkout import stripe_keys
 from sync_server.checkout.codes.code_schemas import Codes
-from sync_server.checkout.models import CheckoutSettingsRow, MoneyMovementRow, OrderLineRow, OrderRow
+from sync_server.checkout.models import CheckoutSettingsRow, DisputeRow, MoneyMovementRow, OrderLineRow, OrderRow
 from sync_server.checkout.money.ledger import Balance
 from sync_server.checkout.orders.placing import Buyer, Chosen
 from sync_server.checkout.payments.choices import Choice
@@ -230,7 +230,10 @@ class BuyerView(BaseModel):
 
 
 class OrderSummary(EditedView):
-    """An order in a list. `due_cents` is what the buyer still owes; negative: what is owed to the buyer."""
+    """An order in a list. `due_cents` is what the buyer still owes; negative: what is owed to the buyer.
+
+    `dispute` is empty, or what a disputed payment has come to: `inquiry`, `open`, `won`, `lost`.
+    """
 
     id: str
     number: str
@@ -248,6 +251,7 @@ class OrderSummary(EditedView):
     refunded_cents: int
     due_cents: int
     method: str
+    dispute: str
     admissions: int
     buyer: BuyerView
     expires_at: IsoTime | None
@@ -265,6 +269,22 @@ class ChoiceView(View):
     message: str
 
 
+class DisputeView(View):
+    """A payment that the buyer disputes with the bank; `answer_by` is until when the organiser may answer."""
+
+    id: str
+    state: str
+    reason: str
+    cents: int
+    currency: str
+    withdrawn_cents: int
+    lost_cents: int
+    blocked_tickets: list[str]
+    answer_by: IsoTime | None
+    opened_at: IsoTime
+    closed_at: IsoTime | None
+
+
 class OrderView(OrderSummary):
     """An order with its lines; `expires_at` is when it ends if it is not paid.
 
@@ -277,6 +297,7 @@ class OrderView(OrderSummary):
     lines: list[LineView]
     payment: InstructionsView | None
     methods: list[ChoiceView]
+    disputes: list[DisputeView]
 
 
 class MovementView(View):
@@ -320,6 +341,7 @@ class OrdersQuery(PageQuery):
 
     event: Id | None = None
     state: State | None = None
+    dispute: Literal["inquiry", "open", "won", "lost"] | None = None
     search: Annotated[str, Field(max_length=100)] | None = None
 
 
@@ -330,6 +352,7 @@ class ChangeSettings(PatchBody):
     invoices: bool | None = None
     invoice_days: Annotated[int, Field(ge=1, le=90)] | None = None
     unpaid_tickets: bool | None = None
+    dispute_tickets: Literal["block", "keep"] | None = None
     account_holder: Annotated[str, Field(max_length=70)] | None = None
     iban: Annotated[str, Field(max_length=42)] | None = None
     bic: Annotated[str, Field(max_length=11)] | None = None
@@ -358,6 +381,7 @@ class SettingsView(EditedView):
     invoices: bool
     invoice_days: int
     unpaid_tickets: bool
+    dispute_tickets: str
     account_holder: str
     iban: str
     bic: str
@@ -412,6 +436,7 @@ def order_view(
     *,
     choices: Iterable[Choice],
     mark: Mark | None,
+    disputes: Iterable[DisputeRow],
 ) -> OrderView:
     """An order with its lines and their tickets."""
     return OrderView.of(
@@ -421,6 +446,7 @@ def order_view(
         lines=[_line_view(line, tickets) for line in lines],
         payment=None if instructions is None else InstructionsView.of(instructions),
         methods=[ChoiceView.of(choice) for choice in choices],
+        disputes=[DisputeView.of(each) for each in disputes],
     )
 
 

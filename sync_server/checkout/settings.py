@@ -29,6 +29,7 @@ def settings_of(session: Session, organisation_id: str) -> CheckoutSettingsRow:
         invoices=False,
         invoice_days=14,
         unpaid_tickets=False,
+        dispute_tickets="block",
         account_holder="",
         iban="",
         bic="",

@@ -8,7 +8,7 @@ from shared.clock import Millis
 from sync_server.checkout import queries, schemas
 from sync_server.checkout.models import OrderRow
 from sync_server.checkout.money import ledger
-from sync_server.checkout.payments import choices
+from sync_server.checkout.payments import choices, disputes
 from sync_server.checkout.payments.instructions import instructions_of
 from sync_server.checkout.queries import OrderFilter
 from sync_server.events import queries as events
@@ -24,9 +24,12 @@ def view_of(session: Session, order: OrderRow, now: Millis) -> schemas.OrderView
     balance = ledger.balance(session, order)
     instructions = instructions_of(session, order, balance.due)
     found = tickets.tickets_by_id(session, order.organisation_id, ids)
+    disputed = disputes.of_orders(session, order.organisation_id, [order.id]) if order.dispute else ()
     offered = choices.of_order(session, order, now)
     mark = event_rules.mark(events.event(session, order.organisation_id, order.event_id))
-    return schemas.order_view(order, lines, found, balance, instructions, mark=mark, choices=offered)
+    return schemas.order_view(
+        order, lines, found, balance, instructions, mark=mark, choices=offered, disputes=disputed
+    )
 
 
 def page_of(

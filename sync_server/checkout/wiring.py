@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sync_server.checkout.orders import claiming, ending, reserving
-from sync_server.checkout.payments.stripe import outcomes, paying_back
+from sync_server.checkout.payments.stripe import disputing, outcomes, paying_back
 from sync_server.checkout.payments.stripe.access import StripeAccess
 from sync_server.checkout.sessions import cleanup
 from sync_server.checkout.sessions.counters import CheckoutCounters
@@ -22,4 +22,4 @@ def wire(parts: Parts) -> None:
     parts.jobs.append(ending.job())
     parts.jobs.append(cleanup.job())
     access = StripeAccess.of(parts)
-    parts.jobs.extend((outcomes.job(access), paying_back.job(access)))
+    parts.jobs.extend((outcomes.job(access), paying_back.job(access), disputing.job(access)))

@@ -12,6 +12,7 @@ from shared.clock import Millis
 from shared.ids import NIL_ID
 from shared.lifecycle import EventStatus
 from sync_server.audit import queries as audit
+from sync_server.checkout.payments import disputes
 from sync_server.events.active_events import active_event_labels
 from sync_server.events.alert_candidates import find_alert_candidates
 from sync_server.events.rules import AlertCandidate
@@ -33,6 +34,7 @@ def organisation_alerts(session: Session, organisation_id: str, now: Millis) -> 
         *_of_events(session, now, organisation_id),
         *seating_alerts(session, organisation_id),
         *webhook_alerts(session, organisation_id),
+        *dispute_alerts(session, organisation_id),
     ]
     return sorted(found, key=_order)
 
@@ -101,9 +103,15 @@ def webhook_alerts(session: Session, organisation_id: str | None = None) -> list
     ]
 
 
+def dispute_alerts(session: Session, organisation_id: str | None = None) -> list[Alert]:
+    """Organisations whose buyers dispute payments."""
+    found = disputes.count_open(session, organisation_id)
+    return [Alert(AlertKind.PAYMENTS_DISPUTED, since, count, owner) for owner, count, since in found]
+
+
 def standing_alerts(session: Session) -> list[Alert]:
     """The alerts of all organisations that need no look at their events."""
-    return [*seating_alerts(session), *webhook_alerts(session)]
+    return [*seating_alerts(session), *webhook_alerts(session), *dispute_alerts(session)]
 
 
 def _of_suspects(session: Session, found: Sequence[AlertCandidate], now: Millis) -> Iterator[Alert]:

@@ -32,6 +32,7 @@ class AlertKind(StrEnum):
     SUMS_DIFFER = "sums_differ"
     SEATING_OUT_OF_BOUNDS = "house_out_of_bounds"
     WEBHOOK_PAUSED = "webhook_paused"
+    PAYMENTS_DISPUTED = "payments_disputed"
 
 
 PLATFORM_KINDS: Final = frozenset(
@@ -83,6 +84,10 @@ ALERT_TEXTS: Final[Mapping[AlertKind, tuple[str, str]]] = {
     AlertKind.WEBHOOK_PAUSED: (
         "A receiver of facts is gone, or has failed for days: nothing is sent there any more, and waits.",
         "Repair the receiver and resume the webhook (`active`), or delete it: `GET /api/webhooks` shows which it is.",
+    ),
+    AlertKind.PAYMENTS_DISPUTED: (
+        "Buyers dispute payments with their banks, which decide against you unless you answer in time.",
+        "Answer in the dashboard of the payment service: `GET /api/orders?dispute=open` lists the orders.",
     ),
     AlertKind.TENANT_MISMATCHES: (
         "Rows of one organisation reference another's. Nobody is shown them, but something has written them.",

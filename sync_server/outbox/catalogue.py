@@ -332,6 +332,11 @@ FACTS: Final[Mapping[str, FactKind]] = {
     "cancellation_resumed": _cancellation("The refunds, or offers, of an event that is called off go on."),
     "cancellation_finished": _cancellation("Every order of an event that is called off was refunded, or offered."),
     "payout_failed": _order("A payment service could not pay money back; it is owed to the buyer.", **_PAYMENT),
+    "payment_disputed": _order("A buyer disputes a payment with the bank.", because=TEXT, **_PAYMENT),
+    "dispute_funds_moved": _order(
+        "Money of a disputed payment was withdrawn by the bank, or reinstated.", because=TEXT, **_PAYMENT
+    ),
+    "dispute_closed": _order("A disputed payment was won, or lost to the buyer.", outcome=TEXT, **_PAYMENT),
     "order_cancelled": _order("An order that was not paid was cancelled; its seats are free.", "order_cancelled"),
     "order_expired": _order("An order was not paid in time; its seats are free.", "order_expired"),
     "waiting_joined": _party("A party joined the waiting list of an event."),

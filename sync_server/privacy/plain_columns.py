@@ -19,7 +19,7 @@ NOT_PERSONAL: Final[Mapping[str, str]] = {
     "check_runs": "name",
     "checkout_settings": (
         "account_holder iban bic stripe_publishable_key stripe_sealed_key stripe_key_ending "
-        "stripe_sealed_webhook_secret"
+        "stripe_sealed_webhook_secret dispute_tickets"
     ),
     "companion_releases": "seats",
     "customer_links": "code_hash locale",
@@ -28,6 +28,7 @@ NOT_PERSONAL: Final[Mapping[str, str]] = {
     "date_answers": "answer",
     "device_assignments": "gates_allowed zones direction mode",
     "device_enrolment_codes": "code_id sealed check_number",
+    "disputes": "id method payment currency state reason blocked_tickets",
     "device_reports": "software rows",
     "device_request_counters": "channel seen",
     "devices": "name profile public_key revoked_why",
@@ -67,7 +68,7 @@ NOT_PERSONAL: Final[Mapping[str, str]] = {
     "memberships": "role",
     "money_movements": "kind debit credit currency method",
     "order_lines": "ticket_type_name seat_name seat_label state",
-    "orders": "number channel bearer_kind buyer_locale currency state method",
+    "orders": "number channel bearer_kind buyer_locale currency state method dispute",
     "organisations": "slug name currency language staff_policy",
     "outbox": "name stream subjects payload trace",
     "outbox_cursors": "reader",

@@ -1,6 +1,7 @@
 """Stripe for tests: localstripe in a process of its own, and before it a front with what localstripe leaves out.
 
-That is idempotency keys, refusing keys, refunds beyond a payment, and networks that lose a request or its answer.
+That is idempotency keys, refusing keys, refunds beyond a payment, disputes, and networks that lose a request or its
+answer.
 """
 
 from __future__ import annotations
@@ -48,6 +49,7 @@ class StripeFront:
     lost_requests: dict[str, int] = field(default_factory=dict)  # by path: so many never arrive
     lost_answers: dict[str, int] = field(default_factory=dict)  # by path: so many are carried out, and not answered
     refund_states: dict[str, str] = field(default_factory=dict)  # by refund, where it is not as localstripe says
+    disputes: dict[str, dict[str, Any]] = field(default_factory=dict)  # by id, in the shape that Stripe documents
     before_answer: Callable[[str, str], None] = lambda *_: None
     _answers: dict[str, tuple[bytes, Answer]] = field(default_factory=dict)
     _locks: dict[str, threading.Lock] = field(default_factory=dict)
@@ -100,6 +102,8 @@ class StripeFront:
         if (method, path) == ("POST", "/v1/refunds"):
             with self._lock:
                 return self._too_much(body) or self.call(method, path, body)
+        if path.startswith("/v1/disputes?"):
+            return self._disputes_of(parse_qs(path.partition("?")[2])["payment_intent"][0])
         status, answer = self.call(method, path, body)
         if path.startswith("/v1/refunds") and status == 200 and self.refund_states:
             found = json.loads(answer)
@@ -107,6 +111,30 @@ class StripeFront:
                 refund["status"] = self.refund_states.get(refund["id"], refund["status"])
             answer = json.dumps(found).encode()
         return status, answer
+
+    def dispute(self, intent: str, status: str, *, cents: int | None = None, moved: int = 0, number: int = 1) -> Any:
+        """What a buyer's bank has decided of a payment so far; `moved` of its cents have gone, or come back."""
+        id = f"dp_{number}_{intent}"
+        before = self.disputes.get(id, {"balance_transactions": []})
+        transactions = [*before["balance_transactions"], *([{"amount": moved, "fee": 1500}] if moved else [])]
+        self.disputes[id] = {
+            "id": id,
+            "object": "dispute",
+            "amount": self.intent(intent)["amount"] if cents is None else cents,
+            "balance_transactions": transactions,
+            "charge": f"ch_{intent}",
+            "currency": "eur",
+            "evidence_details": {"due_by": 1_790_000_000, "has_evidence": False},
+            "payment_intent": intent,
+            "reason": "fraudulent",
+            "status": status,
+        }
+        return self.disputes[id]
+
+    def _disputes_of(self, intent: str) -> Answer:
+        found = [each for each in self.disputes.values() if each["payment_intent"] == intent]
+        page = {"object": "list", "data": found, "has_more": False, "url": "/v1/disputes"}
+        return 200, json.dumps(page).encode()
 
     def _too_much(self, body: bytes) -> Answer | None:
         wanted = {name: values[0] for name, values in parse_qs(body.decode()).items()}

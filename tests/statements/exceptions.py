@@ -28,6 +28,7 @@ EXCEPTIONS: Final[dict[str, str]] = {
     "audit.erasure._erase": "which organisations store values of a person; each is then worked on by itself",
     "audit.queries.chains": _OPERATOR,
     "audit.sealer._waiting_chains": _DUE,
+    "checkout.payments.disputes.count_open": _METRICS,
     "checkout.queries.count_pending": _METRICS,
     "checkout.sessions.queries.count_all_open": _METRICS,
     "customers.queries.guests_and_addresses": _OPERATOR,

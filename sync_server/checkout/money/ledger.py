@@ -24,6 +24,7 @@ class Account(StrEnum):
     CARD = "card"
     BANK = "bank"
     STRIPE = "stripe"
+    DISPUTED = "disputed"  # withdrawn by a bank, which has not decided yet
 
 
 class Kind(StrEnum):
@@ -35,6 +36,10 @@ class Kind(StrEnum):
     CREDIT = "credit"  # lines were refunded
     PAYOUT = "payout"
     RETURN = "return"  # a payout came back: it did not reach the buyer
+    WITHDRAWAL = "withdrawal"  # a buyer disputes a payment, and its bank takes the money back
+    REINSTATED = "reinstated"  # it came back
+    CHARGEBACK = "chargeback"  # the buyer keeps it
+    RECOVERED = "recovered"  # or does not, after all
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +102,13 @@ def pay_out(session: Session, order: OrderRow, told: Told, context: ActionContex
 def take_back(session: Session, order: OrderRow, told: Told, context: ActionContext) -> None:
     """A payout did not reach the buyer, and is owed again."""
     _move(session, order, Kind.RETURN, (told.account, Account.BUYER), told.cents, context, told)
+
+
+def dispute(session: Session, order: OrderRow, kind: Kind, told: Told, context: ActionContext) -> None:
+    """Money of a disputed payment goes, comes back, or is the buyer's for good."""
+    gone, kept = (Account.DISPUTED, told.account), (Account.BUYER, Account.DISPUTED)
+    accounts = {Kind.WITHDRAWAL: gone, Kind.REINSTATED: gone[::-1], Kind.CHARGEBACK: kept, Kind.RECOVERED: kept[::-1]}
+    _move(session, order, kind, accounts[kind], told.cents, context, told)
 
 
 def _move(  # noqa: PLR0917 - one movement
@@ -183,4 +195,5 @@ def balance_of(rows: Iterable[MoneyMovementRow]) -> Balance:
     for row in rows:
         sums[Kind(row.kind)] += row.cents
     charged = sums[Kind.CHARGE] - sums[Kind.REVERSAL]
-    return Balance(charged, sums[Kind.CREDIT], sums[Kind.PAYMENT], sums[Kind.PAYOUT] - sums[Kind.RETURN])
+    paid_out = sums[Kind.PAYOUT] - sums[Kind.RETURN] + sums[Kind.CHARGEBACK] - sums[Kind.RECOVERED]
+    return Balance(charged, sums[Kind.CREDIT], sums[Kind.PAYMENT], paid_out)

@@ -10,7 +10,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from shared.ids import uuid7
-from sync_server.checkout.models import OrderRow, PayoutRow
+from sync_server.checkout.models import DisputeRow, OrderRow, PayoutRow
 from sync_server.checkout.money import ledger
 from sync_server.checkout.money.ledger import Account, Kind, Told
 from sync_server.checkout.orders import recording
@@ -30,7 +30,16 @@ class PayoutState(StrEnum):
 def owed(session: Session, order: OrderRow) -> int:
     """What is owed to the buyer and not on its way yet, in cents."""
     way = on_their_way(session, order.organisation_id, [order.id]).get(order.id, 0)
-    return max(0, -ledger.balance(session, order).due - way)
+    disputed = sum(_disputed(session, order, "open").values())
+    return max(0, -ledger.balance(session, order).due - way - disputed)
+
+
+def _disputed(session: Session, order: OrderRow, *states: str) -> dict[str, int]:
+    """What banks take back, or have taken back, by payment: it must not be paid back once more."""
+    row = DisputeRow
+    here = row.organisation_id == order.organisation_id, row.order_id == order.id, row.state.in_(states)
+    found = session.execute(select(row.payment, func.sum(row.cents)).where(*here).group_by(row.payment))
+    return {payment: int(cents) for payment, cents in found}
 
 
 def on_their_way(session: Session, organisation_id: str, orders: Collection[str]) -> dict[str, int]:
@@ -65,7 +74,7 @@ def refundable(session: Session, order: OrderRow, method: PaymentMethod) -> int:
 
 
 def _refundable(session: Session, order: OrderRow, method: PaymentMethod) -> Sequence[tuple[str, int]]:
-    taken: Counter[str] = Counter()
+    taken: Counter[str] = Counter(_disputed(session, order, "open", "lost"))
     for row in of_order(session, order):
         if row.method == method.name and row.state != PayoutState.FAILED:
             taken[row.payment] += row.cents

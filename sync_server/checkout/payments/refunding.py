@@ -84,6 +84,13 @@ def call_off(session: Session, key: OrderKey, context: ActionContext, *, keep_fe
         )
 
 
+def end_lines(session: Session, order: OrderRow, context: ActionContext, *, reason: str) -> None:
+    """Refund all lines that stand, and pay nothing back: the buyer has the money already. The order is locked."""
+    lines = _chosen(queries.lines(session, order.organisation_id, order.id), order, None)
+    if lines:
+        _credit(session, order, lines, Refund(METHODS["free"], reason=reason), context)
+
+
 def require_refundable(session: Session, key: OrderKey) -> None:
     """Conflict unless something of the order is paid, and not refunded yet."""
     order = queries.order(session, *key)

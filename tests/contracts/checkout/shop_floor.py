@@ -161,7 +161,10 @@ def assert_ledger_balances(sale: SeatedEvent) -> None:
         assert sum(accounts.values()) == 0
         charged = sums["charge"] - sums["reversal"]
         assert charged == (0 if state in {"cancelled", "expired"} else total), (state, moved)
-        assert accounts["buyer"] == charged - sums["credit"] - sums["payment"] + sums["payout"] - sums["return"]
+        paid_out = sums["payout"] - sums["return"] + sums["chargeback"] - sums["recovered"]
+        assert accounts["buyer"] == charged - sums["credit"] - sums["payment"] + paid_out
+        assert accounts["disputed"] == sums["withdrawal"] - sums["reinstated"] - sums["chargeback"] + sums["recovered"]
+        assert accounts["disputed"] >= 0
         assert sums["payout"] - sums["return"] <= sums["payment"] and sums["credit"] <= charged
         if state in {"paid", "partially_refunded", "refunded"}:
-            assert accounts["buyer"] <= 0, "an order is paid once nothing is due"
+            assert accounts["buyer"] <= sums["chargeback"] - sums["recovered"], "paid once nothing is due"

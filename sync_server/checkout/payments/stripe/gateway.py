@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from shared.errors import Conflict, Unavailable
+from sync_server.checkout.payments.disputes import Disputed, DisputeState
 
 if TYPE_CHECKING:
     import stripe
@@ -119,6 +120,12 @@ class Gateway:
             found = self._stripe.refunds.list({"payment_intent": intent, "limit": 100})
             return [_refunded(each) for each in found.auto_paging_iter()]
 
+    def disputes(self, intent: str) -> list[Disputed]:
+        """All disputes of a payment."""
+        with _meaning():
+            found = self._stripe.disputes.list({"payment_intent": intent, "limit": 100})
+            return [_disputed(each, intent) for each in found.auto_paging_iter()]
+
     def check(self) -> None:
         """Raises KeysRefused or StripeUnreachable unless the key is accepted."""
         with _meaning():
@@ -150,6 +157,33 @@ def _intent(made: stripe.PaymentIntent) -> Intent:
     if received is None:  # sent by Stripe always; where it is left out, what was paid is the amount
         received = plain["amount"] if plain["status"] == "succeeded" else 0
     return Intent(plain["id"], plain["status"], received, plain["currency"].upper(), plain["client_secret"] or "")
+
+
+_DISPUTES: Final = {
+    "warning_needs_response": DisputeState.INQUIRY,
+    "warning_under_review": DisputeState.INQUIRY,
+    "warning_closed": DisputeState.WON,
+    "prevented": DisputeState.WON,
+    "won": DisputeState.WON,
+    "lost": DisputeState.LOST,
+}
+"""By Stripe's status; all others are open."""
+
+
+def _disputed(made: stripe.Dispute, intent: str) -> Disputed:
+    plain: dict[str, Any] = made.to_dict()
+    moved = sum(each["amount"] for each in plain.get("balance_transactions") or ())
+    due_by = (plain.get("evidence_details") or {}).get("due_by")
+    return Disputed(
+        plain["id"],
+        intent,
+        _DISPUTES.get(plain["status"], DisputeState.OPEN),
+        plain["amount"],
+        plain["currency"].upper(),
+        withdrawn=moved < 0,
+        reason=str(plain.get("reason") or "")[:60],
+        answer_by=due_by * 1000 if due_by else None,
+    )
 
 
 def _refunded(made: stripe.Refund) -> Refunded:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final
 
 from apiflask import APIBlueprint
@@ -10,15 +11,17 @@ from flask import request
 from shared.clock import Millis
 from shared.errors import InvalidRequest, NotFound
 from sync_server.checkout.models import StripePaymentRow
-from sync_server.checkout.payments.stripe import outcomes, schemas
+from sync_server.checkout.payments.stripe import disputing, outcomes, schemas
 from sync_server.checkout.payments.stripe.access import StripeAccess
 from sync_server.plumbing.parts import parts
+from sync_server.plumbing.principals import ActionContext
 from sync_server.plumbing.storable_json import read_json
 from sync_server.plumbing.web import context
 
 TOLERANCE_MS: Final = 300_000
 """How old a signature may be: what is older was recorded, and is played back."""
 _OF_REFUNDS: Final = ("charge.refund", "refund.")
+_OF_DISPUTES: Final = "charge.dispute."
 
 bp = APIBlueprint("stripe", __name__, url_prefix="/api/stripe", tag="Payments")
 
@@ -67,15 +70,24 @@ def _forged() -> InvalidRequest:
 def _handle(access: StripeAccess, organisation_id: str, told: dict[str, Any]) -> bool:
     """Ask what became of the payment; False where it is none of ours, as of other programs at the same account."""
     kind, subject = str(told.get("type", "")), (told.get("data") or {}).get("object") or {}
-    refund = kind.startswith(_OF_REFUNDS)
-    if not refund and not kind.startswith("payment_intent."):
+    follow = _what_follows(kind)
+    if follow is None:
         return False
-    intent = str(subject.get("payment_intent" if refund else "id") or "")
+    intent = str(subject.get("id" if follow is outcomes.follow else "payment_intent") or "")
     row = _payment(access, organisation_id, intent, subject.get("metadata") or {})
     if row is None:
         return False
-    (outcomes.follow_refunds if refund else outcomes.follow)(access, organisation_id, row.id, context())
+    follow(access, organisation_id, row.id, context())
     return True
+
+
+def _what_follows(kind: str) -> Callable[[StripeAccess, str, str, ActionContext], None] | None:
+    """What asks Stripe after news of this kind; None for what is none of ours."""
+    if kind.startswith("payment_intent."):
+        return outcomes.follow
+    if kind.startswith(_OF_REFUNDS):
+        return outcomes.follow_refunds
+    return disputing.follow if kind.startswith(_OF_DISPUTES) else None
 
 
 def _payment(

@@ -61,6 +61,17 @@ class CardShop:
         told = self.stripe.told("payment_intent.succeeded")
         return next(each for each in told if each["data"]["object"]["id"] == intent)
 
+    def sold(self, *seats: str) -> tuple[dict[str, Any], str]:
+        """An order of these seats that is paid, and the server knows; with the payment."""
+        _, order, intent = self.paid(*seats)
+        assert self.tell(self.succeeded(intent))[0] == 200
+        return order, intent
+
+    def tell_dispute(self, dispute: Any, kind: str) -> None:
+        """Bring a webhook about a dispute, as Stripe builds it."""
+        told = {"id": "evt_1", "object": "event", "type": f"charge.dispute.{kind}", "data": {"object": dict(dispute)}}
+        assert self.tell(told) == (200, {"handled": True})
+
     def kinds(self, order: dict[str, Any]) -> list[tuple[str, int]]:
         """The movements of money of an order."""
         items = self.shop.api.get(f"/api/orders/{order['id']}/ledger")["items"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from tests.contracts.checkout.test_random_sales import SEATS, Evening
 from tests.services.stripe_server import StripeFront
 
 ORDER = st.integers(0, 5)
+DISPUTES = ("warning_needs_response", "needs_response", "under_review", "won", "lost")
 STEPS = st.one_of(
     st.tuples(st.just("order"), st.sampled_from(SEATS), st.integers(0, 2)),
     st.tuples(st.just("begin"), ORDER, st.none()),
@@ -27,6 +29,7 @@ STEPS = st.one_of(
     st.tuples(st.just("refund"), ORDER, st.sampled_from([None, [1], [2], []])),
     st.tuples(st.just("refund by stripe"), ORDER, st.sampled_from([None, [1], [2], []])),
     st.tuples(st.just("refund at stripe"), ORDER, st.sampled_from([100, 5140])),
+    st.tuples(st.just("dispute"), ORDER, st.tuples(st.sampled_from(DISPUTES), st.booleans(), st.booleans())),
     st.tuples(st.just("cancel"), ORDER, st.none()),
     st.tuples(st.just("lose"), st.sampled_from(["lost_requests", "lost_answers"]), st.integers(1, 3)),
     st.tuples(st.just("wait"), st.sampled_from([1, 6, 11]), st.booleans()),
@@ -96,6 +99,30 @@ class Payments(Evening):
                 self.cards.stripe.ask("POST", "/v1/refunds", payment_intent=intent, amount=str(cents))
                 owed -= cents
 
+    def dispute(self, order: str, how: tuple[str, bool, bool]) -> None:
+        """A buyer's bank has come to something about a payment, all of it or a part, and Stripe may tell of it."""
+        status, whole, told = how
+        for intent in self.intents(order):
+            found = self.cards.stripe.intent(intent)
+            left = found["amount"] - sum(each["amount"] for each in self._refunds_of(found))
+            cents = left if whole else min(left, 100)
+            before = next(
+                (each for each in self.cards.stripe.disputes.values() if each["payment_intent"] == intent), None
+            )
+            if found["status"] != "succeeded" or cents <= 0:
+                continue
+            cents = cents if before is None else before["amount"]
+            gone = -sum(each["amount"] for each in before["balance_transactions"]) if before else 0
+            due = 0 if status in {"warning_needs_response", "won"} else cents
+            made = self.cards.stripe.dispute(intent, status, cents=cents, moved=gone - due)
+            if told:
+                self.tell_disputes([made])
+
+    def tell_disputes(self, made: Iterable[Any]) -> None:
+        for each in made:
+            told = {"type": "charge.dispute.updated", "data": {"object": dict(each)}}
+            assert self.cards.tell(told)[0] in {200, 503}
+
     def settle(self) -> None:
         """The network works again, and Stripe tells all that it had to tell."""
         self.cards.stripe.lost_requests.clear()
@@ -105,11 +132,14 @@ class Payments(Evening):
             self.shop.run_jobs()
         for order in self.orders:
             self.tell(order, 1)
+        mine = {intent for order in self.orders for intent in self.intents(order)}
+        self.tell_disputes(each for each in self.cards.stripe.disputes.values() if each["payment_intent"] in mine)
 
     def assert_stripe_agrees(self) -> None:
         """What stands in the ledger for Stripe is what Stripe has, to the cent."""
         for order in self.orders:
-            intents = [self.cards.stripe.intent(each) for each in self.intents(order)]
+            intents_of = self.intents(order)
+            intents = [self.cards.stripe.intent(each) for each in intents_of]
             assert {each["status"] for each in intents} <= {"succeeded", "canceled"}, "nothing is left open"
             received = sum(each["amount"] for each in intents if each["status"] == "succeeded")
             returned = sum(each["amount"] for intent in intents for each in self._refunds_of(intent))
@@ -117,6 +147,11 @@ class Payments(Evening):
             moved = dict(self.shop.sale.rows(f"SELECT kind, SUM(cents) {here} GROUP BY kind", id=order))
             assert moved.get("payment", 0) == received
             assert moved.get("payout", 0) - moved.get("return", 0) == returned <= received
+            disputed = [each for each in self.cards.stripe.disputes.values() if each["payment_intent"] in intents_of]
+            gone = -sum(part["amount"] for each in disputed for part in each["balance_transactions"])
+            assert moved.get("withdrawal", 0) - moved.get("reinstated", 0) == gone
+            lost = sum(each["amount"] for each in disputed if each["status"] == "lost")
+            assert moved.get("chargeback", 0) - moved.get("recovered", 0) == lost
 
     def _refunds_of(self, intent: Any) -> list[Any]:
         return self.cards.stripe.refunds(intent["id"]) if intent["status"] == "succeeded" else []
