@@ -68,6 +68,7 @@ from sync_server.plumbing.sealing import Sealer
 from sync_server.plumbing.span_export import choose_spans
 from sync_server.plumbing.sql.autocommit import Pooler
 from sync_server.plumbing.sql.connecting import NO_LIMITS, Limits
+from sync_server.privacy import own_routes as own_data_routes
 from sync_server.privacy import routes as privacy_routes
 from sync_server.queueing import queries as queueing_queries
 from sync_server.queueing import routes as queueing_routes
@@ -200,6 +201,7 @@ BLUEPRINTS = (
     live_routes.bp,
     monitoring_routes.bp,
     archives_routes.bp,
+    own_data_routes.bp,
     privacy_routes.bp,
     appearance_routes.bp,
     storefront_routes.bp,

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from sqlalchemy import update
 from sqlalchemy.orm import Session
 
 from sync_server.accounts import invitations
 from sync_server.audit import erasure
 from sync_server.audit import service as audit
+from sync_server.checkout import queries as orders
 from sync_server.checkout.orders import buyers
 from sync_server.customers import profile
 from sync_server.mail import service as mail
+from sync_server.plumbing.api import idempotency
 from sync_server.plumbing.database import Database
 from sync_server.plumbing.principals import ActionContext
 from sync_server.plumbing.sealing import Sealer
@@ -27,15 +31,33 @@ from sync_server.waiting_list import service as waiting_list
 def erase(
     database: Database, organisation_id: str, wanted: Wanted, sealer: Sealer, context: ActionContext, *, reason: str
 ) -> dict[str, int]:
-    """Erase this person in one organisation; returns how many values went, by table.
+    """Erase this person in one organisation; returns how many values went, by table."""
+
+    def find(session: Session) -> Person:
+        return people.find(session, organisation_id, wanted, sealer)
+
+    return erase_person(database, organisation_id, wanted.kind, find, sealer, context, reason=reason)
+
+
+def erase_person(  # noqa: PLR0917 - one erasure
+    database: Database,
+    organisation_id: str,
+    named_by: str,
+    find: Callable[[Session], Person],
+    sealer: Sealer,
+    context: ActionContext,
+    *,
+    reason: str,
+) -> dict[str, int]:
+    """Erase whom `find` finds; the log says only by what the person was named.
 
     In two transactions: what gates held earlier is known only when they have the change. It may simply run again.
     """
     with database.writing() as session:
-        person = people.find(session, organisation_id, wanted, sealer)
+        person = find(session)
         erased = _erase(session, person, sealer, context, reason)
         after = {name: count for name, count in erased.items() if count}
-        subject = "person", wanted.kind, organisation_id
+        subject = "person", named_by, organisation_id
         audit.record(session, audit.AuditLine(context, "person.erased", *subject, after=after, reason=reason))
     with database.writing() as session:
         history = names.erase_history(session, organisation_id, person.tickets)
@@ -52,6 +74,7 @@ def _erase(session: Session, person: Person, sealer: Sealer, context: ActionCont
         "customers": profile.forget(session, where, person.email, context) if person.email else 0,
         "waiting_parties": waiting_list.forget(session, where, person.email) if person.email else 0,
         "ticket_transfers": owners.forget(session, where, person.email, person.tickets),
+        "idempotency_keys": idempotency.forget(session, where, _requested(session, person)),
         "mails": mail.give_up(session, unsent, context.now),
         "orders": buyers.forget_buyer(session, where, person.orders),
         "order_lines": buyers.forget_holders(session, where, person.orders, person.tickets),
@@ -59,6 +82,14 @@ def _erase(session: Session, person: Person, sealer: Sealer, context: ActionCont
         "tier_memberships": _membership(session, person, context) + _addresses(session, person, sealer),
         "audit_personal": _audit(session, person, context, reason),
     }
+
+
+def _requested(session: Session, person: Person) -> set[str]:
+    """Who has sent this person's requests, whose responses are stored for repeating them: they name the person."""
+    found = orders.orders_by_id(session, person.organisation_id, person.orders).values()
+    principals = {f"{row.bearer_kind}:{row.bearer_id}" for row in found if row.bearer_kind == "guest"}
+    principals |= {f"order:{row.id}" for row in found}
+    return principals | ({f"customer:{person.customer_id}"} if person.customer_id else set())
 
 
 def _notes_of_holds(session: Session, person: Person) -> int:

@@ -26,11 +26,16 @@ def export(
 ) -> dict[str, Any]:
     """Everything in the tables about this person, by table; that it was asked for is recorded, but not about whom."""
     person = people.find(session, organisation_id, wanted, sealer)
-    records = {table.name: rows for table in _tables() if (rows := [*_rows(session, table, person)])}
+    records = records_of(session, person)
     after = {name: len(rows) for name, rows in records.items()}
     line = audit.AuditLine(context, "person.exported", "person", wanted.kind, organisation_id, after=after)
     audit.record(session, line)
     return {"made_at": iso(context.now), "named_by": wanted.kind, "records": records}
+
+
+def records_of(session: Session, person: Person) -> dict[str, list[dict[str, Any]]]:
+    """Every row about a person, by table."""
+    return {table.name: rows for table in _tables() if (rows := [*_rows(session, table, person)])}
 
 
 def _tables() -> list[Table]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, Field, model_validator
 
-from sync_server.plumbing.api.schemas import RequestBody
+from sync_server.plumbing.api.schemas import RequestBody, View
 from sync_server.privacy.people import Wanted
 
 
@@ -40,6 +41,42 @@ class Exported(BaseModel):
     made_at: str
     named_by: str
     records: dict[str, list[dict[str, Any]]]
+
+
+class KeptView(BaseModel):
+    """What stays when a customer is erased, and why."""
+
+    what: str
+    why: str
+
+
+class ErasurePreview(View):
+    """What an erasure would mean now: `open_orders` must be paid or cancelled before; `tickets_to_come` stay valid."""
+
+    email: str
+    orders: int
+    tickets_to_come: int
+    open_orders: list[str]
+    kept: list[KeptView]
+
+
+class EraseOwn(RequestBody):
+    """Confirms an erasure with the `email` of the login; the password, unless the session has just begun by a link."""
+
+    email: Annotated[str, Field(min_length=3, max_length=254)]
+    current_password: Annotated[str, Field(max_length=200)] = ""
+
+
+def kept_views(kept: Iterable[tuple[str, str]]) -> list[KeptView]:
+    """What stays, as a response says it."""
+    return [KeptView(what=what, why=why) for what, why in kept]
+
+
+class OwnErased(BaseModel):
+    """How many values were erased, by table, and what stays."""
+
+    erased: dict[str, int]
+    kept: list[KeptView]
 
 
 class Erased(BaseModel):

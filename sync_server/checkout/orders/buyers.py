@@ -39,8 +39,12 @@ def forget_buyer(session: Session, organisation_id: str, orders: Collection[str]
 
 
 def forget_holders(session: Session, organisation_id: str, orders: Collection[str], tickets: Collection[int]) -> int:
-    """Empty the names of those who come, in these orders and on these tickets; returns how many there were."""
-    theirs = or_(OrderLineRow.order_id.in_(sorted(orders)), OrderLineRow.ticket_id.in_(sorted(tickets)))
+    """Empty the names of those who come, in these orders and on these tickets; returns how many there were.
+
+    What was passed on names its new owner: only with the ticket.
+    """
+    own = OrderLineRow.order_id.in_(sorted(orders)) & OrderLineRow.passed_on.is_(False)
+    theirs = or_(own, OrderLineRow.ticket_id.in_(sorted(tickets)))
     here = OrderLineRow.organisation_id == organisation_id, OrderLineRow.holder_name != "", theirs
     emptied = update(OrderLineRow).where(*here).values(holder_name="").returning(OrderLineRow.position)
     return len(session.execute(emptied.execution_options(synchronize_session=False)).all())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec
 
@@ -90,6 +90,13 @@ def stored_response(*, said: bytes | None = None) -> Response | None:
     with parts().database.reading() as session:
         stored = session.get(IdempotencyKeyRow, _row_key(key))
         return None if stored is None else _replay(stored, _request_hash(said))
+
+
+def forget(session: Session, organisation_id: str, principals: Collection[str]) -> int:
+    """Delete the stored responses to these principals, given as kind:id; how many there were."""
+    row = IdempotencyKeyRow
+    theirs = row.organisation_id == organisation_id, row.principal.in_(sorted(principals))
+    return len(session.execute(delete(row).where(*theirs).returning(row.key)).all()) if principals else 0
 
 
 def _checked(key: str) -> str:
