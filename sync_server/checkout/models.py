@@ -305,7 +305,7 @@ class DisputeRow(Base):
     __tablename__ = "disputes"
 
     organisation_id: Mapped[Uuid] = mapped_column(primary_key=True)
-    id: Mapped[str] = mapped_column(String(100), primary_key=True)  # as the service names it
+    reference: Mapped[str] = mapped_column(String(100), primary_key=True)  # as the service names it
     order_id: Mapped[Uuid]
     method: Mapped[str] = mapped_column(String(20))
     payment: Mapped[str] = mapped_column(String(140))  # likewise

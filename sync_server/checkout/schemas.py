@@ -270,9 +270,12 @@ class ChoiceView(View):
 
 
 class DisputeView(View):
-    """A payment that the buyer disputes with the bank; `answer_by` is until when the organiser may answer."""
+    """A payment that the buyer disputes with the bank; `answer_by` is until when the organiser may answer.
 
-    id: str
+    `reference` is what the payment service calls it.
+    """
+
+    reference: str
     state: str
     reason: str
     cents: int

@@ -28,7 +28,7 @@ NOT_PERSONAL: Final[Mapping[str, str]] = {
     "date_answers": "answer",
     "device_assignments": "gates_allowed zones direction mode",
     "device_enrolment_codes": "code_id sealed check_number",
-    "disputes": "id method payment currency state reason blocked_tickets",
+    "disputes": "reference method payment currency state reason blocked_tickets",
     "device_reports": "software rows",
     "device_request_counters": "channel seen",
     "devices": "name profile public_key revoked_why",

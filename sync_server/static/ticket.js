@@ -37,12 +37,15 @@ const drawn = (svg, label) => {
   return code;
 };
 
-const article = (ticket, number) => {
+const article = (ticket, number, logo) => {
   const part = document.getElementById("ticket").content.cloneNode(true).querySelector(".ticket");
   part.id = `ticket-${number}`;
   part.tabIndex = -1;
   for (const place of part.querySelectorAll("[data-text]")) place.textContent = ticket[place.dataset.text];
   for (const list of part.querySelectorAll("[data-list]")) listed(list, ticket[list.dataset.list]);
+  const picture = part.querySelector(".logo");
+  picture.hidden = !logo;
+  if (logo) picture.src = logo; // the organiser's name stands beside it
   part.querySelector(".code").append(drawn(ticket.svg, `${main.dataset.code} ${ticket.number}`));
   return part;
 };
@@ -52,8 +55,9 @@ const show = (order) => {
   document.title = order.tickets[0].event;
   document.documentElement.style.setProperty("--organiser", order.colour);
   document.documentElement.style.setProperty("--on-organiser", order.text_colour);
+  document.documentElement.style.setProperty("--organiser-accent", order.accent_colour);
   const list = document.getElementById("tickets");
-  list.replaceChildren(...order.tickets.map((ticket, index) => article(ticket, index + 1)));
+  list.replaceChildren(...order.tickets.map((ticket, index) => article(ticket, index + 1, order.logo)));
   const jump = document.getElementById("jump");
   jump.replaceChildren(...order.tickets.map((ticket, index) => {
     const link = document.createElement("a");

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Sequence
 from typing import Annotated
 
 from pydantic import BaseModel, Field
 
-from sync_server.appearance.colours import Colour, text_on
+from sync_server.appearance.colours import Colour, readable, text_on
 from sync_server.plumbing.api.edits import EditedView
 from sync_server.plumbing.api.schemas import PatchBody, View
 from sync_server.ticket_files.face import TicketFace
@@ -66,16 +67,29 @@ class TicketFaceView(View):
 
 
 class TicketFacesView(BaseModel):
-    """What stands on the tickets of an order."""
+    """What stands on the tickets of an order.
+
+    `text_colour` can be read on the organiser's `colour`, `accent_colour` on white; `logo` is a picture as data: URL,
+    or empty, so that the page needs no second request where the network is bad. It belongs on white.
+    """
 
     language: str
     colour: str
     text_colour: str
+    accent_colour: str
+    logo: str
     tickets: list[TicketFaceView]
 
 
-def faces_view(faces: Sequence[TicketFace], colour: str) -> TicketFacesView:
-    """The tickets as their page shows them."""
+def faces_view(faces: Sequence[TicketFace], design: TicketDesignRow) -> TicketFacesView:
+    """The tickets as their page shows them, in the colours of the PDF."""
     shown = [TicketFaceView.of(face, svg=codes.svg(face.code).decode()) for face in faces]
-    text_colour = str(text_on(Colour.of(colour)))
-    return TicketFacesView(language=faces[0].language, colour=colour, text_colour=text_colour, tickets=shown)
+    colour, logo = Colour.of(design.colour), design.logo
+    return TicketFacesView(
+        language=faces[0].language,
+        colour=design.colour,
+        text_colour=str(text_on(colour)),
+        accent_colour=str(readable(colour)),
+        logo=f"data:image/png;base64,{base64.b64encode(logo).decode()}" if logo else "",
+        tickets=shown,
+    )

@@ -25,7 +25,7 @@ EntitlementName = Literal[
 Flag = Literal["wheelchair", "companion", "companion_reserved", "vip", "membership", "exempt"]
 Kind = Annotated[str, Field(min_length=1, max_length=30)]
 """`general`, `vip`, `early_bird`, or a word of the organiser's own."""
-Cents = Annotated[int, Field(ge=0, le=99_999_999)]
+Cents = Annotated[int, Field(ge=0, le=999_999)]
 TaxRate = Annotated[int, Field(ge=0, le=10_000)]
 """In basis points: 1900 is 19 %."""
 PerOrder = Annotated[int, Field(ge=1, le=100)]

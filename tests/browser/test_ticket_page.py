@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from PIL import Image, ImageDraw
 from playwright.sync_api import Page, expect
 
 from hardware.decoder import decode_image
+from sync_server.appearance.colours import Colour, readable
 from tests.app_server import AppServer
 from tests.browser.page_width import assert_fits_width
 from tests.browser.pictures import keep_screenshot
@@ -17,7 +20,26 @@ from tests.contracts.checkout.shop_floor import Shop, a_shop
 from tests.contracts.ticket_files.paper import Printed
 from tests.served_app import served
 
+
+def a_logo() -> bytes:
+    """A wordmark on a clear ground, three times as wide as high."""
+    picture = Image.new("RGBA", (480, 160), (0, 0, 0, 0))
+    pen = ImageDraw.Draw(picture)
+    pen.ellipse((8, 8, 152, 152), fill="#b45309")
+    pen.rectangle((180, 40, 470, 72), fill="#111827")
+    pen.rectangle((180, 92, 380, 116), fill="#111827")
+    out = io.BytesIO()
+    picture.save(out, "PNG")
+    return out.getvalue()
+
+
 BUYER = {"name": "Ada Lovelace", "email": "ada@lovelace.example", "locale": "de"}
+
+
+def readable_on_white(colour: str) -> str:
+    """As browsers write it."""
+    found = readable(Colour.of(colour))
+    return f"rgb({found.red}, {found.green}, {found.blue})"
 
 
 @pytest.fixture
@@ -34,7 +56,11 @@ class Opened:
     def __init__(self, app_server: AppServer, address: str) -> None:
         self.shop: Shop = a_shop(app_server, name="Nachtmusik am Hafen: Orchester und Chöre")
         terms = "Veranstalter: Marquee e.V., Hafenstraße 1, 10245 Berlin. Keine Aufnahmen."
-        self.shop.api.patch("/api/organisation/ticket-design", {"colour": "#0f766e", "terms": terms})
+        self.shop.api.patch("/api/organisation/ticket-design", {"colour": "#f59e0b", "terms": terms})
+        picture = self.shop.api.client.put(
+            "/api/organisation/ticket-design/logo", data=a_logo(), headers=self.shop.api.headers
+        )
+        assert picture.status_code == 200, picture.get_data(as_text=True)
         self.guest = self.shop.guest()
         order = self.shop.order(self.guest, "A-1", "A-2", buyer=BUYER)
         self.order: dict[str, Any] = self.shop.note(order)
@@ -70,6 +96,12 @@ def test_gate_reads_the_code_on_every_screen(
         ticket.screenshot(path=str(path))
         code = opened.guest.get(f"{opened.shop.path(opened.order)}/tickets/{line['ticket']['id']}/code")["code"]
         assert decode_image(path).codes == (code,)
+    logo = page.locator(".logo").first
+    assert logo.evaluate("each => each.complete && each.naturalWidth > 0") and logo.is_visible()
+    colours = page.locator(".day").first.evaluate("each => getComputedStyle(each).color")
+    assert colours == ("rgb(243, 244, 246)" if scheme == "dark" else readable_on_white("#f59e0b"))
+    band = page.locator(".ticket header").first.evaluate("each => getComputedStyle(each).backgroundColor")
+    assert band == "rgb(245, 158, 11)", "the band of the PDF"
     share = page.locator(".code svg").first.bounding_box()
     assert share is not None and share["width"] >= min(width - 70, 280), "the code is large"
     keep_screenshot(page, f"ticket-{width}-{scheme}", whole=True)

@@ -58,7 +58,7 @@ class Policy(StrEnum):
 class Disputed:
     """A dispute as the payment service has it now."""
 
-    id: str
+    reference: str
     payment: str
     state: DisputeState
     cents: int
@@ -89,12 +89,12 @@ def _row(
     session: Session, order: OrderRow, method: str, told: Disputed, context: ActionContext
 ) -> tuple[DisputeRow, DisputeState | None]:
     """The dispute's row with its new state, and its state before."""
-    row = session.get(DisputeRow, (order.organisation_id, told.id))
+    row = session.get(DisputeRow, (order.organisation_id, told.reference))
     before = None if row is None else DisputeState(row.state)
     if row is None:
         row = DisputeRow(
             organisation_id=order.organisation_id,
-            id=told.id,
+            reference=told.reference,
             order_id=order.id,
             method=method,
             payment=told.payment,
@@ -137,7 +137,7 @@ def _move(  # noqa: PLR0917 - one movement
     session: Session, order: OrderRow, row: DisputeRow, kind: Kind, cents: int, context: ActionContext
 ) -> None:
     row.moves += 1
-    told = Told(row.method, Account(row.method), cents, f"{row.id}/{row.moves}", row.reason)
+    told = Told(row.method, Account(row.method), cents, f"{row.reference}/{row.moves}", row.reason)
     ledger.dispute(session, order, kind, told, context)
 
 
@@ -184,7 +184,7 @@ def _mark(session: Session, order: OrderRow) -> str:
 def of_orders(session: Session, organisation_id: str, orders: Collection[str]) -> Sequence[DisputeRow]:
     """The disputes of these orders, the earliest first."""
     here = DisputeRow.organisation_id == organisation_id, DisputeRow.order_id.in_(sorted(orders))
-    wanted = select(DisputeRow).where(*here).order_by(DisputeRow.opened_at, DisputeRow.id)
+    wanted = select(DisputeRow).where(*here).order_by(DisputeRow.opened_at, DisputeRow.reference)
     return session.execute(wanted).scalars().all() if orders else ()
 
 

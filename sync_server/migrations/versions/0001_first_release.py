@@ -2588,7 +2588,7 @@ def upgrade() -> None:
     op.create_table(
         "disputes",
         sa.Column("organisation_id", ID, nullable=False),
-        sa.Column("id", sa.String(length=100), nullable=False),
+        sa.Column("reference", sa.String(length=100), nullable=False),
         sa.Column("order_id", ID, nullable=False),
         sa.Column("method", sa.String(length=20), nullable=False),
         sa.Column("payment", sa.String(length=140), nullable=False),
@@ -2613,7 +2613,7 @@ def upgrade() -> None:
             ["orders.organisation_id", "orders.id"],
             name=op.f("fk_disputes_organisation_id_order_id_orders"),
         ),
-        sa.PrimaryKeyConstraint("organisation_id", "id", name=op.f("pk_disputes")),
+        sa.PrimaryKeyConstraint("organisation_id", "reference", name=op.f("pk_disputes")),
     )
     op.create_index(
         "ix_disputes_look_at",
