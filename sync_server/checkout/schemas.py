@@ -141,9 +141,15 @@ class PayBody(RequestBody):
 
 
 class TransferCodeQuery(Query):
-    """The format of the picture."""
+    """The format of the code."""
 
-    format: Literal["svg", "png"] = "svg"
+    format: Literal["json", "svg", "png"] = "json"
+
+
+class TransferCodeView(BaseModel):
+    """What the QR code of a transfer says."""
+
+    text: str
 
 
 class NotePayment(RequestBody):

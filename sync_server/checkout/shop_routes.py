@@ -136,11 +136,14 @@ def _with_secret(key: OrderKey) -> Response:
 @bp.get("/orders/<order_id>/transfer-code")
 @for_buyer
 @bp.input(schemas.TransferCodeQuery, location="query")
-@bp.doc(responses=answers.files("The picture", "image/svg+xml", "image/png"))
+@bp.output(schemas.TransferCodeView)
+@bp.doc(responses=answers.files("The code in the form that was asked for", "image/svg+xml", "image/png"))
 def transfer_code(key: OrderKey, query_data: schemas.TransferCodeQuery) -> Response:
     """Show the QR code that fills in the transfer in a banking app; 404 unless an invoice in euros is to be paid."""
     with parts().database.reading() as session:
         text = instructions.transfer_code(session, queries.order(session, *key))
+    if query_data.format == "json":
+        return jsonify(schemas.TransferCodeView(text=text).model_dump())
     types = {"svg": "image/svg+xml", "png": "image/png"}
     return Response(epc.picture(text, query_data.format), content_type=types[query_data.format])
 

@@ -99,7 +99,8 @@ def test_invoice_shows_a_code_that_banking_apps_read(shop: Shop, mail_box: MailB
     assert html is not None and "cid:transfer-code" in html.get_content()
     (picture,) = [part for part in mail.walk() if part.get_content_type() == "image/png"]
     assert picture["Content-ID"] == "<transfer-code>" and picture.get_filename() == f"{order['number']}.png"
-    svg = guest.ask("GET", f"{shop.path(order)}/transfer-code").data
+    assert guest.get(f"{shop.path(order)}/transfer-code") == {"text": wanted}
+    svg = guest.ask("GET", f"{shop.path(order)}/transfer-code?format=svg").data
     assert b"<svg" in svg and b"<script" not in svg
     for name, content in (
         ("mailed", picture.get_content()),
