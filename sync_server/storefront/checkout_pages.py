@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from shared.clock import Millis
 from shared.errors import GatehouseError
 from sync_server.checkout import queries as orders
-from sync_server.checkout.codes import spending
+from sync_server.checkout.codes import presales, spending
 from sync_server.checkout.orders import leaving, placing
 from sync_server.checkout.orders.placing import Buyer, OrderRequest
 from sync_server.checkout.payments import choices
@@ -135,15 +135,17 @@ def _checkout(slug: str, event: str) -> Checkout | Response:
         if not held:
             return _ordered_or_nothing(session, page, window, guest, now)
         redeemed = _redeemed(session, key, basket, now)
-        offers = type_offers(session, key, redeemed.opened, now)
+        offers = type_offers(session, key, redeemed, now)
         quoted = quote(held, offers, basket, redeemed)
         if quoted is None:
             return _nothing(page, window)
         row = events.event(session, *key)
         offered = choices.beforehand(session, row, quoted.amounts.total, now)
+        early = bool(redeemed.opened_early) and presales.is_to_begin(session, key, now)
     try:
         with parts().database.writing() as session:
-            entered = entering.enter(session, visit_of(page, guest, window.id), context(), tab=basket.tab)
+            visit = visit_of(page, guest, window.id)
+            entered = entering.enter(session, visit, context(), tab=basket.tab, early=early)
             ends_at = min(entered.session.expires_at, *(each.until for each in held))
     except GatehouseError as refusal:
         return _waiting(page, window, visitor, refusal)
@@ -202,7 +204,7 @@ def _place(found: Checkout, form: BuyerForm) -> OrderKey:
     with parts().database.writing() as session:
         held = holding.held_at(session, key, found.guest.guest_id, now)
         redeemed = _redeemed(session, key, found.basket, now)
-        quoted = quote(held, type_offers(session, key, redeemed.opened, now), found.basket, redeemed)
+        quoted = quote(held, type_offers(session, key, redeemed, now), found.basket, redeemed)
         chosen = quoted.chosen if quoted is not None else found.quote.chosen
         who = (GUEST, found.guest.guest_id)
         wanted = OrderRequest(

@@ -81,10 +81,10 @@ def _opened(page: Page, window: Window, basket: Basket) -> Window:
         raise NotFound("There is no such event.", code="event_not_found")
     with parts().database.reading() as session:
         try:
-            opened = spending.redeem(session, parts().sealer, event, basket.codes, parts().clock()).opened
+            redeemed = spending.redeem(session, parts().sealer, event, basket.codes, parts().clock())
         except GatehouseError:
-            basket.codes, opened = [], frozenset()  # withdrawn or spent meanwhile
-        return replace(window, types=type_offers(session, event, opened, parts().clock()))
+            basket.codes, redeemed = [], spending.Redeemed()  # withdrawn or spent meanwhile
+        return replace(window, types=type_offers(session, event, redeemed, parts().clock()))
 
 
 def _wanted(window: Window) -> dict[int, int]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
+from sync_server.checkout.codes import presales
 from sync_server.customers.service import address_hash
 from sync_server.holds import queries, service
 from sync_server.holds.attempts.hold_request import HoldRequest
@@ -120,6 +121,7 @@ def request_of(event: EventKey, guest_id: str, basket: Basket) -> HoldRequest:
         context(),
         address=client_address(),
         queue_tab=basket.tab,
+        early=presales.opener(parts())(event, basket.codes, context()),
     )
 
 
@@ -133,9 +135,9 @@ def release_all(event: EventKey, guest_id: str) -> None:
 
 def extend_all(event: EventKey, guest_id: str, basket: Basket) -> None:
     """Once more the full time for all that the guest holds; each hold only once."""
-    runtime = hold_runtime(parts())
+    runtime, asked = hold_runtime(parts()), request_of(event, guest_id, basket)
     sale_state = runtime.sale_states.current(event.organisation_id, event.event_id)
     with parts().database.writing() as session:
         for each in held_at(session, event, guest_id, parts().clock()):
             if not each.extended:
-                service.extend(session, sale_state, each.id, request_of(event, guest_id, basket))
+                service.extend(session, sale_state, each.id, asked)

@@ -189,7 +189,7 @@ def order_calendar(slug: str, order_id: str) -> Response:
 def _faces(session: Session, found: OwnOrder) -> Sequence[TicketFaceView]:
     """What stands on the tickets, with their codes drawn; nothing where there is none."""
     try:
-        faces, colour = files.faces_of_order(session, parts().sealer, *found.key)
+        faces, colour, _logo = files.faces_of_order(session, parts().sealer, *found.key)
     except GatehouseError:
         return []
     return faces_view(faces, colour).tickets

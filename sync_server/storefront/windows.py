@@ -12,7 +12,9 @@ from sqlalchemy.orm import Session
 
 from shared.errors import NotFound
 from shared.lifecycle import EventStatus
-from sync_server.checkout.codes.code_schemas import offer_view
+from sync_server.checkout.codes import presales
+from sync_server.checkout.codes.code_schemas import OfferView, offer_view
+from sync_server.checkout.codes.spending import Redeemed
 from sync_server.events import public_queries as public_events
 from sync_server.events import queries as events
 from sync_server.events.queries import Event, EventFilter
@@ -145,7 +147,7 @@ def _read(session: Session, row: Event, now: int) -> Window:
     listed = None if over else waiting_lists.waiting_list(session, row.key)
     return Window(
         event=event_json.page_payload(session, card if card is not None else row, now),
-        types=() if over else type_offers(session, row.key, frozenset(), now),
+        types=() if over else type_offers(session, row.key, Redeemed(), now),
         venue=told | ({"website": venue.website} if venue.website else {}),
         place=(venue.latitude, venue.longitude) if known else None,  # type: ignore[arg-type]  # both are known
         queued=not over and queueing.is_queued(session, *row.key),
@@ -154,20 +156,19 @@ def _read(session: Session, row: Event, now: int) -> Window:
     )
 
 
-def type_offers(session: Session, event: EventKey, opened: frozenset[int], now: int) -> Sequence[TypeOffer]:
+def type_offers(session: Session, event: EventKey, redeemed: Redeemed, now: int) -> Sequence[TypeOffer]:
     """The ticket types that the shop shows, and those that codes have opened."""
     plan = find_event_plan(session, *event)
     zones = {zone.number: zone.name for zone in events.zones(session, *event)}
-    rows = [row for row in tickets.ticket_types(session, *event) if not row.hidden or row.number in opened]
+    rows = [row for row in tickets.ticket_types(session, *event) if not row.hidden or row.number in redeemed.opened]
     # A type of no open zone has no places that anybody could hold.
     sold = [row for row in rows if plan is None or _zone_in_layout(row, plan) is not None]
-    return [_offer(row, plan, zones, opened, now) for row in sold]
+    begun = not presales.is_to_begin(session, event, now)
+    return [_offer(row, offer_view(row, redeemed, now, begun=begun), plan, zones) for row in sold]
 
 
-def _offer(
-    row: TicketType, plan: SeatPlan | None, zones: Mapping[int, str], opened: frozenset[int], now: int
-) -> TypeOffer:
-    shown, zone = offer_view(row, opened, now), _zone_in_layout(row, plan)
+def _offer(row: TicketType, shown: OfferView, plan: SeatPlan | None, zones: Mapping[int, str]) -> TypeOffer:
+    zone = _zone_in_layout(row, plan)
     return TypeOffer(
         number=row.number,
         name=row.name,

@@ -16,7 +16,6 @@ from sync_server.ticket_files.calendar import entry_of
 from sync_server.ticket_files.design import design_of
 from sync_server.ticket_files.face import TicketFace
 from sync_server.ticket_files.faces import Setting
-from sync_server.ticket_files.models import TicketDesignRow
 from sync_server.tickets import queries as tickets
 from sync_server.tickets.queries import Ticket
 
@@ -43,12 +42,12 @@ def pdf_of_order(session: Session, sealer: Sealer, organisation_id: str, order_i
 
 def faces_of_order(
     session: Session, sealer: Sealer, organisation_id: str, order_id: str
-) -> tuple[list[TicketFace], TicketDesignRow]:
-    """What stands on the tickets of an order, and what the organiser lets them look like."""
+) -> tuple[list[TicketFace], str, bytes | None]:
+    """What stands on the tickets of an order, and the organiser's colour and logo."""
     order = orders.order(session, organisation_id, order_id)
     found = tickets_of_order(session, organisation_id, order_id)
-    setting = Setting.read(session, order.event, order.buyer_locale)
-    return faces.faces_of(session, sealer, setting, found), design_of(session, organisation_id)
+    setting, design = Setting.read(session, order.event, order.buyer_locale), design_of(session, organisation_id)
+    return faces.faces_of(session, sealer, setting, found), design.colour, design.logo
 
 
 def calendar_of_order(session: Session, organisation_id: str, order_id: str, now: Millis) -> bytes:

@@ -81,15 +81,14 @@ class TicketFacesView(BaseModel):
     tickets: list[TicketFaceView]
 
 
-def faces_view(faces: Sequence[TicketFace], design: TicketDesignRow) -> TicketFacesView:
+def faces_view(faces: Sequence[TicketFace], colour: str, logo: bytes | None = None) -> TicketFacesView:
     """The tickets as their page shows them, in the colours of the PDF."""
     shown = [TicketFaceView.of(face, svg=codes.svg(face.code).decode()) for face in faces]
-    colour, logo = Colour.of(design.colour), design.logo
     return TicketFacesView(
         language=faces[0].language,
-        colour=design.colour,
-        text_colour=str(text_on(colour)),
-        accent_colour=str(readable(colour)),
+        colour=colour,
+        text_colour=str(text_on(Colour.of(colour))),
+        accent_colour=str(readable(Colour.of(colour))),
         logo=f"data:image/png;base64,{base64.b64encode(logo).decode()}" if logo else "",
         tickets=shown,
     )
