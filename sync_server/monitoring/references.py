@@ -154,6 +154,7 @@ NOT_REFERENCES: Final = frozenset(
         "waiting_parties.ticket_types",
         "waiting_parties.days",
         "code_batches.ticket_types",
+        "disputes.blocked_tickets",  # of its own order, and only looked up among those
         "seat_groups.seats",
         "seat_map_changes.seats",
         "tickets.seat_id",
@@ -166,6 +167,8 @@ NOT_REFERENCES: Final = frozenset(
         "scan_presence.ticket",
         # texts, permissions and settings
         "orders.access",
+        "orders.dispute",
+        "disputes.answer_by",
         "api_tokens.scopes",
         "event_archives.figures",
         "retention_policies.days",
