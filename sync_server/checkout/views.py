@@ -27,9 +27,7 @@ def view_of(session: Session, order: OrderRow, now: Millis) -> schemas.OrderView
     disputed = disputes.of_orders(session, order.organisation_id, [order.id]) if order.dispute else ()
     offered = choices.of_order(session, order, now)
     mark = event_rules.mark(events.event(session, order.organisation_id, order.event_id))
-    return schemas.order_view(
-        order, lines, found, balance, instructions, mark=mark, choices=offered, disputes=disputed
-    )
+    return schemas.order_view(order, lines, found, balance, instructions, mark=mark, choices=offered, disputes=disputed)
 
 
 def page_of(
