@@ -23,7 +23,6 @@ from sync_server.plumbing.parts import parts
 from sync_server.scans import queries as scans
 from sync_server.scans.event_history import ticket_numbers
 from sync_server.tickets import queries as tickets
-from sync_server.tickets import ticket_counts
 
 PAGE_SIZE: Final = 100
 TILES: Final = 24
@@ -61,16 +60,14 @@ def event(event_id: str) -> str:
     here, now = current_organisation(), parts().clock()
     with parts().database.reading() as session:
         row = queries.event(session, here, event_id)
-        facts = queries.details(session, here, event_id)
-        board = event_counters(session, facts, now)
+        board = event_counters(session, queries.head_of(row), now)
         shown = {
             "event": row,
             "days": days(row),
-            "tickets": ticket_counts.counts(session, row.key),
             "types": tickets.ticket_types(session, here, event_id),
             "board": board,
             "held": holds.count_held(session, [row.key], now).get(row.id, 0),
-            "heard": gate_words(devices.views_of_event(session, row.key), row.number, now),
+            "heard": gate_words(devices.words_at_event(session, row.key, row.number), now),
             "zones": queries.zones(session, here, event_id),
             "archive": archives.find(session, row.key) if row.put_away_at is not None else None,
         }

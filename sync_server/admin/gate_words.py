@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from shared.clock import Millis
-from sync_server.devices.queries import DeviceView
-from sync_server.devices.rules import DeviceState, is_silent
+from sync_server.devices.queries import DeviceWord
+from sync_server.devices.rules import is_silent
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,22 +38,10 @@ class GateWord:
         )
 
 
-def gate_words(views: Iterable[DeviceView], event_number: int, now: Millis) -> dict[int, GateWord]:
+def gate_words(words: Iterable[DeviceWord], now: Millis) -> dict[int, GateWord]:
     """The word of each gate of an event, by number; 0 is for devices that stand at no gate yet."""
     found: dict[int, GateWord] = {}
-    for view in views:
-        if view.state is not DeviceState.ENROLLED:
-            continue
-        report = view.report
-        heard_at, unsent = (report.last_seen_at, report.unsent) if report else (None, 0)
-        gate = _gate(view, event_number)
-        silent = is_silent(now, heard_at)
-        found[gate] = found.get(gate, GateWord()).and_device(heard_at, unsent, silent=silent)
+    for word in words:
+        silent, gate = is_silent(now, word.heard_at), word.gate or 0
+        found[gate] = found.get(gate, GateWord()).and_device(word.heard_at, word.unsent, silent=silent)
     return found
-
-
-def _gate(view: DeviceView, event_number: int) -> int:
-    """Where a device stands: as it says itself, or as it was assigned."""
-    said = {row["event"]: row.get("gate") for row in view.report.rows} if view.report else {}
-    assigned = {work.event_number: work.gate for work in view.assignments}
-    return said.get(event_number) or assigned.get(event_number) or 0

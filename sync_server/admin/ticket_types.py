@@ -16,7 +16,7 @@ from sync_server.events import queries as events
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.principals import Action
 from sync_server.plumbing.web import context
-from sync_server.tickets import queries, type_service
+from sync_server.tickets import queries, ticket_counts, type_service
 from sync_server.tickets.rules import ENTITLEMENTS
 from sync_server.tickets.schemas import ChangeTicketType, NewTicketType, type_view
 
@@ -32,7 +32,8 @@ def ticket_types(event_id: str) -> str:
         event = events.event(session, here, event_id)
         rows = queries.ticket_types(session, here, event_id)
         zones = {zone.number: zone.name for zone in events.zones(session, here, event_id)}
-    return render_page("types.html", event=event, types=rows, zones=zones)
+        counts = ticket_counts.counts(session, event.key)
+    return render_page("types.html", event=event, types=rows, zones=zones, tickets=counts)
 
 
 @bp.get("/events/<event_id>/types/new")

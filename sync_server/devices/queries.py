@@ -139,6 +139,30 @@ def last_seen_at_event(session: Session, event: EventKey) -> list[Millis | None]
     return list(session.scalars(enrolled.where(*here, *counted)))
 
 
+@dataclass(frozen=True, slots=True)
+class DeviceWord:
+    """When an enrolled device was last heard, what it held back then, and at which gate it stands."""
+
+    heard_at: Millis | None  # None: never
+    unsent: int
+    gate: int | None  # as it said itself, or else as it was assigned
+
+
+def words_at_event(session: Session, event: EventKey, number: int) -> list[DeviceWord]:
+    """The last word of each enrolled device assigned to an event of this number: one statement."""
+    device = and_(Device.organisation_id == Assignment.organisation_id, Device.id == Assignment.device_id)
+    report = and_(DeviceReport.organisation_id == Device.organisation_id, DeviceReport.device_id == Device.id)
+    columns = select(Assignment.gate, DeviceReport.last_seen_at, DeviceReport.unsent, DeviceReport.rows)
+    wanted = columns.select_from(Assignment).join(Device, device).outerjoin(DeviceReport, report)
+    counted = Device.enrolled_at.is_not(None), Device.revoked_at.is_(None)
+    found = session.execute(wanted.where(event.of(Assignment), *counted)).all()
+    return [DeviceWord(at, unsent or 0, _said_gate(rows, number) or gate) for gate, at, unsent, rows in found]
+
+
+def _said_gate(rows: list[dict[str, Any]] | None, number: int) -> int | None:
+    return next((row.get("gate") for row in rows or () if row["event"] == number), None)
+
+
 def _view(device: Device, report: DeviceReport | None, works: tuple[EventAssignment, ...]) -> DeviceView:
     return DeviceView(device, state_of(device.enrolled_at, device.revoked_at), report, works)
 

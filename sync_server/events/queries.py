@@ -310,7 +310,12 @@ class EventDetails(EventHead):
 
 def head(session: Session, organisation_id: str, event_id: str) -> EventHead:
     """What stands in the row of an event of this organisation, or NotFound."""
-    return EventHead(**_own(event(session, organisation_id, event_id)))
+    return head_of(event(session, organisation_id, event_id))
+
+
+def head_of(row: EventRecord) -> EventHead:
+    """What stands in this row."""
+    return EventHead(**_own(row))
 
 
 def details(session: Session, organisation_id: str, event_id: str) -> EventDetails:

@@ -12,7 +12,7 @@ from shared.movements import span_of_today
 from shared.snapshot import GateRow, RowKind, unpack
 from sync_server.devices import queries as devices
 from sync_server.devices.rules import is_silent
-from sync_server.events.queries import EventDetails
+from sync_server.events.queries import EventHead
 from sync_server.events.rules import Mark, mark
 from sync_server.plumbing.event_key import EventKey
 from sync_server.revisions import queries as revisions
@@ -66,7 +66,7 @@ class EventCounters:
     zones: tuple[ZoneCounters, ...] = ()
 
 
-def event_counters(session: Session, facts: EventDetails, now: Millis) -> EventCounters:
+def event_counters(session: Session, facts: EventHead, now: Millis) -> EventCounters:
     """The counters of an event now; the caller has checked who may see it."""
     counts = scans.counts(session, facts.key)
     occupancy = inside.occupancy(session, facts.key, _counts_from(session, facts.key, now))
@@ -118,7 +118,7 @@ def _counts_from(session: Session, event: EventKey, now: Millis) -> Millis:
     return max(day_start, event_row.counts_from or 0)
 
 
-def _silence(session: Session, facts: EventDetails, now: Millis) -> tuple[int, int, Millis | None]:
+def _silence(session: Session, facts: EventHead, now: Millis) -> tuple[int, int, Millis | None]:
     """How many devices are enrolled, how many of them are silent, and when one of those was last seen."""
     last_seen = devices.last_seen_at_event(session, facts.key)
     silent = [at for at in last_seen if is_silent(now, at)]
