@@ -194,6 +194,7 @@ PUBLIC_ROUTES: Final[Mapping[str, PublicRoute]] = {
         Audience.ANYBODY, "Requires an address that is made of all that the picture says: nobody learns more by it."
     ),
     "storefront.logo": _LISTING,
+    "storefront.not_found": _LISTING,
     "storefront.event": _SHOP,
     "storefront.calendar": _SHOP,
     "storefront.choose": _SHOP,

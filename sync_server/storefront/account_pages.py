@@ -18,6 +18,7 @@ from sync_server.plumbing.principals import Principal
 from sync_server.self_service import owners
 from sync_server.self_service import views as own_views
 from sync_server.storefront.cards import millis
+from sync_server.storefront.drawn_codes import shown_tickets
 from sync_server.storefront.page import Page, bp, page_of, render
 from sync_server.storefront.visitors import Visitor, visitor_of
 from sync_server.ticket_files import faces
@@ -92,5 +93,5 @@ def own_ticket(slug: str, ticket_id: str) -> Response:
         row = tickets.ticket(session, page.shop.id, key.ticket_id)
         setting = Setting.read(session, EventKey(page.shop.id, row.event_id), page.language)
         found = faces.faces_of(session, parts().sealer, setting, faces.standing([row]))
-    shown = faces_view(found, page.shop.colour).tickets if found else []
+    shown = shown_tickets(faces_view(found, page.shop.colour).tickets) if found else []
     return render(page, "own_ticket.html", faces=shown)

@@ -30,13 +30,14 @@ from sync_server.plumbing.web import context
 from sync_server.self_service import cancelling
 from sync_server.self_service.settings import allowed_at, settings_of
 from sync_server.storefront import paying
+from sync_server.storefront.drawn_codes import ShownTicket, shown_tickets
 from sync_server.storefront.event_pages import shown
 from sync_server.storefront.page import Page, bp, content_security_policy, page_of, render
 from sync_server.storefront.visitors import GUEST, Visitor, require_form, require_guest, visitor_of
 from sync_server.storefront.windows import Window, window_of
 from sync_server.ticket_files import files
 from sync_server.ticket_files.responses import pdf_response
-from sync_server.ticket_files.schemas import TicketFaceView, faces_view
+from sync_server.ticket_files.schemas import faces_view
 
 STRIPE_SCRIPT: Final = "https://js.stripe.com"
 STRIPE_FRAMES: Final = "https://js.stripe.com https://hooks.stripe.com"
@@ -186,13 +187,13 @@ def order_calendar(slug: str, order_id: str) -> Response:
     return response
 
 
-def _faces(session: Session, found: OwnOrder) -> Sequence[TicketFaceView]:
+def _faces(session: Session, found: OwnOrder) -> Sequence[ShownTicket]:
     """What stands on the tickets, with their codes drawn; nothing where there is none."""
     try:
         faces, colour, _logo = files.faces_of_order(session, parts().sealer, *found.key)
     except GatehouseError:
         return []
-    return faces_view(faces, colour).tickets
+    return shown_tickets(faces_view(faces, colour).tickets)
 
 
 def _terms(session: Session, found: OwnOrder) -> cancelling.Terms | None:

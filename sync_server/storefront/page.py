@@ -128,6 +128,13 @@ def _set_headers(response: Response) -> Response:
     return response
 
 
+@bp.get("/<slug>/<path:_rest>")
+def not_found(slug: str, _rest: str) -> Response:
+    """What is not there is a page, too."""
+    page_of(slug)
+    raise NotFound("There is no such page in this shop.", code="not_found")
+
+
 @bp.errorhandler(GatehouseError)
 def _error_page(error: GatehouseError) -> Response:
     """What happened, and what to do, in the language of the visitor where that is known."""

@@ -14,6 +14,7 @@ from sync_server.plumbing.parts import parts
 from sync_server.plumbing.web import context
 from sync_server.self_service import transfers, views
 from sync_server.storefront.cards import millis
+from sync_server.storefront.drawn_codes import shown_tickets
 from sync_server.storefront.page import Page, bp, page_of, render
 from sync_server.storefront.visitors import require_same_site
 from sync_server.ticket_files import faces
@@ -72,7 +73,7 @@ def accept_offer(slug: str) -> Response:
             found = faces_view(faces.faces_of(session, parts().sealer, setting, [row]), page.shop.colour)
     except GatehouseError as refusal:
         return _asking(page, refusal.message, refusal.status)
-    return render(page, "own_ticket.html", faces=found.tickets, accepted=True)
+    return render(page, "own_ticket.html", faces=shown_tickets(found.tickets), accepted=True)
 
 
 @bp.post("/<slug>/ticket/decline")

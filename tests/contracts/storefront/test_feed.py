@@ -25,7 +25,7 @@ def visitor(app_server: AppServer, api: ApiClient) -> FlaskClient:
 
 
 def names(html: str) -> list[str]:
-    return re.findall(r"<h3[^>]*>(.*?)</h3>", html)
+    return re.findall(r"<h2 class=\"event-card-name\"[^>]*>(.*?)</h2>", html)
 
 
 def test_events_are_found_by_word_city_and_date(visitor: FlaskClient) -> None:
@@ -81,10 +81,16 @@ def test_accents_are_the_same_for_everybody(visitor: FlaskClient) -> None:
 
 
 def test_what_is_not_there_is_a_page(visitor: FlaskClient) -> None:
-    for path in ("/o/nobody", "/o/nobody/logo-1.png"):
+    for path in ("/o/nobody", "/o/nobody/logo-1.png", "/o/nobody/x/y"):
         answer = visitor.get(path, headers={"Accept-Language": "de"})
         assert (answer.status_code, answer.mimetype) == (404, "text/html")
         assert "keinen Shop" in answer.text and answer.headers["Cache-Control"] == "no-store"
+
+
+def test_an_address_that_leads_nowhere_keeps_the_look_of_the_shop(visitor: FlaskClient) -> None:
+    answer = visitor.get("/o/marquee/a/b/c")
+    assert (answer.status_code, answer.mimetype) == (404, "text/html")
+    assert "This page is not here" in answer.text and 'href="/o/marquee"' in answer.text
 
 
 def test_an_empty_shop_says_so(app_server: AppServer, api: ApiClient) -> None:
