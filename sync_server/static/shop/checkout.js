@@ -17,4 +17,8 @@ addEventListener("pageshow", () => delete form?.dataset.sent);
 (document.querySelector("[aria-invalid=true]") ?? document.querySelector("#problem"))?.focus();
 
 // On a phone the summary is folded; its sum stays in sight.
-if (matchMedia("(max-width: 59.99rem)").matches) document.querySelector(".summary-fold")?.removeAttribute("open");
+const summary = document.querySelector(".summary-fold");
+const narrow = matchMedia("(max-width: 59.99rem)");
+const fold = () => summary?.toggleAttribute("open", !narrow.matches);
+narrow.addEventListener("change", fold);
+fold();
