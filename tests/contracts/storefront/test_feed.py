@@ -57,7 +57,9 @@ def test_events_are_found_by_word_city_and_date(visitor: FlaskClient) -> None:
 
 def test_the_language_is_asked_for_or_preferred_and_travels_in_the_address(visitor: FlaskClient) -> None:
     german = visitor.get("/o/marquee", headers={"Accept-Language": "de-AT,de;q=0.9"})
-    assert '<html lang="de">' in german.text and "Fr., 7. Juli" not in german.text and "Di., 7. Juli 2026" in german.text
+    assert (
+        '<html lang="de">' in german.text and "Fr., 7. Juli" not in german.text and "Di., 7. Juli 2026" in german.text
+    )
     assert german.headers["Vary"] == "Accept-Language" and "Set-Cookie" not in german.headers
     french = visitor.get("/o/marquee?lang=fr", headers={"Accept-Language": "de"})
     assert '<html lang="fr">' in french.text and re.findall(r'href="/o/marquee/events/[^"]*\?lang=fr"', french.text)
