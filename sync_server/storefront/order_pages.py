@@ -158,7 +158,7 @@ def confirmation(slug: str, order_id: str) -> Response:
     with parts().database.reading() as session:
         faces = _faces(session, found)
         allowed = allowed_at(settings_of(session, found.page.shop.id), events.details(session, *found.row.event))
-        terms = _terms(session, found)
+        terms = _terms(session, found) if allowed.cancellations else None
         secret = links.secret_of(parts().sealer, *found.key)
     values = _values(found) | {"faces": faces, "allowed": allowed, "terms": terms, "phone_link": f"{found.at}#{secret}"}
     payment = found.view.payment
