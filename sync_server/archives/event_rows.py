@@ -11,9 +11,11 @@ import orjson
 from sqlalchemy import Column, ColumnElement, LargeBinary, MetaData, Table, select
 from sqlalchemy.orm import Session
 
-from sync_server.archives.registry import EVENT_ROWS, LEFT_OUT, EventRows
+from shared.snapshot import Row, RowKind
+from sync_server.archives.registry import EVENT_ROWS, LEFT_OUT, PACKED, EventRows
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.sql.tables import Base, DayBits, Unsigned64
+from sync_server.tickets import names
 
 _PAGE: Final = 2_000
 
@@ -45,12 +47,43 @@ class EventTable:
         return mine, named.in_(select(self.parent.c.id).where(*theirs))
 
     def lines(self, session: Session, event: EventKey) -> Iterator[bytes]:
-        """Every row of this event, by primary key, without the personal values of one that stays."""
+        """Every row of this event, by primary key, without personal values."""
         wanted = select(self.table).where(*self.of(event)).order_by(*self.table.primary_key.columns)
-        left_out = [name in LEFT_OUT.get(self.name, ()) for name in self.columns]
         for row in session.execute(wanted, execution_options={"yield_per": _PAGE}):
-            shown = [None if out else value for value, out in zip(row, left_out, strict=True)] if any(left_out) else row
-            yield self.line(shown)
+            yield self.line(self.shown(row))
+
+    def shown(self, values: Sequence[Any]) -> Sequence[Any]:
+        """A row as its file has it: without personal values."""
+        empty = [self._emptied(at, values) for at in self._personal]
+        if all(values[at] == value for at, value in zip(self._personal, empty, strict=True)):
+            return values
+        shown = list(values)
+        for at, value in zip(self._personal, empty, strict=True):
+            shown[at] = value
+        return shown
+
+    def personal(self, values: Sequence[Any]) -> dict[str, Any]:
+        """What a row says of a person and its file does not, by column, as a line would have it."""
+        shown, encoders = self.shown(values), self._encoders
+        return {
+            self.columns[at]: values[at] if encoders[at] is None else encoders[at](values[at])  # type: ignore[misc]
+            for at in self._personal
+            if values[at] != shown[at]
+        }
+
+    @cached_property
+    def _personal(self) -> list[int]:
+        named = LEFT_OUT.get(self.name, frozenset()) | {PACKED.get(self.name, "")}
+        return [at for at, name in enumerate(self.columns) if name in named]
+
+    def _emptied(self, at: int, values: Sequence[Any]) -> Any:
+        column, value = self.table.c[self.columns[at]], values[at]
+        if self.name in PACKED:
+            row = dict(zip(self.columns, values, strict=True))
+            if value is None or row["kind"] != RowKind.TICKET:
+                return value
+            return names.nameless(Row(RowKind.TICKET, row["key"], bytes(value))).body
+        return None if column.nullable or not self.rule.leaves else ""
 
     def line(self, values: Sequence[Any]) -> bytes:
         """A row, in the order of the columns, as a line."""
@@ -64,9 +97,12 @@ class EventTable:
     def _encoders(self) -> list[Callable[[Any], Any] | None]:
         return [_encoder(column) for column in self.table.c]
 
-    def row(self, line: bytes, columns: Sequence[str]) -> dict[str, Any]:
-        """The row of a line that was written with these columns; those that the table no longer has are left out."""
-        values: Mapping[str, Any] = dict(zip(columns, orjson.loads(line), strict=True))
+    def row(self, line: bytes, columns: Sequence[str], personal: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """The row of a line that was written with these columns, with what the line does not say of a person.
+
+        Columns that the table no longer has are left out.
+        """
+        values: Mapping[str, Any] = dict(zip(columns, orjson.loads(line), strict=True)) | dict(personal or {})
         return {
             name: value if value is None else _decoded(self.table.c[name], value)
             for name, value in values.items()

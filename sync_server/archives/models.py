@@ -8,7 +8,7 @@ from sqlalchemy import JSON, BigInteger, ForeignKey, Index, LargeBinary, String,
 from sqlalchemy.orm import Mapped, mapped_column
 
 from shared.clock import Millis
-from sync_server.plumbing.sql.tables import Base, Uuid, references
+from sync_server.plumbing.sql.tables import Base, Unsigned64, Uuid, references
 
 AT_WORK = text("state IN ('writing', 'removing', 'restoring')")
 """What the worker looks for; queries use the same text as the index, so that the index serves them."""
@@ -40,6 +40,28 @@ class EventArchiveRow(Base):
     __table_args__ = (
         references("events", "event_id"),
         Index("ix_event_archives_at_work", "leased_until", sqlite_where=AT_WORK, postgresql_where=AT_WORK),
+    )
+
+
+class PutAwayPersonRow(Base):
+    """What a row of a put-away event says of a person: it stays here, where an erasure reaches it."""
+
+    __tablename__ = "put_away_people"
+
+    organisation_id: Mapped[Uuid] = mapped_column(primary_key=True)
+    event_id: Mapped[Uuid] = mapped_column(primary_key=True)
+    part: Mapped[str] = mapped_column(String(40), primary_key=True)  # of the file: the table
+    line: Mapped[bytes] = mapped_column(LargeBinary(16), primary_key=True)  # the hash of its line there
+    content: Mapped[dict[str, Any]] = mapped_column(JSON)  # by column
+    ticket: Mapped[int | None] = mapped_column(Unsigned64)
+    membership_id: Mapped[str] = mapped_column(String(36), default="")
+    email: Mapped[str] = mapped_column(String(254), default="")
+
+    __table_args__ = (
+        references("event_archives", "event_id", to="event_id"),
+        Index("ix_put_away_people_ticket", "organisation_id", "ticket"),
+        Index("ix_put_away_people_membership_id", "organisation_id", "membership_id"),
+        Index("ix_put_away_people_email", "organisation_id", "email"),
     )
 
 

@@ -78,10 +78,20 @@ EVENT_ROWS: Final[Mapping[str, EventRows]] = {
 """Every table with rows of an event, but those below."""
 
 LEFT_OUT: Final[Mapping[str, frozenset[str]]] = {
+    "holds": frozenset({"notes"}),
     "order_lines": frozenset({"holder_name"}),
     "orders": frozenset({"buyer_email", "buyer_name", "search_text"}),
+    "ticket_transfers": frozenset({"recipient_email", "recipient_name"}),
+    "tickets": frozenset({"holder_name", "notes"}),
+    "waiting_parties": frozenset({"email"}),
 }
-"""Personal columns of tables that stay: empty in the file, so that an erasure in the table is an erasure everywhere."""
+"""Personal columns: empty in the file, so that an erasure in the database is an erasure everywhere.
+
+Those of rows that leave stand in `put_away_people` until the event is back.
+"""
+
+PACKED: Final[Mapping[str, str]] = {"snapshot_history": "body", "snapshot_rows": "body"}
+"""Columns with packed rows of gates: in the file those of tickets have no name and no note, which stand there, too."""
 
 NOT_PUT_AWAY: Final[Mapping[str, str]] = {
     "active_alerts": "the worker removes an alert that is over",
@@ -92,6 +102,7 @@ NOT_PUT_AWAY: Final[Mapping[str, str]] = {
     "imports": "ends by itself, and is forgotten after a month",
     "joined_elsewhere": "one number, that other services count on",
     "listings": "the directory drops an event that is over",
+    "put_away_people": "what the rows of a put-away event say of people: it stays at hand, to be erased",
     "ticket_batches": "a PDF of tickets is deleted after a day",
     "seating_figures": "the worker removes figures of an event that is over",
 }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, cast
@@ -10,7 +9,7 @@ from typing import Any, Final, cast
 from sqlalchemy import ColumnElement, Row, bindparam, delete, literal, literal_column, select, text
 from sqlalchemy.orm import Session
 
-from sync_server.archives import sealed_files
+from sync_server.archives import people, sealed_files
 from sync_server.archives.event_rows import EventTable, leaving
 from sync_server.plumbing.database import Database, database_of
 from sync_server.plumbing.event_key import EventKey
@@ -36,7 +35,7 @@ def remove(database: Database, event: EventKey, file: Path) -> Iterator[int]:
         part = manifest.part(each.name)
         if _left(database, event, each):
             with sealed_files.opened(file) as archive:
-                known = set() if part is None else {_digest(line) for line in sealed_files.lines(archive, part)}
+                known = set() if part is None else {people.digest(line) for line in sealed_files.lines(archive, part)}
             while removed := _remove_piece(database, event, each, known):
                 yield removed
     if any(_left(database, event, each) for each in leaving()):
@@ -51,15 +50,12 @@ def _remove_piece(database: Database, event: EventKey, each: EventTable, known: 
         else:
             rows = session.execute(wanted.add_columns(literal_column(f"{each.name}.ctid")).limit(PIECE)).all()
         width = len(each.columns)
-        if any(_digest(each.line(row[:width]) + b"\n") not in known for row in rows):
+        if any(people.digest(each.line(each.shown(row[:width])) + b"\n") not in known for row in rows):
             raise ChangedSinceWrittenError
         if rows:
+            people.keep(session, event, each, [row[:width] for row in rows])
             _delete(session, event, each, rows)
         return len(rows)
-
-
-def _digest(line: bytes) -> bytes:
-    return hashlib.blake2b(line, digest_size=16).digest()
 
 
 def _delete(session: Session, event: EventKey, each: EventTable, rows: Sequence[Row[Any]]) -> None:

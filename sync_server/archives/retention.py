@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from typing import Final
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
-from sync_server.archives import policy, queries, rules, service, store
+from sync_server.archives import people, policy, queries, rules, service, store
 from sync_server.archives.audit_log import putting_away
 from sync_server.archives.policy import DAY_MS
 from sync_server.audit import erasure
@@ -48,7 +49,7 @@ class Retention:
     def remove(self, kept: Mapping[str, int | None]) -> dict[str, int]:
         """Remove everything that was kept long enough; how many of each kind."""
         removers: Mapping[str, Callable[[Millis], Iterator[int]]] = {
-            "names": self._names,
+            "names": lambda before: chain(self._names(before), self._put_away_names(before)),
             "holds": self._holds,
             "facts": lambda before: self._pieces(cleaning.delete_piece, before),
             "mails": lambda before: self._pieces(mail.delete_piece, before),
@@ -89,6 +90,9 @@ class Retention:
                 return
             with self.database.writing() as session:
                 names.erase_history(session, self.organisation_id, tickets)
+
+    def _put_away_names(self, before: Millis) -> Iterator[int]:
+        return self._pieces(people.forget_piece, before)
 
     def _holds(self, before: Millis) -> Iterator[int]:
         for event_id in self._over(before):

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from shared.clock import Millis
 from shared.errors import Conflict
 from shared.lifecycle import EventStatus
-from sync_server.archives import queries, readiness
+from sync_server.archives import people, queries, readiness
 from sync_server.archives.models import EventArchiveRow
 from sync_server.archives.rules import State, require_settled
 from sync_server.archives.writing import WrittenFile
@@ -23,6 +23,7 @@ from sync_server.events.lifecycle import status
 from sync_server.monitoring.rules import Alert
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.principals import ActionContext
+from sync_server.revisions import service as revisions
 
 LEASE_MS: Final = 120_000
 """Longer than any step takes without saying so; what a dead worker had begun waits so long."""
@@ -134,6 +135,8 @@ def restored(session: Session, event: EventKey, context: ActionContext) -> None:
     """Note that everything is in the tables again, and open the event; or begin again with its file."""
     archive = queries.archive(session, event, lock=True)
     archive.leased_until = 0
+    people.forget(session, event)
+    revisions.recount(session, event, context.now)  # whoever was erased meanwhile is not in what came back
     if archive.again:
         archive.state, archive.again = State.WRITING, False
         return
@@ -146,6 +149,7 @@ def discarded(session: Session, event: EventKey, context: ActionContext) -> None
     """Note that the file is gone for good, as the organisation's policy says; its figures stay."""
     archive = queries.archive(session, event, lock=True)
     archive.state, archive.done_at = State.DISCARDED, context.now
+    people.forget(session, event)
     _record(session, archive, "event.archive_discarded", context, "", file=archive.file)
 
 

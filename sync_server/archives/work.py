@@ -111,7 +111,7 @@ class ArchiveWorker:
 
     def _restore(self, event: EventKey, archive: EventArchiveRow, until: Millis | None, given: Path | None) -> bool:
         file = self._file(archive) if given is None else _checked(given, archive)
-        for rows in restoring.restore(self._database, file, archive.rows_done, tables_win=archive.again):
+        for rows in restoring.restore(self._database, event, file, archive.rows_done, tables_win=archive.again):
             self._count(event, archive, rows)
             if self._over(until):
                 return False

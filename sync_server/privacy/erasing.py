@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from sqlalchemy import update
+from sqlalchemy import delete, update
 from sqlalchemy.orm import Session
 
 from sync_server.accounts import invitations
@@ -19,7 +19,7 @@ from sync_server.plumbing.database import Database
 from sync_server.plumbing.principals import ActionContext
 from sync_server.plumbing.sealing import Sealer
 from sync_server.plumbing.sql.tables import Base
-from sync_server.privacy import people
+from sync_server.privacy import export, people
 from sync_server.privacy.people import Person, Wanted
 from sync_server.seating.zone_access import guest_lists, memberships
 from sync_server.self_service import owners
@@ -79,6 +79,7 @@ def _erase(session: Session, person: Person, sealer: Sealer, context: ActionCont
         "orders": buyers.forget_buyer(session, where, person.orders),
         "order_lines": buyers.forget_holders(session, where, person.orders, person.tickets),
         "holds": _notes_of_holds(session, person),
+        "put_away_people": _put_away(session, person),
         "tier_memberships": _membership(session, person, context) + _addresses(session, person, sealer),
         "audit_personal": _audit(session, person, context, reason),
     }
@@ -97,6 +98,12 @@ def _notes_of_holds(session: Session, person: Person) -> int:
     mine = table.c.organisation_id == person.organisation_id, table.c.membership_id == person.membership
     emptied = update(table).where(*mine, table.c.notes.is_not(None)).values(notes=None).returning(table.c.id)
     return len(session.execute(emptied).all()) if person.membership else 0
+
+
+def _put_away(session: Session, person: Person) -> int:
+    table = Base.metadata.tables["put_away_people"]
+    mine = export.conditions(table, person)
+    return 0 if mine is None else len(session.execute(delete(table).where(mine).returning(table.c.line)).all())
 
 
 def _membership(session: Session, person: Person, context: ActionContext) -> int:

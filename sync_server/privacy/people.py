@@ -74,11 +74,14 @@ class Person:
 def find(session: Session, organisation_id: str, wanted: Wanted, sealer: Sealer) -> Person:
     """The person, as far as this organisation knows anything; NotFound for a ticket that it does not have."""
     if wanted.ticket:
-        row = tickets.ticket(session, organisation_id, tickets.internal_id(wanted.ticket))
-        return Person(organisation_id, tickets=(row.id,))
+        ticket = tickets.internal_id(wanted.ticket)
+        if not _put_away(session, organisation_id, "ticket", ticket):
+            ticket = tickets.ticket(session, organisation_id, ticket).id
+        return Person(organisation_id, tickets=(ticket,))
     if wanted.membership:
-        its = tuple(_tickets_of(session, organisation_id, wanted.membership))
-        return Person(organisation_id, membership=wanted.membership, tickets=its)
+        its = {*_tickets_of(session, organisation_id, wanted.membership)}
+        its |= {*_put_away(session, organisation_id, "membership_id", wanted.membership)}
+        return Person(organisation_id, membership=wanted.membership, tickets=tuple(sorted(its)))
     address = checked_address(wanted.email)
     user = accounts.user_by_email(session, address)
     member = user is not None and accounts.role_in(session, organisation_id, user.id) is not None
@@ -96,6 +99,13 @@ def find(session: Session, organisation_id: str, wanted: Wanted, sealer: Sealer)
         listed_as=(guest_key(sealer, organisation_id, GuestIdKind.EMAIL, address),),
         mails=tuple(row.id for row in mail.waiting_for(session, organisation_id, address, sealer)),
     )
+
+
+def _put_away(session: Session, organisation_id: str, column: str, value: object) -> Sequence[int]:
+    """Tickets of events that are put away, by what is kept of them."""
+    table = Base.metadata.tables["put_away_people"]
+    mine = table.c.organisation_id == organisation_id, table.c[column] == value, table.c.ticket.is_not(None)
+    return session.scalars(select(table.c.ticket).where(*mine).distinct()).all()
 
 
 def _tickets_of(session: Session, organisation_id: str, membership: str) -> Sequence[int]:

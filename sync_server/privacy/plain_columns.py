@@ -74,6 +74,7 @@ NOT_PERSONAL: Final[Mapping[str, str]] = {
     "outbox_cursors": "reader",
     "outbox_retries": "reader stream last_error",
     "payouts": "method payment refund state problem",
+    "put_away_people": "part line",
     "password_links": "code_hash",
     "processed_messages": "message_id",
     "recovery_codes": "code_hash",

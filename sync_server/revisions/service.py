@@ -151,6 +151,26 @@ def renew_lineage(session: Session, entropy: Entropy, now: Millis) -> bytes:
     return row.value
 
 
+def recount(session: Session, event: EventKey, now: Millis) -> bool:
+    """Set the digest to what the rows are, after they were written past it; whether it was another.
+
+    Gates that hold the event find that theirs differs, and fetch it anew.
+    """
+    head, digest = _locked_head(session, event), EMPTY_DIGEST
+    live = select(SnapshotRow.kind, SnapshotRow.key, SnapshotRow.body).where(
+        event.of(SnapshotRow), SnapshotRow.body.is_not(None)
+    )
+    for kind, key, body in session.execute(live, execution_options={"yield_per": FRAME_ROWS}):
+        digest = digest_add(digest, Row(RowKind(kind), key, body))
+    if digest == head.digest:
+        return False
+    send(session, RevisionRises(event, head.settled_at))
+    head.settled_at, head.revision, head.digest = max(head.settled_at, now), head.revision + 1, digest
+    session.add(RevisionRow(**event._asdict(), revision=head.revision, digest=digest, at=now, changed=0))
+    session.flush()
+    return True
+
+
 def _apply(session: Session, event: EventKey, pending: Pending, now: Millis) -> bool:
     """Apply queued rows under the lock of the head, which is held until the commit; returns whether anything changed.
 

@@ -2755,6 +2755,28 @@ def upgrade() -> None:
         postgresql_where=sa.text("state = 'waiting'"),
     )
     op.create_table(
+        "put_away_people",
+        sa.Column("organisation_id", ID, nullable=False),
+        sa.Column("event_id", ID, nullable=False),
+        sa.Column("part", sa.String(length=40), nullable=False),
+        sa.Column("line", sa.LargeBinary(length=16), nullable=False),
+        sa.Column("content", sa.JSON(), nullable=False),
+        sa.Column("ticket", sa.BigInteger(), nullable=True),
+        sa.Column("membership_id", sa.String(length=36), nullable=False),
+        sa.Column("email", sa.String(length=254), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["organisation_id", "event_id"],
+            ["event_archives.organisation_id", "event_archives.event_id"],
+            name=op.f("fk_put_away_people_organisation_id_event_id_event_archives"),
+        ),
+        sa.PrimaryKeyConstraint("organisation_id", "event_id", "part", "line", name=op.f("pk_put_away_people")),
+    )
+    op.create_index("ix_put_away_people_email", "put_away_people", ["organisation_id", "email"], unique=False)
+    op.create_index(
+        "ix_put_away_people_membership_id", "put_away_people", ["organisation_id", "membership_id"], unique=False
+    )
+    op.create_index("ix_put_away_people_ticket", "put_away_people", ["organisation_id", "ticket"], unique=False)
+    op.create_table(
         "queue_entries",
         sa.Column("organisation_id", ID, nullable=False),
         sa.Column("event_id", ID, nullable=False),
