@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, cast
 
-from sqlalchemy import Table
+from sqlalchemy import Table, event
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
@@ -14,8 +14,10 @@ from sync_server.audit import rules
 from sync_server.audit.models import AuditRow, PersonalRow
 from sync_server.plumbing.database import database_of
 from sync_server.plumbing.principals import ActionContext, Actor
+from sync_server.plumbing.sql.bulk import insert_many
 
 SALT_BYTES = 16
+_QUEUED = "audit lines"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +35,9 @@ class AuditLine:
 
 
 def record(session: Session, line: AuditLine) -> None:
-    """Add a line to the caller's transaction. No chain is touched: the worker seals it afterwards.
+    """Add a line to the caller's transaction, which writes all its lines at its end.
+
+    No chain is touched: the worker seals the line afterwards.
 
     It is dated now, when the rows that change are locked, and not when the request came in: it may have waited for
     another change of the same rows, which then is earlier.
@@ -46,9 +50,17 @@ def record(session: Session, line: AuditLine) -> None:
     require_reason(line)
     database = database_of(session)
     at, entropy = max(line.context.now, database.clock()), database.entropy
-    rows = audit_rows(line, uuid7(at, _ordered(session, entropy)), entropy, at=at)
-    session.add_all(PersonalRow(**row) for row in rows.personal)
-    session.add(AuditRow(**rows.line))
+    queued: list[AuditRows] = session.info.setdefault(_QUEUED, [])
+    if not queued:
+        event.listen(session, "before_commit", _write, once=True)
+    queued.append(audit_rows(line, uuid7(at, _ordered(session, entropy)), entropy, at=at))
+
+
+def _write(session: Session) -> None:
+    """Insert the lines of the transaction: one statement for each of the two tables, however many lines there are."""
+    queued: list[AuditRows] = session.info.pop(_QUEUED, [])
+    insert_many(session, AuditRow, [each.line for each in queued], "")
+    insert_many(session, PersonalRow, [row for each in queued for row in each.personal], "")
 
 
 def require_reason(line: AuditLine) -> None:

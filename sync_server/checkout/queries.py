@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import Any, Final, cast
 
 from sqlalchemy import ColumnElement, Select, and_, case, func, or_, select, text
 from sqlalchemy.orm import InstrumentedAttribute, Session
@@ -16,6 +16,7 @@ from sync_server.plumbing.api.pagination import AnId, Page, decode_cursor, pagin
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.folding import fold
 from sync_server.plumbing.sql.bulk import among
+from sync_server.plumbing.sql.prepared import Prepared, from_json, placeholder
 
 Order = OrderRow
 Ordered = OrderLineRow
@@ -43,6 +44,39 @@ def order(session: Session, organisation_id: str, order_id: str, *, lock: bool =
     if row is None:
         raise no_such_order()
     return row
+
+
+@dataclass(frozen=True, slots=True)
+class ForWhom:
+    """Of an order, what has to be known before its event is locked."""
+
+    event_id: str
+    bearer_kind: str
+    access: dict[str, Any]
+    memberships: frozenset[str]  # whose cards were shown
+
+
+_FOR_WHOM: Final = Prepared(
+    select(OrderRow.event_id, OrderRow.bearer_kind, OrderRow.access, OrderLineRow.membership_id)
+    .outerjoin(
+        OrderLineRow,
+        and_(
+            OrderLineRow.organisation_id == OrderRow.organisation_id,
+            OrderLineRow.order_id == OrderRow.id,
+            OrderLineRow.membership_id != "",
+        ),
+    )
+    .where(OrderRow.organisation_id == placeholder("organisation"), OrderRow.id == placeholder("order"))
+)
+
+
+def for_whom(session: Session, organisation_id: str, order_id: str) -> ForWhom:
+    """For whom that order of this organisation is, or NotFound."""
+    rows = _FOR_WHOM.rows(session, organisation=organisation_id, order=order_id)
+    if not rows:
+        raise no_such_order()
+    row, cards = rows[0], frozenset(row.membership_id for row in rows if row.membership_id is not None)
+    return ForWhom(str(row.event_id), row.bearer_kind, from_json(row.access), cards)
 
 
 def no_such_order() -> NotFound:

@@ -27,9 +27,9 @@ class Sale:
 
 def sell(session: Session, sealer: Sealer, sale: Sale, context: ActionContext) -> OrderRow:
     """Make the order and note its payment; one by invoice waits for it, and a free one needs none."""
-    order = placing.place(session, sealer, sale.request, context)
+    order = placing.place(session, sealer, sale.request, context).order
     key = paying.key_of(order)
     if order.total_cents and not sale.method.in_shop:
         paying.require_noting(sale.method, context)
         return paying.receive(session, sealer, key, Arrived(sale.method, reference=sale.reference), context)
-    return paying.start(session, sealer, key, sale.method, context)
+    return paying.start(session, sealer, key, sale.method, context).order

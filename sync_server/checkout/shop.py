@@ -15,6 +15,7 @@ from sync_server.checkout.models import OrderRow
 from sync_server.checkout.orders import links as order_links
 from sync_server.checkout.payments.paying import OrderKey
 from sync_server.customers import browsers
+from sync_server.plumbing.caching.shared_loads import SharedLoads
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.principals import Principal
 from sync_server.plumbing.web import SAFE_METHODS, current_principal, maybe_principal
@@ -24,16 +25,36 @@ T = TypeVar("T")
 
 LINK_HEADER = "X-Order-Secret"
 TAB_HEADER = "X-Queue-Tab"
+MAX_SHOPS = 1_024
+"""Whose ids are kept."""
 
 
 def shop(slug: str) -> str:
     """The organisation of the shop, which must be the caller's own; NotFound otherwise."""
-    principal = current_principal()
-    with parts().database.reading() as session:
-        organisation = accounts.organisation_by_slug(session, slug)
-    if organisation is None or principal.organisation_id != organisation.id:
+    principal, id = current_principal(), _organisation(slug)
+    if id is None or principal.organisation_id != id:
         raise NotFound("There is no organisation with this slug.", code="organisation_not_found")
-    return organisation.id
+    return id
+
+
+class ShopIds(SharedLoads[str, str]):
+    """The ids of the organisations whose shops this process has served, by slug: neither ever changes."""
+
+
+def _organisation(slug: str) -> str | None:
+    database = parts().database
+
+    def load() -> str:
+        with database.autocommit_reading() as session:
+            found = accounts.organisation_by_slug(session, slug)
+        if found is None:
+            raise NotFound  # forgotten, as another may get this slug
+        return found.id
+
+    try:
+        return database.ports.of(ShopIds).get(slug, load)
+    except NotFound:
+        return None
 
 
 def tab() -> str:
@@ -61,20 +82,20 @@ def _identify(slug: str, order_id: str) -> str:
     customer = None if secret else _customer(slug)
     if not secret and principal is None and customer is None:
         raise NotSignedIn("Start a session of the shop, or open the order by its link.", code="no_session")
-    with parts().database.reading() as session:
-        organisation = accounts.organisation_by_slug(session, slug)
-        if organisation is None:
-            raise queries.no_such_order()
-        order = queries.order(session, organisation.id, order_id)
+    organisation_id = _organisation(slug)
+    if organisation_id is None:
+        raise queries.no_such_order()
+    with parts().database.autocommit_reading() as session:
+        order = queries.order(session, organisation_id, order_id)
     if secret:
-        if not order_links.opens(parts().sealer, organisation.id, order.id, secret):
+        if not order_links.opens(parts().sealer, organisation_id, order.id, secret):
             raise queries.no_such_order()
-        g.principal = Principal("order", order.id, organisation.id)
+        g.principal = Principal("order", order.id, organisation_id)
     elif customer is not None and (order.organisation_id, order.customer_id) == (customer.organisation_id, customer.id):
         g.principal = customer
     elif principal is None or not _made(order, principal):
         raise queries.no_such_order()
-    return organisation.id
+    return organisation_id
 
 
 def _customer(slug: str) -> Principal | None:

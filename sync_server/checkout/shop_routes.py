@@ -57,7 +57,8 @@ def create(slug: str, event_id: str, json_data: schemas.NewOrder) -> Response:
     guessing.require_codes(parts().database, parts().sealer, request.visit.event, request.codes, context())
 
     def write(session: Session) -> schemas.OrderView:
-        return views.view_of(session, placing.place(session, parts().sealer, request, context()), parts().clock())
+        placed = placing.place(session, parts().sealer, request, context())
+        return views.view_of_whole(session, placed, parts().clock())
 
     return run_once(write)
 
@@ -114,10 +115,10 @@ def pay(key: OrderKey, json_data: schemas.PayBody) -> Response:
     paying.require_in_shop(method)
 
     def write(session: Session) -> schemas.OrderView:
-        order = paying.start(session, parts().sealer, key, method, context())
+        whole = paying.start(session, parts().sealer, key, method, context())
         if method.online:
-            beginning.plan(session, order, context())
-        return views.view_of(session, order, parts().clock())
+            beginning.plan(session, whole.order, context())
+        return views.view_of_whole(session, whole, parts().clock())
 
     response = run_once(write, status=200)
     return _with_secret(key) if method.online else response

@@ -7,6 +7,7 @@ from sqlalchemy.orm import Session
 from shared.clock import Millis
 from sync_server.checkout import queries, schemas
 from sync_server.checkout.models import OrderRow
+from sync_server.checkout.orders.whole_order import WholeOrder
 from sync_server.checkout.money import ledger
 from sync_server.checkout.payments import choices, disputes
 from sync_server.checkout.payments.instructions import instructions_of
@@ -17,17 +18,24 @@ from sync_server.tickets import queries as tickets
 
 
 def view_of(session: Session, order: OrderRow, now: Millis) -> schemas.OrderView:
-    """An order with its lines, tickets and payment, and how it can be paid."""
+    """An order with its lines, tickets and payment, and how it can be paid, read for this response."""
     session.flush()
     lines = queries.lines(session, order.organisation_id, order.id)
     ids = [line.ticket_id for line in lines if line.ticket_id is not None]
-    balance = ledger.balance(session, order)
-    instructions = instructions_of(session, order, balance.due)
     found = tickets.tickets_by_id(session, order.organisation_id, ids)
+    return view_of_whole(session, WholeOrder(order, lines, ledger.balance(session, order), found), now)
+
+
+def view_of_whole(session: Session, whole: WholeOrder, now: Millis) -> schemas.OrderView:
+    """An order that this transaction has read or made, and how it can be paid."""
+    order, balance = whole.order, whole.balance
+    instructions = instructions_of(session, order, balance.due)
     disputed = disputes.of_orders(session, order.organisation_id, [order.id]) if order.dispute else ()
     offered = choices.of_order(session, order, now)
     mark = event_rules.mark(events.event(session, order.organisation_id, order.event_id))
-    return schemas.order_view(order, lines, found, balance, instructions, mark=mark, choices=offered, disputes=disputed)
+    return schemas.order_view(
+        order, whole.lines, whole.tickets, balance, instructions, mark=mark, choices=offered, disputes=disputed
+    )
 
 
 def page_of(

@@ -7,6 +7,7 @@ from sync_server.checkout.payments.stripe import disputing, outcomes, paying_bac
 from sync_server.checkout.payments.stripe.access import StripeAccess
 from sync_server.checkout.sessions import cleanup
 from sync_server.checkout.sessions.counters import CheckoutCounters
+from sync_server.checkout.shop import MAX_SHOPS, ShopIds
 from sync_server.customers.signals import CustomerSignedIn
 from sync_server.events.signals import EventChanged, EventDaysChanged, EventStatusChanged
 from sync_server.plumbing.parts import Parts
@@ -19,6 +20,7 @@ def wire(parts: Parts) -> None:
     parts.database.signals.on(EventChanged, ending.on_changed)
     parts.database.signals.on(EventDaysChanged, reserving.on_days_changed)
     parts.database.ports.connect(CheckoutCounters(parts.metrics.registry))
+    parts.database.ports.connect(ShopIds(MAX_SHOPS))
     parts.jobs.append(ending.job())
     parts.jobs.append(cleanup.job())
     access = StripeAccess.of(parts)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any, Final
 
-from sqlalchemy import select
+from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from sync_server.events.chosen_days import ChosenDays
@@ -23,7 +23,8 @@ FACTS: Final = {
     HoldStatus.EXPIRED: "seat_hold_expired",
     HoldStatus.CANCELLED: "seat_hold_released",
 }
-_OPEN: Final = (HoldStatus.ACTIVE.value, HoldStatus.SUSPENDED.value)
+IS_OPEN: Final = HoldRow.status.in_((HoldStatus.ACTIVE.value, HoldStatus.SUSPENDED.value))
+"""The condition for holds that have not ended."""
 
 
 def open_holds(session: Session, organisation_id: str, ids: Collection[str]) -> list[HoldRow]:
@@ -31,7 +32,7 @@ def open_holds(session: Session, organisation_id: str, ids: Collection[str]) -> 
     if not ids:
         return []
     these = HoldRow.organisation_id == organisation_id, HoldRow.id.in_(sorted(ids))
-    wanted = select(HoldRow).where(*these, HoldRow.status.in_(_OPEN)).order_by(HoldRow.id)
+    wanted = select(HoldRow).where(*these, IS_OPEN).order_by(HoldRow.id)
     rows = session.execute(wanted.with_for_update().execution_options(populate_existing=True)).scalars()
     return list(rows)
 
@@ -51,6 +52,19 @@ def end(
     `dates` are those of the event's days, by which facts name the days of a hold.
     """
     close(session, holds, status, context)
+    record(session, event_number, holds, context, dates=dates, reason=reason)
+
+
+def record(
+    session: Session,
+    event_number: int,
+    holds: Sequence[HoldRow],
+    context: ActionContext,
+    *,
+    dates: tuple[str, ...],
+    reason: str = "",
+) -> None:
+    """Record how these holds have ended: an audit line and a fact for each."""
     for hold in holds:
         _record(session, event_number, hold, context, (reason, dates))
 
@@ -60,10 +74,32 @@ def close(session: Session, holds: Sequence[HoldRow], status: HoldStatus, contex
     if not holds:
         return
     for hold in holds:
-        hold.status, hold.remaining_ms, hold.updated_at = status.value, None, context.now
-        hold.origin = hold.membership_id = None
-        outcomes.count(session, EventKey(hold.organisation_id, hold.event_id), [status.value])
+        for name, value in _final(status, context).items():
+            setattr(hold, name, value)
     session.flush()
+    _tell(session, holds, status)
+
+
+def convert(session: Session, holds: Sequence[HoldRow], context: ActionContext) -> Sequence[HoldRow]:
+    """End holds of one organisation whose seats were just sold, if they are still open; returns those that were."""
+    row, status = HoldRow, HoldStatus.CONVERTED
+    mine = row.organisation_id == holds[0].organisation_id, row.id.in_(sorted(hold.id for hold in holds))
+    change = update(row).where(*mine, IS_OPEN).values(_final(status, context)).returning(row)
+    once = {"synchronize_session": False, "populate_existing": True}
+    ended = session.execute(change, execution_options=once).scalars().all()
+    _tell(session, ended, status)
+    return ended
+
+
+def _final(status: HoldStatus, context: ActionContext) -> dict[str, Any]:
+    """What a hold is left with when it has ended."""
+    changed = {"status": status.value, "remaining_ms": None, "updated_at": context.now}
+    return changed | {"origin": None, "membership_id": None}
+
+
+def _tell(session: Session, holds: Sequence[HoldRow], status: HoldStatus) -> None:
+    for hold in holds:
+        outcomes.count(session, EventKey(hold.organisation_id, hold.event_id), [status.value])
     send(session, HoldsEnded(holds))
 
 

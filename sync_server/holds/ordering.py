@@ -137,6 +137,13 @@ def split(session: Session, hold: HoldRow, quantity: int, context: ActionContext
 
 
 def of_order(session: Session, event: EventKey, order_id: str, now: Millis) -> list[HoldRow]:
+    """The holds that an order still has; overdue ones are left out. Nothing is locked: whoever sells them judges."""
+    mine = event.of(HoldRow), HoldRow.order_id == order_id, HoldRow.held_until > now, ending.IS_OPEN
+    wanted = select(HoldRow).where(*mine).order_by(HoldRow.id).execution_options(populate_existing=True)
+    return list(session.execute(wanted).scalars())
+
+
+def locked_of_order(session: Session, event: EventKey, order_id: str, now: Millis) -> list[HoldRow]:
     """The holds that an order still has, locked with their seats and places; overdue ones are left out."""
     found = _locked(session, event, HoldRow.order_id == order_id)
     return [hold for hold in found if hold.held_until > now]

@@ -226,9 +226,11 @@ def event_policy(session: Session, row: EventLayoutRecord) -> Policy:
 
 def find_event_layout(session: Session, organisation_id: str, event_id: str) -> EventLayoutRecord | None:
     """How an event uses a layout, or None."""
-    row = session.get(EventLayoutRecord, (organisation_id, event_id))
-    if row is not None and locked_events.is_locked(session, organisation_id, event_id):
-        session.info.setdefault(_LAYOUTS, {})[event_id] = row  # else it would be forgotten, and read again each time
+    known: dict[str, EventLayoutRecord] = session.info.setdefault(_LAYOUTS, {})
+    first = event_id not in known and locked_events.is_locked(session, organisation_id, event_id)
+    row = session.get(EventLayoutRecord, (organisation_id, event_id), populate_existing=first)
+    if first and row is not None:
+        known[event_id] = row  # else it would be forgotten, and read again each time
     return row
 
 
@@ -242,6 +244,9 @@ def event_layout(session: Session, organisation_id: str, event_id: str) -> Event
 
 def guests_moving(session: Session, organisation_id: str, event_id: str) -> bool:
     """Whether guests of an event are being moved to other seats right now."""
+    if locked_events.is_locked(session, organisation_id, event_id):
+        found = find_event_layout(session, organisation_id, event_id)
+        return found is not None and found.moving
     row = EventLayoutRecord
     criteria = row.event_id == event_id, row.organisation_id == organisation_id
     return bool(session.execute(select(row.moving).where(*criteria)).scalar_one_or_none())

@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 from shared.errors import InvalidRequest, NotFound
 from shared.snapshot import MembershipState, TicketRow, TicketState
 from shared.tickets import Entitlement, TicketFlags
+from sync_server.events import locked_events
 from sync_server.events import queries as events
 from sync_server.events.chosen_days import EVERY_DAY, beyond
 from sync_server.plumbing.api.pagination import Page, decode_cursor, paginate
@@ -24,6 +25,7 @@ Ticket = TicketRecord
 """A ticket's row, likewise."""
 
 _HEX = frozenset("0123456789abcdef")
+_TYPES = "ticket types of the events that this transaction has locked"
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,6 +235,19 @@ def ticket_types(session: Session, organisation_id: str, event_id: str) -> Seque
         TicketTypeRecord.organisation_id == organisation_id, TicketTypeRecord.event_id == event_id
     )
     return session.execute(statement.order_by(TicketTypeRecord.position, TicketTypeRecord.number)).scalars().all()
+
+
+def types_of_locked(session: Session, organisation_id: str, event_id: str) -> Sequence[TicketTypeRecord]:
+    """The ticket types of an event, read once by a transaction that has locked it: nobody else changes them.
+
+    What is issued and reserved of them may have changed since.
+    """
+    if not locked_events.is_locked(session, organisation_id, event_id):
+        return ticket_types(session, organisation_id, event_id)
+    known: dict[str, Sequence[TicketTypeRecord]] = session.info.setdefault(_TYPES, {})
+    if event_id not in known:
+        known[event_id] = ticket_types(session, organisation_id, event_id)
+    return known[event_id]
 
 
 def sells_for_money(session: Session, organisation_id: str) -> bool:

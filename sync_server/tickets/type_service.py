@@ -85,21 +85,26 @@ def change_type(
     return row
 
 
-def reserve_quantity(session: Session, row: TicketTypeRecord, days: Sequence[ChosenDays]) -> None:
+def reserve_quantity(
+    session: Session, row: TicketTypeRecord, days: Sequence[ChosenDays], *, for_order: bool = False
+) -> None:
     """Count issued tickets of a type with these days; Conflict if there are not enough left.
 
+    Those of an order that is not paid yet are counted as reserved, too, so that nobody else buys them.
     At an event of one day it is one conditional update; where there are several the quantity counts for each.
     """
     count, of_several = len(days), len(days[0].dates) > 1
     row_key = _key(row.organisation_id, row.event_id, row.number)
     enough_left = TicketTypeRecord.issued + count <= TicketTypeRecord.quantity
     where = row_key if of_several else (*row_key, enough_left)
-    statement = update(TicketTypeRecord).where(*where).values(issued=TicketTypeRecord.issued + count)
+    more = {"issued": TicketTypeRecord.issued + count}
+    more |= {"reserved": TicketTypeRecord.reserved + count} if for_order else {}
+    statement = update(TicketTypeRecord).where(*where).values(more)
     counted = statement.returning(TicketTypeRecord.quantity).execution_options(synchronize_session=False)
     quantity, full = session.execute(counted).scalar_one_or_none(), list[int]()
     if quantity is not None and of_several:
-        more = Counter(day for each in days for day in each.numbers)
-        full = day_counts.add(session, EventKey(row.organisation_id, row.event_id), row.number, more, quantity)
+        by_day = Counter(day for each in days for day in each.numbers)
+        full = day_counts.add(session, EventKey(row.organisation_id, row.event_id), row.number, by_day, quantity)
     if quantity is None or full:
         names = days[0].names_of(full)
         on, details = (f" on {', '.join(names)}", {"days": list(names)}) if names else ("", {})
@@ -111,10 +116,11 @@ def reserve_quantity(session: Session, row: TicketTypeRecord, days: Sequence[Cho
         )
 
 
-def reserve_for_order(session: Session, row: TicketTypeRecord, days: Sequence[ChosenDays]) -> None:
-    """Count tickets of an order that is not paid yet, so that nobody else buys them; Conflict if too few are left."""
-    reserve_quantity(session, row, days)
-    _change_reserved(session, row.organisation_id, row.event_id, row.number, len(days))
+def use_reservation(session: Session, event: EventKey, number: int, count: int) -> None:
+    """Issue what an order reserved at an event of one day: it is counted already."""
+    change = update(TicketTypeRecord).where(*_key(*event, number))
+    fewer = change.values(reserved=TicketTypeRecord.reserved - count)
+    session.execute(fewer.execution_options(synchronize_session=False))
 
 
 def end_reservation(session: Session, event: EventKey, number: int, days: Sequence[ChosenDays]) -> None:
@@ -125,12 +131,6 @@ def end_reservation(session: Session, event: EventKey, number: int, days: Sequen
     for each in days:
         if len(each.dates) > 1:
             day_counts.remove(session, event, number, dict.fromkeys(each.numbers, 1))
-
-
-def _change_reserved(session: Session, organisation_id: str, event_id: str, number: int, more: int) -> None:
-    change = update(TicketTypeRecord).where(*_key(organisation_id, event_id, number))
-    counted = change.values(reserved=TicketTypeRecord.reserved + more)
-    session.execute(counted.execution_options(synchronize_session=False))
 
 
 def release_quantity(session: Session, organisation_id: str, event_id: str, number: int, days: ChosenDays) -> None:

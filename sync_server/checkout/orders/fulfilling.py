@@ -34,12 +34,17 @@ class SeatsGone(Conflict):
         )
 
 
-def buyers_of(session: Session, sealer: Sealer, order: OrderRow, context: ActionContext) -> Buyers:
-    """For whom the tickets of an order are; call it before the event is locked, because it locks memberships."""
-    lines = queries.lines(session, order.organisation_id, order.id)
-    cards, signed_in = {line.membership_id for line in lines}, order.bearer_kind != "guest"
-    where = session, order.organisation_id, sealer, context.now, Access.of(order)
-    return Buyers.resolve(*where, memberships=cards, signed_in=signed_in)
+def buyers_of(
+    session: Session, sealer: Sealer, organisation_id: str, order_id: str, context: ActionContext
+) -> tuple[Buyers, str]:
+    """For whom the tickets of an order are, and its event; or NotFound.
+
+    Call it before the event is locked, because it locks memberships. None of this ever changes.
+    """
+    found = queries.for_whom(session, organisation_id, order_id)
+    where = session, organisation_id, sealer, context.now, Access(**found.access)
+    signed_in = found.bearer_kind != "guest"
+    return Buyers.resolve(*where, memberships=found.memberships, signed_in=signed_in), found.event_id
 
 
 def issue_tickets(
@@ -50,19 +55,23 @@ def issue_tickets(
     context: ActionContext,
     *,
     unpaid: bool = False,
-) -> None:
+) -> list[Ticket]:
     """Issue the tickets of an order, which is locked together with its event; its lines were read since.
 
     Seats and places that the order does not hold any more are taken if they are free; the refusals of issuing.
     """
-    end_reservations(session, order, lines)
     held = ordering.of_order(session, order.event, order.id, context.now)
-    dates = dates_of(events.event(session, *order.event))
-    for parcel in buyers.parcels(lines, [hold.id for hold in held], dates):
+    dates, issued = dates_of(events.event(session, *order.event)), list[Ticket]()
+    reserved = len(dates) == 1 and all(line.state == LineState.ORDERED.value for line in lines)
+    if not reserved:
+        end_reservations(session, order, lines)
+    for parcel in buyers.parcels(lines, held, dates):
         theirs = [lines[index] for index in parcel.indexes]
-        request = replace(parcel.request, group_id=order.id, prices=_prices(theirs), unpaid=unpaid)
-        _assign(theirs, tickets.issue(session, order.organisation_id, order.event_id, request, context))
-    session.flush()
+        request = replace(parcel.request, group_id=order.id, prices=_prices(theirs), unpaid=unpaid, reserved=reserved)
+        new = tickets.issue(session, order.organisation_id, order.event_id, request, context)
+        _assign(theirs, new)
+        issued += new
+    return issued
 
 
 def _prices(lines: Sequence[OrderLineRow]) -> Mapping[int, Sequence[int]]:

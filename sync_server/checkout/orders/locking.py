@@ -9,11 +9,11 @@ from sync_server.checkout.models import OrderRow
 from sync_server.events import service as events
 
 
-def lock_order(session: Session, organisation_id: str, order_id: str, *, known: OrderRow | None = None) -> OrderRow:
+def lock_order(session: Session, organisation_id: str, order_id: str, *, event_id: str = "") -> OrderRow:
     """The order, locked after its event until the transaction ends; NotFound where there is none.
 
-    `known` is the order, where it was read already: the event of an order never changes.
+    `event_id` is that of its event, where it is known: it never changes.
     """
-    order = queries.order(session, organisation_id, order_id) if known is None else known
-    events.lock_event(session, organisation_id, order.event_id)
+    event_id = event_id or queries.order(session, organisation_id, order_id).event_id
+    events.lock_event(session, organisation_id, event_id)
     return queries.order(session, organisation_id, order_id, lock=True)

@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 
 from sync_server.checkout.models import OrderRow
 from sync_server.events.chosen_days import ChosenDays
+from sync_server.holds.ordering import Held
 from sync_server.plumbing.sealing import Sealer
 from sync_server.seating.rules import Visitor
 from sync_server.seating.zone_access.entitlements import Bearer, GuestIdKind, GuestKey
@@ -103,7 +104,7 @@ class Buyers:
         return cls(access, {"": plain} | shown)
 
     def parcels(
-        self, admissions: Sequence[Admission], holds: Collection[str], dates: tuple[str, ...] = ()
+        self, admissions: Sequence[Admission], holds: Collection[Held], dates: tuple[str, ...] = ()
     ) -> list[Parcel]:
         """The requests for these admissions, which convert those of these holds that are theirs.
 
@@ -118,13 +119,14 @@ class Buyers:
         ]
 
     def _parcel(
-        self, indexes: Sequence[int], admissions: Sequence[Admission], holds: Collection[str], dates: tuple[str, ...]
+        self, indexes: Sequence[int], admissions: Sequence[Admission], holds: Collection[Held], dates: tuple[str, ...]
     ) -> Parcel:
         seated, first = bool(admissions[0].seat_name), admissions[0]
         request = self._seats(admissions) if seated else self._places(admissions)
         chosen = ChosenDays(dates, first.valid_days).names if dates and first.valid_days else ()
         held = _of(admissions, holds)
-        return Parcel(indexes, replace(request, holds=held, dates=chosen, override=self.access.override))
+        theirs: dict[str, Any] = {"holds": [hold.id for hold in held], "held": held}
+        return Parcel(indexes, replace(request, **theirs, dates=chosen, override=self.access.override))
 
     def _seats(self, seated: Sequence[Admission]) -> IssueRequest:
         return IssueRequest(
@@ -141,5 +143,6 @@ class Buyers:
         )
 
 
-def _of(admissions: Sequence[Admission], holds: Collection[str]) -> list[str]:
-    return sorted({each.hold_id for each in admissions if each.hold_id is not None and each.hold_id in holds})
+def _of(admissions: Sequence[Admission], holds: Collection[Held]) -> list[Held]:
+    named = {each.hold_id for each in admissions}
+    return sorted((hold for hold in holds if hold.id in named), key=lambda hold: hold.id)

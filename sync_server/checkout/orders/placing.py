@@ -16,8 +16,10 @@ from sync_server.checkout.codes import presales, spending
 from sync_server.checkout.models import OrderCounterRow, OrderLineRow, OrderRow
 from sync_server.checkout.money import amounts as money
 from sync_server.checkout.money import ledger
+from sync_server.checkout.money.ledger import Balance
 from sync_server.checkout.orders import recording
 from sync_server.checkout.orders.parcels import Access, Buyers, Parcel
+from sync_server.checkout.orders.whole_order import WholeOrder
 from sync_server.checkout.rules import Channel, LineState, OrderState
 from sync_server.checkout.sessions import entering
 from sync_server.checkout.sessions.queries import Visit
@@ -106,7 +108,7 @@ _Types = Mapping[int, TicketType]
 """The ticket types of the event by number: read once, and in the session's memory while this mapping lives."""
 
 
-def place(session: Session, sealer: Sealer, request: OrderRequest, context: ActionContext) -> OrderRow:
+def place(session: Session, sealer: Sealer, request: OrderRequest, context: ActionContext) -> WholeOrder:
     """Make an order that waits to be paid.
 
     Refused are holds that ran out (`hold_expired`), an event or ticket type that is not on sale, and whatever issuing
@@ -126,12 +128,12 @@ def place(session: Session, sealer: Sealer, request: OrderRequest, context: Acti
             entering.enter(session, request.visit, context, tab=request.tab, early=early)
     bearer = request.bearer_id if request.in_shop else None
     holds = ordering.claim(session, event.key, ids, bearer, context.now)
-    types = {row.number: row for row in tickets.ticket_types(session, where, event.id)}
+    types = {row.number: row for row in tickets.types_of_locked(session, where, event.id)}
     by_id = {hold.id: hold for hold in holds}
     wishes = list(_wishes(session, event, request, context, types=types, holds=by_id))
     if not 1 <= len(wishes) <= rules.MAX_ADMISSIONS:
         raise InvalidRequest(f"An order has 1 to {rules.MAX_ADMISSIONS} admissions.", field="holds")
-    lines = list(_lines(session, event, wishes, buyers.parcels(wishes, ids), context))
+    lines = list(_lines(session, event, wishes, buyers.parcels(wishes, holds), context))
     spending.take_off(redeemed, lines)
     if early:
         rules.require_opened_early({line.ticket_type for line in lines}, types, redeemed.opened_early)
@@ -144,7 +146,7 @@ def place(session: Session, sealer: Sealer, request: OrderRequest, context: Acti
     claimed = holds if whole else ordering.claim(session, event.key, parts, bearer, context.now)
     ordering.give_to_order(session, claimed, order.id, context, until=order.expires_at)
     recording.record_order(session, order, event.number, "order_created", context, admissions=len(lines))
-    return order
+    return WholeOrder(order, lines, Balance(charged=order.total_cents))
 
 
 def _wishes(
@@ -275,7 +277,7 @@ def _check_types(
     dates = dates_of(events.event(session, *event.key))
     for number, row in rows.items():
         days = [ChosenDays(dates, line.valid_days) for line in lines if line.ticket_type == number]
-        type_service.reserve_for_order(session, row, days)
+        type_service.reserve_quantity(session, row, days, for_order=True)
 
 
 def _order(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache, partial
 
 from sqlalchemy.orm import Session
 
@@ -30,7 +31,7 @@ class Choice:
 def terms_of(session: Session, order: OrderRow, event: Event, now: Millis) -> Terms:
     """On what paying this order depends."""
     starts_at = event.start_at if event.rescheduled_at is None else event.rescheduled_at
-    return Terms(settings_of(session, order.organisation_id), starts_at, now)
+    return Terms(cache(partial(settings_of, session, order.organisation_id)), starts_at, now)
 
 
 def of_order(session: Session, order: OrderRow, now: Millis) -> list[Choice]:

@@ -21,7 +21,7 @@ DAY_MS: Final = 24 * 3_600_000
 class Terms:
     """On what a payment depends, besides the order."""
 
-    settings: CheckoutSettingsRow
+    settings: Callable[[], CheckoutSettingsRow]
     starts_at: Millis  # of the event
     now: Millis
 
@@ -101,7 +101,8 @@ def _require_price(order: OrderRow) -> None:
 def _start_invoice(order: OrderRow, terms: Terms) -> Started:
     """Wait for the transfer until it is due, at the latest until the event starts."""
     _require_price(order)
-    if not terms.settings.invoices or not terms.settings.iban:
+    settings = terms.settings()
+    if not settings.invoices or not settings.iban:
         raise Conflict("This organiser does not sell by invoice. Choose another way to pay.", code="no_invoices")
     if not order.buyer_name or not order.buyer_email:
         raise InvalidRequest(
@@ -111,14 +112,14 @@ def _start_invoice(order: OrderRow, terms: Terms) -> Started:
         raise Conflict(
             "The event is too near for a bank transfer. Choose another way to pay.", code="too_late_for_invoice"
         )
-    return Started(due_at=min(terms.now + terms.settings.invoice_days * DAY_MS, terms.starts_at))
+    return Started(due_at=min(terms.now + settings.invoice_days * DAY_MS, terms.starts_at))
 
 
 def _start_stripe(order: OrderRow, terms: Terms) -> Started:
     """The page pays; the order waits no longer than any other."""
-    if not is_ready(terms.settings):
-        raise Conflict("This organiser does not take payments online. Choose another way to pay.", code="no_stripe")
     _require_price(order)
+    if not is_ready(terms.settings()):
+        raise Conflict("This organiser does not take payments online. Choose another way to pay.", code="no_stripe")
     return Started()
 
 

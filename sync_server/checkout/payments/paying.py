@@ -20,6 +20,7 @@ from sync_server.checkout.orders import ending, fulfilling, recording
 from sync_server.checkout.orders.fulfilling import SeatsGone
 from sync_server.checkout.orders.locking import lock_order
 from sync_server.checkout.orders.parcels import Buyers
+from sync_server.checkout.orders.whole_order import WholeOrder
 from sync_server.checkout.payments import choices
 from sync_server.checkout.payments.methods import PaymentMethod
 from sync_server.checkout.rules import PAYABLE, LineState, OrderState, require_transition
@@ -33,6 +34,7 @@ from sync_server.plumbing.sealing import Sealer
 from sync_server.queueing import service as queueing
 from sync_server.tickets import queries as tickets
 from sync_server.tickets import service as ticket_service
+from sync_server.tickets.queries import Ticket
 
 
 class OrderKey(NamedTuple):
@@ -52,42 +54,76 @@ class Arrived:
     note: str = ""
 
 
-def start(session: Session, sealer: Sealer, key: OrderKey, method: PaymentMethod, context: ActionContext) -> OrderRow:
+def start(session: Session, sealer: Sealer, key: OrderKey, method: PaymentMethod, context: ActionContext) -> WholeOrder:
     """Begin to pay an order: a free one is paid at once, others wait. Repeated, it changes nothing."""
-    known = queries.order(session, *key)
-    buyers = fulfilling.buyers_of(session, sealer, known, context)
-    order = lock_order(session, *key, known=known)
-    if OrderState(order.state) not in {OrderState.PENDING, OrderState.EXPIRED}:
-        if order.method == method.name and order.state == OrderState.PAID:
-            return order
-        require_transition(OrderState(order.state), OrderState.PAID)
-    event = events.event(session, key.organisation_id, order.event_id)
+    buyers, event_id = fulfilling.buyers_of(session, sealer, *key, context)
+    order = lock_order(session, *key, event_id=event_id)
+    lines, known = queries.lines(session, *key), OrderState(order.state)
+    if known not in {OrderState.PENDING, OrderState.EXPIRED}:
+        if order.method == method.name and known is OrderState.PAID:
+            return _whole(session, order, lines)
+        require_transition(known, OrderState.PAID)
+    issued = _start(session, order, lines, buyers, method, context)
+    return _whole(session, order, lines, issued)
+
+
+def _whole(
+    session: Session, order: OrderRow, lines: Sequence[OrderLineRow], issued: Sequence[Ticket] = ()
+) -> WholeOrder:
+    """The order with its tickets: those of this transaction, or those of its lines."""
+    session.flush()
+    found = {ticket.id: ticket for ticket in issued}
+    if not found:
+        ids = [line.ticket_id for line in lines if line.ticket_id is not None]
+        found = tickets.tickets_by_id(session, order.organisation_id, ids)
+    return WholeOrder(order, lines, ledger.balance(session, order), found)
+
+
+def _start(  # noqa: PLR0917 - an order, how it is paid, and by whom
+    session: Session,
+    order: OrderRow,
+    lines: Sequence[OrderLineRow],
+    buyers: Buyers,
+    method: PaymentMethod,
+    context: ActionContext,
+) -> Sequence[Ticket]:
+    """Begin to pay an order that is not paid yet; returns the tickets that were issued."""
+    event = events.event(session, *order.event)
     terms = choices.terms_of(session, order, event, context.now)
     started = method.start(order, terms)
     order.method, order.updated_at = method.name, context.now
     if started.paid:
-        _complete(session, order, buyers, context)
-    elif order.state == OrderState.EXPIRED or order.expires_at <= context.now:
+        return _complete(session, order, lines, buyers, context)
+    if order.state == OrderState.EXPIRED or order.expires_at <= context.now:
         raise Conflict("The order has run out. Choose the seats again.", code="order_expired")
-    elif started.due_at is not None and order.due_at is None:
-        _wait_until(session, order, buyers, started.due_at, context, unpaid_tickets=terms.settings.unpaid_tickets)
-        recording.record_order(session, order, event.number, "order_invoiced", context, due_at=order.due_at)
-    return order
+    if started.due_at is None or order.due_at is not None:
+        return ()
+    issued = _wait_until(
+        session, order, lines, buyers, started.due_at, context, unpaid_tickets=terms.settings().unpaid_tickets
+    )
+    recording.record_order(session, order, event.number, "order_invoiced", context, due_at=order.due_at)
+    return issued
 
 
-def _wait_until(
-    session: Session, order: OrderRow, buyers: Buyers, due_at: int, context: ActionContext, *, unpaid_tickets: bool
-) -> None:
+def _wait_until(  # noqa: PLR0917 - an order, its due date, and by whom
+    session: Session,
+    order: OrderRow,
+    lines: Sequence[OrderLineRow],
+    buyers: Buyers,
+    due_at: int,
+    context: ActionContext,
+    *,
+    unpaid_tickets: bool,
+) -> Sequence[Ticket]:
     """Keep the order until its invoice is due; with tickets that gates refuse until it is paid, if so decided."""
     order.due_at = due_at
     entering.close_of(session, order, SessionState.PAID, context.now)
     order.expires_at = max(order.expires_at, due_at)
     if unpaid_tickets:
-        lines = queries.lines(session, order.organisation_id, order.id)
-        fulfilling.issue_tickets(session, order, lines, buyers, context, unpaid=True)
-        return
-    held = ordering.of_order(session, order.event, order.id, context.now)
+        return fulfilling.issue_tickets(session, order, lines, buyers, context, unpaid=True)
+    held = ordering.locked_of_order(session, order.event, order.id, context.now)
     ordering.extend(session, held, context.now, until=order.expires_at)
+    return ()
 
 
 def key_of(order: OrderRow) -> OrderKey:
@@ -117,8 +153,8 @@ def receive(
     seats are still free. If they are not, `SeatsGone` is raised: note the payment again with `keep_only`, and it is
     kept in the ledger as owed to the buyer.
     """
-    buyers = fulfilling.buyers_of(session, sealer, queries.order(session, *key), context)
-    order = lock_order(session, *key)
+    buyers, event_id = fulfilling.buyers_of(session, sealer, *key, context)
+    order = lock_order(session, *key, event_id=event_id)
     if _known(session, order, payment):
         return order
     told = _told(session, order, payment)
@@ -129,7 +165,7 @@ def receive(
         _give_up_overdue(session, order, context)
     elif OrderState(order.state) in PAYABLE and due(session, order) <= 0:
         order.method = told.method
-        _complete(session, order, buyers, context)
+        _complete(session, order, queries.lines(session, *key), buyers, context)
     return order
 
 
@@ -180,16 +216,17 @@ def _give_up_overdue(session: Session, order: OrderRow, context: ActionContext) 
         ending.end(session, order, OrderState.EXPIRED, context)
 
 
-def _complete(session: Session, order: OrderRow, buyers: Buyers, context: ActionContext) -> None:
+def _complete(
+    session: Session, order: OrderRow, lines: Sequence[OrderLineRow], buyers: Buyers, context: ActionContext
+) -> Sequence[Ticket]:
     """The order is paid: its tickets are issued, or become valid. SeatsGone for one whose time was over."""
     late = order.state == OrderState.EXPIRED or order.expires_at <= context.now
     require_transition(OrderState(order.state), OrderState.PAID)
-    lines = queries.lines(session, order.organisation_id, order.id)
     try:
         if order.state == OrderState.EXPIRED:
             spending.spend_again(session, order, context.now)
             ledger.charge(session, order, money.amounts_of(lines), context)
-        _settle_or_issue(session, order, lines, buyers, context)
+        issued = _settle_or_issue(session, order, lines, buyers, context)
     except GatehouseError as refusal:
         if late and not refusal.retryable:
             raise SeatsGone(refusal) from None
@@ -201,19 +238,20 @@ def _complete(session: Session, order: OrderRow, buyers: Buyers, context: Action
     queueing.spend(session, order.organisation_id, order.event_id, order.bearer_id, context.now)
     number = events.event(session, order.organisation_id, order.event_id).number
     recording.record_order(session, order, number, "order_paid", context, admissions=len(lines), method=order.method)
+    return issued
 
 
 def _settle_or_issue(
     session: Session, order: OrderRow, lines: Sequence[OrderLineRow], buyers: Buyers, context: ActionContext
-) -> None:
-    """Issue the tickets, unless they are there, unpaid."""
+) -> Sequence[Ticket]:
+    """Issue the tickets, unless they are there, unpaid; returns those that were issued."""
     if not all(line.state == LineState.ISSUED.value for line in lines):
-        fulfilling.issue_tickets(session, order, lines, buyers, context)
-        return
+        return fulfilling.issue_tickets(session, order, lines, buyers, context)
     ids = [line.ticket_id for line in lines if line.ticket_id is not None]
     for id, row in sorted(tickets.tickets_by_id(session, order.organisation_id, ids).items()):
         if row.state == TicketState.UNPAID:
             ticket_service.settle(session, order.organisation_id, id, context, reason="the order is paid")
+    return ()
 
 
 def require_in_shop(method: PaymentMethod) -> None:

@@ -44,10 +44,11 @@ def enter(session: Session, visit: Visit, context: ActionContext, *, tab: str = 
     if not early:
         _require_turn(session, visit, tab, context.now)
     limit = _lock_limit(session, visit.event)
-    with_slots = queries.sessions_with_slots(session, visit.event)
+    with_slots = queries.slots(session, visit.event)
     open_ones = [each for each in with_slots if each.expires_at > context.now]
-    if mine := [each for each in open_ones if each.bearer_id == visit.bearer_id]:
-        return Entered(mine[0], opened=False)  # by another request of the same guest, a moment ago
+    if any(each.bearer_id == visit.bearer_id for each in open_ones):
+        # By another request of the same guest, a moment ago.
+        return Entered(required(queries.open_session(session, visit, context.now)), opened=False)
     if len(open_ones) < len(with_slots):
         expire(session, visit.event, context.now)
     slot = rules.lowest_free({each.slot for each in open_ones}, limit)

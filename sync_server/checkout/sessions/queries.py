@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
-from sqlalchemy import ColumnElement, func, select
+from sqlalchemy import ColumnElement, func, select, text
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
 from sync_server.checkout.models import CheckoutLimitRow, CheckoutSessionRow
 from sync_server.checkout.sessions.rules import DEFAULT_LIMIT, SessionState
 from sync_server.plumbing.event_key import EventKey
+from sync_server.plumbing.sql.prepared import Prepared, placeholder
 from sync_server.queueing import queries as queueing
 
 Row = CheckoutSessionRow
@@ -36,10 +36,27 @@ def open_session(session: Session, visit: Visit, now: Millis) -> CheckoutSession
     return session.execute(wanted.execution_options(populate_existing=True)).scalar_one_or_none()
 
 
-def sessions_with_slots(session: Session, event: EventKey) -> Sequence[CheckoutSessionRow]:
-    """The sessions that have a slot of an event: those that are open, and those that have run out unnoticed."""
-    wanted = select(Row).where(event.of(Row), Row.state == SessionState.OPEN.value)
-    return session.execute(wanted.execution_options(populate_existing=True)).scalars().all()
+class Slot(NamedTuple):
+    """A slot that somebody's session has."""
+
+    slot: int
+    bearer_id: str
+    expires_at: Millis
+
+
+_SLOTS: Final = Prepared(
+    select(Row.slot, Row.bearer_id, Row.expires_at).where(
+        Row.organisation_id == placeholder("organisation"),
+        Row.event_id == placeholder("event"),
+        Row.state == text(f"'{SessionState.OPEN.value}'"),
+    )
+)
+
+
+def slots(session: Session, event: EventKey) -> list[Slot]:
+    """The slots of an event that are taken: by sessions that are open, or have run out unnoticed."""
+    rows = _SLOTS.rows(session, organisation=event.organisation_id, event=event.event_id)
+    return [Slot(row.slot, str(row.bearer_id), row.expires_at) for row in rows]
 
 
 def count_open(session: Session, event: EventKey, now: Millis) -> int:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final, cast
 
 from sqlalchemy import (
     ARRAY,
+    JSON,
     BigInteger,
     ColumnElement,
     Table,
@@ -122,6 +124,8 @@ def _of_columns(table: Table, names: tuple[str, ...], varied: tuple[str, ...], o
 
 def _converted(table: Table, name: str, values: Sequence[Any]) -> Sequence[Any]:
     kind = table.c[name].type
+    if isinstance(kind, JSON):
+        return [*map(json.dumps, values)]
     if not isinstance(kind, TypeDecorator):
         return values
     return [kind.process_bind_param(value, _POSTGRESQL) for value in values]

@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 
 from shared.clock import Millis
 from sync_server.holds import inventory
+from sync_server.holds.inventory import Held
 from sync_server.plumbing.principals import ActionContext
 from sync_server.tickets.issuance.layout import IssuingLayout, issuing_layout
 from sync_server.tickets.models import TicketRecord
@@ -20,16 +21,18 @@ def sell_inventory(
     tickets: Sequence[TicketRecord],
     context: ActionContext,
     holds: Sequence[str] = (),
+    held: Sequence[Held] | None = None,
 ) -> None:
     """Sell the seats or places of these tickets, all of them or none.
 
     They come from the given holds, which are converted, or from free inventory; Conflict names unavailable seats.
+    `held` are those holds, where the caller has read them.
     """
     where = layout.organisation_id, layout.event_id
     seats = {row.seat: row.id for row in tickets if row.seat}
     if seats:
         days = {row.seat: row.valid_days for row in tickets if row.seat}
-        inventory.sell(session, *where, seats, context, holds=holds, days=days)
+        inventory.sell(session, *where, seats, context, holds=holds, held=held, days=days)
     places = Counter((layout.places_zone(row.zone), row.valid_days) for row in tickets if not row.seat)
     for zone, bits, count in sorted((zone, bits, n) for (zone, bits), n in places.items() if zone is not None):
         inventory.sell_places(session, *where, zone, count, context, holds=holds, days=bits)

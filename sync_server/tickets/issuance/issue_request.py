@@ -10,6 +10,7 @@ from shared.errors import Conflict, InvalidRequest
 from shared.snapshot import MembershipState
 from shared.tickets import TicketFlags
 from sync_server.events.chosen_days import ChosenDays
+from sync_server.holds.inventory import Held
 from sync_server.seating.zone_access.entitlements import Bearer
 from sync_server.tickets import rules
 from sync_server.tickets.issuance.ticket_days import TicketDays
@@ -47,6 +48,8 @@ class IssueRequest:
     group_id: str = ""  # empty: a new group
     joins: int = 0  # the seat of an earlier ticket of the group, for companions who follow later
     holds: Sequence[str] = ()  # the buyer's holds, to be converted
+    held: Sequence[Held] | None = None  # their rows, where the caller has read them under the lock of the event
+    reserved: bool = False  # an order has counted them already; at an event of one day
     dates: tuple[str, ...] = ()  # of the days; none: those of the holds, or else of the ticket type
     override: str = ""  # the reason for overriding access and accessibility rules
 

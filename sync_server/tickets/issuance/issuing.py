@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import insert
 from sqlalchemy.exc import IntegrityError
@@ -15,7 +15,7 @@ from shared.errors import Conflict, InvalidRequest
 from shared.ids import Entropy, uuid7
 from shared.snapshot import MembershipState, TicketState
 from shared.tickets import TicketFlags
-from sync_server.events import issued_counts
+from sync_server.events import issued_counts, locked_events
 from sync_server.events import queries as events
 from sync_server.events import service as event_service
 from sync_server.events.chosen_days import ChosenDays, dates_of, joined, numbers
@@ -33,6 +33,13 @@ from sync_server.tickets.keys import issues, signing_keys
 from sync_server.tickets.models import TicketRecord, TicketTypeRecord
 
 
+SURELY_FREE: Final = 10
+"""So few confirmation codes are not looked up: one in a million requests draws a code that its event has already.
+
+Then the unique index refuses it, and the request runs again.
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class _Common:
     """What all tickets of one request have in common."""
@@ -47,8 +54,9 @@ class _Common:
 
 def lock(session: Session, organisation_id: str, event_id: str) -> events.EventHead:
     """Lock an event whose tickets are about to be issued; Conflict where it issues none, or moves its guests."""
-    event_layouts.require_not_moving(session, organisation_id, event_id)
-    event_service.lock_event(session, organisation_id, event_id)
+    if not locked_events.is_locked(session, organisation_id, event_id):
+        event_layouts.require_not_moving(session, organisation_id, event_id)
+        event_service.lock_event(session, organisation_id, event_id)
     event_layouts.require_not_moving(session, organisation_id, event_id)
     event = events.head(session, organisation_id, event_id)
     rules.require_issuing(event.status)
@@ -68,6 +76,8 @@ def plan(
 
 def _days(session: Session, event: events.EventHead, request: IssueRequest) -> TicketDays:
     dates = dates_of(events.event(session, event.organisation_id, event.id))
+    if request.held is not None:
+        return TicketDays(dates, request.dates, inventory.days_of(request.held))
     held = inventory.days_of_holds(session, event.organisation_id, event.id, request.holds)
     return TicketDays(dates, request.dates, held)
 
@@ -91,7 +101,7 @@ def issue(
     common = _Common(event, request, key_id, group_id, codes, days.dates)
     tickets = [row for batch in batches for row in _create(session, common, batch, context)]
     if layout is not None:
-        inventory_updates.sell_inventory(session, layout, tickets, context, request.holds)
+        inventory_updates.sell_inventory(session, layout, tickets, context, request.holds, request.held)
         wheelchairs.record_wheelchair_sales(session, layout, tickets, context)
     elif request.holds:
         inventory.use_holds(session, organisation_id, event_id, request.total, context, holds=request.holds)
@@ -124,7 +134,7 @@ def _batches(
                 days,
             )
         ]
-    ticket_types = queries.ticket_types(session, event.organisation_id, event.id)
+    ticket_types = queries.types_of_locked(session, event.organisation_id, event.id)
     return layout_batches.batches_of_seats(layout, ticket_types, request, days)
 
 
@@ -143,7 +153,10 @@ def _create(session: Session, common: _Common, batch: TicketBatch, context: Acti
     count = len(batch.drafts)
     days = [draft.days for draft in batch.drafts]
     first = issued_counts.allocate_ticket_numbers(session, common.event.organisation_id, common.event.id, count, days)
-    type_service.reserve_quantity(session, batch.ticket_type, days)
+    if common.request.reserved:
+        type_service.use_reservation(session, common.event.key, batch.ticket_type.number, count)
+    else:
+        type_service.reserve_quantity(session, batch.ticket_type, days)
     prices = common.request.prices.get(batch.ticket_type.number, [batch.ticket_type.price_cents] * count)
     for offset, draft in enumerate(batch.drafts):
         row = _ticket(common, batch.ticket_type, draft, context)
@@ -199,6 +212,8 @@ def _ticket_id(entropy: Entropy) -> int:
 
 
 def _confirmation_codes(session: Session, event: events.EventHead, count: int, entropy: Entropy) -> list[str]:
+    if count <= SURELY_FREE:
+        return [rules.confirmation_code(entropy(8)) for _ in range(count)]
     codes: dict[str, None] = {}
     while len(codes) < count:
         fresh = iter([rules.confirmation_code(entropy(8)) for _ in range(count - len(codes))])
