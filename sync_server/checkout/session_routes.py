@@ -41,8 +41,9 @@ def enter(slug: str, event_id: str) -> tuple[dict[str, Any], int]:
     visit = visit_of(shop(slug), event_id)
     early = presales.opener(parts())(visit.event, shown_codes(), context())
     with parts().database.writing() as session:
-        ordering.require_on_sale(session, *visit.event, parts().clock(), early=early)
-        entered = entering.enter(session, visit, context(), tab=tab(), early=early)
+        state = ordering.current_state(session, *visit.event)
+        ordering.require_on_sale(state, parts().clock(), early=early)
+        entered = entering.enter(session, visit, context(), tab=tab(), early=early, queued=state.queued)
         view = session_schemas.session_view(entered.session, parts().clock())
     return view.model_dump(mode="json"), 201 if entered.opened else 200
 

@@ -385,10 +385,11 @@ def require_capacity(session: Session, organisation_id: str, event_id: str, now:
     Called after issuing, with the event's row locked. Seats and zones have guards of their own; the limit of an event
     that sells less than its zones have is guarded only here.
     """
-    event = events.event(session, organisation_id, event_id, lock=True)
+    event = events.event(session, organisation_id, event_id)
     limit = event.capacity or (0 if event.layout_capacity else event.venue_capacity)
     if not limit or (event.layout_capacity and limit >= event.layout_capacity):
         return
+    event = events.event(session, organisation_id, event_id, lock=True)  # once more: its counts have changed
     issued = queries.issued_by_day(session, event)
     for day, held in sorted(queries.held(session, organisation_id, event_id, now).items()):
         if held and held + issued.get(day, 0) > limit:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Final
 
-from sqlalchemy import ColumnElement, inspect, select
+from sqlalchemy import ColumnElement, case, inspect, select, update
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
@@ -14,7 +14,7 @@ from shared.ids import uuid7
 from sync_server.events import queries as events
 from sync_server.events.chosen_days import dates_of
 from sync_server.holds import ending, rules, service
-from sync_server.holds.caches.sale_state import SaleStates, create_sale_lock, load_sale_state
+from sync_server.holds.caches.sale_state import SaleState, SaleStates, create_sale_lock, load_sale_state
 from sync_server.holds.models import HoldRow, HoldStatus
 from sync_server.holds.rules import Asked
 from sync_server.holds.signals import HoldsMade
@@ -23,6 +23,7 @@ from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.ports import ports_of
 from sync_server.plumbing.principals import ActionContext
 from sync_server.plumbing.signals import send
+from sync_server.seating.plans.seat_plans import know_plan
 
 Held = HoldRow
 """A hold's row, as orders may read it within their transaction."""
@@ -30,23 +31,34 @@ Held = HoldRow
 _LISTED: Final = 500
 
 
-def memberships(session: Session, organisation_id: str, ids: Collection[str]) -> set[str]:
-    """The memberships whose cards were shown for these holds."""
-    here = HoldRow.organisation_id == organisation_id, HoldRow.id.in_(sorted(ids)), HoldRow.membership_id.is_not(None)
-    found = session.execute(select(HoldRow.membership_id).where(*here)).scalars() if ids else ()
-    return {id for id in found if id is not None}
+def find(session: Session, event: EventKey, ids: Collection[str]) -> list[HoldRow]:
+    """The open holds among these, as they are now. Nothing is locked: `claim` and `give_to_order` judge."""
+    if not ids:
+        return []
+    here = event.of(HoldRow), HoldRow.id.in_(sorted(ids)), ending.IS_OPEN
+    return list(session.execute(select(HoldRow).where(*here).order_by(HoldRow.id)).scalars())
 
 
-def require_on_sale(session: Session, organisation_id: str, event_id: str, now: Millis, *, early: bool = False) -> None:
+def require_on_sale(state: SaleState, now: Millis, *, early: bool = False) -> None:
     """The refusals of a hold that come from the event: its status, its sale window, guests who are being moved.
 
     `early` is for whom a code opens the sale before it begins.
     """
+    rules.require(Asked(state.sale, now, early=early))
+
+
+def current_state(session: Session, organisation_id: str, event_id: str) -> SaleState:
+    """What decides the sale of an event: as this process keeps it, if nothing has changed.
+
+    Where the transaction has locked the event it stays so, and the plan of its seats is known.
+    """
     state = ports_of(session, SaleStates).peek(organisation_id, event_id)
     if state is None or not state.is_unchanged(session):
         version = create_sale_lock(session, organisation_id, event_id)
-        state = load_sale_state(session, organisation_id, event_id, version)
-    rules.require(Asked(state.sale, now, early=early))
+        return load_sale_state(session, organisation_id, event_id, version)
+    if not state.sale.moving:
+        know_plan(session, organisation_id, event_id, state.plan if state.sale.revision else None)
+    return state
 
 
 def require_unordered(session: Session, organisation_id: str, ids: Collection[str]) -> None:
@@ -57,45 +69,77 @@ def require_unordered(session: Session, organisation_id: str, ids: Collection[st
         raise service.belongs_to_order(found)
 
 
-def claim(session: Session, event: EventKey, ids: Collection[str], bearer_id: str | None, now: Millis) -> list[HoldRow]:
-    """These holds of this bearer (None: of anybody, for the box office), locked with their seats and places.
+def claim(
+    session: Session,
+    event: EventKey,
+    ids: Collection[str],
+    bearer_id: str | None,
+    now: Millis,
+    *,
+    found: Sequence[HoldRow] | None = None,
+) -> list[HoldRow]:
+    """These holds of this bearer (None: of anybody, for the box office).
 
-    Conflict `hold_expired` names those that ran out, are somebody else's or of another event; the others stay held.
+    Those of places are locked with their counts, because they may be split. Those of seats are taken as they were
+    `found`, and what `give_to_order` changes is still the judge. Conflict `hold_expired` names those that ran out, are somebody else's or of another event; the others stay held.
     `hold_ordered` names those that belong to an order.
     """
-    found = _locked(session, event, HoldRow.id.in_(sorted(ids)))
+    if found is None or any(hold.seat is None for hold in found):
+        found = _locked(session, event, HoldRow.id.in_(sorted(ids)))
     mine = {hold.id: hold for hold in found if bearer_id in {None, hold.bearer_id} and hold.held_until > now}
-    stale = sorted(set(ids) - mine.keys())
-    if stale:
-        raise Conflict(
-            "A hold has run out or was released. Choose those seats again; the others are still yours.",
-            code="hold_expired",
-            holds=stale[:_LISTED],
-        )
+    if stale := sorted(set(ids) - mine.keys()):
+        raise _stale(stale)
     if ordered := sorted(id for id, hold in mine.items() if hold.order_id is not None):
         raise service.belongs_to_order(ordered)
     return sorted(mine.values(), key=lambda hold: (hold.zone, hold.seat or 0, hold.id))
 
 
+def _stale(ids: Sequence[str]) -> Conflict:
+    return Conflict(
+        "A hold has run out or was released. Choose those seats again; the others are still yours.",
+        code="hold_expired",
+        holds=list(ids[:_LISTED]),
+    )
+
+
 def give_to_order(
     session: Session, holds: Sequence[HoldRow], order_id: str, context: ActionContext, *, until: Millis
 ) -> None:
-    """Let these claimed holds belong to an order, and last as long as it."""
+    """Let these claimed holds belong to an order, and last as long as it; Conflict where one has just ended.
+
+    First the seats, then the holds, as everybody changes them: two requests that order the same hold meet there.
+    """
+    if not holds:
+        return
+    _keep_seats(session, holds, until)
+    row = HoldRow
+    mine = row.organisation_id == holds[0].organisation_id, row.id.in_(sorted(hold.id for hold in holds))
+    free = ending.IS_OPEN, row.order_id.is_(None), row.held_until > context.now
+    longer = case((row.held_until < until, until), else_=row.held_until)
+    change = update(row).where(*mine, *free).values(order_id=order_id, held_until=longer, updated_at=context.now)
+    once = {"synchronize_session": False, "populate_existing": True}
+    given = session.execute(change.returning(row), execution_options=once).scalars().all()
+    if len(given) < len(holds):
+        raise _stale(sorted({hold.id for hold in holds} - {hold.id for hold in given}))
+    send(session, HoldsMade(given, context.now))
+
+
+def _keep_seats(session: Session, holds: Sequence[HoldRow], until: Millis) -> None:
+    """Let the holds keep their seats until then, or longer if they last longer."""
+    lasting: dict[Millis, dict[int, str]] = {}
     for hold in holds:
-        hold.order_id = order_id
-    extend(session, holds, context.now, until=until)
+        if hold.seat is not None:
+            lasting.setdefault(max(hold.held_until, until), {})[hold.seat] = hold.id
+    for moment, theirs in sorted(lasting.items()):
+        seats.extend_all(session, holds[0].organisation_id, holds[0].event_id, theirs, until=moment)
 
 
 def extend(session: Session, holds: Sequence[HoldRow], now: Millis, *, until: Millis) -> None:
     """Let holds of an order last until then, if they do not last longer already."""
-    lasting: dict[Millis, dict[int, str]] = {}
     for hold in holds:
         hold.held_until, hold.updated_at = max(hold.held_until, until), now
-        if hold.seat is not None:
-            lasting.setdefault(hold.held_until, {})[hold.seat] = hold.id
     session.flush()
-    for moment, theirs in sorted(lasting.items()):
-        seats.extend_all(session, holds[0].organisation_id, holds[0].event_id, theirs, until=moment)
+    _keep_seats(session, holds, until)
     if holds:
         send(session, HoldsMade(holds, now))
 

@@ -38,6 +38,7 @@ from sync_server.seating.rules import FIELDS, Policy, effective
 _BATCH_SIZE: Final = 10_000
 
 POLICIES: Final = "seating policies that this session has read"
+KNOWN_PLANS: Final = "plans of the events that this transaction has locked, none of whose guests are being moved"
 _LAYOUTS: Final = "layouts of the events that this transaction has locked"
 
 Layout = LayoutRecord
@@ -244,6 +245,8 @@ def event_layout(session: Session, organisation_id: str, event_id: str) -> Event
 
 def guests_moving(session: Session, organisation_id: str, event_id: str) -> bool:
     """Whether guests of an event are being moved to other seats right now."""
+    if event_id in session.info.get(KNOWN_PLANS, {}):
+        return False
     if locked_events.is_locked(session, organisation_id, event_id):
         found = find_event_layout(session, organisation_id, event_id)
         return found is not None and found.moving

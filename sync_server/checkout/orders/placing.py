@@ -117,17 +117,20 @@ def place(session: Session, sealer: Sealer, request: OrderRequest, context: Acti
     where, ids = request.organisation_id, [each.hold_id for each in request.chosen if each.hold_id is not None]
     if len(set(ids)) < len(ids):
         raise InvalidRequest("holds: a hold is listed twice.", field="holds")
-    cards, signed_in = ordering.memberships(session, where, ids), request.bearer_kind != "guest"
+    found = ordering.find(session, request.visit.event, ids)
+    cards, signed_in = {hold.membership_id or "" for hold in found}, request.bearer_kind != "guest"
     buyers = Buyers.resolve(session, where, sealer, context.now, request.access, memberships=cards, signed_in=signed_in)
+    issuing.lock_alone(session, where, request.event_id)
+    state = ordering.current_state(session, where, request.event_id)
     event = issuing.lock(session, where, request.event_id)
     redeemed = spending.redeem(session, sealer, event.key, request.codes, context.now)
     early = bool(redeemed.opened_early) and presales.is_to_begin(session, event.key, context.now)
     if request.in_shop:
-        ordering.require_on_sale(session, where, event.id, context.now, early=early)
+        ordering.require_on_sale(state, context.now, early=early)
         if request.bearer_kind not in BOX_OFFICE:
-            entering.enter(session, request.visit, context, tab=request.tab, early=early)
+            entering.enter(session, request.visit, context, tab=request.tab, early=early, queued=state.queued)
     bearer = request.bearer_id if request.in_shop else None
-    holds = ordering.claim(session, event.key, ids, bearer, context.now)
+    holds = ordering.claim(session, event.key, ids, bearer, context.now, found=found)
     types = {row.number: row for row in tickets.types_of_locked(session, where, event.id)}
     by_id = {hold.id: hold for hold in holds}
     wishes = list(_wishes(session, event, request, context, types=types, holds=by_id))

@@ -88,12 +88,11 @@ def _start(  # noqa: PLR0917 - an order, how it is paid, and by whom
     context: ActionContext,
 ) -> Sequence[Ticket]:
     """Begin to pay an order that is not paid yet; returns the tickets that were issued."""
-    event = events.event(session, *order.event)
     terms = choices.terms_of(session, order, event, context.now)
     started = method.start(order, terms)
-    order.method, order.updated_at = method.name, context.now
     if started.paid:
-        return _complete(session, order, lines, buyers, context)
+        return _complete(session, order, lines, buyers, method.name, context)
+    order.method, order.updated_at = method.name, context.now
     if order.state == OrderState.EXPIRED or order.expires_at <= context.now:
         raise Conflict("The order has run out. Choose the seats again.", code="order_expired")
     if started.due_at is None or order.due_at is not None:
@@ -164,8 +163,7 @@ def receive(
     if keep_only:
         _give_up_overdue(session, order, context)
     elif OrderState(order.state) in PAYABLE and due(session, order) <= 0:
-        order.method = told.method
-        _complete(session, order, queries.lines(session, *key), buyers, context)
+        _complete(session, order, queries.lines(session, *key), buyers, told.method, context)
     return order
 
 
@@ -216,10 +214,16 @@ def _give_up_overdue(session: Session, order: OrderRow, context: ActionContext) 
         ending.end(session, order, OrderState.EXPIRED, context)
 
 
-def _complete(
-    session: Session, order: OrderRow, lines: Sequence[OrderLineRow], buyers: Buyers, context: ActionContext
+def _complete(  # noqa: PLR0917 - an order, how it was paid, and by whom
+    session: Session,
+    order: OrderRow,
+    lines: Sequence[OrderLineRow],
+    buyers: Buyers,
+    method: str,
+    context: ActionContext,
 ) -> Sequence[Ticket]:
     """The order is paid: its tickets are issued, or become valid. SeatsGone for one whose time was over."""
+    state = ordering.current_state(session, *order.event)
     late = order.state == OrderState.EXPIRED or order.expires_at <= context.now
     require_transition(OrderState(order.state), OrderState.PAID)
     try:
@@ -232,10 +236,11 @@ def _complete(
             raise SeatsGone(refusal) from None
         raise
     order.state, order.paid_at, order.updated_at = OrderState.PAID.value, context.now, context.now
-    order.remaining_ms = None
+    order.method, order.remaining_ms = method, None
     session.flush()
     entering.close_of(session, order, SessionState.PAID, context.now)
-    queueing.spend(session, order.organisation_id, order.event_id, order.bearer_id, context.now)
+    if state.queued:
+        queueing.spend(session, order.organisation_id, order.event_id, order.bearer_id, context.now)
     number = events.event(session, order.organisation_id, order.event_id).number
     recording.record_order(session, order, number, "order_paid", context, admissions=len(lines), method=order.method)
     return issued

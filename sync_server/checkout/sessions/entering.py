@@ -33,15 +33,23 @@ class Entered:
     opened: bool  # just now; else it goes on
 
 
-def enter(session: Session, visit: Visit, context: ActionContext, *, tab: str = "", early: bool = False) -> Entered:
-    """The open session of this guest, or a new one in a free slot.
+def enter(
+    session: Session,
+    visit: Visit,
+    context: ActionContext,
+    *,
+    tab: str = "",
+    early: bool = False,
+    queued: bool | None = None,
+) -> Entered:
+    """The open session of this guest, or a new one in a free slot; `queued` says whether the event has a queue.
 
     `checkout_full` where all slots are taken; the refusals of a pass where the event has a queue, but for whom a code
     lets in `early`: nobody queues then.
     """
     if (row := queries.open_session(session, visit, context.now)) is not None:
         return Entered(row, opened=False)
-    if not early:
+    if not early and (queueing.is_queued(session, *visit.event) if queued is None else queued):
         _require_turn(session, visit, tab, context.now)
     limit = _lock_limit(session, visit.event)
     with_slots = queries.slots(session, visit.event)
@@ -73,11 +81,10 @@ def enter(session: Session, visit: Visit, context: ActionContext, *, tab: str = 
 
 
 def _require_turn(session: Session, visit: Visit, tab: str, now: Millis) -> None:
-    """Where the event has a queue, its pass opens the checkout, as it opens the seats."""
-    if queueing.is_queued(session, *visit.event):
-        refused = queue.refusal(session, *visit.event, visit.bearer_id, tab, now)
-        if refused is not None:
-            raise refused
+    """The pass of the event's queue opens the checkout, as it opens the seats."""
+    refused = queue.refusal(session, *visit.event, visit.bearer_id, tab, now)
+    if refused is not None:
+        raise refused
 
 
 def _lock_limit(session: Session, event: EventKey) -> int:

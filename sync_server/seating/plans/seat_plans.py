@@ -9,6 +9,7 @@ from typing import Final
 import orjson
 from sqlalchemy.orm import Session
 
+from sync_server.events import locked_events
 from sync_server.plumbing.caching.shared_loads import SharedLoads
 from sync_server.plumbing.ports import ports_of
 from sync_server.seating import queries
@@ -68,8 +69,17 @@ def event_plan(session: Session, organisation_id: str, event_id: str) -> SeatPla
     return seat_plan(session, queries.event_layout(session, organisation_id, event_id))
 
 
+def know_plan(session: Session, organisation_id: str, event_id: str, plan: SeatPlan | None) -> None:
+    """Remember the plan of an event, if this transaction has locked it; its guests are not being moved."""
+    if locked_events.is_locked(session, organisation_id, event_id):
+        session.info.setdefault(queries.KNOWN_PLANS, {})[event_id] = plan
+
+
 def find_event_plan(session: Session, organisation_id: str, event_id: str) -> SeatPlan | None:
     """The plan of an event; None for an event without a layout."""
+    known: dict[str, SeatPlan | None] = session.info.get(queries.KNOWN_PLANS, {})
+    if event_id in known:
+        return known[event_id]
     row = queries.find_event_layout(session, organisation_id, event_id)
     return None if row is None else seat_plan(session, row)
 

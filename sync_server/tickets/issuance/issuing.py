@@ -54,13 +54,18 @@ class _Common:
 
 def lock(session: Session, organisation_id: str, event_id: str) -> events.EventHead:
     """Lock an event whose tickets are about to be issued; Conflict where it issues none, or moves its guests."""
-    if not locked_events.is_locked(session, organisation_id, event_id):
-        event_layouts.require_not_moving(session, organisation_id, event_id)
-        event_service.lock_event(session, organisation_id, event_id)
+    lock_alone(session, organisation_id, event_id)
     event_layouts.require_not_moving(session, organisation_id, event_id)
     event = events.head(session, organisation_id, event_id)
     rules.require_issuing(event.status)
     return event
+
+
+def lock_alone(session: Session, organisation_id: str, event_id: str) -> None:
+    """Lock an event, unless this transaction has done so; nobody waits for the lock while its guests are moved."""
+    if not locked_events.is_locked(session, organisation_id, event_id):
+        event_layouts.require_not_moving(session, organisation_id, event_id)
+        event_service.lock_event(session, organisation_id, event_id)
 
 
 def plan(
