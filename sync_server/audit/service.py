@@ -59,8 +59,8 @@ def record(session: Session, line: AuditLine) -> None:
 def _write(session: Session) -> None:
     """Insert the lines of the transaction: one statement for each of the two tables, however many lines there are."""
     queued: list[AuditRows] = session.info.pop(_QUEUED, [])
-    insert_many(session, AuditRow, [each.line for each in queued], "")
-    insert_many(session, PersonalRow, [row for each in queued for row in each.personal], "")
+    insert_many(session, AuditRow, [each.line for each in queued])
+    insert_many(session, PersonalRow, [row for each in queued for row in each.personal])
 
 
 def require_reason(line: AuditLine) -> None:

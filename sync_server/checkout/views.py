@@ -7,8 +7,8 @@ from sqlalchemy.orm import Session
 from shared.clock import Millis
 from sync_server.checkout import queries, schemas
 from sync_server.checkout.models import OrderRow
-from sync_server.checkout.orders.whole_order import WholeOrder
 from sync_server.checkout.money import ledger
+from sync_server.checkout.orders.whole_order import WholeOrder
 from sync_server.checkout.payments import choices, disputes
 from sync_server.checkout.payments.instructions import instructions_of
 from sync_server.checkout.queries import OrderFilter

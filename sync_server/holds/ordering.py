@@ -81,7 +81,8 @@ def claim(
     """These holds of this bearer (None: of anybody, for the box office).
 
     Those of places are locked with their counts, because they may be split. Those of seats are taken as they were
-    `found`, and what `give_to_order` changes is still the judge. Conflict `hold_expired` names those that ran out, are somebody else's or of another event; the others stay held.
+    `found`: what `give_to_order` changes is the judge. Conflict `hold_expired` names those that ran out, are somebody
+    else's or of another event; the others stay held.
     `hold_ordered` names those that belong to an order.
     """
     if found is None or any(hold.seat is None for hold in found):

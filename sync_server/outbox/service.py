@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from sqlalchemy import Table, event, insert
+from sqlalchemy import Table, event
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
@@ -24,6 +24,7 @@ from sync_server.plumbing import tracing
 from sync_server.plumbing.database import after_commit, database_of
 from sync_server.plumbing.principals import ActionContext
 from sync_server.plumbing.signals import send
+from sync_server.plumbing.sql.bulk import insert_many
 
 _QUEUED = "facts"
 
@@ -87,11 +88,15 @@ def _write(session: Session) -> None:
     queued: list[Fact] = session.info.pop(_QUEUED, [])
     if queued:
         entropy = database_of(session).entropy
-        session.execute(insert(OutboxRow), [fact_row(fact, entropy) for fact in queued])
+        written_at = StatementTime.SQLITE if database_of(session).embedded else _ONE_AFTER_ANOTHER
+        computed = (("written_at", written_at), ("unrouted", "false"))
+        insert_many(session, OutboxRow, [fact_row(fact, entropy) for fact in queued], computed=computed)
 
 
 OUTBOX_TABLE = cast(Table, OutboxRow.__table__)
 """For modules that insert facts in statements of their own."""
+# The clock is read once, so that no fact is dated later than the end of the statement, however many there are.
+_ONE_AFTER_ANOTHER = f"(SELECT {StatementTime.POSTGRESQL}) + row_number() OVER ()"
 WRITTEN_AT_POSTGRESQL = {"written_at": StatementTime.POSTGRESQL}
 WRITTEN_AT_SQLITE = {"written_at": StatementTime.SQLITE}
 

@@ -27,6 +27,7 @@ from sync_server.plumbing.database import Database, after_commit
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.messaging.bus import Bus
 from sync_server.plumbing.signals import send
+from sync_server.plumbing.sql.bulk import insert_many
 from sync_server.revisions.models import HeadRow, LineageRow, RevisionRow, SnapshotRow, SupersededRow
 from sync_server.revisions.signals import RevisionRises
 
@@ -243,7 +244,7 @@ def _replace(
             session.execute(gone, execution_options={"synchronize_session": False})
             for row in some:
                 session.expunge(row)
-    session.execute(insert(SnapshotRow), [_as_live(event, row, revision) for row in changed])
+    insert_many(session, SnapshotRow, [_as_live(event, row, revision) for row in changed])
 
 
 def _as_superseded(row: SnapshotRow, until: int) -> dict[str, object]:

@@ -30,22 +30,36 @@ from sqlalchemy.types import NULLTYPE
 from sync_server.plumbing.sql.tables import Base
 
 Row = Mapping[str, Any]
+Computed = tuple[tuple[str, str], ...]
+"""Columns that the database fills in: their names, and expressions in its own SQL."""
 MANY: Final = 16
 """From so many rows on, a column with one value is sent once; fewer always use the same statement."""
 _POSTGRESQL = postgresql.dialect()  # type: ignore[no-untyped-call]  # SQLAlchemy leaves dialect classes untyped
 
 
-def insert_many(session: Session, model: type[Base], rows: Sequence[Row], on_conflict: str) -> None:
-    """Insert rows that all have the same columns; `on_conflict` is the clause both databases share."""
+def insert_many(
+    session: Session,
+    model: type[Base],
+    rows: Sequence[Row],
+    on_conflict: str = "",
+    *,
+    computed: Computed = (),
+) -> None:
+    """Insert rows that all have the same columns; `on_conflict` is the clause both databases share.
+
+    Those that are `computed` the database fills in.
+    """
     if not rows:
         return
     if not _is_sqlite(session):
-        session.connection().execute(*_by_column(cast(Table, model.__table__), rows, on_conflict))
+        session.connection().execute(*_by_column(cast(Table, model.__table__), rows, on_conflict, computed))
         return
     table, names = cast(Table, model.__table__), tuple(rows[0])
     columns = [_converted(table, name, [row[name] for row in rows]) for name in names]
     # By the driver itself: SQLAlchemy would prepare the values of every row anew.
-    session.connection().exec_driver_sql(_by_row(table, names, on_conflict), list(zip(*columns, strict=True)))
+    session.connection().exec_driver_sql(
+        _by_row(table, names, on_conflict, computed), list(zip(*columns, strict=True))
+    )
 
 
 def insert_missing(session: Session, model: type[Base], rows: Sequence[Row], column: str) -> Collection[Any]:
@@ -99,27 +113,33 @@ _WRITERS: tuple[tuple[type[Any], Callable[[Any], str]], ...] = (
 
 
 @lru_cache
-def _by_row(table: Table, names: tuple[str, ...], on_conflict: str) -> str:
-    placeholders = ", ".join("?" * len(names))
-    return f"INSERT INTO {table.name} ({', '.join(names)}) VALUES ({placeholders}) {on_conflict}"  # noqa: S608 - our own names
+def _by_row(table: Table, names: tuple[str, ...], on_conflict: str, computed: Computed) -> str:
+    values = ", ".join((*"?" * len(names), *(expression for _, expression in computed)))
+    columns = ", ".join((*names, *(name for name, _ in computed)))
+    return f"INSERT INTO {table.name} ({columns}) VALUES ({values}) {on_conflict}"  # noqa: S608 - our own names
 
 
-def _by_column(table: Table, rows: Sequence[Row], on_conflict: str) -> tuple[TextClause, dict[str, Any]]:
+def _by_column(
+    table: Table, rows: Sequence[Row], on_conflict: str, computed: Computed = ()
+) -> tuple[TextClause, dict[str, Any]]:
     """The statement, and its values: an array for each column, or one value where all rows have the same."""
     columns = {name: _converted(table, name, [row[name] for row in rows]) for name in rows[0]}
     alike = {name for name, found in columns.items() if len(rows) >= MANY and found.count(found[0]) == len(rows)}
     varied = tuple(name for name in columns if name not in alike) or tuple(columns)
     values = {name: array_literal(found) if name in varied else found[0] for name, found in columns.items()}
-    return _of_columns(table, tuple(columns), varied, on_conflict), values
+    return _of_columns(table, tuple(columns), varied, on_conflict, computed), values
 
 
 @lru_cache
-def _of_columns(table: Table, names: tuple[str, ...], varied: tuple[str, ...], on_conflict: str) -> TextClause:
+def _of_columns(
+    table: Table, names: tuple[str, ...], varied: tuple[str, ...], on_conflict: str, computed: Computed
+) -> TextClause:
     kinds = {name: table.c[name].type.compile(_POSTGRESQL) for name in names}
-    shown = ", ".join(f"each.{name}" if name in varied else f"CAST(:{name} AS {kinds[name]})" for name in names)
+    shown = [f"each.{name}" if name in varied else f"CAST(:{name} AS {kinds[name]})" for name in names]
+    shown += [expression for _, expression in computed]
     arrays = ", ".join(f"CAST(:{name} AS {kinds[name]}[])" for name in varied)
-    into, given = ", ".join(names), f"unnest({arrays}) AS each({', '.join(varied)})"
-    return text(f"INSERT INTO {table.name} ({into}) SELECT {shown} FROM {given} {on_conflict}")  # noqa: S608 - our own names
+    into, given = ", ".join((*names, *dict(computed))), f"unnest({arrays}) AS each({', '.join(varied)})"
+    return text(f"INSERT INTO {table.name} ({into}) SELECT {', '.join(shown)} FROM {given} {on_conflict}")  # noqa: S608 - our own names
 
 
 def _converted(table: Table, name: str, values: Sequence[Any]) -> Sequence[Any]:

@@ -20,6 +20,7 @@ def sell_inventory(
     layout: IssuingLayout,
     tickets: Sequence[TicketRecord],
     context: ActionContext,
+    *,
     holds: Sequence[str] = (),
     held: Sequence[Held] | None = None,
 ) -> None:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Final
 
-from sqlalchemy import insert
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
@@ -22,6 +21,7 @@ from sync_server.events.chosen_days import ChosenDays, dates_of, joined, numbers
 from sync_server.holds import inventory
 from sync_server.outbox.service import Fact, Subject, record_change
 from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.sql.bulk import insert_many
 from sync_server.revisions import service as revisions
 from sync_server.seating import event_layouts
 from sync_server.tickets import queries, rules, ticket_counts, type_service
@@ -31,7 +31,6 @@ from sync_server.tickets.issuance.layout import IssuingLayout, issuing_layout
 from sync_server.tickets.issuance.ticket_days import TicketDays
 from sync_server.tickets.keys import issues, signing_keys
 from sync_server.tickets.models import TicketRecord, TicketTypeRecord
-
 
 SURELY_FREE: Final = 10
 """So few confirmation codes are not looked up: one in a million requests draws a code that its event has already.
@@ -106,7 +105,7 @@ def issue(
     common = _Common(event, request, key_id, group_id, codes, days.dates)
     tickets = [row for batch in batches for row in _create(session, common, batch, context)]
     if layout is not None:
-        inventory_updates.sell_inventory(session, layout, tickets, context, request.holds, request.held)
+        inventory_updates.sell_inventory(session, layout, tickets, context, holds=request.holds, held=request.held)
         wheelchairs.record_wheelchair_sales(session, layout, tickets, context)
     elif request.holds:
         inventory.use_holds(session, organisation_id, event_id, request.total, context, holds=request.holds)
@@ -231,7 +230,7 @@ def _confirmation_codes(session: Session, event: events.EventHead, count: int, e
 def _insert(session: Session, tickets: Sequence[TicketRecord]) -> None:
     columns = [column.key for column in TicketRecord.__table__.columns]
     try:
-        session.execute(insert(TicketRecord), [{name: getattr(row, name) for name in columns} for row in tickets])
+        insert_many(session, TicketRecord, [{name: getattr(row, name) for name in columns} for row in tickets])
     except IntegrityError as error:
         if "seat" not in str(error.orig):
             raise  # a number or code that another issue has taken at this moment: the request runs again
