@@ -1,17 +1,20 @@
 """Tickets bought over HTTP: four seats held, ordered and paid, with signed tickets in the last answer; and the queue.
 
-Each purchase is three requests of another guest: hold, order (which enters the checkout) and a free payment, on
-PostgreSQL with two processes and the worker. `8 clients` buys seats of their own, one purchase after another. In `40
-buyers one block` all name the same four seats at once; whoever is told that they are taken names others, and buys
-those. In `30 buyers beside 10 snipers` ten others buy places of one free type, again and again, while thirty buy
-seats of their own. The yardstick is a bare endpoint that writes the rows of one purchase again in one statement, in
-one request. `queue rush` and `replayed passes` are described in scripts/benchmarking/queue_rush.py.
+Each purchase is two requests of another guest: a hold, and an order (which enters the checkout) with its free payment,
+on PostgreSQL with two processes and the worker. `in three requests` pays in a request of its own, as every other way of
+paying does. `8 clients` buys seats of their own, one purchase after another. In `40 buyers one block` all name the same
+four seats at once; whoever is told that they are taken names others, and buys those. In `30 buyers beside 10 snipers`
+ten others buy places of one free type, again and again, while thirty buy seats of their own. The yardstick is a bare
+endpoint that writes the rows of one purchase again in one statement, in one request. `pdf and mail backlog drain` stops
+the worker while buyers order who have an address, and lets it go on: each mail carries the four tickets as PDF. `queue
+rush` and `replayed passes` are described in scripts/benchmarking/queue_rush.py.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -27,6 +30,7 @@ from scripts.benchmarking import conversations, rows_venue
 from scripts.benchmarking.conversations import Conversation, Conversations
 from scripts.benchmarking.cpu_time import cpu_seconds, cpu_seconds_since, describe_cpu
 from scripts.benchmarking.load_generator import post
+from scripts.benchmarking.mail_sink import MailSink
 from scripts.benchmarking.measured_server import POSTGRES_PROCESSES, MeasuredServer, analyse, measured_server
 from scripts.benchmarking.queue_rush import queue_rush
 from scripts.benchmarking.result import Figure, Result, at_least, at_most, both
@@ -45,6 +49,7 @@ SNIPED = 8
 CHECKOUT = 1_000
 FREE = {"name": "Free", "price_cents": 0, "max_per_order": 10}
 VERIFY_DRAW, DRAWN = ROOT / "scripts/verify_draw.py", 1_000_000
+ADDRESS = "buyer@bench.example"
 BOUGHT, TAKEN = "bought", "taken"
 
 
@@ -53,8 +58,10 @@ def measure(*, quick: bool) -> Iterator[Result]:
     with ExitStack() as cleanup:
         benchmark = Benchmark(cleanup, quick=quick)
         yield benchmark.steady()
+        yield benchmark.three_requests()
         yield benchmark.one_block()
         yield from benchmark.snipers()
+        yield benchmark.backlog()
         yield Result("purchase", "oversold", Figure(value=benchmark.oversold(), unit="seats"), at_most(0))
     yield from queue_rush(quick=quick)
     yield _recomputed_draw()
@@ -85,9 +92,12 @@ class Benchmark:
     def __init__(self, cleanup: ExitStack, *, quick: bool) -> None:
         """Fill the tables, record what one purchase writes, then start the servers."""
         self.rounds, self.purchases = (2, 160) if quick else (4, 400)
-        self.races = 2 if quick else 5
-        self.server: MeasuredServer = cleanup.enter_context(measured_server("postgresql"))
-        buyers = (self.rounds + 1) * self.purchases + self.races * (2 * RACERS + BUYERS) + 50
+        self.races, self.mails = (2, 40) if quick else (5, 200)
+        self.sink = MailSink()
+        self.sink.start()
+        cleanup.callback(self.sink.stop)
+        self.server: MeasuredServer = cleanup.enter_context(measured_server("postgresql", mail_url=self.sink.url))
+        buyers = (self.rounds + 2) * self.purchases + self.races * (2 * RACERS + BUYERS) + self.mails + 50
         self.venue = rows_venue.create_rows_venue(
             self.server, (buyers + 20) * 5, places=self.races * SNIPERS * SNIPED * TICKETS + 100
         )
@@ -96,6 +106,7 @@ class Benchmark:
         self.guests = iter(rows_venue.register_guests(self.server, self.venue, guests))
         url = self.server.layout.environment["GATEHOUSE_DATABASE_URL"]
         self.zones: dict[str, str] = {}
+        self.at_once = True  # whether an order is paid in the same request
         written = self._one_purchase(url)
         print(f"a purchase writes {written.count} rows in {len(written.rows)} tables", file=sys.stderr)
         analyse(self.server)
@@ -149,6 +160,35 @@ class Benchmark:
         goal = both(at_least(100), at_most(300, "p95"))
         return Result("purchase", f"postgresql {TICKETS} tickets {CLIENTS} clients", figure, goal)
 
+    def three_requests(self) -> Result:
+        """The payment in a request of its own."""
+        before, self.at_once = cpu_seconds(self.server.programs), False
+        found = self._buy(self.purchases)
+        used = describe_cpu(cpu_seconds_since(before, self.server.programs), self.purchases)
+        print(f"µs of CPU time per purchase in three requests: {used}", file=sys.stderr, flush=True)
+        self.at_once = True
+        figure = _spread(found.millis, found.rate, "purchases/s")
+        case = f"postgresql {TICKETS} tickets {CLIENTS} clients in three requests"
+        return Result("purchase", case, figure, both(at_least(100), at_most(300, "p95")))
+
+    def backlog(self) -> Result:
+        """Buyers with an address while the worker stands still; then how fast it mails them their tickets."""
+        worker = self.server.programs["worker"]
+        os.kill(worker, signal.SIGSTOP)
+        try:
+            talks = [iter([self._purchase(next(self.guests), next(self.seats), ADDRESS)]) for _ in range(self.mails)]
+            for start in range(0, len(talks), CLIENTS):
+                some = talks[start : start + CLIENTS]
+                _all(conversations.talk(self.server.layout.address, some), {BOUGHT: len(some)})
+            before = cpu_seconds(self.server.programs)
+        finally:
+            os.kill(worker, signal.SIGCONT)
+        seconds = self.sink.wait_for(self.mails, at_most_s=self.mails)
+        used = describe_cpu(cpu_seconds_since(before, self.server.programs), self.mails)
+        print(f"µs of CPU time per mail, {self.sink.megabytes:.1f} MB: {used}", file=sys.stderr, flush=True)
+        figure = Figure(value=self.mails / seconds, unit="mails/s")
+        return Result("purchase", "pdf and mail backlog drain", figure, at_least(10))
+
     def one_block(self) -> Result:
         """Everybody wants the same four seats, and then others."""
         millis: list[float] = []
@@ -196,9 +236,9 @@ class Benchmark:
         talks = [iter([_once(number) for number in islice(self.numbers, purchases // CLIENTS)]) for _ in range(CLIENTS)]
         return _all(conversations.talk(self.bare.address, talks), {BOUGHT: purchases})
 
-    def _purchase(self, guest: Guest, seats: list[str]) -> Conversation:
+    def _purchase(self, guest: Guest, seats: list[str], email: str | None = None) -> Conversation:
         status, body = yield self._hold(guest, {"seat_ids": seats})
-        return (yield from self._order(guest, body)) if status == 201 else _said(status, body)
+        return (yield from self._order(guest, body, email)) if status == 201 else _said(status, body)
 
     def _second_choice(self, guest: Guest, seats: list[str]) -> Conversation:
         status, body = yield self._hold(guest, {"seat_ids": seats})
@@ -210,17 +250,19 @@ class Benchmark:
         status, body = yield self._hold(guest, {"count": TICKETS, "zone_id": self.zones["Floor"]})
         return (yield from self._order(guest, body)) if status == 201 else _said(status, body)
 
-    def _order(self, guest: Guest, held: bytes) -> Conversation:
+    def _order(self, guest: Guest, held: bytes, email: str | None = None) -> Conversation:
         """Order what is held, and pay it: nothing."""
         holds = [{"hold_id": each["hold_id"]} for each in orjson.loads(held)["data"]["holds"]]
         slug = self.server.demo["organisation"]["slug"]
-        orders = f"/api/o/{slug}/events/{self.venue.event_id}/orders"
-        status, body = yield post(orders, orjson.dumps({"holds": holds}), **guest.headers)
-        if status != 201:
-            return _said(status, body)
-        pay = f"/api/o/{slug}/orders/{orjson.loads(body)['id']}/pay"
-        status, body = yield post(pay, b'{"method":"free"}', **guest.headers)
-        lines = orjson.loads(body)["lines"] if status == 200 else []
+        orders, free = f"/api/o/{slug}/events/{self.venue.event_id}/orders", {"method": "free"}
+        wish = (
+            {"holds": holds} | ({"buyer": {"email": email}} if email else {}) | ({"pay": free} if self.at_once else {})
+        )
+        status, body = yield post(orders, orjson.dumps(wish), **guest.headers)
+        if status == 201 and not self.at_once:
+            pay = f"/api/o/{slug}/orders/{orjson.loads(body)['id']}/pay"
+            status, body = yield post(pay, orjson.dumps(free), **guest.headers)
+        lines = orjson.loads(body)["lines"] if status in {200, 201} else []
         return BOUGHT if lines and all(line["ticket"] for line in lines) else _said(status, body)
 
     def _hold(self, guest: Guest, wish: dict[str, object]) -> bytes:

@@ -28,6 +28,7 @@ class MeasuredLayout(StackLayout):
     """A stack whose database may be PostgreSQL."""
 
     database_url: str = ""
+    mail_url: str = ""
 
     @property
     def metrics_port(self) -> int:
@@ -43,7 +44,8 @@ class MeasuredLayout(StackLayout):
     def environment(self) -> dict[str, str]:
         """The server's settings."""
         quiet = {"GATEHOUSE_LOG_LEVEL": "error", "GATEHOUSE_METRICS_ADDRESS": f"{LOOPBACK}:{self.metrics_port}"}
-        chosen = {"GATEHOUSE_DATABASE_URL": self.database_url} if self.database_url else {}
+        chosen = {"GATEHOUSE_DATABASE_URL": self.database_url, "GATEHOUSE_MAIL_URL": self.mail_url}
+        chosen = {name: value for name, value in chosen.items() if value}
         return {**StackLayout.environment.fget(self), **chosen, **quiet}  # type: ignore[attr-defined]  # mypy takes it for a plain value
 
 
@@ -117,14 +119,16 @@ class MeasuredServer:
 
 
 @contextmanager
-def measured_server(database: str) -> Iterator[MeasuredServer]:
-    """A server on `sqlite` or `postgresql` with its demo organisation, not started yet."""
+def measured_server(database: str, *, mail_url: str = "") -> Iterator[MeasuredServer]:
+    """A server on `sqlite` or `postgresql` with its demo organisation, not started yet; it may send mails."""
     with ExitStack() as cleanup:
         folder = Path(cleanup.enter_context(tempfile.TemporaryDirectory(prefix="gatehouse-bench-")))
         postgres = _postgres(cleanup) if database == "postgresql" else None
         url = postgres.new_database() if postgres else ""
         programs = {"database": postgres.pid} if postgres else {}
-        server = MeasuredServer(MeasuredLayout(folder, free_port(), free_port(), url), cleanup, programs=programs)
+        server = MeasuredServer(
+            MeasuredLayout(folder, free_port(), free_port(), url, mail_url), cleanup, programs=programs
+        )
         server.create()
         yield server
 

@@ -97,6 +97,12 @@ class BuyerBody(RequestBody):
         return Buyer(self.name, (self.email or "").casefold(), self.locale or "")
 
 
+class PayAtOnce(RequestBody):
+    """How the buyer pays an order while making it; online payments have a request of their own."""
+
+    method: Literal["free", "invoice"]
+
+
 class NewOrder(RequestBody):
     """An order of what this session holds. Prices are the server's; none is sent."""
 
@@ -104,6 +110,7 @@ class NewOrder(RequestBody):
     buyer: BuyerBody = Field(default_factory=BuyerBody)
     invitation: Annotated[str, Field(max_length=100)] | None = None
     codes: Codes = Field(default_factory=list)
+    pay: PayAtOnce | None = None
 
 
 class NewSale(RequestBody):

@@ -27,7 +27,7 @@ class Sale:
 
 def sell(session: Session, sealer: Sealer, sale: Sale, context: ActionContext) -> OrderRow:
     """Make the order and note its payment; one by invoice waits for it, and a free one needs none."""
-    order = placing.place(session, sealer, sale.request, context).order
+    order = placing.place(session, sealer, sale.request, context).whole.order
     key = paying.key_of(order)
     if order.total_cents and not sale.method.in_shop:
         paying.require_noting(sale.method, context)

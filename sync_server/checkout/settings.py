@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from shared.errors import InvalidRequest
@@ -16,7 +17,12 @@ from sync_server.checkout.stripe_keys import FIELDS, sealed_columns
 from sync_server.plumbing.principals import ActionContext
 from sync_server.plumbing.sealing import Sealer
 from sync_server.plumbing.sql import writes
+from sync_server.plumbing.sql.prepared import Prepared, placeholder
 
+DEFAULT_MINUTES: Final = 10
+_MINUTES: Final = Prepared(
+    select(CheckoutSettingsRow.order_minutes).where(CheckoutSettingsRow.organisation_id == placeholder("organisation"))
+)
 _CHECKED = {"iban": epc.checked_iban, "bic": epc.checked_bic}
 
 
@@ -25,7 +31,7 @@ def settings_of(session: Session, organisation_id: str) -> CheckoutSettingsRow:
     row = session.get(CheckoutSettingsRow, organisation_id)
     return row or CheckoutSettingsRow(
         organisation_id=organisation_id,
-        order_minutes=10,
+        order_minutes=DEFAULT_MINUTES,
         invoices=False,
         invoice_days=14,
         unpaid_tickets=False,
@@ -37,6 +43,12 @@ def settings_of(session: Session, organisation_id: str) -> CheckoutSettingsRow:
         stripe_key_ending="",
         updated_at=0,
     )
+
+
+def order_minutes(session: Session, organisation_id: str) -> int:
+    """For how long the orders of an organisation wait to be paid."""
+    found = _MINUTES.rows(session, organisation=organisation_id)
+    return int(found[0].order_minutes) if found else DEFAULT_MINUTES
 
 
 def lock_settings(session: Session, organisation_id: str) -> CheckoutSettingsRow:

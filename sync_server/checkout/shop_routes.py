@@ -52,13 +52,19 @@ def no_store(response: Response) -> Response:
 @bp.input(schemas.NewOrder)
 @bp.output(schemas.OrderView, status_code=201)
 def create(slug: str, event_id: str, json_data: schemas.NewOrder) -> Response:
-    """Order what you hold at an event. The order keeps the seats until it is paid or runs out."""
+    """Order what you hold at an event. The order keeps the seats until it is paid or runs out.
+
+    With `pay` it is paid in the same request, all or nothing: a free order has its tickets in the response.
+    """
     request = _request(shop(slug), event_id, json_data)
     guessing.require_codes(parts().database, parts().sealer, request.visit.event, request.codes, context())
 
+    method = None if json_data.pay is None else method_named(json_data.pay.method)
+
     def write(session: Session) -> schemas.OrderView:
         placed = placing.place(session, parts().sealer, request, context())
-        return views.view_of_whole(session, placed, parts().clock())
+        whole = placed.whole if method is None else paying.start_placed(session, placed, method, context())
+        return views.view_of_whole(session, whole, parts().clock())
 
     return run_once(write)
 

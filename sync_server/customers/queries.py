@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
 from shared.errors import NotFound
 from sync_server.customers.models import CustomerRow, CustomerSessionRow, GuestRow
+from sync_server.plumbing.sql.prepared import Prepared, placeholder
 
 
 def guests_from_address(session: Session, origin: str, since: Millis) -> int:
@@ -67,11 +70,19 @@ def customer_session(session: Session, organisation_id: str, session_id: str) ->
     return row
 
 
+_OF_GUEST: Final = Prepared(
+    select(CustomerSessionRow.customer_id).where(
+        CustomerSessionRow.organisation_id == placeholder("organisation"),
+        CustomerSessionRow.guest_id == placeholder("guest"),
+        CustomerSessionRow.ends_at > placeholder("now"),
+    )
+)
+
+
 def customer_of_guest(session: Session, organisation_id: str, guest_id: str, now: Millis) -> str | None:
     """The customer who is signed in in the browser of a guest session."""
-    row = CustomerSessionRow
-    here = row.organisation_id == organisation_id, row.guest_id == guest_id, row.ends_at > now
-    return session.execute(select(row.customer_id).where(*here)).scalar_one_or_none()
+    found = _OF_GUEST.rows(session, organisation=organisation_id, guest=guest_id, now=now)
+    return str(found[0].customer_id) if found else None
 
 
 def membership_of_guest(session: Session, organisation_id: str, guest_id: str, now: Millis) -> str:

@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 from shared.clock import Millis
 from shared.errors import Conflict
 from shared.ids import uuid7
+from sync_server.events import locked_events
 from sync_server.events import queries as events
 from sync_server.events.chosen_days import dates_of
 from sync_server.holds import ending, rules, service
@@ -29,6 +30,7 @@ Held = HoldRow
 """A hold's row, as orders may read it within their transaction."""
 
 _LISTED: Final = 500
+_STATES: Final = "states of the sale of events that this transaction has locked"
 
 
 def find(session: Session, event: EventKey, ids: Collection[str]) -> list[HoldRow]:
@@ -52,10 +54,15 @@ def current_state(session: Session, organisation_id: str, event_id: str) -> Sale
 
     Where the transaction has locked the event it stays so, and the plan of its seats is known.
     """
+    known: dict[str, SaleState] = session.info.setdefault(_STATES, {})
+    if event_id in known:
+        return known[event_id]
     state = ports_of(session, SaleStates).peek(organisation_id, event_id)
     if state is None or not state.is_unchanged(session):
         version = create_sale_lock(session, organisation_id, event_id)
         return load_sale_state(session, organisation_id, event_id, version)
+    if locked_events.is_locked(session, organisation_id, event_id):
+        known[event_id] = state
     if not state.sale.moving:
         know_plan(session, organisation_id, event_id, state.plan if state.sale.revision else None)
     return state

@@ -146,6 +146,7 @@ def open_engine(url: str, *, connections: int = 40, pooler: Pooler = Pooler.NONE
         pool_size=connections,
         max_overflow=0,
         pool_timeout=15,
+        pool_use_lifo=True,  # those used last have their statements prepared, and PostgreSQL its plans
         hide_parameters=True,
         connect_args={
             **arguments(limits, pooled=pooler is not Pooler.NONE),

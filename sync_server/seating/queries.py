@@ -13,6 +13,7 @@ from shared.errors import NotFound
 from sync_server.events import locked_events
 from sync_server.plumbing.api.pagination import AnId, Page, decode_cursor, paginate
 from sync_server.plumbing.event_key import EventKey
+from sync_server.plumbing.sql.prepared import Prepared, placeholder
 from sync_server.seating.layouts.overlay import Deltas, LayoutZone
 from sync_server.seating.layouts.plan import (
     AccessMode,
@@ -38,6 +39,12 @@ from sync_server.seating.rules import FIELDS, Policy, effective
 _BATCH_SIZE: Final = 10_000
 
 POLICIES: Final = "seating policies that this session has read"
+_MOVING: Final = Prepared(
+    select(EventLayoutRecord.moving).where(
+        EventLayoutRecord.organisation_id == placeholder("organisation"),
+        EventLayoutRecord.event_id == placeholder("event"),
+    )
+)
 KNOWN_PLANS: Final = "plans of the events that this transaction has locked, none of whose guests are being moved"
 _LAYOUTS: Final = "layouts of the events that this transaction has locked"
 
@@ -250,9 +257,8 @@ def guests_moving(session: Session, organisation_id: str, event_id: str) -> bool
     if locked_events.is_locked(session, organisation_id, event_id):
         found = find_event_layout(session, organisation_id, event_id)
         return found is not None and found.moving
-    row = EventLayoutRecord
-    criteria = row.event_id == event_id, row.organisation_id == organisation_id
-    return bool(session.execute(select(row.moving).where(*criteria)).scalar_one_or_none())
+    rows = _MOVING.rows(session, organisation=organisation_id, event=event_id)
+    return bool(rows and rows[0].moving)
 
 
 def events_with_layout(session: Session) -> list[EventKey]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from sqlalchemy.orm import Session
 
@@ -24,7 +25,7 @@ from sync_server.checkout.rules import Channel, LineState, OrderState
 from sync_server.checkout.sessions import entering
 from sync_server.checkout.sessions.queries import Visit
 from sync_server.checkout.sessions.rules import BOX_OFFICE
-from sync_server.checkout.settings import settings_of
+from sync_server.checkout.settings import order_minutes
 from sync_server.customers import queries as customers
 from sync_server.events import queries as events
 from sync_server.events.chosen_days import EVERY_DAY, ChosenDays, dates_of
@@ -36,6 +37,7 @@ from sync_server.plumbing.folding import fold
 from sync_server.plumbing.principals import ActionContext
 from sync_server.plumbing.sealing import Sealer
 from sync_server.plumbing.sql import writes
+from sync_server.plumbing.sql.bulk import insert_rows
 from sync_server.seating.plans.seat_plan import SeatPlan
 from sync_server.seating.plans.seat_plans import find_event_plan
 from sync_server.tickets import queries as tickets
@@ -108,7 +110,14 @@ _Types = Mapping[int, TicketType]
 """The ticket types of the event by number: read once, and in the session's memory while this mapping lives."""
 
 
-def place(session: Session, sealer: Sealer, request: OrderRequest, context: ActionContext) -> WholeOrder:
+class Placed(NamedTuple):
+    """An order that was just made, and for whom its tickets are."""
+
+    whole: WholeOrder
+    buyers: Buyers
+
+
+def place(session: Session, sealer: Sealer, request: OrderRequest, context: ActionContext) -> Placed:
     """Make an order that waits to be paid.
 
     Refused are holds that ran out (`hold_expired`), an event or ticket type that is not on sale, and whatever issuing
@@ -149,7 +158,7 @@ def place(session: Session, sealer: Sealer, request: OrderRequest, context: Acti
     claimed = holds if whole else ordering.claim(session, event.key, parts, bearer, context.now)
     ordering.give_to_order(session, claimed, order.id, context, until=order.expires_at)
     recording.record_order(session, order, event.number, "order_created", context, admissions=len(lines))
-    return WholeOrder(order, lines, Balance(charged=order.total_cents))
+    return Placed(WholeOrder(order, lines, Balance(charged=order.total_cents)), buyers)
 
 
 def _wishes(
@@ -258,6 +267,7 @@ def _line(wish: _Wish, row: TicketType, draft: TicketDraft) -> OrderLineRow:
     line.tax_rate, line.valid_days = row.tax_rate, draft.days.bits
     line.tax_cents = money.tax_included(line.unit_cents - line.discount_cents + line.fee_cents, row.tax_rate)
     line.state, line.hold_id, line.membership_id = LineState.ORDERED.value, wish.hold_id, wish.membership_id
+    line.ticket_id, line.passed_on = None, False
     return line
 
 
@@ -293,7 +303,7 @@ def _order(
     context: ActionContext,
 ) -> OrderRow:
     amounts, buyer, number = money.amounts_of(lines), request.buyer, _next_number(session, event)
-    minutes = settings_of(session, event.organisation_id).order_minutes
+    minutes = order_minutes(session, event.organisation_id)
     order = OrderRow(
         organisation_id=event.organisation_id,
         id=uuid7(context.now, context.entropy),
@@ -323,8 +333,7 @@ def _order(
     session.flush()
     for position, line in enumerate(lines, start=1):
         line.organisation_id, line.order_id, line.position = order.organisation_id, order.id, position
-        session.add(line)
-    session.flush()
+    insert_rows(session, OrderLineRow, lines)
     return order
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from sqlalchemy.orm import Session
@@ -20,6 +20,7 @@ from sync_server.checkout.orders import ending, fulfilling, recording
 from sync_server.checkout.orders.fulfilling import SeatsGone
 from sync_server.checkout.orders.locking import lock_order
 from sync_server.checkout.orders.parcels import Buyers
+from sync_server.checkout.orders.placing import Placed
 from sync_server.checkout.orders.whole_order import WholeOrder
 from sync_server.checkout.payments import choices
 from sync_server.checkout.payments.methods import PaymentMethod
@@ -67,6 +68,14 @@ def start(session: Session, sealer: Sealer, key: OrderKey, method: PaymentMethod
     return _whole(session, order, lines, issued)
 
 
+def start_placed(session: Session, placed: Placed, method: PaymentMethod, context: ActionContext) -> WholeOrder:
+    """Begin to pay an order in the transaction that makes it, which has its event locked."""
+    whole, buyers = placed
+    issued = _start(session, whole.order, whole.lines, buyers, method, context)
+    session.flush()
+    return replace(whole, tickets={ticket.id: ticket for ticket in issued})
+
+
 def _whole(
     session: Session, order: OrderRow, lines: Sequence[OrderLineRow], issued: Sequence[Ticket] = ()
 ) -> WholeOrder:
@@ -88,6 +97,7 @@ def _start(  # noqa: PLR0917 - an order, how it is paid, and by whom
     context: ActionContext,
 ) -> Sequence[Ticket]:
     """Begin to pay an order that is not paid yet; returns the tickets that were issued."""
+    event = events.event(session, *order.event)
     terms = choices.terms_of(session, order, event, context.now)
     started = method.start(order, terms)
     if started.paid:

@@ -47,16 +47,13 @@ def enter(
     `checkout_full` where all slots are taken; the refusals of a pass where the event has a queue, but for whom a code
     lets in `early`: nobody queues then.
     """
-    if (row := queries.open_session(session, visit, context.now)) is not None:
-        return Entered(row, opened=False)
-    if not early and (queueing.is_queued(session, *visit.event) if queued is None else queued):
-        _require_turn(session, visit, tab, context.now)
     limit = _lock_limit(session, visit.event)
     with_slots = queries.slots(session, visit.event)
     open_ones = [each for each in with_slots if each.expires_at > context.now]
     if any(each.bearer_id == visit.bearer_id for each in open_ones):
-        # By another request of the same guest, a moment ago.
         return Entered(required(queries.open_session(session, visit, context.now)), opened=False)
+    if not early and (queueing.is_queued(session, *visit.event) if queued is None else queued):
+        _require_turn(session, visit, tab, context.now)
     if len(open_ones) < len(with_slots):
         expire(session, visit.event, context.now)
     slot = rules.lowest_free({each.slot for each in open_ones}, limit)

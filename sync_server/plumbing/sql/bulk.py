@@ -24,7 +24,7 @@ from sqlalchemy import (
 )
 from sqlalchemy import cast as sql_cast
 from sqlalchemy.dialects import postgresql
-from sqlalchemy.orm import InstrumentedAttribute, Session
+from sqlalchemy.orm import InstrumentedAttribute, Session, make_transient_to_detached
 from sqlalchemy.types import NULLTYPE
 
 from sync_server.plumbing.sql.tables import Base
@@ -74,6 +74,15 @@ def insert_missing(session: Session, model: type[Base], rows: Sequence[Row], col
     table = cast(Table, model.__table__)
     statement, values = _by_column(table, rows, f"ON CONFLICT DO NOTHING RETURNING {column}")
     return session.connection().execute(statement.columns(table.c[column]), values).scalars().all()
+
+
+def insert_rows(session: Session, model: type[Base], rows: Sequence[Base]) -> None:
+    """Insert new rows, every column of which is set, in one statement; the session knows them from now on."""
+    names = [column.key for column in cast(Table, model.__table__).columns]
+    insert_many(session, model, [{name: getattr(row, name) for name in names} for row in rows])
+    for row in rows:
+        make_transient_to_detached(row)
+    session.add_all(rows)
 
 
 def array_literal(values: Sequence[Any]) -> str:

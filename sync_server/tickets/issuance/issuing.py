@@ -96,7 +96,7 @@ def issue(
     event = lock(session, organisation_id, event_id)
     if not 1 <= request.total <= rules.MAX_TICKETS_PER_REQUEST:
         raise InvalidRequest(f"Ask for 1 to {rules.MAX_TICKETS_PER_REQUEST} tickets at a time.", field="count")
-    key_id = signing_keys.signing_key(session, organisation_id, context.now).id
+    key_id = signing_keys.signing_key_id(session, organisation_id, context.now)
     layout = issuing_layout(session, organisation_id, event_id, context.now, context.actor.id)
     days = _days(session, event, request)
     batches = _batches(session, event, layout, request, days)

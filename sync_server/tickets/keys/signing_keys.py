@@ -7,7 +7,7 @@ from typing import Final
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
-from sqlalchemy import func, select
+from sqlalchemy import func, select, text
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
@@ -20,6 +20,7 @@ from sync_server.outbox.service import Fact, Subject, record_change
 from sync_server.plumbing.principals import ActionContext
 from sync_server.plumbing.sealing import Sealer
 from sync_server.plumbing.signals import send
+from sync_server.plumbing.sql.prepared import Prepared, placeholder
 from sync_server.revisions import queries as revisions
 from sync_server.tickets import ticket_counts
 from sync_server.tickets.models import TicketKeyRecord
@@ -27,6 +28,21 @@ from sync_server.tickets.models import TicketKeyRecord
 # Gates have this long to fetch a new key before tickets are signed with it.
 DISTRIBUTION_MS: Final = 24 * 3_600_000
 IDS_LEFT_OUT_AFTER_RESTORE: Final = 100
+_LATEST_FIRST: Final = (
+    TicketKeyRecord.signs_from.desc(),
+    TicketKeyRecord.created_at.desc(),
+    TicketKeyRecord.id.desc(),
+)
+_SIGNING_ID: Final = Prepared(
+    select(TicketKeyRecord.id)
+    .where(
+        TicketKeyRecord.organisation_id == placeholder("organisation"),
+        TicketKeyRecord.state == text(f"'{KeyState.ACTIVE.value}'"),
+        TicketKeyRecord.signs_from <= placeholder("now"),
+    )
+    .order_by(*_LATEST_FIRST)
+    .limit(1)
+)
 
 
 def make_key(
@@ -118,6 +134,12 @@ def signing_key(session: Session, organisation_id: str, now: Millis) -> TicketKe
     return candidates[0]
 
 
+def signing_key_id(session: Session, organisation_id: str, now: Millis) -> int:
+    """The id of the key that signs now, which is enough to issue tickets; Conflict if there is none."""
+    found = _SIGNING_ID.rows(session, organisation=organisation_id, now=now)
+    return int(found[0].id) if found else signing_key(session, organisation_id, now).id
+
+
 def private_key(row: TicketKeyRecord, sealer: Sealer) -> Ed25519PrivateKey:
     """The unsealed private key; do not store it."""
     return Ed25519PrivateKey.from_private_bytes(sealer.open(row.sealed, _purpose(row.organisation_id, row.id)))
@@ -150,7 +172,7 @@ def _signing_candidates(session: Session, organisation_id: str, now: Millis) -> 
             TicketKeyRecord.state == KeyState.ACTIVE.value,
             TicketKeyRecord.signs_from <= now,
         )
-        .order_by(TicketKeyRecord.signs_from.desc(), TicketKeyRecord.created_at.desc(), TicketKeyRecord.id.desc())
+        .order_by(*_LATEST_FIRST)
     )
     return session.execute(candidates).scalars().all()
 

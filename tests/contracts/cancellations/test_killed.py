@@ -80,7 +80,8 @@ class CalledOff(TillKilled):
         for first in range(0, ORDERS, 100):
             with parts.database.writing() as session:
                 for number in range(first, min(first + 100, ORDERS)):
-                    order = placing.place(session, parts.sealer, request, replace(who, now=parts.clock()))
+                    placed = placing.place(session, parts.sealer, request, replace(who, now=parts.clock()))
+                    order = placed.whole.order
                     method, reference = METHODS["stripe" if number in paid else "cash"], f"cash {number}"
                     payment = Arrived(method, order.total_cents, paid.get(number, reference))
                     paying.receive(session, parts.sealer, paying.key_of(order), payment, who)
