@@ -210,7 +210,7 @@ def _place(found: Checkout, form: BuyerForm) -> OrderKey:
         wanted = OrderRequest(
             *key, Channel.SHOP, *who, chosen, buyer, tab=found.basket.tab, codes=tuple(found.basket.codes)
         )
-        row = placing.place(session, parts().sealer, wanted, context())
+        row = placing.place(session, parts().sealer, wanted, context()).whole.order
         return OrderKey(row.organisation_id, row.id)
 
 

@@ -26,7 +26,7 @@ def begin(page: Page, key: OrderKey, method: str) -> Response:
         chosen = method_named(method)
         paying.require_in_shop(chosen)
         with parts().database.writing() as session:
-            order = paying.start(session, parts().sealer, key, chosen, context())
+            order = paying.start(session, parts().sealer, key, chosen, context()).order
             if chosen.online:
                 beginning.plan(session, order, context())
     except GatehouseError:
