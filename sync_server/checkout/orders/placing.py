@@ -31,6 +31,7 @@ from sync_server.events import queries as events
 from sync_server.events.chosen_days import EVERY_DAY, ChosenDays, dates_of
 from sync_server.events.queries import EventHead
 from sync_server.holds import ordering
+from sync_server.holds.caches.sale_state import SaleState
 from sync_server.holds.ordering import Held
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.folding import fold
@@ -129,9 +130,7 @@ def place(session: Session, sealer: Sealer, request: OrderRequest, context: Acti
     found = ordering.find(session, request.visit.event, ids)
     cards, signed_in = {hold.membership_id or "" for hold in found}, request.bearer_kind != "guest"
     buyers = Buyers.resolve(session, where, sealer, context.now, request.access, memberships=cards, signed_in=signed_in)
-    issuing.lock_alone(session, where, request.event_id)
-    state = ordering.current_state(session, where, request.event_id)
-    event = issuing.lock(session, where, request.event_id)
+    event, state = _lock(session, where, request.event_id)
     redeemed = spending.redeem(session, sealer, event.key, request.codes, context.now)
     early = bool(redeemed.opened_early) and presales.is_to_begin(session, event.key, context.now)
     if request.in_shop:
@@ -159,6 +158,13 @@ def place(session: Session, sealer: Sealer, request: OrderRequest, context: Acti
     ordering.give_to_order(session, claimed, order.id, context, until=order.expires_at)
     recording.record_order(session, order, event.number, "order_created", context, admissions=len(lines))
     return Placed(WholeOrder(order, lines, Balance(charged=order.total_cents)), buyers)
+
+
+def _lock(session: Session, organisation_id: str, event_id: str) -> tuple[EventHead, SaleState]:
+    """The event, locked, and what decides its sale; in this order, so that its layout is not read once more."""
+    issuing.lock_alone(session, organisation_id, event_id)
+    state = ordering.current_state(session, organisation_id, event_id)
+    return issuing.lock(session, organisation_id, event_id), state
 
 
 def _wishes(

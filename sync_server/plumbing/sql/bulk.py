@@ -57,9 +57,7 @@ def insert_many(
     table, names = cast(Table, model.__table__), tuple(rows[0])
     columns = [_converted(table, name, [row[name] for row in rows]) for name in names]
     # By the driver itself: SQLAlchemy would prepare the values of every row anew.
-    session.connection().exec_driver_sql(
-        _by_row(table, names, on_conflict, computed), list(zip(*columns, strict=True))
-    )
+    session.connection().exec_driver_sql(_by_row(table, names, on_conflict, computed), list(zip(*columns, strict=True)))
 
 
 def insert_missing(session: Session, model: type[Base], rows: Sequence[Row], column: str) -> Collection[Any]:
