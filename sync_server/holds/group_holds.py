@@ -41,6 +41,7 @@ class GroupRequest:
     wheelchairs: int = 0
     apart: bool = False
     price_category: str | None = None  # of the best
+    passed_over: Sequence[str] = ()  # seats that the best shall not be: whoever asks has seen them
     comes_back: bool = False
     """What is left rather than idle: single seats may stay, and who wants to sit together sits in one row or waits."""
 
@@ -198,7 +199,11 @@ class GroupHold:
         )
         plan = sale_state.plan if sale_state.sale.revision else None
         where = sale_state.organisation_id, sale_state.id
-        with self.seatings.current(*where, self.request.now, plan, days=days) as seating_now:
+        passed_over = [seat.number for seat in map(sale_state.plan.on_sale, self.group.passed_over) if seat is not None]
+        with (
+            self.seatings.current(*where, self.request.now, plan, days=days) as seating_now,
+            seating_now.without(passed_over),
+        ):
             if self.group.wheelchairs:
                 companions = self.group.best - self.group.wheelchairs
                 found = seating_now.best_with_wheelchairs(self.group.wheelchairs, companions)
@@ -206,7 +211,7 @@ class GroupHold:
                 found = seating_now.one_of_the_best(seat_request, self._drawn)
             else:
                 found = seating_now.best(seat_request)
-            best = require_offer(found)
+            best = require_offer(found, seating_now.plan)
             if seating_now.plan != sale_state.plan:
                 raise StaleSaleState
             seats = [seating_now.plan.layout.seat(number) for number in best.seats]

@@ -134,6 +134,7 @@ def _group_hold(hold_request: HoldRequest, event_id: str, body: schemas.HoldBody
         body.wheelchairs,
         body.apart,
         body.price_category,
+        body.passed_over_seat_ids,
     )
     return GroupHold(hold_runtime(parts()), event_seatings(), hold_request, _id("event_id", event_id), group)
 

@@ -38,6 +38,7 @@ class HoldBody(ReserveBody):
     best: Annotated[int, Field(ge=1, le=200)] | None = None
     zone_ids: Annotated[list[Id], Field(max_length=100)] | None = None  # for `best`
     price_category: Short | None = None  # of `best`
+    passed_over_seat_ids: Annotated[list[SeatId], Field(max_length=400)] = Field(default_factory=list)  # of `best`
     wheelchairs: Annotated[int, Field(ge=0, le=20)] = 0  # of `best`
     apart: bool = False
     count: Annotated[int, Field(ge=1, le=200)] | None = None
@@ -52,6 +53,8 @@ class HoldBody(ReserveBody):
             raise ValueError("best counts the whole group: it cannot be less than wheelchairs")
         if self.price_category is not None and (self.best is None or self.wheelchairs):
             raise ValueError("price_category is a wish for best, without wheelchairs")
+        if self.passed_over_seat_ids and self.best is None:
+            raise ValueError("passed_over_seat_ids is a wish for best")
         return self
 
 

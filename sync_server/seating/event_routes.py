@@ -75,7 +75,7 @@ def best_seats(event_id: str, json_data: event_schemas.WantedSeats) -> event_sch
             price = seating.plan.known_price_category(json_data.price_category)
             request = SeatRequest(json_data.size, zones, json_data.apart, json_data.override, price_category=price)
             found = seating.best(request)
-        return _offer(seating, require_offer(found))
+        return _offer(seating, require_offer(found, seating.plan))
 
 
 @bp.post("/picked-seats")
@@ -91,7 +91,7 @@ def picked_seats(event_id: str, json_data: event_schemas.PickedSeats) -> event_s
             raise InvalidRequest(f"The layout has no seat {', '.join(unknown[:10])}.", code="unknown_seat")
         seats = [numbers[name] for name in json_data.seat_ids]
         request = SeatRequest(len(seats), None, json_data.apart, json_data.override)
-        return _offer(seating, require_offer(seating.evaluate(seats, request)))
+        return _offer(seating, require_offer(seating.evaluate(seats, request), seating.plan))
 
 
 @bp.get("/stranded-seats")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
@@ -63,6 +64,17 @@ class EventSeating:
         chosen = set(seats)
         self._aside |= chosen
         self._redraw(chosen)
+
+    @contextmanager
+    def without(self, seats: Iterable[int]) -> Iterator[None]:
+        """Search as if these seats were taken: by whoever has seen them and wants others."""
+        added = set(seats) - self._aside
+        self.set_aside(added)
+        try:
+            yield
+        finally:
+            self._aside -= added
+            self._redraw(added)
 
     def settle(self, seats: Collection[int]) -> None:
         """These seats were written, or were not: the table knows, and is read before the next search."""
@@ -224,9 +236,12 @@ class EventSeating:
         )
 
 
-def require_offer(result: Offer | Refusal) -> Offer:
-    """The offer; Conflict with the message of the refusal and what could be had instead."""
+def require_offer(result: Offer | Refusal, plan: SeatPlan) -> Offer:
+    """The offer; Conflict with the message of the refusal and the seats that could be had instead, in words and named."""
     if isinstance(result, Offer):
         return result
-    details = {"instead": result.instead.description} if result.instead else {}
+    details: dict[str, object] = {}
+    if result.instead:
+        names = [plan.layout.name(seat) for seat in result.instead.seats]
+        details = {"instead": result.instead.description, "instead_seats": names}
     raise Conflict(result.message, code=result.reason, **details)

@@ -29,6 +29,7 @@ from sync_server.seating.event_seating import require_offer
 from sync_server.seating.event_seatings import EventSeatings
 from sync_server.seating.layouts.overlay import EventZone
 from sync_server.seating.layouts.plan import AccessMode
+from sync_server.seating.plans.seat_plan import SeatPlan
 from sync_server.seating.rules import Entitlement
 from sync_server.seating.search.offers import Offer, Refusal, SeatRequest
 from sync_server.seating.zone_access.entitlements import apply_override, entitlements_by_zone
@@ -171,7 +172,7 @@ class HoldRuntime:
         chosen = [seat for seat in seats if seat not in owned]
         with seatings.current(request.organisation_id, sale_state.id, request.now, days=days) as seating:
             if chosen and all(seating.free(seat) for seat in chosen):
-                return _judged(seating.evaluate(chosen, seat_request, owned))
+                return _judged(seating.evaluate(chosen, seat_request, owned), seating.plan)
         return JudgedChoice()
 
     def note_singles(self, sale_state: SaleState, request: HoldRequest, choice: JudgedChoice) -> None:
@@ -193,9 +194,9 @@ class JudgedChoice:
     grade: str = ""
 
 
-def _judged(result: Offer | Refusal) -> JudgedChoice:
+def _judged(result: Offer | Refusal, plan: SeatPlan) -> JudgedChoice:
     try:
-        found = require_offer(result)
+        found = require_offer(result, plan)
     except GatehouseError as refusal:
         return JudgedChoice(refusal)
     return JudgedChoice(singles=found.orphans, grade=found.grade.value)

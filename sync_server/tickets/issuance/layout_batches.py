@@ -15,6 +15,7 @@ from sync_server.tickets.issuance.issue_request import IssueRequest, TicketBatch
 from sync_server.tickets.issuance.layout import IssuingLayout
 from sync_server.tickets.issuance.ticket_days import TicketDays
 from sync_server.tickets.models import TicketTypeRecord
+from sync_server.tickets.seat_types import SoldIn, types_of_seat
 
 
 def batch_of_places(
@@ -138,13 +139,8 @@ def _type_for(
     layout: IssuingLayout, ticket_types: Sequence[TicketTypeRecord], seat: Seat, price_category: str
 ) -> TicketTypeRecord:
     """The one ticket type sold for the seat; of several, the one named like its price category."""
-    sold = [
-        ticket_type
-        for ticket_type in ticket_types
-        if _is_sold_for(layout, ticket_type, seat) and (ticket_type.zone or _listed_types(layout, seat))
-    ]
-    matching = [ticket_type for ticket_type in sold if ticket_type.name.casefold() == price_category.casefold()]
-    candidates = matching if len(matching) == 1 else sold
+    where = SoldIn(layout.plan.event_zones[seat.zone], _listed_types(layout, seat))
+    candidates = types_of_seat(ticket_types, where, price_category)
     if len(candidates) != 1:
         raise InvalidRequest(
             f"{seat.name}: {'several ticket types are' if candidates else 'no specific ticket type is'} sold for "
@@ -160,8 +156,7 @@ def _listed_types(layout: IssuingLayout, seat: Seat) -> Sequence[int]:
 
 
 def _is_sold_for(layout: IssuingLayout, ticket_type: TicketTypeRecord, seat: Seat) -> bool:
-    listed = _listed_types(layout, seat)
-    return ticket_type.zone in {0, layout.plan.event_zones[seat.zone]} and (not listed or ticket_type.number in listed)
+    return SoldIn(layout.plan.event_zones[seat.zone], _listed_types(layout, seat)).has(ticket_type)
 
 
 def _check_sold_for(layout: IssuingLayout, ticket_type: TicketTypeRecord, seat: Seat) -> None:

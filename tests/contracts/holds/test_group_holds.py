@@ -80,6 +80,7 @@ def test_a_choice_that_leaves_a_single_seat_is_refused_with_a_better_one(sale: S
     assert answer.status_code == 409 and answer.json is not None
     error = answer.json["error"]
     assert error["code"] == "leaves_single_seat" and "row A" in error["details"]["instead"]
+    assert error["details"]["instead_seats"] == ["A-1"], "as names that can be held"
     assert sale.states() == {}
     # Where there is no better choice, the same seat is held.
     sale.sell(*(name for name in sale.seats if name not in {"A-1", "A-2"}))

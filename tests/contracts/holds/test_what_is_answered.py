@@ -79,6 +79,21 @@ def test_a_guest_sees_which_seats_it_would_get_and_takes_none(app_server: AppSer
     assert a_preview(sale, guest, 400, count=2)["code"] == "invalid_request"
 
 
+def test_whoever_has_seen_seats_may_ask_for_others(app_server: AppServer) -> None:
+    sale = a_seated_event(app_server, layout=with_wheelchairs())
+    guest, seen = sale.guest(), list[str]()
+    for _ in range(4):
+        seats = [each["seat_name"] for each in a_preview(sale, guest, best=3, passed_over_seat_ids=seen)["seats"]]
+        assert not {*seats} & {*seen}
+        seen += seats
+    assert a_preview(sale, guest, 409, best=3, passed_over_seat_ids=seen)["code"] == "not_together"
+    first = [each["seat_name"] for each in a_preview(sale, sale.guest(), best=3)["seats"]]
+    assert first == seen[:3], "for everybody else they are as good as before"
+    place = {"best": 1, "wheelchairs": 1, "passed_over_seat_ids": ["A-1"]}
+    assert a_preview(sale, guest, 409, **place)["code"] == "no_wheelchair_place"
+    assert a_preview(sale, guest, 400, count=2, passed_over_seat_ids=["A-1"])["code"] == "invalid_request"
+
+
 def test_a_preview_is_for_guests_of_events_on_sale_and_not_for_robots(app_server: AppServer) -> None:
     sale = a_seated_event(app_server)
     assert ApiClient(app_server.app.test_client(), {}).refused("POST", f"{sale.path}/holds/preview", {"best": 2}) == (

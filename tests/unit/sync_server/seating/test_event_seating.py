@@ -78,14 +78,14 @@ def test_seating_that_follows_changes_equals_one_built_now(
 
 def test_an_answer_that_is_being_written_is_offered_to_nobody_else() -> None:
     seating = a_seating()
-    first = require_offer(seating.best(SeatRequest(2)))
+    first = require_offer(seating.best(SeatRequest(2)), seating.plan)
     seating.set_aside(first.seats)
-    second = require_offer(seating.best(SeatRequest(2)))
+    second = require_offer(seating.best(SeatRequest(2)), seating.plan)
     assert not {*first.seats} & {*second.seats}
     seating.settle(first.seats)
-    assert require_offer(seating.best(SeatRequest(2))).seats == second.seats, "nobody has looked yet"
+    assert require_offer(seating.best(SeatRequest(2)), seating.plan).seats == second.seats, "nobody has looked yet"
     seating.apply((), 0, seating.doubtful)
-    assert require_offer(seating.best(SeatRequest(2))).seats == first.seats, "it was not written"
+    assert require_offer(seating.best(SeatRequest(2)), seating.plan).seats == first.seats, "it was not written"
 
 
 @given(SEATS, st.integers(1, 6), st.integers(0, 99))
@@ -151,7 +151,7 @@ def test_without_accessibility_rules_every_seat_is_offered() -> None:
 
 
 def the_best(seating: EventSeating, size: int, **wish: Any) -> Offer:
-    return require_offer(seating.best(SeatRequest(size, **wish)))
+    return require_offer(seating.best(SeatRequest(size, **wish)), seating.plan)
 
 
 def test_the_zone_nearest_to_the_stage_is_offered_first_whatever_each_zone_faces() -> None:
