@@ -1,6 +1,9 @@
 // The seats page of an event: a live map on a canvas, and the actions for the selected seat.
-import { SeatCanvas } from "./seat-canvas.js";
-import { read, unpack } from "./seat-plan.js";
+import { deskSkin } from "./seat-map/desk-skin.js";
+import { read, unpack } from "./seat-map/plan.js";
+import { SeatMap } from "./seat-map/seat-map.js";
+import { MAX_ZOOM } from "./seat-map/viewport.js";
+import { step } from "./seat-map/walk.js";
 
 const STATES = ["free", "held", "sold", "not for sale"];
 const ZOOM_STEP = 1.6;
@@ -40,13 +43,21 @@ class Seats {
       this.layout = read(plan);
       this.version = state.version;
       this.states = unpack(state.seats, state.count);
-      this.drawing = new SeatCanvas(this.canvas, this.layout, this.states);
+      this.#fit();
+      this.drawing = new SeatMap(this.canvas, this.layout, this.states, deskSkin);
       this.showCounts(state.zones);
       this.listen();
       this.follow();
     } catch (problem) {
       this.showStatus(`The map cannot be shown: ${problem.message} Reload the page.`, "bad");
     }
+  }
+
+  // As tall as the map needs, but always leaving some of the page to scroll by touch.
+  #fit() {
+    const { box } = this.layout;
+    this.canvas.style.aspectRatio = `${Math.max(box.width, 8) + 4} / ${Math.max(box.height, 4) + 8}`;
+    this.canvas.style.maxHeight = `min(70vh, ${Math.round((box.height + 8) * MAX_ZOOM)}px)`;
   }
 
   listen() {
@@ -81,28 +92,10 @@ class Seats {
     event.preventDefault();
   }
 
-  // To the nearest seat in that direction; straight on is preferred.
-  move([right, down]) {
-    if (this.selected === undefined) return this.pick(this.first());
-    const { x, y, grid } = this.layout;
-    const [hx, hy] = [x[this.selected], y[this.selected]];
-    let best;
-    for (const reach of [4, 24]) {
-      for (const n of grid.within(hx - reach, hy - reach, hx + reach, hy + reach)) {
-        const [along, aside] = right ? [(x[n] - hx) * right, y[n] - hy] : [(y[n] - hy) * down, x[n] - hx];
-        const far = along + 3 * Math.abs(aside);
-        if (along > 0.1 && n !== this.selected && (!best || far < best.far)) best = { n, far };
-      }
-      if (best && best.far <= reach) break;
-    }
-    if (best) this.pick(best.n);
-  }
-
-  // The seat in the middle of the view, or the first seat.
-  first() {
-    const { size } = this.drawing;
-    const { x, y } = this.drawing.at(size.w / 2, size.h / 2);
-    return this.drawing.k > this.drawing.least * 1.01 ? (this.layout.grid.nearest(x, y, 20) ?? 0) : 0;
+  move(direction) {
+    if (this.selected === undefined) return this.pick(this.drawing.start());
+    const next = step(this.layout, this.selected, direction);
+    if (next !== undefined) this.pick(next);
   }
 
   pick(n) {
@@ -120,8 +113,8 @@ class Seats {
   }
 
   name(n) {
-    const row = this.layout.rows[this.layout.rowOf[n]];
-    return `${row.part}, row ${row.label}, seat ${row.labels[n - row.start]}`;
+    const row = this.layout.row(n);
+    return `${row.part}, row ${row.label}, seat ${this.layout.label(n)}`;
   }
 
   describe(text) {
@@ -161,7 +154,7 @@ class Seats {
     for (const field of this.section.querySelectorAll("[data-count]")) field.textContent = counts[field.dataset.count];
     const lines = zones.map((zone) => {
       const line = document.createElement("tr");
-      for (const [n, value] of [this.layout.names.get(zone.zone), zone.available, zone.held, zone.sold, zone.total].entries()) {
+      for (const [n, value] of [this.layout.zones.find((each) => each.number === zone.zone)?.name, zone.available, zone.held, zone.sold, zone.total].entries()) {
         line.insertCell().textContent = value;
         if (n) line.cells[n].className = "n";
       }
@@ -203,7 +196,7 @@ class Seats {
   update(seats, zones) {
     const before = this.states[this.selected];
     for (const [seat, state] of seats) this.states[seat - this.layout.first] = state;
-    this.drawing.redraw();
+    this.drawing.change(seats.map(([seat]) => seat - this.layout.first));
     this.showCounts(zones);
     if (this.states[this.selected] !== before) this.showSelection();
   }

@@ -1,0 +1,146 @@
+// The seats that are seen, kept as a picture: panning moves it and draws only what comes into view.
+
+import { COPIED } from "./stamps.js";
+
+const NUMBERED = 20; // pixels from seat to seat from which seats show their numbers
+const MANY = 400; // seats that changed: drawing everything anew costs less
+const [LEAST_SCALE, MOST_SCALE] = [0.4, 2.5]; // how far an old picture may stand in while zooming
+
+const picture = (w, h) => (globalThis.OffscreenCanvas ? new OffscreenCanvas(w, h) : Object.assign(document.createElement("canvas"), { width: w, height: h }));
+
+export class SeatLayer {
+  constructor(layout, looks, skin) {
+    Object.assign(this, { layout, looks, skin, changed: new Set(), painted: undefined });
+  }
+
+  // With these pictures of seats from now on.
+  restart(stamps) {
+    [this.stamps, this.painted] = [stamps, undefined];
+  }
+
+  change(seats) {
+    if (seats.length + this.changed.size > MANY) this.painted = undefined;
+    else for (const n of seats) this.changed.add(n);
+  }
+
+  // `moving` allows a scaled picture for the moment; false if that was what was drawn.
+  draw(ctx, view, moving) {
+    const [w, h] = [ctx.canvas.width, ctx.canvas.height];
+    const was = this.painted;
+    if (was && moving && was.k !== view.k && was.w === w && was.h === h) {
+      const scale = view.k / was.k;
+      if (scale > LEAST_SCALE && scale < MOST_SCALE) return this.#drawScaled(ctx, view, was, scale);
+    }
+    if (!was || was.k !== view.k || was.w !== w || was.h !== h) this.#paintAll(view, w, h);
+    else this.#shift(view, was, w, h);
+    for (const n of this.changed) this.#paintSeat(view, n);
+    this.changed.clear();
+    ctx.drawImage(this.front.canvas, 0, 0);
+    return true;
+  }
+
+  #drawScaled(ctx, view, was, scale) {
+    ctx.fillStyle = this.stamps.ink.sheet;
+    ctx.fillRect(0, 0, was.w, was.h);
+    ctx.imageSmoothingEnabled = false;
+    ctx.drawImage(this.front.canvas, view.ox * view.dots - was.left * scale, view.oy * view.dots - was.top * scale, was.w * scale, was.h * scale);
+    ctx.imageSmoothingEnabled = true;
+    return false;
+  }
+
+  #paintAll(view, w, h) {
+    if (this.front?.canvas.width !== w || this.front.canvas.height !== h) {
+      [this.front, this.back] = [0, 1].map(() => picture(w, h).getContext("2d", { alpha: false }));
+    }
+    this.#remember(view, w, h);
+    this.changed.clear();
+    this.#paint(view, 0, 0, w, h);
+  }
+
+  #remember(view, w, h) {
+    this.painted = { k: view.k, left: Math.round(view.ox * view.dots), top: Math.round(view.oy * view.dots), w, h };
+  }
+
+  #shift(view, was, w, h) {
+    this.#remember(view, w, h);
+    const [dx, dy] = [this.painted.left - was.left, this.painted.top - was.top];
+    if (!dx && !dy) return;
+    if (Math.abs(dx) >= w || Math.abs(dy) >= h) return this.#paint(view, 0, 0, w, h);
+    this.back.drawImage(this.front.canvas, dx, dy);
+    [this.front, this.back] = [this.back, this.front];
+    if (dx) this.#paint(view, dx > 0 ? 0 : w + dx, 0, Math.abs(dx), h);
+    if (dy) this.#paint(view, 0, dy > 0 ? 0 : h + dy, w, Math.abs(dy));
+  }
+
+  get #size() {
+    return Math.max(1, Math.round(this.scale * 0.8));
+  }
+
+  #paintSeat(view, n) {
+    const reach = Math.ceil(this.#size / 2) + 1;
+    const [px, py] = [Math.round(this.layout.x[n] * this.scale) + this.painted.left, Math.round(this.layout.y[n] * this.scale) + this.painted.top];
+    const [left, top] = [Math.max(0, px - reach), Math.max(0, py - reach)];
+    const [w, h] = [Math.min(this.painted.w, px + reach) - left, Math.min(this.painted.h, py + reach) - top];
+    if (w > 0 && h > 0) this.#paint(view, left, top, w, h);
+  }
+
+  // Draw a rectangle of the picture, in pixels of the screen.
+  #paint(view, left, top, w, h) {
+    this.scale = view.k * view.dots;
+    const size = this.#size;
+    const area = { left, top, w, h, ox: this.painted.left, oy: this.painted.top };
+    if (size <= COPIED) this.#copyPixels(area, size);
+    else this.#copyPictures(area, size, view);
+  }
+
+  #each(area, size, visit) {
+    const { layout, scale } = this;
+    const [x, y] = [(area.left - area.ox) / scale, (area.top - area.oy) / scale];
+    const around = size / scale;
+    layout.grid.each(x - around, y - around, x + area.w / scale + around, y + area.h / scale + around, (n) => {
+      visit(n, Math.round(layout.x[n] * scale - size / 2) + area.ox, Math.round(layout.y[n] * scale - size / 2) + area.oy);
+    });
+  }
+
+  #copyPixels(area, size) {
+    const image = this.front.createImageData(area.w, area.h);
+    const out = new Uint32Array(image.data.buffer);
+    out.fill(this.stamps.sheet);
+    const stamps = [];
+    this.#each(area, size, (n, px, py) => {
+      const look = this.looks[n];
+      const pixels = (stamps[look] ??= this.stamps.of(look, size).pixels);
+      const [left, top] = [px - area.left, py - area.top];
+      const [fromX, toX] = [Math.max(0, -left), Math.min(size, area.w - left)];
+      for (let line = Math.max(0, -top), last = Math.min(size, area.h - top); line < last; line++) {
+        const [from, to] = [line * size, (top + line) * area.w + left];
+        for (let column = fromX; column < toX; column++) out[to + column] = pixels[from + column];
+      }
+    });
+    this.front.putImageData(image, area.left, area.top);
+  }
+
+  #copyPictures(area, size, view) {
+    const ctx = this.front;
+    ctx.save();
+    ctx.beginPath(), ctx.rect(area.left, area.top, area.w, area.h), ctx.clip();
+    ctx.fillStyle = this.stamps.ink.sheet;
+    ctx.fillRect(area.left, area.top, area.w, area.h);
+    const numbered = [];
+    this.#each(area, size, (n, px, py) => {
+      ctx.drawImage(this.stamps.of(this.looks[n], size).canvas, px, py);
+      if (view.k >= NUMBERED && this.skin.number(this.looks[n])) numbered.push(n, px + size / 2, py + size / 2);
+    });
+    if (numbered.length) this.#write(ctx, numbered, view);
+    ctx.restore();
+  }
+
+  #write(ctx, numbered, view) {
+    ctx.font = `600 ${Math.round(view.k * view.dots * 0.3)}px Inter, system-ui, sans-serif`;
+    [ctx.textAlign, ctx.textBaseline] = ["center", "middle"];
+    for (let at = 0; at < numbered.length; at += 3) {
+      ctx.fillStyle = this.stamps.ink[this.skin.number(this.looks[numbered[at]])];
+      ctx.fillText(this.layout.label(numbered[at]), numbered[at + 1], numbered[at + 2]);
+    }
+  }
+}
