@@ -237,7 +237,7 @@ class EventSeating:
 
 
 def require_offer(result: Offer | Refusal, plan: SeatPlan) -> Offer:
-    """The offer; Conflict with the message of the refusal and the seats that could be had instead, in words and named."""
+    """The offer; Conflict with the message of the refusal and what could be had instead, also by name."""
     if isinstance(result, Offer):
         return result
     details: dict[str, object] = {}
