@@ -18,10 +18,11 @@ from sync_server.accounts import queries as accounts
 from sync_server.events import queries as events
 from sync_server.plumbing.api import answers
 from sync_server.plumbing.api.edits import check_unchanged, tagged
+from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.principals import Action
 from sync_server.plumbing.web import context, current_principal, organisation, requires, signed_in
-from sync_server.queueing import admission, queries, rules, schemas, service
+from sync_server.queueing import admission, guest_places, queries, schemas, service
 from sync_server.queueing.figures import queue_figures
 from sync_server.queueing.models import EventQueueRow, QueueEntryRow
 
@@ -92,12 +93,8 @@ def _queue_view(session: Session, event_id: str) -> schemas.QueueView:
 def join(slug: str, event_id: str) -> tuple[dict[str, Any], int]:
     """Join the queue of an event. Joining again returns the place that you have."""
     organisation_id, guest_id = _guest(slug)
-    to_be_drawn = queue_figures(parts()).of(organisation_id, event_id).due(parts().clock(), None)
-    with parts().database.writing() as session:
-        if to_be_drawn:  # whoever joins now comes after those who waited
-            admission.advance(session, organisation_id, event_id, parts().sealer, context())
-        joined = service.join(session, organisation_id, event_id, guest_id, context())
-    return _place(organisation_id, event_id, joined.entry), 201 if joined.created else 200
+    joined = guest_places.join(EventKey(organisation_id, event_id), guest_id)
+    return _shown(organisation_id, event_id, joined.entry), 201 if joined.created else 200
 
 
 @bp.get("/o/<slug>/events/<event_id>/queue")
@@ -107,7 +104,7 @@ def join(slug: str, event_id: str) -> tuple[dict[str, Any], int]:
 def place(slug: str, event_id: str) -> dict[str, Any]:
     """Show your place in the queue, and keep it: ask again every `ask_again_seconds`."""
     organisation_id, guest_id = _guest(slug)
-    return _place(organisation_id, event_id, _entry(organisation_id, event_id, guest_id))
+    return _shown(organisation_id, event_id, _entry(organisation_id, event_id, guest_id))
 
 
 @bp.delete("/o/<slug>/events/<event_id>/queue")
@@ -132,7 +129,7 @@ def take_pass(slug: str, event_id: str, json_data: schemas.TakePass) -> dict[str
     tab_hash, now = sha256(json_data.tab.encode()).digest(), parts().clock()
     with parts().database.writing() as session:
         entry = service.take_pass(session, organisation_id, event_id, guest_id, tab_hash=tab_hash, now=now)
-    return _place(organisation_id, event_id, entry)
+    return _shown(organisation_id, event_id, entry)
 
 
 @bp.get("/o/<slug>/events/<event_id>/queue/receipt")
@@ -209,24 +206,12 @@ def _guest(slug: str) -> tuple[str, str]:
 
 
 def _entry(organisation_id: str, event_id: str, guest_id: str) -> QueueEntryRow:
-    with parts().database.autocommit_reading() as session:
-        entry = queries.latest_entry(session, organisation_id, event_id, guest_id)
+    entry = guest_places.find(EventKey(organisation_id, event_id), guest_id)
     if entry is None:
         queue_figures(parts()).of(organisation_id, event_id)  # NotFound where there is no queue
         raise NotFound("You are not in this queue. Join it first.", code="not_in_queue")
     return entry
 
 
-def _place(organisation_id: str, event_id: str, entry: QueueEntryRow) -> dict[str, Any]:
-    """A place as it is now: whoever is next moves the queue on, and whoever waits keeps the place."""
-    figures, now = queue_figures(parts()).of(organisation_id, event_id), parts().clock()
-    if entry.state == "waiting" and figures.due(now, entry.seq):
-        with parts().database.writing() as session:
-            admission.advance(session, organisation_id, event_id, parts().sealer, context(), wait=False)
-        entry = _entry(organisation_id, event_id, entry.bearer_id)
-        figures = queue_figures(parts()).of(organisation_id, event_id, fresh=True)
-    if entry.state == "waiting" and now < entry.expires_at and rules.renews(entry.expires_at, figures.opening, now):
-        entry.expires_at = rules.expires_at(figures.opening, now)
-        with parts().database.writing() as session:
-            service.renew(session, organisation_id, event_id, entry.bearer_id, entry.expires_at)
-    return schemas.place_view(entry, figures, now).model_dump(mode="json")
+def _shown(organisation_id: str, event_id: str, entry: QueueEntryRow) -> dict[str, Any]:
+    return guest_places.current(EventKey(organisation_id, event_id), entry).model_dump(mode="json")

@@ -74,6 +74,8 @@ class PlaceView(View):
     position: int | None
     waiting: int
     estimated_wait_seconds: int | None
+    wait_at_least_seconds: int | None
+    wait_at_most_seconds: int | None
     draw_at: IsoTime
     drawn_at: IsoTime | None
     commitment: Hex
@@ -90,6 +92,8 @@ def place_view(entry: QueueEntryRow, figures: Figures, now: Millis) -> PlaceView
     position = None
     if state == EntryState.WAITING.value and entry.seq is not None:
         position = rules.position(figures.waiting, entry.seq)
+    bounds = None if position is None else rules.wait_between_s(position, figures.admitted_lately)
+    least, most = bounds or (None, None)
     return PlaceView.of(
         entry,
         state=state,
@@ -98,6 +102,8 @@ def place_view(entry: QueueEntryRow, figures: Figures, now: Millis) -> PlaceView
         position=position,
         waiting=len(figures.waiting),
         estimated_wait_seconds=None if position is None else rules.estimated_wait_s(position, figures.admitted_lately),
+        wait_at_least_seconds=least,
+        wait_at_most_seconds=most,
         draw_at=figures.opening.draw_at,
         drawn_at=figures.drawn_at,
         commitment=figures.commitment,

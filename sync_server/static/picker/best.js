@@ -41,6 +41,7 @@ export class BestPanel {
   }
 
   clear() {
+    this.ask.classList.add("strong");
     this.result.replaceChildren();
     this.picker.offer([]);
   }
@@ -69,6 +70,7 @@ export class BestPanel {
     const seats = picker.live.layout.find(names);
     this.passedOver = [...this.passedOver, ...names].slice(-400);
     picker.offer(seats);
+    this.ask.classList.remove("strong");
     const cost = sum(seats.map((n) => picker.priceOf(n)));
     const total = words.t(cost.from ? "from" : "exactly", { price: words.amount(cost.cents) });
     const grade = words.has(`best.grade.${data.grade}`) ? words.t(`best.grade.${data.grade}`) : "";

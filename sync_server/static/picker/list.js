@@ -22,7 +22,7 @@ export class SeatList {
       filled.done = true;
       body.append(...rows.map((row) => this.#row(row)));
     };
-    const made = el("details", { class: "list-zone", ontoggle: open }, el("summary", {}, el("b", {}, zone.name), summary), body);
+    const made = el("details", { class: "list-zone", ontoggle: open }, el("summary", {}, el("b", {}, zone.name), " ", summary), body);
     return made;
   }
 
@@ -39,7 +39,7 @@ export class SeatList {
       this.#showRow(entry);
     };
     this.#countRow(entry);
-    return el("details", { class: "list-row", ontoggle: fill }, el("summary", {}, name, count), body);
+    return el("details", { class: "list-row", ontoggle: fill }, el("summary", {}, el("span", {}, name), " ", count), body);
   }
 
   #seat(entry, n) {

@@ -145,7 +145,7 @@ class Picker {
   }
 
   #companionOf(n) {
-    return [...this.live.layout.companions].filter(([, beside]) => beside.includes(n)).map(([place]) => place);
+    return this.live.layout.placesBeside.get(n) ?? [];
   }
 
   shortName(n) {
@@ -161,7 +161,15 @@ class Picker {
   }
 
   namesOf(seats) {
-    return this.words.list(seats.map((n) => this.shortName(n)));
+    const rows = new Map();
+    for (const n of [...seats].sort((one, other) => one - other)) rows.set(this.live.layout.rowOf[n], [...(rows.get(this.live.layout.rowOf[n]) ?? []), n]);
+    return this.words.list([...rows.values()].map((each) => this.#namesInRow(each)));
+  }
+
+  #namesInRow(seats) {
+    const row = this.live.layout.row(seats[0]);
+    const labels = seats.map((n) => this.live.layout.label(n));
+    return this.words.t("seats_of_row", { n: seats.length, part: row.part, row: row.label, seats: this.words.list(labels) });
   }
 
   // Name, price, kind and state of a seat: for screen readers and under the pointer.
@@ -215,7 +223,8 @@ class Picker {
     return false;
   }
 
-  #mineChanged(seats) {
+  #mineChanged(chosen) {
+    const seats = chosen.flatMap((n) => [n, ...(this.live.layout.companions.get(n) ?? [])]);
     this.looks.change(seats);
     this.map.change(seats);
     this.list.change(seats);

@@ -20,7 +20,7 @@ const line = (ctx, ...points) => points.forEach(([x, y], n) => (n ? ctx.lineTo(x
 const PATTERN = [
   () => {},
   (ctx, s) => (line(ctx, [-s / 4, s / 4], [s / 4, -s / 4]), line(ctx, [0, s], [s, 0]), line(ctx, [s * 0.75, s * 1.25], [s * 1.25, s * 0.75])),
-  (ctx, s) => (ctx.moveTo(s * 0.64, s / 2), ctx.arc(s / 2, s / 2, s * 0.14, 0, 7)),
+  (ctx, s) => [[0.24, 0.76], [0.76, 0.24]].forEach(([x, y]) => (ctx.moveTo(s * (x + 0.1), s * y), ctx.arc(s * x, s * y, s * 0.1, 0, 7))),
   (ctx, s) => line(ctx, [0, s / 2], [s, s / 2]),
   (ctx, s) => (line(ctx, [0, 0], [s, s]), line(ctx, [0, s], [s, 0])),
   (ctx, s) => line(ctx, [s / 2, 0], [s / 2, s]),
@@ -86,7 +86,7 @@ function freeSeat(ctx, look, size, ink) {
   seat(ctx, size, ink[`price-${pattern}`]);
   ctx.save();
   ctx.beginPath(), ctx.roundRect(size * 0.06, size * 0.06, size * 0.88, size * 0.88, size * 0.25), ctx.clip();
-  ctx.globalAlpha = 0.45;
+  ctx.globalAlpha = 0.38;
   drawPattern(ctx, pattern, size, ink["on-price"], Math.max(1, size / 12));
   ctx.restore();
   if (sign) drawSign(ctx, SIGNS[sign], size, ink["on-price"]);

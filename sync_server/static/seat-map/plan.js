@@ -92,6 +92,8 @@ export class SeatLayout {
     [this.labels, this.ids] = [seats.labels, seats.seat_ids];
     this.aisles = new Set(seats.aisles_after.map((number) => number - seats.first));
     this.companions = new Map(plan.companions.map(([place, ...beside]) => [place - seats.first, beside.map((number) => number - seats.first)]));
+    this.placesBeside = new Map();
+    for (const [place, beside] of this.companions) for (const n of beside) this.placesBeside.set(n, [...(this.placesBeside.get(n) ?? []), place]);
     this.groups = plan.groups.filter((group) => group.sold_whole).map((group) => ({ ...group, seats: group.seats.map((number) => number - seats.first) }));
     [this.x, this.y] = [positions(seats.x, seats.rows, seats.count), positions(seats.y, seats.rows, seats.count)];
     const step = pitch(this.x, this.y, this.rows, seats.count);

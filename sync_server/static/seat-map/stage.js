@@ -32,11 +32,15 @@ function outside(focus, box) {
   return { left: x - width / 2, top: y - height / 2, width, height, round: 1 };
 }
 
-/** A box that has the seats and the stage. */
-export function withStage(box, stage) {
-  if (!stage) return box;
-  const [left, top] = [Math.min(box.left, stage.left), Math.min(box.top, stage.top)];
-  const [right, bottom] = [Math.max(box.right, stage.left + stage.width), Math.max(box.bottom, stage.top + stage.height)];
+const AROUND = 1.3; // units around the seats, for the letters of rows
+
+/** A box that has the seats, with room for the letters of rows, and the stage. */
+export function withStage(seats, stage) {
+  let [left, top, right, bottom] = [seats.left - AROUND, seats.top - AROUND, seats.right + AROUND, seats.bottom + AROUND];
+  if (stage) {
+    [left, top] = [Math.min(left, stage.left), Math.min(top, stage.top)];
+    [right, bottom] = [Math.max(right, stage.left + stage.width), Math.max(bottom, stage.top + stage.height)];
+  }
   return { left, top, right, bottom, width: right - left, height: bottom - top };
 }
 
