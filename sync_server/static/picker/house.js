@@ -1,9 +1,12 @@
 // The house from afar: zones in the colours and patterns of their prices, with names and "from" prices, while seats are too small.
 
+import { WordsOnMap } from "../seat-map/words-on-map.js";
 import { drawPattern } from "./skin.js";
 
 const SEATS_FROM = 5; // pixels from seat to seat from which seats are drawn
 const EVERY = 6; // seats of a row that its line goes through
+const CARD = { fonts: ["620 13px Inter, system-ui, sans-serif", "500 12px Inter, system-ui, sans-serif"], colours: ["text", "text"], card: { aside: 8, above: 4, round: 7 } };
+const GONE = { ...CARD, colours: ["text", "stage-line"] };
 const TILE = 10; // pixels of a pattern
 const LARGEST = 4096; // pixels of a side that are kept
 const [LEAST_SCALE, MOST_SCALE] = [0.4, 2.5];
@@ -35,7 +38,8 @@ export class House {
     Object.assign(this, { layout, groups, zoneNow });
     this.blocks = linesOf(layout, groupOf).map((block) => ({ ...block, width: thickness(layout, block.runs) }));
     this.shown = layout.parts.length > 1 || layout.count > 300;
-    this.patterns = new Map();
+    this.parts = [...layout.parts].sort((one, other) => area(other.box) - area(one.box));
+    [this.patterns, this.words] = [new Map(), new WordsOnMap()];
   }
 
   suits(view) {
@@ -45,6 +49,7 @@ export class House {
   restart() {
     this.painted = undefined;
     this.patterns.clear();
+    this.words.restart();
   }
 
   draw(ctx, view, ink, moving) {
@@ -112,32 +117,20 @@ export class House {
 
   // A card for each part that has room for one: its name, and what it costs or that nothing is left.
   drawLabels(ctx, view, ink) {
-    const taken = [];
-    [ctx.textAlign, ctx.textBaseline] = ["center", "middle"];
-    for (const part of [...this.layout.parts].sort((one, other) => area(other.box) - area(one.box))) {
+    const shown = [];
+    for (const part of this.parts) {
       const { words, soldOut } = this.zoneNow(this.layout.zones[part.zone]);
       const wide = part.box.width * view.k > 90;
       const lines = [wide ? part.name : part.short, ...(part.box.height * view.k > 30 || wide ? [words] : [])];
-      this.#card(ctx, lines, soldOut, (part.box.left + part.box.width / 2) * view.k + view.ox, (part.box.top + part.box.height / 2) * view.k + view.oy, ink, taken, view);
+      const picture = this.words.of(lines, soldOut ? GONE : CARD, ink, view.dots);
+      const [w, h] = [picture.w, picture.h];
+      const [px, py] = [(part.box.left + part.box.width / 2) * view.k + view.ox, (part.box.top + part.box.height / 2) * view.k + view.oy];
+      if (px + w / 2 < 0 || px - w / 2 > view.w || py + h / 2 < 0 || py - h / 2 > view.h) continue;
+      const inside = Math.max(w / 2 + 2, Math.min(view.w - w / 2 - 2, px));
+      if (shown.some((other) => Math.abs(other.px - inside) < (other.w + w) / 2 && Math.abs(other.py - py) < (other.h + h) / 2)) continue;
+      shown.push({ px: inside, py, w, h });
+      this.words.draw(ctx, picture, inside, py, view.dots);
     }
-  }
-
-  #card(ctx, lines, soldOut, px, py, ink, taken, view) {
-    const fonts = ["620 13px Inter, system-ui, sans-serif", "500 12px Inter, system-ui, sans-serif"];
-    const widths = lines.map((text, n) => ((ctx.font = fonts[n]), ctx.measureText(text).width));
-    const [w, h] = [Math.max(...widths) + 16, lines.length * 16 + 8];
-    if (px + w / 2 < 0 || px - w / 2 > view.w || py + h / 2 < 0 || py - h / 2 > view.h) return;
-    px = Math.max(w / 2 + 2, Math.min(view.w - w / 2 - 2, px));
-    if (taken.some((other) => Math.abs(other.px - px) < (other.w + w) / 2 && Math.abs(other.py - py) < (other.h + h) / 2)) return;
-    taken.push({ px, py, w, h });
-    ctx.beginPath(), ctx.roundRect(px - w / 2, py - h / 2, w, h, 7);
-    [ctx.fillStyle, ctx.strokeStyle, ctx.lineWidth] = [ink.sheet, ink["stage-line"], 1];
-    ctx.fill(), ctx.stroke();
-    lines.forEach((text, n) => {
-      ctx.font = fonts[n];
-      ctx.fillStyle = n && soldOut ? ink["stage-line"] : ink.text;
-      ctx.fillText(text, px, py + (n - (lines.length - 1) / 2) * 16);
-    });
   }
 }
 

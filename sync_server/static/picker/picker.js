@@ -439,4 +439,4 @@ class Picker {
 }
 
 const root = document.querySelector("#picker");
-if (root) new Picker(root).start();
+if (root) (root.page = new Picker(root)).start();

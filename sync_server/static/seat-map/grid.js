@@ -8,12 +8,12 @@ export class SeatGrid {
     this.columns = Math.floor(box.width / SIDE) + 1;
     this.lines = Math.floor(box.height / SIDE) + 1;
     this.starts = new Int32Array(this.columns * this.lines + 1);
-    const squares = Int32Array.from(x, (_, n) => this.#square(x[n], y[n]));
-    for (const square of squares) this.starts[square + 1]++;
+    const squares = new Int32Array(x.length);
+    for (let n = 0; n < x.length; n++) this.starts[(squares[n] = this.#square(x[n], y[n])) + 1]++;
     for (let n = 1; n < this.starts.length; n++) this.starts[n] += this.starts[n - 1];
     const next = this.starts.slice();
     this.seats = new Int32Array(x.length);
-    squares.forEach((square, n) => (this.seats[next[square]++] = n));
+    for (let n = 0; n < x.length; n++) this.seats[next[squares[n]]++] = n;
   }
 
   #square(x, y) {

@@ -1,33 +1,35 @@
 // Names on a map: parts of the house from afar, letters of rows from near, which stay at the edge while one pans.
 
+import { WordsOnMap } from "./words-on-map.js";
+
 const EDGE = 15;
+const NAME = { fonts: ["600 12px Inter, system-ui, sans-serif"], colours: ["text"] };
+const HEADING = { fonts: ["500 12px Inter, system-ui, sans-serif"], colours: ["text"] };
+const PINNED = { ...NAME, card: { aside: 6, above: 1, round: 5 } };
 const ROWS_FROM = 10; // pixels from seat to seat
 
 export class Labels {
   constructor(layout) {
-    this.layout = layout;
+    [this.layout, this.words] = [layout, new WordsOnMap()];
   }
 
-  draw(ctx, view, ink, parts = true) {
-    [this.taken, this.ctx, this.ink] = [[], ctx, ink];
-    [ctx.textBaseline, ctx.textAlign, ctx.lineJoin] = ["middle", "center", "round"];
-    ctx.font = "600 12px Inter, system-ui, sans-serif";
+  draw(ctx, view, ink) {
+    Object.assign(this, { shown: [], ctx, ink, view });
     if (view.k >= ROWS_FROM) this.#rows(view), this.#headings(view);
-    else if (parts && this.layout.parts.length > 1) this.#parts(view);
+    else if (this.layout.parts.length > 1) this.#parts(view);
   }
 
   #parts(view) {
     for (const { short, box } of this.layout.parts) {
       if (Math.max(box.width, box.height) * view.k < 24) continue;
-      this.#label(short, (box.left + box.width / 2) * view.k + view.ox, (box.top + box.height / 2) * view.k + view.oy);
+      this.#label(short, (box.left + box.width / 2) * view.k + view.ox, (box.top + box.height / 2) * view.k + view.oy, NAME);
     }
   }
 
   // From near a part's name stands above it.
   #headings(view) {
     if (this.layout.parts.length < 2) return;
-    this.ctx.font = "500 12px Inter, system-ui, sans-serif";
-    for (const { name, box } of this.layout.parts) this.#label(name, (box.left + box.width / 2) * view.k + view.ox, (box.top - 1.1) * view.k + view.oy);
+    for (const { name, box } of this.layout.parts) this.#label(name, (box.left + box.width / 2) * view.k + view.ox, (box.top - 1.1) * view.k + view.oy, HEADING);
   }
 
   // For each row that is seen the outermost of its seats that are.
@@ -46,26 +48,20 @@ export class Labels {
     for (const [row, { first, last }] of ends) {
       const label = layout.rows[row].label;
       const left = layout.x[first] * view.k + view.ox - view.k;
-      this.#label(label, Math.max(EDGE, left), layout.y[first] * view.k + view.oy, left < EDGE);
+      this.#label(label, Math.max(EDGE, left), layout.y[first] * view.k + view.oy, left < EDGE ? PINNED : NAME);
       const right = layout.x[last] * view.k + view.ox + view.k;
-      if (last !== first) this.#label(label, Math.min(view.w - EDGE, right), layout.y[last] * view.k + view.oy, right > view.w - EDGE);
+      if (last !== first) this.#label(label, Math.min(view.w - EDGE, right), layout.y[last] * view.k + view.oy, right > view.w - EDGE ? PINNED : NAME);
     }
   }
 
   // On a card where it would stand on seats.
-  #label(text, px, py, onCard = false) {
+  #label(text, px, py, style) {
     if (!text) return;
-    const { ctx, ink, taken } = this;
-    const half = ctx.measureText(text).width / 2 + 4;
-    if (taken.some((other) => Math.abs(other.px - px) < other.half + half && Math.abs(other.py - py) < 15)) return;
-    taken.push({ px, py, half });
-    if (onCard) {
-      ctx.beginPath(), ctx.roundRect(px - half - 2, py - 9, 2 * half + 4, 18, 5);
-      [ctx.fillStyle, ctx.strokeStyle, ctx.lineWidth] = [ink.sheet, ink["stage-line"], 1];
-      ctx.fill(), ctx.stroke();
-    }
-    [ctx.strokeStyle, ctx.lineWidth, ctx.fillStyle] = [ink.sheet, 4, ink.text];
-    ctx.strokeText(text, px, py);
-    ctx.fillText(text, px, py);
+    const { ctx, ink, shown, view } = this;
+    const picture = this.words.of([text], style, ink, view.dots);
+    const half = picture.w / 2;
+    if (shown.some((other) => Math.abs(other.px - px) < other.half + half && Math.abs(other.py - py) < 15)) return;
+    shown.push({ px, py, half });
+    this.words.draw(ctx, picture, px, py, view.dots);
   }
 }

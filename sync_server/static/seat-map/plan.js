@@ -31,8 +31,9 @@ function positions(column, rows, total) {
 
 /** The states of the seats, one for each. */
 export function unpack(text, count) {
-  const bytes = atob(text);
-  return Uint8Array.from({ length: count }, (_, n) => (bytes.charCodeAt(n >> 2) >> (2 * (n & 3))) & 3);
+  const [bytes, found] = [atob(text), new Uint8Array(count)];
+  for (let n = 0; n < count; n++) found[n] = (bytes.charCodeAt(n >> 2) >> (2 * (n & 3))) & 3;
+  return found;
 }
 
 const median = (values) => values.sort((one, other) => one - other)[values.length >> 1];
@@ -43,11 +44,15 @@ function pitch(x, y, rows, total) {
   return median(steps) || SMALL_STEP / Math.sqrt(Math.max(1, total)) || 1;
 }
 
-export function bounds(x, y, numbers) {
+function bounds(x, y, rows) {
   let [left, top, right, bottom] = [Infinity, Infinity, -Infinity, -Infinity];
-  for (const n of numbers) {
-    left = Math.min(left, x[n]), right = Math.max(right, x[n]);
-    top = Math.min(top, y[n]), bottom = Math.max(bottom, y[n]);
+  for (const { start, count } of rows) {
+    for (let n = start, end = start + count; n < end; n++) {
+      if (x[n] < left) left = x[n];
+      if (x[n] > right) right = x[n];
+      if (y[n] < top) top = y[n];
+      if (y[n] > bottom) bottom = y[n];
+    }
   }
   if (left > right) [left, top, right, bottom] = [0, 0, 0, 0];
   return { left, top, right, bottom, width: right - left, height: bottom - top };
@@ -72,8 +77,7 @@ function partsOf(rows, x, y) {
     if (!found.has(row.part)) found.set(row.part, { name: row.part, short: row.short, zone: row.zone, rows: [] });
     found.get(row.part).rows.push(row);
   }
-  const numbers = (part) => part.rows.flatMap(({ start, count }) => Array.from({ length: count }, (_, n) => start + n));
-  return [...found.values()].map((part) => ({ ...part, box: bounds(x, y, numbers(part)) }));
+  return [...found.values()].map((part) => ({ ...part, box: bounds(x, y, part.rows) }));
 }
 
 // A plan with its seats by index from 0, scaled to one unit between neighbouring seats.
@@ -97,10 +101,10 @@ export class SeatLayout {
     this.groups = plan.groups.filter((group) => group.sold_whole).map((group) => ({ ...group, seats: group.seats.map((number) => number - seats.first) }));
     [this.x, this.y] = [positions(seats.x, seats.rows, seats.count), positions(seats.y, seats.rows, seats.count)];
     const step = pitch(this.x, this.y, this.rows, seats.count);
-    for (let n = 0; n < seats.count; n++) [this.x[n], this.y[n]] = [this.x[n] / step, this.y[n] / step];
+    for (let n = 0; n < seats.count; n++) (this.x[n] /= step), (this.y[n] /= step);
     const [fx, fy] = plan.focus;
     this.focus = fx === null || fx === undefined || fy === null ? undefined : { x: (fx - seats.origin[0]) / seats.scale / step, y: (fy - seats.origin[1]) / seats.scale / step };
-    this.box = bounds(this.x, this.y, this.x.keys());
+    this.box = bounds(this.x, this.y, this.rows);
     this.grid = new SeatGrid(this.x, this.y, this.box);
     this.parts = partsOf(this.rows, this.x, this.y);
   }

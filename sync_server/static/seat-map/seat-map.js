@@ -51,6 +51,7 @@ export class SeatMap extends EventTarget {
     const style = getComputedStyle(this.canvas);
     this.colours = Object.fromEntries(this.skin.colours.map((name) => [name, style.getPropertyValue(`--seat-${name}`).trim()]));
     this.layer.restart(new Stamps(this.skin, this.colours));
+    this.labels.words.restart();
     this.skin.far?.restart();
     this.redraw();
   }
