@@ -1,4 +1,4 @@
-"""The pure modules of the seat map, run in the browser that runs them for guests: index, view, steps, prices, refusals."""
+"""The pure modules of the seat map, run in the browser that runs them for guests: index, view, words, refusals."""
 
 from __future__ import annotations
 
@@ -20,13 +20,15 @@ def modules() -> dict[str, str]:
           const { SeatGrid } = await import("/static/seat-map/grid.js");
           let seed = 7;
           const random = () => (seed = (seed * 16807) % 2147483647) / 2147483647;
-          const x = Float32Array.from({ length: 3000 }, () => random() * 90), y = Float32Array.from({ length: 3000 }, () => random() * 40);
+          const some = (most) => Float32Array.from({ length: 3000 }, () => random() * most);
+          const [x, y] = [some(90), some(40)];
           const grid = new SeatGrid(x, y, { left: 0, top: 0, right: 90, bottom: 40, width: 90, height: 40 });
           let wrong = 0;
           for (let n = 0; n < 500; n++) {
             const [px, py, reach] = [random() * 100 - 5, random() * 50 - 5, 1 + random() * 4];
             const far = (seat) => Math.hypot(x[seat] - px, y[seat] - py);
-            const all = [...x.keys()].filter((seat) => far(seat) <= reach).sort((one, other) => far(one) - far(other));
+            const all = [...x.keys()].filter((seat) => far(seat) <= reach);
+            all.sort((one, other) => far(one) - far(other));
             if (grid.nearest(px, py, reach) !== all[0]) wrong++;
             const within = new Set(grid.within(px - reach, py - reach, px + reach, py + reach));
             if (!all.every((seat) => within.has(seat))) wrong++;
@@ -55,13 +57,21 @@ def modules() -> dict[str, str]:
           const { explain } = await import("/static/picker/refusals.js");
           const find = (names) => names.map((name) => Number(name.slice(2)));
           const said = (code, details = {}, asked = [1, 2]) => explain({ code, details }, asked, find);
-          return [said("leaves_single_seat", { instead_seats: ["A-3", "A-4"] }), said("seat_not_available", { seats: ["A-2"] }),
-            said("seat_held_by_another_user", {}, [5]), said("pass_expired"), explain({ offline: true }, [1], find), said("too_many_seats")];
+          return [
+            said("leaves_single_seat", { instead_seats: ["A-3", "A-4"] }),
+            said("seat_not_available", { seats: ["A-2"] }),
+            said("seat_held_by_another_user", {}, [5]),
+            said("pass_expired"),
+            explain({ offline: true }, [1], find),
+            said("too_many_seats"),
+          ];
         }""",
         "words": """async () => {
           const { clock, Words } = await import("/static/picker/words.js");
-          const words = new Words({ language: "de", currency: "EUR", texts: { left: { one: "noch {n} Platz", other: "noch {n} Plätze" } } });
-          return [clock(300), clock(29.2), clock(-1), clock(3725), words.t("left", { n: 1 }), words.t("left", { n: 1200 }), words.amount(6550)];
+          const texts = { left: { one: "noch {n} Platz", other: "noch {n} Plätze" } };
+          const words = new Words({ language: "de", currency: "EUR", texts });
+          const left = (n) => words.t("left", { n });
+          return [clock(300), clock(29.2), clock(-1), clock(3725), left(1), left(1200), words.amount(6550)];
         }""",
     }
 
