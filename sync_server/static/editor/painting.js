@@ -3,11 +3,13 @@
 import { drawAreas, drawOutline, label } from "../seats/areas.js";
 import { SeatLayer } from "../seats/layer.js";
 import { Stamps } from "../seats/stamps.js";
+import { stageOf } from "./editing.js";
 import { boxOf, inLine, rowBox, rowsOf, sectionsOf } from "./rows.js";
 import { numbered } from "./seat-map.js";
 
 const NUMBERS_FROM = 19; // pixels between seats from which their numbers are written
 const ROWS_FROM = 8;
+const REST_MS = 90;
 const SEAT = 0.82; // of the distance between seats
 const MOST_GHOSTS = 4000; // dragged seats beyond this are shown as a frame
 export const HANDLE = 30; // from the top of what is chosen to the handle that turns it
@@ -81,7 +83,7 @@ export class Painter {
     for (const zone of map.sheet.zones) if (zone.outline) drawOutline(ctx, view, zone, inks, desk.zone === zone.key, numbered(zone) ? "" : `${zone.capacity} places`);
     this.#tables();
     ctx.setTransform(1, 0, 0, 1, 0, 0);
-    this.layer.paint(ctx, view, dots, { grid: desk.grid, size: desk.pitch * SEAT, stampOf: (n, size) => this.#stamp(n, size) });
+    this.#seats();
     ctx.setTransform(dots, 0, 0, dots, 0, 0);
     this.#labels();
     this.#focus();
@@ -89,6 +91,17 @@ export class Painter {
     this.#tool();
     this.frames++;
     this.canvas.dataset.drawn = this.frames;
+  }
+
+  // While somebody zooms, the picture of the seats is only scaled; when it rests, it is drawn sharp.
+  #seats() {
+    const { desk, dots, ctx } = this;
+    const seats = { grid: desk.grid, size: desk.pitch * SEAT, stampOf: (n, size) => this.#stamp(n, size), write: (...given) => this.#numbers(...given) };
+    const moving = this.scale !== undefined && this.scale !== desk.view.k;
+    this.scale = desk.view.k;
+    if (this.layer.paint(ctx, desk.view, dots, seats, moving)) return;
+    clearTimeout(this.resting);
+    this.resting = setTimeout(() => this.redraw(), REST_MS);
   }
 
   #stamp(n, size) {
@@ -131,7 +144,7 @@ export class Painter {
       this.ctx.strokeStyle = this.inks.line;
       this.ctx.lineWidth = 1.5;
       this.ctx.fill(), this.ctx.stroke();
-      if (pitch * view.k >= 9) label(this.ctx, group.metadata.name ?? "", centre.x, centre.y, 12, this.inks);
+      if (pitch * view.k >= 13) label(this.ctx, group.metadata.name ?? "", centre.x, centre.y, 12, this.inks);
     }
   }
 
@@ -146,7 +159,6 @@ export class Painter {
       if (box.right < at.from.x || box.left > at.to.x || box.bottom < at.from.y || box.top > at.to.y || tables.has(row.slots[0])) continue;
       this.#rowLabel(row);
     }
-    if (step >= NUMBERS_FROM) this.#numbers(at);
   }
 
   // At both ends of a row, or at the edge of the view where the row goes on.
@@ -167,42 +179,50 @@ export class Painter {
     for (const { x: px, y: py } of ends) label(this.ctx, row.label, level ? inView(px) : px, py, size, this.inks, this.inks.quiet);
   }
 
-  #numbers({ from, to }) {
-    const { map, view, pitch, grid, ghost, chosen, looks } = this.desk;
-    const size = Math.min(13, pitch * view.k * 0.42);
-    this.ctx.font = `600 ${size}px ${this.inks.font}`;
-    this.ctx.textAlign = "center";
-    this.ctx.textBaseline = "middle";
-    const { x, y, number, kind, price } = map.columns;
-    grid.within(from.x, from.y, to.x, to.y, (n) => {
+  // Onto the picture of the seats, so that panning need not write them again.
+  #numbers(ctx, pixels, each) {
+    const { map, view, pitch, ghost, chosen, looks } = this.desk;
+    if (pitch * view.k < NUMBERS_FROM) return;
+    ctx.font = `600 ${Math.round(Math.min(13 * this.dots, pixels * 0.5))}px ${this.inks.font}`;
+    ctx.textAlign = "center";
+    ctx.textBaseline = "middle";
+    const { number, kind, price } = map.columns;
+    const inks = new Map([...looks].map(([name, look]) => [name, onColour(look.colour)]));
+    each((n, x, y) => {
       if (kind[n] === 1 || kind[n] === 2 || (ghost && chosen[n])) return;
-      const at = view.to(x[n], y[n]);
-      this.ctx.fillStyle = onColour(looks.get(map.texts[price[n]])?.colour);
-      this.ctx.fillText(map.texts[number[n]], at.x, at.y + 0.5);
+      ctx.fillStyle = inks.get(map.texts[price[n]]) ?? "#fff";
+      ctx.fillText(map.texts[number[n]], x, y + 0.5);
     });
   }
 
-  #sectionNames() {
-    const { map, view } = this.desk;
-    for (const { zone, sections } of sectionsOf(map)) {
+  // The parts of the house by name, with the rectangle of each; the same until the map changes.
+  #parts() {
+    const { map } = this.desk;
+    if (this.named?.map === map && this.named.revision === map.revision) return this.named.parts;
+    const parts = sectionsOf(map).flatMap(({ zone, sections }) => {
       const many = sections.length > 1 && sections.length < 60;
-      const parts = many ? sections.map((section) => [section.name || zone.name, section.rows]) : [[zone.name, sections.flatMap((section) => section.rows)]];
-      for (const [name, rows] of parts) {
-        if (!rows.length) continue;
-        const boxes = rows.map((row) => rowBox(map, row));
-        const [left, right] = [Math.min(...boxes.map((box) => box.left)), Math.max(...boxes.map((box) => box.right))];
-        const [top, bottom] = [Math.min(...boxes.map((box) => box.top)), Math.max(...boxes.map((box) => box.bottom))];
-        if ((right - left) * view.k < 24) continue;
-        const at = view.to((left + right) / 2, (top + bottom) / 2);
-        label(this.ctx, name, at.x, at.y, 14, this.inks);
-      }
+      return many ? sections.map((section) => [section.name || zone.name, section.rows]) : [[zone.name, sections.flatMap((section) => section.rows)]];
+    });
+    const named = parts.filter(([, rows]) => rows.length).map(([name, rows]) => ({ name, ...boxOf(map, rows.flatMap((row) => row.slots)) }));
+    this.named = { map, revision: map.revision, parts: named };
+    return named;
+  }
+
+  #sectionNames() {
+    const { view } = this.desk;
+    for (const { name, left, top, width, height } of this.#parts()) {
+      if (width * view.k < 24) continue;
+      const at = view.to(left + width / 2, top + height / 2);
+      label(this.ctx, name, at.x, at.y, 14, this.inks);
     }
   }
 
-  // What the house faces, as a small target.
+  // What the house faces, as a small target; the middle of the stage needs none.
   #focus() {
     const { map, view } = this.desk;
-    if (!map.sheet.focus) return;
+    const stage = stageOf(map);
+    const { focus } = map.sheet;
+    if (!focus || (stage && Math.hypot(stage.x - focus.x, stage.y - focus.y) < 1)) return;
     const { ctx, inks } = this;
     const at = view.to(map.sheet.focus.x, map.sheet.focus.y);
     ctx.strokeStyle = inks.chosen;

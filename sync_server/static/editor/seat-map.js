@@ -83,13 +83,14 @@ export function read(layout, published = false) {
   const map = new SeatMap();
   const { zones, groups, ...rest } = layout;
   const { outlines = {}, ...drawing } = rest.drawing;
-  const slots = new Map();
+  const paired = groups.length || zones.some((zone) => zone.seats.some((seat) => seat.companion_seat_id));
+  const slots = new Map(); // by seat_id, where seats name each other
   map.grow(zones.reduce((sum, zone) => sum + zone.seats.length, 0));
   let slot = 0;
   zones.forEach((zone, key) => {
     for (const seat of zone.seats) {
-      slots.set(seat.seat_id, slot);
-      readSeat(map, slot++, seat, key, !published && seat.seat_id === derived(zone.name, seat.section, seat.row, seat.number));
+      if (paired) slots.set(seat.seat_id, slot);
+      readSeat(map, slot++, seat, key, !published && followsLabels(zone, seat));
     }
   });
   slot = 0;
@@ -105,7 +106,11 @@ export function read(layout, published = false) {
   return map;
 }
 
-function readSeat(map, slot, seat, key, followsLabels) {
+function followsLabels(zone, { seat_id, section, row, number }) {
+  return seat_id.startsWith(zone.name) && seat_id === derived(zone.name, section, row, number);
+}
+
+function readSeat(map, slot, seat, key, follows) {
   const { columns } = map;
   columns.alive[slot] = 1;
   columns.drawn[slot] = seat.coordinates ? 1 : 0;
@@ -117,7 +122,7 @@ function readSeat(map, slot, seat, key, followsLabels) {
   columns.row[slot] = map.text(seat.row);
   columns.number[slot] = map.text(seat.number);
   columns.price[slot] = map.text(seat.price_category);
-  columns.name[slot] = followsLabels ? 0 : map.text(seat.seat_id);
+  columns.name[slot] = follows ? 0 : map.text(seat.seat_id);
 }
 
 // Seats that the layout gives no position stand in rows below the others until somebody moves them.

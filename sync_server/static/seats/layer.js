@@ -2,6 +2,7 @@
 
 const AROUND = 0.2; // of the view, on each side
 const BY_PIXEL = 14; // up to this size seats are copied pixel by pixel into one image
+const [LEAST, MOST] = [0.5, 2]; // how far the picture may stand in, enlarged or reduced, while somebody zooms
 
 export class SeatLayer {
   constructor() {
@@ -15,11 +16,24 @@ export class SeatLayer {
     this.drawn = null;
   }
 
-  // Put the seats onto the canvas of the page, whose context counts in real pixels here.
-  paint(target, view, dots, seats) {
+  // Put the seats onto the canvas of the page, whose context counts in real pixels here. `moving` allows the picture to
+  // be scaled for the moment; false if that was what was drawn.
+  paint(target, view, dots, seats, moving = false) {
+    if (moving && this.#scaled(target, view, dots)) return false;
     if (!this.#covers(view, dots)) this.#render(view, dots, seats);
     const { ox, oy, marginX, marginY } = this.drawn;
     target.drawImage(this.canvas, Math.round((view.ox - ox) * dots) - marginX, Math.round((view.oy - oy) * dots) - marginY);
+    return true;
+  }
+
+  #scaled(target, view, dots) {
+    const { drawn, canvas } = this;
+    const times = drawn && view.k / drawn.k;
+    if (!drawn || times === 1 || times < LEAST || times > MOST || drawn.dots !== dots) return false;
+    const x = (view.ox - drawn.ox * times) * dots - drawn.marginX * times;
+    const y = (view.oy - drawn.oy * times) * dots - drawn.marginY * times;
+    target.drawImage(canvas, x, y, canvas.width * times, canvas.height * times);
+    return true;
   }
 
   #covers(view, dots) {
@@ -28,7 +42,7 @@ export class SeatLayer {
     return Math.abs(view.ox - drawn.ox) * dots <= drawn.marginX && Math.abs(view.oy - drawn.oy) * dots <= drawn.marginY;
   }
 
-  #render(view, dots, { grid, size, stampOf }) {
+  #render(view, dots, { grid, size, stampOf, write }) {
     const marginX = Math.round(view.width * dots * AROUND);
     const marginY = Math.round(view.height * dots * AROUND);
     const [width, height] = [Math.round(view.width * dots) + 2 * marginX, Math.round(view.height * dots) + 2 * marginY];
@@ -44,8 +58,10 @@ export class SeatLayer {
     const py = (n) => Math.round((grid.y[n] * view.k + view.oy) * dots + marginY - half);
     const [from, to] = [view.at(-marginX / dots - 40, -marginY / dots - 40), view.at(view.width + marginX / dots + 40, view.height + marginY / dots + 40)];
     const box = [from.x, from.y, to.x, to.y];
-    if (pixels > BY_PIXEL) grid.within(...box, (n) => this.#place(stampOf(n, pixels), px(n), py(n)));
-    else this.#copy(grid, box, px, py, pixels, stampOf);
+    if (pixels > BY_PIXEL) {
+      grid.within(...box, (n) => this.#place(stampOf(n, pixels), px(n), py(n)));
+      write(this.ctx, pixels, (visit) => grid.within(...box, (n) => visit(n, px(n) + half, py(n) + half)));
+    } else this.#copy(grid, box, px, py, pixels, stampOf);
   }
 
   #place(stamp, x, y) {
