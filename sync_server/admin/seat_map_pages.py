@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from flask import current_app, request
+from flask import current_app
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
@@ -19,7 +19,6 @@ from sync_server.plumbing.principals import Action
 from sync_server.seating import queries as seating
 from sync_server.venues import queries as venues
 
-VENUES_A_PAGE = 100
 MOST_MAPS = 1_000
 
 
@@ -35,17 +34,6 @@ class Version:
     edited_at: Millis
     edited_by: str  # "": no member of staff
     events: int
-
-
-@bp.get("/seat-maps")
-@page()
-def venues_with_seat_maps() -> str:
-    """The venues, each with a way to its seat maps."""
-    with parts().database.reading() as session:
-        chosen = venues.VenueFilter()
-        after = request.args.get("after")
-        found = venues.venues(session, current_organisation(), chosen, limit=VENUES_A_PAGE, after=after)
-    return render_page("seat_map_venues.html", venues=found.items, next=found.next)
 
 
 @bp.get("/venues/<venue_id>/seat-maps")
@@ -105,7 +93,7 @@ def _modules(static: str) -> list[str]:
 
 def _versions(session: Session, rows: Iterable[seating.Layout]) -> list[Version]:
     """These versions, the newest first, with who edited them last."""
-    listed = sorted(rows, key=lambda row: row.id, reverse=True)
+    listed = sorted(rows, key=lambda row: (row.created_at, row.version), reverse=True)
     ids = [row.id for row in listed]
     edits = audit.last_lines(session, current_organisation(), "layout", ids)
     names = {member.user_id: member.name for member in accounts.members(session, current_organisation())}

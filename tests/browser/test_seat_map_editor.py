@@ -21,8 +21,11 @@ from tests.staff import PASSWORD
 
 SECOND_MS = 1_000
 PLACE = """(n) => {
-  const { board } = document.querySelector("#seat-map").page;
-  const at = board.view.to(board.map.columns.x[n], board.map.columns.y[n]);
+  const { x, y } = document.querySelector("#seat-map").page.board.map.columns;
+  return [x[n], y[n]];
+}"""
+SEEN = """([x, y]) => {
+  const at = document.querySelector("#seat-map").page.board.view.to(x, y);
   return [at.x, at.y];
 }"""
 FOCUSED = """() => {
@@ -56,7 +59,7 @@ class House:
 
     def stored(self) -> dict[str, Any]:
         """The newest version that is stored."""
-        newest = self.api.get(self.layouts)["items"][-1]
+        newest = max(self.api.get(self.layouts)["items"], key=lambda each: each["version"])
         whole: dict[str, Any] = self.api.get(f"{self.layouts}/{newest['id']}")
         return whole
 
@@ -94,10 +97,15 @@ def state(page: Page) -> Locator:
 
 def at(page: Page, seat: int) -> tuple[float, float]:
     """Where a seat is on the screen."""
+    return seen(page, *page.evaluate(PLACE, seat))
+
+
+def seen(page: Page, x: float, y: float) -> tuple[float, float]:
+    """Where a place of the map is on the screen."""
     box = page.locator("[data-canvas]").bounding_box()
     assert box
-    x, y = page.evaluate(PLACE, seat)
-    return box["x"] + x, box["y"] + y
+    across, down = page.evaluate(SEEN, [x, y])
+    return box["x"] + across, box["y"] + down
 
 
 def drag(page: Page, start: tuple[float, float], end: tuple[float, float]) -> None:
@@ -148,8 +156,16 @@ def make_wheelchair_place(page: Page, seat: int) -> None:
 def draw_standing_area(page: Page) -> None:
     page.get_by_role("button", name="Standing area").click()
     form(page, "area").get_by_label("People").fill("80")
-    drag(page, middle(page, 0.08, 0.55), middle(page, 0.2, 0.8))
-    expect(page.get_by_role("heading", name="Zone")).to_be_visible()
+    drag(page, middle(page, 0.03, 0.5), middle(page, 0.16, 0.75))
+    expect(page.get_by_role("heading", name="Zone", exact=True)).to_be_visible()
+    area = "() => document.querySelector('#seat-map').page.board.map.sheet.zones.at(-1).outline[0][0]"
+    left = page.evaluate(area)
+    drag(page, middle(page, 0.5, 0.99), middle(page, 0.5, 0.99))  # what is clicked beside it is not it
+    box = page.evaluate("() => document.querySelector('#seat-map').page.board.map.sheet.zones.at(-1).outline")
+    inside = seen(page, sum(x for x, _ in box) / 4, sum(y for _, y in box) / 4)
+    page.mouse.click(*inside)
+    drag(page, inside, (inside[0] + 12, inside[1]))
+    assert page.evaluate(area) > left
 
 
 def drag_row_and_undo(page: Page) -> None:

@@ -40,6 +40,8 @@ export class Actions {
   }
 
   push(dx, dy) {
+    const { zone } = this.board;
+    if (zone !== null) return this.run("move", editing.moveZone(this.map, zone, dx, dy), { join: `push zone ${zone}` });
     this.run("move", editing.move(this.map, this.slots, dx, dy), { join: `push ${this.slots.length} ${this.slots[0]}` });
   }
 
@@ -106,7 +108,7 @@ export class Actions {
 
   enter() {
     if (this.board.corners?.length) this.makers.finish("area");
-    else document.querySelector('[data-form="labels"] input, .side [data-when]:not([hidden]) input')?.focus();
+    else document.querySelector('[data-form="labels"] input, .beside [data-when]:not([hidden]) input')?.focus();
   }
 
   zoom(times) {

@@ -211,6 +211,12 @@ export function changeZone(map, key, changes) {
   return sheet({ zones: map.sheet.zones.map((zone) => (zone.key === key ? { ...zone, ...changes } : zone)) });
 }
 
+// The outline of a zone, moved.
+export function moveZone(map, key, dx, dy) {
+  const { outline } = map.zone(key);
+  return changeZone(map, key, { outline: outline.map(([x, y]) => [Math.round((x + dx) * 100) / 100, Math.round((y + dy) * 100) / 100]) });
+}
+
 export function removeZone(map, key) {
   const slots = [...map.seats()].filter((slot) => map.columns.zone[slot] === key);
   const gone = sheet({ zones: map.sheet.zones.filter((zone) => zone.key !== key) });
@@ -224,7 +230,8 @@ export function freeZoneName(map, wanted) {
 
 // A stage in the drawing, in the form of the open format of pretix; the house faces its middle.
 export function setStage(map, { x, y, width, height, words = "Stage" }) {
-  const areas = (map.sheet.drawing.areas ?? []).filter((layer) => !isStage(layer));
+  const layers = (map.sheet.drawing.areas ?? []).map((layer) => (isStage(layer) ? { ...layer, areas: layer.areas.filter((each) => !saysStage(each)) } : layer));
+  const areas = layers.filter((layer) => layer.areas?.length);
   const area = {
     shape: "rectangle", position: { x: x - width / 2, y: y - height / 2 }, rectangle: { width, height }, rotation: 0, color: "#e8e9ee", border_color: "#868c97",
     text: { text: words, position: { x: width / 2, y: height / 2 }, color: "#30343c", size: Math.max(8, Math.round(height / 3)) },
@@ -233,12 +240,13 @@ export function setStage(map, { x, y, width, height, words = "Stage" }) {
 }
 
 const wordsOf = (area) => (typeof area.text === "string" ? area.text : (area.text?.text ?? ""));
-export const isStage = (layer) => layer.areas?.some((area) => wordsOf(area).trim().toLowerCase() === "stage");
+const saysStage = (area) => wordsOf(area).trim().toLowerCase() === "stage";
+const isStage = (layer) => layer.areas?.some(saysStage);
 
 // The rectangle of the stage, if one is drawn.
 export function stageOf(map) {
   const layer = (map.sheet.drawing.areas ?? []).find(isStage);
-  const area = layer?.areas.find((each) => each.shape === "rectangle" && wordsOf(each).trim().toLowerCase() === "stage");
+  const area = layer?.areas.find((each) => each.shape === "rectangle" && saysStage(each));
   if (!area?.rectangle) return null;
   const [left, top] = [layer.position.x + (area.position?.x ?? 0), layer.position.y + (area.position?.y ?? 0)];
   return { x: left + area.rectangle.width / 2, y: top + area.rectangle.height / 2, ...area.rectangle };

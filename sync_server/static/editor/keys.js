@@ -52,7 +52,7 @@ export class Keys {
   // What is chosen moves by a quarter of a seat, with Shift by four; else the view moves.
   #arrow([right, down], event) {
     const { board, actions, painter } = this;
-    if (!board.list().length) {
+    if (!board.list().length && !board.map.zone(board.zone)?.outline) {
       board.view.pan(-right * LOOK, -down * LOOK);
       board.fit = false;
       return painter.redraw();

@@ -44,6 +44,7 @@ export class Makers {
   // Below everything that is drawn, in the middle of it; at first below the stage to come.
   #room({ height }) {
     const { board } = this;
+    board.preview = null; // it may be of the same seats, and is in nobody's way
     const drawn = board.map.total || board.map.sheet.zones.some((zone) => zone.outline) || editing.stageOf(board.map);
     if (!drawn) return { x: 0, y: height / 2 };
     const box = { ...board.whole() };

@@ -31,7 +31,7 @@ export class Outline {
   }
 
   #part(zone, sections) {
-    const part = document.createElement("section");
+    const part = document.createElement("div");
     const heading = document.createElement("h3");
     const button = Object.assign(document.createElement("button"), { type: "button", className: "plain", textContent: zone.name || "(no name)" });
     button.dataset.zone = zone.key;

@@ -42,6 +42,7 @@ export class Pointer {
     if (this.#onHandle(from)) return { drag: "turn" };
     if (hit >= 0) return { hit, drag: board.readOnly ? "pan" : "move" };
     const zone = board.map.sheet.zones.find((each) => each.outline && inside(each.outline, from.at.x, from.at.y));
+    if (zone && zone.key === board.zone && !board.readOnly) return { zone: zone.key, drag: "zone" };
     return { zone: zone?.key, drag: from.touch ? "pan" : "marquee" };
   }
 
@@ -100,6 +101,20 @@ export class Pointer {
       [dx, dy, board.lines] = [event.shiftKey && !dx ? 0 : rest.dx, event.shiftKey && !dy ? 0 : rest.dy, rest.lines];
     }
     board.ghost = { dx, dy };
+  }
+
+  // The zone that is chosen follows with its outline.
+  drag_zone(doing, now) {
+    const { board } = this;
+    const [dx, dy] = [(now.x - doing.x) / board.view.k, (now.y - doing.y) / board.view.k];
+    doing.by = [dx, dy];
+    board.corners = board.map.zone(doing.zone).outline.map(([x, y]) => [x + dx, y + dy]);
+  }
+
+  end_zone({ zone, by: [dx, dy] }) {
+    const { board } = this;
+    board.corners = null;
+    board.run("move", editing.moveZone(board.map, zone, dx, dy));
   }
 
   drag_turn(doing, now, before, event) {
