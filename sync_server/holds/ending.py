@@ -99,7 +99,7 @@ def _final(status: HoldStatus, context: ActionContext) -> dict[str, Any]:
 
 def _tell(session: Session, holds: Sequence[HoldRow], status: HoldStatus) -> None:
     for hold in holds:
-        outcomes.count(session, EventKey(hold.organisation_id, hold.event_id), [status.value])
+        outcomes.count(session, EventKey(hold.organisation_id, hold.event_id), [(status.value, hold.days)])
     send(session, HoldsEnded(holds))
 
 

@@ -76,7 +76,7 @@ def delete_piece(session: Session, organisation_id: str, event_id: str, limit: i
     """Delete holds of an event that have ended, `limit` at most; returns how many."""
     mine, ended = HoldRow.organisation_id == organisation_id, HoldRow.status.not_in(["active", "suspended"])
     some = select(HoldRow.id).where(mine, HoldRow.event_id == event_id, ended).limit(limit)
-    gone = delete(HoldRow).where(mine, HoldRow.id.in_(some)).returning(HoldRow.status)
-    statuses = session.execute(gone, execution_options={"synchronize_session": False}).scalars().all()
-    outcomes.count(session, EventKey(organisation_id, event_id), statuses, -1)
-    return len(statuses)
+    gone = delete(HoldRow).where(mine, HoldRow.id.in_(some)).returning(HoldRow.status, HoldRow.days)
+    rows = session.execute(gone, execution_options={"synchronize_session": False}).all()
+    outcomes.count(session, EventKey(organisation_id, event_id), [(status, days) for status, days in rows], -1)
+    return len(rows)

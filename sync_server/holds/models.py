@@ -197,13 +197,14 @@ class HoldRow(Base):
 
 
 class HoldOutcomeRow(Base):
-    """How many holds of an event ended in one way: figures read it instead of all holds."""
+    """How many holds for some days of an event ended in one way: figures read it instead of all holds."""
 
     __tablename__ = "hold_outcomes"
 
     organisation_id: Mapped[Uuid] = mapped_column(primary_key=True)
     event_id: Mapped[Uuid] = mapped_column(primary_key=True)
     status: Mapped[str] = mapped_column(String(10), primary_key=True)
+    days: Mapped[int] = mapped_column(DayBits, primary_key=True)  # as the hold has them; 0: every day
     n: Mapped[int] = mapped_column(BigInteger)
 
     __table_args__ = (references("events", "event_id"),)

@@ -50,13 +50,13 @@ class FiguresView(BaseModel):
 def metrics(event_id: str, query_data: FiguresQuery) -> FiguresView:
     """Show the seating metrics of an event; 404 for an event without a layout.
 
-    At an event of several days a seat counts as taken that is on any of them; `day` asks for one. How holds ended is
-    counted for the whole event.
+    At an event of several days a seat counts as taken that is on any of them; `day` asks for one, and for the holds
+    that were for it.
     """
     with parts().database.reading() as session:
         event = events.event(session, organisation(), event_id)
         days = on_date(dates_of(event), query_data.day or "")
-        of_holds = hold_figures(outcomes(session, organisation(), event_id))
+        of_holds = hold_figures(outcomes(session, organisation(), event_id, days.bits))
     with event_seatings().current(organisation(), event_id, parts().clock(), days=days) as seating:
         figures = [*seating_figures(seating), *of_holds]
     return FiguresView(mark=mark(event), items=[_view(figure) for figure in figures])

@@ -1791,13 +1791,14 @@ def upgrade() -> None:
         sa.Column("organisation_id", ID, nullable=False),
         sa.Column("event_id", ID, nullable=False),
         sa.Column("status", sa.String(length=10), nullable=False),
+        sa.Column("days", sa.String(length=128), nullable=False),
         sa.Column("n", sa.BigInteger(), nullable=False),
         sa.ForeignKeyConstraint(
             ["organisation_id", "event_id"],
             ["events.organisation_id", "events.id"],
             name=op.f("fk_hold_outcomes_organisation_id_event_id_events"),
         ),
-        sa.PrimaryKeyConstraint("organisation_id", "event_id", "status", name=op.f("pk_hold_outcomes")),
+        sa.PrimaryKeyConstraint("organisation_id", "event_id", "status", "days", name=op.f("pk_hold_outcomes")),
     )
     op.create_table(
         "holds",

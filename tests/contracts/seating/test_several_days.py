@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
+from sync_server.holds.outcomes import SUMS, outcomes
+from sync_server.plumbing.event_key import EventKey
 from sync_server.seating.wiring import RELEASES_EVERY_MS
 from tests.app_server import ApiClient, AppServer, Concert
 from tests.builders import DAY, EVENING, HOUR
@@ -110,6 +112,20 @@ def test_figures_are_of_a_day(hall: SeatedEvent, app_server: AppServer) -> None:
     assert "house_out_of_bounds" not in alerts(hall), "not checked yet"
     check(app_server)
     assert alerts(hall)["house_out_of_bounds"]["count"] == 1, "together the days have no single seat, but Sunday has"
+
+
+def test_how_holds_ended_is_of_a_day(hall: SeatedEvent, app_server: AppServer) -> None:
+    guest = hall.guest()
+    for name, days in (("A-1", [SATURDAY]), ("B-1", [SATURDAY, SUNDAY]), ("C-1", None)):
+        hall.reserve(guest, name, **({"days": days} if days else {}))
+    app_server.advance(DAY)
+    app_server.run_worker()
+    with app_server.database.reading() as session:
+        counted = {bits: dict(outcomes(session, hall.organisation_id, hall.id, bits)) for bits in (0, 1, 2)}
+        assert SUMS.differences(session, EventKey(hall.organisation_id, hall.id)) == {}
+    assert counted == {0: {"expired": 3}, 1: {"expired": 3}, 2: {"expired": 2}}
+    figures = hall.api.get(f"{hall.path}/seating/metrics?day={SUNDAY}")["items"]
+    assert {each["name"]: each["percent"] for each in figures}["hold_expiry"] == 100
 
 
 def test_news_say_how_many_seats_are_left_on_the_day(hall: SeatedEvent, app_server: AppServer) -> None:
