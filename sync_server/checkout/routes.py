@@ -8,10 +8,10 @@ from apiflask import APIBlueprint
 from flask import Response
 from sqlalchemy.orm import Session
 
-from sync_server.checkout import queries, schemas, selling, settings, shop_checks, views
+from sync_server.checkout import queries, schemas, selling, settings, settings_schemas, shop_checks, views
 from sync_server.checkout.code_routes import bp as codes_bp
 from sync_server.checkout.models import CheckoutSettingsRow, OrderRow
-from sync_server.checkout.money import ledger
+from sync_server.checkout.money import ledger, ledger_schemas
 from sync_server.checkout.orders import ending
 from sync_server.checkout.orders.fulfilling import SeatsGone
 from sync_server.checkout.orders.locking import lock_order
@@ -80,13 +80,13 @@ def show(order_id: str) -> schemas.OrderView:
 
 @bp.get("/orders/<order_id>/ledger")
 @requires(Action.READ_ORDERS)
-@bp.output(schemas.LedgerView)
-def show_ledger(order_id: str) -> schemas.LedgerView:
+@bp.output(ledger_schemas.LedgerView)
+def show_ledger(order_id: str) -> ledger_schemas.LedgerView:
     """Show every movement of money of an order."""
     with parts().database.reading() as session:
         order = queries.order(session, organisation(), order_id)
         rows, due = ledger.movements(session, organisation(), order_id), ledger.balance(session, order).due
-    return schemas.LedgerView(items=[schemas.movement_view(row) for row in rows], due_cents=due)
+    return ledger_schemas.LedgerView(items=[ledger_schemas.movement_view(row) for row in rows], due_cents=due)
 
 
 @bp.post("/orders/<order_id>/payments")
@@ -157,8 +157,8 @@ def refund(order_id: str, json_data: schemas.RefundBody) -> Response:
 
 @bp.get("/organisation/checkout")
 @requires(Action.READ)
-@bp.output(schemas.SettingsView)
-def show_settings() -> schemas.SettingsView:
+@bp.output(settings_schemas.SettingsView)
+def show_settings() -> settings_schemas.SettingsView:
     """Show how the organisation sells."""
     with parts().database.reading() as session:
         return tagged(_settings_view(session, settings.settings_of(session, organisation())))
@@ -166,9 +166,9 @@ def show_settings() -> schemas.SettingsView:
 
 @bp.patch("/organisation/checkout")
 @requires(Action.MANAGE_PAYMENTS)
-@bp.input(schemas.ChangeSettings)
-@bp.output(schemas.SettingsView)
-def change_settings(json_data: schemas.ChangeSettings) -> schemas.SettingsView:
+@bp.input(settings_schemas.ChangeSettings)
+@bp.output(settings_schemas.SettingsView)
+def change_settings(json_data: settings_schemas.ChangeSettings) -> settings_schemas.SettingsView:
     """Change how the organisation sells: for how long orders wait, invoices, and the bank account."""
     with parts().database.writing() as session:
         check_unchanged(lambda: _settings_view(session, settings.lock_settings(session, organisation())))
@@ -177,5 +177,5 @@ def change_settings(json_data: schemas.ChangeSettings) -> schemas.SettingsView:
         return tagged(_settings_view(session, row))
 
 
-def _settings_view(session: Session, row: CheckoutSettingsRow) -> schemas.SettingsView:
-    return schemas.settings_view(row, parts().config, shop_checks.warnings_of(session, row))
+def _settings_view(session: Session, row: CheckoutSettingsRow) -> settings_schemas.SettingsView:
+    return settings_schemas.settings_view(row, parts().config, shop_checks.warnings_of(session, row))

@@ -8,20 +8,17 @@ from typing import Annotated, ClassVar, Literal, Self
 from pydantic import BaseModel, Field, model_validator
 
 from shared.snapshot import TicketState
-from sync_server.checkout import stripe_keys
 from sync_server.checkout.codes.code_schemas import Codes
-from sync_server.checkout.models import CheckoutSettingsRow, DisputeRow, MoneyMovementRow, OrderLineRow, OrderRow
+from sync_server.checkout.models import DisputeRow, OrderLineRow, OrderRow
 from sync_server.checkout.money.ledger import Balance
 from sync_server.checkout.orders.placing import Buyer, Chosen
 from sync_server.checkout.payments.choices import Choice
-from sync_server.checkout.payments.methods import METHODS, Instructions
+from sync_server.checkout.payments.methods import Instructions
 from sync_server.checkout.rules import MAX_ADMISSIONS
-from sync_server.checkout.shop_checks import ShopWarning
-from sync_server.config import Config
 from sync_server.events.rules import Mark
 from sync_server.plumbing.api.edits import EditedView
 from sync_server.plumbing.api.pagination import PageQuery
-from sync_server.plumbing.api.schemas import Id, IsoTime, PatchBody, Query, Reason, RequestBody, View
+from sync_server.plumbing.api.schemas import Id, IsoTime, Query, Reason, RequestBody, View
 from sync_server.tickets.queries import Ticket, public_id
 
 State = Literal["pending", "paid", "partially_refunded", "refunded", "cancelled", "expired"]
@@ -29,7 +26,6 @@ Method = Literal["free", "cash", "card", "invoice", "stripe"]
 TypeNumber = Annotated[int, Field(ge=1, le=65535)]
 Email = Annotated[str, Field(min_length=3, max_length=254, pattern=r"^[^@\s]+@[^@\s]+\.[^@\s]+$")]
 Reference = Annotated[str, Field(min_length=1, max_length=140)]
-StripeKey = Annotated[str, Field(max_length=255)]
 HolderName = Annotated[str, Field(max_length=100)]
 SeatName = Annotated[str, Field(min_length=1, max_length=80)]
 
@@ -316,28 +312,6 @@ class OrderView(OrderSummary):
     disputes: list[DisputeView]
 
 
-class MovementView(View):
-    """One movement of money between two accounts."""
-
-    position: int
-    kind: str
-    debit: str
-    credit: str
-    cents: int
-    currency: str
-    at: IsoTime
-    method: str
-    external_reference: str | None
-    note: str
-
-
-class LedgerView(BaseModel):
-    """The movements of an order, the first one first."""
-
-    items: list[MovementView]
-    due_cents: int
-
-
 class OrdersView(BaseModel):
     """A page of orders, the newest first."""
 
@@ -359,71 +333,6 @@ class OrdersQuery(PageQuery):
     state: State | None = None
     dispute: Literal["inquiry", "open", "won", "lost"] | None = None
     search: Annotated[str, Field(max_length=100)] | None = None
-
-
-class ChangeSettings(PatchBody):
-    """Changes to how the organisation sells; what is left out stays."""
-
-    order_minutes: Annotated[int, Field(ge=1, le=120)] | None = None
-    invoices: bool | None = None
-    invoice_days: Annotated[int, Field(ge=1, le=90)] | None = None
-    unpaid_tickets: bool | None = None
-    dispute_tickets: Literal["block", "keep"] | None = None
-    account_holder: Annotated[str, Field(max_length=70)] | None = None
-    iban: Annotated[str, Field(max_length=42)] | None = None
-    bic: Annotated[str, Field(max_length=11)] | None = None
-    stripe_publishable_key: StripeKey | None = None
-    stripe_secret_key: StripeKey | None = None
-    stripe_webhook_secret: StripeKey | None = None
-
-
-class WarningView(View):
-    """Something that keeps buyers from buying, and what to do about it."""
-
-    code: str
-    message: str
-
-
-class SettingsView(EditedView):
-    """How the organisation sells. With `unpaid_tickets` an invoice has tickets, which gates refuse until it is paid.
-
-    Secret keys are never shown: of the one of Stripe, `stripe_key_ending` are the last four characters.
-    `stripe_webhook_url` is where Stripe is to tell of payments.
-    """
-
-    unedited: ClassVar[frozenset[str]] = frozenset({"warnings"})
-
-    order_minutes: int
-    invoices: bool
-    invoice_days: int
-    unpaid_tickets: bool
-    dispute_tickets: str
-    account_holder: str
-    iban: str
-    bic: str
-    stripe_publishable_key: str
-    stripe_key_ending: str
-    stripe_webhook_secret_set: bool
-    stripe_webhook_url: str
-    methods: list[str]
-    warnings: list[WarningView]
-
-
-def settings_view(row: CheckoutSettingsRow, config: Config, warnings: Iterable[ShopWarning]) -> SettingsView:
-    """The settings, the methods by which orders can be paid, and what keeps buyers from buying."""
-    offered = {"invoice": row.invoices, "stripe": stripe_keys.is_ready(row)}
-    return SettingsView.of(
-        row,
-        methods=[name for name in METHODS if offered.get(name, True)],
-        warnings=[WarningView.of(each) for each in warnings],
-        stripe_webhook_secret_set=row.stripe_sealed_webhook_secret is not None,
-        stripe_webhook_url=stripe_keys.webhook_url(config, row.organisation_id),
-    )
-
-
-def movement_view(row: MoneyMovementRow) -> MovementView:
-    """A movement as organisers see it."""
-    return MovementView.of(row)
 
 
 def summary_of(row: OrderRow, balance: Balance, admissions: int, mark: Mark | None) -> OrderSummary:

@@ -15,7 +15,7 @@ from sync_server.customers.signals import GuestRemoved
 from sync_server.events import queries as events
 from sync_server.events.chosen_days import EVERY_DAY
 from sync_server.events.signals import EventChanged, EventDaysChanged, EventStatusChanged
-from sync_server.holds import inventory, queries, service
+from sync_server.holds import day_changes, inventory, queries, service
 from sync_server.holds.models import NEVER, HoldRow, HoldStatus, SaleLockRow
 from sync_server.holds.ports import HoldPorts
 from sync_server.holds.signals import HoldsMade
@@ -135,12 +135,12 @@ def on_days_changed(session: Session, event: EventDaysChanged) -> None:
     bump_sale_version(session, event.organisation_id, event.event_id)
     open_holds = inventory.open_holds(session, event.organisation_id, event.event_id)
     if event.after < event.before:
-        inventory.forget_days(session, event.organisation_id, event.event_id, event.after)
+        day_changes.forget_days(session, event.organisation_id, event.event_id, event.after)
         return
     new = range(event.before, event.after)
     for hold in open_holds:
         if hold.days == EVERY_DAY:
-            inventory.hold_also_on(session, hold, new, event.context.now)
+            day_changes.hold_also_on(session, hold, new, event.context.now)
 
 
 def on_guest_removed(session: Session, guest: GuestRemoved) -> None:

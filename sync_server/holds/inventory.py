@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, Final, TypeVar
 
-from sqlalchemy import Select, SmallInteger, delete, insert, literal, select
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
@@ -20,7 +20,7 @@ from sync_server.events import queries as events
 from sync_server.events.chosen_days import EVERY_DAY, ChosenDays, covers, dates_of, numbers
 from sync_server.holds import ending, queries
 from sync_server.holds.caches.sale_state import SaleState
-from sync_server.holds.models import WHOLE_EVENT, EventSeatRow, HoldRow, HoldStatus, SeatState, ZonePlacesRow
+from sync_server.holds.models import WHOLE_EVENT, EventSeatRow, HoldRow, HoldStatus, SeatState
 from sync_server.holds.taking import places, seats
 from sync_server.holds.taking.places import ZoneDays
 from sync_server.holds.taking.seat_claims import SeatDay
@@ -34,7 +34,6 @@ Held = HoldRow
 
 _EVERY_DAY: Final[Mapping[int, int]] = MappingProxyType({})
 _FIRST_DAY: Final = 0
-_NO_LIMIT: Final = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -334,49 +333,6 @@ def end_overdue_places(
         release_places(session, ZoneDays(organisation_id, event_id, zone, ChosenDays(dates)), overdue)
         ending.end(session, event.number, overdue, HoldStatus.EXPIRED, context, dates=dates)
     return sum(hold.quantity for hold in overdue)
-
-
-def take_seats_on(
-    session: Session, organisation_id: str, event_id: str, tickets: Select[int], days: Iterable[int]
-) -> None:
-    """Sell the seats of these tickets on further days, which nobody can have taken yet."""
-    row = EventSeatRow
-    kept = row.organisation_id, row.event_id, row.seat
-    owned = row.state, row.ticket_id, row.version, row.locked_at
-    here = *seats.at_event(organisation_id, event_id), row.day == _FIRST_DAY, row.ticket_id.in_(tickets)
-    names = [column.key for column in (*kept, row.day, *owned)]
-    for day in days:
-        chosen = select(*kept, literal(day, SmallInteger), *owned).where(*here).order_by(row.seat)
-        session.execute(insert(row).from_select(names, chosen, include_defaults=False))
-
-
-def take_places_on(  # noqa: PLR0917 - the same parameters in the same order as sell_places
-    session: Session, organisation_id: str, event_id: str, zone: int, count: int, days: Iterable[int]
-) -> None:
-    """Sell as many places of a zone on further days; no day can have more of these guests than the days before."""
-    places.sell(session, _further_days(organisation_id, event_id, zone, days), count, capacity=_NO_LIMIT)
-
-
-def hold_also_on(session: Session, hold: HoldRow, days: Sequence[int], now: Millis) -> None:
-    """Let an open hold for every day have further days, which nobody can have taken yet."""
-    where = hold.organisation_id, hold.event_id
-    if hold.seat is None:
-        places.hold(session, _further_days(*where, hold.zone, days), hold.quantity, capacity=_NO_LIMIT)
-    else:
-        cells = {(hold.seat, day): hold.id for day in days}
-        seats.hold(session, *where, cells, until=hold.held_until, now=now)
-
-
-def _further_days(organisation_id: str, event_id: str, zone: int, days: Iterable[int]) -> ZoneDays:
-    bits = sum(1 << day for day in days)
-    return ZoneDays(organisation_id, event_id, zone, ChosenDays(("",) * bits.bit_length(), bits))
-
-
-def forget_days(session: Session, organisation_id: str, event_id: str, first: int) -> None:
-    """Delete what is taken on this day and later ones, which are no days of the event any more."""
-    for row in (EventSeatRow, ZonePlacesRow):
-        here = row.organisation_id == organisation_id, row.event_id == event_id, row.day >= first
-        session.execute(delete(row).where(*here).execution_options(synchronize_session=False))
 
 
 def require_capacity(session: Session, organisation_id: str, event_id: str, now: Millis) -> None:

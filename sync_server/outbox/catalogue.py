@@ -8,24 +8,19 @@ from typing import Final
 
 from shared.keys import KeyState
 from sync_server.outbox.fact_kinds import FactKind, Group, Interest, Outcome, Schema, Seats, Topic
-
-TEXT: Final[Schema] = {"type": "string"}
-ID: Final[Schema] = {"type": "string", "maxLength": 36}
-NUMBER: Final[Schema] = {"type": "integer"}
-MILLIS: Final[Schema] = {"type": ["integer", "null"], "description": "milliseconds since 1970, UTC"}
-MARK: Final[Schema] = {
-    "enum": ["cancelled", "postponed", "rescheduled", None],
-    "description": "after: how the event does not take place as announced; null: it does",
-}
-FIELDS: Final[Schema] = {"type": ["object", "null"], "description": "fields by name"}
-SEATS: Final[Schema] = {"type": "array", "items": {"type": "integer"}, "description": "numbers in the layout"}
-SEAT_ID: Final[Schema] = {
-    "type": ["string", "null"],
-    "description": "the seat's id in the layout; null for places without seats",
-}
-NUMBERS: Final[Schema] = {"type": "array", "items": {"type": "integer"}}
-STRINGS: Final[Schema] = {"type": "array", "items": {"type": "string"}}
-_DAYS: Final[Schema] = {**STRINGS, "description": "dates, at an event of several days", "default": []}
+from sync_server.outbox.payload_schemas import (
+    DAYS,
+    FIELDS,
+    ID,
+    MARK,
+    MILLIS,
+    NUMBER,
+    NUMBERS,
+    SEAT_ID,
+    SEATS,
+    STRINGS,
+    TEXT,
+)
 
 _CHANGE: Final[Mapping[str, Schema]] = {"before": FIELDS, "after": FIELDS}
 _CHANGE_WITH_REASON: Final[Mapping[str, Schema]] = {**_CHANGE, "reason": TEXT}
@@ -84,7 +79,7 @@ def _membership(description: str) -> FactKind:
 
 
 def _companions(description: str) -> FactKind:
-    payload = {"zone": ID, "seats": STRINGS, "days": _DAYS}
+    payload = {"zone": ID, "seats": STRINGS, "days": DAYS}
     return FactKind(description, Group.EVENT, {"event": ID}, payload, topics=_EVENT_TOPIC, logged=("zone",))
 
 
@@ -122,7 +117,7 @@ def _hold(
     seat = {"type": ["integer", "null"], "description": "its number in the event's layout; null for places of a zone"}
     what: dict[str, Schema] = {"kind": {"enum": ["seat", "places"]}, "seat": seat, "zone": NUMBER, "quantity": NUMBER}
     holder = {"type": "string", "description": "guest, user or token, and its id"}
-    payload = {**what, "held_until": MILLIS, "bearer": holder, "days": _DAYS, **more}
+    payload = {**what, "held_until": MILLIS, "bearer": holder, "days": DAYS, **more}
     return FactKind(
         description,
         Group.HOLD,
@@ -251,7 +246,7 @@ FACTS: Final[Mapping[str, FactKind]] = {
         "Tickets of one type were issued, with consecutive numbers; seats by their numbers in the layout.",
         Group.TICKET,
         {"event": ID, "event_number": NUMBER},
-        {"ticket_type": NUMBER, "count": NUMBER, "first": NUMBER, "last": NUMBER, "seats": NUMBERS, "days": _DAYS},
+        {"ticket_type": NUMBER, "count": NUMBER, "first": NUMBER, "last": NUMBER, "seats": NUMBERS, "days": DAYS},
         topics=_EVENT_TOPIC,
         seats=Seats.NAMED,
         occupancy=True,

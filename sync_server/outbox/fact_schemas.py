@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from sync_server.outbox.catalogue import FACTS, ID, routing_key
+from sync_server.outbox.catalogue import FACTS, routing_key
 from sync_server.outbox.fact_kinds import FactKind, Schema
+from sync_server.outbox.payload_schemas import ID
 
 INSIDE: Final = frozenset({"bearer", "created_by", "owner_id", "reason", "settings", "supervisor"})
 """Fields of payloads that stay within the installation and its broker: who it was and why, and unchecked texts."""

@@ -10,7 +10,7 @@ from sync_server.events import day_counts, issued_counts
 from sync_server.events import queries as events
 from sync_server.events.chosen_days import EVERY_DAY, numbers
 from sync_server.events.signals import EventDaysChanged
-from sync_server.holds import inventory
+from sync_server.holds import day_changes
 from sync_server.seating import event_layouts
 from sync_server.tickets import queries
 from sync_server.tickets.issuance.layout import issuing_layout
@@ -26,12 +26,12 @@ def on_days_changed(session: Session, event: EventDaysChanged) -> None:
 
 def _take_new_days(session: Session, event: EventDaysChanged) -> None:
     where, new = (event.organisation_id, event.event_id), range(event.before, event.after)
-    inventory.take_seats_on(session, *where, queries.for_every_day(*where), new)
+    day_changes.take_seats_on(session, *where, queries.for_every_day(*where), new)
     layout = issuing_layout(session, *where, event.context.now)
     for (zone, bits), count in sorted(queries.count_seatless(session, *where).items()):
         number = layout.places_zone(zone) if layout is not None else None
         if number is not None and bits == EVERY_DAY:
-            inventory.take_places_on(session, *where, number, count, new)
+            day_changes.take_places_on(session, *where, number, count, new)
 
 
 def _count_anew(session: Session, event: EventDaysChanged) -> None:

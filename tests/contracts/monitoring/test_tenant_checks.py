@@ -15,7 +15,8 @@ from sync_server.commands.doctor import _tenant_mismatches
 from sync_server.migrations.tables import metadata
 from sync_server.monitoring import queries, references, service, tenant_checks
 from sync_server.monitoring.scheduled_checks import NightlyCheck
-from sync_server.outbox.catalogue import FACTS, ID
+from sync_server.outbox.catalogue import FACTS
+from sync_server.outbox.payload_schemas import ID
 from tests.app_server import AppServer, Concert, a_concert
 from tests.builders import DAY, a_gate, a_ticket_type, a_zone
 
