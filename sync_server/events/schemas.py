@@ -268,7 +268,7 @@ def event_view(row: EventRecord, now: Millis, joined: Mapping[str, int] | None =
 def _before_publishing(row: EventRecord) -> list[WarningView]:
     if row.status != EventStatus.DRAFT or row.cover_images:
         return []
-    message = "The event has no picture. Lists and the page of the event show an empty space: add a cover first."
+    message = "The event has no picture. Lists and its page show one made of its name and date until you add a cover."
     return [WarningView(code="no_cover", message=message)]
 
 
