@@ -217,9 +217,17 @@ def hold_view(held: HoldResult, now: Millis, companions: Companions = NO_COMPANI
     }
 
 
+def time_left(seconds: int) -> str:
+    """In words: to the second where somebody may have to hurry, in whole hours or days where an order waits."""
+    for unit, length in (("day", 86_400), ("hour", 3_600)):
+        if seconds >= 2 * length:
+            return f"{seconds // length} {unit}s"
+    minutes, rest = divmod(seconds, 60)
+    return f"{minutes}:{rest:02} minutes" if rest else f"{minutes} minute{'' if minutes == 1 else 's'}"
+
+
 def _message(held: HoldResult, left: int, companions: Companions) -> str:
-    minutes, seconds = divmod(left, 60)
-    time = f"{minutes} minute{'' if minutes == 1 else 's'}" if not seconds else f"{minutes}:{seconds:02} minutes"
+    time = time_left(left)
     what = "Seat" if held.seat is not None else "Place" if held.quantity == 1 else f"{held.quantity} places"
     on = f" on {', '.join(held.days.names)}" if held.days.bits else ""
     view = " Its view is restricted." if held.seat and held.seat.category is Category.RESTRICTED_VIEW else ""
