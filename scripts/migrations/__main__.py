@@ -42,7 +42,10 @@ _NATIVE = """
 
 def main(arguments: list[str]) -> int:
     """Exit status 2 where it is not said what to draft."""
-    if len(arguments) != 1 or not arguments[0].strip() or arguments[0] in {"-h", "--help"}:
+    if arguments in (["-h"], ["--help"]):
+        print(__doc__)
+        return 0
+    if len(arguments) != 1 or not arguments[0].strip() or _is_unknown_option(arguments[0]):
         print(USAGE, file=sys.stderr)
         return 2
     if arguments[0] == "--freeze":
@@ -55,6 +58,10 @@ def main(arguments: list[str]) -> int:
     subprocess.run([sys.executable, "-m", "ruff", "format", "-q", made], check=True)
     print(f"Written: {made}\nRead it through, then run scripts/test {' '.join(TESTS)}")
     return 0
+
+
+def _is_unknown_option(argument: str) -> bool:
+    return argument.startswith("-") and argument not in {"--first", "--freeze"}
 
 
 def _freeze() -> int:

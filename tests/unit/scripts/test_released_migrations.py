@@ -100,3 +100,13 @@ def test_the_command_freezes_and_then_refuses_to_begin_anew(
     shutil.copy(tree / VERSIONS / "0002_dress_codes.py", tree / VERSIONS / "0001_first_release.py")
     assert main(["--freeze"]) == 2
     assert "has changed" in capsys.readouterr().err
+
+
+def test_a_mistyped_option_drafts_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--frist"]) == 2
+    assert main([]) == 2
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert told.err.startswith("Say what the migration changes")
+    assert main(["--help"]) == 0
+    assert "--freeze" in capsys.readouterr().out
