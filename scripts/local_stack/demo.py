@@ -84,6 +84,7 @@ def print_demo(layout: StackLayout, created: Demo) -> None:
     lines = {
         "Admin": f"{layout.address}/admin",
         "sign in as": f"{login['email']}  {login['password']}",
+        "Shop": f"{layout.address}/o/{created['organisation']['slug']}",
         "Gate screen": layout.gate_address,
         "supervisor": f"number {supervisor['number']}, PIN {supervisor['pin']}",
         "API": f"{layout.address}/docs",

@@ -47,7 +47,7 @@ class StackLayout:
 
     @property
     def environment(self) -> dict[str, str]:
-        """The server's settings; nothing else from the machine's environment configures the demo."""
+        """The settings that make it this stack; others, such as a mail server, may come from the shell."""
         return {
             "GATEHOUSE_DATABASE_URL": f"sqlite:///{self.folder / 'gatehouse.db'}",
             "GATEHOUSE_MASTER_KEY_FILE": str(self.folder / "master.key"),

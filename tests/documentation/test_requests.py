@@ -21,6 +21,7 @@ PAGES: Final = (
     "api.md",
     "discover.md",
     "first-evening.md",
+    "first-sale.md",
     "holds.md",
     "organise.md",
     "staff.md",
@@ -31,6 +32,7 @@ PLACEHOLDERS: Final = {
     "http://localhost:8000": "$SERVER",
     "http://127.0.0.1:8000": "$SERVER",
     "ght_…": "$TOKEN",
+    "$S/o/demo": "$S/o/harbour-hall",
     "events/EVENT": "events/$EVENT",
     "tickets/TICKET": "tickets/$TICKET",
 }

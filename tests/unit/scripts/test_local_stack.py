@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from scripts.local_stack.demo import DEMO_LIFETIME_S, load_demo, save_demo
+from scripts.local_stack.demo import DEMO_LIFETIME_S, load_demo, print_demo, save_demo
 from scripts.local_stack.layout import FolderTakenError, PortTakenError, StackLayout
 from scripts.local_stack.organiser import Organiser, RefusedError
 from scripts.local_stack.programs import CommandFailedError, run_command
@@ -133,3 +133,13 @@ def test_a_taken_port_ends_the_script_without_a_traceback(pytestconfig: pytest.C
     assert done.returncode == 1
     assert "is already in use" in done.stdout
     assert "Traceback" not in done.stderr
+
+
+def test_the_demo_says_where_its_shop_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    layout = a_layout(tmp_path)
+    login, supervisor = {"email": "owner@demo.example", "password": "secret"}, {"number": 1, "pin": "123456"}
+    organisation = {"id": "1", "slug": "marquee"}
+    print_demo(
+        layout, {"organisation": organisation, "login": login, "supervisor": supervisor, "api_token": "ght_demo"}
+    )
+    assert f"{layout.address}/o/marquee" in capsys.readouterr().out
