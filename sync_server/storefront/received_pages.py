@@ -16,6 +16,7 @@ from sync_server.self_service import transfers, views
 from sync_server.storefront.cards import millis
 from sync_server.storefront.drawn_codes import shown_tickets
 from sync_server.storefront.page import Page, bp, page_of, render
+from sync_server.storefront.refusals import in_words
 from sync_server.storefront.visitors import require_same_site
 from sync_server.ticket_files import faces
 from sync_server.ticket_files.faces import Setting
@@ -53,10 +54,15 @@ def _offer(page: Page, problem: str = "", status: int = 200) -> Response:
             found = views.offered_ticket(session, row)
             timezone = events.details(session, page.shop.id, row.event_id).timezone
     except GatehouseError as refusal:
-        return _asking(page, page.t("account.link_ended"), refusal.status)
+        return _refused(page, refusal)
     style = page.style(timezone)
     times = {name: style.moment(millis(str(at))) for name, at in (("day", found.starts_at), ("until", found.ends_at))}
     return render(page, "offered.html", status, ticket=found, code=_code(), problem=problem, **times)
+
+
+def _refused(page: Page, refusal: GatehouseError) -> Response:
+    ended = refusal.error_code == "link_ended"
+    return _asking(page, page.t("pass_on.link_ended") if ended else in_words(page, refusal), refusal.status)
 
 
 @bp.post("/<slug>/ticket/accept")
@@ -72,7 +78,7 @@ def accept_offer(slug: str) -> Response:
             setting = Setting.read(session, EventKey(page.shop.id, row.event_id), page.language)
             found = faces_view(faces.faces_of(session, parts().sealer, setting, [row]), page.shop.colour)
     except GatehouseError as refusal:
-        return _asking(page, refusal.message, refusal.status)
+        return _refused(page, refusal)
     return render(page, "own_ticket.html", faces=shown_tickets(found.tickets), accepted=True)
 
 
@@ -85,6 +91,6 @@ def decline_offer(slug: str) -> Response:
         with parts().database.writing() as session:
             transfers.decline(session, page.shop.id, _code(), context())
     except GatehouseError as refusal:
-        return _asking(page, page.t("account.link_ended"), refusal.status)
+        return _refused(page, refusal)
     title, message = page.t("pass_on.declined_title"), page.t("pass_on.declined_help")
     return render(page, "message.html", title=title, message=message)
