@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlalchemy.orm import Session
@@ -24,6 +24,7 @@ from sync_server.seating.plans.seat_plans import find_event_plan
 from sync_server.storefront.baskets import Basket
 from sync_server.storefront.visitors import GUEST
 from sync_server.storefront.windows import TypeOffer
+from sync_server.tickets.seat_types import SoldIn, types_in_shop
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,29 +33,45 @@ class Held:
 
     id: str
     seat: str  # in words; empty for places
-    zone: int  # as ticket types name it
+    where: SoldIn
+    price_category: str  # which decides the price of a seat; empty for places
     quantity: int
     until: Millis
     extended: bool
     numbered: bool
+
+    @property
+    def zone(self) -> int:
+        """Its zone, as ticket types name it."""
+        return self.where.event_zone
+
+    def sold_as(self, offers: Iterable[TypeOffer], opened: Collection[int]) -> list[TypeOffer]:
+        """The ticket types as which it can be bought now; places are of the types of their own zone."""
+        if self.numbered:
+            types = types_in_shop(offers, self.where, self.price_category, opened=opened)
+        else:
+            types = [each for each in offers if each.zone == self.zone]
+        return [each for each in types if each.on_sale]
 
 
 def held_at(session: Session, event: EventKey, guest_id: str, now: Millis) -> Sequence[Held]:
     """What this guest holds at an event, in the order in which it was chosen."""
     rows = queries.mine(session, event.organisation_id, guest_id, now, event.event_id)
     plan = find_event_plan(session, *event) if rows else None
+    rows = [row for row in rows if row.order_id is None]
+    party = {row.seat for row in rows if row.seat is not None}
     return [
         Held(
             row.id,
             _seat_in_words(plan, row.seat),
-            plan.event_zones.get(row.zone, 0) if plan is not None else 0,
+            SoldIn.at(plan, row.zone) if plan is not None else SoldIn(0),
+            _price_category(plan, row.seat, party),
             row.quantity,
             row.held_until,
             row.extended > 0,
             row.seat is not None,
         )
         for row in rows
-        if row.order_id is None
     ]
 
 
@@ -62,6 +79,12 @@ def _seat_in_words(plan: SeatPlan | None, seat: int | None) -> str:
     if plan is None or seat is None or not plan.layout.has(seat):
         return ""
     return plan.layout.in_words(seat)
+
+
+def _price_category(plan: SeatPlan | None, seat: int | None, party: Collection[int]) -> str:
+    if plan is None or seat is None or not plan.layout.has(seat):
+        return ""
+    return plan.price_category(plan.layout.seat(seat), party)
 
 
 def hold_places(

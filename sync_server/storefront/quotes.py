@@ -63,7 +63,7 @@ def quote(held: Sequence[Held], offers: Sequence[TypeOffer], basket: Basket, red
     lines: list[QuoteLine] = []
     chosen: list[Chosen] = []
     for each in held:
-        types = [offer for offer in offers if offer.on_sale and offer.zone == each.zone]
+        types = each.sold_as(offers, redeemed.opened)
         counts = _counts(each, types, basket)
         if not counts:
             return None

@@ -13,7 +13,7 @@ from sync_server.seating.plans.seat_plans import find_event_plan
 from sync_server.storefront.cards import starts_at
 from sync_server.storefront.page import Page, bp, page_of, render
 from sync_server.storefront.windows import TypeOffer, Window, window_of
-from sync_server.tickets.seat_types import SoldIn, types_of_seat
+from sync_server.tickets.seat_types import SoldIn, types_in_shop
 
 SCRIPT_TEXTS: Final = "picker."
 """Texts whose keys begin so are for the script."""
@@ -78,7 +78,7 @@ def _prices(window: Window, plan: SeatPlan) -> list[dict[str, Any]]:
     """What seats cost, by zone and price category, and places of zones without seats."""
     found = []
     for zone in plan.zones.values():
-        where = SoldIn(plan.event_zones[zone.number], zone.price.get("ticket_types") or ())
+        where = SoldIn.at(plan, zone.number)
         categories = plan.layout.price_categories if zone.zone_type.numbered else ("",)
         for category in {"": None, **dict.fromkeys(categories)}:
             types = _sold(window, where, category, numbered=zone.zone_type.numbered)
@@ -90,7 +90,7 @@ def _sold(window: Window, where: SoldIn, category: str, *, numbered: bool) -> li
     """The types of a seat, or those among which the buyer chooses; those of a place are of its own zone."""
     if not numbered:
         return [each for each in window.types if each.zone == where.event_zone]
-    return types_of_seat(window.types, where, category) or [each for each in window.types if where.has(each)]
+    return types_in_shop(window.types, where, category)
 
 
 def _type(each: TypeOffer) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from sync_server.checkout.models import OrderCounterRow, OrderLineRow, OrderRow
 from sync_server.checkout.money import amounts as money
 from sync_server.checkout.money import ledger
 from sync_server.checkout.money.ledger import Balance
-from sync_server.checkout.orders import recording
+from sync_server.checkout.orders import recording, seat_choices
 from sync_server.checkout.orders.parcels import Access, Buyers, Parcel
 from sync_server.checkout.orders.whole_order import WholeOrder
 from sync_server.checkout.rules import Channel, LineState, OrderState
@@ -148,7 +148,7 @@ def place(session: Session, sealer: Sealer, request: OrderRequest, context: Acti
     spending.take_off(redeemed, lines)
     if early:
         rules.require_opened_early({line.ticket_type for line in lines}, types, redeemed.opened_early)
-    _check_types(session, event, request, lines, types=types, now=context.now, opened=redeemed.opened)
+    _check_types(session, event, request, lines, types=types, holds=by_id, now=context.now, opened=redeemed.opened)
     order = _order(session, event, request, lines, currency=types[lines[0].ticket_type].currency, context=context)
     spending.spend(session, order, redeemed, context.now)
     ledger.charge(session, order, money.amounts_of(lines), context)
@@ -284,6 +284,7 @@ def _check_types(
     lines: Sequence[OrderLineRow],
     *,
     types: _Types,
+    holds: Mapping[str, Held],
     now: Millis,
     opened: Collection[int],
 ) -> None:
@@ -292,6 +293,8 @@ def _check_types(
     rows = {number: types[number] for number in sorted(wanted)}
     if request.in_shop:
         rules.require_sold_in_shop(wanted, rows, opened, now)
+        plan = find_event_plan(session, event.organisation_id, event.id)
+        seat_choices.require_sold_as(plan, request.chosen, holds, types, opened)
     rules.require_one_currency(row.currency for row in rows.values())
     dates = dates_of(events.event(session, *event.key))
     for number, row in rows.items():

@@ -139,7 +139,7 @@ def _type_for(
     layout: IssuingLayout, ticket_types: Sequence[TicketTypeRecord], seat: Seat, price_category: str
 ) -> TicketTypeRecord:
     """The one ticket type sold for the seat; of several, the one named like its price category."""
-    where = SoldIn(layout.plan.event_zones[seat.zone], _listed_types(layout, seat))
+    where = SoldIn.at(layout.plan, seat.zone)
     candidates = types_of_seat(ticket_types, where, price_category)
     if len(candidates) != 1:
         raise InvalidRequest(
@@ -151,16 +151,8 @@ def _type_for(
     return candidates[0]
 
 
-def _listed_types(layout: IssuingLayout, seat: Seat) -> Sequence[int]:
-    return layout.plan.zones[seat.zone].price.get("ticket_types") or ()
-
-
-def _is_sold_for(layout: IssuingLayout, ticket_type: TicketTypeRecord, seat: Seat) -> bool:
-    return SoldIn(layout.plan.event_zones[seat.zone], _listed_types(layout, seat)).has(ticket_type)
-
-
 def _check_sold_for(layout: IssuingLayout, ticket_type: TicketTypeRecord, seat: Seat) -> None:
-    if not _is_sold_for(layout, ticket_type, seat):
+    if not SoldIn.at(layout.plan, seat.zone).has(ticket_type):
         raise Conflict(
             f"“{ticket_type.name}” is not sold for {seat.name} in {layout.plan.zones[seat.zone].name}. "
             "Choose another ticket type.",
