@@ -102,7 +102,7 @@ class PreviewView(BaseModel):
 
 
 class HoldView(BaseModel):
-    """A hold: of a seat (`seat_id`), or of places of a zone (`quantity`).
+    """A hold: of a seat (`seat_id`), or of places (`quantity`) of a `zone`, by its number in the layout.
 
     `companion_seats` are kept for the companions of a wheelchair user; `days` are named at an event of several days.
     """

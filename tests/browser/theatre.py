@@ -13,7 +13,7 @@ from playwright.sync_api import Page, expect
 
 from sync_server.workers import Worker
 from tests.app_server import AppServer
-from tests.builders import a_ticket_type
+from tests.builders import a_ticket_type, a_zone
 from tests.contracts.holds.seated_event import SeatedEvent, a_seated_event
 from tests.contracts.seating.stage import a_layout, a_seat
 
@@ -47,11 +47,11 @@ def balcony() -> dict[str, Any]:
 
 
 def a_theatre(app_server: AppServer, **event: Any) -> SeatedEvent:
-    """The theatre, on sale in a shop."""
+    """The theatre, on sale in a shop; its event numbers the zones otherwise than the layout."""
     standing = {"name": "Standing", "zone_type": "ga_standing", "capacity": 40}
     layout = a_layout(zones=[stalls(), balcony(), standing]) | {"focus": {"x": 9.0, "y": -4.0}}
-    theatre = a_seated_event(app_server, layout=layout, **event)
-    for name, zone, cents in (("Front", 1, 6500), ("Rear", 1, 4500), ("Balcony", 2, 3000), ("Standing", 3, 2000)):
+    theatre = a_seated_event(app_server, layout=layout, zones=[a_zone(name="Standing")], **event)
+    for name, zone, cents in (("Front", 2, 6500), ("Rear", 2, 4500), ("Balcony", 3, 3000), ("Standing", 1, 2000)):
         theatre.api.post(
             f"{theatre.path}/ticket-types", a_ticket_type(name=name, zone=zone, price_cents=cents, fee_cents=0)
         )

@@ -308,10 +308,9 @@ class Picker {
     const holds = data.holds.map((hold) => ({ id: hold.hold_id, name: hold.seat_name, zone: hold.zone, quantity: hold.quantity ?? 1, endsAt: hold.status === "held" ? now + hold.expires_in_seconds * 1000 : NaN }));
     const seated = holds.filter((hold) => hold.name);
     const numbers = seated.length ? new Map(this.live.layout.find(seated.map((hold) => hold.name)).map((n) => [this.live.layout.seatId(n), n])) : new Map();
-    const byZone = (hold) => this.live.layout.zones.find((zone) => zone.event_zone === hold.zone || zone.number === hold.zone)?.number ?? hold.zone;
     this.basket.setHolds(
       new Map(seated.filter((hold) => numbers.has(hold.name)).map((hold) => [numbers.get(hold.name), hold])),
-      holds.filter((hold) => !hold.name).map((hold) => ({ ...hold, zone: byZone(hold) })),
+      holds.filter((hold) => !hold.name),
     );
   }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -88,9 +89,14 @@ class SeatedEvent:
 
 
 def a_seated_event(
-    app_server: AppServer, *, slug: str = "marquee", layout: dict[str, Any] | None = None, **event: Any
+    app_server: AppServer,
+    *,
+    slug: str = "marquee",
+    layout: dict[str, Any] | None = None,
+    zones: Sequence[dict[str, Any]] = (),
+    **event: Any,
 ) -> SeatedEvent:
-    """An organisation with a venue, a layout, and an event on sale."""
+    """An organisation with a venue, a layout, and an event on sale, which had `zones` before it had the layout."""
     organisation_id = app_server.organisation(slug)
     api = app_server.api(organisation_id)
     venue = api.post("/api/venues", a_venue())
@@ -98,6 +104,8 @@ def a_seated_event(
     path = f"/api/venues/{venue['id']}/layouts/{layout_made['id']}"
     api.post(f"{path}/activate", status=200)
     created = api.post("/api/events", an_event(venue["id"], **event))
+    for zone in zones:
+        api.post(f"/api/events/{created['id']}/zones", zone)
     api.put(f"/api/events/{created['id']}/layout", {"layout_id": layout_made["id"]})
     created = api.post(f"/api/events/{created['id']}/publish", {}, 200)
     return SeatedEvent(
