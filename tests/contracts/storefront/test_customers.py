@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import io
+import re
 from collections.abc import Callable
 
 import pytest
+from PIL import Image
 
 from tests.app_server import ApiClient
 from tests.contracts.storefront.browsing import Browser
@@ -43,6 +46,22 @@ def signed_in(evening: Evening, box: MailBox, browser: Browser, email: str) -> B
     browser.get("/o/marquee/sign-in")
     browser.send("/sign-in/code", code=link(evening, box, "sign-in"))
     return browser
+
+
+def show_logo(evening: Evening) -> None:
+    """The organiser uploads a logo."""
+    out = io.BytesIO()
+    Image.new("RGB", (300, 100), "#0f766e").save(out, "PNG")
+    path, api = "/api/organisation/ticket-design/logo", evening.api
+    assert api.client.put(path, data=out.getvalue(), headers=api.headers).status_code == 200
+    evening.app_server.parts.cache.invalidate_family("public", "shop")
+
+
+def assert_logo_on_tickets(browser: Browser, count: int) -> None:
+    """So many tickets of the page have the organiser's logo, which can be fetched."""
+    sources = re.findall(r'class="shop-ticket-logo"><img src="([^"]+)" alt="Marquee"', browser.text)
+    assert len(sources) == count
+    assert {browser.client.get(each).mimetype for each in sources} == {"image/png"}
 
 
 def test_orders_of_this_browser_are_found_without_signing_in(bought: tuple[Evening, Browser]) -> None:
@@ -86,6 +105,7 @@ def test_a_ticket_is_passed_on_and_the_giver_has_no_code_any_more(
     bought: tuple[Evening, Browser], mail_box: MailBox
 ) -> None:
     evening, browser = bought
+    show_logo(evening)
     order = evening.order()
     at = f"/o/marquee/orders/{order['id']}"
     given = order["lines"][0]["ticket"]
@@ -98,13 +118,16 @@ def test_a_ticket_is_passed_on_and_the_giver_has_no_code_any_more(
     assert "Write the name" in friend.send("/ticket/accept", 400, name="")
     words = friend.send("/ticket/accept", name="Bob Hope")
     assert "The ticket is yours" in words and given["confirmation_code"] in words
+    assert_logo_on_tickets(friend, 1)
     browser.get(f"{at}/confirmation")
     assert browser.text.count("shop-ticket-code") == 1 and given["confirmation_code"] not in browser.words
+    assert_logo_on_tickets(browser, 1)
     signed_in(evening, mail_box, friend, BOB)
     assert "Passed on to you" in friend.words
     (path,) = {part.split('"')[0] for part in friend.text.split('href="') if part.startswith("/o/marquee/account/tic")}
     friend.get(path)
     assert "shop-ticket-code" in friend.text
+    assert_logo_on_tickets(friend, 1)
 
 
 def test_an_offer_is_taken_back_or_declined(bought: tuple[Evening, Browser], mail_box: MailBox) -> None:
