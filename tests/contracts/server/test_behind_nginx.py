@@ -112,6 +112,28 @@ def test_a_crowd_that_looks_at_one_map_hardly_reaches_the_server(site: PublicSit
     assert encodings == {"gzip", "zstd", None}
 
 
+def test_a_crowd_shares_pages_of_the_shop_in_its_language_and_nobody_shares_their_own(
+    site: PublicSite, sale: SeatedEvent
+) -> None:
+    feed, guest, other = f"/o/{sale.slug}", Visitor(site), Visitor(site)
+    event = f"{feed}/events/{sale.event['slug']}"
+    guest.sign_in(f"/api{feed}/session")
+    held = guest.ask(sale.reserve_path("A-1"), "POST", {})
+    assert held.status_code == 201, held.text
+    for path in (feed, event, f"{event}/seats"):
+        for visitor, wanted, language in ((guest, "de-DE,de;q=0.9", "de"), (other, "en", "en")) * 50:
+            shared = visitor.ask(path, **{"Accept-Language": wanted})
+            assert shared.headers["X-Cache"] in CACHED and "Set-Cookie" not in shared.headers
+            assert f'<html lang="{language}">' in shared.text, path
+        assert site.asked[path] < 50, path
+    for path in (f"{feed}/account", f"{event}/tickets", f"{event}/checkout", f"{feed}/sign-in"):
+        for visitor, stranger in ((guest, other), (other, guest)):
+            own = visitor.ask(path)
+            assert "X-Cache" not in own.headers and own.headers["Cache-Control"] == "no-store", path
+            assert not [secret for secret in stranger.secrets if secret in f"{own.headers} {own.text}"], path
+        assert site.asked[path] == 2, path
+
+
 def test_a_change_is_seen_although_answers_are_shared(site: PublicSite, sale: SeatedEvent) -> None:
     path, visitor = f"/api/public/events/{sale.id}/occupancy", Visitor(site)
     before = visitor.ask(path).json()["available"]

@@ -12,7 +12,7 @@ from tests.contracts.holds.seated_event import SeatedEvent, a_seated_event
 
 SHARED = ("/api/public/", "/api/meta/", "/images/", "/accents/")
 """Where every answer may be shared."""
-SHARED_PAGES = ("storefront.feed", "storefront.event")
+SHARED_PAGES = ("storefront.feed", "storefront.event", "storefront.seats")
 """By endpoint: pages of the shop that a crowd opens."""
 
 
@@ -26,7 +26,7 @@ def crowd_addresses(sale: SeatedEvent) -> list[str]:
     event = f"/api/public/events/{sale.id}"
     pages = ["/api/public/events", event, "/api/meta/cities?prefix=b"]
     own = f"/o/{sale.slug}/events/{sale.event['slug']}"
-    shop = [f"/o/{sale.slug}", f"/o/{sale.slug}?lang=de", own, f"{own}?lang=fr"]
+    shop = [f"/o/{sale.slug}", f"/o/{sale.slug}?lang=de", own, f"{own}?lang=fr", f"{own}/seats"]
     return [*pages, *shop, *(f"{event}/{part}" for part in ("seatmap", "seatmap/plan", "seatmap/state", "occupancy"))]
 
 
