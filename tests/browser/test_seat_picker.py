@@ -67,6 +67,12 @@ def choose(page: Page, *names: str) -> None:
         button(page, re.compile(rf"{name},")).click()
 
 
+def left_edge(page: Page, selector: str) -> float:
+    box = page.locator(selector).bounding_box()
+    assert box
+    return box["x"]
+
+
 def assert_accessible(page: Page) -> None:
     assert violations(page) == []
 
@@ -76,6 +82,7 @@ def test_the_best_for_us_then_others_then_held(browser_page: Page, address: str,
     page.set_viewport_size(DESKTOP)  # type: ignore[arg-type]
     open_seats(page, address, theatre)
     assert_accessible(page)
+    assert left_edge(page, ".shop-name") == left_edge(page, ".picker-back") == left_edge(page, ".languages")
     keep_screenshot(page, "shop-seats-desktop")
     button(page, "Best for us").click()
     button(page, "One person more").click()
