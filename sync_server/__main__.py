@@ -109,7 +109,8 @@ def migrate(
         schema.upgrade(database.engine, contracting=contracting or database.embedded)
         schema.require_declared(runtime.parts.database.engine)
         prepare_database(runtime)
-    echo(f"The schema is at version {schema.newest()}.")
+        version = schema.current(database.engine)  # a later release may have been here
+    echo(f"The schema is at version {version}.")
 
 
 @app.command()
