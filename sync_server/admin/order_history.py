@@ -8,10 +8,9 @@ from typing import Final
 
 from shared.clock import Millis
 from sync_server.audit.queries import StoredLine
+from sync_server.outbox.catalogue import kind_of
 from sync_server.plumbing.texts import Translator
 
-_MONEY: Final = frozenset({"payment_received", "order_paid"})
-_BAD: Final = frozenset({"order_refunded", "order_cancelled", "order_expired", "payout_failed", "payout_due"})
 _OF_ITS_OWN: Final = frozenset({"user", "platform"})
 
 
@@ -37,7 +36,7 @@ def _happening(line: StoredLine, names: Mapping[str, str], t: Translator) -> Hap
     row = line.row
     after, key = row.after or {}, f"happened.{row.action.replace('.', '_')}"
     what = t(key) if key in t else row.action.replace("_", " ").replace(".", " ")
-    look = "money" if row.action in _MONEY else "bad" if row.action in _BAD else ""
+    look = kind_of(row.action).look
     who = names.get(row.actor_id or "", "") if row.actor_kind in _OF_ITS_OWN else ""
     kind = f"actor.{row.actor_kind}"
     said = who or (t(kind) if kind in t else row.actor_kind)

@@ -37,7 +37,7 @@ NEVER: Final[Millis] = 253_402_300_799_000
 WHOLE_EVENT: Final = 0
 """The zone number of places at an event without a layout."""
 
-_KEEPS_SEAT = text("seat IS NOT NULL AND status IN ('active', 'suspended')")
+KEEPS_SEAT: Final = text("seat IS NOT NULL AND status IN ('active', 'suspended')")
 _OPEN = text("status IN ('active', 'suspended')")
 _ACTIVE = text("status = 'active'")
 ACTIVE_PLACES: Final = text("kind = 'places' AND status = 'active'")
@@ -153,8 +153,8 @@ class HoldRow(Base):
             "seat",
             "days",
             unique=True,
-            sqlite_where=_KEEPS_SEAT,
-            postgresql_where=_KEEPS_SEAT,
+            sqlite_where=KEEPS_SEAT,
+            postgresql_where=KEEPS_SEAT,
         ),
         Index("ix_holds_organisation_id_event_id", "organisation_id", "event_id", "seat", "status"),
         Index(

@@ -13,7 +13,7 @@ from shared.errors import NotFound
 from sync_server.events import day_counts
 from sync_server.events import queries as events
 from sync_server.events.chosen_days import EVERY_DAY, ChosenDays, beyond, dates_of, overlap
-from sync_server.holds.models import EventSeatRow, HoldRow, HoldStatus, SeatState
+from sync_server.holds.models import KEEPS_SEAT, EventSeatRow, HoldRow, HoldStatus, SeatState
 from sync_server.holds.taking import places, seats
 from sync_server.plumbing.event_key import EventKey
 from sync_server.seating.taken import Taken
@@ -145,12 +145,14 @@ def count_held(session: Session, events: Collection[EventKey], now: Millis) -> d
     """How many seats and places of each event are held now, whatever its state; events without any are left out."""
     if not events:
         return {}  # SQLite would read every hold to find that none is of no event
-    is_open = or_(
-        HoldRow.status == HoldStatus.SUSPENDED, and_(HoldRow.status == HoldStatus.ACTIVE, HoldRow.held_until > now)
-    )
     these = tuple_(HoldRow.organisation_id, HoldRow.event_id).in_(events)
-    counted = select(HoldRow.event_id, func.sum(HoldRow.quantity)).where(these, is_open)
-    return {row[0]: int(row[1]) for row in session.execute(counted.group_by(HoldRow.event_id))}
+    counted = select(HoldRow.event_id, func.sum(HoldRow.quantity).label("held")).group_by(HoldRow.event_id)
+    counted = counted.where(these, HoldRow.held_until > now)  # suspended ones end never
+    # Each kind has an index in which holds that ended are not read: they stay, and are many after an evening.
+    status = HoldRow.status.in_([HoldStatus.ACTIVE.value, HoldStatus.SUSPENDED.value])
+    of_both = counted.where(KEEPS_SEAT).union_all(counted.where(HoldRow.seat.is_(None), status)).subquery()
+    total = select(of_both.c.event_id, func.sum(of_both.c.held)).group_by(of_both.c.event_id)
+    return {id: int(count) for id, count in session.execute(total)}
 
 
 def count_bearers(session: Session, event: EventKey) -> int:

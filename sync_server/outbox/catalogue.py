@@ -139,6 +139,16 @@ def _order(description: str, buyers: str = "", /, **more: Schema) -> FactKind:
     )
 
 
+def _money(kind: FactKind) -> FactKind:
+    """Money that came."""
+    return replace(kind, look="money")
+
+
+def _bad(kind: FactKind) -> FactKind:
+    """Bad news of an order."""
+    return replace(kind, look="bad")
+
+
 def _cancellation(description: str) -> FactKind:
     numbers = dict.fromkeys(("orders", "done_orders", "failed_orders", "cents"), NUMBER)
     payload = {"choice": TEXT, **numbers, "new_date": MILLIS, "keep_until": MILLIS}
@@ -305,16 +315,18 @@ FACTS: Final[Mapping[str, FactKind]] = {
     "holds_resumed": _holds("The holds of an event are resumed and expire again.", "resumed"),
     "order_created": _order("An order was made; it keeps its seats until it is paid or ends.", admissions=NUMBER),
     "order_invoiced": _order("An order waits until its invoice is due.", "invoice", due_at=MILLIS),
-    "payment_received": _order("A payment for an order was noted in its ledger.", **_PAYMENT),
-    "order_paid": _order("An order is paid; its tickets are valid.", "tickets", admissions=NUMBER, method=TEXT),
-    "order_refunded": _order("Admissions refunded, or money paid back.", "refunded", admissions=NUMBER, **_PAYMENT),
+    "payment_received": _money(_order("A payment for an order was noted in its ledger.", **_PAYMENT)),
+    "order_paid": _money(_order("An order is paid; its tickets are valid.", "tickets", admissions=NUMBER, method=TEXT)),
+    "order_refunded": _bad(
+        _order("Admissions refunded, or money paid back.", "refunded", admissions=NUMBER, **_PAYMENT)
+    ),
     "payment_returned": _order(
         "A payment is paid back by itself: it came too late, twice, or for an order that had ended.",
         because=TEXT,
         **_PAYMENT,
     ),
     "payout_made": _order("A payment service has paid money back.", **_PAYMENT),
-    "payout_due": _order("No payment service can pay this money back: the box office does.", **_PAYMENT),
+    "payout_due": _bad(_order("No payment service can pay this money back: the box office does.", **_PAYMENT)),
     "new_date_offered": _order(
         "A buyer may keep the tickets for another date, or have the money back.",
         "date_offered",
@@ -326,14 +338,14 @@ FACTS: Final[Mapping[str, FactKind]] = {
     "cancellation_stopped": _cancellation("The refunds, or offers, of an event that is called off were stopped."),
     "cancellation_resumed": _cancellation("The refunds, or offers, of an event that is called off go on."),
     "cancellation_finished": _cancellation("Every order of an event that is called off was refunded, or offered."),
-    "payout_failed": _order("A payment service could not pay money back; it is owed to the buyer.", **_PAYMENT),
+    "payout_failed": _bad(_order("A payment service could not pay money back; it is owed to the buyer.", **_PAYMENT)),
     "payment_disputed": _order("A buyer disputes a payment with the bank.", because=TEXT, **_PAYMENT),
     "dispute_funds_moved": _order(
         "Money of a disputed payment was withdrawn by the bank, or reinstated.", because=TEXT, **_PAYMENT
     ),
     "dispute_closed": _order("A disputed payment was won, or lost to the buyer.", outcome=TEXT, **_PAYMENT),
-    "order_cancelled": _order("An order that was not paid was cancelled; its seats are free.", "order_cancelled"),
-    "order_expired": _order("An order was not paid in time; its seats are free.", "order_expired"),
+    "order_cancelled": _bad(_order("An order that was not paid was cancelled; its seats are free.", "order_cancelled")),
+    "order_expired": _bad(_order("An order was not paid in time; its seats are free.", "order_expired")),
     "waiting_joined": _party("A party joined the waiting list of an event."),
     "waiting_offered": _party(
         "Places that came back are held for a party that waits, until the offer ends.",

@@ -79,6 +79,7 @@ class FactKind:
     interest: Interest | None = None
     buyers: str = ""  # the message that buyers get: of their order, or of their event; "": none
     logged: tuple[str, ...] | None = None  # fields in the log line: ids and numbers, never names; None: no line
+    look: str = ""  # in the history of an order: "money" that came, "bad" news; "": neither
     told: tuple[str, ...] = ()  # fields in the line that the change itself logs, which says who made it
 
     def effects(self) -> dict[str, Any]:
@@ -93,6 +94,7 @@ class FactKind:
             "outcome": self.outcome and self.outcome._asdict(),
             "interest": self.interest and self.interest._asdict(),
             "buyers": self.buyers,
+            "look": self.look,
             "logged": self.logged,
             "told": self.told,
         }

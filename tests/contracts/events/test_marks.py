@@ -58,7 +58,11 @@ def streamed(app_server: AppServer, concert: Concert, wanted: str, change: str, 
 
 def pages(app_server: AppServer, concert: Concert) -> list[str]:
     browser = app_server.browser("olga@marquee.example")
-    paths = ("/admin/events", f"/admin/events/{concert.event['id']}", f"/admin/events/{concert.event['id']}/scans")
+    paths = (
+        "/admin/events?show=all",
+        f"/admin/events/{concert.event['id']}",
+        f"/admin/events/{concert.event['id']}/scans",
+    )
     return [browser.ask("GET", path).get_data(as_text=True) for path in paths]
 
 

@@ -258,7 +258,7 @@ def _zone_full(stage: Stage) -> None:
 
 def _single_left(stage: Stage) -> Details:
     stage.sale.reserve(stage.sale.api, "A-4" if stage.path in GROUPS else "A-3", override=True)
-    return {"instead": ANY}
+    return {"instead": ANY, "instead_seats": ANY}
 
 
 def _single_left_and_no_other(stage: Stage) -> None:

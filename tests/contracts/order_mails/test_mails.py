@@ -239,10 +239,12 @@ def test_organiser_sees_on_the_page_who_is_told_before_calling_off(shop: Shop) -
     paid(shop, "A-1")
     shop.api.post(f"{shop.sale.path}/sales", {"seats": [{"seat_id": "B-1"}], "method": "cash"})
     shop.app_server.user("olga@marquee.example", shop.sale.organisation_id, "owner")
-    page = shop.app_server.browser("olga@marquee.example").ask("GET", f"/admin/events/{shop.sale.id}")
+    page = shop.app_server.browser("olga@marquee.example").ask(
+        "GET", f"/admin/events/{shop.sale.id}/status?target=cancelled"
+    )
     said = " ".join(page.text.split())
-    assert "buyers of 1 of 2 orders are written to; 1 gave no address" in said
-    assert "Buyers who are written to: 1." in said
+    assert "The buyer of 1 order gets a mail. 1 gave no address, and must be told otherwise." in said
+    assert "Cancel the event and tell 1 buyer" in said
 
 
 def test_many_buyers_are_told_in_pieces_and_each_once_though_workers_stop(

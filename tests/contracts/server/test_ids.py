@@ -24,6 +24,7 @@ NO_UUIDS: Final = {
     "layout_seats.companion_seat_id": "as the layout names the seat",
     "layout_seats.seat_id": "as the layout names the seat",
     "order_lines.membership_id": "as the organiser names it",
+    "put_away_people.membership_id": "as the organiser names it",
     "processed_messages.message_id": "as another service names it",
     "scan_conflicts.resolved_by": "a name",
     "tickets.membership_id": "as the organiser names it",

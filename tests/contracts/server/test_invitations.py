@@ -246,6 +246,6 @@ def test_the_pages_accept_an_invitation(app_server: AppServer, org: str) -> None
     weak = csrf_free(client, "/admin/invitation/accept", code=code, name="Nora", password="short")
     assert weak.status_code == 400 and "ten characters" in weak.get_data(as_text=True)
     done = csrf_free(client, "/admin/invitation/accept", code=code, name="Nora", password=HERS)
-    assert (done.status_code, done.location) == (302, "/admin/events")
-    assert client.get("/admin/events").status_code == 200
+    assert (done.status_code, done.location) == (302, "/admin/")
+    assert client.get("/admin/").status_code == 200
     assert csrf_free(app_server.app.test_client(), "/admin/invitation", code=code).status_code == 404
