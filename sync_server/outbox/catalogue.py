@@ -8,19 +8,7 @@ from typing import Final
 
 from shared.keys import KeyState
 from sync_server.outbox.fact_kinds import FactKind, Group, Interest, Outcome, Schema, Seats, Topic
-from sync_server.outbox.payload_schemas import (
-    DAYS,
-    FIELDS,
-    ID,
-    MARK,
-    MILLIS,
-    NUMBER,
-    NUMBERS,
-    SEAT_ID,
-    SEATS,
-    STRINGS,
-    TEXT,
-)
+from sync_server.outbox.payload_schemas import DAYS, FIELDS, ID, MARK, MILLIS, NUMBER, SEAT_ID, SEATS, STRINGS, TEXT
 
 _CHANGE: Final[Mapping[str, Schema]] = {"before": FIELDS, "after": FIELDS}
 _CHANGE_WITH_REASON: Final[Mapping[str, Schema]] = {**_CHANGE, "reason": TEXT}
@@ -31,7 +19,6 @@ _ORDER: Final[Mapping[str, Schema]] = {"order": ID, "event": ID, "event_number":
 _PAYMENT: Final[Mapping[str, Schema]] = {"cents": NUMBER, "method": TEXT}
 _COUNT: Final[Mapping[str, Schema]] = {"count": NUMBER}
 _LAYOUT: Final[Mapping[str, Schema]] = {"layout": ID, "venue": ID, "version": NUMBER}
-
 
 _EVENT_TOPIC: Final = frozenset({Topic.EVENT})
 _EVENT_TOPICS: Final = frozenset({Topic.EVENT, Topic.ORGANISATION})
@@ -132,21 +119,10 @@ def _hold(
     )
 
 
-def _order(description: str, buyers: str = "", /, **more: Schema) -> FactKind:
+def _order(description: str, buyers: str = "", look: str = "", /, **more: Schema) -> FactKind:
     payload = {"state": TEXT, "channel": TEXT, "total_cents": NUMBER, "currency": TEXT, **more}
-    return FactKind(
-        description, Group.ORDER, _ORDER, payload, topics=_EVENT_TOPIC, logged=tuple(payload), buyers=buyers
-    )
-
-
-def _money(kind: FactKind) -> FactKind:
-    """Money that came."""
-    return replace(kind, look="money")
-
-
-def _bad(kind: FactKind) -> FactKind:
-    """Bad news of an order."""
-    return replace(kind, look="bad")
+    kind = FactKind(description, Group.ORDER, _ORDER, payload, topics=_EVENT_TOPIC, buyers=buyers)
+    return replace(kind, look=look, logged=tuple(payload))
 
 
 def _cancellation(description: str) -> FactKind:
@@ -256,7 +232,7 @@ FACTS: Final[Mapping[str, FactKind]] = {
         "Tickets of one type were issued, with consecutive numbers; seats by their numbers in the layout.",
         Group.TICKET,
         {"event": ID, "event_number": NUMBER},
-        {"ticket_type": NUMBER, "count": NUMBER, "first": NUMBER, "last": NUMBER, "seats": NUMBERS, "days": DAYS},
+        {"ticket_type": NUMBER, "count": NUMBER, "first": NUMBER, "last": NUMBER, "seats": SEATS, "days": DAYS},
         topics=_EVENT_TOPIC,
         seats=Seats.NAMED,
         occupancy=True,
@@ -315,10 +291,12 @@ FACTS: Final[Mapping[str, FactKind]] = {
     "holds_resumed": _holds("The holds of an event are resumed and expire again.", "resumed"),
     "order_created": _order("An order was made; it keeps its seats until it is paid or ends.", admissions=NUMBER),
     "order_invoiced": _order("An order waits until its invoice is due.", "invoice", due_at=MILLIS),
-    "payment_received": _money(_order("A payment for an order was noted in its ledger.", **_PAYMENT)),
-    "order_paid": _money(_order("An order is paid; its tickets are valid.", "tickets", admissions=NUMBER, method=TEXT)),
-    "order_refunded": _bad(
-        _order("Admissions refunded, or money paid back.", "refunded", admissions=NUMBER, **_PAYMENT)
+    "payment_received": _order("A payment for an order was noted in its ledger.", "", "money", **_PAYMENT),
+    "order_paid": _order(
+        "An order is paid; its tickets are valid.", "tickets", "money", admissions=NUMBER, method=TEXT
+    ),
+    "order_refunded": _order(
+        "Admissions refunded, or money paid back.", "refunded", "bad", admissions=NUMBER, **_PAYMENT
     ),
     "payment_returned": _order(
         "A payment is paid back by itself: it came too late, twice, or for an order that had ended.",
@@ -326,7 +304,7 @@ FACTS: Final[Mapping[str, FactKind]] = {
         **_PAYMENT,
     ),
     "payout_made": _order("A payment service has paid money back.", **_PAYMENT),
-    "payout_due": _bad(_order("No payment service can pay this money back: the box office does.", **_PAYMENT)),
+    "payout_due": _order("No payment service can pay this money back: the box office does.", "", "bad", **_PAYMENT),
     "new_date_offered": _order(
         "A buyer may keep the tickets for another date, or have the money back.",
         "date_offered",
@@ -338,14 +316,18 @@ FACTS: Final[Mapping[str, FactKind]] = {
     "cancellation_stopped": _cancellation("The refunds, or offers, of an event that is called off were stopped."),
     "cancellation_resumed": _cancellation("The refunds, or offers, of an event that is called off go on."),
     "cancellation_finished": _cancellation("Every order of an event that is called off was refunded, or offered."),
-    "payout_failed": _bad(_order("A payment service could not pay money back; it is owed to the buyer.", **_PAYMENT)),
+    "payout_failed": _order(
+        "A payment service could not pay money back; it is owed to the buyer.", "", "bad", **_PAYMENT
+    ),
     "payment_disputed": _order("A buyer disputes a payment with the bank.", because=TEXT, **_PAYMENT),
     "dispute_funds_moved": _order(
         "Money of a disputed payment was withdrawn by the bank, or reinstated.", because=TEXT, **_PAYMENT
     ),
     "dispute_closed": _order("A disputed payment was won, or lost to the buyer.", outcome=TEXT, **_PAYMENT),
-    "order_cancelled": _bad(_order("An order that was not paid was cancelled; its seats are free.", "order_cancelled")),
-    "order_expired": _bad(_order("An order was not paid in time; its seats are free.", "order_expired")),
+    "order_cancelled": _order(
+        "An order that was not paid was cancelled; its seats are free.", "order_cancelled", "bad"
+    ),
+    "order_expired": _order("An order was not paid in time; its seats are free.", "order_expired", "bad"),
     "waiting_joined": _party("A party joined the waiting list of an event."),
     "waiting_offered": _party(
         "Places that came back are held for a party that waits, until the offer ends.",

@@ -20,6 +20,5 @@ SEAT_ID: Final[Schema] = {
     "type": ["string", "null"],
     "description": "the seat's id in the layout; null for places without seats",
 }
-NUMBERS: Final[Schema] = {"type": "array", "items": {"type": "integer"}}
 STRINGS: Final[Schema] = {"type": "array", "items": {"type": "string"}}
 DAYS: Final[Schema] = {**STRINGS, "description": "dates, at an event of several days", "default": []}
