@@ -25,6 +25,7 @@ from sync_server.checkout.payments.paying import Arrived, OrderKey
 from sync_server.checkout.payments.refunding import Refund
 from sync_server.checkout.queries import OrderFilter
 from sync_server.checkout.rules import OrderState
+from sync_server.checkout.schemas import OrderView
 from sync_server.events import queries as events
 from sync_server.order_mails import resending
 from sync_server.plumbing.parts import parts
@@ -71,12 +72,18 @@ def order(order_id: str) -> str:
     """One order: what was bought, what was paid, and all that happened to it."""
     here = current_organisation()
     with parts().database.reading() as session:
-        row = queries.order(session, here, order_id)
-        view, event = views.view_of(session, row, parts().clock()), events.event(session, here, row.event_id)
+        _, view, event = _read(session, order_id)
         chosen = AuditFilter(subject_kind="order", subject_id=order_id)
         lines = audit.lines(session, here, chosen, limit=HISTORY, after=None).items
         names = {one.user_id: one.name or one.email for one in accounts.members(session, here)}
     return render_page("order.html", order=view, event=event, history=history(lines, names, words()))
+
+
+def _read(session: Session, order_id: str) -> tuple[queries.Order, OrderView, events.Event]:
+    """An order as it is stored and as it is shown, and its event."""
+    here = current_organisation()
+    row = queries.order(session, here, order_id)
+    return row, views.view_of(session, row, parts().clock()), events.event(session, here, row.event_id)
 
 
 @bp.get("/orders/<order_id>/refund")
@@ -87,10 +94,8 @@ def ask_to_refund(order_id: str) -> str:
 
 
 def _refund_page(order_id: str, problem: str = "") -> str:
-    here = current_organisation()
     with parts().database.reading() as session:
-        row = queries.order(session, here, order_id)
-        view, event = views.view_of(session, row, parts().clock()), events.event(session, here, row.event_id)
+        row, view, event = _read(session, order_id)
     methods = [name for name in METHODS if name == row.method or name in _PAID_BACK_BY_HAND]
     return render_page("refund.html", order=view, event=event, methods=methods, problem=problem)
 
@@ -116,10 +121,8 @@ def refund(order_id: str) -> Page:
 @page(Action.CHANGE_ORDERS)
 def ask_to_cancel(order_id: str) -> str:
     """What cancelling an order that is not paid means."""
-    here = current_organisation()
     with parts().database.reading() as session:
-        row = queries.order(session, here, order_id)
-        view, event = views.view_of(session, row, parts().clock()), events.event(session, here, row.event_id)
+        _, view, event = _read(session, order_id)
     return render_page("order_cancel.html", order=view, event=event)
 
 
