@@ -1,4 +1,4 @@
-"""Pages of events: the list, one event with its counters, and its scans."""
+"""Pages of events: the list, and one event with its counters."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from flask import request
 from sqlalchemy.orm import Session
 
 from shared.lifecycle import OVER, EventStatus
-from sync_server.admin.gate_words import gate_words
+from sync_server.admin.door.gate_words import gate_words
 from sync_server.admin.page import bp, current_organisation, page, render_page
 from sync_server.admin.stations import stations
 from sync_server.archives import queries as archives
@@ -21,10 +21,8 @@ from sync_server.live.event_counters import event_counters
 from sync_server.plumbing.api.pagination import Page
 from sync_server.plumbing.parts import parts
 from sync_server.scans import queries as scans
-from sync_server.scans.event_history import ticket_numbers
 from sync_server.tickets import queries as tickets
 
-PAGE_SIZE: Final = 100
 TILES: Final = 24
 _COMING: Final = tuple(status.value for status in EventStatus if status.value not in OVER)
 _OVER: Final = ("ended", "cancelled", "archived")
@@ -72,16 +70,3 @@ def event(event_id: str) -> str:
             "archive": archives.find(session, row.key) if row.put_away_at is not None else None,
         }
     return render_page("event.html", **shown, life=stations(row))
-
-
-@bp.get("/events/<event_id>/scans")
-@page()
-def event_scans(event_id: str) -> str:
-    """The latest scans uploaded by gates."""
-    with parts().database.reading() as session:
-        row = queries.event(session, current_organisation(), event_id)
-        rows = scans.recent(session, row.key, PAGE_SIZE)
-        names = devices.names(session, current_organisation())
-        gates = {gate.number: gate.code for gate in queries.gate_rows(session, row)}
-        numbers = ticket_numbers(session, row.key, {scan.ticket for scan in rows})
-    return render_page("scans.html", event=row, scans=rows, names=names, gates=gates, numbers=numbers)

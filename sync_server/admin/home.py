@@ -14,7 +14,7 @@ from werkzeug.wrappers import Response as WerkzeugResponse
 
 from shared.clock import Millis
 from shared.movements import span_of_today
-from sync_server.admin.decisions import decisions
+from sync_server.admin.door.decisions import decisions
 from sync_server.admin.first_event import Guide, guide_of
 from sync_server.admin.page import bp, current_organisation, page, render_page
 from sync_server.checkout import sales_figures
@@ -117,4 +117,4 @@ def needs_decision() -> str:
     everything = request.args.get("all") == "1"
     with parts().database.reading() as session:
         found = decisions(session, current_organisation(), parts().clock())
-    return render_page("decisions.html", decisions=found, everything=everything)
+    return render_page("door/decisions.html", decisions=found, everything=everything)

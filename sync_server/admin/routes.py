@@ -1,4 +1,4 @@
-"""/admin: registers the pages of every module in this package."""
+"""/admin: registers the pages of every module in this package, and of those in its folders."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pkgutil
 from sync_server import admin
 from sync_server.admin.page import bp
 
-for found in pkgutil.iter_modules(admin.__path__):
-    importlib.import_module(f"{admin.__name__}.{found.name}")
+for found in pkgutil.walk_packages(admin.__path__, f"{admin.__name__}."):
+    importlib.import_module(found.name)
 
 __all__ = ["bp"]

@@ -43,7 +43,7 @@ def devices() -> str:
             "without_gate": standing.without_gate(session, current_organisation(), views),
             "titles": events.names(session, current_organisation(), _event_numbers(views)),
         }
-    return render_page("devices.html", views=views, nothing=EMPTY_JOURNAL, silent_after=SILENT_AFTER_MS, **shown)
+    return render_page("door/devices.html", views=views, nothing=EMPTY_JOURNAL, silent_after=SILENT_AFTER_MS, **shown)
 
 
 @bp.post("/devices")
@@ -73,7 +73,7 @@ def device(device_id: str) -> str:
     full = len(choices) >= MOST_OFFERED
     shown = {"journal": journal, "full": full, "lost": lost, "code": code, "without_gate": without_gate}
     state = codes.state_of(code, parts().clock())
-    return render_page("device.html", view=view, chosen=chosen, choices=choices, code_state=state, **shown)
+    return render_page("door/device.html", view=view, chosen=chosen, choices=choices, code_state=state, **shown)
 
 
 @bp.post("/devices/<device_id>/work")
@@ -96,7 +96,7 @@ def make_code(device_id: str) -> str:
         found = queries.get(session, current_organisation(), device_id)
         code = enrolment.new_code(session, found, public, parts().sealer, acting)
     shown = {"code": code.text, "qr_code": codes.qr_svg(code.text), "expires_at": acting.now + CODE_LIFETIME_MS}
-    return render_page("code.html", device=found, address=parts().config.base_url, **shown)
+    return render_page("door/code.html", device=found, address=parts().config.base_url, **shown)
 
 
 @bp.get("/devices/<device_id>/enrolment")
@@ -106,7 +106,7 @@ def enrolment_state(device_id: str) -> str:
     with parts().database.reading() as session:
         found = queries.get(session, current_organisation(), device_id)
         code = queries.latest_code(session, current_organisation(), device_id)
-    return render_page("enrolment.html", device=found, code=code, state=codes.state_of(code, parts().clock()))
+    return render_page("door/enrolment.html", device=found, code=code, state=codes.state_of(code, parts().clock()))
 
 
 @bp.get("/devices/<device_id>/revoke")
@@ -117,7 +117,7 @@ def ask_to_revoke(device_id: str) -> str:
         view = queries.view(session, current_organisation(), device_id)
         journal = scans.journal_state(session, current_organisation(), view.device.number)
     unsent = max(view.report.unsent if view.report else 0, journal.missing)
-    return render_page("device_revoke.html", view=view, device=view.device, journal=journal, unsent=unsent)
+    return render_page("door/device_revoke.html", view=view, device=view.device, journal=journal, unsent=unsent)
 
 
 @bp.post("/devices/<device_id>/revoke")

@@ -32,7 +32,7 @@ def conflicts(event_id: str) -> str:
             "supervisors": {row.number: row.name for row in accounts.supervisors(session, current_organisation())},
             "numbers": ticket_numbers(session, event.key, {row.ticket for row in rows}),
         }
-    return render_page("conflicts.html", event=event, conflicts=rows, everything=everything, **shown)
+    return render_page("door/conflicts.html", event=event, conflicts=rows, everything=everything, **shown)
 
 
 @bp.post("/conflicts/<conflict_id>/resolve")

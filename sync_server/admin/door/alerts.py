@@ -22,4 +22,4 @@ def alerts() -> str:
         found = queries.organisation_alerts(session, current_organisation(), now)
         platform = queries.platform_alerts(session, now) if current_principal().platform_role else []
     page_of_alerts = queries.alert_page([*platform, *found], PAGE_SIZE, request.args.get("after"))
-    return render_page("alerts.html", alerts=page_of_alerts.items, next=page_of_alerts.next, texts=ALERT_TEXTS)
+    return render_page("door/alerts.html", alerts=page_of_alerts.items, next=page_of_alerts.next, texts=ALERT_TEXTS)

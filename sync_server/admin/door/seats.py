@@ -16,4 +16,4 @@ def event_seats(event_id: str) -> str:
     with parts().database.reading() as session:
         row = queries.event(session, current_organisation(), event_id)
         has_layout = seating.find_event_layout(session, current_organisation(), event_id) is not None
-    return render_page("seats.html", event=row, has_layout=has_layout, days=days(row))
+    return render_page("door/seats.html", event=row, has_layout=has_layout, days=days(row))
