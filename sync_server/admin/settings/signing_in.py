@@ -18,7 +18,9 @@ from sync_server.plumbing.web import context, current_principal, maybe_principal
 @bp.get("/login")
 def login() -> str | WerkzeugResponse:
     """The sign-in form; signed-in users go straight to the start page."""
-    return redirect(url_for("admin.home")) if maybe_principal() else render_page("login.html", after=_next_page())
+    return (
+        redirect(url_for("admin.home")) if maybe_principal() else render_page("settings/login.html", after=_next_page())
+    )
 
 
 @bp.post("/login")
@@ -32,7 +34,7 @@ def sign_in() -> WerkzeugResponse | tuple[str, int, dict[str, str]]:
     except GatehouseError as error:
         asks_for_code = error.error_code in {"second_factor_required", "bad_second_factor"}
         shown = render_page(
-            "login.html", after=_next_page(), email=email, error=error.message, asks_for_code=asks_for_code
+            "settings/login.html", after=_next_page(), email=email, error=error.message, asks_for_code=asks_for_code
         )
         return shown, error.status, retry_headers(error)
     response = redirect(_next_page() or url_for("admin.home"))
@@ -59,7 +61,7 @@ def organisations() -> str:
     with parts().database.reading() as session:
         own = [row for row, _ in accounts.organisations_of(session, principal.id)]
         rows = list(accounts.organisations(session)) if principal.platform_role else own
-    return render_page("organisation.html", organisations=rows)
+    return render_page("settings/organisation.html", organisations=rows)
 
 
 @bp.post("/organisation")

@@ -20,7 +20,7 @@ Page = str | tuple[str, int] | WerkzeugResponse
 @bp.get("/invitation")
 def invitation() -> Page:
     """Takes the code from the link: a script sends the part behind #, which is in no request."""
-    return render_page("one_time_code.html", title="Invitation", action=url_for("admin.open_invitation"))
+    return render_page("settings/one_time_code.html", title="Invitation", action=url_for("admin.open_invitation"))
 
 
 @bp.post("/invitation")
@@ -55,13 +55,13 @@ def _invitation_page(code: str, **shown: Any) -> str:
     with parts().database.reading() as session:
         offered = invitations.preview(session, code, parts().clock())
         here = invitations.is_for(session, offered, maybe_principal())
-    return render_page("invitation.html", code=code, invitation=offered, signed_in=here, **shown)
+    return render_page("settings/invitation.html", code=code, invitation=offered, signed_in=here, **shown)
 
 
 @bp.get("/forgotten")
 def forgotten() -> Page:
     """Asks for the address of a login whose password is forgotten."""
-    return render_page("forgotten.html")
+    return render_page("settings/forgotten.html")
 
 
 @bp.post("/forgotten")
@@ -71,14 +71,14 @@ def ask_for_link() -> Page:
     try:
         said = mails.ask_for_password_link(parts(), request.form.get("email", "")[:254], context())
     except GatehouseError as error:
-        return render_page("forgotten.html", error=error.message), error.status
-    return render_page("forgotten.html", said=said)
+        return render_page("settings/forgotten.html", error=error.message), error.status
+    return render_page("settings/forgotten.html", said=said)
 
 
 @bp.get("/password")
 def password() -> Page:
     """Takes the code from the link and asks for the new password."""
-    return render_page("password.html")
+    return render_page("settings/password.html")
 
 
 @bp.post("/password")
@@ -89,7 +89,7 @@ def choose_password() -> Page:
         with parts().database.writing() as session:
             password_links.use(session, _field("code"), request.form.get("password", "")[:500], context())
     except GatehouseError as error:
-        return render_page("password.html", code=_field("code"), error=error.message), error.status
+        return render_page("settings/password.html", code=_field("code"), error=error.message), error.status
     response = redirect(url_for("admin.login", changed=1))
     forget_cookie(response)  # type: ignore[arg-type]  # redirect() returns Flask's own response class
     return response

@@ -1,0 +1,1 @@
+"""Pages of the organisation itself and of its people: signing in, members, settings, audit log, exports."""
