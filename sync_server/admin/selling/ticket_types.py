@@ -33,7 +33,7 @@ def ticket_types(event_id: str) -> str:
         rows = queries.ticket_types(session, here, event_id)
         zones = {zone.number: zone.name for zone in events.zones(session, here, event_id)}
         counts = ticket_counts.counts(session, event.key)
-    return render_page("types.html", event=event, types=rows, zones=zones, tickets=counts)
+    return render_page("selling/types.html", event=event, types=rows, zones=zones, tickets=counts)
 
 
 @bp.get("/events/<event_id>/types/new")
@@ -124,7 +124,7 @@ def _form(event_id: str, number: int | None, problems: dict[str, str]) -> str:
             "currency": row.currency if row is not None else accounts.organisation(session, here).currency,
         }
     typed = request.form if request.method == "POST" else None
-    return render_page("type_form.html", event=event, row=row, typed=typed, problems=problems, **shown, **_CHOICES)
+    return render_page("selling/type_form.html", event=event, row=row, typed=typed, problems=problems, **shown, **_CHOICES)
 
 
 _CHOICES = {"entitlements": tuple(ENTITLEMENTS)}

@@ -53,7 +53,7 @@ def _till(event_id: str, problem: str = "") -> str:
         invoices = settings_of(session, here).invoices
     methods = [*_BY_HAND, *(["invoice"] if invoices else [])]
     shown = {"types": rows, "seated": seated, "methods": methods, "problem": problem, "typed": request.form}
-    return render_page("till.html", event=event, most=MOST_AT_ONCE, **shown)
+    return render_page("selling/till.html", event=event, most=MOST_AT_ONCE, **shown)
 
 
 @bp.post("/events/<event_id>/sell")

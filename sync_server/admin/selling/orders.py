@@ -12,7 +12,7 @@ from werkzeug.wrappers import Response as WerkzeugResponse
 from shared.errors import GatehouseError, InvalidRequest
 from sync_server.accounts import queries as accounts
 from sync_server.admin import forms
-from sync_server.admin.order_history import history
+from sync_server.admin.selling.order_history import history
 from sync_server.admin.page import bp, current_organisation, page, render_page, words
 from sync_server.audit import queries as audit
 from sync_server.audit.queries import AuditFilter
@@ -51,7 +51,7 @@ def orders() -> str:
     with parts().database.reading() as session:
         found = views.page_of(session, here, _filters(), limit=PAGE_SIZE, after=request.args.get("after"))
         names = events.names_by_id(session, here, {order.event_id for order in found.items})
-    return render_page("orders.html", orders=found.items, next=found.next, names=names, states=list(OrderState))
+    return render_page("selling/orders.html", orders=found.items, next=found.next, names=names, states=list(OrderState))
 
 
 @bp.get("/events/<event_id>/orders")
@@ -63,7 +63,7 @@ def event_orders(event_id: str) -> str:
         event = events.event(session, here, event_id)
         found = views.page_of(session, here, _filters(event_id), limit=PAGE_SIZE, after=request.args.get("after"))
     shown = {"orders": found.items, "next": found.next, "states": list(OrderState)}
-    return render_page("event_orders.html", event=event, **shown)
+    return render_page("selling/event_orders.html", event=event, **shown)
 
 
 @bp.get("/orders/<order_id>")
@@ -76,7 +76,7 @@ def order(order_id: str) -> str:
         chosen = AuditFilter(subject_kind="order", subject_id=order_id)
         lines = audit.lines(session, here, chosen, limit=HISTORY, after=None).items
         names = {one.user_id: one.name or one.email for one in accounts.members(session, here)}
-    return render_page("order.html", order=view, event=event, history=history(lines, names, words()))
+    return render_page("selling/order.html", order=view, event=event, history=history(lines, names, words()))
 
 
 def _read(session: Session, order_id: str) -> tuple[queries.Order, OrderView, events.Event]:
@@ -97,7 +97,7 @@ def _refund_page(order_id: str, problem: str = "") -> str:
     with parts().database.reading() as session:
         row, view, event = _read(session, order_id)
     methods = [name for name in METHODS if name == row.method or name in _PAID_BACK_BY_HAND]
-    return render_page("refund.html", order=view, event=event, methods=methods, problem=problem)
+    return render_page("selling/refund.html", order=view, event=event, methods=methods, problem=problem)
 
 
 @bp.post("/orders/<order_id>/refund")
@@ -123,7 +123,7 @@ def ask_to_cancel(order_id: str) -> str:
     """What cancelling an order that is not paid means."""
     with parts().database.reading() as session:
         _, view, event = _read(session, order_id)
-    return render_page("order_cancel.html", order=view, event=event)
+    return render_page("selling/order_cancel.html", order=view, event=event)
 
 
 @bp.post("/orders/<order_id>/cancel")
