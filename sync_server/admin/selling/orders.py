@@ -12,8 +12,8 @@ from werkzeug.wrappers import Response as WerkzeugResponse
 from shared.errors import GatehouseError, InvalidRequest
 from sync_server.accounts import queries as accounts
 from sync_server.admin import forms
-from sync_server.admin.selling.order_history import history
 from sync_server.admin.page import bp, current_organisation, page, render_page, words
+from sync_server.admin.selling.order_history import history
 from sync_server.audit import queries as audit
 from sync_server.audit.queries import AuditFilter
 from sync_server.checkout import queries, views

@@ -124,7 +124,9 @@ def _form(event_id: str, number: int | None, problems: dict[str, str]) -> str:
             "currency": row.currency if row is not None else accounts.organisation(session, here).currency,
         }
     typed = request.form if request.method == "POST" else None
-    return render_page("selling/type_form.html", event=event, row=row, typed=typed, problems=problems, **shown, **_CHOICES)
+    return render_page(
+        "selling/type_form.html", event=event, row=row, typed=typed, problems=problems, **shown, **_CHOICES
+    )
 
 
 _CHOICES = {"entitlements": tuple(ENTITLEMENTS)}
