@@ -77,6 +77,8 @@ MARKS = {
 }
 
 DASH = "\N{EN DASH}"
+LOCALE = "en-GB"
+"""Of what scripts write."""
 SEVERITIES = ("info", "low", "medium", "high", "critical")
 
 
@@ -89,6 +91,11 @@ def mark(event: object) -> str:
 def date_time(millis: Millis | None, timezone: str = "UTC") -> str:
     """A date and time by the clocks of the venue."""
     return DASH if millis is None else Style.of(DEFAULT, timezone).moment(millis)
+
+
+def date(millis: Millis, timezone: str = "UTC") -> str:
+    """A day by the clocks of the venue."""
+    return Style.of(DEFAULT, timezone).short_day(millis)
 
 
 def field_time(millis: Millis | None, timezone: str) -> str:

@@ -10,9 +10,9 @@ from sqlalchemy.orm import Session
 
 from shared.clock import Millis
 from shared.ids import first_id
-from sync_server.checkout.models import OrderRow, PayoutRow
+from sync_server.checkout.models import OrderLineRow, OrderRow, PayoutRow
 from sync_server.checkout.payments.payouts import PayoutState
-from sync_server.checkout.rules import OrderState
+from sync_server.checkout.rules import LineState, OrderState
 from sync_server.plumbing.event_key import EventKey
 
 DAY_MS: Final = 86_400_000
@@ -27,6 +27,16 @@ class Sold:
     at: int  # which stretch, counted from 0
     currency: str
     orders: int
+    cents: int
+
+
+@dataclass(frozen=True, slots=True)
+class TypeSold:
+    """How many tickets of one type were sold in one stretch of time, and for how much, before refunds."""
+
+    at: int  # which stretch, counted from 0
+    ticket_type: int
+    tickets: int
     cents: int
 
 
@@ -47,6 +57,24 @@ def by_day(session: Session, organisation_id: str, since: Millis) -> list[Sold]:
 def of_event(session: Session, event: EventKey, since: Millis, step: Millis) -> list[Sold]:
     """The paid orders of an event, by stretches of this length since then."""
     return _by(session, (OrderRow.created_at - since) // step, event.of(OrderRow), OrderRow.created_at >= since)
+
+
+def first_sale(session: Session, event: EventKey) -> Millis | None:
+    """When an event was sold first; None where nobody has bought yet."""
+    sold = select(OrderRow.created_at).where(event.of(OrderRow), OrderRow.state.in_(SOLD))
+    return session.execute(sold.order_by(OrderRow.id).limit(1)).scalar_one_or_none()
+
+
+def types_of_event(session: Session, event: EventKey, since: Millis, step: Millis) -> list[TypeSold]:
+    """The tickets in paid orders of an event, by type and by stretches of this length since then."""
+    line, order = OrderLineRow, OrderRow
+    at = ((order.created_at - since) // step).label("stretch")
+    same = (line.organisation_id == order.organisation_id) & (line.order_id == order.id)
+    paid = func.sum(line.unit_cents - line.discount_cents + line.fee_cents)
+    counted = select(at, line.ticket_type, func.count(), paid).join(line, same)
+    sold = event.of(order), order.created_at >= since, order.state.in_(SOLD), line.state != LineState.RELEASED.value
+    rows = session.execute(counted.where(*sold).group_by(at, line.ticket_type).order_by(at))
+    return [TypeSold(int(at), number, int(tickets), int(cents)) for at, number, tickets, cents in rows]
 
 
 def _by(session: Session, stretch: ColumnElement[int], *conditions: ColumnElement[bool]) -> list[Sold]:

@@ -78,7 +78,10 @@ def test_no_page_asks_more_than_fifteen_questions(app_server: AppServer) -> None
         f"/admin/venues/{concert.venue['id']}",
         f"/admin/orders/{order}",
         f"/admin/orders/{order}/refund",
-        *(here + part for part in ("", "/edit", "/orders", "/types", "/types/1", "/sell", "/scans", "/conflicts")),
+        *(
+            here + part
+            for part in ("", "/edit", "/orders", "/types", "/types/1", "/sell", "/sales", "/scans", "/conflicts")
+        ),
         f"{here}/status?target=cancelled",
     ]
     asked = {}
