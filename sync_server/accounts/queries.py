@@ -86,6 +86,11 @@ def user_by_email(session: Session, email: str) -> UserRow | None:
     return session.execute(select(UserRow).where(UserRow.email == email.strip().casefold())).scalar_one_or_none()
 
 
+def user(session: Session, user_id: str) -> UserRow:
+    """A login, by its id."""
+    return session.get_one(UserRow, user_id)
+
+
 def members(session: Session, organisation_id: str) -> list[Member]:
     """The staff of an organisation."""
     query = (

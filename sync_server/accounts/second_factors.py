@@ -39,6 +39,15 @@ def begin(session: Session, user: UserRow, sealer: Sealer, context: ActionContex
     return NewApp(totp.text(secret), totp.uri(secret, user.email))
 
 
+def offered(session: Session, user: UserRow, sealer: Sealer) -> NewApp:
+    """The secret that was offered and is not confirmed yet; Conflict where there is none."""
+    row = session.get(SecondFactorRow, user.id)
+    if row is None or row.confirmed:
+        raise Conflict("Begin again: nothing waits to be confirmed.", code="no_second_factor_begun")
+    secret = sealer.open(row.sealed, _purpose(user.id))
+    return NewApp(totp.text(secret), totp.uri(secret, user.email))
+
+
 def confirm(session: Session, user_id: str, code: str, sealer: Sealer, context: ActionContext) -> list[str]:
     """Turn the second factor on, by a first code of the app; the recovery codes, which are shown once."""
     row = session.get(SecondFactorRow, user_id, with_for_update=True)

@@ -11,10 +11,10 @@ from sync_server.devices.models import EnrolmentCode
 from sync_server.devices.rules import CodeState
 
 
-def qr_svg(text: str) -> str:
-    """An SVG QR code in alphanumeric mode, which every scanner types correctly."""
+def qr_svg(text: str, mode: str | None = "alphanumeric") -> str:
+    """An SVG QR code; in alphanumeric mode, which every scanner types correctly, unless cameras alone read it."""
     image = BytesIO()
-    segno.make_qr(text, error="m", mode="alphanumeric").save(
+    segno.make_qr(text, error="m", mode=mode).save(
         image, kind="svg", xmldecl=False, svgns=True, scale=6, border=4, dark="#000", light="#fff", omitsize=True
     )
     return image.getvalue().decode()
