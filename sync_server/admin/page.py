@@ -19,7 +19,7 @@ from sync_server.plumbing.parts import parts
 from sync_server.plumbing.principals import Action
 from sync_server.plumbing.texts import DEFAULT, Translator, translator
 from sync_server.plumbing.web import current_actor, current_principal, mark_action, maybe_principal, request_id, require
-from sync_server.ticket_files.design import design_of
+from sync_server.ticket_files.design import accent_of, design_of
 from sync_server.waiting.handing_over import listener_url
 
 TEXTS: Final = Path(__file__).with_name("texts")
@@ -65,8 +65,7 @@ def render_page(template: str, /, **context: object) -> str:
     if who is not None and who.organisation_id:
         with parts().database.reading() as session:
             name = accounts.organisation(session, who.organisation_id).name
-            design = design_of(session, who.organisation_id)
-            colour = design.colour if design.updated_at else accents.DEFAULT
+            colour = accent_of(design_of(session, who.organisation_id))
     shared = {
         "who": who,
         "organisation_name": name,

@@ -100,7 +100,7 @@ NOT_PERSONAL: Final[Mapping[str, str]] = {
     "throttles": "key",
     "ticket_batch_parts": "body",
     "ticket_batches": "state problem",
-    "ticket_designs": "colour terms logo",
+    "ticket_designs": "colour terms logo embed_origins",
     "ticket_keys": "public sealed state",
     "ticket_types": "name description kind currency check_words",
     "ticket_transfers": "code_hash state",

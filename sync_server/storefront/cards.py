@@ -49,7 +49,7 @@ def event_card(event: Mapping[str, Any], page: Page) -> EventCard:
     start, style = starts_at(event), page.style(event["timezone"])
     covers = event["covers"]
     return EventCard(
-        path=page.link(f"/events/{event['slug']}"),
+        path=page.public_link(f"/events/{event['slug']}"),
         name=event["name"],
         iso=style.iso(start),
         day=style.moment(start),

@@ -91,10 +91,10 @@ def feed(slug: str) -> Response:
         cities=orjson.loads(responses.cities_of(parts(), page.shop.id)),
         wanted={**wanted.query(), "from": wanted.starts, "lang": wanted.lang, "any": wanted.any},
         problem=problem,
-        following=page.link(**query, after=after) if after else "",
+        following=page.public_link(**query, after=after) if after else "",
         orders={
-            "latest": page.link(**{**query, "sort": ""}),
-            "trending": page.link(**{**query, "sort": _TRENDING}),
+            "latest": page.public_link(**{**query, "sort": ""}),
+            "trending": page.public_link(**{**query, "sort": _TRENDING}),
         },
     )
 

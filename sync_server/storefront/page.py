@@ -11,6 +11,7 @@ from urllib.parse import quote, urlencode
 
 from apiflask import APIBlueprint
 from flask import Response, current_app, g, render_template, request
+from markupsafe import Markup
 
 from shared.errors import GatehouseError, NotFound
 from sync_server.appearance import accents
@@ -27,10 +28,13 @@ bp = APIBlueprint("storefront", __name__, url_prefix="/o", template_folder="temp
 TEXTS: Final = Path(__file__).with_name("texts")
 CONTENT_SECURITY_POLICY: Final = (
     "default-src 'none'; script-src 'self'{scripts}; style-src 'self'; img-src 'self' data:; font-src 'self'; "
-    "connect-src 'self'{connections}; frame-src {frames}; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    "connect-src 'self'{connections}; frame-src {frames}; form-action 'self'; base-uri 'none'; "
+    "frame-ancestors {embedder}"
 )
 PUBLIC: Final = "public, max-age=5, s-maxage=1"
 PRIVATE: Final = "no-store"
+EMBEDDED_BY: Final = "embedded_by"
+"""Names, in the address of a page, the website that shows it in a frame."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +44,7 @@ class Page:
     shop: Shop
     t: Translator
     public: bool  # the same for everybody, so that shared caches may keep it
+    embedder: str = ""  # the website that shows it inside a page of its own
 
     @property
     def language(self) -> str:
@@ -56,6 +61,15 @@ class Page:
         found = urlencode({name: value for name, value in (query | wanted).items() if value})
         return f"{self.shop.at}{path}{'?' if found else ''}{found}"
 
+    def public_link(self, path: str = "", **query: str) -> str:
+        """The address of another page that is the same for everybody: it stays on the website that shows this one."""
+        return self.link(path, **query, **{EMBEDDED_BY: self.embedder})
+
+    @property
+    def here(self) -> Markup:
+        """For links to what is public: inside a frame they stay in it, and all others open a tab of their own."""
+        return Markup(' target="_self"') if self.embedder else Markup("")
+
     def in_language(self, language: str) -> str:
         """The address of this page in another language."""
         query = urlencode({**request.args.to_dict(), languages.PARAMETER: language})
@@ -66,7 +80,14 @@ def page_of(slug: str, *, public: bool = False) -> Page:
     """The page that is asked for; NotFound where there is no such shop. What is public depends on no cookie."""
     shop = shop_of(parts(), slug)
     g.shop = shop
-    return Page(shop, translator(TEXTS, languages.of_request(shop.language, with_cookie=not public)), public)
+    t = translator(TEXTS, languages.of_request(shop.language, with_cookie=not public))
+    return Page(shop, t, public, _embedder(shop) if public else "")
+
+
+def _embedder(shop: Shop) -> str:
+    """The website that shows this page, where the organiser has listed it; browsers show it on no other."""
+    asked = request.args.get(EMBEDDED_BY, "")
+    return asked if asked in shop.embed_origins else ""
 
 
 def render(page: Page, template: str, status: int = 200, /, **values: Any) -> Response:
@@ -83,6 +104,8 @@ def render(page: Page, template: str, status: int = 200, /, **values: Any) -> Re
     }
     body = render_template(f"storefront/{template}", **shared, **values)
     response = Response(body, status, content_type="text/html; charset=utf-8")
+    if page.embedder:  # browsers that know frame-ancestors ignore X-Frame-Options, which stays for all others
+        response.headers["Content-Security-Policy"] = content_security_policy(embedder=page.embedder)
     if page.public and status == 200:
         return _shared(response, body)
     if not page.public:
@@ -109,12 +132,17 @@ def _static(folder: str, name: str) -> str:
     return f"/static/{name}?v={version}"
 
 
-def content_security_policy(*, scripts: str = "", connections: str = "", frames: str = "'none'") -> str:
+def content_security_policy(
+    *, scripts: str = "", connections: str = "", frames: str = "'none'", embedder: str = "'none'"
+) -> str:
     """The policy of a page: only what this server serves, and what is named here."""
     streams = listener_url()
     allowed = " ".join(each for each in (streams, connections) if each)
     return CONTENT_SECURITY_POLICY.format(
-        scripts=f" {scripts}" if scripts else "", connections=f" {allowed}" if allowed else "", frames=frames
+        scripts=f" {scripts}" if scripts else "",
+        connections=f" {allowed}" if allowed else "",
+        frames=frames,
+        embedder=embedder,
     )
 
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from hashlib import blake2b
 from typing import Final
 
 import orjson
 
-from sync_server.appearance import accents
 from sync_server.customers import browsers
 from sync_server.plumbing.caching import cache
 from sync_server.plumbing.parts import Parts
-from sync_server.ticket_files.design import design_of
+from sync_server.ticket_files.design import accent_of, design_of
 
 FAMILY: Final = "shop"
 
@@ -29,6 +29,7 @@ class Shop:
     colour: str
     logo: str  # its version; empty where there is none
     terms: str
+    embed_origins: Sequence[str] = ()  # websites that may show it inside their pages
 
     @property
     def at(self) -> str:
@@ -43,9 +44,9 @@ def shop_of(parts: Parts, slug: str) -> Shop:
         with parts.database.autocommit_reading() as session:
             row = browsers.shop(session, slug)
             design = design_of(session, row.id)
-            chosen = design.colour if design.updated_at else accents.DEFAULT
             logo = blake2b(design.logo, digest_size=8).hexdigest() if design.logo else ""
-            found = Shop(row.id, row.slug, row.name, row.language, row.currency, chosen, logo, design.terms)
+            about = row.id, row.slug, row.name, row.language, row.currency
+            found = Shop(*about, accent_of(design), logo, design.terms, design.embed_origins)
         return orjson.dumps(asdict(found))
 
     return Shop(**orjson.loads(parts.cache.fetch(cache.public_key(FAMILY, slug), cache.FEED, load)))

@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 
 from shared.errors import InvalidRequest
 from sync_server.accounts.service import lock_organisation
+from sync_server.appearance import accents
 from sync_server.audit.service import AuditLine, record
 from sync_server.images import rendering
 from sync_server.plumbing.principals import ActionContext
@@ -27,8 +28,13 @@ def design_of(session: Session, organisation_id: str) -> TicketDesignRow:
     """The design of an organisation's tickets, or the default."""
     row = session.get(TicketDesignRow, organisation_id)
     return row or TicketDesignRow(
-        organisation_id=organisation_id, colour=DEFAULT_COLOUR, terms="", logo=None, updated_at=0
+        organisation_id=organisation_id, colour=DEFAULT_COLOUR, terms="", logo=None, embed_origins=[], updated_at=0
     )
+
+
+def accent_of(row: TicketDesignRow) -> str:
+    """The accent of pages: the colour of tickets, once another than the first is chosen."""
+    return accents.DEFAULT if row.colour == DEFAULT_COLOUR else row.colour
 
 
 def lock_design(session: Session, organisation_id: str) -> TicketDesignRow:
@@ -40,7 +46,7 @@ def lock_design(session: Session, organisation_id: str) -> TicketDesignRow:
 def change_design(
     session: Session, organisation_id: str, changes: Mapping[str, Any], context: ActionContext
 ) -> TicketDesignRow:
-    """Change colour and terms."""
+    """Change colour, terms, and the websites that may show the shop."""
     row = lock_design(session, organisation_id)
     before = writes.change(row, dict(changes))
     return _changed(session, row, context, before, dict(changes))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, Index, LargeBinary, SmallInteger, String, text
+from sqlalchemy import JSON, BigInteger, CheckConstraint, ForeignKey, Index, LargeBinary, SmallInteger, String, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from shared.clock import Millis
@@ -10,7 +10,7 @@ from sync_server.plumbing.sql.tables import Base, Uuid, references
 
 
 class TicketDesignRow(Base):
-    """The colour, logo and terms on the tickets of an organisation."""
+    """What tickets and shop of an organisation look like, and the websites that may show the shop."""
 
     __tablename__ = "ticket_designs"
 
@@ -18,6 +18,9 @@ class TicketDesignRow(Base):
     colour: Mapped[str] = mapped_column(String(7), default="#1f2937", server_default=text("'#1f2937'"))
     terms: Mapped[str] = mapped_column(String(2000), default="", server_default=text("''"))
     logo: Mapped[bytes | None] = mapped_column(LargeBinary)  # PNG
+    embed_origins: Mapped[list[str]] = mapped_column(
+        JSON, default=list, server_default=text("'[]'")
+    )  # may show the shop
     updated_at: Mapped[Millis] = mapped_column(BigInteger)
 
 

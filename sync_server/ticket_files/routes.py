@@ -60,7 +60,7 @@ def show_design() -> schemas.DesignView:
 @bp.input(schemas.ChangeDesign)
 @bp.output(schemas.DesignView)
 def change_design(json_data: schemas.ChangeDesign) -> schemas.DesignView:
-    """Change colour and terms of the organisation's tickets."""
+    """Change colour and terms of the organisation's tickets, and which websites may show its shop."""
     with parts().database.writing() as session:
         check_unchanged(lambda: schemas.design_view(design.lock_design(session, organisation())))
         return tagged(

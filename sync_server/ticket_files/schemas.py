@@ -16,13 +16,22 @@ from sync_server.ticket_files.models import TicketDesignRow
 from sync_server.tickets.keys import codes
 
 HexColour = Annotated[str, Field(pattern="^#[0-9a-fA-F]{6}$")]
+_HOST = r"[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?(?::[0-9]{1,5})?"
+Origin = Annotated[
+    str, Field(pattern=rf"^(?:https://{_HOST}|http://(?:localhost|127\.0\.0\.1)(?::[0-9]{{1,5}})?)$", max_length=120)
+]
+"""A website as browsers name it: https://band.example, without a path; http only for trying on one's own machine."""
 
 
 class ChangeDesign(PatchBody):
-    """Changes to what tickets look like; `terms` stand below, with whoever answers for the event."""
+    """Changes to what tickets look like; `terms` stand below, with whoever answers for the event.
+
+    `embed_origins` are the websites that may show the shop inside their pages, such as https://band.example.
+    """
 
     colour: HexColour | None = None
     terms: Annotated[str, Field(max_length=2000)] | None = None
+    embed_origins: Annotated[list[Origin], Field(max_length=20)] | None = None
 
 
 class DesignView(EditedView):
@@ -31,11 +40,12 @@ class DesignView(EditedView):
     colour: str
     terms: str
     logo: bool
+    embed_origins: list[str]
 
 
 def design_view(row: TicketDesignRow) -> DesignView:
     """The design as organisers see it."""
-    return DesignView(colour=row.colour, terms=row.terms, logo=row.logo is not None)
+    return DesignView(colour=row.colour, terms=row.terms, logo=row.logo is not None, embed_origins=row.embed_origins)
 
 
 class LabelledView(View):

@@ -32,7 +32,7 @@ class Block:
         if self.language:
             return self.language
         first = self.text.lstrip()
-        if first.startswith(("{", "GET ", "POST ", "PUT ")):
+        if first.startswith(("{", "GET ", "POST ", "PUT ", "PATCH ")):
             return "http"
         return "sh" if _COMMAND.match(first) and not first.startswith("Gatehouse") else "output"
 

@@ -23,6 +23,7 @@ READ_BY: Final = {
     ("operate.md", "ini"): "tests/contracts/server/test_pooler.py",
     ("seat-maps.md", "js"): "tests/contracts/seat_maps/test_documented.py",
     ("sell.md", "mermaid"): "tests/unit/sync_server/checkout/test_money.py",
+    ("shop.md", "html"): "tests/browser/test_embedded_shop.py",
     ("webhooks.md", "js"): "tests/contracts/webhooks/test_documented.py",
     ("webhooks.md", "python"): "tests/contracts/webhooks/test_documented.py",
 }

@@ -827,6 +827,7 @@ def upgrade() -> None:
         sa.Column("colour", sa.String(length=7), server_default=sa.text("'#1f2937'"), nullable=False),
         sa.Column("terms", sa.String(length=2000), server_default=sa.text("''"), nullable=False),
         sa.Column("logo", sa.LargeBinary(), nullable=True),
+        sa.Column("embed_origins", sa.JSON(), server_default=sa.text("'[]'"), nullable=False),
         sa.Column("updated_at", sa.BigInteger(), nullable=False),
         sa.ForeignKeyConstraint(
             ["organisation_id"], ["organisations.id"], name=op.f("fk_ticket_designs_organisation_id_organisations")
