@@ -35,6 +35,13 @@ SECTIONS: Final = {
     "access": (
         Section("members", "admin.members_page", "people", Action.MANAGE_MEMBERS),
         Section("tokens", "admin.tokens_page", "key", Action.MANAGE_TOKENS),
+        Section("webhooks", "admin.webhooks_page", "hook", Action.MANAGE_WEBHOOKS),
+    ),
+    "records": (
+        Section("audit", "admin.audit_log", "list", Action.READ_AUDIT),
+        Section("exports", "admin.exports_page", "download"),
+        Section("people", "admin.people_page", "shield", Action.MANAGE_RECORDS),
+        Section("retention", "admin.retention_page", "clock", Action.MANAGE_RECORDS),
     ),
     "own": (Section("account", "admin.account", "lock"),),
 }

@@ -65,6 +65,11 @@ def test_no_page_asks_more_than_fifteen_questions(app_server: AppServer) -> None
     client = app_server.browser("owner@marquee.example").client
     here = f"/admin/events/{concert.event['id']}"
     order = api.get("/api/orders?limit=1")["items"][0]["id"]
+    hook = api.post("/api/webhooks", {"url": "https://shop.example.org/", "facts": ["*"]})["id"]
+    message = api.post(f"/api/webhooks/{hook}/test")["message_id"]
+    token = api.post("/api/tokens", {"name": "box office", "scopes": ["read"]})["id"]
+    member = app_server.user("stan@marquee.example", organisation, "staff")
+    settings = "/admin/settings"
     pages = [
         "/admin/",
         "/admin/decisions",
@@ -83,6 +88,23 @@ def test_no_page_asks_more_than_fifteen_questions(app_server: AppServer) -> None
             for part in ("", "/edit", "/orders", "/types", "/types/1", "/sell", "/sales", "/scans", "/conflicts")
         ),
         f"{here}/status?target=cancelled",
+        "/admin/account",
+        "/admin/account/second-factor",
+        settings,
+        f"{settings}/members",
+        f"{settings}/members/{member}",
+        f"{settings}/members/{member}/remove",
+        f"{settings}/tokens",
+        f"{settings}/tokens/new",
+        f"{settings}/tokens/{token}/end",
+        f"{settings}/webhooks",
+        f"{settings}/webhooks/new",
+        *(f"{settings}/webhooks/{hook}{part}" for part in ("", "/edit", "/secret", "/remove", f"/messages/{message}")),
+        f"{settings}/audit",
+        f"{settings}/exports",
+        f"{settings}/exports?event={concert.event['id']}",
+        f"{settings}/people",
+        f"{settings}/retention",
     ]
     asked = {}
     for path in pages:
