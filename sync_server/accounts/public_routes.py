@@ -204,7 +204,11 @@ PUBLIC_ROUTES: Final[Mapping[str, PublicRoute]] = {
     "storefront.made_cover": PublicRoute(
         Audience.ANYBODY, "Requires an address that is made of all that the picture says: nobody learns more by it."
     ),
+    "storefront.shared_cover": PublicRoute(
+        Audience.ANYBODY, "Requires an address that is made of all that the picture says: nobody learns more by it."
+    ),
     "storefront.logo": _LISTING,
+    "storefront.embed_script": _LISTING,
     "storefront.not_found": _LISTING,
     "storefront.event": _SHOP,
     "storefront.seats": _SHOP,

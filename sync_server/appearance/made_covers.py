@@ -16,7 +16,10 @@ from sync_server.appearance.moments import Style
 
 WIDTH: Final = 1600
 HEIGHT: Final = 900
-_MARGIN: Final = 96
+MARGIN: Final = 96
+CIRCLE, ARCH, SQUARE = range(3)
+ROUND: Final = 48
+"""The corners of a square."""
 _SIZES: Final = (184, 152, 128, 108, 92, 76)
 _MOST_LINES: Final = 4
 _LETTERS: Final = 90
@@ -39,11 +42,10 @@ class MadeCover:
         """The cover of an event that takes place at this time."""
         return cls(name, style.short_day(starts_at), colour)
 
-    def path(self, slug: str, event_id: str, language: str) -> str:
+    def path(self, slug: str, event_id: str, language: str, kind: str = "svg") -> str:
         """The address of the drawing, at the shop of its organisation: another whenever the drawing would be."""
-        return (
-            f"/o/{slug}/events/{event_id}/cover-{language}-{self.colour.removeprefix('#').lower()}-{self.version}.svg"
-        )
+        name = f"cover-{language}-{self.colour.removeprefix('#').lower()}-{self.version}.{kind}"
+        return f"/o/{slug}/events/{event_id}/{name}"
 
     @property
     def version(self) -> str:
@@ -51,25 +53,64 @@ class MadeCover:
         return blake2b(drawing(self).encode(), digest_size=8).hexdigest()
 
 
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A circle, an arch or a tilted square."""
+
+    kind: int
+    x: float
+    y: float
+    r: float
+    turn: float  # of a square, in degrees
+    fill: Colour
+
+    @property
+    def side(self) -> float:
+        """Of a square."""
+        return 1.6 * self.r
+
+
+@dataclass(frozen=True, slots=True)
+class Composition:
+    """What is drawn: the ground, two shapes, and the date above the name; a line of the name begins at its baseline."""
+
+    ground: Colour
+    ink: Colour
+    shapes: Sequence[Shape]
+    date: str
+    size: int
+    lines: Sequence[tuple[float, str]]
+
+
+DATE_AT: Final = MARGIN + 44
+DATE_SIZE: Final = 48
+
+
+@lru_cache(maxsize=500)
+def composition(cover: MadeCover) -> Composition:
+    """How a cover is composed, whatever draws it."""
+    draw = blake2b(cover.name.encode(), digest_size=6).digest()
+    ground, fills = _palette(Colour.of(cover.colour), draw[0])
+    size, lines = _fitted(cover.name[:_LETTERS])
+    first = HEIGHT - MARGIN - (len(lines) - 1) * size * 1.08 - size * 0.12
+    placed = tuple((first + index * size * 1.08, line) for index, line in enumerate(lines))
+    shapes = _shape(draw, 1, fills[0]), _shape(draw, 3, fills[1])
+    return Composition(ground, text_on(ground), shapes, cover.date, size, placed)
+
+
 @lru_cache(maxsize=500)
 def drawing(cover: MadeCover) -> str:
     """The cover as SVG."""
-    draw = blake2b(cover.name.encode(), digest_size=6).digest()
-    ground, shapes = _palette(Colour.of(cover.colour), draw[0])
-    ink = text_on(ground)
-    size, lines = _fitted(cover.name[:_LETTERS])
-    first = HEIGHT - _MARGIN - (len(lines) - 1) * size * 1.08 - size * 0.12
-    spans = "".join(
-        f'<tspan x="{_MARGIN}" y="{first + index * size * 1.08:.0f}">{escape(line)}</tspan>'
-        for index, line in enumerate(lines)
-    )
+    made = composition(cover)
+    spans = "".join(f'<tspan x="{MARGIN}" y="{y:.0f}">{escape(line)}</tspan>' for y, line in made.lines)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}">'
-        f'<rect width="{WIDTH}" height="{HEIGHT}" fill="{ground}"/>'
-        f"{_shape(draw, 1, shapes[0])}{_shape(draw, 3, shapes[1])}"
-        f'<g fill="{ink}" {_FONT}><text x="{_MARGIN}" y="{_MARGIN + 44}" font-size="48" font-weight="600" '
-        f'letter-spacing=".5">{escape(cover.date)}</text>'
-        f'<text font-size="{size}" font-weight="750" letter-spacing="{-size * 0.025:.1f}">{spans}</text></g></svg>'
+        f'<rect width="{WIDTH}" height="{HEIGHT}" fill="{made.ground}"/>'
+        f"{''.join(_element(shape) for shape in made.shapes)}"
+        f'<g fill="{made.ink}" {_FONT}><text x="{MARGIN}" y="{DATE_AT}" font-size="{DATE_SIZE}" font-weight="600" '
+        f'letter-spacing=".5">{escape(made.date)}</text>'
+        f'<text font-size="{made.size}" font-weight="750" letter-spacing="{-made.size * 0.025:.1f}">'
+        f"{spans}</text></g></svg>"
     )
 
 
@@ -92,23 +133,28 @@ def _held(colour: Colour, ink: Colour, towards: Colour) -> Colour:
     return colour
 
 
-def _shape(draw: bytes, at: int, fill: Colour) -> str:
-    """A circle, an arch or a tilted square in the right half, by two drawn bytes."""
+def _shape(draw: bytes, at: int, fill: Colour) -> Shape:
+    """One in the right half, by two drawn bytes."""
     kind, place = draw[at] % 3, draw[at + 1] / 255
     x, y, r = 900 + place * 560, 120 + (draw[at] / 255) * 520, 250 + place * 190
-    if kind == 0:
+    return Shape(kind, x, y, r, 12 + place * 50, fill)
+
+
+def _element(shape: Shape) -> str:
+    x, y, r, fill = shape.x, shape.y, shape.r, shape.fill
+    if shape.kind == CIRCLE:
         return f'<circle cx="{x:.0f}" cy="{y:.0f}" r="{r:.0f}" fill="{fill}"/>'
-    if kind == 1:
+    if shape.kind == ARCH:
         return f'<path d="M{x - r:.0f} {HEIGHT}V{y:.0f}a{r:.0f} {r:.0f} 0 0 1 {2 * r:.0f} 0V{HEIGHT}z" fill="{fill}"/>'
-    turn, side = 12 + place * 50, 1.6 * r
-    corner = f'x="{x - side / 2:.0f}" y="{y - side / 2:.0f}" width="{side:.0f}" height="{side:.0f}" rx="48"'
-    return f'<rect {corner} fill="{fill}" transform="rotate({turn:.0f} {x:.0f} {y:.0f})"/>'
+    side = shape.side
+    corner = f'x="{x - side / 2:.0f}" y="{y - side / 2:.0f}" width="{side:.0f}" height="{side:.0f}" rx="{ROUND}"'
+    return f'<rect {corner} fill="{fill}" transform="rotate({shape.turn:.0f} {x:.0f} {y:.0f})"/>'
 
 
 def _fitted(name: str) -> tuple[int, Sequence[str]]:
     """The largest size at which the name fits, and its lines."""
     for size in _SIZES:
-        lines = _wrapped(name, (WIDTH - 2 * _MARGIN) / size)
+        lines = _wrapped(name, (WIDTH - 2 * MARGIN) / size)
         if len(lines) <= _MOST_LINES - (size > _SIZES[1]):
             return size, lines
     return _SIZES[-1], lines[: _MOST_LINES + 1]

@@ -76,7 +76,7 @@ def mark_of(event: Mapping[str, Any], page: Page) -> Mark | None:
     return None
 
 
-def made_cover_path(event: Mapping[str, Any], page: Page) -> str:
+def made_cover_path(event: Mapping[str, Any], page: Page, kind: str = "svg") -> str:
     """The address of the cover that stands in for a picture."""
     cover = MadeCover.of(event["name"], starts_at(event), page.style(event["timezone"]), page.shop.colour)
-    return cover.path(page.shop.slug, event["id"], page.language)
+    return cover.path(page.shop.slug, event["id"], page.language, kind)

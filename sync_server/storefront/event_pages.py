@@ -15,7 +15,8 @@ from sync_server.images.urls import image_url
 from sync_server.listings import responses
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.parts import parts
-from sync_server.storefront.cards import EventCard, Mark, event_card, mark_of, millis, starts_at
+from sync_server.storefront.cards import EventCard, Mark, event_card, made_cover_path, mark_of, millis, starts_at
+from sync_server.storefront.cover_accents import accent_of
 from sync_server.storefront.page import Page, bp, page_of, render
 from sync_server.storefront.windows import Window, window_of
 from sync_server.ticket_files.calendar import entry_of
@@ -60,7 +61,8 @@ def shown(page: Page, window: Window) -> dict[str, Any]:
         "similar": _similar(page, window),
         "from_cents": min((each.each_cents for each in window.types if each.on_sale), default=None),
         "json_ld": Markup(_json_ld(page, window)),  # noqa: S704 - JSON in which no tag can begin or end
-        "share_picture": _share_picture(facts),
+        "share_picture": _share_picture(page, facts),
+        "colour": accent_of(parts(), page.shop, facts),
     }
 
 
@@ -101,9 +103,12 @@ def _similar(page: Page, window: Window) -> Sequence[EventCard]:
     return [event_card(each, page) for each in own[:3]]
 
 
-def _share_picture(facts: Mapping[str, Any]) -> str:
+def _share_picture(page: Page, facts: Mapping[str, Any]) -> str:
+    """What is shown beside a link to the event that somebody shares."""
     base = parts().config.base_url.rstrip("/")
-    return base + image_url(facts["covers"][0]["id"], "1600.jpg") if facts["covers"] else ""
+    if facts["covers"]:
+        return base + image_url(facts["covers"][0]["id"], "1600.jpg")
+    return base + made_cover_path(facts, page, "png")
 
 
 def _json_ld(page: Page, window: Window) -> str:
@@ -112,7 +117,11 @@ def _json_ld(page: Page, window: Window) -> str:
     base = parts().config.base_url.rstrip("/")
     start = starts_at(facts)
     status = "EventCancelled" if window.over == "cancelled" else _SCHEMA_STATUS.get(facts["mark"], "EventScheduled")
-    place = {"@type": "Place", "name": facts["venue_name"], "address": _address(facts)}
+    parts_of_address = {"streetAddress": "address", "addressLocality": "city", "addressCountry": "country"}
+    address = {name: facts[field] for name, field in parts_of_address.items() if facts[field]}
+    place: dict[str, Any] = {"@type": "Place", "name": facts["venue_name"]}
+    if address:
+        place["address"] = {"@type": "PostalAddress", **address}
     if window.place is not None:
         place["geo"] = {"@type": "GeoCoordinates", "latitude": window.place[0], "longitude": window.place[1]}
     about: dict[str, Any] = {
@@ -127,12 +136,17 @@ def _json_ld(page: Page, window: Window) -> str:
         "location": place,
         "organizer": {"@type": "Organization", "name": page.shop.name, "url": f"{base}{page.shop.at}"},
         "url": f"{base}{page.shop.at}/events/{quote(facts['slug'])}",
-        "offers": [_offer(each, window, base, page) for each in window.types],
+        "image": [_share_picture(page, facts)],
+        "offers": [_offer(each, window, base, page) for each in window.types if not window.over],
     }
     if facts["rescheduled_at"]:
         about["previousStartDate"] = style.iso(millis(facts["start_at"]))
-    if picture := _share_picture(facts):
-        about["image"] = [picture]
+    if facts["doors_at"]:
+        about["doorTime"] = style.iso(millis(facts["doors_at"]) + start - millis(facts["start_at"]))
+    if window.venue.get("age_limit"):
+        about["typicalAgeRange"] = f"{window.venue['age_limit']}-"
+    if window.types:
+        about["isAccessibleForFree"] = all(each.each_cents == 0 for each in window.types)
     # Neither a tag nor a comment can begin in it, whatever an event is called.
     return orjson.dumps(about).decode().replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
@@ -142,7 +156,7 @@ _SCHEMA_STATUS: Final = {"postponed": "EventPostponed", "rescheduled": "EventRes
 
 def _offer(each: Any, window: Window, base: str, page: Page) -> dict[str, Any]:
     left = "InStock" if each.most else "SoldOut" if each.on_sale else "PreOrder"
-    return {
+    offer = {
         "@type": "Offer",
         "name": each.name,
         "price": f"{each.each_cents / 100:.2f}",
@@ -150,6 +164,9 @@ def _offer(each: Any, window: Window, base: str, page: Page) -> dict[str, Any]:
         "availability": f"{_SCHEMA}{left}",
         "url": f"{base}{page.shop.at}/events/{quote(window.event['slug'])}",
     }
+    if each.sale_start_at:
+        offer["validFrom"] = page.style(window.event["timezone"]).iso(each.sale_start_at)
+    return offer
 
 
 @bp.get("/<slug>/events/<event>/calendar.ics")

@@ -13,6 +13,7 @@ from sync_server.events.snapshot_rows import window
 from sync_server.images.urls import IMMUTABLE
 from sync_server.plumbing.parts import parts
 from sync_server.storefront.page import bp
+from sync_server.storefront.share_pictures import share_picture
 from sync_server.storefront.shops import shop_of
 from sync_server.ticket_files.design import design_of
 
@@ -20,6 +21,18 @@ from sync_server.ticket_files.design import design_of
 @bp.get("/<slug>/events/<event_id>/cover-<language>-<colour>-<version>.svg")
 def made_cover(slug: str, event_id: str, language: str, colour: str, version: str) -> Response:
     """The cover of an event without a picture. Its address names what it says, so drafts show nothing to strangers."""
+    cover = _cover(slug, event_id, language, colour, version)
+    return _picture(drawing(cover).encode(), "image/svg+xml")
+
+
+@bp.get("/<slug>/events/<event_id>/cover-<language>-<colour>-<version>.png")
+def shared_cover(slug: str, event_id: str, language: str, colour: str, version: str) -> Response:
+    """The same cover for whoever shares a link to the event: messengers and networks show no drawings."""
+    cover = _cover(slug, event_id, language, colour, version)
+    return _picture(share_picture(cover), "image/png")
+
+
+def _cover(slug: str, event_id: str, language: str, colour: str, version: str) -> MadeCover:
     shop = shop_of(parts(), slug)
     if language not in LOCALES or not accents.COLOUR.fullmatch(colour):
         raise _missing()
@@ -28,7 +41,7 @@ def made_cover(slug: str, event_id: str, language: str, colour: str, version: st
         cover = MadeCover.of(row.name, window(row)[0], Style.of(language, row.timezone), f"#{colour}")
     if cover.version != version:
         raise _missing()
-    return _picture(drawing(cover).encode(), "image/svg+xml")
+    return cover
 
 
 @bp.get("/<slug>/logo-<version>.png")

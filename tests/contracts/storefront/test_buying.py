@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Callable
 from pathlib import Path
+
+from PIL import Image
 
 from tests.app_server import ApiClient, AppServer
 from tests.builders import MINUTE
@@ -205,6 +208,24 @@ def test_the_event_page_says_all_there_is_to_know(evening: Evening, api: ApiClie
         assert said in words, said
     assert '"@type":"Event"' in browser.text and '"price":"36.50"' in browser.text
     assert b"BEGIN:VEVENT" in browser.client.get(f"{evening.path}/calendar.ics").data
+
+
+def test_an_event_takes_its_colour_from_its_cover_unless_the_organiser_chose_one(
+    evening: Evening, api: ApiClient
+) -> None:
+    def accent() -> str:
+        evening.app_server.parts.cache.invalidate_family("public", "shop")
+        evening.app_server.run_worker()
+        return re.findall(r'href="/accents/([0-9a-f]{6})[.]css', evening.browser().client.get(evening.path).text)[0]
+
+    cover = io.BytesIO()
+    Image.new("RGB", (1600, 900), "#c01030").save(cover, "PNG")
+    path = f"/api/events/{evening.event['id']}/covers"
+    assert api.client.post(path, data=cover.getvalue(), headers=api.headers).status_code == 201
+    red, green, blue = bytes.fromhex(accent())
+    assert (red > 180, green < 30, blue < 70) == (True, True, True)
+    api.patch("/api/organisation/ticket-design", {"colour": "#0f766e"})
+    assert accent() == "0f766e"
 
 
 def test_every_status_is_said_at_once(on_sale: Callable[..., Evening], api: ApiClient) -> None:

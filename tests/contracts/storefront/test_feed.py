@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import io
+import json
 import re
 
 import pytest
 from flask.testing import FlaskClient
+from PIL import Image
 
 from tests.app_server import ApiClient, AppServer
 from tests.builders import DAY, EVENING, HOUR, a_ticket_type, a_venue, an_event
@@ -74,6 +77,20 @@ def test_made_covers_are_pictures_for_ever_and_tell_strangers_nothing(visitor: F
     assert "Night Music" in cover.text and cover.headers["Content-Security-Policy"] == "default-src 'none'"
     guessed = re.sub(r"-[0-9a-f]{16}[.]svg", "-0000000000000000.svg", path)
     assert (visitor.get(guessed).status_code, "Night Music" in visitor.get(guessed).text) == (404, False)
+
+
+def test_a_shared_link_has_a_picture_of_its_event(visitor: FlaskClient) -> None:
+    event = re.findall(r'href="(/o/marquee/events/[^"?]+)"', visitor.get("/o/marquee").text)[0]
+    html = visitor.get(event).text
+    (address,) = re.findall(r'property="og:image" content="https://shop.example([^"]+[.]png)"', html)
+    shared = visitor.get(address)
+    assert shared.content_type == "image/png" and "immutable" in shared.headers["Cache-Control"]
+    with Image.open(io.BytesIO(shared.data)) as picture:
+        assert picture.size == (1200, 630)
+        assert len(picture.getcolors(100_000) or ()) > 4, "ground, two shapes, and words on them"
+    assert visitor.get(re.sub("-[0-9a-f]{16}[.]png", "-0000000000000000.png", address)).status_code == 404
+    (about,) = re.findall(r'<script type="application/ld[+]json">(.*?)</script>', html)
+    assert json.loads(about)["image"] == [f"https://shop.example{address}"]
 
 
 def test_accents_are_the_same_for_everybody(visitor: FlaskClient) -> None:
