@@ -101,6 +101,9 @@ PUBLIC_ROUTES: Final[Mapping[str, PublicRoute]] = {
     "admin.ask_for_link": _ASK,
     "admin.password": _BY_LINK,
     "admin.choose_password": _BY_LINK,
+    "admin.wall_by_link": PublicRoute(
+        Audience.ANYBODY, "Requires a sealed link that organisers make and end; shows figures and nobody's name."
+    ),
     "admin.sign_out": _OWN,
     "admin.organisations": _OWN,
     "admin.account": _OWN,

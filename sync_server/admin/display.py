@@ -112,6 +112,16 @@ def clock(millis: Millis | None, timezone: str = "UTC") -> str:
     return f"{datetime.fromtimestamp(millis / 1000, UTC).astimezone(ZoneInfo(timezone)):%H:%M:%S}"
 
 
+def hour(millis: Millis | None, timezone: str = "UTC") -> str:
+    """A time of day, to the minute."""
+    return clock(millis, timezone).rpartition(":")[0] or DASH
+
+
+def pace(people: float) -> str:
+    """How many people a minute: whole numbers from ten on, where tenths mean nothing any more."""
+    return f"{people:.0f}" if people >= 10 or people == int(people) else f"{people:.1f}"
+
+
 def ago(millis: Millis | None, now: Millis) -> str:
     """How long ago, such as `2 hours ago`."""
     if millis is None:

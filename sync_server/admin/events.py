@@ -8,15 +8,12 @@ from flask import request
 from sqlalchemy.orm import Session
 
 from shared.lifecycle import OVER, EventStatus
-from sync_server.admin.door.gate_words import gate_words
 from sync_server.admin.page import bp, current_organisation, page, render_page
 from sync_server.admin.stations import stations
 from sync_server.archives import queries as archives
-from sync_server.devices import queries as devices
 from sync_server.events import queries
 from sync_server.events.queries import EventFilter
 from sync_server.events.snapshot_rows import days
-from sync_server.holds import queries as holds
 from sync_server.live.event_counters import event_counters
 from sync_server.plumbing.api.pagination import Page
 from sync_server.plumbing.parts import parts
@@ -64,8 +61,6 @@ def event(event_id: str) -> str:
             "days": days(row),
             "types": tickets.ticket_types(session, here, event_id),
             "board": board,
-            "held": holds.count_held(session, [row.key], now).get(row.id, 0),
-            "heard": gate_words(devices.words_at_event(session, row.key, row.number), now),
             "zones": queries.zones(session, here, event_id),
             "archive": archives.find(session, row.key) if row.put_away_at is not None else None,
         }

@@ -103,6 +103,7 @@ NOT_PUT_AWAY: Final[Mapping[str, str]] = {
     "joined_elsewhere": "one number, that other services count on",
     "listings": "the directory drops an event that is over",
     "put_away_people": "what the rows of a put-away event say of people: it stays at hand, to be erased",
+    "wall_links": "the address of a screen, which shows what the event still tells",
     "ticket_batches": "a PDF of tickets is deleted after a day",
     "seating_figures": "the worker removes figures of an event that is over",
 }

@@ -112,6 +112,8 @@ class DeviceReport(Base):
     clock_offset: Mapped[int | None] = mapped_column(BigInteger)
     clock_uncertainty: Mapped[int | None] = mapped_column(BigInteger)
     rows: Mapped[list[dict[str, Any]]] = mapped_column(JSON, default=list)
+    health: Mapped[dict[str, Any] | None] = mapped_column(JSON)  # what the machine said of itself last
+    health_at: Mapped[int | None] = mapped_column(BigInteger)
 
     __table_args__ = (
         references("devices", "device_id"),

@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Select, and_, select, true
 from sqlalchemy.orm import Session
 
+from shared.attempts import Mode
 from shared.clock import Millis
 from shared.errors import NotFound
 from sync_server.devices.models import Assignment, Device, DeviceReport, EnrolmentCode
@@ -146,17 +147,23 @@ class DeviceWord:
     heard_at: Millis | None  # None: never
     unsent: int
     gate: int | None  # as it said itself, or else as it was assigned
+    direction: str
+    counts: bool  # whether it works there for real, so that its scans change who is inside
 
 
 def words_at_event(session: Session, event: EventKey, number: int) -> list[DeviceWord]:
     """The last word of each enrolled device assigned to an event of this number: one statement."""
     device = and_(Device.organisation_id == Assignment.organisation_id, Device.id == Assignment.device_id)
     report = and_(DeviceReport.organisation_id == Device.organisation_id, DeviceReport.device_id == Device.id)
-    columns = select(Assignment.gate, DeviceReport.last_seen_at, DeviceReport.unsent, DeviceReport.rows)
+    work = Assignment.gate, Assignment.direction, Assignment.mode
+    columns = select(*work, DeviceReport.last_seen_at, DeviceReport.unsent, DeviceReport.rows)
     wanted = columns.select_from(Assignment).join(Device, device).outerjoin(DeviceReport, report)
     counted = Device.enrolled_at.is_not(None), Device.revoked_at.is_(None)
     found = session.execute(wanted.where(event.of(Assignment), *counted)).all()
-    return [DeviceWord(at, unsent or 0, _said_gate(rows, number) or gate) for gate, at, unsent, rows in found]
+    return [
+        DeviceWord(at, unsent or 0, _said_gate(rows, number) or gate, direction, mode == Mode.REAL)
+        for gate, direction, mode, at, unsent, rows in found
+    ]
 
 
 def _said_gate(rows: list[dict[str, Any]] | None, number: int) -> int | None:

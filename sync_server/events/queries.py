@@ -293,6 +293,8 @@ class EventHead:
     days: int
     put_away_at: Millis | None
     cancelled_at: Millis | None
+    tickets_issued: int
+    room: int  # how many tickets it has for one day; 0: no limit
 
     @property
     def key(self) -> EventKey:
@@ -391,4 +393,6 @@ def _own(row: EventRecord) -> dict[str, Any]:
         "days": len(days(row)),
         "put_away_at": row.put_away_at,
         "cancelled_at": row.cancelled_at,
+        "tickets_issued": row.tickets_issued,
+        "room": rules.effective_capacity(row.capacity, row.venue_capacity, row.layout_capacity),
     }

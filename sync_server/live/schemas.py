@@ -19,6 +19,11 @@ class GateCountersOut(View):
     exits: int
     refused: int
     inside: int
+    devices: int
+    silent: int
+    unsent: int
+    heard_at: IsoTime | None
+    silent_since: IsoTime | None
 
 
 class ZoneCountersOut(View):
@@ -29,7 +34,11 @@ class ZoneCountersOut(View):
 
 
 class EventCountersOut(View):
-    """The counters of one event; `silent` devices have not reported for a minute, so their scans are missing."""
+    """The counters of one event; `silent` devices have not reported for a minute, so their scans are missing.
+
+    With them and what gates have not uploaded, between `inside_least` and `inside_most` are inside: no device lets more
+    than 30 a minute pass, and nobody enters without a ticket. `capacity` 0 is no limit.
+    """
 
     version: str
     status: str
@@ -43,6 +52,11 @@ class EventCountersOut(View):
     silent: int
     silent_since: IsoTime | None
     gates: list[GateCountersOut]
+    sold: int
+    held: int
+    capacity: int
+    inside_least: int
+    inside_most: int
     refusals: dict[str, int]
     zones: list[ZoneCountersOut]
 

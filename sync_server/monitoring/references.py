@@ -167,6 +167,7 @@ NOT_REFERENCES: Final = frozenset(
         "scan_movements.ticket",
         "scan_presence.ticket",
         # texts, permissions and settings
+        "device_reports.health",
         "orders.access",
         "orders.dispute",
         "disputes.answer_by",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import JSON, BigInteger, Boolean, Index, LargeBinary, String, Text, UniqueConstraint, text
+from sqlalchemy import JSON, BigInteger, Boolean, Index, LargeBinary, String, Text, UniqueConstraint, false, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from sync_server.plumbing.sql.tables import Base, Unsigned64, Uuid, references
@@ -52,6 +52,7 @@ class ScanEntry(Base):
     gate: Mapped[int] = mapped_column(BigInteger)
     ticket: Mapped[int] = mapped_column(Unsigned64)  # 0: none
     admitted: Mapped[bool] = mapped_column(Boolean)
+    test: Mapped[bool] = mapped_column(Boolean, default=False, server_default=false())  # scanned to try the gate out
     reason: Mapped[str] = mapped_column(String(24))
     at: Mapped[int] = mapped_column(BigInteger)
     uncertainty: Mapped[int] = mapped_column(BigInteger)

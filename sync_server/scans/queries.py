@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import Select, func, literal, select, tuple_
 from sqlalchemy.orm import Session, aliased
@@ -33,6 +33,14 @@ _COLUMNS = (
     MovementRow.annuls_branch,
     MovementRow.annuls_seq,
 )
+
+ADMITTED: Final = frozenset({"admitted", "admitted_reentry", "admitted_override"})
+"""The answers that let somebody in."""
+PASSED: Final = ADMITTED | {"exited"}
+"""The answers that let somebody pass; all others are refusals."""
+
+PRESENTED: Final = ("presentation", "by_hand")
+"""The kinds of entries that are scans of tickets."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +134,7 @@ def open_conflict_count(session: Session, event: EventKey) -> int:
 
 def recent(session: Session, event: EventKey, limit: int) -> Sequence[ScanEntry]:
     """The latest ticket scans of an event, by corrected time."""
-    shown = ~ScanEntry.quarantined, ScanEntry.kind.in_(("presentation", "by_hand"))
+    shown = ~ScanEntry.quarantined, ScanEntry.kind.in_(PRESENTED)
     return session.scalars(
         select(ScanEntry).where(event.of(ScanEntry), *shown).order_by(ScanEntry.at.desc()).limit(limit)
     ).all()
@@ -136,7 +144,7 @@ def scans(session: Session, event: EventKey, *, limit: int, after: str | None) -
     """A page of the scans of an event, by time."""
     row = ScanEntry
     order = row.at, row.device, row.branch, row.seq, row.hash
-    wanted = select(row).where(event.of(row), row.kind.in_(("presentation", "by_hand")))
+    wanted = select(row).where(event.of(row), row.kind.in_(PRESENTED))
     start = decode_cursor(after, int, int, int, int, str)
     if start is not None:
         *numbers, digest = start

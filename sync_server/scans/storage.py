@@ -9,6 +9,7 @@ from typing import Any, cast
 from sqlalchemy import Table, bindparam, func, select, text, update
 from sqlalchemy.orm import Session
 
+from shared.attempts import Mode
 from shared.clock import Millis
 from shared.scans import GENESIS, Entry, EntryKind, Timeline, anchor_of, decode
 from sync_server.plumbing.database import database_of
@@ -177,6 +178,7 @@ def _row(journal: Journal, line: Line, times: Timeline, forked: bool, now: Milli
         "gate": entry.gate if entry else 0,
         "ticket": entry.ticket_id if entry and fits else 0,
         "admitted": entry.admitted if entry else False,
+        "test": entry is not None and entry.mode == Mode.TEST,
         "reason": entry.reason[:24] if entry else "",
         "at": at,
         "uncertainty": uncertainty,

@@ -19,6 +19,8 @@ function show(section, counters) {
     const zone = counters.zones.find((each) => String(each.number) === line.dataset.zone);
     line.querySelector("[data-inside]").textContent = zone ? zone.inside : 0;
   }
+  const bounds = section.querySelector("[data-bounds]");
+  if (bounds) bounds.hidden = counters.inside_least === counters.inside_most;
   section.querySelector("[data-warn]")?.classList.toggle("bad", counters.conflicts > 0);
 }
 
@@ -40,6 +42,8 @@ function follow(section) {
 }
 
 for (const section of document.querySelectorAll("[data-live]")) follow(section);
+
+document.querySelector(".tabs [aria-current]")?.scrollIntoView({ inline: "center", block: "nearest" });
 
 const isTyping = (target) => target.closest("input, select, textarea, [contenteditable], canvas, [role=application]");
 const START_OF_KEYS_MS = 1500;

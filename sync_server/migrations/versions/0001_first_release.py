@@ -309,6 +309,7 @@ def upgrade() -> None:
         sa.Column("gate", sa.BigInteger(), nullable=False),
         sa.Column("ticket", sa.BigInteger(), nullable=False),
         sa.Column("admitted", sa.Boolean(), nullable=False),
+        sa.Column("test", sa.Boolean(), server_default=sa.text("false"), nullable=False),
         sa.Column("reason", sa.String(length=24), nullable=False),
         sa.Column("at", sa.BigInteger(), nullable=False),
         sa.Column("uncertainty", sa.BigInteger(), nullable=False),
@@ -1027,6 +1028,8 @@ def upgrade() -> None:
         sa.Column("clock_offset", sa.BigInteger(), nullable=True),
         sa.Column("clock_uncertainty", sa.BigInteger(), nullable=True),
         sa.Column("rows", sa.JSON(), nullable=False),
+        sa.Column("health", sa.JSON(), nullable=True),
+        sa.Column("health_at", sa.BigInteger(), nullable=True),
         sa.ForeignKeyConstraint(
             ["organisation_id", "device_id"],
             ["devices.organisation_id", "devices.id"],
@@ -2494,6 +2497,23 @@ def upgrade() -> None:
         postgresql_where=sa.text("state IN ('waiting', 'offered')"),
     )
     op.create_index("uq_waiting_parties_seq", "waiting_parties", ["organisation_id", "event_id", "seq"], unique=True)
+    op.create_table(
+        "wall_links",
+        sa.Column("organisation_id", ID, nullable=False),
+        sa.Column("id", ID, nullable=False),
+        sa.Column("event_id", ID, nullable=False),
+        sa.Column("name", sa.String(length=80), nullable=False),
+        sa.Column("created_at", sa.BigInteger(), nullable=False),
+        sa.Column("ended_at", sa.BigInteger(), nullable=True),
+        sa.ForeignKeyConstraint(
+            ["organisation_id", "event_id"],
+            ["events.organisation_id", "events.id"],
+            name=op.f("fk_wall_links_organisation_id_event_id_events"),
+            ondelete="CASCADE",
+        ),
+        sa.PrimaryKeyConstraint("organisation_id", "id", name=op.f("pk_wall_links")),
+    )
+    op.create_index("ix_wall_links_event", "wall_links", ["organisation_id", "event_id"], unique=False)
     op.create_table(
         "webhook_attempts",
         sa.Column("organisation_id", ID, nullable=False),

@@ -87,6 +87,7 @@ def test_no_page_asks_more_than_fifteen_questions(app_server: AppServer) -> None
             here + part
             for part in ("", "/edit", "/orders", "/types", "/types/1", "/sell", "/sales", "/scans", "/conflicts")
         ),
+        *(here + part for part in ("/door", "/wall", "/screens")),
         f"{here}/status?target=cancelled",
         "/admin/account",
         "/admin/account/second-factor",
