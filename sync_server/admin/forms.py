@@ -58,8 +58,13 @@ def cents_of(written: str) -> int | None:
 
 def moment(name: str, timezone: str) -> Millis | None:
     """A date and time of the venue's clock, or None where none was typed."""
+    return moment_of(text(name, 30), timezone)
+
+
+def moment_of(written: str, timezone: str) -> Millis | None:
+    """The moment that is written like this by the clocks of the venue; None for what is none."""
     try:
-        local = datetime.fromisoformat(text(name, 30))
+        local = datetime.fromisoformat(written[:30])
     except ValueError:
         return None
     aware = local.replace(tzinfo=ZoneInfo(timezone)) if local.tzinfo is None else local

@@ -166,7 +166,22 @@ def _tickets(session: Session, evening: Evening, after: str | None) -> Page:
     return rows, following
 
 
-def _attendees(session: Session, evening: Evening, after: str | None) -> Page:
+@dataclass(frozen=True, slots=True)
+class Attendee:
+    """Somebody who comes: a ticket that is not cancelled, and who is said to hold it."""
+
+    ticket: Ticket
+    order: Order | None  # None: of no order, or passed on to somebody whom the buyer chose
+    entered_at: Millis | None
+
+    @property
+    def name(self) -> str:
+        """The holder's name, or else the buyer's; empty where nobody gave one."""
+        return self.ticket.holder_name or (self.order.buyer_name if self.order else "")
+
+
+def attendees(session: Session, evening: Evening, after: str | None) -> tuple[list[Attendee], str | None]:
+    """The next of those who come, in order of issue."""
     found, following = _ticket_page(session, evening, after)
     coming = [row for row in found if row.state != TicketState.CANCELLED]
     ids = [row.id for row in coming]
@@ -174,26 +189,36 @@ def _attendees(session: Session, evening: Evening, after: str | None) -> Page:
     buyers = orders.orders_by_id(session, evening.key.organisation_id, {line.order_id for line in lines.values()})
     entered = scans.first_admissions(session, evening.key, ids)
 
-    def row(ticket: Ticket) -> Row:
+    def attendee(ticket: Ticket) -> Attendee:
         line = lines.get(ticket.id)
         order = None if line is None or line.passed_on else buyers[line.order_id]
-        return (
-            *evening.shared(),
-            ticket.holder_name or (order.buyer_name if order else ""),
-            order.buyer_email if order else "",
-            order.number if order else "",
-            ticket.number,
-            ticket.confirmation_code,
-            evening.types.get(ticket.ticket_type, ""),
-            evening.zones.get(ticket.zone, ""),
-            ticket.section,
-            ticket.seat_row,
-            ticket.seat_number,
-            evening.days(ticket.valid_days),
-            evening.moment(entered.get(ticket.id)),
-        )
+        return Attendee(ticket, order, entered.get(ticket.id))
 
-    return [row(ticket) for ticket in coming], following
+    return [attendee(ticket) for ticket in coming], following
+
+
+def _attendees(session: Session, evening: Evening, after: str | None) -> Page:
+    found, following = attendees(session, evening, after)
+    return [_attendee_row(evening, one) for one in found], following
+
+
+def _attendee_row(evening: Evening, one: Attendee) -> Row:
+    ticket = one.ticket
+    return (
+        *evening.shared(),
+        one.name,
+        one.order.buyer_email if one.order else "",
+        one.order.number if one.order else "",
+        ticket.number,
+        ticket.confirmation_code,
+        evening.types.get(ticket.ticket_type, ""),
+        evening.zones.get(ticket.zone, ""),
+        ticket.section,
+        ticket.seat_row,
+        ticket.seat_number,
+        evening.days(ticket.valid_days),
+        evening.moment(one.entered_at),
+    )
 
 
 def _scans(session: Session, evening: Evening, after: str | None) -> Page:

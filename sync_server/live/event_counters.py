@@ -14,6 +14,7 @@ from shared.lifecycle import EventStatus
 from shared.movements import span_of_today
 from shared.snapshot import GateRow, RowKind, unpack
 from sync_server.devices import queries as devices
+from sync_server.devices.rules import is_silent
 from sync_server.events.queries import EventHead
 from sync_server.events.rules import Mark, mark
 from sync_server.holds import queries as holds
@@ -83,11 +84,12 @@ def event_counters(session: Session, facts: EventHead, now: Millis) -> EventCoun
     occupancy = inside.occupancy(session, facts.key, _counts_from(session, facts.key, now))
     conflicts = scans.open_conflict_count(session, facts.key)
     held = holds.count_held(session, [facts.key], now).get(facts.id, 0)
-    words = gate_words(devices.words_at_event(session, facts.key, facts.number), now, _admits_until(facts, now))
+    heard = devices.words_at_event(session, facts.key, facts.number)
+    words = gate_words(heard, now, _admits_until(facts, now))
     gates = _gates(session, facts.key, counts, occupancy.by_gate, words)
     known = bounds(occupancy.inside, facts.tickets_issued, words.values())
     entries, exits, refused = _sums(counts)
-    silent = [word.heard_at for word in words.values() if word.silent and word.heard_at is not None]
+    silent = [word.heard_at for word in heard if word.heard_at is not None and is_silent(now, word.heard_at)]
     numbers = (
         facts.status,
         mark(facts),

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import Select, func, literal, select, tuple_
+from sqlalchemy import ColumnElement, Select, func, literal, select, tuple_
 from sqlalchemy.orm import Session, aliased
 
 from shared.clock import Millis
@@ -132,9 +132,34 @@ def open_conflict_count(session: Session, event: EventKey) -> int:
     return session.execute(select(func.count(ConflictRow.id)).where(event.of(ConflictRow), UNRESOLVED)).scalar_one()
 
 
-def recent(session: Session, event: EventKey, limit: int) -> Sequence[ScanEntry]:
+@dataclass(frozen=True, slots=True)
+class ScanFilter:
+    """Which scans to list; what is None is of no matter."""
+
+    gate: int | None = None
+    admitted: bool | None = None
+    reason: str | None = None
+    ticket: int | None = None
+    test: bool | None = None
+    since: Millis | None = None
+    until: Millis | None = None  # without that moment itself
+
+    def conditions(self) -> list[ColumnElement[bool]]:
+        """What a scan must be."""
+        row = ScanEntry
+        equal = ((row.gate, self.gate), (row.admitted, self.admitted), (row.reason, self.reason))
+        wanted = (*equal, (row.ticket, self.ticket), (row.test, self.test))
+        found = [column == value for column, value in wanted if value is not None]
+        found += [row.at >= self.since] if self.since is not None else []
+        return found + ([row.at < self.until] if self.until is not None else [])
+
+
+ALL_SCANS: Final = ScanFilter()
+
+
+def recent(session: Session, event: EventKey, limit: int, chosen: ScanFilter = ALL_SCANS) -> Sequence[ScanEntry]:
     """The latest ticket scans of an event, by corrected time."""
-    shown = ~ScanEntry.quarantined, ScanEntry.kind.in_(PRESENTED)
+    shown = ~ScanEntry.quarantined, ScanEntry.kind.in_(PRESENTED), *chosen.conditions()
     return session.scalars(
         select(ScanEntry).where(event.of(ScanEntry), *shown).order_by(ScanEntry.at.desc()).limit(limit)
     ).all()

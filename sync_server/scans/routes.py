@@ -22,7 +22,7 @@ def scans(event_id: str, query_data: schemas.ScansQuery) -> schemas.ScansOut:
     """List the latest scans of an event, newest first."""
     with parts().database.reading() as session:
         event = events.details_in_tables(session, organisation(), event_id)
-        rows = queries.recent(session, event.key, query_data.limit)
+        rows = queries.recent(session, event.key, query_data.limit, query_data.chosen())
     return schemas.ScansOut(items=[schemas.scan_out(row) for row in rows])
 
 

@@ -6,20 +6,32 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
-from sync_server.plumbing.api.schemas import IsoTime, Query, RequestBody, View
+from sync_server.plumbing.api.schemas import IsoTime, Query, RequestBody, Time, View
 from sync_server.scans.decisions import Decision
 from sync_server.scans.gaps import Lost
 from sync_server.scans.models import ConflictRow, ScanEntry
-from sync_server.scans.queries import JournalState
-from sync_server.tickets.queries import public_id
+from sync_server.scans.queries import JournalState, ScanFilter
+from sync_server.tickets.queries import internal_id, public_id
 
 Note = Annotated[str, Field(min_length=1, max_length=2000)]
 
 
 class ScansQuery(Query):
-    """How many of the latest scans."""
+    """How many of the latest scans, and which: at a gate, let in or refused, of a ticket, tests alone or none."""
 
     limit: Annotated[int, Field(ge=1, le=500)] = 100
+    gate: Annotated[int, Field(ge=0, le=65_535)] | None = None
+    admitted: bool | None = None
+    reason: Annotated[str, Field(max_length=24)] | None = None
+    ticket_id: Annotated[str, Field(pattern="^[0-9a-f]{16}$")] | None = None
+    test: bool | None = None
+    since: Time | None = None
+    until: Time | None = None
+
+    def chosen(self) -> ScanFilter:
+        """Which scans that are."""
+        ticket = None if self.ticket_id is None else internal_id(self.ticket_id)
+        return ScanFilter(self.gate, self.admitted, self.reason, ticket, self.test, self.since, self.until)
 
 
 class ConflictsQuery(Query):
@@ -43,6 +55,7 @@ class ScanOut(View):
     gate: int
     ticket_id: str | None
     admitted: bool
+    test: bool
     reason: str
     at: IsoTime
     uncertainty_ms: int

@@ -31,6 +31,7 @@ function follow(section) {
   stream.addEventListener("counters", (event) => {
     const counters = JSON.parse(event.data);
     show(section, counters);
+    section.dispatchEvent(new Event("news"));
     const now = `${counters.silent}/${counters.devices}/${counters.silent_since}`;
     if (now !== silence) {
       silence = now;
