@@ -27,7 +27,7 @@ def page(browser_page: Page, evening: AdminScenario) -> Page:
     browser_page.goto(f"{evening.address}/admin/")
     browser_page.get_by_label("E-mail address").fill(EMAIL)
     browser_page.get_by_label("Password").fill(PASSWORD)
-    browser_page.get_by_role("button", name="Sign in").click()
+    browser_page.get_by_role("button", name="Sign in", exact=True).click()
     expect(browser_page.get_by_role("heading", level=1)).to_be_visible()
     return browser_page
 

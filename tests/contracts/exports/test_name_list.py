@@ -36,7 +36,9 @@ def printed(desk: ApiClient, concert: Concert, query: str = "") -> str:
     """The text of the list, laid out as on paper."""
     response = desk.client.get(f"/admin/events/{concert.event['id']}/names.pdf{query}")
     assert (response.status_code, response.content_type) == (200, "application/pdf")
-    return subprocess.run(["pdftotext", "-layout", "-", "-"], input=response.data, stdout=-1, check=True).stdout.decode()
+    return subprocess.run(
+        ["pdftotext", "-layout", "-", "-"], input=response.data, stdout=-1, check=True
+    ).stdout.decode()
 
 
 def test_guests_stand_by_their_last_names_with_what_is_wrong(

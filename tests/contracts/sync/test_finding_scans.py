@@ -67,7 +67,9 @@ LATER = "2026-07-04T16:01:01Z"
         (f"?until={LATER}&admitted=true", ["admitted", "admitted"]),
     ],
 )
-def test_the_api_lists_what_fits(concert: Concert, tickets: list[dict[str, Any]], query: str, reasons: list[str]) -> None:
+def test_the_api_lists_what_fits(
+    concert: Concert, tickets: list[dict[str, Any]], query: str, reasons: list[str]
+) -> None:
     found = concert.api.get(f"{concert.path}/scans{query.format(first=tickets[0]['id'])}")["items"]
     assert [scan["reason"] for scan in found] == reasons
 
@@ -90,4 +92,3 @@ def test_the_page_lists_what_fits(
     path = f"/admin/events/{concert.event['id']}/scans{query.format(first=tickets[0]['number'])}"
     page = desk.client.get(path).get_data(as_text=True)
     assert re.findall(r'class="what"><b>([\w ]+)</b>', page) == reasons
-
