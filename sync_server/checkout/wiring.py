@@ -24,4 +24,5 @@ def wire(parts: Parts) -> None:
     parts.jobs.append(ending.job())
     parts.jobs.append(cleanup.job())
     access = StripeAccess.of(parts)
-    parts.jobs.extend((outcomes.job(access), paying_back.job(access), disputing.job(access)))
+    parts.jobs.extend((outcomes.job(access), paying_back.job(access)))
+    parts.jobs.extend((disputing.job(access), disputing.search_job(access)))

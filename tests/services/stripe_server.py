@@ -103,7 +103,7 @@ class StripeFront:
             with self._lock:
                 return self._too_much(body) or self.call(method, path, body)
         if path.startswith("/v1/disputes?"):
-            return self._disputes_of(parse_qs(path.partition("?")[2])["payment_intent"][0])
+            return self._disputes_of(parse_qs(path.partition("?")[2]))
         status, answer = self.call(method, path, body)
         if path.startswith("/v1/refunds") and status == 200 and self.refund_states:
             found = json.loads(answer)
@@ -112,17 +112,29 @@ class StripeFront:
             answer = json.dumps(found).encode()
         return status, answer
 
-    def dispute(self, intent: str, status: str, *, cents: int | None = None, moved: int = 0, number: int = 1) -> Any:
+    def dispute(
+        self,
+        intent: str,
+        status: str,
+        *,
+        cents: int | None = None,
+        moved: int = 0,
+        number: int = 1,
+        created: int = 1 << 31,
+    ) -> Any:
         """What a buyer's bank has decided of a payment so far; `moved` of its cents have gone, or come back."""
         id = f"dp_{number}_{intent}"
         before = self.disputes.get(id, {"balance_transactions": []})
-        transactions = [*before["balance_transactions"], *([{"amount": moved, "fee": 1500}] if moved else [])]
+        fee = 1500 if moved < 0 else 0  # kept, whoever wins
+        entry = {"amount": moved, "currency": "eur", "fee": fee, "net": moved - fee}
+        transactions = [*before["balance_transactions"], *([entry] if moved else [])]
         self.disputes[id] = {
             "id": id,
             "object": "dispute",
             "amount": self.intent(intent)["amount"] if cents is None else cents,
             "balance_transactions": transactions,
             "charge": f"ch_{intent}",
+            "created": before.get("created", created),
             "currency": "eur",
             "evidence_details": {"due_by": 1_790_000_000, "has_evidence": False},
             "payment_intent": intent,
@@ -131,8 +143,10 @@ class StripeFront:
         }
         return self.disputes[id]
 
-    def _disputes_of(self, intent: str) -> Answer:
-        found = [each for each in self.disputes.values() if each["payment_intent"] == intent]
+    def _disputes_of(self, asked: dict[str, list[str]]) -> Answer:
+        intent, since = asked.get("payment_intent"), int(asked.get("created[gte]", ["0"])[0])
+        found = [each for each in self.disputes.values() if each["created"] >= since]
+        found = [each for each in found if intent is None or [each["payment_intent"]] == intent]
         page = {"object": "list", "data": found, "has_more": False, "url": "/v1/disputes"}
         return 200, json.dumps(page).encode()
 

@@ -25,6 +25,7 @@ class Account(StrEnum):
     BANK = "bank"
     STRIPE = "stripe"
     DISPUTED = "disputed"  # withdrawn by a bank, which has not decided yet
+    COSTS = "costs"  # what payment services charge the organiser
 
 
 class Kind(StrEnum):
@@ -40,6 +41,8 @@ class Kind(StrEnum):
     REINSTATED = "reinstated"  # it came back
     CHARGEBACK = "chargeback"  # the buyer keeps it
     RECOVERED = "recovered"  # or does not, after all
+    FEE = "fee"  # the payment service charges the organiser for a dispute
+    FEE_BACK = "fee_back"  # and gives it back
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +110,19 @@ def take_back(session: Session, order: OrderRow, told: Told, context: ActionCont
 def dispute(session: Session, order: OrderRow, kind: Kind, told: Told, context: ActionContext) -> None:
     """Money of a disputed payment goes, comes back, or is the buyer's for good."""
     gone, kept = (Account.DISPUTED, told.account), (Account.BUYER, Account.DISPUTED)
+    fee = Account.COSTS, told.account
     accounts = {Kind.WITHDRAWAL: gone, Kind.REINSTATED: gone[::-1], Kind.CHARGEBACK: kept, Kind.RECOVERED: kept[::-1]}
+    accounts |= {Kind.FEE: fee, Kind.FEE_BACK: fee[::-1]}
     _move(session, order, kind, accounts[kind], told.cents, context, told)
+
+
+def dispute_fees(session: Session, order: OrderRow, reference: str) -> int:
+    """What was booked as the fee of a dispute of this order, by its reference."""
+    booked = {Kind.FEE: 0, Kind.FEE_BACK: 0}
+    for row in movements(session, order.organisation_id, order.id):
+        if row.kind in booked and (row.external_reference or "").startswith(f"{reference}/"):
+            booked[Kind(row.kind)] += row.cents
+    return booked[Kind.FEE] - booked[Kind.FEE_BACK]
 
 
 def _move(  # noqa: PLR0917 - one movement

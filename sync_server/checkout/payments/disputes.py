@@ -64,6 +64,7 @@ class Disputed:
     cents: int
     currency: str  # in capitals
     withdrawn: bool  # the money has gone, and has not come back
+    fee_cents: int = 0  # what the service charges the organiser for it so far
     reason: str = ""
     answer_by: Millis | None = None
 
@@ -131,6 +132,14 @@ def _settle_money(session: Session, order: OrderRow, row: DisputeRow, told: Disp
     if lost > row.lost_cents:
         _move(session, order, row, Kind.CHARGEBACK, lost - row.lost_cents, context)
     row.withdrawn_cents, row.lost_cents = withdrawn, lost
+    _settle_fee(session, order, row, told, context)
+
+
+def _settle_fee(session: Session, order: OrderRow, row: DisputeRow, told: Disputed, context: ActionContext) -> None:
+    """Bring what the service charges for the dispute to what it says; of the buyer's money it is no part."""
+    booked = ledger.dispute_fees(session, order, row.reference)
+    if change := told.fee_cents - booked:
+        _move(session, order, row, Kind.FEE if change > 0 else Kind.FEE_BACK, abs(change), context)
 
 
 def _move(  # noqa: PLR0917 - one movement

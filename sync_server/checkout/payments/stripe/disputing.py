@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from shared.clock import Millis
 from shared.errors import GatehouseError
-from sync_server.checkout.models import DisputeRow, StripePaymentRow
+from sync_server.checkout.models import CheckoutSettingsRow, DisputeRow, StripePaymentRow
 from sync_server.checkout.orders.locking import lock_order
 from sync_server.checkout.payments import disputes
 from sync_server.checkout.payments.disputes import LOOK_AGAIN_MS
@@ -22,6 +22,9 @@ from sync_server.plumbing.logs import LOG
 from sync_server.plumbing.principals import ActionContext
 
 BATCH_SIZE: Final = 50
+SEARCHED_MS: Final = 30 * 24 * 3_600_000
+"""How far back untold disputes are searched: longer than a bank waits for an answer."""
+_HAS_KEY: Final = CheckoutSettingsRow.stripe_sealed_key.is_not(None)
 
 
 def follow(access: StripeAccess, organisation_id: str, payment_id: str, context: ActionContext) -> None:
@@ -57,6 +60,42 @@ def job(access: StripeAccess) -> HeavyJob:
         lambda session, now: anything_due(session, DisputeRow.organisation_id, *_due(now)),
         lane=LANE,
     )
+
+
+def search_job(access: StripeAccess) -> HeavyJob:
+    """Asks for disputes of which no webhook ever told; several workers may do it at once."""
+    return HeavyJob(
+        "stripe.search_disputes",
+        LOOK_AGAIN_MS,
+        lambda _database, context: _search(access, context),
+        lambda session, _now: anything_due(session, CheckoutSettingsRow.organisation_id, _HAS_KEY),
+        lane=LANE,
+    )
+
+
+def _search(access: StripeAccess, context: ActionContext) -> None:
+    with access.database.reading() as session:
+        organisations = organisations_due(session, CheckoutSettingsRow.organisation_id, _HAS_KEY)
+    for organisation_id in organisations:
+        try:
+            for payment_id in _untold(access, organisation_id, context.now - SEARCHED_MS):
+                follow(access, organisation_id, payment_id, context)
+        except GatehouseError as problem:
+            LOG.warning("disputes_not_searched", organisation_id=organisation_id, code=problem.error_code)
+
+
+def _untold(access: StripeAccess, organisation_id: str, since: Millis) -> list[str]:
+    """Our payments with disputes at Stripe, opened since then, that are not known here."""
+    with access.database.reading() as session:
+        gateway = access.gateway(session, organisation_id)
+    told = gateway.disputes_since(since)
+    row = DisputeRow
+    with access.database.reading() as session:
+        references = row.reference.in_(sorted(each.reference for each in told))
+        known = set(session.scalars(select(row.reference).where(row.organisation_id == organisation_id, references)))
+        intents = sorted({each.payment for each in told if each.reference not in known and each.payment})
+        found = [outcomes.find(session, organisation_id, intent=intent, payment="") for intent in intents]
+    return [payment.id for payment in found if payment is not None]
 
 
 def _due(now: Millis) -> tuple[ColumnElement[bool], ...]:

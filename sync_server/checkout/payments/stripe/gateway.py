@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from shared.clock import Millis
 from shared.errors import Conflict, Unavailable
 from sync_server.checkout.payments.disputes import Disputed, DisputeState
 
@@ -124,7 +125,13 @@ class Gateway:
         """All disputes of a payment."""
         with _meaning():
             found = self._stripe.disputes.list({"payment_intent": intent, "limit": 100})
-            return [_disputed(each, intent) for each in found.auto_paging_iter()]
+            return [_disputed(each) for each in found.auto_paging_iter()]
+
+    def disputes_since(self, moment: Millis) -> list[Disputed]:
+        """All disputes that were opened since, of any payment."""
+        with _meaning():
+            found = self._stripe.disputes.list({"created": {"gte": moment // 1000}, "limit": 100})
+            return [_disputed(each) for each in found.auto_paging_iter()]
 
     def check(self) -> None:
         """Raises KeysRefused or StripeUnreachable unless the key is accepted."""
@@ -170,17 +177,20 @@ _DISPUTES: Final = {
 """By Stripe's status; all others are open."""
 
 
-def _disputed(made: stripe.Dispute, intent: str) -> Disputed:
+def _disputed(made: stripe.Dispute) -> Disputed:
     plain: dict[str, Any] = made.to_dict()
-    moved = sum(each["amount"] for each in plain.get("balance_transactions") or ())
+    transactions = plain.get("balance_transactions") or ()
+    moved = sum(each["amount"] for each in transactions)
     due_by = (plain.get("evidence_details") or {}).get("due_by")
     return Disputed(
         plain["id"],
-        intent,
+        str(plain.get("payment_intent") or ""),
         _DISPUTES.get(plain["status"], DisputeState.OPEN),
         plain["amount"],
         plain["currency"].upper(),
         withdrawn=moved < 0,
+        # Where the account is kept in another currency its fees are, too: the order's ledger has no place for those.
+        fee_cents=sum(each.get("fee") or 0 for each in transactions if each.get("currency") == plain["currency"]),
         reason=str(plain.get("reason") or "")[:60],
         answer_by=due_by * 1000 if due_by else None,
     )

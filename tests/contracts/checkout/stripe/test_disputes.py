@@ -17,8 +17,8 @@ def states(cards: CardShop, order: dict[str, Any]) -> list[str]:
 
 
 def moved(cards: CardShop, order: dict[str, Any]) -> list[tuple[str, int]]:
-    """The movements after the sale."""
-    return cards.kinds(order)[2:]
+    """The movements after the sale, without fees."""
+    return [each for each in cards.kinds(order)[2:] if each[0] not in {"fee", "fee_back"}]
 
 
 def alerts(cards: CardShop) -> list[tuple[str, int]]:
@@ -90,7 +90,7 @@ def test_dispute_that_is_told_before_its_payment_brings_both(cards: CardShop) ->
     asked = len(cards.stripe.asked)
     cards.app_server.advance(7 * HOUR)
     cards.shop.run_jobs()
-    assert len(cards.stripe.asked) == asked, "what is closed is not asked for again"
+    assert len(cards.stripe.asked) == asked + 1, "what is closed is not asked for again, only what nobody has told"
 
 
 def test_tickets_stay_valid_where_the_organiser_says_so_or_a_part_is_disputed(cards: CardShop) -> None:
@@ -131,4 +131,37 @@ def test_dispute_that_is_decided_anew_is_booked_back(cards: CardShop) -> None:
     cards.tell_dispute(cards.stripe.dispute(intent, "won", moved=5140), "closed")
     assert moved(cards, order)[-2:] == [("recovered", 5140), ("reinstated", 5140)]
     assert cards.shop.shown(order)["due_cents"] == -5140, "the tickets are gone: the money is the buyer's"
+    assert_everything_agrees(cards.shop)
+
+
+def test_dispute_of_which_no_webhook_ever_tells_is_found(cards: CardShop) -> None:
+    order, intent = cards.sold("A-1")
+    cards.shop.run_jobs()
+    cards.stripe.dispute(intent, "needs_response", moved=-5140)
+    cards.app_server.advance(7 * HOUR)
+    cards.shop.run_jobs()
+    assert (cards.shop.shown(order)["dispute"], states(cards, order)) == ("open", ["blocked"])
+    assert moved(cards, order) == [("withdrawal", 5140)] and cards.facts(*FACTS) == [
+        "dispute_funds_moved",
+        "payment_disputed",
+    ]
+    assert_everything_agrees(cards.shop)
+
+
+def test_fee_of_a_dispute_is_the_organisers_and_booked_once(cards: CardShop) -> None:
+    order, intent = cards.sold("A-1", "A-2")
+    opened = cards.stripe.dispute(intent, "needs_response", moved=-10_280)
+    for _ in range(2):
+        cards.tell_dispute(opened, "funds_withdrawn")
+    assert cards.kinds(order)[2:] == [("withdrawal", 10_280), ("fee", 1500)]
+    assert cards.shop.shown(order)["due_cents"] == 0, "it is none of the buyer's"
+    won = cards.stripe.dispute(intent, "won", moved=10_280)
+    won["balance_transactions"][-1]["fee"] = -1500
+    cards.tell_dispute(won, "closed")
+    assert cards.kinds(order)[2:] == [
+        ("withdrawal", 10_280),
+        ("fee", 1500),
+        ("reinstated", 10_280),
+        ("fee_back", 1500),
+    ]
     assert_everything_agrees(cards.shop)

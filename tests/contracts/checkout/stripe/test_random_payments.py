@@ -150,6 +150,8 @@ class Payments(Evening):
             disputed = [each for each in self.cards.stripe.disputes.values() if each["payment_intent"] in intents_of]
             gone = -sum(part["amount"] for each in disputed for part in each["balance_transactions"])
             assert moved.get("withdrawal", 0) - moved.get("reinstated", 0) == gone
+            fees = sum(part["fee"] for each in disputed for part in each["balance_transactions"])
+            assert moved.get("fee", 0) - moved.get("fee_back", 0) == fees
             lost = sum(each["amount"] for each in disputed if each["status"] == "lost")
             assert moved.get("chargeback", 0) - moved.get("recovered", 0) == lost
 
