@@ -13,10 +13,10 @@ from sync_server.checkout.code_routes import bp as codes_bp
 from sync_server.checkout.models import CheckoutSettingsRow, OrderRow
 from sync_server.checkout.money import ledger, ledger_schemas
 from sync_server.checkout.orders import ending
+from sync_server.checkout.orders.drafting import OrderRequest
 from sync_server.checkout.orders.fulfilling import SeatsGone
 from sync_server.checkout.orders.locking import lock_order
 from sync_server.checkout.orders.parcels import Access
-from sync_server.checkout.orders.placing import OrderRequest
 from sync_server.checkout.payments import paying, refunding
 from sync_server.checkout.payments.bank_files.bank_routes import bp as bank_bp
 from sync_server.checkout.payments.methods import method_named

@@ -11,10 +11,10 @@ from sync_server.checkout.codes import guessing
 from sync_server.checkout.money import epc
 from sync_server.checkout.orders import ending, placing
 from sync_server.checkout.orders import links as order_links
+from sync_server.checkout.orders.drafting import OrderRequest
 from sync_server.checkout.orders.locking import lock_order
 from sync_server.checkout.orders.parcels import Access
-from sync_server.checkout.orders.placing import OrderRequest
-from sync_server.checkout.payments import instructions, paying
+from sync_server.checkout.payments import buying, instructions, paying
 from sync_server.checkout.payments.methods import method_named
 from sync_server.checkout.payments.paying import OrderKey
 from sync_server.checkout.payments.stripe import beginning
@@ -62,8 +62,8 @@ def create(slug: str, event_id: str, json_data: schemas.NewOrder) -> Response:
     method = None if json_data.pay is None else method_named(json_data.pay.method)
 
     def write(session: Session) -> schemas.OrderView:
-        placed = placing.place(session, parts().sealer, request, context())
-        whole = placed.whole if method is None else paying.start_placed(session, placed, method, context())
+        where = session, parts().sealer, request
+        whole = placing.place(*where, context()).whole if method is None else buying.buy(*where, method, context())
         return views.view_of_whole(session, whole, parts().clock())
 
     return run_once(write)

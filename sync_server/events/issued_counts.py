@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-from sqlalchemy import func, update
+from sqlalchemy import Integer, func, update
 from sqlalchemy.orm import Session
 
 from shared.errors import Conflict
@@ -17,10 +17,10 @@ from sync_server.events.signals import SoldOutChanged
 from sync_server.events.snapshot_rows import days as days_of
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.signals import send
+from sync_server.plumbing.sql.prepared import placeholder
+from sync_server.plumbing.sql.prepared_changes import PreparedChange
 
 _COUNTER_COLUMNS: Final = (
-    EventRecord.organisation_id,
-    EventRecord.id,
     EventRecord.ticket_sequence,
     EventRecord.tickets_issued,
     EventRecord.least_issued,
@@ -28,6 +28,42 @@ _COUNTER_COLUMNS: Final = (
     EventRecord.venue_capacity,
     EventRecord.layout_capacity,
 )
+
+
+def _counting(*, numbered: bool, several_days: bool) -> PreparedChange:
+    """Counts so many tickets more, in one update; within the capacity where they get numbers, for a single day."""
+    row, count = EventRecord, placeholder("count", Integer())
+    values = {"tickets_issued": row.tickets_issued + count}
+    values |= {"ticket_sequence": row.ticket_sequence + count} if numbered else {}
+    values |= {} if several_days else {"least_issued": row.least_issued + count}
+    limit = func.coalesce(func.nullif(row.capacity, 0), func.nullif(row.venue_capacity, 0))
+    within = (limit.is_(None) | (row.tickets_issued + count <= limit),) if numbered and not several_days else ()
+    here = row.organisation_id == placeholder("organisation"), row.id == placeholder("event"), *within
+    return PreparedChange(lambda _: update(row).where(*here).values(values).returning(*_COUNTER_COLUMNS))
+
+
+class _Counted(NamedTuple):
+    """An event's counters as an update has left them."""
+
+    organisation_id: str
+    id: str
+    ticket_sequence: int
+    tickets_issued: int
+    least_issued: int
+    capacity: int
+    venue_capacity: int
+    layout_capacity: int
+
+
+def _counted(session: Session, counting: PreparedChange, event: EventKey, count: int) -> _Counted | None:
+    found = counting.rows(session, organisation=event.organisation_id, event=event.event_id, count=count)
+    return _Counted(*event, *found[0]) if found else None
+
+
+_NUMBER: Final = _counting(numbered=True, several_days=False)
+_NUMBER_EACH_DAY: Final = _counting(numbered=True, several_days=True)
+_RELEASE: Final = _counting(numbered=False, several_days=False)
+_RELEASE_EACH_DAY: Final = _counting(numbered=False, several_days=True)
 
 
 def allocate_ticket_numbers(
@@ -39,12 +75,7 @@ def allocate_ticket_numbers(
     update: a concurrent caller waits for the row lock, then sees what is left.
     """
     of_several = len(days[0].dates) > 1
-    limit = func.coalesce(func.nullif(EventRecord.capacity, 0), func.nullif(EventRecord.venue_capacity, 0))
-    within_capacity = limit.is_(None) | (EventRecord.tickets_issued + count <= limit)
-    here = EventRecord.organisation_id == organisation_id, EventRecord.id == event_id
-    row = _counted(
-        session, here if of_several else (*here, within_capacity), count, numbered=True, least=not of_several
-    )
+    row = _counted(session, _NUMBER_EACH_DAY if of_several else _NUMBER, EventKey(organisation_id, event_id), count)
     full = _count_days(session, row, days) if row is not None and of_several else ()
     if row is None or full:
         raise _no_capacity(days[0].names_of(full))
@@ -56,25 +87,13 @@ def allocate_ticket_numbers(
 def release_capacity(session: Session, organisation_id: str, event_id: str, days: ChosenDays) -> None:
     """Take a cancelled ticket off the event's counts."""
     of_several = len(days.dates) > 1
-    here = EventRecord.organisation_id == organisation_id, EventRecord.id == event_id
-    row = _counted(session, here, -1, numbered=False, least=not of_several)
+    row = _counted(session, _RELEASE_EACH_DAY if of_several else _RELEASE, EventKey(organisation_id, event_id), -1)
     if row is not None and of_several:
         key = EventKey(organisation_id, event_id)
         day_counts.remove(session, key, day_counts.ALL_TYPES, dict.fromkeys(days.numbers, 1))
         _store_least(session, row, len(days.dates))
     elif row is not None:
         _send_if_sold_out_changed(session, row, row.least_issued + 1, row.least_issued)
-
-
-def _counted(session: Session, where: Sequence[Any], more: int, *, numbered: bool, least: bool) -> Any:
-    """Count so many tickets more, in one update; None where the condition does not hold."""
-    values = {"tickets_issued": EventRecord.tickets_issued + more}
-    if numbered:
-        values["ticket_sequence"] = EventRecord.ticket_sequence + more
-    if least:
-        values["least_issued"] = EventRecord.least_issued + more
-    statement = update(EventRecord).where(*where).values(values).returning(*_COUNTER_COLUMNS)
-    return session.execute(statement.execution_options(synchronize_session=False)).one_or_none()
 
 
 def _count_days(session: Session, row: Any, days: Sequence[ChosenDays]) -> Sequence[int]:

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from functools import partial
 from typing import Any, Final
 
-from sqlalchemy import select, update
+import orjson
+from sqlalchemy import ARRAY, BigInteger, ColumnElement, Executable, String, any_, func, null, select, update
 from sqlalchemy.orm import Session
+from sqlalchemy.orm.attributes import set_committed_value
 
 from sync_server.events.chosen_days import ChosenDays
 from sync_server.holds import outcomes
 from sync_server.holds.models import HoldRow, HoldStatus
 from sync_server.holds.signals import HoldsEnded
 from sync_server.outbox.service import Fact, Subject, record_change
+from sync_server.plumbing.database import database_of
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.principals import ActionContext
 from sync_server.plumbing.signals import send
+from sync_server.plumbing.sql.prepared import placeholder
+from sync_server.plumbing.sql.prepared_changes import PreparedChange
 from sync_server.seating.plans.seat_plans import find_event_plan
 
 FACTS: Final = {
@@ -80,15 +86,45 @@ def close(session: Session, holds: Sequence[HoldRow], status: HoldStatus, contex
     _tell(session, holds, status)
 
 
-def convert(session: Session, holds: Sequence[HoldRow], context: ActionContext) -> Sequence[HoldRow]:
-    """End holds of one organisation whose seats were just sold, if they are still open; returns those that were."""
-    row, status = HoldRow, HoldStatus.CONVERTED
-    mine = row.organisation_id == holds[0].organisation_id, row.id.in_(sorted(hold.id for hold in holds))
-    change = update(row).where(*mine, IS_OPEN).values(_final(status, context)).returning(row)
-    once = {"synchronize_session": False, "populate_existing": True}
-    ended = session.execute(change, execution_options=once).scalars().all()
-    _tell(session, ended, status)
+def convert(
+    session: Session, holds: Sequence[HoldRow], context: ActionContext, for_order: str = ""
+) -> Sequence[HoldRow]:
+    """End holds of one organisation whose seats were just sold, if they are still open; returns those that were.
+
+    They become those of the order `for_order`, if there is one: only where no order had them before.
+    """
+    values = {"organisation": holds[0].organisation_id, "now": context.now}
+    values |= {"order": for_order} if for_order else {}
+    ids = sorted(hold.id for hold in holds)
+    values["ids"] = orjson.dumps(ids).decode() if database_of(session).embedded else ids
+    converted = {str(row.id) for row in _CONVERT[bool(for_order)].rows(session, **values)}
+    ended = [hold for hold in holds if hold.id in converted]
+    final = _final(HoldStatus.CONVERTED, context) | ({"order_id": for_order} if for_order else {})
+    for hold in ended:
+        for name, value in final.items():
+            set_committed_value(hold, name, value)
+    _tell(session, ended, HoldStatus.CONVERTED)
     return ended
+
+
+def _convert(embedded: bool, *, for_order: bool) -> Executable:
+    row = HoldRow
+    mine = row.organisation_id == placeholder("organisation"), _among_ids(embedded), IS_OPEN
+    free = (row.order_id.is_(None), row.held_until > placeholder("now")) if for_order else ()
+    values = {"status": HoldStatus.CONVERTED.value, "updated_at": placeholder("now", BigInteger())}
+    values |= {"remaining_ms": null(), "origin": null(), "membership_id": null()}
+    values |= {"order_id": placeholder("order")} if for_order else {}
+    return update(row).where(*mine, *free).values(values).returning(row.id)
+
+
+def _among_ids(embedded: bool) -> ColumnElement[bool]:
+    if embedded:
+        each = func.json_each(placeholder("ids", String())).table_valued("value")
+        return HoldRow.id.in_(select(each.c.value))
+    return HoldRow.id == any_(placeholder("ids", ARRAY(HoldRow.id.type)))
+
+
+_CONVERT: Final = {for_order: PreparedChange(partial(_convert, for_order=for_order)) for for_order in (False, True)}
 
 
 def _final(status: HoldStatus, context: ActionContext) -> dict[str, Any]:

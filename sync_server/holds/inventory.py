@@ -54,17 +54,19 @@ def sell(
     holds: Collection[str] = (),
     held: Sequence[HoldRow] | None = None,
     days: Mapping[int, int] = _EVERY_DAY,
+    for_order: str = "",
 ) -> None:
     """Sell seats to tickets, {seat number: ticket id}: from these holds, which are converted, or from free seats.
 
-    `days` are the bitmaps of those seats that are not sold for every day; `held` are the holds, where they were read.
+    `days` are the bitmaps of those seats that are not sold for every day; `held` are the holds, where they were read;
+    they become those of the order `for_order` if they were nobody's.
     Conflict `seat_taken` names the seats that are taken, `hold_expired` the holds that ran out; then nothing is sold.
     """
     event = events.event(session, organisation_id, event_id)
     dates = dates_of(event)
     lasting = [hold for hold in held or () if hold.held_until > context.now]
     if len(dates) == 1 and {hold.seat for hold in lasting} == tickets.keys():
-        _sell_held(session, event, tickets, lasting, context)
+        _sell_held(session, event, tickets, lasting, context, for_order)
         return
     wanted = {
         (seat, day): ticket
@@ -85,8 +87,13 @@ def sell(
     ending.end(session, event.number, list(used_holds.values()), HoldStatus.CONVERTED, context, dates=dates)
 
 
-def _sell_held(
-    session: Session, event: events.Event, tickets: Mapping[int, int], held: Sequence[HoldRow], context: ActionContext
+def _sell_held(  # noqa: PLR0917 - seats, their holds, and whose they are to be
+    session: Session,
+    event: events.Event,
+    tickets: Mapping[int, int],
+    held: Sequence[HoldRow],
+    context: ActionContext,
+    for_order: str,
 ) -> None:
     """Sell seats of an event of one day, all of them held by these holds, without looking first.
 
@@ -95,9 +102,9 @@ def _sell_held(
     wanted, ids = {(seat, _FIRST_DAY): ticket for seat, ticket in tickets.items()}, [hold.id for hold in held]
     where = event.organisation_id, event.id
     sold = seats.sell(session, *where, wanted, now=context.now, mine=ids)
-    if len(sold) < len(wanted):
+    if len(sold) < len(wanted) and not for_order:
         raise _taken(session, *where, wanted.keys() - sold, dates_of(event))
-    if len(ending.convert(session, held, context)) < len(held):
+    if len(sold) < len(wanted) or len(ending.convert(session, held, context, for_order)) < len(held):
         raise _hold_expired(ids)
     ending.record(session, event.number, held, context, dates=dates_of(event))
 

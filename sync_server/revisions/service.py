@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import partial
 from itertools import islice
 from typing import TypeVar
@@ -35,6 +35,7 @@ T = TypeVar("T")
 Pending = dict[tuple[int, int], Row]  # by kind and key: the last version of a row counts
 
 _QUEUE = "rows_put"
+_NEW = "rows_put_new"
 _MOVED = "heads_moved"
 _CHUNK = 2_000
 
@@ -45,6 +46,13 @@ def put(session: Session, event: EventKey, rows: Iterable[AnyRow | Row]) -> None
     for each in rows:
         row = each if isinstance(each, Row) else pack(each)
         pending[int(row.kind), row.key] = row
+
+
+def put_new(session: Session, event: EventKey, rows: Sequence[AnyRow]) -> None:
+    """Queue rows that no gate has had, whose keys this transaction has just drawn: nothing is compared with them."""
+    packed = [pack(row) for row in rows]
+    put(session, event, packed)
+    session.info.setdefault(_NEW, set()).update((event, int(row.kind), row.key) for row in packed)
 
 
 def wire(database: Database, bus: Bus) -> None:
@@ -187,7 +195,8 @@ def _apply(session: Session, event: EventKey, pending: Pending, now: Millis) -> 
 def _raise(session: Session, head: HeadRow, pending: Pending, now: Millis, *, is_first: bool) -> None:
     """Add one revision if these rows differ from what gates hold; `is_first` in this transaction."""
     event = EventKey(head.organisation_id, head.event_id)
-    before = _current(session, event, pending)
+    new: Collection[tuple[EventKey, int, int]] = session.info.get(_NEW, ())
+    before = _current(session, event, [name for name in pending if (event, *name) not in new])
     changed = [row for name, row in pending.items() if _differs(row, before.get(name))]
     if not changed:
         return
@@ -225,9 +234,7 @@ def _current(session: Session, event: EventKey, names: Iterable[tuple[int, int]]
     for kind, keys in by_kind.items():
         for some in _chunks(keys, _CHUNK):
             here = event.of(SnapshotRow), SnapshotRow.kind == kind, SnapshotRow.key.in_(some)
-            for row in session.execute(
-                select(SnapshotRow).where(*here), execution_options={"yield_per": _CHUNK}
-            ).scalars():
+            for row in session.execute(select(SnapshotRow).where(*here)).scalars():
                 found[row.kind, row.key] = row
     return found
 

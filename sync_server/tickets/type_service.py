@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, update
+from sqlalchemy import ColumnElement, Integer, update
 from sqlalchemy.orm import Session
 
 from shared.errors import Conflict
@@ -23,6 +23,8 @@ from sync_server.events.rules import effective_capacity
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.principals import ActionContext
 from sync_server.plumbing.sql import writes
+from sync_server.plumbing.sql.prepared import placeholder
+from sync_server.plumbing.sql.prepared_changes import PreparedChange
 from sync_server.revisions import service as revisions
 from sync_server.tickets import queries, rules
 from sync_server.tickets.models import TicketTypeRecord
@@ -94,14 +96,9 @@ def reserve_quantity(
     At an event of one day it is one conditional update; where there are several the quantity counts for each.
     """
     count, of_several = len(days), len(days[0].dates) > 1
-    row_key = _key(row.organisation_id, row.event_id, row.number)
-    enough_left = TicketTypeRecord.issued + count <= TicketTypeRecord.quantity
-    where = row_key if of_several else (*row_key, enough_left)
-    more = {"issued": TicketTypeRecord.issued + count}
-    more |= {"reserved": TicketTypeRecord.reserved + count} if for_order else {}
-    statement = update(TicketTypeRecord).where(*where).values(more)
-    counted = statement.returning(TicketTypeRecord.quantity).execution_options(synchronize_session=False)
-    quantity, full = session.execute(counted).scalar_one_or_none(), list[int]()
+    here = {"organisation": row.organisation_id, "event": row.event_id, "number": row.number}
+    found = _COUNT[of_several, for_order].rows(session, **here, count=count)
+    quantity, full = found[0].quantity if found else None, list[int]()
     if quantity is not None and of_several:
         by_day = Counter(day for each in days for day in each.numbers)
         full = day_counts.add(session, EventKey(row.organisation_id, row.event_id), row.number, by_day, quantity)
@@ -140,6 +137,23 @@ def release_quantity(session: Session, organisation_id: str, event_id: str, numb
     session.execute(statement.execution_options(synchronize_session=False))
     if len(days.dates) > 1:
         day_counts.remove(session, EventKey(organisation_id, event_id), number, dict.fromkeys(days.numbers, 1))
+
+
+def _counting(*, of_several: bool, for_order: bool) -> PreparedChange:
+    row, count = TicketTypeRecord, placeholder("count", Integer())
+    key = row.organisation_id == placeholder("organisation"), row.event_id == placeholder("event")
+    enough_left = () if of_several else (row.issued + count <= row.quantity,)
+    more = {"issued": row.issued + count} | ({"reserved": row.reserved + count} if for_order else {})
+    change = update(row).where(*key, row.number == placeholder("number"), *enough_left).values(more)
+    return PreparedChange(lambda _: change.returning(row.quantity))
+
+
+_COUNT: Final = {
+    (of_several, for_order): _counting(of_several=of_several, for_order=for_order)
+    for of_several in (False, True)
+    for for_order in (False, True)
+}
+"""How tickets of a type are counted: at an event of several days, and for an order that waits to be paid."""
 
 
 def _key(organisation_id: str, event_id: str, number: int) -> tuple[ColumnElement[bool], ...]:

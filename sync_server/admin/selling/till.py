@@ -13,8 +13,8 @@ from shared.errors import GatehouseError, InvalidRequest
 from sync_server.admin import forms
 from sync_server.admin.page import bp, current_organisation, page, render_page
 from sync_server.checkout import selling
+from sync_server.checkout.orders.drafting import Buyer, Chosen, OrderRequest
 from sync_server.checkout.orders.parcels import Access
-from sync_server.checkout.orders.placing import Buyer, Chosen, OrderRequest
 from sync_server.checkout.payments.methods import METHODS, method_named
 from sync_server.checkout.rules import Channel
 from sync_server.checkout.selling import Sale

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from sqlalchemy.orm import Session
 
 from shared.errors import Conflict, GatehouseError
 from sync_server.checkout import queries
 from sync_server.checkout.models import OrderLineRow, OrderRow
-from sync_server.checkout.orders.parcels import Access, Buyers
+from sync_server.checkout.orders.parcels import Access, Buyers, Parcel
 from sync_server.checkout.rules import LineState
 from sync_server.events import queries as events
 from sync_server.events.chosen_days import ChosenDays, dates_of
 from sync_server.holds import ordering
+from sync_server.holds.ordering import Held
 from sync_server.plumbing.principals import ActionContext
 from sync_server.plumbing.sealing import Sealer
 from sync_server.tickets import service as tickets
@@ -61,13 +63,45 @@ def issue_tickets(
     Seats and places that the order does not hold any more are taken if they are free; the refusals of issuing.
     """
     held = ordering.of_order(session, order.event, order.id, context.now)
-    dates, issued = dates_of(events.event(session, *order.event)), list[Ticket]()
+    dates = dates_of(events.event(session, *order.event))
     reserved = len(dates) == 1 and all(line.state == LineState.ORDERED.value for line in lines)
     if not reserved:
         end_reservations(session, order, lines)
-    for parcel in buyers.parcels(lines, held, dates):
+    parcels = buyers.parcels(lines, held, dates)
+    return _issue(session, order, lines, parcels, context, unpaid=unpaid, reserved=reserved)
+
+
+def issue_at_once(  # noqa: PLR0917 - an order, for whom, and what it takes over
+    session: Session,
+    order: OrderRow,
+    lines: Sequence[OrderLineRow],
+    buyers: Buyers,
+    holds: Sequence[Held],
+    context: ActionContext,
+) -> list[Ticket]:
+    """Issue the tickets of an order that is not written yet, from holds that nothing has been written of either.
+
+    Its event is locked. Conflict `hold_expired` where a hold has ended, or another order has got it, since it was read.
+    """
+    for hold in holds:
+        if hold.seat is None:  # locked; the others get their order as they are sold
+            hold.order_id = order.id
+    parcels = buyers.parcels(lines, holds, dates_of(events.event(session, *order.event)))
+    return _issue(session, order, lines, parcels, context, for_order=order.id)
+
+
+def _issue(
+    session: Session,
+    order: OrderRow,
+    lines: Sequence[OrderLineRow],
+    parcels: Iterable[Parcel],
+    context: ActionContext,
+    **how: Any,
+) -> list[Ticket]:
+    issued = list[Ticket]()
+    for parcel in parcels:
         theirs = [lines[index] for index in parcel.indexes]
-        request = replace(parcel.request, group_id=order.id, prices=_prices(theirs), unpaid=unpaid, reserved=reserved)
+        request = replace(parcel.request, group_id=order.id, prices=_prices(theirs), **how)
         new = tickets.issue(session, order.organisation_id, order.event_id, request, context)
         _assign(theirs, new)
         issued += new

@@ -1,114 +1,34 @@
-"""Makes orders: checks everything anew, computes every price, and takes the buyer's holds into the order."""
+"""Makes orders that wait to be paid: they reserve ticket types, and keep the holds of their buyers."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
+from sqlalchemy import Executable
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
-from shared.clock import Millis
-from shared.errors import Conflict, InvalidRequest
-from shared.ids import uuid7
-from sync_server.checkout import rules
-from sync_server.checkout.codes import presales, spending
+from sync_server.checkout.codes import spending
 from sync_server.checkout.models import OrderCounterRow, OrderLineRow, OrderRow
 from sync_server.checkout.money import amounts as money
 from sync_server.checkout.money import ledger
 from sync_server.checkout.money.ledger import Balance
-from sync_server.checkout.orders import recording, seat_choices
-from sync_server.checkout.orders.parcels import Access, Buyers, Parcel
+from sync_server.checkout.orders import drafting, recording
+from sync_server.checkout.orders.drafting import Draft, OrderRequest
+from sync_server.checkout.orders.parcels import Buyers
 from sync_server.checkout.orders.whole_order import WholeOrder
-from sync_server.checkout.rules import Channel, LineState, OrderState
 from sync_server.checkout.sessions import entering
-from sync_server.checkout.sessions.queries import Visit
-from sync_server.checkout.sessions.rules import BOX_OFFICE
-from sync_server.checkout.settings import order_minutes
-from sync_server.customers import queries as customers
 from sync_server.events import queries as events
-from sync_server.events.chosen_days import EVERY_DAY, ChosenDays, dates_of
+from sync_server.events.chosen_days import ChosenDays, dates_of
 from sync_server.events.queries import EventHead
 from sync_server.holds import ordering
-from sync_server.holds.caches.sale_state import SaleState
-from sync_server.holds.ordering import Held
-from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.folding import fold
 from sync_server.plumbing.principals import ActionContext
 from sync_server.plumbing.sealing import Sealer
-from sync_server.plumbing.sql import writes
 from sync_server.plumbing.sql.bulk import insert_rows
-from sync_server.seating.plans.seat_plan import SeatPlan
-from sync_server.seating.plans.seat_plans import find_event_plan
-from sync_server.tickets import queries as tickets
+from sync_server.plumbing.sql.prepared import placeholder
+from sync_server.plumbing.sql.prepared_changes import PreparedChange
 from sync_server.tickets import type_service
-from sync_server.tickets.issuance import issuing
-from sync_server.tickets.issuance.issue_request import TicketDraft
-from sync_server.tickets.queries import TicketType
-
-MINUTE_MS = 60_000
-
-
-@dataclass(frozen=True, slots=True)
-class Buyer:
-    """Who is named on the order; nobody at the box office."""
-
-    name: str = ""
-    email: str = ""
-    locale: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Chosen:
-    """What is ordered: a hold, a seat or some places, and as which ticket types; none lets the seats decide."""
-
-    hold_id: str | None = None
-    seat_name: str = ""
-    types: Mapping[int, int] = field(default_factory=dict)  # how many by ticket type
-    holder_name: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class OrderRequest:
-    """A request to make an order at an event."""
-
-    organisation_id: str
-    event_id: str
-    channel: Channel
-    bearer_kind: str
-    bearer_id: str
-    chosen: Sequence[Chosen]
-    buyer: Buyer = field(default_factory=Buyer)
-    access: Access = field(default_factory=Access)
-    tab: str = ""  # which has the pass of a queue
-    codes: Sequence[str] = ()  # as they were typed
-
-    @property
-    def in_shop(self) -> bool:
-        """Whether the rules of the shop apply: its sale windows, its limits, and only what the buyer holds."""
-        return self.channel is Channel.SHOP
-
-    @property
-    def visit(self) -> Visit:
-        """Who buys, as a guest of the checkout."""
-        return Visit(EventKey(self.organisation_id, self.event_id), self.bearer_kind, self.bearer_id)
-
-
-@dataclass(frozen=True, slots=True)
-class _Wish:
-    """One admission, before its ticket type is known for certain."""
-
-    ticket_type: int
-    seat_name: str
-    holder_name: str
-    hold_id: str | None
-    membership_id: str
-    valid_days: int = EVERY_DAY
-
-
-_Types = Mapping[int, TicketType]
-"""The ticket types of the event by number: read once, and in the session's memory while this mapping lives."""
 
 
 class Placed(NamedTuple):
@@ -119,246 +39,54 @@ class Placed(NamedTuple):
 
 
 def place(session: Session, sealer: Sealer, request: OrderRequest, context: ActionContext) -> Placed:
-    """Make an order that waits to be paid.
-
-    Refused are holds that ran out (`hold_expired`), an event or ticket type that is not on sale, and whatever issuing
-    the tickets would refuse; then the holds stay as they are.
-    """
-    where, ids = request.organisation_id, [each.hold_id for each in request.chosen if each.hold_id is not None]
-    if len(set(ids)) < len(ids):
-        raise InvalidRequest("holds: a hold is listed twice.", field="holds")
-    found = ordering.find(session, request.visit.event, ids)
-    cards, signed_in = {hold.membership_id or "" for hold in found}, request.bearer_kind != "guest"
-    buyers = Buyers.resolve(session, where, sealer, context.now, request.access, memberships=cards, signed_in=signed_in)
-    event, state = _lock(session, where, request.event_id)
-    redeemed = spending.redeem(session, sealer, event.key, request.codes, context.now)
-    early = bool(redeemed.opened_early) and presales.is_to_begin(session, event.key, context.now)
-    if request.in_shop:
-        ordering.require_on_sale(state, context.now, early=early)
-        if request.bearer_kind not in BOX_OFFICE:
-            entering.enter(session, request.visit, context, tab=request.tab, early=early, queued=state.queued)
-    bearer = request.bearer_id if request.in_shop else None
-    holds = ordering.claim(session, event.key, ids, bearer, context.now, found=found)
-    types = {row.number: row for row in tickets.types_of_locked(session, where, event.id)}
-    by_id = {hold.id: hold for hold in holds}
-    wishes = list(_wishes(session, event, request, context, types=types, holds=by_id))
-    if not 1 <= len(wishes) <= rules.MAX_ADMISSIONS:
-        raise InvalidRequest(f"An order has 1 to {rules.MAX_ADMISSIONS} admissions.", field="holds")
-    lines = list(_lines(session, event, wishes, buyers.parcels(wishes, holds), context))
-    spending.take_off(redeemed, lines)
-    if early:
-        rules.require_opened_early({line.ticket_type for line in lines}, types, redeemed.opened_early)
-    _check_types(session, event, request, lines, types=types, holds=by_id, now=context.now, opened=redeemed.opened)
-    order = _order(session, event, request, lines, currency=types[lines[0].ticket_type].currency, context=context)
-    spending.spend(session, order, redeemed, context.now)
-    ledger.charge(session, order, money.amounts_of(lines), context)
-    parts = {line.hold_id for line in lines if line.hold_id is not None}
-    whole = parts == {hold.id for hold in holds}
-    claimed = holds if whole else ordering.claim(session, event.key, parts, bearer, context.now)
-    ordering.give_to_order(session, claimed, order.id, context, until=order.expires_at)
-    recording.record_order(session, order, event.number, "order_created", context, admissions=len(lines))
-    return Placed(WholeOrder(order, lines, Balance(charged=order.total_cents)), buyers)
+    """Make an order that waits to be paid; where it is refused the holds stay as they are."""
+    return keep(session, drafting.draft(session, sealer, request, context), context)
 
 
-def _lock(session: Session, organisation_id: str, event_id: str) -> tuple[EventHead, SaleState]:
-    """The event, locked, and what decides its sale; in this order, so that its layout is not read once more."""
-    issuing.lock_alone(session, organisation_id, event_id)
-    state = ordering.current_state(session, organisation_id, event_id)
-    return issuing.lock(session, organisation_id, event_id), state
+def keep(session: Session, draft: Draft, context: ActionContext) -> Placed:
+    """Write an order that waits to be paid."""
+    order, lines = draft.order, draft.lines
+    if draft.entered is not None:
+        entering.open_slot(session, draft.entered)
+    _reserve(session, draft)
+    balance = write(session, draft, context)
+    ordering.give_to_order(session, draft.holds, order.id, context, until=order.expires_at)
+    recording.record_order(session, order, draft.event.number, "order_created", context, admissions=len(lines))
+    return Placed(WholeOrder(order, lines, balance), draft.buyers)
 
 
-def _wishes(
-    session: Session,
-    event: EventHead,
-    request: OrderRequest,
-    context: ActionContext,
-    *,
-    types: _Types,
-    holds: Mapping[str, Held],
-) -> Iterable[_Wish]:
-    """One wish for each admission; holds of places are split so that each has one ticket type."""
-    plan = find_event_plan(session, event.organisation_id, event.id)
-    for chosen in request.chosen:
-        if chosen.hold_id is None:
-            yield from _unheld(chosen, plan)
-            continue
-        hold = holds[chosen.hold_id]
-        if hold.seat is not None:
-            yield _held_seat(hold, chosen, plan)
-            continue
-        counts = chosen.types or {_only_type(types, hold, plan): hold.quantity}
-        if sum(counts.values()) != hold.quantity:
-            raise InvalidRequest(
-                f"This hold has {hold.quantity} places: say a ticket type for each.",
-                field="holds",
-                code="places_differ",
-            )
-        for number, count in sorted(counts.items()):
-            _require_sold_in_zone(types, number, hold, plan)
-            part = hold if hold.quantity == count else ordering.split(session, hold, count, context)
-            for _ in range(count):
-                yield _Wish(number, "", chosen.holder_name, part.id, part.membership_id or "", part.days)
+def write(session: Session, draft: Draft, context: ActionContext) -> Balance:
+    """Write an order with its number and lines, what it owes, and the codes that it uses."""
+    order = draft.order
+    order.number = _next_number(session, draft.event)
+    order.search_text = fold(" ".join((order.number, order.buyer_name, order.buyer_email)))
+    insert_rows(session, OrderRow, [order])
+    insert_rows(session, OrderLineRow, draft.lines)
+    spending.spend(session, order, draft.redeemed, context.now)
+    ledger.charge(session, order, money.amounts_of(draft.lines), context)
+    return Balance(charged=order.total_cents)
 
 
-def _unheld(chosen: Chosen, plan: SeatPlan | None) -> Iterable[_Wish]:
-    seat = plan.layout.find(chosen.seat_name) if plan is not None and chosen.seat_name else None
-    name = chosen.seat_name if plan is None or seat is None else plan.layout.name(seat)
-    for number, count in chosen.types.items() or ((0, 1),):
-        for _ in range(count):
-            yield _Wish(number, name, chosen.holder_name, None, "")
-
-
-def _held_seat(hold: Held, chosen: Chosen, plan: SeatPlan | None) -> _Wish:
-    if plan is None or hold.seat is None or not plan.layout.has(hold.seat):
-        raise Conflict("The event no longer has this seat. Choose another.", code="hold_expired", holds=[hold.id])
-    if sum(chosen.types.values()) > 1:
-        raise InvalidRequest("A seat takes one ticket type.", field="holds", code="places_differ")
-    number = next(iter(chosen.types), 0)
-    return _Wish(number, plan.layout.name(hold.seat), chosen.holder_name, hold.id, hold.membership_id or "", hold.days)
-
-
-def _only_type(ticket_types: _Types, hold: Held, plan: SeatPlan | None) -> int:
-    """The one ticket type that is sold for these places; InvalidRequest where there are several, or none."""
-    sold = [row.number for row in ticket_types.values() if not row.hidden and _is_sold_in_zone(row, hold, plan)]
-    if len(sold) != 1:
-        several = "several ticket types are" if sold else "no ticket type is"
-        raise InvalidRequest(
-            f"For these places {several} on sale. Name the ticket_type.",
-            field="ticket_type",
-            code="ticket_type_required",
-        )
-    return sold[0]
-
-
-def _is_sold_in_zone(row: TicketType, hold: Held, plan: SeatPlan | None) -> bool:
-    """Whether the type counts the places that the hold has: those of its own zone, or of an event without a layout."""
-    return plan is None or row.zone == plan.event_zones[hold.zone]
-
-
-def _require_sold_in_zone(ticket_types: _Types, number: int, hold: Held, plan: SeatPlan | None) -> None:
-    row = ticket_types.get(number)
-    if row is None:
-        raise tickets.no_such_type(number)
-    if not _is_sold_in_zone(row, hold, plan):
-        raise Conflict(
-            f"“{row.name}” is not sold for these places. Choose another ticket type.",
-            code="ticket_type_not_sold_here",
-            ticket_type=number,
-            holds=[hold.id],
-        )
-
-
-def _lines(
-    session: Session,
-    event: EventHead,
-    wishes: Sequence[_Wish],
-    parcels: Iterable[Parcel],
-    context: ActionContext,
-) -> Iterable[OrderLineRow]:
-    """A line for each admission, priced, as issuing would make its ticket."""
-    for parcel in parcels:
-        batches = issuing.plan(session, event, parcel.request, context)
-        drafts = [(batch.ticket_type, draft) for batch in batches for draft in batch.drafts]
-        by_seat = {draft.printed.seat_id: (row, draft) for row, draft in drafts if draft.printed is not None}
-        for place, index in enumerate(parcel.indexes):
-            wish = wishes[index]
-            yield _line(wish, *(by_seat[wish.seat_name] if wish.seat_name else drafts[place]))
-
-
-def _line(wish: _Wish, row: TicketType, draft: TicketDraft) -> OrderLineRow:
-    printed, line = draft.printed, OrderLineRow(ticket_type=row.number, ticket_type_name=row.name, zone=draft.zone)
-    line.seat, line.seat_name = draft.seat, printed.seat_id if printed else ""
-    line.seat_label, line.holder_name = printed.label if printed else "", wish.holder_name
-    line.unit_cents, line.discount_cents, line.fee_cents = row.price_cents, 0, row.fee_cents
-    line.tax_rate, line.valid_days = row.tax_rate, draft.days.bits
-    line.tax_cents = money.tax_included(line.unit_cents - line.discount_cents + line.fee_cents, row.tax_rate)
-    line.state, line.hold_id, line.membership_id = LineState.ORDERED.value, wish.hold_id, wish.membership_id
-    line.ticket_id, line.passed_on = None, False
-    return line
-
-
-def _check_types(
-    session: Session,
-    event: EventHead,
-    request: OrderRequest,
-    lines: Sequence[OrderLineRow],
-    *,
-    types: _Types,
-    holds: Mapping[str, Held],
-    now: Millis,
-    opened: Collection[int],
-) -> None:
-    """Check what the shop sells, and reserve the ticket types, in the order of their numbers."""
-    wanted = Counter(line.ticket_type for line in lines)
-    rows = {number: types[number] for number in sorted(wanted)}
-    if request.in_shop:
-        rules.require_sold_in_shop(wanted, rows, opened, now)
-        plan = find_event_plan(session, event.organisation_id, event.id)
-        seat_choices.require_sold_as(plan, request.chosen, holds, types, opened)
-    rules.require_one_currency(row.currency for row in rows.values())
-    dates = dates_of(events.event(session, *event.key))
-    for number, row in rows.items():
-        days = [ChosenDays(dates, line.valid_days) for line in lines if line.ticket_type == number]
+def _reserve(session: Session, draft: Draft) -> None:
+    """Reserve the ticket types, in the order of their numbers."""
+    dates = dates_of(events.event(session, *draft.event.key))
+    for number, row in draft.types.items():
+        days = [ChosenDays(dates, line.valid_days) for line in draft.lines if line.ticket_type == number]
         type_service.reserve_quantity(session, row, days, for_order=True)
-
-
-def _order(
-    session: Session,
-    event: EventHead,
-    request: OrderRequest,
-    lines: Sequence[OrderLineRow],
-    *,
-    currency: str,
-    context: ActionContext,
-) -> OrderRow:
-    amounts, buyer, number = money.amounts_of(lines), request.buyer, _next_number(session, event)
-    minutes = order_minutes(session, event.organisation_id)
-    order = OrderRow(
-        organisation_id=event.organisation_id,
-        id=uuid7(context.now, context.entropy),
-        event_id=event.id,
-        number=number,
-        channel=request.channel.value,
-        bearer_kind=request.bearer_kind,
-        bearer_id=request.bearer_id,
-        customer_id=_customer(session, request, context.now),
-        buyer_name=buyer.name,
-        buyer_email=buyer.email,
-        buyer_locale=buyer.locale,
-        search_text=fold(" ".join((number, buyer.name, buyer.email))),
-        currency=currency,
-        subtotal_cents=amounts.subtotal,
-        discount_cents=amounts.discount,
-        fees_cents=amounts.fees,
-        tax_cents=amounts.tax,
-        total_cents=amounts.total,
-        state=OrderState.PENDING.value,
-        access=request.access.stored(),
-        expires_at=context.now + minutes * MINUTE_MS,
-        created_at=context.now,
-        updated_at=context.now,
-    )
-    session.add(order)
-    session.flush()
-    for position, line in enumerate(lines, start=1):
-        line.organisation_id, line.order_id, line.position = order.organisation_id, order.id, position
-    insert_rows(session, OrderLineRow, lines)
-    return order
-
-
-def _customer(session: Session, request: OrderRequest, now: Millis) -> str | None:
-    """The customer who is signed in in the guest's browser."""
-    if request.bearer_kind != "guest":
-        return None
-    return customers.customer_of_guest(session, request.organisation_id, request.bearer_id, now)
 
 
 def _next_number(session: Session, event: EventHead) -> str:
     """The next number of an order of this event, which is locked."""
-    row = {"organisation_id": event.organisation_id, "event_id": event.id, "orders": 1}
-    counted = writes.insert(session, OrderCounterRow).values(row)
-    counted = counted.on_conflict_do_update(
-        index_elements=["organisation_id", "event_id"], set_={"orders": OrderCounterRow.orders + 1}
-    )
-    sequence = session.execute(counted.returning(OrderCounterRow.orders)).scalar_one()
-    return f"{event.code}-R{sequence}"
+    (counted,) = _NEXT.rows(session, organisation=event.organisation_id, event=event.id)
+    return f"{event.code}-R{counted.orders}"
+
+
+def _next(embedded: bool) -> Executable:
+    row, dialect = OrderCounterRow, sqlite if embedded else postgresql
+    first = {"organisation_id": placeholder("organisation"), "event_id": placeholder("event"), "orders": 1}
+    again = {"index_elements": ["organisation_id", "event_id"], "set_": {"orders": row.orders + 1}}
+    counted: Executable = dialect.insert(row).values(first).on_conflict_do_update(**again).returning(row.orders)
+    return counted
+
+
+_NEXT: Final = PreparedChange(_next)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
@@ -19,10 +20,23 @@ from sync_server.checkout.sessions.rules import SessionState
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.principals import ActionContext
 from sync_server.plumbing.sql import writes
+from sync_server.plumbing.sql.bulk import insert_rows
+from sync_server.plumbing.sql.prepared import placeholder
+from sync_server.plumbing.sql.prepared_changes import PreparedChange
 from sync_server.queueing import queries as queueing
 from sync_server.queueing import wiring as queue
 
 Row = CheckoutSessionRow
+_LIMIT: Final = PreparedChange(
+    lambda _: (
+        select(CheckoutLimitRow.sessions)
+        .where(
+            CheckoutLimitRow.organisation_id == placeholder("organisation"),
+            CheckoutLimitRow.event_id == placeholder("event"),
+        )
+        .with_for_update()
+    )
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +56,43 @@ def enter(
     early: bool = False,
     queued: bool | None = None,
 ) -> Entered:
-    """The open session of this guest, or a new one in a free slot; `queued` says whether the event has a queue.
+    """Open a session, or go on with the one that is open; the refusals of `find_slot`."""
+    entered = find_slot(session, visit, context, tab=tab, early=early, queued=queued)
+    open_slot(session, entered)
+    return entered
+
+
+def open_slot(session: Session, entered: Entered) -> None:
+    """Write a session that has just found its slot."""
+    if entered.opened:
+        session.add(entered.session)
+        session.flush()
+        count(session, "opened")
+
+
+def pass_through(session: Session, entered: Entered, now: Millis) -> None:
+    """Write a session that has found its slot and is paid at once; or end the one that was open."""
+    row = entered.session
+    row.state, row.ended_at = SessionState.PAID.value, now
+    if entered.opened:
+        insert_rows(session, Row, [row])
+        count(session, "opened")
+    session.flush()
+    count(session, row.state)
+
+
+def find_slot(
+    session: Session,
+    visit: Visit,
+    context: ActionContext,
+    *,
+    tab: str = "",
+    early: bool = False,
+    queued: bool | None = None,
+) -> Entered:
+    """The open session of this guest, or a free slot for one that is not written yet.
+
+    No other session of the event opens before the transaction ends. `queued` says whether the event has a queue.
 
     `checkout_full` where all slots are taken; the refusals of a pass where the event has a queue, but for whom a code
     lets in `early`: nobody queues then.
@@ -70,10 +120,8 @@ def enter(
         state=SessionState.OPEN.value,
         opened_at=context.now,
         expires_at=context.now + rules.SESSION_MS,
+        ended_at=None,
     )
-    session.add(row)
-    session.flush()
-    count(session, "opened")
     return Entered(row, opened=True)
 
 
@@ -88,12 +136,10 @@ def _lock_limit(session: Session, event: EventKey) -> int:
     """The limit; sessions of the event are opened one after another until the transaction ends."""
     found = {"organisation_id": event.organisation_id, "event_id": event.event_id}
     made = writes.insert(session, CheckoutLimitRow).values(**found, sessions=rules.DEFAULT_LIMIT)
-    wanted = select(CheckoutLimitRow.sessions).where(event.of(CheckoutLimitRow)).with_for_update()
-    limit = session.execute(wanted).scalar_one_or_none()
-    if limit is None:
+    here = {"organisation": event.organisation_id, "event": event.event_id}
+    while not (limits := _LIMIT.rows(session, **here)):
         session.execute(made.on_conflict_do_nothing())
-        limit = session.execute(wanted).scalar_one()
-    return limit
+    return int(limits[0].sessions)
 
 
 def expire(session: Session, event: EventKey, now: Millis) -> int:

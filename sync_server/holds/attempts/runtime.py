@@ -166,11 +166,12 @@ class HoldRuntime:
         Seats that this bearer holds already count for the group, but are no part of the choice. None where no others
         are chosen, or one is taken: the attempt to hold it is refused later.
         """
-        with self.database.reading() as session:
+        with self.database.autocommit_reading() as session:
             mine = queries.mine(session, request.organisation_id, request.id, request.now, sale_state.id)
             owned = {row.seat for row in mine if row.seat is not None and overlap(row.days, days.bits)}
         chosen = [seat for seat in seats if seat not in owned]
-        with seatings.current(request.organisation_id, sale_state.id, request.now, days=days) as seating:
+        plan = sale_state.plan if sale_state.sale.revision else None
+        with seatings.current(request.organisation_id, sale_state.id, request.now, plan, days=days) as seating:
             if chosen and all(seating.free(seat) for seat in chosen):
                 return _judged(seating.evaluate(chosen, seat_request, owned), seating.plan)
         return JudgedChoice()

@@ -9,8 +9,8 @@ from sqlalchemy.orm import Session
 
 from shared.clock import Millis
 from sync_server.holds import inventory
-from sync_server.holds.inventory import Held
 from sync_server.plumbing.principals import ActionContext
+from sync_server.tickets.issuance.issue_request import IssueRequest
 from sync_server.tickets.issuance.layout import IssuingLayout, issuing_layout
 from sync_server.tickets.models import TicketRecord
 
@@ -19,21 +19,28 @@ def sell_inventory(
     session: Session,
     layout: IssuingLayout,
     tickets: Sequence[TicketRecord],
+    request: IssueRequest,
     context: ActionContext,
-    *,
-    holds: Sequence[str] = (),
-    held: Sequence[Held] | None = None,
 ) -> None:
     """Sell the seats or places of these tickets, all of them or none.
 
-    They come from the given holds, which are converted, or from free inventory; Conflict names unavailable seats.
-    `held` are those holds, where the caller has read them.
+    They come from the holds of the request, which are converted, or from free inventory; Conflict names unavailable
+    seats.
     """
-    where = layout.organisation_id, layout.event_id
+    where, holds = (layout.organisation_id, layout.event_id), request.holds
     seats = {row.seat: row.id for row in tickets if row.seat}
     if seats:
         days = {row.seat: row.valid_days for row in tickets if row.seat}
-        inventory.sell(session, *where, seats, context, holds=holds, held=held, days=days)
+        inventory.sell(
+            session,
+            *where,
+            seats,
+            context,
+            holds=holds,
+            held=request.held,
+            for_order=request.for_order,
+            days=days,
+        )
     places = Counter((layout.places_zone(row.zone), row.valid_days) for row in tickets if not row.seat)
     for zone, bits, count in sorted((zone, bits, n) for (zone, bits), n in places.items() if zone is not None):
         inventory.sell_places(session, *where, zone, count, context, holds=holds, days=bits)

@@ -49,6 +49,7 @@ class IssueRequest:
     joins: int = 0  # the seat of an earlier ticket of the group, for companions who follow later
     holds: Sequence[str] = ()  # the buyer's holds, to be converted
     held: Sequence[Held] | None = None  # their rows, where the caller has read them under the lock of the event
+    for_order: str = ""  # which takes over the holds of seats as they are sold
     reserved: bool = False  # an order has counted them already; at an event of one day
     dates: tuple[str, ...] = ()  # of the days; none: those of the holds, or else of the ticket type
     override: str = ""  # the reason for overriding access and accessibility rules

@@ -105,14 +105,14 @@ def issue(
     common = _Common(event, request, key_id, group_id, codes, days.dates)
     tickets = [row for batch in batches for row in _create(session, common, batch, context)]
     if layout is not None:
-        inventory_updates.sell_inventory(session, layout, tickets, context, holds=request.holds, held=request.held)
+        inventory_updates.sell_inventory(session, layout, tickets, request, context)
         wheelchairs.record_wheelchair_sales(session, layout, tickets, context)
     elif request.holds:
         inventory.use_holds(session, organisation_id, event_id, request.total, context, holds=request.holds)
     inventory.require_capacity(session, organisation_id, event_id, context.now)
     _insert(session, tickets)
     ticket_counts.count_new(session, tickets)
-    revisions.put(session, event.key, [queries.ticket_row(row, name_checks=event.name_checks) for row in tickets])
+    revisions.put_new(session, event.key, [queries.ticket_row(row, name_checks=event.name_checks) for row in tickets])
     return tickets
 
 
