@@ -178,4 +178,6 @@ def change_settings(json_data: settings_schemas.ChangeSettings) -> settings_sche
 
 
 def _settings_view(session: Session, row: CheckoutSettingsRow) -> settings_schemas.SettingsView:
-    return settings_schemas.settings_view(row, parts().config, shop_checks.warnings_of(session, row))
+    found, config = shop_checks.warnings_of(session, row), parts().config
+    found += [shop_checks.NO_MAIL] if config.mail_url is None else []
+    return settings_schemas.settings_view(row, config, found)

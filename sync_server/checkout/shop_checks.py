@@ -35,6 +35,13 @@ _ONLY_INVOICES: Final = ShopWarning(
 )
 
 
+NO_MAIL: Final = ShopWarning(
+    "no_mail",
+    "This server sends no mail, and its shop says so: buyers find their tickets on the page of their order only. "
+    "Whoever runs the server sets GATEHOUSE_MAIL_URL.",
+)
+
+
 def warnings_of(session: Session, row: CheckoutSettingsRow) -> list[ShopWarning]:
     """What is wrong with these settings for what the organisation's shop sells, or is about to sell."""
     if is_ready(row) or not tickets.sells_for_money(session, row.organisation_id):

@@ -35,6 +35,7 @@ from sync_server.venues import service as venues
 
 HOUR: Millis = 3_600_000
 SLUG = "demo"
+FREE_TYPE = "Neighbours"
 EMAIL = "owner@demo.example"
 TIMEZONE = "Europe/Berlin"
 
@@ -118,15 +119,18 @@ def _tickets(
     session: Session, runtime: ServerRuntime, organisation_id: str, event_id: str, context: ActionContext
 ) -> list[dict[str, Any]]:
     types = (
-        ticket_schemas.NewTicketType(name="Standing", price_cents=3500, quantity=1_500, zone=1),
+        ticket_schemas.NewTicketType(name="Standing", price_cents=3500, quantity=1_450, zone=1),
         ticket_schemas.NewTicketType(
             name="Come and go", price_cents=4500, quantity=400, zone=1, entitlement="unlimited_reentry"
         ),
         ticket_schemas.NewTicketType(name="Stalls", price_cents=5500, quantity=100, zone=2),
+        ticket_schemas.NewTicketType(name=FREE_TYPE, price_cents=0, quantity=50, zone=1, max_per_order=4),
     )
     made = []
     for new_type in types:
         ticket_type = type_service.create_type(session, organisation_id, event_id, new_type.model_dump(), context)
+        if new_type.name == FREE_TYPE:
+            continue  # for the shop: whoever tries it needs no way to pay
         seats = [rules.Seat(seat_id=name) for name in demo_venue.BEST_SEATS] if new_type.name == "Stalls" else []
         request = tickets.IssueRequest(ticket_type.number, count=0 if seats else 5, seats=seats)
         issued = tickets.issue(session, organisation_id, event_id, request, context)

@@ -76,8 +76,10 @@ def current_request() -> Request:
 
 
 def current_principal() -> Principal:
-    """The principal of this request, or NotSignedIn."""
+    """The principal of this request, or NotSignedIn: in a shop, where nobody needs an account, `no_session`."""
     principal = maybe_principal()
+    if principal is None and "slug" in (request.view_args or {}):
+        raise NotSignedIn("Start a guest session of this shop first.", code="no_session")
     if principal is None:
         raise NotSignedIn
     return principal

@@ -33,7 +33,8 @@ class BuyerForm:
         if not form.name:
             form.errors["name"] = page.t("buyer.name_missing")
         if not form.email:
-            form.errors["email"] = page.t("buyer.email_missing")
+            mails = parts().config.mail_url is not None
+            form.errors["email"] = page.t("buyer.email_missing" if mails else "buyer.email_missing_here")
         elif (address := _address(form.email)) is None:
             form.errors["email"] = page.t("buyer.email_wrong")
         else:

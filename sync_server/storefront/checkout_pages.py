@@ -82,8 +82,13 @@ def place_order(slug: str, event: str) -> Response:
     found = _checkout(slug, event)
     if isinstance(found, Response):
         return found
-    _take_seat_types(found.basket)
+    if _take_seat_types(found.basket):
+        found = _checkout_of(page, found.window, found.visitor, found.basket)
+        if isinstance(found, Response):
+            return found
     form = BuyerForm.sent(page, found.methods)
+    if "update" in request.form or _shown_another_total(found):
+        return baskets.remember(_looked_at_again(found, form), page, found.basket)
     if form.errors:
         return _page(found, form, status=400)
     try:
@@ -126,7 +131,10 @@ def _checkout(slug: str, event: str) -> Checkout | Response:
     """The checkout of this visitor, who enters it now; or the page that stands in its place, and says why."""
     page = page_of(slug)
     window = window_of(parts(), page.shop, event)
-    visitor, basket = visitor_of(page), basket_of(page, window.id)
+    return _checkout_of(page, window, visitor_of(page), basket_of(page, window.id))
+
+
+def _checkout_of(page: Page, window: Window, visitor: Visitor, basket: Basket) -> Checkout | Response:
     if visitor.guest is None:
         return _nothing(page, window)
     guest, key, now = require_guest(visitor), EventKey(page.shop.id, window.id), parts().clock()
@@ -190,11 +198,27 @@ def _waiting(page: Page, window: Window, visitor: Visitor, refusal: GatehouseErr
     return response
 
 
-def _take_seat_types(basket: Basket) -> None:
-    """As which ticket type each seat is bought, where there is a choice."""
+def _shown_another_total(found: Checkout) -> bool:
+    """Whether the page that was sent showed another total than what was chosen there comes to."""
+    return request.form.get("total", str(found.quote.amounts.total)) != str(found.quote.amounts.total)
+
+
+def _looked_at_again(found: Checkout, form: BuyerForm) -> Response:
+    """The page with the total of what was chosen; nothing is ordered yet."""
+    form.errors.clear()
+    amount = found.page.style().amount(found.quote.amounts.total, found.quote.currency)
+    if "update" in request.form:
+        return _page(found, form)
+    return _page(found, form, found.page.t("checkout.changed", sum=amount), 409)
+
+
+def _take_seat_types(basket: Basket) -> bool:
+    """As which ticket type each seat is bought, where there is a choice; whether anything was chosen."""
+    before = dict(basket.seats)
     for name, value in request.form.items():
         if name.startswith("seat-") and value.isascii() and value.isdigit() and len(value) <= 5:
             basket.seats[name.removeprefix("seat-")] = int(value)
+    return basket.seats != before
 
 
 def _place(found: Checkout, form: BuyerForm) -> OrderKey:

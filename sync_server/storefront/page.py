@@ -101,6 +101,7 @@ def render(page: Page, template: str, status: int = 200, /, **values: Any) -> Re
         "languages": LANGUAGES,
         "accent": accents.accent_path(colour),
         "base_url": parts().config.base_url.rstrip("/"),
+        "mails": parts().config.mail_url is not None,
     }
     body = render_template(f"storefront/{template}", **shared, **values)
     response = Response(body, status, content_type="text/html; charset=utf-8")

@@ -38,6 +38,11 @@ class QuoteLine:
     others: Sequence[TypeOffer]  # the types that the seat could be bought as instead
 
     @property
+    def has_choice(self) -> bool:
+        """Whether the seat could be bought as another type."""
+        return len(self.others) > 1
+
+    @property
     def cents(self) -> int:
         """Together, before a discount."""
         return self.count * self.offer.each_cents

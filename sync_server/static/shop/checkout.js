@@ -13,6 +13,10 @@ form?.addEventListener("submit", (event) => {
   form.dataset.sent = "yes";
   form.querySelector("button.strong")?.setAttribute("aria-disabled", "true");
 });
+// As which type a seat is bought changes the total: it is shown at once.
+form?.addEventListener("change", (event) => {
+  if (event.target.matches("select[name^=seat-]")) form.querySelector("button[name=update]").click();
+});
 addEventListener("pageshow", () => delete form?.dataset.sent);
 (document.querySelector("[aria-invalid=true]") ?? document.querySelector("#problem"))?.focus();
 

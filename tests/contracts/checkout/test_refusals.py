@@ -198,3 +198,10 @@ def test_whoever_has_the_link_opens_the_order_without_a_session(shop: Shop) -> N
     assert friend.refused("GET", shop.path(other)) == (404, "order_not_found")
     nobody = ApiClient(shop.app_server.app.test_client(), {})
     assert nobody.refused("GET", shop.path(order)) == (401, "no_session")
+
+
+def test_whoever_has_no_session_is_told_so_everywhere_in_the_shop(shop: Shop) -> None:
+    nobody = ApiClient(shop.app_server.app.test_client(), {})
+    at = f"/api/o/{shop.sale.slug}/events/{shop.sale.id}"
+    for method, path in (("GET", f"{at}/ticket-types"), ("POST", shop.orders_path), ("POST", f"{at}/checkout")):
+        assert nobody.refused(method, path, {"holds": []} if method == "POST" else None) == (401, "no_session"), path

@@ -252,3 +252,19 @@ def test_drafts_and_events_of_others_are_not_there(evening: Evening, api: ApiCli
     evening.app_server.parts.cache.invalidate_family("public", "shop")
     for path in (evening.path, f"/o/other/events/{evening.event['id']}", "/o/marquee/events/nothing"):
         assert "no such event" in browser.get(path, 404), path
+
+
+def test_a_server_without_mail_promises_none(sqlite_url: str, tmp_path: Path) -> None:
+    server = AppServer(sqlite_url, tmp_path)
+    try:
+        evening = an_evening(server, server.api(server.organisation("marquee")), FREE)
+        browser = chosen(evening, t1=1)
+        assert "No mail is sent: your tickets are on the next page" in browser.words
+        assert "No mail is sent: save them" in browser.send("/checkout", **ADA)
+        for language, promise in {"de": "geschickt. Zeigen", "fr": "envoyés à", "af": "gestuur. Wys"}.items():
+            browser.get(f"{browser.path}?lang={language}")
+            assert promise not in browser.words and ADA["email"] not in browser.words, language
+        warnings = evening.api.get("/api/organisation/checkout")["warnings"]
+        assert "no_mail" in [each["code"] for each in warnings]
+    finally:
+        server.close()

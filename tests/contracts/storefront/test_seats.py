@@ -84,8 +84,14 @@ def test_where_several_types_are_sold_for_a_seat_its_buyer_says_which(house: Sho
     _, unnamed = guest.hold("B-1", "C-1")
     guest.browser.get(f"{guest.path}/checkout")
     assert re.findall(r'<select[^>]* name="seat-([^"]*)"', guest.browser.text) == [unnamed]
-    guest.browser.send("/checkout", **ADA, method="invoice", **{f"seat-{unnamed}": house.floor})
+    assert "Order and pay €110.00" in guest.browser.words, "both as the first type of theirs"
+    chosen = ADA | {f"seat-{unnamed}": house.floor}
+    assert "it comes to €90.00" in guest.browser.send("/checkout", 409, **chosen, method="invoice")
+    assert house.api.get("/api/orders")["items"] == [], "nobody orders another sum than the one that was shown"
+    assert "Order and pay €90.00" in guest.browser.words and ADA["email"] in guest.browser.text
+    guest.browser.send("/checkout", method="invoice")
     (order,) = house.api.get("/api/orders")["items"]
+    assert order["total_cents"] == 9000
     assert [line["ticket_type_name"] for line in house.shown(order)["lines"]] == ["Rear", "Rear"]
 
 
@@ -111,6 +117,8 @@ def test_a_code_opens_another_type_for_a_seat_beside_the_one_that_it_has(house: 
     guest.browser.send("/tickets", code=code, use="code")
     words = guest.browser.get(f"{guest.path}/checkout")
     assert "Front, €65.00" in words and "Friends, €30.00" in words and "Rear" not in words
-    guest.browser.send("/checkout", **ADA, method="invoice", **{f"seat-{hold}": friends})
+    words = guest.browser.send("/checkout", update=1, **{f"seat-{hold}": friends})
+    assert "Order and pay €30.00" in words and "missing" not in words, "asked for the total, nothing else"
+    guest.browser.send("/checkout", **ADA, method="invoice")
     (order,) = house.api.get("/api/orders")["items"]
     assert order["total_cents"] == 3000
