@@ -20,6 +20,7 @@ from gate_app.enrolment import parse_code, server_address
 from gate_app.gate_context import GateContext, opened
 from gate_app.options import ContentOption, DirectionOption, Doors, GateOption, HomeOption, ModeOption, PinOption
 from gate_app.printing import entry_text, print_json, print_message, print_status
+from gate_app.simulation.command import simulate
 from gate_app.status import MEMORY_LOST_MESSAGE, clock_status, memory_is_lost
 from hardware.ports import ReaderKind
 from shared.errors import GatehouseError, InvalidRequest
@@ -319,6 +320,9 @@ def doctor(home: HomeOption = None) -> None:
         print_json({"part": finding.part, "ok": finding.ok, "words": finding.message})
         print_message(f"{'ok  ' if finding.ok else 'FAIL'}  {finding.part}: {finding.message}")
     raise typer.Exit(0 if sound else 1)
+
+
+app.command()(simulate)
 
 
 def main() -> None:

@@ -25,6 +25,9 @@ class ReaderSettings(BaseModel):
     direction: Literal["entry", "exit"] | None = None  # None: as assigned by the server
     width: int = Field(default=1280, ge=160, le=7680)
     height: int = Field(default=720, ge=120, le=4320)
+    focus: int | None = Field(default=None, ge=0, le=1023)  # None: the camera's autofocus
+    exposure: int | None = Field(default=None, ge=1, le=10_000)  # None: the camera chooses
+    torch: str = Field(default="", pattern=r"^[\w:.@-]*$")  # an LED of this machine, lit while the camera is open
 
     @property
     def options(self) -> ReaderOptions:
@@ -44,6 +47,7 @@ class Config(BaseSettings):
     screen_host: str = "127.0.0.1"
     screen_port: int = Field(default=8100, ge=0, le=65535)
     screen_names: tuple[str, ...] = ()
+    screen_picture: Literal["here", "network", "never"] = "here"  # who sees the camera's live picture
     allow_time_travel: bool = False
     repeat_ms: int | None = Field(default=None, ge=0, le=60_000)
     sync_wait_s: int = Field(default=25, ge=0, le=55)

@@ -27,15 +27,17 @@ from gate_app.scanning.gate import Presentation
 from gate_app.scanning.gathering import ScanOptions
 from gate_app.screen import terminal
 from gate_app.screen.feed import Feed
+from gate_app.screen.live_pictures import LivePictures
 from gate_app.screen.server import ScreenServer
 from gate_app.status import admitted_and_refused, status
 from gate_app.sync.worker import Worker
 from hardware.devices import open_barrier, open_indicators, open_reader
 from hardware.fakes import FakeReader
-from hardware.ports import CodeReader, DeviceError
+from hardware.ports import CodeReader, DeviceError, LivePicture
 from hardware.reading import readings
 from shared.admission import Mode, Verdict
 from shared.errors import GatehouseError, SettingsError
+from shared.tickets import looks_like_ticket
 
 STATUS_EVERY_S = 2.0
 STUCK_AFTER_S = 20.0
@@ -74,7 +76,7 @@ def run_gate(context: GateContext, kinds: tuple[str, ...], screen_port: int | No
         feed = _open_feed(context)
         lamp = LampAndScreen(_open_indicators(context, feed, cleanup), feed)
         readers = _open_readers(context, kinds, feed, stop, cleanup)
-        _open_screen(context, feed, screen_port, stop, cleanup)
+        _open_screen(context, feed, live_pictures(context, readers), port=screen_port, stop=stop, cleanup=cleanup)
         serve = partial(_serve, context, lamp=lamp, feed=feed, stop=stop)
         threads = [
             _thread(reader.name, partial(serve, reader, options=ScanOptions(settings.direction)))
@@ -148,7 +150,7 @@ def _open_reader(
     context: GateContext, settings: ReaderSettings, feed: Feed, stop: threading.Event, cleanup: ExitStack
 ) -> CodeReader:
     try:
-        reader = open_reader(settings.options, context.host.monotonic, stop, feed.glimpse)
+        reader = open_reader(settings.options, context.host.monotonic, stop, feed.hint, looks_like_ticket)
     except DeviceError as why:
         raise SettingsError(str(why)) from why
     cleanup.callback(reader.close)
@@ -168,13 +170,27 @@ def _feed_from_pipe(pipe: Path, reader: FakeReader, stop: threading.Event, feed:
         feed.fault(reader.name, f"The simulated scanner has no pipe: {why.strerror}.")
 
 
-def _open_screen(context: GateContext, feed: Feed, port: int | None, stop: threading.Event, cleanup: ExitStack) -> None:
+def live_pictures(context: GateContext, readers: Iterable[tuple[ReaderSettings, CodeReader]]) -> LivePictures:
+    """The cameras among the readers, for the screens that may show them."""
+    cameras = {reader.name: reader for _, reader in readers if isinstance(reader, LivePicture)}
+    return LivePictures(cameras, context.config.screen_picture)
+
+
+def _open_screen(
+    context: GateContext,
+    feed: Feed,
+    pictures: LivePictures,
+    *,
+    port: int | None,
+    stop: threading.Event,
+    cleanup: ExitStack,
+) -> None:
     if port is None:
         if sys.stdout.isatty():
             cleanup.callback(feed.wake)
             _thread("terminal", lambda: terminal.show(feed.views(stop), Console(), stop)).start()
         return
-    screen = ScreenServer(feed, context.config.screen_host, port, context.config.screen_names).open()
+    screen = ScreenServer(feed, context.config.screen_host, port, context.config.screen_names, pictures).open()
     cleanup.callback(screen.close)
     print_message(f"The gate's screen: {screen.address}")
 

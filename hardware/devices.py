@@ -10,20 +10,31 @@ from typing import TYPE_CHECKING, Final
 
 from hardware.fakes import FakeBarrier, FakeIndicator, FakeReader
 from hardware.keyboard import KeyboardReader
-from hardware.ports import Barrier, CodeReader, DeviceError, Indicator, MonotonicNs, ReaderKind
+from hardware.ports import (
+    Barrier,
+    CodeReader,
+    DeviceError,
+    Hint,
+    Indicator,
+    MonotonicNs,
+    ReaderKind,
+    anything,
+    ignore_hint,
+)
 from hardware.sound import Sound, find_player
 
 if TYPE_CHECKING:
-    from hardware.decoder import Decoded
+    from hardware.vision.camera import Capture
+    from hardware.vision.camera_reader import FrameSource
+    from hardware.vision.decoder import Decoded
+    from hardware.vision.webcams import Torch
+
+RIBBON, PROGRAM = "ribbon", "program:"
 
 CAMERA_REMEDY = (
     "Install the camera's libraries: pip install -r requirements/camera.txt in a checkout of Gatehouse, "
     "and on Debian: apt install libzbar0"
 )
-
-
-def ignore_glimpse() -> None:
-    """Does nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +44,13 @@ class ReaderOptions:
     kind: str
     name: str = ""
     source: str = ""
-    """For a camera: its number, its path under /dev, or a video file. Empty: the first camera."""
+    """For a camera: a part of its name, its number, its path under /dev, `ribbon`, `program:` and a command, or a video
+    file. Empty: the first camera."""
     width: int = 1280
     height: int = 720
+    focus: int | None = None
+    exposure: int | None = None
+    torch: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,17 +61,19 @@ class ReaderRequest:
     name: str
     monotonic_ns: MonotonicNs
     stop: threading.Event
-    on_glimpse: Callable[[], None]
+    on_hint: Callable[[Hint], None]
+    wanted: Callable[[str], bool]
 
 
 def open_reader(
     options: ReaderOptions,
     monotonic_ns: MonotonicNs,
     stop: threading.Event,
-    on_glimpse: Callable[[], None] = ignore_glimpse,
+    on_hint: Callable[[Hint], None] = ignore_hint,
+    wanted: Callable[[str], bool] = anything,
 ) -> CodeReader:
-    """Opens the reader described by `options`. Raises DeviceError."""
-    request = ReaderRequest(options, options.name or options.kind, monotonic_ns, stop, on_glimpse)
+    """Opens the reader described by `options`; `wanted` tells tickets from other codes. Raises DeviceError."""
+    request = ReaderRequest(options, options.name or options.kind, monotonic_ns, stop, on_hint, wanted)
     for kind, opener in READERS.items():
         if options.kind == kind:
             return opener(request)
@@ -71,19 +88,47 @@ def _no_such(kind: str) -> str:
 
 def _open_camera(request: ReaderRequest) -> CodeReader:
     try:
-        from hardware.camera import Camera, Recording, webcam
-        from hardware.camera_reader import CameraReader
-        from hardware.decoder import Decoder
+        from hardware.vision.camera_reader import CameraReader
+        from hardware.vision.decoder import Decoder
+
+        source, torch = _open_source(request), _open_torch(request.options.torch)
     except ImportError as why:
         raise _libraries_missing(why) from why
-    options, name, clock = request.options, request.name, request.monotonic_ns
-    source: Camera | Recording
-    if _is_file(options.source):
-        source = Recording(Path(options.source), clock, name).open(request.stop)
-    else:
-        frames = webcam(_camera_number(options.source), options.width, options.height)
-        source = Camera(frames, clock, name).open(request.stop)
-    return CameraReader(source, Decoder(), clock, request.on_glimpse)
+    clock = request.monotonic_ns
+    return CameraReader(source, Decoder(), clock, on_hint=request.on_hint, wanted=request.wanted, torch=torch)
+
+
+def _open_source(request: ReaderRequest) -> "FrameSource":
+    from hardware.vision.camera import Camera, Recording
+
+    if request.options.source and Path(request.options.source).is_file():
+        return Recording(Path(request.options.source), request.monotonic_ns, request.name).open(request.stop)
+    return Camera(_capture_of(request), request.monotonic_ns, request.name).open(request.stop)
+
+
+def _capture_of(request: ReaderRequest) -> "Callable[[], Capture]":
+    """How the camera is opened, at the start and whenever it has been plugged in again."""
+    from hardware.vision.camera_program import ProgramCapture, command_of, ribbon_command
+    from hardware.vision.webcams import Lens, device_of, open_webcam
+
+    options = request.options
+    if options.source == RIBBON:
+        return lambda: ProgramCapture(ribbon_command(options.width, options.height))
+    if options.source.startswith(PROGRAM):
+        command = command_of(options.source.removeprefix(PROGRAM), request.name)
+        return lambda: ProgramCapture(command)
+    lens = Lens(options.width, options.height, options.focus, options.exposure)
+    return lambda: open_webcam(device_of(options.source, request.name), lens)
+
+
+def _open_torch(light: str) -> "Torch | None":
+    from hardware.vision.webcams import Torch
+
+    if not light:
+        return None
+    torch = Torch(light)
+    torch.switch(on=True)
+    return torch
 
 
 def _open_keyboard(request: ReaderRequest) -> CodeReader:
@@ -126,7 +171,7 @@ def open_barrier(kind: str) -> Barrier | None:
 def decode_image(path: Path) -> "Decoded":
     """Decodes an image file like a camera frame. Raises DeviceError for a missing library or file."""
     try:
-        from hardware.decoder import decode_image as decode
+        from hardware.vision.decoder import decode_image as decode
     except ImportError as why:
         raise _libraries_missing(why) from why
     return decode(path)
@@ -138,14 +183,6 @@ def _open_indicator(kind: str) -> Indicator:
     if kind == "fake":
         return FakeIndicator()
     raise DeviceError(kind, f"There is no lamp or loudspeaker of the kind '{kind}'.", _choose_one_of(("sound", "fake")))
-
-
-def _is_file(source: str) -> bool:
-    return Path(source).is_file() if source else False
-
-
-def _camera_number(source: str) -> int | str:
-    return int(source or 0) if source.isdigit() or not source else source
 
 
 def _standard_input(name: str) -> int:

@@ -32,6 +32,25 @@ class Reading:
     reader: str
 
 
+class Hint(StrEnum):
+    """What somebody at a camera can do so that it reads their code."""
+
+    HOLD_STILL = "hold_still"
+    COME_CLOSER = "come_closer"
+    TOO_DARK = "too_dark"
+    TOO_BRIGHT = "too_bright"
+    ONE_AT_A_TIME = "one_at_a_time"
+
+
+def ignore_hint(_hint: Hint) -> None:
+    """Tells nobody."""
+
+
+def anything(_text: str) -> bool:
+    """Takes every code for what is wanted."""
+    return True
+
+
 class ReaderKind(StrEnum):
     """Readers that settings and the command line may name; `hardware.devices` says which it can open."""
 
@@ -61,6 +80,23 @@ class CodeReader(Protocol):
         ...
 
     def close(self) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """One picture of a live camera: its number, which rises, and a JPEG."""
+
+    number: int
+    jpeg: bytes
+
+
+@runtime_checkable
+class LivePicture(Protocol):
+    """A reader's camera as people see it."""
+
+    def picture(self, after: int, timeout_s: float) -> Picture | None:
+        """A picture newer than number `after`; None if there is none in time."""
+        ...
 
 
 class Signal(StrEnum):

@@ -23,6 +23,7 @@ __all__ = [
     "as_text",
     "code_hash",
     "code_hash_of",
+    "looks_like_ticket",
     "read",
     "sign",
     "signed_bytes",
@@ -87,6 +88,11 @@ def code_hash_of(text: str) -> bytes:
     if isinstance(found, Refusal):
         raise Unreadable("This text is no ticket code that this version knows.")
     return code_hash(found[1])
+
+
+def looks_like_ticket(text: str) -> bool:
+    """Whether a text may be a ticket of any version, whoever signed it: no poster, no drinks can."""
+    return normalise(text).startswith(MARK)
 
 
 def read(text: str, ring: KeyRing) -> ReadTicket | Refusal:

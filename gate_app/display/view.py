@@ -20,7 +20,9 @@ class View:
     """How often the verdict has been repeated."""
     age_ms: int
     """Time since the verdict was first shown or last repeated."""
-    glimpse_number: int
+    hint: str
+    """What the guest at the camera can do, in words; empty before the first."""
+    hint_number: int
     admitted: int
     refused: int
     condition: Condition

@@ -10,7 +10,7 @@ How to use it:
                                #   Screens read, all optional: "ready": bool, "event", "gate", "direction", "mode",
                                #   "timezone", "online": bool, "unsent": int, "snapshot_age_s": number | null,
                                #   "inside": int, "warnings": [text, …]
-    feed.glimpse()             # the camera saw a code that it cannot read yet (devices.open_reader's on_glimpse)
+    feed.hint(hint)            # what the guest at the camera can do (devices.open_reader's on_hint)
     feed.fault(device, text)   # a device failed; `None` as text: it works again
 
 Every call returns at once and may come from any thread. A slow screen misses nothing it needs: it is given the newest
@@ -29,11 +29,13 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from gate_app.display.announcement import Announcement, Tone, announce
 from gate_app.display.condition import condition, stuck
+from gate_app.display.hints import WORDS
 from gate_app.display.json_fields import JsonObject, text
 from gate_app.display.view import View
+from hardware.ports import Hint
 
 RECENT = 10
-GLIMPSES_EVERY_NS = 700_000_000
+HINTS_EVERY_NS = 700_000_000
 BEAT_S = 0.5
 """How often a screen hears that the gate is alive; after four beats of silence it says that it has no contact."""
 
@@ -53,9 +55,9 @@ class Feed:
         self._status: JsonObject = {}
         self._zone: tzinfo = UTC
         self._shown_ns = 0
-        self._glimpsed_ns = -GLIMPSES_EVERY_NS
+        self._hinted_ns = -HINTS_EVERY_NS
         self._recent: deque[Announcement] = deque(maxlen=RECENT)
-        self._view = View(0, None, 0, 0, 0, 0, admitted, refused, condition({}, {}), ())
+        self._view = View(0, None, 0, 0, 0, "", 0, admitted, refused, condition({}, {}), ())
 
     def show(self, scan: JsonObject) -> None:
         """Shows a verdict, or the repeat of one."""
@@ -88,13 +90,13 @@ class Feed:
                 self._faults[device] = happened
             self._change(condition=condition(self._status, self._faults))
 
-    def glimpse(self) -> None:
-        """Notes that a code is in front of the lens but cannot be read yet; limited to a few times a second."""
+    def hint(self, hint: Hint) -> None:
+        """Shows what the guest at the camera can do; limited to a few times a second."""
         with self._changed:
             now = self._monotonic_ns()
-            if now - self._glimpsed_ns >= GLIMPSES_EVERY_NS:
-                self._glimpsed_ns = now
-                self._change(glimpse_number=self._view.glimpse_number + 1)
+            if now - self._hinted_ns >= HINTS_EVERY_NS:
+                self._hinted_ns = now
+                self._change(hint=WORDS[hint], hint_number=self._view.hint_number + 1)
 
     def view(self) -> View:
         """The current state."""

@@ -13,6 +13,7 @@ from flask import Flask, Response, render_template, request
 from gate_app.display.view import View
 from gate_app.screen.feed import Feed
 from gate_app.screen.hosts import host_allowed
+from gate_app.screen.live_pictures import NO_PICTURES, LivePictures, add_live_pictures
 
 HEADERS = {
     "Content-Security-Policy": (
@@ -32,7 +33,13 @@ WRONG_NAME = (
 )
 
 
-def create_screen(feed: Feed, stop: threading.Event, names: Collection[str] = (), most_screens: int = 12) -> Flask:
+def create_screen(
+    feed: Feed,
+    stop: threading.Event,
+    names: Collection[str] = (),
+    most_screens: int = 12,
+    pictures: LivePictures = NO_PICTURES,
+) -> Flask:
     """The web application over a feed. `stop` ends the streams; `names` are further accepted host names."""
     here = Path(__file__).parent
     app = Flask("gate_screen", template_folder=str(here / "templates"), static_folder=str(here / "static"))
@@ -65,6 +72,7 @@ def create_screen(feed: Feed, stop: threading.Event, names: Collection[str] = ()
         response.call_on_close(places.release)
         return response
 
+    add_live_pictures(app, pictures)
     return app
 
 

@@ -10,12 +10,14 @@ from waitress.server import create_server  # type: ignore[import-untyped]  # wai
 from waitress.wasyncore import close_all, loop  # type: ignore[import-untyped]  # likewise
 
 from gate_app.screen.feed import Feed
+from gate_app.screen.live_pictures import MOST_AT_ONCE, NO_PICTURES, LivePictures
 from gate_app.screen.pages import create_screen
 from shared.errors import SettingsError
 
 MOST_SCREENS = 12
-# Every open screen holds a thread; the remaining ones serve the page and its files.
-THREADS = MOST_SCREENS + 4
+# Every open screen holds a thread, and so does every live picture that is waited for; the remaining ones serve the
+# page and its files.
+THREADS = MOST_SCREENS + MOST_AT_ONCE + 4
 CLOSING_S = 3.0
 # How soon a closed server is noticed by its own thread.
 LOOK_S = 0.2
@@ -24,8 +26,16 @@ LOOK_S = 0.2
 class ScreenServer:
     """The local web server. `open()` binds the port, so a port in use is reported at the start."""
 
-    def __init__(self, feed: Feed, host: str = "127.0.0.1", port: int = 8100, names: Collection[str] = ()) -> None:
+    def __init__(
+        self,
+        feed: Feed,
+        host: str = "127.0.0.1",
+        port: int = 8100,
+        names: Collection[str] = (),
+        pictures: LivePictures = NO_PICTURES,
+    ) -> None:
         self._feed = feed
+        self._pictures = pictures
         self._host = host
         self._wanted_port = port
         self._names = names
@@ -35,7 +45,7 @@ class ScreenServer:
 
     def open(self) -> ScreenServer:
         """Starts serving in its own thread. Raises SettingsError if the port cannot be bound."""
-        app = create_screen(self._feed, self._stop, self._names, MOST_SCREENS)
+        app = create_screen(self._feed, self._stop, self._names, MOST_SCREENS, self._pictures)
         try:
             self._server = create_server(
                 app,

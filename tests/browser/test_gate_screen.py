@@ -9,6 +9,7 @@ from playwright.sync_api import Page, expect
 
 from gate_app.screen.feed import Feed
 from gate_app.screen.server import ScreenServer
+from hardware.ports import Hint
 from tests.browser.gate_scenes import (
     SCENES,
     Scene,
@@ -140,10 +141,10 @@ def test_the_screen_reconnects_to_a_restarted_gate(browser_page: Page, feed: Fee
 
 
 def test_a_code_that_is_hard_to_read_asks_the_guest_to_hold_still(screen: Page, feed: Feed) -> None:
-    feed.glimpse()
+    feed.hint(Hint.HOLD_STILL)
     expect_text(screen, "Hold still")
     screen.clock.fast_forward(2_000)
-    expect(screen.locator("#hold-still")).to_be_hidden()
+    expect(screen.locator("#hint")).to_be_hidden()
 
 
 def test_text_from_a_ticket_is_not_interpreted_as_html(screen: Page, feed: Feed) -> None:

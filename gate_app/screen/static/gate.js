@@ -20,7 +20,7 @@ let ready = true;
 let why = "";
 let fitted = null;
 let drawn = null;
-let seenGlimpse = null;
+let seenHint = null;
 let backToWaiting, hintEnds;
 let stream = null;
 let lost = false;
@@ -93,12 +93,13 @@ function drawVerdictOrWaiting(view) {
 }
 
 function drawHint(view) {
-  const fresh = seenGlimpse !== null && view.glimpse_number > seenGlimpse && (!view.verdict || view.age_ms > 2500);
-  seenGlimpse = view.glimpse_number;
+  const fresh = seenHint !== null && view.hint_number > seenHint && (!view.verdict || view.age_ms > 2500);
+  seenHint = view.hint_number;
   if (!fresh) return;
-  setShown("hold-still", true);
+  setText("hint", view.hint);
+  setShown("hint", true);
   clearTimeout(hintEnds);
-  hintEnds = setTimeout(() => setShown("hold-still", false), HINT_FOR_MS);
+  hintEnds = setTimeout(() => setShown("hint", false), HINT_FOR_MS);
 }
 
 function drawCondition(view) {
@@ -125,7 +126,7 @@ function drawCondition(view) {
 // The largest letters with which nothing of the verdict is cut, whatever the screen and however long the reason.
 function fit() {
   const panel = byId("verdict"), frame = panel.parentElement, heading = byId("heading");
-  const wanted = [document.body.dataset.tone, frame.clientWidth, frame.clientHeight, panel.textContent, byId("again").hidden, byId("test-word").hidden].join("|");
+  const wanted = [document.body.dataset.tone, document.body.dataset.picture, frame.clientWidth, frame.clientHeight, panel.textContent, byId("again").hidden, byId("test-word").hidden].join("|");
   if (wanted === fitted) return;
   fitted = wanted;
   const overflows = () => panel.scrollHeight > panel.clientHeight || panel.scrollWidth > panel.clientWidth || heading.scrollWidth > heading.clientWidth;

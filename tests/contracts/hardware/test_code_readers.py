@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from hardware.camera import Camera, Recording, recording
-from hardware.camera_reader import CameraReader
-from hardware.decoder import Decoder
 from hardware.devices import READERS
 from hardware.fakes import FakeReader
 from hardware.keyboard import KeyboardReader
 from hardware.ports import CodeReader, DeviceError, ReaderKind, Reading
+from hardware.vision.camera import Camera, Recording, recording
+from hardware.vision.camera_reader import CameraReader
+from hardware.vision.decoder import Decoder
 from tests.unit.hardware.images import code, held_up, room, ticket_text
 from tests.unit.hardware.test_camera import film
 

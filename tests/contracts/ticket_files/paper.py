@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-from hardware.decoder import decode_image
+from hardware.vision.decoder import decode_image
 
 
 class Printed:

@@ -5,6 +5,7 @@ import threading
 from gate_app.display.announcement import Tone
 from gate_app.display.condition import STUCK
 from gate_app.screen.feed import Feed
+from hardware.ports import Hint
 from tests.browser.gate_scenes import a_scan, a_status, already_used
 
 
@@ -76,13 +77,13 @@ def test_a_verdict_grows_old_and_a_repeat_makes_it_fresh() -> None:
     assert feed.view().age_ms == 0
 
 
-def test_a_camera_that_glimpses_thirty_times_a_second_is_heard_now_and_then() -> None:
+def test_a_camera_that_hints_thirty_times_a_second_is_heard_now_and_then() -> None:
     clock = Clock()
     feed = Feed(clock)
     for _ in range(30):
-        feed.glimpse()
+        feed.hint(Hint.COME_CLOSER)
         clock.pass_ms(33)
-    assert feed.view().glimpse_number == 2
+    assert (feed.view().hint_number, feed.view().hint) == (2, "Come closer, the code is too small")
 
 
 def test_a_fault_is_a_warning_until_it_is_over() -> None:

@@ -8,9 +8,10 @@ import cv2
 import numpy as np
 import pytest
 
-from hardware.camera import Camera, Capture, Frame, Recording, recording, webcam
-from hardware.pixels import Image
 from hardware.ports import DeviceError
+from hardware.vision.camera import Camera, Capture, Frame, Recording, recording
+from hardware.vision.pixels import Image
+from hardware.vision.webcams import Lens, open_webcam
 from tests.unit.hardware.images import code, held_up, room, ticket_text
 
 PATIENCE_S = 20.0
@@ -147,7 +148,7 @@ def test_a_camera_that_is_not_there_is_an_error_at_once() -> None:
 
 
 def test_a_device_file_that_does_not_exist_is_not_a_camera() -> None:
-    camera = Camera(webcam("/dev/video-of-nobody", 640, 480), lambda: 0)
+    camera = Camera(lambda: open_webcam("/dev/video-of-nobody", Lens(640, 480)), lambda: 0)
     with pytest.raises(DeviceError, match="There is no camera"):
         camera.open(threading.Event())
 
@@ -212,6 +213,6 @@ class TestRecordings:
         path = film(tmp_path / "guest.avi", [held_up(code(text, 4), room())])
         frame = Recording(path, lambda: 0).open(threading.Event()).newest(0)
         assert frame is not None
-        from hardware.decoder import decode_still
+        from hardware.vision.decoder import decode_still
 
         assert decode_still(frame.pixels).codes == (text,)

@@ -13,8 +13,17 @@ Image = NDArray[np.uint8]
 LARGEST_IMAGE = 100_000_000
 
 
+class DamagedFrame(Exception):
+    """A camera sent a frame that cannot be read, such as half a JPEG; the next one is on its way."""
+
+
+JPEG_STARTS = (0xFF, 0xD8)
+
+
 def grey(pixels: Image) -> Image:
-    """Converts an image from a camera or file to grey."""
+    """Converts an image from a camera or file to grey. Raises DamagedFrame."""
+    if is_jpeg(pixels):
+        return _uncompressed(pixels, cv2.IMREAD_GRAYSCALE)
     if pixels.ndim == 2:
         return pixels
     channels = pixels.shape[2]
@@ -23,6 +32,30 @@ def grey(pixels: Image) -> Image:
     if channels == 4:
         return on_white(pixels)
     return np.asarray(cv2.cvtColor(pixels, cv2.COLOR_BGR2GRAY), dtype=np.uint8)
+
+
+def in_colour(pixels: Image) -> Image:
+    """The same for people to look at, in blue, green and red. Raises DamagedFrame."""
+    if is_jpeg(pixels):
+        return _uncompressed(pixels, cv2.IMREAD_COLOR)
+    if pixels.ndim == 3 and pixels.shape[2] == 3:
+        return pixels
+    if pixels.ndim == 3 and pixels.shape[2] == 2:
+        return np.asarray(cv2.cvtColor(pixels, cv2.COLOR_YUV2BGR_YUYV), dtype=np.uint8)
+    return np.asarray(cv2.cvtColor(grey(pixels), cv2.COLOR_GRAY2BGR), dtype=np.uint8)
+
+
+def is_jpeg(pixels: Image) -> bool:
+    """Whether these are the bytes of a JPEG, as webcams send them, in one row or one column."""
+    flat = pixels.reshape(-1) if pixels.ndim == 2 and 1 in pixels.shape else pixels
+    return flat.ndim == 1 and flat.size > 2 and (int(flat[0]), int(flat[1])) == JPEG_STARTS
+
+
+def _uncompressed(content: Image, way: int) -> Image:
+    pixels = cv2.imdecode(content.reshape(-1), way)
+    if pixels is None:
+        raise DamagedFrame
+    return np.asarray(pixels, dtype=np.uint8)
 
 
 def on_white(pixels: Image) -> Image:

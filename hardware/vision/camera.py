@@ -8,8 +8,8 @@ from typing import Protocol
 
 import cv2
 
-from hardware.pixels import Image
 from hardware.ports import DeviceError, MonotonicNs
+from hardware.vision.pixels import Image
 
 REMEDY = "Check the cable, and that no other program uses the camera; the gate keeps retrying."
 FAILURES_UNTIL_AWAY = 5
@@ -40,23 +40,6 @@ class Capture(Protocol):
 OpenCapture = Callable[[], Capture]
 
 
-def webcam(source: int | str, width: int, height: int) -> OpenCapture:
-    """Opens a camera; `source` is its number or its path under /dev."""
-
-    def opened() -> Capture:
-        # DeviceError reports a missing camera; OpenCV need not print anything.
-        cv2.utils.logging.setLogLevel(cv2.utils.logging.LOG_LEVEL_SILENT)
-        capture = cv2.VideoCapture(source, cv2.CAP_V4L2)
-        # Without compression most webcams manage only a few frames per second at this size.
-        capture.set(cv2.CAP_PROP_FOURCC, cv2.VideoWriter.fourcc(*"MJPG"))
-        capture.set(cv2.CAP_PROP_FRAME_WIDTH, width)
-        capture.set(cv2.CAP_PROP_FRAME_HEIGHT, height)
-        capture.set(cv2.CAP_PROP_BUFFERSIZE, 1)
-        return capture  # type: ignore[return-value]  # OpenCV's stub widens the element type
-
-    return opened
-
-
 def recording(path: Path) -> OpenCapture:
     """Opens a video file."""
 
@@ -64,6 +47,22 @@ def recording(path: Path) -> OpenCapture:
         return cv2.VideoCapture(str(path))  # type: ignore[return-value]  # as above
 
     return opened
+
+
+class _NoCapture:
+    """Stands for a camera that is not there."""
+
+    def isOpened(self) -> bool:  # noqa: N802 - OpenCV's name
+        return False
+
+    def read(self) -> tuple[bool, Image | None]:
+        return False, None
+
+    def release(self) -> None:
+        return
+
+
+NO_CAPTURE = _NoCapture()
 
 
 class Camera:
@@ -126,8 +125,16 @@ class Camera:
                 return
             self._report("The camera was unplugged or has stopped.")
             self._closing.wait(RECONNECT_S)
-            capture = self._open_capture()
+            capture = self._opened_again()
         capture.release()
+
+    def _opened_again(self) -> Capture:
+        try:
+            return self._open_capture()
+        except DeviceError as why:
+            # Its name is not there as long as it is unplugged.
+            self._report(why.happened)
+            return NO_CAPTURE
 
     def _take_until_lost(self, capture: Capture, stop: threading.Event) -> None:
         failures = 0

@@ -1,0 +1,69 @@
+// Shows the camera's live picture while the gate waits for a guest, ten a second at most, and asks for none unseen.
+"use strict";
+
+const NEXT_AFTER_MS = 100;
+const ASK_AGAIN_AFTER_MS = 2000;
+const ANSWER_MS = 3000;
+
+const frame = document.getElementById("picture");
+const shown = document.getElementById("picture-image");
+const caption = document.getElementById("picture-name");
+let cameras = [];
+let turn = 0;
+let asking = false;
+
+const wait = (ms) => new Promise((done) => setTimeout(done, ms));
+const ask = (address) => fetch(address, { cache: "no-store", signal: AbortSignal.timeout(ANSWER_MS) });
+
+const wanted = () => !document.hidden && document.body.dataset.tone === "wait";
+
+async function draw(answer) {
+  const picture = await createImageBitmap(await answer.blob());
+  shown.width = picture.width;
+  shown.height = picture.height;
+  shown.getContext("2d").drawImage(picture, 0, 0);
+  picture.close();
+}
+
+// Draws a newer picture and returns its number, or null if there was none: the camera or the gate is away.
+async function next(camera, after) {
+  const answer = await ask("/picture?camera=" + encodeURIComponent(camera) + "&after=" + after);
+  if (answer.status !== 200) return null;
+  await draw(answer);
+  return answer.headers.get("Picture-Number");
+}
+
+async function look() {
+  let after = -1;
+  while (wanted() && cameras.length) {
+    const camera = cameras[turn % cameras.length];
+    let number = null;
+    try { number = await next(camera, after); } catch { /* the gate is away: the stream says so */ }
+    document.body.dataset.picture = number === null ? "none" : "live";
+    if (number === null) {
+      // Another camera of this gate may work.
+      after = -1;
+      turn += 1;
+      await wait(ASK_AGAIN_AFTER_MS);
+    } else {
+      after = number;
+      caption.textContent = cameras.length > 1 ? camera : "";
+      await wait(NEXT_AFTER_MS);
+    }
+  }
+}
+
+async function follow() {
+  if (asking) return;
+  asking = true;
+  try {
+    if (!cameras.length) cameras = (await (await ask("/cameras")).json()).cameras;
+    frame.hidden = cameras.length === 0;
+    await look();
+  } catch { /* asked again below */ } finally { asking = false; }
+}
+
+setInterval(follow, ASK_AGAIN_AFTER_MS);
+document.addEventListener("visibilitychange", follow);
+new MutationObserver(follow).observe(document.body, { attributeFilter: ["data-tone"] });
+follow();

@@ -1,0 +1,1 @@
+"""Synthetic guests, codes and camera frames, for training, demonstrations, tests and benchmarks."""

@@ -1,0 +1,126 @@
+"""Decodes QR codes in images with a cascade of stages.
+
+Every frame goes through zxing-cpp. If that finds nothing and something has moved recently, one further stage is tried,
+a different one each frame: a guest holds a phone for many frames, so spreading the expensive stages over them keeps
+each frame cheap. A still image goes through all stages at once.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from hardware.ports import Hint
+from hardware.vision.advice import advice
+from hardware.vision.motion import MotionDetector
+from hardware.vision.pixels import Image, grey, load
+from hardware.vision.stages import (
+    ENHANCEMENTS,
+    Area,
+    Corners,
+    Found,
+    Stage,
+    area_around,
+    enhanced,
+    fallback,
+    read_zxing,
+)
+
+FIRST_STAGE = "plain"
+LAST_STAGE = "pyzbar"
+# For so many frames a code that was located there is looked for again.
+REMEMBERED_FRAMES = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """The result for one image: its codes, the stage that read them, and what was seen but not read."""
+
+    found: tuple[Found, ...]
+    stage: str
+    located: Corners | None = None
+    hint: Hint | None = None
+
+    @property
+    def codes(self) -> tuple[str, ...]:
+        """The texts of the codes that were read."""
+        return tuple(code.text for code in self.found)
+
+    @property
+    def glimpsed(self) -> bool:
+        """Whether a code is visible but not readable."""
+        return self.located is not None and not self.found
+
+
+class Decoder:
+    """Decodes the frames of one camera in order; remembers motion, where a code was, and which stage is next."""
+
+    def __init__(self) -> None:
+        self._motion = MotionDetector()
+        self._attempt = 0
+        self._lead: Area | None = None
+        self._lead_frames = 0
+
+    def frame(self, pixels: Image) -> Decoded:
+        """Decodes one frame with at most one further stage, so that it stays cheap."""
+        image = grey(pixels)
+        moved = self._motion.recent(image)
+        first = read_zxing(image)
+        if first.found or moved is None:
+            return self._outcome(image, first, FIRST_STAGE, moved)
+        self._follow(first.located, image)
+        stage, further = self._further(image, moved)
+        located = first.located or further.located
+        if not first.located:
+            self._follow(further.located, image)
+        return self._outcome(image, Stage(further.found, located), stage, moved)
+
+    def _further(self, image: Image, moved: Area) -> tuple[str, Stage]:
+        """The next stage in turn: in one round where a code was located, in the next wherever something moved."""
+        turn, index = divmod(self._attempt, len(ENHANCEMENTS) + 1)
+        area = self._lead if self._lead is not None and turn % 2 == 0 else moved
+        if index == len(ENHANCEMENTS):
+            stage, outcome = LAST_STAGE, fallback(image, area)
+        else:
+            stage, enhance = ENHANCEMENTS[index]
+            outcome = enhanced(image, area, enhance)
+        if not outcome.found:
+            # A stage that has just read a code is used again: the next frame shows the same phone in the same light.
+            self._attempt += 1
+        return stage, outcome
+
+    def _follow(self, located: Corners | None, image: Image) -> None:
+        if located is not None:
+            self._lead, self._lead_frames = area_around(located, image), REMEMBERED_FRAMES
+        elif self._lead_frames:
+            self._lead_frames -= 1
+        else:
+            self._lead = None
+
+    def _outcome(self, image: Image, stage: Stage, name: str, moved: Area | None) -> Decoded:
+        hint = None if stage.found else advice(image, stage.located, moved)
+        return Decoded(stage.found, name, stage.located, hint)
+
+
+def stages(image: Image) -> Iterator[tuple[str, Stage]]:
+    """Runs every stage on one image, cheapest first, on the area of a located code before the whole."""
+    first = read_zxing(image)
+    yield FIRST_STAGE, first
+    for area in [area_around(first.located, image), None] if first.located else [None]:
+        for name, enhance in ENHANCEMENTS:
+            yield name, enhanced(image, area, enhance)
+    yield LAST_STAGE, fallback(image, None)
+
+
+def decode_still(pixels: Image) -> Decoded:
+    """Runs all stages on one image until one reads a code."""
+    located, name = None, FIRST_STAGE
+    for name, stage in stages(grey(pixels)):
+        located = located or stage.located
+        if stage.found:
+            return Decoded(stage.found, name, located)
+    return Decoded((), name, located)
+
+
+def decode_image(path: Path) -> Decoded:
+    """The codes in an image file. Raises DeviceError if it cannot be read."""
+    return decode_still(load(path))
