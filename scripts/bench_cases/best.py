@@ -9,7 +9,6 @@ processes, the relay of its facts included, when no other guest is there.
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from itertools import islice
@@ -27,9 +26,6 @@ CORES = 2
 FREE = 1_800  # of every 20 seats of a row the venue counts 18: 2,000 in all
 TAKEN = 26_000
 WARM_UP = 40
-TIMEOUT_S = 60
-IDLE_S = 0.1
-"""CPU seconds per second below which a server counts as idle."""
 
 
 def measure(*, quick: bool) -> Iterator[Result]:
@@ -53,7 +49,7 @@ class Benchmark:
         self.guests = iter(rows_venue.register_guests(self.server, self.rows, guests))
         analyse(self.server)
         self.server.serve()
-        self._until_idle()
+        self.server.until_idle()
 
     def results(self) -> Iterator[Result]:
         """Measure both cases of one database."""
@@ -76,18 +72,10 @@ class Benchmark:
         stadium = Figure(value=self._processor(self.stadium), unit="ms")
         yield Result("best", f"{self.database} 60000 seats {TAKEN} sold processor", stadium, at_most(5))
 
-    def _until_idle(self) -> None:
-        """Wait until the facts of the preparations are relayed, which is not part of a request."""
-        for _ in range(TIMEOUT_S):
-            before = cpu_seconds(self.server.programs)
-            time.sleep(1)
-            if sum(cpu_seconds_since(before, self.server.programs).values()) < IDLE_S:
-                return
-
     def _processor(self, venue: RowsVenue) -> float:
         """Milliseconds of processor time for one request, while there are no others."""
         self._hold(venue, WARM_UP // 4, WARM_UP)  # every process builds its seating
-        self._until_idle()
+        self.server.until_idle()
         before = cpu_seconds(self.server.programs)
         result = self._hold(venue, 1, self.alone)
         used = cpu_seconds_since(before, self.server.programs)

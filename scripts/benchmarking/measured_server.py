@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from sqlalchemy import text
+
+from scripts.benchmarking.cpu_time import cpu_seconds, cpu_seconds_since
 from scripts.local_stack.layout import ROOT, StackLayout
 from scripts.local_stack.organiser import Organiser
 from scripts.local_stack.programs import is_server_ready, run_command
@@ -21,6 +25,11 @@ from sync_server.config import load
 from sync_server.plumbing.event_key import EventKey
 
 POSTGRES_PROCESSES = 2
+IDLE_S = 0.1
+"""CPU seconds per second below which a server counts as idle."""
+IDLE_WITHIN_S = 60
+RELAYED_WITHIN_S = 30
+_UNRELAYED = "SELECT 1 FROM outbox WHERE position IS NULL LIMIT 1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +112,23 @@ class MeasuredServer:
             self.programs["worker"] = worker.pid
         self.programs["server"] = server.pid
         return server
+
+    def until_idle(self) -> None:
+        """Wait until a worker that was started last has loaded its program, and nothing that was prepared is due."""
+        for _ in range(IDLE_WITHIN_S):
+            before = cpu_seconds(self.programs)
+            time.sleep(1)
+            if sum(cpu_seconds_since(before, self.programs).values()) < IDLE_S:
+                return
+
+    def until_relayed(self) -> None:
+        """Wait until no fact waits for the relay: what it costs belongs to whoever caused it."""
+        until = time.monotonic() + RELAYED_WITHIN_S
+        with self.runtime() as runtime, runtime.parts.database.autocommit_reading() as session:
+            while session.execute(text(_UNRELAYED)).first() is not None:
+                if time.monotonic() > until:
+                    raise RuntimeError(f"facts are not relayed within {RELAYED_WITHIN_S} seconds")
+                time.sleep(0.02)
 
     def new_device(self, name: str, gate: int = 1) -> str:
         """Create a device at the demo event; return its enrolment code."""
