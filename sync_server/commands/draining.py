@@ -9,7 +9,9 @@ import threading
 from contextlib import suppress
 from typing import Any, Final
 
-from granian.server.mp import MPServer
+from granian.server.mp import MPServer, WorkerProcess
+
+from sync_server.seating.search import row_shares
 
 DRAIN: Final = signal.SIGUSR1
 """From the main process to those that serve: answer on, but say that you are leaving."""
@@ -38,6 +40,11 @@ class DrainingServer(MPServer):
         timer = threading.Timer(self._drain_seconds, self._stop)
         timer.daemon = True
         timer.start()
+
+    def _spawn_worker(self, idx: int, target: Any, callback_loader: Any) -> WorkerProcess:  # type: ignore[override]  # as MPServer does
+        row_shares.assign(idx, self.workers)
+        spawned: WorkerProcess = super()._spawn_worker(idx, target, callback_loader)
+        return spawned
 
     def _stop(self) -> None:
         super().signal_handler_interrupt()  # type: ignore[no-untyped-call]  # Granian's own has no types

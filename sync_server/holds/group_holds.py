@@ -98,7 +98,8 @@ class GroupHold:
         """With one statement where nothing stands against it; else in a transaction, which finds out what does."""
         in_session = items.count or items.choice is not None or items.member_zones
         if not in_session and sale_state.event_limit is None:
-            held = seats_together.hold(self.runtime, sale_state, self.request, items.seats, items.days)
+            chosen, others_do = (items.seats, items.days), bool(self.group.best)
+            held = seats_together.hold(self.runtime, sale_state, self.request, *chosen, others_do=others_do)
             if held is not None:
                 return held
         with self.runtime.database.writing() as session:
@@ -210,7 +211,7 @@ class GroupHold:
             elif lost:
                 found = seating_now.one_of_the_best(seat_request, self._drawn)
             else:
-                found = seating_now.best(seat_request)
+                found = seating_now.best_beside_others(seat_request)
             best = require_offer(found, seating_now.plan)
             if seating_now.plan != sale_state.plan:
                 raise StaleSaleState

@@ -18,13 +18,20 @@ from sync_server.seating.search.tidy_patterns import EVERY_PATTERN
 
 
 def hold(
-    runtime: HoldRuntime, sale_state: SaleState, request: HoldRequest, seats: Sequence[Seat], days: ChosenDays
+    runtime: HoldRuntime,
+    sale_state: SaleState,
+    request: HoldRequest,
+    seats: Sequence[Seat],
+    days: ChosenDays,
+    *,
+    others_do: bool = False,
 ) -> list[HoldResult] | None:
     """Hold all of these seats on these days, after a check of their choice; None where something stands against it.
 
     Then none is held.
 
-    StaleSaleState where the event has changed since `sale_state` was loaded, Lost where somebody was quicker.
+    StaleSaleState where the event has changed since `sale_state` was loaded, Lost where somebody was quicker: also
+    with one of the seats, where others would do as well, and nobody needs to be told which.
     """
     holds = _holds(sale_state, request, seats, days)
     origin = service.address_hash(sale_state, request)
@@ -37,6 +44,8 @@ def hold(
         raise Lost from None
     if not read.fresh:
         raise StaleSaleState
+    if not read.done and others_do and read.is_taken(request.now):
+        raise Lost
     if not read.done:
         return None
     runtime.keep_held(sale_state, request, holds)

@@ -16,10 +16,11 @@ from sync_server.seating.plans.layout_seats import SeatGroup
 from sync_server.seating.plans.seat_plan import SeatPlan
 from sync_server.seating.rules import check_group_size
 from sync_server.seating.search import bits
-from sync_server.seating.search.allocation import best_available
+from sync_server.seating.search.allocation import best_available, best_together
 from sync_server.seating.search.allocation_grid import AllocationGrid
 from sync_server.seating.search.offers import Grade, Offer, Refusal, SeatRequest, offer
 from sync_server.seating.search.picked_seats import evaluate
+from sync_server.seating.search.row_shares import ALL, RowShare
 
 PLACES_DRAWN: Final = 40
 """Among so many places servers draw that search at the same moment."""
@@ -39,6 +40,7 @@ class EventSeating:
     """All that decides which seats an event offers; it follows what is taken and released, seat by seat."""
 
     plan: SeatPlan
+    share: RowShare = ALL
     live: LiveSeats = field(init=False)
     grid: AllocationGrid = field(init=False)  # blocked seats, and those reserved for wheelchair users, are closed
     doubtful: set[int] = field(default_factory=set)  # to be read again: an answer with them was written, or was not
@@ -131,6 +133,14 @@ class EventSeating:
         check_group_size(self.plan.policy, request.size, staff=request.staff)
         return self._whole_block(request) or best_available(self.grid, request, self.plan.policy.allocation())
 
+    def best_beside_others(self, request: SeatRequest) -> Offer | Refusal:
+        """The best seats left; while others are being written, preferably where no other process looks."""
+        if not self._aside or self.share.is_all:
+            return self.best(request)
+        check_group_size(self.plan.policy, request.size, staff=request.staff)
+        rows = self.share.rows(len(self.grid.by_rank))
+        return self._whole_block(request) or best_together(self.grid, request, rows) or self.best(request)
+
     def _whole_block(self, request: SeatRequest) -> Offer | None:
         """The nearest table or family block that the group fills."""
         suitable = [block for block in self.plan.blocks if self._suits(block, request)]
@@ -158,16 +168,17 @@ class EventSeating:
         """One of the best disjoint places, drawn, so that servers that search at the same moment rarely collide."""
         best = found = self.best(request)
         places: list[Offer] = []
+        number = draw(PLACES_DRAWN)  # first: the places behind it need not be searched for
         while isinstance(found, Offer) and isinstance(best, Offer) and found.grade is best.grade:
             places.append(found)
-            if len(places) == PLACES_DRAWN:
+            if len(places) > number:
                 break
             self.grid.take(found.seats)
             found = self.best(request)
-        self.grid.release(seat for place in places for seat in place.seats)
+        self.grid.release(seat for place in places[:number] for seat in place.seats)
         if not places:
             return best
-        chosen = places[draw(len(places))]
+        chosen = places[number % len(places)]
         return offer(chosen.clusters, chosen.grade)  # described anew: the places before it are free again
 
     def best_with_wheelchairs(self, count: int, companions: int) -> Offer | Refusal:

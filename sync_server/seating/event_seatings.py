@@ -21,6 +21,7 @@ from sync_server.plumbing.ports import ports_of
 from sync_server.seating.event_seating import EventSeating
 from sync_server.seating.plans.seat_plan import SeatPlan
 from sync_server.seating.plans.seat_plans import event_plan
+from sync_server.seating.search.row_shares import ALL, RowShare
 from sync_server.seating.taken import SeatingPorts
 
 STATE_KEY: Final = "seating.event_seatings"
@@ -64,9 +65,9 @@ class _Wanted:
 class EventSeatings:
     """Seatings by event. Building one of sixty thousand seats takes a moment, following the changes much less."""
 
-    def __init__(self, database: Database, metrics: Metrics) -> None:
-        """Nothing yet."""
-        self._database, self._metrics = database, metrics
+    def __init__(self, database: Database, metrics: Metrics, share: RowShare = ALL) -> None:
+        """Nothing yet. In a rush seats are first looked for in this share of the rows."""
+        self._database, self._metrics, self._share = database, metrics, share
         self._order = count(1)
         self._cached: SharedLoads[_Key, _Cached] = SharedLoads(MAX_CACHED)
 
@@ -125,7 +126,7 @@ class EventSeatings:
         seating = cached.seating if cached.is_of(plan) else None
         self._metrics.count_lookup("houses", seating is not None)
         if seating is None:
-            seating = cached.seating = EventSeating(plan)
+            seating = cached.seating = EventSeating(plan, self._share)
             cached.version = None
         ports = ports_of(session, SeatingPorts)
         before, knew_places = cached.version, cached.knows_places(wanted.now)

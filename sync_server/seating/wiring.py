@@ -10,6 +10,7 @@ from sync_server.seating.event_seatings import STATE_KEY, EventSeatings
 from sync_server.seating.imports import queue
 from sync_server.seating.imports.importing import Imports
 from sync_server.seating.plans.seat_plans import SeatPlans
+from sync_server.seating.search import row_shares
 
 RELEASES_EVERY_MS = 60_000
 IMPORTS_EVERY_MS = 5_000
@@ -20,7 +21,7 @@ def wire(parts: Parts) -> None:
     parts.database.signals.on(EventCopied, event_handlers.copy_layout)
     parts.database.signals.on(EventMoved, event_handlers.drop_layout)
     parts.database.ports.connect(SeatPlans())
-    parts.local_state[STATE_KEY] = EventSeatings(parts.database, parts.metrics)
+    parts.local_state[STATE_KEY] = EventSeatings(parts.database, parts.metrics, row_shares.own())
     parts.jobs.append(Job("seating.companion_releases", RELEASES_EVERY_MS, companion_releases.note_releases))
     imports = Imports(parts.monotonic, parts.stop)
     parts.jobs.append(HeavyJob("seating.import", IMPORTS_EVERY_MS, imports.run, queue.any_due, lane="imports"))

@@ -76,6 +76,10 @@ class StatementRow(NamedTuple):
     tidy: bool
     done: bool
 
+    def is_taken(self, now: Millis) -> bool:
+        """Whether a seat that was asked for is sold, or held by a hold that has not run out."""
+        return _taken(self.state, self.held_until, now)
+
     def evidence(self, seat: Seat, days: ChosenDays, choice: GatehouseError | None, now: Millis) -> Evidence:
         """The evidence for this seat, on the one day that was asked for."""
         taken = taken_seat(seat, self.state, self.held_until, now, days.names)
@@ -102,9 +106,13 @@ def taken_seat(
     seat: Seat, state: int, until: Millis | None, now: Millis, dates: tuple[str, ...] = ()
 ) -> TakenSeat | None:
     """The seat if it is sold, or held by a hold that has not run out; `dates` tell its days apart."""
-    if state == SeatState.SOLD or (state == SeatState.HELD and (until or 0) > now):
+    if _taken(state, until, now):
         return TakenSeat(seat.id, seat.name, state, until or 0, dates)
     return None
+
+
+def _taken(state: int, until: Millis | None, now: Millis) -> bool:
+    return state == SeatState.SOLD or (state == SeatState.HELD and (until or 0) > now)
 
 
 def _taken_on_any(seat: Seat, rows: Sequence[EventSeatRow], now: Millis, days: ChosenDays) -> TakenSeat | None:

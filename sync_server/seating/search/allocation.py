@@ -25,6 +25,12 @@ def best_available(grid: AllocationGrid, request: SeatRequest, rules: Allocation
     return _refusal(grid, request, rules)
 
 
+def best_together(grid: AllocationGrid, request: SeatRequest, rows: int) -> Offer | None:
+    """The best neighbours that leave no single seat and are spared for nobody, in these rows: bits by rank."""
+    first = next(in_turn(grid, request))
+    return _nearest(grid, _tidy(grid, first) & rows, first, Grade.TOGETHER)
+
+
 def _candidates(grid: AllocationGrid, request: SeatRequest, rules: AllocationRules) -> Iterator[Offer | None]:
     yield together(grid, request)
     yield in_a_nearly_sold_row(grid, request)
@@ -43,7 +49,11 @@ def _candidates(grid: AllocationGrid, request: SeatRequest, rules: AllocationRul
 
 def together(grid: AllocationGrid, request: SeatRequest) -> Offer | None:
     """Neighbours in one row that leave no single seat."""
-    return _nearest(grid, grid.fitting_rows(request.size).tidy_by_rank, request, Grade.TOGETHER)
+    return _nearest(grid, _tidy(grid, request), request, Grade.TOGETHER)
+
+
+def _tidy(grid: AllocationGrid, request: SeatRequest) -> int:
+    return grid.fitting_rows(request.size).tidy_by_rank
 
 
 def in_a_nearly_sold_row(grid: AllocationGrid, request: SeatRequest) -> Offer | None:

@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 from sqlalchemy.orm import Session
 
+from sync_server.holds import service
 from sync_server.seating.event_seating import EventSeating, require_offer
 from sync_server.seating.event_seatings import EventSeatings, event_seatings_of
 from sync_server.seating.search.offers import SeatRequest
-from sync_server.seating.taken import SeatingPorts
+from sync_server.seating.taken import SeatChanges, SeatingPorts
 from sync_server.workers import Worker
 from tests.app_server import ApiClient, AppServer
 from tests.contracts.holds.seated_event import SeatedEvent, a_seated_event
@@ -64,6 +65,27 @@ def test_forty_guests_at_once_get_forty_pairs(big_sale: SeatedEvent, nodes: list
     assert Counter(together(works)) == {(201, ""): 40}
     assert_every_seat_once(big_sale)
     assert_follows(nodes, big_sale, big_sale.app_server.now)
+
+
+def test_whoever_comes_too_late_for_the_best_is_led_to_the_next_without_another_look(
+    app_server: AppServer, big_sale: SeatedEvent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hold_best(big_sale, big_sale.guest())  # now the process knows the event
+    with fresh(app_server).current(big_sale.organisation_id, big_sale.id, app_server.now) as seating:
+        pair = {*require_offer(seating.best(SeatRequest(2)), seating.plan).seats}
+    big_sale.sell(*(name for name in big_sale.seats if big_sale.number(name) in pair))
+    ports = app_server.database.ports
+    asked = ports.of(SeatingPorts)
+
+    def deaf_once(session: Session, organisation_id: str, event_id: str, *known: Any) -> SeatChanges:
+        ports.connect(asked)
+        return replace(asked.seat_changes(session, organisation_id, event_id, *known), touched=set())
+
+    ports.connect(replace(asked, seat_changes=deaf_once))
+    monkeypatch.setattr(service, "hold", lambda *_: pytest.fail("a transaction need not find out what is known"))
+    held = {big_sale.number(each["seat_name"]) for each in hold_best(big_sale, big_sale.guest())}
+    assert held.isdisjoint(pair)
+    assert ports.of(SeatingPorts) is asked, "it had not heard of them"
 
 
 def test_last_seats_are_sold_to_as_many_as_fit(sale: SeatedEvent, nodes: list[AppServer]) -> None:

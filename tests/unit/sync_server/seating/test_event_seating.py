@@ -12,6 +12,7 @@ from sync_server.seating.event_seating import EventSeating, require_offer
 from sync_server.seating.layouts.plan import GroupPlan, GroupType
 from sync_server.seating.rules import Policy
 from sync_server.seating.search.offers import Grade, Offer, Refusal, SeatRequest
+from sync_server.seating.search.row_shares import RowShare
 from sync_server.seating.taken import SOLD
 from tests.unit.sync_server.seating.plans import a_plan
 
@@ -232,3 +233,37 @@ def test_following_the_sale_of_blocks_equals_a_seating_built_now(seats: set[int]
     sell(following, *seats)
     sell(built, *seats)
     assert seats_of(following.best(SeatRequest(size))) == seats_of(built.best(SeatRequest(size)))
+
+
+def a_crowd(seating: EventSeating, pairs: int) -> list[tuple[int, ...]]:
+    """What so many guests of one process are given, before any of it is written."""
+    found = []
+    for _ in range(pairs):
+        offer = require_offer(seating.best_beside_others(SeatRequest(2)), seating.plan)
+        seating.set_aside(offer.seats)
+        found.append(offer.seats)
+    return found
+
+
+def test_a_guest_who_is_alone_is_given_the_best_seats_by_every_process() -> None:
+    best = a_hall().best(SeatRequest(2))
+    assert a_crowd(a_hall(0), 1) == a_crowd(a_hall(1), 1) == [seats_of(best)]
+
+
+def test_crowds_of_two_processes_are_given_seats_in_different_rows() -> None:
+    ours, theirs = a_crowd(a_hall(0), 9), a_crowd(a_hall(1), 9)
+    assert {*ours[1:]}.isdisjoint(theirs[1:]), "only the first of each cannot know of the others"
+    together = {seat for pair in ours + theirs for seat in pair}
+    assert together <= {*range(1, 49)}, "no further back than in the six rows that the crowd fills nearly"
+
+
+def test_a_process_whose_own_rows_are_full_gives_what_is_left() -> None:
+    seating = a_hall(0)
+    sell(seating, *(seat for seat in range(1, 65) if (seat - 1) // 8 % 2 == 0))
+    assert len({seat for pair in a_crowd(seating, 16) for seat in pair}) == 32
+    assert isinstance(seating.best_beside_others(SeatRequest(2)), Refusal)
+
+
+def a_hall(number: int = 0) -> EventSeating:
+    """Eight rows of eight, in one of two processes."""
+    return EventSeating(a_plan(["........"] * 8, policy=Policy()), RowShare(number, 2))
