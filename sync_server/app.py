@@ -11,7 +11,7 @@ from flask import request
 
 from shared.clock import Clock, MonotonicClock, monotonic_clock, wall_clock
 from shared.ids import Entropy
-from sync_server.accounts import invitation_routes, login_routes, passkey_routes, staff_policy
+from sync_server.accounts import invitation_routes, login_routes, own_organisation, passkey_routes, staff_policy
 from sync_server.accounts import routes as accounts_routes
 from sync_server.accounts import rules as accounts_rules
 from sync_server.accounts.public_routes import PUBLIC_ROUTES, Audience
@@ -161,6 +161,7 @@ BLUEPRINTS = (
     login_routes.bp,
     passkey_routes.bp,
     staff_policy.bp,
+    own_organisation.bp,
     webhooks_routes.bp,
     customers_routes.bp,
     customer_account_routes.bp,

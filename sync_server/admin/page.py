@@ -75,7 +75,7 @@ def render_page(template: str, /, **context: object) -> str:
         "display": display,
         "outside": current_actor().platform_role if who is not None else "",
     }
-    return render_template(f"admin/{template}", **shared, may=may, t=words(), **context)
+    return render_template(f"admin/{template}", **(shared | context), may=may, t=words())
 
 
 def may(action: str) -> bool:

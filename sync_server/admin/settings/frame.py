@@ -32,6 +32,13 @@ class Section:
 
 
 SECTIONS: Final = {
+    "house": (
+        Section("general", "admin.general", "gear"),
+        Section("branding", "admin.branding", "brush"),
+        Section("policies", "admin.policies", "sliders"),
+        Section("payments", "admin.payments_page", "card", Action.MANAGE_PAYMENTS),
+        Section("mails", "admin.mails_page", "mail"),
+    ),
     "access": (
         Section("members", "admin.members_page", "people", Action.MANAGE_MEMBERS),
         Section("tokens", "admin.tokens_page", "key", Action.MANAGE_TOKENS),

@@ -106,6 +106,7 @@ def test_no_page_asks_more_than_fifteen_questions(app_server: AppServer) -> None
         f"{settings}/exports?event={concert.event['id']}",
         f"{settings}/people",
         f"{settings}/retention",
+        *(f"{settings}/{name}" for name in ("general", "branding", "policies", "payments", "mails")),
     ]
     asked = {}
     for path in pages:
