@@ -26,9 +26,11 @@ from gate_app.supervision.actions import SupervisorActions
 from gate_app.supervision.pins import Supervisors
 from gate_app.sync.client import Client, Transport
 from gate_app.sync.counters import Counters
+from gate_app.sync.health import HealthTeller
 from gate_app.sync.pull import Puller, SyncState
 from gate_app.sync.push import Pusher
 from gate_app.time_keeper import Moment, TimeKeeper
+from hardware.machine import machine_state
 from shared.admission import Readiness
 from shared.clock import Clock, MonotonicClock
 from shared.errors import Conflict, StorageError
@@ -70,6 +72,7 @@ class GateContext:
     supervisors: Supervisors
     gate: Gate
     sync_state: SyncState
+    health: HealthTeller
     problems: list[str] = field(default_factory=list)
 
     def readiness(self) -> Readiness:
@@ -98,6 +101,7 @@ class GateContext:
             software=self.host.software,
             wait_s=wait_s,
             on_revoked=self._on_revoked,
+            health=self.health,
         )
         return puller, Pusher(client, identity, self.journal, self.time, self.sync_state)
 
@@ -224,6 +228,7 @@ def open_gate_context(home: Home, config: Config, host: HostEnvironment) -> Gate
         supervisors,
         gate,
         sync_state,
+        HealthTeller(home.folder, config.least_free_mb, machine_state, time_keeper.monotonic_ms),
         problems,
     )
     _start(context)

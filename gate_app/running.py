@@ -76,6 +76,8 @@ def run_gate(context: GateContext, kinds: tuple[str, ...], screen_port: int | No
         feed = _open_feed(context)
         lamp = LampAndScreen(_open_indicators(context, feed, cleanup), feed)
         readers = _open_readers(context, kinds, feed, stop, cleanup)
+        context.health.readers = tuple(f"{settings.kind}: {reader.name}" for settings, reader in readers)
+        context.health.faults = feed.faults
         _open_screen(context, feed, live_pictures(context, readers), port=screen_port, stop=stop, cleanup=cleanup)
         serve = partial(_serve, context, lamp=lamp, feed=feed, stop=stop)
         threads = [

@@ -39,6 +39,7 @@ Number = Annotated[int, msgspec.Meta(ge=0, le=2**32 - 1)]
 Count = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
 Millis = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
 Text = Annotated[str, msgspec.Meta(max_length=1_000)]
+ShortText = Annotated[str, msgspec.Meta(max_length=200)]
 Bytes5 = Annotated[bytes, msgspec.Meta(min_length=5, max_length=5)]
 Bytes8 = Annotated[bytes, msgspec.Meta(min_length=8, max_length=8)]
 Bytes16 = Annotated[bytes, msgspec.Meta(min_length=16, max_length=16)]
@@ -113,6 +114,21 @@ class Mark(Message, frozen=True, kw_only=True):
     head: Bytes32
 
 
+class Health(Message, frozen=True, kw_only=True):
+    """How a gate's machine is. What it cannot tell is left out, so that absent never means well."""
+
+    celsius: Annotated[float, msgspec.Meta(ge=-100, le=200)] | None = None
+    under_voltage: bool | None = None
+    throttled: bool | None = None
+    battery_percent: Annotated[int, msgspec.Meta(ge=0, le=100)] | None = None
+    on_battery: bool | None = None
+    disk_free_mb: Count | None = None
+    disk_low: bool | None = None
+    readers: Annotated[list[ShortText], msgspec.Meta(max_length=8)] = []
+    faults: Annotated[list[ShortText], msgspec.Meta(max_length=8)] = []
+    system: ShortText = ""
+
+
 class HelloRequest(Message, frozen=True, kw_only=True):
     """A gate reports its state and the positions it has."""
 
@@ -125,6 +141,7 @@ class HelloRequest(Message, frozen=True, kw_only=True):
     unsent: Count = 0
     clock_offset: Annotated[int, msgspec.Meta(ge=-(2**53), le=2**53)] = 0
     clock_uncertainty: Millis = 0
+    health: Health | None = None
 
 
 class HelloAnswer(Message, frozen=True, kw_only=True):
@@ -153,11 +170,16 @@ class SnapshotAnswer(Message, frozen=True, kw_only=True):
 
 
 class ChangesRequest(Message, frozen=True, kw_only=True):
-    """Asks for changes of these events, and whether the journal's branch has forked; the server may wait."""
+    """Asks for changes of these events, and whether the journal's branch has forked; the server may wait.
+
+    Says in passing how many entries are not uploaded yet, and now and then how the machine is.
+    """
 
     events: Annotated[list[EventAt], msgspec.Meta(max_length=1_000)]
     wait: Annotated[float, msgspec.Meta(ge=0, le=MAX_WAIT_SECONDS)] = 0
     branch: Number = 0
+    unsent: Count | None = None
+    health: Health | None = None
 
 
 class Batch(Message, frozen=True, kw_only=True):

@@ -90,6 +90,11 @@ class Feed:
                 self._faults[device] = happened
             self._change(condition=condition(self._status, self._faults))
 
+    def faults(self) -> tuple[str, ...]:
+        """What does not work just now, in words."""
+        with self._changed:
+            return tuple(self._faults.values())
+
     def hint(self, hint: Hint) -> None:
         """Shows what the guest at the camera can do; limited to a few times a second."""
         with self._changed:

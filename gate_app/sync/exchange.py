@@ -17,6 +17,7 @@ from shared.protocol import (
     ChangesRequest,
     ErrorAnswer,
     EventAt,
+    Health,
     HelloAnswer,
     HelloRequest,
     JournalAnswer,
@@ -78,6 +79,15 @@ class SnapshotFetch:
     whole: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What a gate says of itself with each request for changes."""
+
+    branch: int  # of its journal
+    unsent: int | None = None
+    health: Health | None = None
+
+
 class PendingRequest(Enum):
     """Which request is waiting for its response."""
 
@@ -90,10 +100,10 @@ class PendingRequest(Enum):
 class PullExchange:
     """Decides the order of requests: hello, missing snapshots, then one long poll for all events."""
 
-    def __init__(self, hello: Callable[[], HelloRequest], wait_s: float, branch: Callable[[], int]) -> None:
-        """`hello` builds a hello request from what this gate holds; `branch` tells the branch of its journal."""
+    def __init__(self, hello: Callable[[], HelloRequest], wait_s: float, said: Callable[[], Said]) -> None:
+        """`hello` builds a hello request from what this gate holds; `said` is what it says in passing."""
         self._hello = hello
-        self._branch = branch
+        self._said = said
         self._wait_s = wait_s
         self.no_waiting = False
         """Ask for changes without long polling: what the server already has is wanted at once."""
@@ -112,7 +122,7 @@ class PullExchange:
             self._fetch = SnapshotFetch(self._missing[0])
         if self._fetch is None:
             self._pending = PendingRequest.CHANGES
-            return _changes(list(self._held.values()), 0 if self.no_waiting else self._wait_s, self._branch())
+            return _changes(list(self._held.values()), 0 if self.no_waiting else self._wait_s, self._said())
         return self._of_snapshot(self._fetch)
 
     def receive(self, status: int, body: bytes) -> Step:
@@ -183,7 +193,7 @@ class PullExchange:
     def _of_snapshot(self, fetch: SnapshotFetch) -> ApiCall:
         if fetch.whole and fetch.base is not None:
             self._pending = PendingRequest.REST
-            return _changes([fetch.base], 0, self._branch())
+            return _changes([fetch.base], 0, self._said())
         self._pending = PendingRequest.FRAME
         query = f"event={fetch.event}&after={fetch.after}&limit={FRAME_ROWS}"
         return ApiCall("GET", SNAPSHOT, "pull", query=query)
@@ -206,8 +216,8 @@ class PullExchange:
         return Framed(answer, first=fetch.base is None, last=answer.next is None)
 
 
-def _changes(events: list[EventAt], wait_s: float, branch: int) -> ApiCall:
-    request = ChangesRequest(events=events, wait=wait_s, branch=branch)
+def _changes(events: list[EventAt], wait_s: float, said: Said) -> ApiCall:
+    request = ChangesRequest(events=events, wait=wait_s, branch=said.branch, unsent=said.unsent, health=said.health)
     return ApiCall("POST", CHANGES, "pull", body=encode(request), wait_s=wait_s)
 
 

@@ -19,7 +19,8 @@ from gate_app.snapshots.roster import Roster
 from gate_app.snapshots.snapshot_file import SnapshotBuilder
 from gate_app.status import MEMORY_LOST, memory_is_lost
 from gate_app.sync.client import Client, VerifiedAnswer, naming
-from gate_app.sync.exchange import Changed, Framed, Greeted, PullExchange, Refused, Step
+from gate_app.sync.exchange import Changed, Framed, Greeted, PullExchange, Refused, Said, Step
+from gate_app.sync.health import HealthTeller
 from gate_app.sync.prefetch import Prefetch
 from gate_app.time_keeper import Moment, TimeKeeper
 from shared.errors import GatehouseError, Unreadable
@@ -62,6 +63,7 @@ class Puller:
         software: str,
         wait_s: float,
         on_revoked: Callable[[str], None],
+        health: HealthTeller,
     ) -> None:
         self._client = client
         self._prefetch = Prefetch(client.send)
@@ -74,9 +76,10 @@ class Puller:
         self.sync_state = sync_state
         self._software = software
         self._on_revoked = on_revoked
+        self._health = health
         self._builder: SnapshotBuilder | None = None
         self._anchored: tuple[int, int] | None = None  # (branch, monotonic ms)
-        self.exchange = PullExchange(self._hello, wait_s, lambda: journal.branch.number)
+        self.exchange = PullExchange(self._hello, wait_s, self._said)
         self.exchange.no_waiting = memory_is_lost(journal.database.connection)
 
     def run_once(self) -> None:
@@ -130,7 +133,11 @@ class Puller:
             unsent=self._journal.unsent(),
             clock_offset=moment.offset,
             clock_uncertainty=moment.uncertainty,
+            health=self._health.now(),
         )
+
+    def _said(self) -> Said:
+        return Said(self._journal.branch.number, self._journal.unsent(), self._health.news())
 
     def _greeted(self, answer: HelloAnswer) -> None:
         self.sync_state.message = answer.words

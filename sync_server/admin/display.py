@@ -13,11 +13,12 @@ from shared.clock import Millis
 from shared.tickets import Entitlement
 from sync_server.appearance.made_covers import MadeCover, drawing
 from sync_server.appearance.moments import Style
+from sync_server.devices.rules import health_problems
 from sync_server.events import rules
 from sync_server.images.urls import image_url
 from sync_server.plumbing.texts import DEFAULT, Translator
 
-__all__ = ["image_url"]
+__all__ = ["health_problems", "image_url"]
 
 CONFLICTS = {
     "duplicate": ("Admitted twice", "The same ticket was admitted more often than it allows."),
@@ -120,6 +121,11 @@ def hour(millis: Millis | None, timezone: str = "UTC") -> str:
 def pace(people: float) -> str:
     """How many people a minute: whole numbers from ten on, where tenths mean nothing any more."""
     return f"{people:.0f}" if people >= 10 or people == int(people) else f"{people:.1f}"
+
+
+def size(megabytes: int) -> str:
+    """Room on a disk, such as 12 GB."""
+    return f"{megabytes / 1_000:.0f} GB" if megabytes >= 10_000 else f"{megabytes} MB"
 
 
 def ago(millis: Millis | None, now: Millis) -> str:

@@ -219,9 +219,11 @@ def holder_of_key(session: Session, public_key: bytes) -> str | None:
     return session.scalar(select(Device.id).where(Device.public_key == public_key))
 
 
-def reported_rows(session: Session, organisation_id: str, device_id: str) -> list[dict[str, Any]]:
-    """How current a device's rows were at its last report."""
-    return session.scalar(select(DeviceReport.rows).where(_of(DeviceReport, organisation_id, device_id))) or []
+def reported(session: Session, organisation_id: str, device_id: str) -> tuple[list[dict[str, Any]], int]:
+    """How current a device's rows were at its last report, and how many entries it had not uploaded."""
+    columns = select(DeviceReport.rows, DeviceReport.unsent).where(_of(DeviceReport, organisation_id, device_id))
+    found = session.execute(columns).first()
+    return (found.rows, found.unsent) if found else ([], 0)
 
 
 def access_state(session: Session, organisation_id: str, device_id: str) -> tuple[str, bool]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Literal
+from typing import Any, Literal
 
 from shared.errors import Conflict, Forbidden, InvalidRequest
 
@@ -94,3 +94,23 @@ def require_open_code(state: CodeState) -> None:
 def is_silent(now: int, last_seen_at: int | None) -> bool:
     """Whether a device has been silent for so long that its numbers are missing from totals."""
     return last_seen_at is None or now - last_seen_at > SILENT_AFTER_MS
+
+
+HOT_CELSIUS = 80.0
+"""From here on a machine slows itself down, and reads codes late."""
+WEAK_PERCENT = 20
+
+
+def health_problems(health: Mapping[str, Any] | None) -> list[str]:
+    """What is wrong with a machine by what it said last, the gravest first; each has a text on the pages."""
+    said = health or {}
+    on_battery = said.get("on_battery") is not False
+    found = (
+        ("faults", bool(said.get("faults"))),
+        ("under_voltage", said.get("under_voltage") is True),
+        ("battery", on_battery and said.get("battery_percent", 100) < WEAK_PERCENT),
+        ("hot", said.get("celsius", 0) >= HOT_CELSIUS),
+        ("disk", said.get("disk_low") is True),
+        ("throttled", said.get("throttled") is True),
+    )
+    return [name for name, wrong in found if wrong]

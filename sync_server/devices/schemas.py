@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 from shared.clock import Millis
 from sync_server.devices.models import DeviceReport
 from sync_server.devices.queries import DeviceView
-from sync_server.devices.rules import CodeState, is_silent
+from sync_server.devices.rules import CodeState, health_problems, is_silent
 from sync_server.plumbing.api.edits import EditedView
 from sync_server.plumbing.api.schemas import Id, IsoTime, Reason, RequestBody, View
 
@@ -77,11 +77,29 @@ class HeldRows(BaseModel):
     gate: int | None = None
 
 
+class DeviceHealth(BaseModel):
+    """How a machine said that it is; what it cannot tell is null."""
+
+    celsius: float | None = None
+    under_voltage: bool | None = None
+    throttled: bool | None = None
+    battery_percent: int | None = None
+    on_battery: bool | None = None
+    disk_free_mb: int | None = None
+    disk_low: bool | None = None
+    readers: list[str] = []
+    faults: list[str] = []
+    system: str = ""
+
+
 class DeviceOut(EditedView):
     """A device with its last report."""
 
     unedited = frozenset(
-        {"last_seen_at", "silent", "software", "unsent", "branch", "clock_offset_ms", "clock_uncertainty_ms", "rows"}
+        {
+            *("last_seen_at", "silent", "software", "unsent", "branch", "clock_offset_ms", "clock_uncertainty_ms"),
+            *("rows", "health", "health_at", "health_problems"),
+        }
     )
 
     id: str
@@ -101,6 +119,9 @@ class DeviceOut(EditedView):
     rows: list[HeldRows]
     assignments: list[AssignmentView]
     problems: list[str]
+    health: DeviceHealth | None
+    health_at: IsoTime | None
+    health_problems: list[str]
 
 
 def device_out(view: DeviceView, now: Millis, problems: Sequence[str] = ()) -> DeviceOut:
@@ -119,6 +140,9 @@ def device_out(view: DeviceView, now: Millis, problems: Sequence[str] = ()) -> D
         rows=report.rows,
         assignments=view.assignments,
         problems=list(problems),
+        health=report.health,
+        health_at=report.health_at,
+        health_problems=health_problems(report.health),
     )
 
 

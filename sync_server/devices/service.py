@@ -34,6 +34,16 @@ class Report:
     rows: Sequence[Mapping[str, Any]]
     clock_offset: int | None = None
     clock_uncertainty: int | None = None
+    health: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Passing:
+    """What a device says of itself with a request for changes; None: it does not say."""
+
+    rows: Sequence[Mapping[str, Any]]
+    unsent: int | None = None
+    health: Mapping[str, Any] | None = None
 
 
 def create(session: Session, organisation_id: str, name: str, profile: str, context: ActionContext) -> Device:
@@ -111,15 +121,22 @@ def note_contact(session: Session, device_id: str, organisation_id: str, now: Mi
 
 def store_report(session: Session, device_id: str, organisation_id: str, report: Report, now: Millis) -> None:
     """Store what the device reported."""
-    _report(session, device_id, organisation_id, now, asdict(report) | {"rows": [dict(row) for row in report.rows]})
+    said = asdict(report)
+    said |= {"rows": [dict(row) for row in report.rows]} | _health(said.pop("health"), now)
+    _report(session, device_id, organisation_id, now, said)
 
 
-def store_reported_rows(
-    session: Session, organisation_id: str, device_id: str, rows: Sequence[Mapping[str, Any]]
-) -> None:
-    """Store how current a device's rows are, as its requests for changes say."""
+def store_passing(session: Session, organisation_id: str, device_id: str, said: Passing, now: Millis) -> None:
+    """Store what a device says of itself while it asks for changes."""
     mine = DeviceReport.organisation_id == organisation_id, DeviceReport.device_id == device_id
-    session.execute(update(DeviceReport).where(*mine).values(rows=[dict(row) for row in rows]))
+    unsent = {} if said.unsent is None else {"unsent": said.unsent}
+    values = {"rows": [dict(row) for row in said.rows]} | unsent | _health(said.health, now)
+    session.execute(update(DeviceReport).where(*mine).values(values))
+
+
+def _health(health: Mapping[str, Any] | None, now: Millis) -> dict[str, Any]:
+    """What is stored of it; what an older program does not say leaves what was said before."""
+    return {} if health is None else {"health": dict(health), "health_at": now}
 
 
 def _report(session: Session, device_id: str, organisation_id: str, now: Millis, changes: dict[str, Any]) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
+import msgspec
 from sqlalchemy.orm import Session
 
 from shared import protocol
@@ -12,7 +14,7 @@ from shared.errors import GatehouseError
 from sync_server.accounts import queries as accounts
 from sync_server.devices import enrolment, service
 from sync_server.devices.queries import EnrolledDevice
-from sync_server.devices.service import Report
+from sync_server.devices.service import Passing, Report
 from sync_server.plumbing.principals import ActionContext
 from sync_server.plumbing.sealing import Sealer
 from sync_server.scans import service as scans
@@ -82,6 +84,19 @@ def rows_held(events: Sequence[protocol.EventAt]) -> list[dict[str, int | None]]
     return [{"event": at.event, "revision": at.revision, "heard": at.heard, "gate": at.gate} for at in events]
 
 
+def said_in_passing(request: protocol.ChangesRequest) -> Passing:
+    """What a gate says of itself while it asks for changes."""
+    return Passing(rows_held(request.events), request.unsent, _health(request.health))
+
+
+def _health(health: protocol.Health | None) -> dict[str, Any] | None:
+    """What the machine told, without what it cannot tell."""
+    if health is None:
+        return None
+    said = msgspec.structs.asdict(health)
+    return {name: value for name, value in said.items() if name != "critical" and value not in (None, [], "")}
+
+
 def _report(request: protocol.HelloRequest) -> Report:
     return Report(
         software=request.software[:40],
@@ -91,4 +106,5 @@ def _report(request: protocol.HelloRequest) -> Report:
         rows=rows_held(request.rows),
         clock_offset=request.clock_offset,
         clock_uncertainty=request.clock_uncertainty,
+        health=_health(request.health),
     )

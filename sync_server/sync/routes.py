@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import cast
 
 from apiflask import APIBlueprint
@@ -80,7 +79,7 @@ def snapshot() -> Response:
 def changes() -> Response:
     """What has changed; with `wait`, as soon as anything has."""
     wanted = message(protocol.ChangesRequest)
-    _store_rows(wanted.events)
+    _store_passing(wanted)
     poll = _long_poll(wanted)
     if may_wait():
         return hand_over(poll)
@@ -124,13 +123,13 @@ def _long_poll(wanted: protocol.ChangesRequest) -> LongPoll:
     return LongPoll(topics, wanted.wait, answer_now, ReaderKind.GATE)
 
 
-def _store_rows(events: Sequence[protocol.EventAt]) -> None:
-    device, rows = signing_device().device, hello.rows_held(events)
+def _store_passing(wanted: protocol.ChangesRequest) -> None:
+    device, said = signing_device().device, hello.said_in_passing(wanted)
     with parts().database.reading() as session:
-        stored = devices.reported_rows(session, device.organisation_id, device.id)
-    if rows != stored:
+        rows, unsent = devices.reported(session, device.organisation_id, device.id)
+    if said.health is not None or said.rows != rows or said.unsent not in {None, unsent}:
         with parts().database.writing() as session:
-            device_service.store_reported_rows(session, device.organisation_id, device.id, rows)
+            device_service.store_passing(session, device.organisation_id, device.id, said, parts().clock())
 
 
 def _number(name: str, low: int, high: int, default: int | None = None) -> int:

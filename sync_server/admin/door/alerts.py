@@ -16,10 +16,11 @@ PAGE_SIZE = 50
 @bp.get("/alerts")
 @page()
 def alerts() -> str:
-    """The organisation's alerts; platform staff also see those of the installation."""
-    now = parts().clock()
+    """The organisation's alerts, or those of one event; platform staff also see those of the installation."""
+    now, event_id = parts().clock(), request.args.get("event", "")
     with parts().database.reading() as session:
         found = queries.organisation_alerts(session, current_organisation(), now)
         platform = queries.platform_alerts(session, now) if current_principal().platform_role else []
-    page_of_alerts = queries.alert_page([*platform, *found], PAGE_SIZE, request.args.get("after"))
+    chosen = [alert for alert in (*platform, *found) if event_id in ("", alert.event_id)]
+    page_of_alerts = queries.alert_page(chosen, PAGE_SIZE, request.args.get("after"))
     return render_page("door/alerts.html", alerts=page_of_alerts.items, next=page_of_alerts.next, texts=ALERT_TEXTS)

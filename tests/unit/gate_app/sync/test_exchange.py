@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gate_app.sync.exchange import Changed, Framed, Greeted, PullExchange, Refused
+from gate_app.sync.exchange import Changed, Framed, Greeted, PullExchange, Refused, Said
 from shared import protocol
 from shared.errors import Unreadable
 from shared.protocol import (
@@ -24,7 +24,7 @@ AT_7 = EventAt(event=7, lineage=b"lineage1", revision=4, heard=2)
 
 
 def an_exchange() -> PullExchange:
-    return PullExchange(lambda: HelloRequest(branch=1, last_seq=0, head=bytes(32)), wait_s=25, branch=lambda: 1)
+    return PullExchange(lambda: HelloRequest(branch=1, last_seq=0, head=bytes(32)), wait_s=25, said=lambda: Said(1))
 
 
 def greeted(held: dict[int, EventAt], missing: list[int]) -> PullExchange:
