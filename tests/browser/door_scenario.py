@@ -9,6 +9,7 @@ from pathlib import Path
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
+from shared.protocol import Health
 from sync_server.events import queries as events
 from sync_server.revisions import service as revisions
 from sync_server.venues.models import GateRecord
@@ -18,6 +19,17 @@ from tests.contracts.sync.world import World
 
 MINUTES = 12
 CAPACITY = 400
+TROUBLED = Health(
+    celsius=61.2,
+    battery_percent=14,
+    on_battery=True,
+    under_voltage=False,
+    disk_free_mb=21_400,
+    disk_low=False,
+    readers=["camera: front"],
+    faults=["camera: The picture is black. Clean the lens, or take its cover off."],
+    system="Linux-6.12-aarch64",
+)
 
 
 @contextmanager
@@ -45,6 +57,7 @@ def a_busy_door(folder: Path) -> Iterator[AdminScenario]:
             world.now = began + 60_000
         for gate in (evening.west, north):
             say_all(gate)
+        evening.west.hello(health=TROUBLED)
         yield evening
 
 

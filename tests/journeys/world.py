@@ -53,7 +53,7 @@ class Sold:
 class World:
     """Server, organiser and gates; time stands still until `advance`, the network works until `cut_network`."""
 
-    def __init__(self, database_url: str, folder: Path) -> None:
+    def __init__(self, database_url: str, folder: Path, **settings: str) -> None:
         self.now = EVENING
         self.folder = folder
         self.gates: dict[str, SimulatedGate] = {}
@@ -61,6 +61,7 @@ class World:
             "DATABASE_URL": database_url,
             "MASTER_KEY_FILE": str(folder / "master.key"),
             "LOG_LEVEL": "error",
+            **{name.upper(): value for name, value in settings.items()},
         }
         (folder / "master.key").write_text("11" * 32)
         self._entropy = seeded_entropy("world")

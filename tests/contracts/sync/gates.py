@@ -148,12 +148,15 @@ class Gate:
         assert response.status_code >= 400
         return protocol.decode(protocol.ErrorAnswer, response.data).error
 
-    def hello(self, *, last_seq: int | None = None, head: bytes | None = None) -> protocol.HelloAnswer:
+    def hello(
+        self, *, last_seq: int | None = None, head: bytes | None = None, health: protocol.Health | None = None
+    ) -> protocol.HelloAnswer:
         message = protocol.HelloRequest(
             branch=self.branch,
             last_seq=len(self.bodies) if last_seq is None else last_seq,
             head=self.head if head is None else head,
             software="9.9",
+            health=health,
         )
         return self.ask(protocol.HelloAnswer, "POST", protocol.HELLO, "other", body=protocol.encode(message))
 
