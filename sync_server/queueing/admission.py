@@ -54,7 +54,8 @@ def advance(
         _draw_order(session, queue, event.number, sealer, context)
     if queue.drawn_at is not None:
         _end_overdue(session, queue, context.now)
-        _admit(session, queue, context.now)
+        if queue.paused_at is None:
+            _admit(session, queue, context.now)
     return True
 
 

@@ -31,6 +31,7 @@ class Figures:
     closed_at: Millis | None
     drawn_at: Millis | None
     awaits_beacon: bool
+    paused: bool
     free: int  # slots of the checkout
     waiting: list[int]
     admitted_lately: int
@@ -39,7 +40,7 @@ class Figures:
         """Whether the queue should move on because of somebody with this number."""
         if self.drawn_at is None:
             return now >= self.opening.draw_at and not self.awaits_beacon
-        return seq is not None and rules.position(self.waiting, seq) <= self.free
+        return not self.paused and seq is not None and rules.position(self.waiting, seq) <= self.free
 
 
 class QueueFigures:
@@ -68,6 +69,7 @@ class QueueFigures:
                 queue.closed_at,
                 queue.drawn_at,
                 bool(queue.beacon_source) and queue.beacon_value is None and queue.closed_at is not None,
+                queue.paused_at is not None,
                 ports_of(session, QueuePorts).free_slots(session, organisation_id, event_id, now),
                 queries.waiting_numbers(session, organisation_id, event_id, now),
                 queries.count_admitted_since(session, organisation_id, event_id, now - rules.RATE_MS),

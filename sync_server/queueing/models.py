@@ -38,6 +38,7 @@ class EventQueueRow(Base):
     root: Mapped[bytes | None] = mapped_column(LargeBinary(32))  # once the waiting room has closed
     closed_at: Mapped[Millis | None] = mapped_column(BigInteger)
     drawn_at: Mapped[Millis | None] = mapped_column(BigInteger)
+    paused_at: Mapped[Millis | None] = mapped_column(BigInteger)  # since then nobody is admitted
     drawn: Mapped[int] = mapped_column(default=0)  # entries that took part in the draw
     next_seq: Mapped[int] = mapped_column(default=1)
     created_at: Mapped[Millis] = mapped_column(BigInteger)

@@ -65,6 +65,29 @@ def remove_queue(event_id: str) -> tuple[str, int]:
     return "", 204
 
 
+@bp.post("/events/<event_id>/queue/pause")
+@requires(Action.EDIT_EVENTS)
+@bp.output(schemas.QueueView)
+@bp.doc(summary="Pause the queue")
+def pause(event_id: str) -> schemas.QueueView:
+    """Admit nobody until the queue goes on. Places stay, and whoever was admitted may finish."""
+    with parts().database.writing() as session:
+        service.pause(session, organisation(), event_id, context())
+        return tagged(_queue_view(session, event_id))
+
+
+@bp.post("/events/<event_id>/queue/resume")
+@requires(Action.EDIT_EVENTS)
+@bp.output(schemas.QueueView)
+@bp.doc(summary="Let the queue go on")
+def resume(event_id: str) -> schemas.QueueView:
+    """Admit again, from where the queue was paused."""
+    with parts().database.writing() as session:
+        service.resume(session, organisation(), event_id, context())
+        admission.advance(session, organisation(), event_id, parts().sealer, context())
+        return tagged(_queue_view(session, event_id))
+
+
 @bp.put("/events/<event_id>/queue/beacon")
 @requires(Action.EDIT_EVENTS)
 @bp.input(schemas.BeaconValue)

@@ -43,7 +43,9 @@ class TakePass(RequestBody):
 class QueueView(EditedView):
     """A queue, as organisers see it."""
 
-    unedited: ClassVar[frozenset[str]] = frozenset({"opens_at", "draw_at", "closed_at", "drawn_at", "figures"})
+    unedited: ClassVar[frozenset[str]] = frozenset(
+        {"opens_at", "draw_at", "closed_at", "drawn_at", "paused_at", "figures"}
+    )
 
     event_id: str
     per_minute: int
@@ -56,6 +58,7 @@ class QueueView(EditedView):
     draw_at: IsoTime
     closed_at: IsoTime | None
     drawn_at: IsoTime | None
+    paused_at: IsoTime | None
     figures: dict[str, int]
 
 
@@ -66,7 +69,7 @@ def queue_view(row: EventQueueRow, opening: rules.Opening, by_state: dict[str, i
 
 
 class PlaceView(View):
-    """Somebody's place in a queue. `receipt` is the entry of the draw."""
+    """Somebody's place in a queue. `receipt` is the entry of the draw; while it is `paused`, nobody is admitted."""
 
     state: Literal["waiting", "admitted", "spent", "expired", "left"]
     receipt: str
@@ -76,6 +79,7 @@ class PlaceView(View):
     estimated_wait_seconds: int | None
     wait_at_least_seconds: int | None
     wait_at_most_seconds: int | None
+    paused: bool
     draw_at: IsoTime
     drawn_at: IsoTime | None
     commitment: Hex
@@ -92,7 +96,8 @@ def place_view(entry: QueueEntryRow, figures: Figures, now: Millis) -> PlaceView
     position = None
     if state == EntryState.WAITING.value and entry.seq is not None:
         position = rules.position(figures.waiting, entry.seq)
-    bounds = None if position is None else rules.wait_between_s(position, figures.admitted_lately)
+    known = None if figures.paused else position  # while nobody is admitted nobody knows
+    bounds = None if known is None else rules.wait_between_s(known, figures.admitted_lately)
     least, most = bounds or (None, None)
     return PlaceView.of(
         entry,
@@ -101,9 +106,10 @@ def place_view(entry: QueueEntryRow, figures: Figures, now: Millis) -> PlaceView
         number=entry.seq,
         position=position,
         waiting=len(figures.waiting),
-        estimated_wait_seconds=None if position is None else rules.estimated_wait_s(position, figures.admitted_lately),
+        estimated_wait_seconds=None if known is None else rules.estimated_wait_s(known, figures.admitted_lately),
         wait_at_least_seconds=least,
         wait_at_most_seconds=most,
+        paused=figures.paused,
         draw_at=figures.opening.draw_at,
         drawn_at=figures.drawn_at,
         commitment=figures.commitment,

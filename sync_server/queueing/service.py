@@ -94,6 +94,32 @@ def remove_queue(session: Session, organisation_id: str, event_id: str, context:
     bump_sale_version(session, organisation_id, event_id)
 
 
+def pause(session: Session, organisation_id: str, event_id: str, context: ActionContext) -> None:
+    """Admit nobody until the queue goes on: places stay, and whoever was admitted may finish."""
+    _set_paused(session, organisation_id, event_id, context.now, context)
+
+
+def resume(session: Session, organisation_id: str, event_id: str, context: ActionContext) -> None:
+    """Admit again from where the queue was paused."""
+    _set_paused(session, organisation_id, event_id, None, context)
+
+
+def _set_paused(
+    session: Session, organisation_id: str, event_id: str, paused_at: Millis | None, context: ActionContext
+) -> None:
+    event = events.event(session, organisation_id, event_id, lock=True)
+    context.require(Part.SALE.action(EventStatus(event.status)))
+    row = queries.locked_queue(session, organisation_id, event_id)
+    if row is None:
+        raise NotFound("This event has no queue.", code="queue_not_found")
+    was, now = row.paused_at is not None, paused_at is not None
+    if was != now:
+        row.paused_at, row.updated_at = paused_at, context.now
+        session.flush()
+        before, after = {"paused": was}, {"paused": now}
+        _record(session, row, event.number, "queue_set", context, before=before, after=after)
+
+
 def set_beacon(session: Session, organisation_id: str, event_id: str, value: str, context: ActionContext) -> None:
     """Note the value of the public random round that was named beforehand."""
     event = events.event(session, organisation_id, event_id, lock=True)

@@ -15,7 +15,7 @@ from sqlalchemy import ColumnElement, select, update
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
-from shared.errors import GatehouseError
+from shared.errors import Conflict, GatehouseError
 from shared.ids import uuid7
 from shared.lifecycle import OVER
 from sync_server.events import queries as events
@@ -129,9 +129,29 @@ class Offering:
             self._end_lease(lease, context.now, still=bool(parties))
         return made
 
-    def _take_lease(self, event: EventKey, context: ActionContext) -> _Lease | None:
+    def offer_to(self, event: EventKey, party_id: str, context: ActionContext) -> None:
+        """Offer to this party before its turn, by hand; whom it passes is counted and told as always."""
+        with self.database.writing() as session:
+            found = service.require_may_offer(session, event, party_id, context)
+        lease = self._take_lease(event, context, due=False)
+        if lease is None:
+            raise Conflict("Offers are being made from this list just now. Try again.", code="list_busy")
+        try:
+            with self.database.reading() as session:
+                before = [party for party in queries.in_turn(session, event) if party.seq < found.seq]
+            passed = Passed()
+            for party in before:
+                passed.note(party.seq, Misfit.BY_HAND)
+            why = self._offer(lease, found, passed, context)
+        finally:
+            self._end_lease(lease, context.now, still=True)
+        if why is not None:
+            raise Conflict("What is free does not fit this party.", code="offer_does_not_fit", reason=why.value)
+
+    def _take_lease(self, event: EventKey, context: ActionContext, *, due: bool = True) -> _Lease | None:
         row = WaitingListRow
-        taken = update(row).where(event.of(row), *_due_lists(context.now)).values(leased_until=context.now + LEASE_MS)
+        free = _due_lists(context.now) if due else (row.leased_until <= context.now,)
+        taken = update(row).where(event.of(row), *free).values(leased_until=context.now + LEASE_MS)
         with self.database.writing() as session:
             found = session.execute(taken.returning(row.wakes, row.offer_minutes)).one_or_none()
         return None if found is None else _Lease(event, found.wakes, found.offer_minutes)

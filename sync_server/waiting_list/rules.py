@@ -40,6 +40,7 @@ class Misfit(StrEnum):
     TYPES_SOLD_OUT = "types_sold_out"  # of no ticket type that they wish are enough left
     NOT_ENOUGH_TOGETHER = "not_enough_together"
     NOT_ENOUGH_PLACES = "not_enough_places"
+    BY_HAND = "by_hand"  # the organiser has chosen somebody behind them
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,13 +11,14 @@ from sqlalchemy.orm import Session
 from shared.clock import Millis
 from shared.errors import Conflict, InvalidRequest
 from shared.ids import uuid7
-from shared.lifecycle import OVER
+from shared.lifecycle import OVER, EventStatus
 from sync_server.accounts.logins import checked_address
 from sync_server.audit.service import AuditLine, record
 from sync_server.events import chosen_days
 from sync_server.events import queries as events
 from sync_server.events import service as event_service
 from sync_server.events.chosen_days import dates_of
+from sync_server.events.permissions import Part
 from sync_server.holds import ordering
 from sync_server.holds.ordering import Held
 from sync_server.plumbing.due import organisations_due
@@ -29,7 +30,7 @@ from sync_server.tickets import queries as tickets
 from sync_server.waiting_list import queries
 from sync_server.waiting_list.models import WaitingListRow, WaitingOfferRow, WaitingPartyRow
 from sync_server.waiting_list.recording import record_party
-from sync_server.waiting_list.rules import DEFAULT_OFFER_MINUTES, OfferState, PartyState, Passed, Wish
+from sync_server.waiting_list.rules import DEFAULT_OFFER_MINUTES, OfferState, PartyState, Passed, Waiting, Wish
 
 TAKEN_LASTS_MS = 15 * 60_000
 """At least so long a party has to order what it has taken."""
@@ -139,6 +140,20 @@ def leave(session: Session, organisation_id: str, party_id: str, context: Action
         return
     _end_offer(session, row, OfferState.LEFT, context)
     _become(session, row, PartyState.LEFT, "waiting_left", context)
+
+
+def require_may_offer(session: Session, event: EventKey, party_id: str, context: ActionContext) -> Waiting:
+    """That party, if it waits for an event that can still be sold, and whoever asks may sell it."""
+    details = events.event(session, *event)
+    context.require(Part.SALE.action(EventStatus(details.status)))
+    row = queries.party(session, event.organisation_id, party_id)
+    if row.event_id != event.event_id:
+        raise queries.no_such_party()
+    if details.status in OVER:
+        raise Conflict("The event is over or called off.", code="event_not_available")
+    if row.state != PartyState.WAITING.value:
+        raise Conflict("This party does not wait any more.", code="not_waiting")
+    return Waiting(row.id, row.seq, queries.wish_of(row))
 
 
 def take(

@@ -31,10 +31,47 @@ class Season:
     venue: dict[str, Any]
     before: dict[str, Any]
     concert: dict[str, Any]
+    sold_out: dict[str, Any]
 
     def page_of(self, part: str = "") -> str:
         """The address of a page of this month's concert."""
         return f"{self.address}/admin/events/{self.concert['id']}{part}"
+
+    def guest(self) -> ApiClient:
+        """A visitor of the shop."""
+        client = self.server.app.test_client()
+        answer = client.post("/api/o/marquee/session")
+        assert answer.json is not None
+        return ApiClient(client, {"X-CSRF-Token": answer.json["csrf_token"]})
+
+    def buys_with(self, code: str) -> None:
+        """Somebody orders a ticket in the shop with this code."""
+        shop, guest = f"/api/o/marquee/events/{self.concert['id']}", self.guest()
+        held = guest.post(f"/api/events/{self.concert['id']}/holds", {"count": 1})["data"]["holds"][0]["hold_id"]
+        buyer = {"name": "Grace Sommer", "email": "grace@example.org"}
+        lines = [{"hold_id": held, "ticket_type": 1}]
+        guest.post(f"{shop}/orders", {"holds": lines, "codes": [code], "buyer": buyer})
+
+    def another(self, name: str) -> str:
+        """The id of one more concert, which is published and which nobody has bought."""
+        start = self.server.now + 20 * DAY
+        times = {"start_at": start, "end_at": start + HOUR}
+        made = self.api.post("/api/events", an_event(self.venue["id"], name=name, **times))
+        self.api.post(f"/api/events/{made['id']}/ticket-types", a_ticket_type())
+        self.api.post(f"/api/events/{made['id']}/publish", {}, 200)
+        return str(made["id"])
+
+    def queues(self, event_id: str, guests: int) -> None:
+        """So many guests join the queue, each from a browser of their own; some are let in."""
+        for _ in range(guests):
+            self.guest().post(f"/api/o/marquee/events/{event_id}/queue")
+        self.server.run_worker()
+
+    def waits(self, *sizes: int) -> None:
+        """Parties of these sizes join the waiting list."""
+        here = f"/api/o/marquee/events/{self.sold_out['id']}/waiting"
+        for number, size in enumerate(sizes):
+            self.guest().post(here, {"size": size, "email": f"party{number}@example.org"})
 
     def sign_in(self, page: Page) -> None:
         """Sign in on the form, unless this browser is signed in."""
@@ -60,7 +97,7 @@ def a_season(url: str, folder: Path) -> Iterator[Season]:
             api.post(f"/api/events/{before['id']}/{step}", {}, 200)
         concert = _concert(server, api, venue["id"], "Night Music 7", SO_FAR)
         with served(server) as address:
-            yield Season(server, api, address, venue, before, concert)
+            yield Season(server, api, address, venue, before, concert, _sold_out(server, api, venue["id"]))
     finally:
         server.close()
 
@@ -76,6 +113,17 @@ def _concert(server: AppServer, api: ApiClient, venue: str, name: str, days: tup
         for number in range(orders):
             _sell(api, here, name, number)
         server.advance(DAY)
+    return made
+
+
+def _sold_out(server: AppServer, api: ApiClient, venue: str) -> dict[str, Any]:
+    start = server.now + 20 * DAY
+    made: dict[str, Any] = api.post("/api/events", an_event(venue, name="Chamber", start_at=start, end_at=start + HOUR))
+    here = f"/api/events/{made['id']}"
+    api.post(f"{here}/ticket-types", a_ticket_type(quantity=6))
+    api.post(f"{here}/publish", {}, 200)
+    for _ in range(3):
+        api.post(f"{here}/sales", {"places": [{"ticket_type": 1, "count": 2}], "method": "cash"})
     return made
 
 

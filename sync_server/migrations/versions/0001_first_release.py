@@ -1725,6 +1725,7 @@ def upgrade() -> None:
         sa.Column("root", sa.LargeBinary(length=32), nullable=True),
         sa.Column("closed_at", sa.BigInteger(), nullable=True),
         sa.Column("drawn_at", sa.BigInteger(), nullable=True),
+        sa.Column("paused_at", sa.BigInteger(), nullable=True),
         sa.Column("drawn", sa.Integer(), nullable=False),
         sa.Column("next_seq", sa.Integer(), nullable=False),
         sa.Column("created_at", sa.BigInteger(), nullable=False),

@@ -113,7 +113,7 @@ class Queue {
   show() {
     const { place } = this;
     const taking = TAKING_PART.includes(place?.state);
-    const key = JSON.stringify([place?.state, place?.position, place?.waiting, place?.wait_at_most_seconds, place?.drawn_at, this.elsewhere, this.now >= this.config.room_at, this.now >= Date.parse(place?.draw_at ?? 0)]);
+    const key = JSON.stringify([place?.state, place?.position, place?.waiting, place?.wait_at_most_seconds, place?.drawn_at, place?.paused, this.elsewhere, this.now >= this.config.room_at, this.now >= Date.parse(place?.draw_at ?? 0)]);
     if (key !== this.shown) this.find("now").replaceChildren(...this.#lines());
     this.shown = key;
     const cooling = place?.cooldown_until && Date.parse(place.cooldown_until) > this.now;
@@ -151,6 +151,7 @@ class Queue {
 
   #estimate() {
     const { words, place } = this;
+    if (place.paused) return words.t("paused");
     if (place.wait_at_most_seconds === null) return words.t("unknown");
     const minutes = (seconds) => (seconds < 60 ? words.t("less") : words.t("minutes", { n: Math.round(seconds / 60) }));
     return words.t("about", { least: minutes(place.wait_at_least_seconds), most: minutes(Math.max(60, place.wait_at_most_seconds)) });

@@ -85,7 +85,20 @@ def test_no_page_asks_more_than_fifteen_questions(app_server: AppServer) -> None
         f"/admin/orders/{order}/refund",
         *(
             here + part
-            for part in ("", "/edit", "/orders", "/types", "/types/1", "/sell", "/sales", "/scans", "/conflicts")
+            for part in (
+                "",
+                "/edit",
+                "/orders",
+                "/types",
+                "/types/1",
+                "/sell",
+                "/sales",
+                "/codes",
+                "/queue",
+                "/waiting-list",
+                "/scans",
+                "/conflicts",
+            )
         ),
         *(here + part for part in ("/door", "/wall", "/screens")),
         f"{here}/status?target=cancelled",
