@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Protocol
 
 from shared.attempts import Direction, Passage
-from shared.snapshot import EventDay, EventRow, Movement, MovementKind
+from shared.snapshot import EventDay, Movement, MovementKind
 
 Identity = tuple[int, int, int]
 """(device, branch, seq): identifies a movement everywhere."""
@@ -64,6 +65,19 @@ def _passage(step: Movement) -> Passage:
     return Passage(step.at, step.device, step.branch, step.seq, direction, step.gate, step.zone)
 
 
+class CountingRules(Protocol):
+    """Of an event: its days, whether everybody has left at their end, and since when movements count."""
+
+    @property
+    def days(self) -> tuple[EventDay, ...]: ...
+
+    @property
+    def cutover_empties(self) -> bool: ...
+
+    @property
+    def counts_from(self) -> int | None: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Attendance:
     """What a ticket's history amounts to at one moment."""
@@ -79,7 +93,7 @@ class Attendance:
 NEVER_CAME = Attendance()
 
 
-def attendance(history: tuple[Passage, ...], event: EventRow, now: int) -> Attendance:
+def attendance(history: tuple[Passage, ...], event: CountingRules, now: int) -> Attendance:
     """The entries ever and today, whether the holder is inside, and whether an exit is plausible."""
     counted = _counted(history, event, now)
     ever = sum(one.direction is Direction.ENTRY for one in history)
@@ -100,12 +114,12 @@ def attendance(history: tuple[Passage, ...], event: EventRow, now: int) -> Atten
     )
 
 
-def inside_by(history: tuple[Passage, ...], event: EventRow, now: int) -> Passage | None:
+def inside_by(history: tuple[Passage, ...], event: CountingRules, now: int) -> Passage | None:
     """The entry that put the holder inside, whose gate and zone count them; None if they are not inside."""
     return attendance(history, event, now).inside_by
 
 
-def _counted(history: tuple[Passage, ...], event: EventRow, now: int) -> list[Passage]:
+def _counted(history: tuple[Passage, ...], event: CountingRules, now: int) -> list[Passage]:
     since = event.counts_from
     kept = [_no_later_than(now, one) for one in history if since is None or one.at >= since]
     if len(kept) > 1:

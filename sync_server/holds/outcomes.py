@@ -38,4 +38,4 @@ def _counted(event: EventKey) -> Select[str, int, int]:
     return select(row.status, row.days, func.count()).where(event.of(row), ended).group_by(row.status, row.days)
 
 
-SUMS: Final = sums.Summed(HoldOutcomeRow, _counted)
+SUMS: Final = sums.Summed(HoldOutcomeRow, sums.selected(_counted))

@@ -145,6 +145,7 @@ NOT_REFERENCES: Final = frozenset(
         "scan_counts.gate",
         "scan_entries.gate",
         "scan_movements.gate",
+        "scan_flows.gate",
         "scan_inside.gate",
         "scan_presence.gate",
         "order_lines.ticket_type",

@@ -15,10 +15,10 @@ from sync_server.plumbing.jobs import MORE
 from sync_server.plumbing.logs import LOG
 from sync_server.plumbing.principals import ActionContext
 from sync_server.plumbing.sums import Summed
-from sync_server.scans.attendance import inside
+from sync_server.scans.attendance import flows, inside
 from sync_server.tickets import ticket_counts
 
-ALL_SUMS: Final[tuple[Summed, ...]] = (ticket_counts.SUMS, outcomes.SUMS, inside.SUMS)
+ALL_SUMS: Final[tuple[Summed, ...]] = (ticket_counts.SUMS, outcomes.SUMS, inside.SUMS, flows.FLOWS, flows.DAYS)
 EVERY_MS: Final = 600_000
 """How often a worker asks whether another has checked within a day."""
 PIECE: Final = 200

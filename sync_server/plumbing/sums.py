@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
@@ -17,6 +17,8 @@ from sync_server.plumbing.sql.bulk import insert_many
 from sync_server.plumbing.sql.tables import Base
 
 _QUEUE: Final = "sums"
+Anew = Callable[[Session, EventKey], Iterable[Sequence[Any]]]
+"""Counts what the sums of an event should be: the columns of their key after the event, and how many."""
 
 
 def add(session: Session, table: type[Base], key: tuple[Any, ...], more: int) -> None:
@@ -45,13 +47,17 @@ def _write(session: Session, _now: Millis) -> None:
         insert_many(session, model, rows, add_up)
 
 
+def selected(counted: Callable[[EventKey], Select[Any, Any] | Select[Any, Any, Any] | CompoundSelect[Any]]) -> Anew:
+    """Count by a statement."""
+    return lambda session, event: session.execute(counted(event))
+
+
 @dataclass(frozen=True, slots=True)
 class Summed:
     """A table of sums of events, and how to count anew what it sums up."""
 
     table: type[Base]
-    counted: Callable[[EventKey], Select[Any, Any] | Select[Any, Any, Any] | CompoundSelect[Any]]
-    """The rows of an event, counted by the columns of the key after the event."""
+    counted: Anew
 
     @property
     def name(self) -> str:
@@ -66,7 +72,7 @@ class Summed:
         names = (*_names(self.table)[2:], "n")
         stored = select(*(getattr(self.table, name) for name in names)).where(event.of(self.table))
         found: Counter[tuple[Any, ...]] = Counter()
-        for *key, n in session.execute(self.counted(event)):
+        for *key, n in self.counted(session, event):
             found[tuple(key)] += int(n)
         for *key, n in session.execute(stored):
             found[tuple(key)] -= n

@@ -131,16 +131,10 @@ class Presence(Base):
     at: Mapped[int] = mapped_column(BigInteger, default=0)
     gate: Mapped[int] = mapped_column(BigInteger, default=0)
     zone: Mapped[int] = mapped_column(BigInteger, default=0)
+    steps: Mapped[bytes] = mapped_column(LargeBinary, default=b"")  # see attendance/steps.py
 
 
-Index(
-    "ix_scan_presence_inside",
-    Presence.organisation_id,
-    Presence.event_id,
-    Presence.at,
-    postgresql_where=Presence.bodies > 0,
-    sqlite_where=Presence.bodies > 0,
-)
+Index("ix_scan_presence_at", Presence.organisation_id, Presence.event_id, Presence.at)
 
 
 class InsideSum(Base):
@@ -154,6 +148,52 @@ class InsideSum(Base):
     starts: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
     gate: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
     zone: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+    n: Mapped[int] = mapped_column(BigInteger)
+
+    __table_args__ = (references("events", "event_id"),)
+
+
+class SumBasis(Base):
+    """What an event's sums of flows and days rest on; its row is also the lock for counting them anew."""
+
+    __tablename__ = "scan_bases"
+
+    organisation_id: Mapped[Uuid] = mapped_column(primary_key=True)
+    event_id: Mapped[Uuid] = mapped_column(primary_key=True)
+    basis: Mapped[str] = mapped_column(Text)  # see attendance/basis.py
+    round: Mapped[int] = mapped_column(BigInteger)  # rises with each change of what was found beyond capacity
+
+    __table_args__ = (references("events", "event_id"),)
+
+
+class FlowSum(Base):
+    """How many went in or out in one minute or hour through one gate into one zone, where a place has a limit."""
+
+    __tablename__ = "scan_flows"
+
+    organisation_id: Mapped[Uuid] = mapped_column(primary_key=True)
+    event_id: Mapped[Uuid] = mapped_column(primary_key=True)
+    span: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)  # its length in milliseconds
+    day: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)  # when it begins
+    starts: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+    gate: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+    zone: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+    figure: Mapped[str] = mapped_column(String(8), primary_key=True)
+    n: Mapped[int] = mapped_column(BigInteger)
+
+    __table_args__ = (references("events", "event_id"),)
+
+
+class DaySum(Base):
+    """How many tickets came on one event day into one zone, and whether their holders stayed until its end."""
+
+    __tablename__ = "scan_days"
+
+    organisation_id: Mapped[Uuid] = mapped_column(primary_key=True)
+    event_id: Mapped[Uuid] = mapped_column(primary_key=True)
+    day: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)  # when it begins
+    zone: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+    stayed: Mapped[bool] = mapped_column(primary_key=True)
     n: Mapped[int] = mapped_column(BigInteger)
 
     __table_args__ = (references("events", "event_id"),)

@@ -17,10 +17,13 @@ from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.sealing import Sealer
 from sync_server.plumbing.sql.bulk import among, insert_many, insert_missing
 from sync_server.scans import conflicts, gate_decisions
-from sync_server.scans.attendance import inside
+from sync_server.scans.attendance import basis as bases
+from sync_server.scans.attendance import flows, inside
+from sync_server.scans.attendance.basis import Basis, rules_of
 from sync_server.scans.attendance.inside import NOBODY, Whereabouts
+from sync_server.scans.attendance.moves import by_gate, crowd
+from sync_server.scans.attendance.steps import Step, pack, unpack
 from sync_server.scans.conflicts import FoundConflict, StoredScan
-from sync_server.scans.crowding import Step, by_gate, crowd
 from sync_server.scans.event_history import EventHistory
 from sync_server.scans.models import Presence, ScanEntry
 from sync_server.scans.reconcile import Judged, Reconciliation, reconcile
@@ -31,7 +34,7 @@ from sync_server.tickets.keys.issued_codes import IssuedCodes
 _CHUNK = 1_000
 _NEW_STATE = (
     "ON CONFLICT (organisation_id, event_id, ticket) DO UPDATE SET "
-    "bodies = excluded.bodies, at = excluded.at, gate = excluded.gate, zone = excluded.zone"
+    "bodies = excluded.bodies, at = excluded.at, gate = excluded.gate, zone = excluded.zone, steps = excluded.steps"
 )
 
 
@@ -55,9 +58,10 @@ def reconcile_tickets(
         fresh = _fresh(stored, event_id, {ticket for one, ticket in touched if one == event_id})
         # Decoded a moment ago: most entries of these tickets are the new ones.
         decoded = {one.hash: one.entry for one in stored}
+        basis = bases.held(session, event)
         for start in range(0, len(here), _CHUNK):
             chunk = here[start : start + _CHUNK]
-            batch = _Batch(session, event, IssuedCodes(session, organisation_id, sealer, chunk), now)
+            batch = _Batch(session, event, IssuedCodes(session, organisation_id, sealer, chunk), basis, now)
             new += batch.reconcile(chunk, fresh, decoded)
     return new
 
@@ -74,10 +78,21 @@ def _fresh(stored: Sequence[Stored], event_id: str, touched: Collection[int]) ->
 
 
 @dataclass(frozen=True, slots=True)
+class _Presence:
+    """Where the holder of a ticket is, and the movements that count."""
+
+    seen: Whereabouts = NOBODY
+    steps: Sequence[Step] = ()
+
+
+Present = Mapping[int, _Presence]
+
+
+@dataclass(frozen=True, slots=True)
 class _Judgement:
     """What became of some tickets: where their holders are, and what contradicts."""
 
-    whereabouts: dict[int, Whereabouts]
+    presence: Present
     found: list[FoundConflict]
 
 
@@ -88,6 +103,7 @@ class _Batch:
     session: Session
     event: EventKey
     issued_codes: IssuedCodes
+    basis: Basis
     now: Millis
 
     def reconcile(
@@ -99,7 +115,7 @@ class _Batch:
         finds the row, and then reads the entries of both.
         """
         first = self._reconcile_first({ticket: fresh[ticket] for ticket in tickets if ticket in fresh})
-        others = [ticket for ticket in tickets if ticket not in first.whereabouts]
+        others = [ticket for ticket in tickets if ticket not in first.presence]
         new = conflicts.add(self.session, self.event, first.found, self.now)
         return new + (self._reconcile_again(others, decoded) if others else [])
 
@@ -107,18 +123,22 @@ class _Batch:
         """Judge these tickets, but those that have a row of presence; its key tells who was first."""
         known = _known(self.session, self.event, entries)
         judged = self._judge({ticket: some for ticket, some in entries.items() if ticket not in known})
-        rows = _rows(self.event, judged.whereabouts)
+        rows = _rows(self.event, judged.presence)
         added = set(insert_missing(self.session, Presence, rows, "ticket"))
-        here = {ticket: seen for ticket, seen in judged.whereabouts.items() if ticket in added}
-        inside.count(self.session, self.event, {}, here)
+        here = {ticket: one for ticket, one in judged.presence.items() if ticket in added}
+        self._count({}, here)
         return _Judgement(here, [one for one in judged.found if one.ticket in added])
 
     def _reconcile_again(self, tickets: Sequence[int], decoded: Mapping[bytes, Entry]) -> list[FoundConflict]:
         before = _locked(self.session, self.event, tickets)
         judged = self._judge(_entries(self.session, self.event, tickets, decoded))
-        insert_many(self.session, Presence, _rows(self.event, judged.whereabouts), _NEW_STATE)
-        inside.count(self.session, self.event, before, judged.whereabouts)
+        insert_many(self.session, Presence, _rows(self.event, judged.presence), _NEW_STATE)
+        self._count(before, judged.presence)
         return conflicts.store(self.session, self.event, tickets, found=judged.found, now=self.now)
+
+    def _count(self, before: Present, after: Present) -> None:
+        inside.count(self.session, self.event, _seen(before), _seen(after))
+        flows.count(self.session, self.event, self.basis, _steps(before), _steps(after))
 
     def _judge(self, entries: Mapping[int, list[StoredScan]]) -> _Judgement:
         if not entries:
@@ -132,7 +152,7 @@ class _Batch:
             for ticket, result in results.items()
             for conflict in result.conflicts
         ]
-        return _Judgement({ticket: _whereabouts(one, history) for ticket, one in results.items()}, found)
+        return _Judgement({ticket: _presence(ticket, one, history) for ticket, one in results.items()}, found)
 
 
 def _known(session: Session, event: EventKey, tickets: Collection[int]) -> set[int]:
@@ -143,12 +163,23 @@ def _known(session: Session, event: EventKey, tickets: Collection[int]) -> set[i
     return set(session.scalars(wanted))
 
 
-def _locked(session: Session, event: EventKey, tickets: Sequence[int]) -> dict[int, Whereabouts]:
+def _locked(session: Session, event: EventKey, tickets: Sequence[int]) -> dict[int, _Presence]:
     """Lock the tickets in ascending order: the second transaction then sees the entries of the first."""
-    insert_many(session, Presence, _rows(event, dict.fromkeys(tickets, NOBODY)), "ON CONFLICT DO NOTHING")
-    columns = select(Presence.ticket, Presence.bodies, Presence.at, Presence.gate, Presence.zone)
+    insert_many(session, Presence, _rows(event, dict.fromkeys(tickets, _Presence())), "ON CONFLICT DO NOTHING")
+    columns = select(Presence.ticket, Presence.bodies, Presence.at, Presence.gate, Presence.zone, Presence.steps)
     wanted = columns.where(event.of(Presence), among(session, Presence.ticket, tickets)).order_by(Presence.ticket)
-    return {ticket: Whereabouts(*seen) for ticket, *seen in session.execute(wanted.with_for_update())}
+    return {
+        ticket: _Presence(Whereabouts(*seen), unpack(ticket, steps))
+        for ticket, *seen, steps in session.execute(wanted.with_for_update())
+    }
+
+
+def _seen(presence: Present) -> dict[int, Whereabouts]:
+    return {ticket: one.seen for ticket, one in presence.items()}
+
+
+def _steps(presence: Present) -> dict[int, Sequence[Step]]:
+    return {ticket: one.steps for ticket, one in presence.items()}
 
 
 def _entries(
@@ -183,24 +214,29 @@ def _span(entries: Iterable[Sequence[StoredScan]]) -> tuple[Millis, Millis]:
     return first, last
 
 
-def _rows(event: EventKey, whereabouts: Mapping[int, Whereabouts]) -> list[dict[str, Any]]:
+def _rows(event: EventKey, presence: Present) -> list[dict[str, Any]]:
     """Rows of presence, in the order in which everybody takes them."""
-    return [event._asdict() | {"ticket": ticket} | seen._asdict() for ticket, seen in sorted(whereabouts.items())]
+    named = event._asdict()
+    return [
+        named | {"ticket": ticket} | one.seen._asdict() | {"steps": pack(one.steps)}
+        for ticket, one in sorted(presence.items())
+    ]
 
 
-def _whereabouts(result: Reconciliation, history: EventHistory) -> Whereabouts:
+def _presence(ticket: int, result: Reconciliation, history: EventHistory) -> _Presence:
     if not result.counted:
-        return NOBODY
+        return _Presence()
+    steps = [Step(ticket, one, duplicate=one not in result.history) for one in result.counted]
     latest = result.counted[-1]
-    return Whereabouts(_bodies(result, history), latest.at, latest.gate, latest.zone)
+    return _Presence(Whereabouts(_bodies(steps, history), latest.at, latest.gate, latest.zone), steps)
 
 
-def _bodies(result: Reconciliation, history: EventHistory) -> int:
+def _bodies(steps: Sequence[Step], history: EventHistory) -> int:
     """How many people are inside with this ticket after its latest movement."""
-    if len(result.counted) == 1:
-        return 1 if result.counted[0].direction is Direction.ENTRY else 0
-    event = history.event_at(result.counted[-1].at)
+    latest = steps[-1].passage
+    if len(steps) == 1:
+        return 1 if latest.direction is Direction.ENTRY else 0
+    event = history.event_at(latest.at)
     if event is None:
         return 0
-    steps = [Step(0, one, duplicate=one not in result.history) for one in result.counted]
-    return sum(crowd(steps, by_gate, {}, event, result.counted[-1].at).inside.values())
+    return sum(crowd(steps, by_gate, {}, rules_of(event), latest.at).inside.values())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sync_server.plumbing.jobs import HeavyJob
 from sync_server.plumbing.parts import Parts
-from sync_server.scans.capacity import CapacityWatch
+from sync_server.scans.crowds.watch import CapacityWatch
 
 CHECK_EVERY_MS = 10_000
 

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final
 
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
 from shared.errors import NotFound
-from shared.movements import attendance, passages
-from shared.snapshot import EventDay, EventRow, Movement
+from shared.snapshot import EventDay
 from sync_server.events import queries as events
 from sync_server.events.chosen_days import day_not_found
-from sync_server.plumbing.event_key import EventKey
 from sync_server.revisions import queries as revisions
-from sync_server.scans import queries as scans
+from sync_server.scans.attendance import days as attendance
+from sync_server.scans.attendance.days import DayAttendance
 from sync_server.tickets import queries as tickets
-
-_BATCH_SIZE: Final = 20_000
 
 
 @dataclass(slots=True)
@@ -45,35 +41,14 @@ def seats_of_day(session: Session, organisation_id: str, event_id: str, date: st
         raise day_not_found([day.date for day in row.days])
     if now < day.start:
         return DaySeats(day)
-    seats = {ticket.id: ticket.seat for ticket in tickets.seated_tickets(session, organisation_id, event_id)}
-    found, at = DaySeats(day), min(now, day.until - 1)
-    for ticket, movements in _by_ticket(session, event).items():
-        _count(found, seats.get(ticket, 0), movements, row, at)
-    return found
+    seats = tickets.seats(session, event)
+    return _of(day, attendance.on_day(session, event, day, seats.keys()), seats)
 
 
-def _by_ticket(session: Session, event: EventKey) -> dict[int, list[Movement]]:
-    found: dict[int, list[Movement]] = defaultdict(list)
-    for movement in _movements(session, event):
-        found[movement.ticket_id].append(movement)
-    return found
-
-
-def _movements(session: Session, event: EventKey) -> Iterator[Movement]:
-    last, batch = scans.movements_after(session, event, 0, _BATCH_SIZE)
-    while batch:
-        yield from batch
-        last, batch = scans.movements_after(session, event, last, _BATCH_SIZE)
-
-
-def _count(found: DaySeats, seat: int, movements: list[Movement], event: EventRow, at: Millis) -> None:
-    """Count the movements before the end of the day: later ones belong to another day."""
-    history = passages((movement for movement in movements if movement.at < found.day.until), None, None).passages
-    came = attendance(history, event, at)
-    if not came.today:
-        return
-    inside = came.inside_by is not None
-    if seat:
-        (found.inside if inside else found.left).append(seat)
-    else:
-        (found.zones_inside if inside else found.zones_left)[came.today[-1].zone] += 1
+def _of(day: EventDay, found: DayAttendance, seats: Mapping[int, int]) -> DaySeats:
+    made = DaySeats(day)
+    for ticket, came in found.named.items():
+        (made.inside if came.stayed else made.left).append(seats[ticket])
+    for came, count in found.others.items():
+        (made.zones_inside if came.stayed else made.zones_left)[came.zone] += count
+    return made

@@ -17,7 +17,7 @@ from sync_server.events.chosen_days import EVERY_DAY, beyond
 from sync_server.plumbing.api.pagination import Page, decode_cursor, paginate
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.sql.bulk import among
-from sync_server.tickets.models import TicketRecord, TicketTypeRecord
+from sync_server.tickets.models import BY_SEATS, OCCUPIES_SEAT, TicketRecord, TicketTypeRecord
 
 TicketType = TicketTypeRecord
 """A ticket type's row, as orders may read it within their transaction."""
@@ -343,6 +343,13 @@ def ticket_row(row: TicketRecord, *, name_checks: bool) -> TicketRow:
         name=row.holder_name if name_checks else "",
         notes=row.notes,
     )
+
+
+def seats(session: Session, event: EventKey) -> dict[int, int]:
+    """The seat of every uncancelled ticket that has one, by the ticket's id."""
+    row = TicketRecord
+    seated = event.of(row), row.seat != 0, OCCUPIES_SEAT
+    return dict(session.execute(select(row.id, row.seat).where(*seated).with_hint(row, BY_SEATS, "sqlite")).all())
 
 
 def count_by_type(session: Session, event: EventKey, among: Select[int]) -> dict[int, int]:

@@ -76,4 +76,4 @@ def _add(session: Session, row: TicketRecord, key_id: int, state: int, more: int
     sums.add(session, TicketCountRecord, (row.organisation_id, row.event_id, key_id, int(state)), more)
 
 
-SUMS: Final = sums.Summed(TicketCountRecord, _counted)
+SUMS: Final = sums.Summed(TicketCountRecord, sums.selected(_counted))

@@ -374,16 +374,10 @@ def upgrade() -> None:
         sa.Column("at", sa.BigInteger(), nullable=False),
         sa.Column("gate", sa.BigInteger(), nullable=False),
         sa.Column("zone", sa.BigInteger(), nullable=False),
+        sa.Column("steps", sa.LargeBinary(), nullable=False),
         sa.PrimaryKeyConstraint("organisation_id", "event_id", "ticket", name=op.f("pk_scan_presence")),
     )
-    op.create_index(
-        "ix_scan_presence_inside",
-        "scan_presence",
-        ["organisation_id", "event_id", "at"],
-        unique=False,
-        postgresql_where=sa.text("bodies > 0"),
-        sqlite_where=sa.text("bodies > 0"),
-    )
+    op.create_index("ix_scan_presence_at", "scan_presence", ["organisation_id", "event_id", "at"], unique=False)
     op.create_table(
         "seat_map_changes",
         sa.Column("organisation_id", ID, nullable=False),
@@ -2156,6 +2150,19 @@ def upgrade() -> None:
         "ix_reseatings_organisation_id_event_id", "reseatings", ["organisation_id", "event_id", "id"], unique=False
     )
     op.create_table(
+        "scan_bases",
+        sa.Column("organisation_id", ID, nullable=False),
+        sa.Column("event_id", ID, nullable=False),
+        sa.Column("basis", sa.Text(), nullable=False),
+        sa.Column("round", sa.BigInteger(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["organisation_id", "event_id"],
+            ["events.organisation_id", "events.id"],
+            name=op.f("fk_scan_bases_organisation_id_event_id_events"),
+        ),
+        sa.PrimaryKeyConstraint("organisation_id", "event_id", name=op.f("pk_scan_bases")),
+    )
+    op.create_table(
         "scan_conflicts",
         sa.Column("organisation_id", ID, nullable=False),
         sa.Column("id", ID, nullable=False),
@@ -2213,6 +2220,41 @@ def upgrade() -> None:
         ),
         sa.PrimaryKeyConstraint(
             "organisation_id", "event_id", "gate", "direction", "reason", name=op.f("pk_scan_counts")
+        ),
+    )
+    op.create_table(
+        "scan_days",
+        sa.Column("organisation_id", ID, nullable=False),
+        sa.Column("event_id", ID, nullable=False),
+        sa.Column("day", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("zone", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("stayed", sa.Boolean(), nullable=False),
+        sa.Column("n", sa.BigInteger(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["organisation_id", "event_id"],
+            ["events.organisation_id", "events.id"],
+            name=op.f("fk_scan_days_organisation_id_event_id_events"),
+        ),
+        sa.PrimaryKeyConstraint("organisation_id", "event_id", "day", "zone", "stayed", name=op.f("pk_scan_days")),
+    )
+    op.create_table(
+        "scan_flows",
+        sa.Column("organisation_id", ID, nullable=False),
+        sa.Column("event_id", ID, nullable=False),
+        sa.Column("span", sa.Integer(), autoincrement=False, nullable=False),
+        sa.Column("day", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("starts", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("gate", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("zone", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("figure", sa.String(length=8), nullable=False),
+        sa.Column("n", sa.BigInteger(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["organisation_id", "event_id"],
+            ["events.organisation_id", "events.id"],
+            name=op.f("fk_scan_flows_organisation_id_event_id_events"),
+        ),
+        sa.PrimaryKeyConstraint(
+            "organisation_id", "event_id", "span", "day", "starts", "gate", "zone", "figure", name=op.f("pk_scan_flows")
         ),
     )
     op.create_table(

@@ -1,1 +1,1 @@
-"""Who is inside: where the holder of each ticket was last seen, and sums of that."""
+"""Who is inside and who came: what of each ticket's movements counts, and sums of that."""

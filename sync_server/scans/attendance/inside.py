@@ -108,4 +108,4 @@ def _some(counted: Counter[int]) -> dict[int, int]:
     return {place: bodies for place, bodies in counted.items() if bodies}
 
 
-SUMS: Final = sums.Summed(InsideSum, _counted)
+SUMS: Final = sums.Summed(InsideSum, sums.selected(_counted))

@@ -8,6 +8,7 @@ from sqlalchemy import Table, insert, select
 
 from scripts.benchmarking.rows_read import reads_of
 from sync_server.plumbing.sql.tables import Base
+from tests.analysed import analyse
 from tests.app_server import AppServer
 from tests.builders import DAY, an_id
 from tests.contracts.archives.evening import Evening, an_evening
@@ -27,6 +28,7 @@ PAGES = {
     "device page": "/admin/devices/{device}",
     "journal of a device": "/api/devices/{device}/journal",
     "alerts": "/api/alerts",
+    "attendance of a day": "/api/events/{event}/days/{day}/seats",
 }
 
 
@@ -68,17 +70,13 @@ def grow(app_server: AppServer, evening: Evening) -> None:
     copy(app_server, "events", status=lambda _: "ended", **ids, **named, **times)
 
 
-def analyse(app_server: AppServer) -> None:
-    """As PostgreSQL does by itself; nobody does it for SQLite."""
-    if not app_server.database.embedded:
-        with app_server.database.engine.connect() as connection:
-            connection.exec_driver_sql("ANALYZE")
-            connection.commit()
-
-
 def reads(app_server: AppServer, evening: Evening) -> dict[str, tuple[int, int]]:
     """Statements and rows of each page, when asked for a second time."""
-    names = {"event": evening.key.event_id, "device": evening.device["id"]}
+    names = {
+        "event": evening.key.event_id,
+        "device": evening.device["id"],
+        "day": evening.concert.event["start_at"][:10],
+    }
     client, headers = evening.api.client, evening.api.headers
     found = {}
     for page, path in PAGES.items():
@@ -99,7 +97,7 @@ def test_pages_read_as_much_after_an_evening_as_before(app_server: AppServer) ->
     evening = a_busy_evening(app_server)
     before = reads(app_server, evening)
     grow(app_server, evening)
-    analyse(app_server)
+    analyse(app_server.database)
     after = reads(app_server, evening)
     more = STEPS_MORE if app_server.database.embedded else ROWS_MORE
     grown = {

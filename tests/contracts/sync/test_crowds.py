@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from itertools import count
+from typing import Any
+
 import pytest
 from sqlalchemy import select
 
+from scripts.benchmarking.rows_read import reads_of
+from shared.admission import Direction, Passage
 from shared.snapshot import GateRow, ZoneRow
+from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.principals import SYSTEM, ActionContext
 from sync_server.plumbing.sql.bulk import insert_many
 from sync_server.revisions import service as revisions
 from sync_server.scans import queries
-from sync_server.scans.capacity import CapacityWatch
-from sync_server.scans.models import MovementRow, ScanEntry
+from sync_server.scans.attendance.flows import FLOWS
+from sync_server.scans.attendance.steps import Step, pack
+from sync_server.scans.crowds.watch import CapacityWatch, check
+from sync_server.scans.models import Presence, ScanEntry
 from sync_server.workers import Worker
+from tests.analysed import analyse
+from tests.contracts.sync.gates import Gate
 from tests.contracts.sync.world import World
 
 
@@ -98,6 +109,14 @@ def test_the_worker_looks_for_crowds_by_itself(world: World) -> None:
     assert [(row.kind, row.ticket) for row in found] == [("over_capacity", 2)]
 
 
+def present(event: EventKey, entry: Mapping[str, Any]) -> dict[str, Any]:
+    """The row of presence that follows from an entry."""
+    way = entry["device"], entry["branch"], entry["seq"], Direction.ENTRY, 1, 1
+    step = Step(entry["ticket"], Passage(entry["at"], *way))
+    seen = {"ticket": entry["ticket"], "bodies": 1, "at": entry["at"], "gate": 1, "zone": 1}
+    return event._asdict() | seen | {"steps": pack([step])}
+
+
 def test_a_crowd_of_any_size_is_found_and_withdrawn(world: World, watch: CapacityWatch) -> None:
     """As many as no statement takes at once; another entry of the one gate stands for them all."""
     world.tickets(1)
@@ -109,16 +128,14 @@ def test_a_crowd_of_any_size_is_found_and_withdrawn(world: World, watch: Capacit
     crowd = 11_000
     with world.parts.database.writing() as session:
         entry = session.scalars(select(ScanEntry).where(ScanEntry.ticket == 1)).one()
-        movement = session.scalars(select(MovementRow)).one()
-        for model, row in ((ScanEntry, entry), (MovementRow, movement)):
-            columns = {column.key: getattr(row, column.key) for column in model.__table__.columns}
-            copies = [
-                columns
-                | {"seq": 10_000 + n, "hash": n.to_bytes(32, "big"), "at": row.at + n, "ticket": 100 + n}
-                | ({"arrival": 10_000 + n} if model is MovementRow else {})
-                for n in range(crowd)
-            ]
-            insert_many(session, model, copies, "ON CONFLICT DO NOTHING")
+        columns = {column.key: getattr(entry, column.key) for column in ScanEntry.__table__.columns}
+        copies = [
+            columns | {"seq": 10_000 + n, "hash": n.to_bytes(8, "big") * 4, "at": entry.at + n, "ticket": 100 + n}
+            for n in range(crowd)
+        ]
+        insert_many(session, ScanEntry, copies, "ON CONFLICT DO NOTHING")
+        insert_many(session, Presence, [present(world.event.key, copy) for copy in copies])
+        FLOWS.mend(session, world.event.key)
         revisions.allot_arrivals(session, world.event.key, 1)
     with world.parts.database.reading() as session:
         assert watch.anything_moved(session, world.now)
@@ -127,7 +144,7 @@ def test_a_crowd_of_any_size_is_found_and_withdrawn(world: World, watch: Capacit
         assert len(queries.open_conflicts(session, world.event.key, limit=20_000)) == crowd
         assert not watch.anything_moved(session, world.now)
     world.put([ZoneRow(1, "Floor", "ga_standing", capacity=20_000)])
-    watch.checked.clear()
+    watch.arrived.clear()
     watch.resting.clear()
     assert full(world, watch) == []
 
@@ -143,3 +160,38 @@ def test_an_event_that_was_long_to_check_rests(world: World) -> None:
     with world.parts.database.reading() as session:
         assert not watch.anything_moved(session, world.now)
         assert watch.anything_moved(session, world.now + 1)
+
+
+def reads_of_one_more_guest(world: World, gate: Gate, guest: int) -> int:
+    """What the worker reads when one more guest went into a full zone."""
+    before = check(world.parts.database, world.event.key, world.now)
+    world.advance(minutes=1)
+    analyse(world.parts.database)
+    gate.admit(guest, details={"zone": 1})
+    gate.upload(gate.bodies[-1:])
+    with reads_of(world.parts.database) as counted:
+        check(world.parts.database, world.event.key, world.now, before)
+    with world.parts.database.reading() as session:
+        assert guest in [row.ticket for row in queries.open_conflicts(session, world.event.key)]
+    return counted.rows
+
+
+def test_the_check_reads_what_is_new_and_not_all_that_has_happened(world: World) -> None:
+    """An hour with a guest a minute, and one with eight: as many minutes, and eight times as many movements."""
+    world.tickets(*range(1, 600))
+    gate = world.a_gate("West")
+    gate.anchor()
+    guests, read, inside = count(1), list[int](), 0
+    for each_minute in (1, 8):
+        for _ in range(60):
+            for _ in range(each_minute):
+                gate.admit(next(guests), details={"zone": 1})
+            world.advance(seconds=60 - each_minute)
+        inside += 60 * each_minute
+        world.put([ZoneRow(1, "Floor", "ga_standing", capacity=inside)])
+        gate.upload(gate.bodies[-60 * each_minute :])
+        gate.admit(next(guests), details={"zone": 1})
+        gate.upload(gate.bodies[-1:])
+        read.append(reads_of_one_more_guest(world, gate, next(guests)))
+        inside += 2
+    assert read[1] < 2 * read[0], read

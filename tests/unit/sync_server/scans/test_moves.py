@@ -8,11 +8,13 @@ from hypothesis import strategies as st
 
 from shared.admission import Direction, Passage
 from shared.rows import EventDay
-from sync_server.scans.crowding import Crowd, Step, by_gate, by_zone, crowd
+from sync_server.scans.attendance.basis import rules_of
+from sync_server.scans.attendance.moves import Crowd, by_gate, by_zone, crowd
+from sync_server.scans.attendance.steps import Step, pack, unpack
 from tests.unit.shared.wire_builders import EIGHT, HOUR, an_event_row
 
 LATE = EIGHT + 8 * HOUR
-EVENT = an_event_row()
+EVENT = rules_of(an_event_row())
 
 
 def a_step(
@@ -23,6 +25,11 @@ def a_step(
 
 def inside(*steps: Step, now: int = LATE) -> dict[int, int]:
     return dict(crowd(steps, by_zone, {}, EVENT, now).inside)
+
+
+def beyond(counted: Crowd) -> list[int]:
+    """The tickets that went into a full place."""
+    return [move.ticket for move in counted.too_many]
 
 
 def test_a_guest_is_inside_until_they_leave() -> None:
@@ -46,22 +53,22 @@ def test_the_cut_over_empties_the_venue_unless_the_event_says_otherwise() -> Non
         EventDay("2026-07-03", EIGHT - 15 * HOUR, EIGHT + 9 * HOUR),
         EventDay("2026-07-04", EIGHT + 9 * HOUR, 2**42),
     )
-    two_days = an_event_row(days=days)
-    overnight = an_event_row(days=days, cutover_empties=False)
+    two_days = rules_of(an_event_row(days=days))
+    overnight = rules_of(an_event_row(days=days, cutover_empties=False))
     tomorrow = EIGHT + 12 * HOUR
     assert dict(crowd([a_step(1, 0)], by_zone, {}, two_days, tomorrow).inside) == {}
     assert dict(crowd([a_step(1, 0)], by_zone, {}, overnight, tomorrow).inside) == {1: 1}
 
 
 def test_entries_before_the_venue_was_emptied_do_not_count() -> None:
-    emptied = an_event_row(counts_from=EIGHT + 60_000)
+    emptied = rules_of(an_event_row(counts_from=EIGHT + 60_000))
     assert dict(crowd([a_step(1, 0), a_step(2, 1)], by_zone, {}, emptied, LATE).inside) == {1: 1}
 
 
 def test_the_entry_beyond_capacity_is_reported_and_counted() -> None:
     steps = [a_step(ticket, ticket) for ticket in range(1, 5)]
     counted = crowd(steps, by_zone, {1: 3}, EVENT, LATE)
-    assert (counted.too_many, dict(counted.inside)) == ((steps[3],), {1: 4})
+    assert (beyond(counted), dict(counted.inside)) == ([4], {1: 4})
 
 
 def test_an_exit_makes_room() -> None:
@@ -72,7 +79,7 @@ def test_an_exit_makes_room() -> None:
 @pytest.mark.parametrize("limit", [0, 1])
 def test_a_place_without_room_is_full_from_the_first(limit: int) -> None:
     steps = [a_step(1, 0), a_step(2, 1)]
-    assert crowd(steps, by_zone, {1: limit}, EVENT, LATE).too_many == tuple(steps[limit:])
+    assert beyond(crowd(steps, by_zone, {1: limit}, EVENT, LATE)) == [1, 2][limit:]
 
 
 STEPS = st.builds(
@@ -93,3 +100,9 @@ def test_the_order_of_arrival_does_not_matter(steps: list[Step], dice: object) -
     again = crowd(mixed, by_zone, {1: 2}, EVENT, LATE)
     assert (dict(again.inside), again.too_many) == (dict(expected.inside), expected.too_many)
     assert all(bodies > 0 for bodies in again.inside.values())
+
+
+@given(st.lists(STEPS, max_size=5))
+def test_steps_are_stored_as_they_are(steps: list[Step]) -> None:
+    mine = [step for step in steps if step.ticket_id == 1]
+    assert unpack(1, pack(mine)) == mine

@@ -1,0 +1,1 @@
+"""Zones and gates with more people inside than they hold."""
