@@ -18,11 +18,15 @@ from sqlalchemy.orm import Session
 from scripts.benchmarking.measured_server import MeasuredServer, measured_server
 from scripts.benchmarking.result import Figure, Result, at_most
 from scripts.benchmarking.rows_read import reads_of
+from shared.admission import Direction, Passage
 from shared.clock import wall_clock
 from sync_server.app import ServerRuntime, web_app
 from sync_server.monitoring.sum_checks import ALL_SUMS
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.sql.tables import Base
+from sync_server.scans.attendance import basis as bases
+from sync_server.scans.attendance.steps import Step, pack
+from sync_server.scans.crowds.watch import check
 
 SIZES: Final = (1_000, 20_000, 100_000)
 QUICK_SIZES: Final = (1_000, 5_000)
@@ -37,7 +41,10 @@ PAGES: Final[Mapping[str, str]] = {
     "devices page": "/admin/devices",
     "device page": "/admin/devices/{device}",
     "alerts": "/api/alerts",
+    "attendance of a day": "/api/events/{event}/days/{day}/seats",
 }
+WATCH: Final = "check for full zones"
+"""Not a page: what the worker reads where it has looked before."""
 Copy = Callable[[int], dict[str, Any]]
 """What is different in the copy of that number."""
 
@@ -64,8 +71,8 @@ def _pages(server: MeasuredServer, runtime: ServerRuntime, database: str, sizes:
 
 def _reads(server: MeasuredServer, runtime: ServerRuntime, client: FlaskClient) -> dict[str, int]:
     headers = {"Authorization": f"Bearer {server.demo['api_token']}"}
-    names = {"event": server.demo["event"]["id"], "device": server.demo["device"]["id"]}
-    found = {}
+    found = {WATCH: _watched(server, runtime)}
+    names = {"event": server.demo["event"]["id"], "device": server.demo["device"]["id"], "day": _day(server, runtime)}
     for page, path in PAGES.items():
         client.get(path.format(**names), headers=headers)  # what a process keeps is kept already
         with reads_of(runtime.parts.database) as reads:
@@ -74,6 +81,20 @@ def _reads(server: MeasuredServer, runtime: ServerRuntime, client: FlaskClient) 
             raise RuntimeError(f"{path}: {response.status_code} {response.get_data(as_text=True)[:300]}")
         found[page] = reads.rows
     return found
+
+
+def _watched(server: MeasuredServer, runtime: ServerRuntime) -> int:
+    """The guests came while nobody looked; the check before this one has counted the sums anew, if that was needed."""
+    database, event = runtime.parts.database, server.event_key
+    before = check(database, event, wall_clock(), check(database, event, wall_clock()))
+    with reads_of(database) as reads:
+        check(database, event, wall_clock(), before)
+    return reads.rows
+
+
+def _day(server: MeasuredServer, runtime: ServerRuntime) -> str:
+    with runtime.parts.database.reading() as session:
+        return bases.current_rules(session, server.event_key).days[0].date
 
 
 def _fill(server: MeasuredServer, runtime: ServerRuntime, start: int, size: int) -> None:
@@ -98,6 +119,7 @@ def _fill(server: MeasuredServer, runtime: ServerRuntime, start: int, size: int)
     for name, (row, copy, share) in copies.items():
         _copy(runtime, name, row, copy, range(start // share, size // share))
     with runtime.parts.database.writing() as session:
+        bases.held(session, event)
         for each in ALL_SUMS:
             each.mend(session, event)
     with runtime.parts.database.engine.connect() as connection:
@@ -126,8 +148,9 @@ def _a_ticket(at: int) -> dict[str, Any]:
 
 def _somebody(at: int, now: int) -> dict[str, Any]:
     """A guest inside: forty came each minute, through two gates into three zones."""
-    seen = {"bodies": 1, "at": now - at // 40 % 240 * MINUTE - at % 1_000}
-    return seen | {"ticket": 10_000_000 + at, "gate": 1 + at % 2, "zone": 1 + at % 3}
+    ticket, moment, gate, zone = 10_000_000 + at, now - at // 40 % 240 * MINUTE - at % 1_000, 1 + at % 2, 1 + at % 3
+    steps = pack([Step(ticket, Passage(moment, 1_000_000, 1, 10_000_000 + at, Direction.ENTRY, gate, zone))])
+    return {"ticket": ticket, "bodies": 1, "at": moment, "gate": gate, "zone": zone, "steps": steps}
 
 
 def _an_event(at: int, now: int) -> dict[str, Any]:

@@ -12,8 +12,6 @@ from typing import Final
 VERSIONS: Final = Path("sync_server", "migrations", "versions")
 MANIFEST: Final = Path("sync_server", "migrations", "released.toml")
 HEAD: Final = "# Released migrations and their checksums; scripts/draft-migration --freeze adds those that are new.\n"
-_BASES: Final = ("main", "origin/main", "HEAD")
-"""What was released says the manifest where this branch left the first of these, whatever that of the tree says."""
 
 
 def mistakes(root: Path) -> list[str]:
@@ -60,10 +58,11 @@ def _of_manifest(listed: Mapping[str, str], before: Mapping[str, str]) -> Iterat
 
 
 def _released_before(root: Path) -> dict[str, str]:
-    for base in _BASES:
-        if left := _git(root, "merge-base", "HEAD", base).strip():
-            return _read(_git(root, "show", f"{left}:{MANIFEST.as_posix()}"))
-    return {}
+    """What the manifest said first of each file, in any commit that this one is built on (decision 68)."""
+    found: dict[str, str] = {}
+    for commit in _git(root, "log", "--full-history", "--format=%H", "HEAD", "--", MANIFEST.as_posix()).split():
+        found |= _read(_git(root, "show", f"{commit}:{MANIFEST.as_posix()}"))  # the newest comes first
+    return found
 
 
 def _git(root: Path, *arguments: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import shutil
 import subprocess
 from pathlib import Path
@@ -85,6 +86,32 @@ def test_changing_file_and_checksum_together_is_noticed(tree: Path) -> None:
         freeze(tree)
     commit(tree)
     assert mistakes(tree) != [], "a commit on another branch does not change what was released"
+    git(tree, "checkout", "-q", "main")
+    git(tree, "merge", "-q", "--ff-only", "shortcut")
+    assert mistakes(tree) != [], "nor does a commit on main itself"
+    assert freeze_anew(tree) != []
+
+
+def freeze_anew(tree: Path) -> list[str]:
+    """File and checksum agree again, in a commit of their own; what is still wrong."""
+    checksum = hashlib.sha256((tree / VERSIONS / "0001_first_release.py").read_bytes()).hexdigest()
+    (tree / MANIFEST).write_text(f'"0001_first_release.py" = "{checksum}"\n')
+    commit(tree)
+    return mistakes(tree)
+
+
+def test_what_was_released_is_found_in_branches_that_were_merged(tree: Path) -> None:
+    git(tree, "checkout", "-q", "-b", "release")
+    freeze(tree)
+    commit(tree)
+    git(tree, "checkout", "-q", "main")
+    commit(tree)
+    git(tree, "merge", "-q", "--no-ff", "-m", "release", "release")
+    assert mistakes(tree) == []
+    (tree / VERSIONS / "0002_dress_codes.py").write_text("anew = True\n")
+    (tree / MANIFEST).unlink()
+    commit(tree)
+    assert len(mistakes(tree)) == 2
 
 
 def test_the_command_freezes_and_then_refuses_to_begin_anew(
