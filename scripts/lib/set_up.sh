@@ -207,6 +207,7 @@ prepare_to_test() {
   is_excluded browser || need chromium has_browser
   is_excluded nginx || need nginx has_nginx
   need systemd has_program systemd-analyze
+  need prometheus has_program promtool
   need curl has_program curl
   need nodejs has_program node
   install_missing_packages

@@ -47,6 +47,14 @@ def test_systemd_understands_the_units(tmp_path: Path) -> None:
     assert (done.returncode, about_ours) == (0, [])
 
 
+def test_prometheus_understands_the_rules() -> None:
+    rules = DEPLOY / "prometheus" / "gatehouse.rules.yml"
+    done = subprocess.run(["promtool", "check", "rules", rules], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    count = re.search(r"SUCCESS: (\d+) rules found", done.stdout)
+    assert count and int(count[1]) == rules.read_text("utf-8").count("alert: ")
+
+
 def test_the_environment_file_has_settings_that_exist() -> None:
     text = (DEPLOY / "gatehouse.env").read_text("utf-8")
     named = set(re.findall(r"^#?([A-Z_]+)=", text, re.MULTILINE))
