@@ -6,7 +6,7 @@ import os
 import re
 from typing import Any
 
-import yaml
+import yaml  # type: ignore[import-untyped]  # it has no types
 
 from tests.architecture.tree import ROOT
 
