@@ -24,7 +24,7 @@ MODULES: Final = ("seat-map", "commands", "editing", "numbering", "geometry", "f
 SETUP: Final = """async (names) => {
   for (const name of names) Object.assign(window, await import(`/static/editor/${name}.js`));
   Object.assign(window, { editing: await import("/static/editor/editing.js"),
-            ...await import("/static/seats/grid.js") });
+            ...await import("/static/seat-map/grid.js") });
 }"""
 
 
@@ -276,7 +276,7 @@ def test_the_grid_finds_what_a_search_of_all_seats_finds(model: Page) -> None:
           const count = 3000, x = Float64Array.from({ length: count }, () => random() * 400),
             y = Float64Array.from({ length: count }, () => random() * 100);
           const alive = Uint8Array.from({ length: count }, () => random() > 0.2 ? 1 : 0);
-          const grid = new SeatGrid(x, y, count, 7, alive);
+          const grid = new SeatGrid(x, y, { count, side: 7, alive });
           for (let n = 0; n < 200; n++) {
             const box = [random() * 400, random() * 100, random() * 400, random() * 100];
             const [l, t, r, b] = [Math.min(box[0], box[2]), Math.min(box[1], box[3]), Math.max(box[0], box[2]),
@@ -288,7 +288,7 @@ def test_the_grid_finds_what_a_search_of_all_seats_finds(model: Page) -> None:
             const near = grid.nearest(l, t, 30);
             const best = [...x.keys()].filter((each) => alive[each]).map((each) => [Math.hypot(x[each] - l,
             y[each] - t), each]).sort((a, b) => a[0] - b[0])[0];
-            if (near !== (best[0] <= 30 ? best[1] : -1)) return false;
+            if (near !== (best[0] <= 30 ? best[1] : undefined)) return false;
           }
           return true;
         }"""

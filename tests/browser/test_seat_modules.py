@@ -22,7 +22,7 @@ def modules() -> dict[str, str]:
           const random = () => (seed = (seed * 16807) % 2147483647) / 2147483647;
           const some = (most) => Float32Array.from({ length: 3000 }, () => random() * most);
           const [x, y] = [some(90), some(40)];
-          const grid = new SeatGrid(x, y, { left: 0, top: 0, right: 90, bottom: 40, width: 90, height: 40 });
+          const grid = new SeatGrid(x, y);
           let wrong = 0;
           for (let n = 0; n < 500; n++) {
             const [px, py, reach] = [random() * 100 - 5, random() * 50 - 5, 1 + random() * 4];
@@ -30,14 +30,15 @@ def modules() -> dict[str, str]:
             const all = [...x.keys()].filter((seat) => far(seat) <= reach);
             all.sort((one, other) => far(one) - far(other));
             if (grid.nearest(px, py, reach) !== all[0]) wrong++;
-            const within = new Set(grid.within(px - reach, py - reach, px + reach, py + reach));
+            const within = new Set();
+            grid.within(px - reach, py - reach, px + reach, py + reach, (seat) => within.add(seat));
             if (!all.every((seat) => within.has(seat))) wrong++;
           }
           return wrong;
         }""",
         "view": """async () => {
           const { Viewport } = await import("/static/seat-map/viewport.js");
-          const view = new Viewport({ left: 0, top: 0, right: 200, bottom: 100, width: 200, height: 100 });
+          const view = new Viewport({ box: { left: 0, top: 0, width: 200, height: 100 } });
           view.resize(800, 600, 2);
           const whole = view.k;
           view.look({ x: 50, y: 50 }, 20, 300, 200);

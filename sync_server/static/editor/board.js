@@ -1,8 +1,9 @@
 // What the page works on: the map with its history, what is chosen, how it is seen. Parts of the page listen to it.
 
-import { looks } from "../seats/categories.js";
-import { SeatGrid } from "../seats/grid.js";
-import { Viewport } from "../seats/viewport.js";
+import { extentOf } from "../seat-map/areas.js";
+import { SeatGrid } from "../seat-map/grid.js";
+import { Viewport } from "../seat-map/viewport.js";
+import { looks } from "./categories.js";
 import { History } from "./commands.js";
 import { boxOf } from "./rows.js";
 import { pitch, SeatMap } from "./seat-map.js";
@@ -13,7 +14,7 @@ const EMPTY_BOX = { left: -300, top: -200, width: 600, height: 400 };
 export class Board extends EventTarget {
   constructor() {
     super();
-    this.view = new Viewport(0.0005, 400);
+    this.view = new Viewport({ least: 0.0005, most: 400 });
     Object.assign(this, { ghost: null, marquee: null, corners: null, preview: null, lines: null, background: null, snapping: true, tool: "select", zone: null, readOnly: false });
     this.start(new SeatMap());
   }
@@ -68,10 +69,12 @@ export class Board extends EventTarget {
   #measure() {
     const { columns, count, sheet } = this.map;
     this.pitch = pitch(this.map);
-    this.grid = new SeatGrid(columns.x, columns.y, count, this.pitch * 3, columns.alive);
-    const prices = new Set();
-    for (let slot = 0; slot < count; slot++) if (columns.alive[slot] && columns.price[slot]) prices.add(columns.price[slot]);
-    this.looks = looks(sheet.drawing, [...prices].map((number) => this.map.texts[number]));
+    this.grid = new SeatGrid(columns.x, columns.y, { count, side: this.pitch * 3, alive: columns.alive });
+    const prices = new Uint8Array(this.map.texts.length);
+    for (let slot = 0; slot < count; slot++) if (columns.alive[slot]) prices[columns.price[slot]] = 1;
+    this.looks = looks(sheet.drawing, this.map.texts.filter((name, number) => number && prices[number]));
+    const order = new Map([...this.looks.keys()].map((name, at) => [name, at + 1]));
+    this.priceLooks = Uint16Array.from(this.map.texts, (name, number) => (prices[number] && order.get(name)) || 0);
   }
 
   // `how` is "set", "add" or "take".
@@ -116,7 +119,7 @@ export class Board extends EventTarget {
     const { box } = this.grid;
     const corners = this.map.total ? [[box.left, box.top], [box.right, box.bottom]] : [];
     for (const zone of this.map.sheet.zones) corners.push(...(zone.outline ?? []));
-    for (const layer of this.map.sheet.drawing.areas ?? []) for (const area of layer.areas ?? []) corners.push(...extent(layer, area));
+    for (const layer of this.map.sheet.drawing.areas ?? []) for (const area of layer.areas ?? []) corners.push(...extentOf(layer, area));
     if (this.preview) for (const { x, y } of this.preview) corners.push([x, y]);
     if (!corners.length) return EMPTY_BOX;
     const [left, right] = [least(corners, 0), most(corners, 0)];
@@ -151,10 +154,3 @@ export class Board extends EventTarget {
 
 const least = (points, axis) => points.reduce((best, point) => Math.min(best, point[axis]), Infinity);
 const most = (points, axis) => points.reduce((best, point) => Math.max(best, point[axis]), -Infinity);
-
-function extent(layer, area) {
-  const [x, y] = [(layer.position?.x ?? 0) + (area.position?.x ?? 0), (layer.position?.y ?? 0) + (area.position?.y ?? 0)];
-  if (area.rectangle) return [[x, y], [x + area.rectangle.width, y + area.rectangle.height]];
-  if (area.polygon) return area.polygon.points.map((point) => [x + point.x, y + point.y]);
-  return [[x, y]];
-}

@@ -1,5 +1,6 @@
 // What an organiser does to a map, as commands: rows, tables, labels, pairs, groups, zones and shapes.
 
+import { saysStage } from "../seat-map/areas.js";
 import { bent, mirrored, moved, roundTable, longTable, spread } from "./geometry.js";
 import { labels, lettersOf, numberOf } from "./numbering.js";
 import { fromTheFront, inLine, pointsOf, rowsAmong, rowsOf } from "./rows.js";
@@ -239,8 +240,6 @@ export function setStage(map, { x, y, width, height, words = "Stage" }) {
   return sheet({ drawing: { ...map.sheet.drawing, areas: [...areas, { position: { x: 0, y: 0 }, areas: [area] }] }, focus: { x, y } });
 }
 
-const wordsOf = (area) => (typeof area.text === "string" ? area.text : (area.text?.text ?? ""));
-const saysStage = (area) => wordsOf(area).trim().toLowerCase() === "stage";
 const isStage = (layer) => layer.areas?.some(saysStage);
 
 // The rectangle of the stage, if one is drawn.

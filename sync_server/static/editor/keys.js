@@ -96,7 +96,7 @@ export class Keys {
     const { view, map } = this.board;
     const [x, y] = [map.columns.x[slot], map.columns.y[slot]];
     const at = view.to(x, y);
-    if (at.x < 30 || at.y < 30 || at.x > view.width - 30 || at.y > view.height - 30) view.look(x, y, view.k);
+    if (at.x < 30 || at.y < 30 || at.x > view.w - 30 || at.y > view.h - 30) view.look({ x, y }, view.k);
     this.painter.changed();
   }
 }

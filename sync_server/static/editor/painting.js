@@ -1,16 +1,16 @@
 // Draws the map that is edited: background picture, shapes, seats, labels, and what is chosen or dragged.
 
-import { drawAreas, drawOutline, label } from "../seats/areas.js";
-import { SeatLayer } from "../seats/layer.js";
-import { Stamps } from "../seats/stamps.js";
+import { drawAreas, drawOutline, label } from "../seat-map/areas.js";
+import { SeatLayer } from "../seat-map/seat-layer.js";
+import { Stamps } from "../seat-map/stamps.js";
 import { stageOf } from "./editing.js";
 import { boxOf, inLine, rowBox, rowsOf, sectionsOf } from "./rows.js";
 import { numbered } from "./seat-map.js";
+import { EditorSkin, lookOf } from "./skin.js";
 
-const NUMBERS_FROM = 19; // pixels between seats from which their numbers are written
 const ROWS_FROM = 8;
 const REST_MS = 90;
-const SEAT = 0.82; // of the distance between seats
+const SEAT = 0.8; // of the distance between seats
 const MOST_GHOSTS = 4000; // dragged seats beyond this are shown as a frame
 export const HANDLE = 30; // from the top of what is chosen to the handle that turns it
 
@@ -18,8 +18,8 @@ export class Painter {
   constructor(canvas, desk) {
     [this.canvas, this.desk] = [canvas, desk];
     this.ctx = canvas.getContext("2d", { alpha: false });
-    this.layer = new SeatLayer();
-    this.stamps = new Stamps();
+    this.skin = new EditorSkin();
+    this.layer = new SeatLayer(this.#shown(), this.skin);
     this.frames = 0;
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.ink());
     new ResizeObserver(() => this.resize()).observe(canvas);
@@ -32,8 +32,16 @@ export class Painter {
     const value = (name) => style.getPropertyValue(`--${name}`).trim() || "#888";
     const mixed = (name) => this.#solid(value(name));
     this.inks = { page: mixed("sheet"), text: mixed("ink"), quiet: mixed("quiet"), line: mixed("line-strong"), faint: mixed("line"), sunk: mixed("sunk"), area: mixed("sunk"), chosen: mixed("accent"), soft: mixed("accent-soft"), bad: mixed("bad"), font: style.fontFamily };
-    this.stamps.ink(this.inks);
     this.changed();
+  }
+
+  // The seats as they are now; those that are dragged are drawn elsewhere.
+  #shown() {
+    const { map, grid, pitch, chosen, ghost, priceLooks, looks } = this.desk;
+    const { price, kind, number } = map.columns;
+    this.skin.show(looks.values());
+    const look = (n) => (ghost && chosen[n] ? -1 : lookOf(priceLooks[price[n]], kind[n], chosen[n]));
+    return { grid, pitch, look, label: (n) => map.texts[number[n]] };
   }
 
   // A colour that a canvas understands, whatever function the stylesheet computes it with.
@@ -52,14 +60,14 @@ export class Painter {
     if (!width || !height) return;
     this.dots = Math.min(2, devicePixelRatio || 1);
     [this.canvas.width, this.canvas.height] = [Math.round(width * this.dots), Math.round(height * this.dots)];
-    this.desk.view.resize(width, height);
+    this.desk.view.resize(width, height, this.dots);
     this.desk.resized();
     this.changed();
   }
 
   // Seats look different, or are others; after panning `redraw` is enough.
   changed() {
-    this.layer.forget();
+    this.stale = true;
     this.redraw();
   }
 
@@ -95,20 +103,23 @@ export class Painter {
 
   // While somebody zooms, the picture of the seats is only scaled; when it rests, it is drawn sharp.
   #seats() {
-    const { desk, dots, ctx } = this;
-    const seats = { grid: desk.grid, size: desk.pitch * SEAT, stampOf: (n, size) => this.#stamp(n, size), write: (...given) => this.#numbers(...given) };
+    const { desk, ctx } = this;
+    if (this.stale) this.#restart();
     const moving = this.scale !== undefined && this.scale !== desk.view.k;
     this.scale = desk.view.k;
-    if (this.layer.paint(ctx, desk.view, dots, seats, moving)) return;
+    if (this.layer.draw(ctx, desk.view, moving)) return;
     clearTimeout(this.resting);
     this.resting = setTimeout(() => this.redraw(), REST_MS);
   }
 
-  #stamp(n, size) {
-    const { map, chosen, ghost, looks } = this.desk;
-    if (chosen[n] && ghost) return null;
-    const { price, kind } = map.columns;
-    return this.stamps.of(looks.get(map.texts[price[n]]), kind[n], size, chosen[n]);
+  // Pictures of seats are made anew only where their looks or the colours of the page are others.
+  #restart() {
+    this.stale = false;
+    this.layer.show(this.#shown());
+    const made = JSON.stringify([this.skin.looks, this.inks]);
+    if (made === this.made) return;
+    this.made = made;
+    this.layer.restart(new Stamps(this.skin, this.inks));
   }
 
   #background() {
@@ -125,7 +136,7 @@ export class Painter {
     const step = pitch * view.k;
     if (!snapping || step < 16) return;
     this.ctx.fillStyle = this.inks.faint;
-    for (let x = ((view.ox % step) + step) % step; x < view.width; x += step) for (let y = ((view.oy % step) + step) % step; y < view.height; y += step) this.ctx.fillRect(x - 0.75, y - 0.75, 1.5, 1.5);
+    for (let x = ((view.ox % step) + step) % step; x < view.w; x += step) for (let y = ((view.oy % step) + step) % step; y < view.h; y += step) this.ctx.fillRect(x - 0.75, y - 0.75, 1.5, 1.5);
   }
 
   #tables() {
@@ -136,7 +147,7 @@ export class Painter {
       const box = boxOf(map, group.seats);
       const centre = view.to((box.left + box.right) / 2 + (dragged ? ghost.dx : 0), (box.top + box.bottom) / 2 + (dragged ? ghost.dy : 0));
       const inner = (length) => Math.max(pitch * 0.5, length / 2 - pitch * 0.62) * view.k;
-      if (centre.x < -400 || centre.y < -400 || centre.x > view.width + 400 || centre.y > view.height + 400) continue;
+      if (centre.x < -400 || centre.y < -400 || centre.x > view.w + 400 || centre.y > view.h + 400) continue;
       this.ctx.beginPath();
       if (Math.abs(box.width - box.height) < pitch * 0.7) this.ctx.arc(centre.x, centre.y, inner(Math.min(box.width, box.height)), 0, 7);
       else this.ctx.roundRect(centre.x - (box.width / 2) * view.k, centre.y - inner(box.height), box.width * view.k, 2 * inner(box.height), 6);
@@ -152,7 +163,7 @@ export class Painter {
     const { map, view, pitch } = this.desk;
     const step = pitch * view.k;
     if (step < ROWS_FROM) return this.#sectionNames();
-    const at = { from: view.at(0, 0), to: view.at(view.width, view.height) };
+    const at = { from: view.at(0, 0), to: view.at(view.w, view.h) };
     const tables = new Set(map.sheet.groups.filter((group) => group.group_type === "vip_table").map((group) => group.seats[0]));
     for (const row of rowsOf(map)) {
       const box = rowBox(map, row);
@@ -174,25 +185,9 @@ export class Painter {
     };
     const ends = [end(line[0], line[1]), ...(line.length > 1 ? [end(line.at(-1), line.at(-2))] : [])];
     const level = Math.abs(ends[0].y - (ends[1] ?? ends[0]).y) < 12;
-    const inView = (value) => Math.min(view.width - 14, Math.max(14, value));
+    const inView = (value) => Math.min(view.w - 14, Math.max(14, value));
     const size = Math.min(15, Math.max(10, pitch * view.k * 0.55));
     for (const { x: px, y: py } of ends) label(this.ctx, row.label, level ? inView(px) : px, py, size, this.inks, this.inks.quiet);
-  }
-
-  // Onto the picture of the seats, so that panning need not write them again.
-  #numbers(ctx, pixels, each) {
-    const { map, view, pitch, ghost, chosen, looks } = this.desk;
-    if (pitch * view.k < NUMBERS_FROM) return;
-    ctx.font = `600 ${Math.round(Math.min(13 * this.dots, pixels * 0.5))}px ${this.inks.font}`;
-    ctx.textAlign = "center";
-    ctx.textBaseline = "middle";
-    const { number, kind, price } = map.columns;
-    const inks = new Map([...looks].map(([name, look]) => [name, onColour(look.colour)]));
-    each((n, x, y) => {
-      if (kind[n] === 1 || kind[n] === 2 || (ghost && chosen[n])) return;
-      ctx.fillStyle = inks.get(map.texts[price[n]]) ?? "#fff";
-      ctx.fillText(map.texts[number[n]], x, y + 0.5);
-    });
   }
 
   // The parts of the house by name, with the rectangle of each; the same until the map changes.
@@ -275,7 +270,7 @@ export class Painter {
 
   #ghosts() {
     const { desk, ctx } = this;
-    const { map, view, ghost, looks } = desk;
+    const { map, view, ghost, priceLooks } = desk;
     const slots = desk.list();
     if (slots.length > MOST_GHOSTS) return;
     const size = Math.max(2, Math.round(desk.pitch * SEAT * view.k * this.dots));
@@ -283,7 +278,7 @@ export class Painter {
     for (const slot of slots) {
       const point = ghost.points ? ghost.points.get(slot) : { x: map.columns.x[slot] + ghost.dx, y: map.columns.y[slot] + ghost.dy };
       const at = view.to(point.x, point.y);
-      const stamp = this.stamps.of(looks.get(map.words(slot, "price")), map.columns.kind[slot], size, 1);
+      const stamp = this.layer.stamps.of(lookOf(priceLooks[map.columns.price[slot]], map.columns.kind[slot], 1), size);
       ctx.drawImage(stamp.canvas, at.x - size / this.dots / 2, at.y - size / this.dots / 2, size / this.dots, size / this.dots);
     }
     ctx.globalAlpha = 1;
@@ -295,8 +290,8 @@ export class Painter {
     const { view, marquee, corners, preview, lines } = desk;
     ctx.strokeStyle = inks.chosen;
     ctx.lineWidth = 1.5;
-    if (lines?.x != null) strokeLine(ctx, view.to(lines.x, 0).x, 0, view.to(lines.x, 0).x, view.height);
-    if (lines?.y != null) strokeLine(ctx, 0, view.to(0, lines.y).y, view.width, view.to(0, lines.y).y);
+    if (lines?.x != null) strokeLine(ctx, view.to(lines.x, 0).x, 0, view.to(lines.x, 0).x, view.h);
+    if (lines?.y != null) strokeLine(ctx, 0, view.to(0, lines.y).y, view.w, view.to(0, lines.y).y);
     if (marquee) {
       ctx.globalAlpha = 0.12;
       ctx.fillStyle = inks.chosen;
@@ -327,10 +322,4 @@ export class Painter {
 function strokeLine(ctx, ax, ay, bx, by) {
   ctx.beginPath();
   ctx.moveTo(ax, ay), ctx.lineTo(bx, by), ctx.stroke();
-}
-
-// Black or white, whichever is read better on this colour.
-function onColour(colour = "#5a6472") {
-  const [r, g, b] = [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16) / 255).map((value) => (value <= 0.04 ? value / 12.9 : ((value + 0.055) / 1.055) ** 2.4));
-  return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.3 ? "#14171d" : "#fff";
 }

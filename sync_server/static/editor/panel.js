@@ -1,11 +1,11 @@
 // The panel beside the drawing: what is chosen, in figures that can be changed.
 
-import { PATTERNS } from "../seats/categories.js";
-import { drawSeat } from "../seats/stamps.js";
+import { PATTERNS } from "./categories.js";
 import * as editing from "./editing.js";
 import { curveOf } from "./geometry.js";
 import { pointsOf, rowsAmong } from "./rows.js";
 import { KINDS, numbered } from "./seat-map.js";
+import { drawSeat } from "./skin.js";
 
 const MIXED = "several"; // as a placeholder: it stays as it is
 const scheme = (values) => ({ start: values.start, count: values.count, backwards: values.direction === "left", without: values.without ? "IO" : "" });
@@ -172,7 +172,7 @@ export class Panel {
   #category(look, at) {
     const line = Object.assign(document.createElement("div"), { className: "category" });
     const swatch = Object.assign(document.createElement("canvas"), { width: 44, height: 44, className: "swatch" });
-    drawSeat(swatch.getContext("2d"), 22, look, 0, 0, {});
+    drawSeat(swatch.getContext("2d"), 44, look, 0, 0, {});
     const name = Object.assign(document.createElement("input"), { value: look.name, maxLength: 60 });
     name.setAttribute("aria-label", `Name of category ${at + 1}`);
     const colour = Object.assign(document.createElement("input"), { type: "color", value: look.colour });

@@ -219,7 +219,7 @@ export class Pointer {
     const { view } = this.board;
     const [px, py] = [(before.x + other.x) / 2, (before.y + other.y) / 2];
     const place = view.at(px, py);
-    view.look(place.x, place.y, (view.k * apart(now)) / apart(before), (now.x + other.x) / 2, (now.y + other.y) / 2);
+    view.look(place, (view.k * apart(now)) / apart(before), (now.x + other.x) / 2, (now.y + other.y) / 2);
     this.board.fit = false;
     this.painter.redraw();
   }

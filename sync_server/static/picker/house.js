@@ -57,8 +57,6 @@ export class House {
     const scale = was ? view.k / was.seenAt : 0;
     const usable = was && was.dots === view.dots && (scale === 1 || (moving && scale > LEAST_SCALE && scale < MOST_SCALE));
     if (!usable) this.#paint(view, ink);
-    ctx.fillStyle = ink.sheet;
-    ctx.fillRect(0, 0, ctx.canvas.width, ctx.canvas.height);
     const { canvas, left, top, k } = this.painted;
     const times = view.k / k;
     ctx.imageSmoothingEnabled = times === 1;
@@ -76,9 +74,8 @@ export class House {
     const size = [box.width, box.height].map((length) => Math.max(1, Math.ceil((length + 2 * around) * scale)));
     const reused = this.painted?.canvas;
     const canvas = reused?.width === size[0] && reused.height === size[1] ? reused : new OffscreenCanvas(...size);
-    const ctx = canvas.getContext("2d", { alpha: false });
-    ctx.fillStyle = ink.sheet;
-    ctx.fillRect(0, 0, ...size);
+    const ctx = canvas.getContext("2d");
+    ctx.clearRect(0, 0, ...size);
     [ctx.lineCap, ctx.lineJoin] = ["butt", "round"];
     for (const block of this.blocks) this.#paintBlock(ctx, block, scale, left, top, ink, view.dots);
     this.painted = { canvas, left, top, k, seenAt: view.k, dots: view.dots };

@@ -65,7 +65,7 @@ class Picker {
   #draw() {
     const { layout } = this.live;
     this.house = new House(layout, this.groups, (zone) => this.zoneNow(zone));
-    this.map = new SeatMap(this.find("canvas"), layout, this.looks.of, { ...shopSkin(this.words), far: this.house, over: (ctx, view, ink) => this.#circles(ctx, view, ink) });
+    this.map = new SeatMap(this.find("canvas"), layout, this.looks.of, { ...shopSkin(this.words), far: this.house, wordsOfZone: (zone) => this.zoneNow(zone).words, over: (ctx, view, ink) => this.#circles(ctx, view, ink) });
     this.find("skeleton").hidden = true;
   }
 
@@ -107,6 +107,7 @@ class Picker {
     live.addEventListener("gone", () => this.notes.show("bad", this.words.t("event_gone"), [[this.words.t("to_event"), () => location.assign(this.config.event_page)]]));
     basket.addEventListener("change", ({ detail }) => this.#mineChanged(detail));
     map.addEventListener("pick", ({ detail }) => this.#picked(detail));
+    map.addEventListener("zone", ({ detail }) => this.places.go(detail.number));
     map.addEventListener("hover", ({ detail }) => this.#hover(detail));
     map.addEventListener("look", () => this.#hover(undefined));
     map.canvas.addEventListener("keydown", (event) => this.#key(event));

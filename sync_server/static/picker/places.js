@@ -22,6 +22,13 @@ export class Places {
     return el("li", { class: "place" }, el("span", { class: "place-text" }, el("b", {}, zone.name), el("span", { class: "number" }, cost), left), control.element);
   }
 
+  // To one that was touched on the map.
+  go(number) {
+    const { control } = this.zones.get(number) ?? {};
+    control?.element.scrollIntoView({ block: "center" });
+    control?.element.querySelector("button:last-child").focus({ preventScroll: true });
+  }
+
   // What is left now, and what is wanted.
   show() {
     const { words, basket, live } = this.picker;

@@ -5,6 +5,7 @@ const LEAST = 26; // pixels from seat to seat in the loupe
 
 export function drawLoupe(ctx, view, at, map) {
   const { layout, layer, colours: ink, skin } = map;
+  const { look } = layer.seats;
   const [px, py] = [Math.max(RADIUS + 4, Math.min(view.w - RADIUS - 4, at.x)), at.y - LIFT < RADIUS + 4 ? at.y + LIFT : at.y - LIFT];
   const k = Math.max(LEAST, view.k * TIMES);
   const centre = view.at(at.x, at.y);
@@ -21,8 +22,8 @@ export function drawLoupe(ctx, view, at, map) {
   layout.grid.each(centre.x - reach, centre.y - reach, centre.x + reach, centre.y + reach, (n) => {
     const [x, y] = [px + (layout.x[n] - centre.x) * k, py + (layout.y[n] - centre.y) * k];
     const shown = side / view.dots;
-    ctx.drawImage(layer.stamps.of(layer.looks[n], side).canvas, x - shown / 2, y - shown / 2, shown, shown);
-    const colour = skin.number(layer.looks[n]);
+    ctx.drawImage(layer.stamps.of(look(n), side).canvas, x - shown / 2, y - shown / 2, shown, shown);
+    const colour = skin.number(look(n));
     if (colour) (ctx.fillStyle = ink[colour]), ctx.fillText(layout.label(n), x, y);
   });
   const nearest = map.nearest(at.x, at.y);

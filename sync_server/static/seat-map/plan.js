@@ -1,5 +1,6 @@
 // Reads the plan of a seat map as described in docs/seat-maps.md.
 
+import { Drawn } from "./drawn.js";
 import { SeatGrid } from "./grid.js";
 
 export const SIGNS = ["standard", "wheelchair", "companion", "restricted_view"];
@@ -104,9 +105,10 @@ export class SeatLayout {
     for (let n = 0; n < seats.count; n++) (this.x[n] /= step), (this.y[n] /= step);
     const [fx, fy] = plan.focus;
     this.focus = fx === null || fx === undefined || fy === null ? undefined : { x: (fx - seats.origin[0]) / seats.scale / step, y: (fy - seats.origin[1]) / seats.scale / step };
-    this.box = bounds(this.x, this.y, this.rows);
-    this.grid = new SeatGrid(this.x, this.y, this.box);
+    this.grid = new SeatGrid(this.x, this.y);
+    this.box = this.grid.box;
     this.parts = partsOf(this.rows, this.x, this.y);
+    this.drawn = new Drawn(plan.drawing ?? {}, plan.zones, seats.origin, seats.scale * step);
   }
 
   // The number on a seat.

@@ -2,20 +2,29 @@
 
 import { COPIED } from "./stamps.js";
 
-const NUMBERED = 20; // pixels from seat to seat from which seats show their numbers
+const NUMBERED = 19; // pixels from seat to seat from which seats show their numbers
 const MANY = 400; // seats that changed: drawing everything anew costs less
 const [LEAST_SCALE, MOST_SCALE] = [0.4, 2.5]; // how far an old picture may stand in while zooming
 
 const picture = (w, h) => (globalThis.OffscreenCanvas ? new OffscreenCanvas(w, h) : Object.assign(document.createElement("canvas"), { width: w, height: h }));
 
+/*
+ `seats` has the `grid` of seats, `pitch`, the units from seat to seat, and `look(n)`, a number that says how a seat looks, less than
+ 0 where it is not shown, and `label(n)`. What a look means only the skin knows, and the stamps that it draws.
+*/
 export class SeatLayer {
-  constructor(layout, looks, skin) {
-    Object.assign(this, { layout, looks, skin, changed: new Set(), painted: undefined });
+  constructor(seats, skin) {
+    Object.assign(this, { seats, skin, changed: new Set(), painted: undefined, renders: 0 });
   }
 
   // With these pictures of seats from now on.
   restart(stamps) {
     [this.stamps, this.painted] = [stamps, undefined];
+  }
+
+  // Other seats, or all of them look different.
+  show(seats = this.seats) {
+    [this.seats, this.painted] = [seats, undefined];
   }
 
   change(seats) {
@@ -40,8 +49,6 @@ export class SeatLayer {
   }
 
   #drawScaled(ctx, view, was, scale) {
-    ctx.fillStyle = this.stamps.ink.sheet;
-    ctx.fillRect(0, 0, was.w, was.h);
     ctx.imageSmoothingEnabled = false;
     ctx.drawImage(this.front.canvas, view.ox * view.dots - was.left * scale, view.oy * view.dots - was.top * scale, was.w * scale, was.h * scale);
     ctx.imageSmoothingEnabled = true;
@@ -49,11 +56,10 @@ export class SeatLayer {
   }
 
   #paintAll(view, w, h) {
-    if (this.front?.canvas.width !== w || this.front.canvas.height !== h) {
-      [this.front, this.back] = [0, 1].map(() => picture(w, h).getContext("2d", { alpha: false }));
-    }
+    if (this.front?.canvas.width !== w || this.front.canvas.height !== h) [this.front, this.back] = [0, 1].map(() => picture(w, h).getContext("2d"));
     this.#remember(view, w, h);
     this.changed.clear();
+    this.renders++;
     this.#paint(view, 0, 0, w, h);
   }
 
@@ -66,19 +72,22 @@ export class SeatLayer {
     const [dx, dy] = [this.painted.left - was.left, this.painted.top - was.top];
     if (!dx && !dy) return;
     if (Math.abs(dx) >= w || Math.abs(dy) >= h) return this.#paint(view, 0, 0, w, h);
+    this.back.globalCompositeOperation = "copy";
     this.back.drawImage(this.front.canvas, dx, dy);
+    this.back.globalCompositeOperation = "source-over";
     [this.front, this.back] = [this.back, this.front];
     if (dx) this.#paint(view, dx > 0 ? 0 : w + dx, 0, Math.abs(dx), h);
     if (dy) this.#paint(view, 0, dy > 0 ? 0 : h + dy, w, Math.abs(dy));
   }
 
   get #size() {
-    return Math.max(1, Math.round(this.scale * 0.8));
+    return Math.max(1, Math.round(this.scale * this.seats.pitch * 0.8));
   }
 
   #paintSeat(view, n) {
+    const { x, y } = this.seats.grid;
     const reach = Math.ceil(this.#size / 2) + 1;
-    const [px, py] = [Math.round(this.layout.x[n] * this.scale) + this.painted.left, Math.round(this.layout.y[n] * this.scale) + this.painted.top];
+    const [px, py] = [Math.round(x[n] * this.scale) + this.painted.left, Math.round(y[n] * this.scale) + this.painted.top];
     const [left, top] = [Math.max(0, px - reach), Math.max(0, py - reach)];
     const [w, h] = [Math.min(this.painted.w, px + reach) - left, Math.min(this.painted.h, py + reach) - top];
     if (w > 0 && h > 0) this.#paint(view, left, top, w, h);
@@ -94,21 +103,23 @@ export class SeatLayer {
   }
 
   #each(area, size, visit) {
-    const { layout, scale } = this;
+    const { grid } = this.seats;
+    const { scale } = this;
     const [x, y] = [(area.left - area.ox) / scale, (area.top - area.oy) / scale];
     const around = size / scale;
-    layout.grid.each(x - around, y - around, x + area.w / scale + around, y + area.h / scale + around, (n) => {
-      visit(n, Math.round(layout.x[n] * scale - size / 2) + area.ox, Math.round(layout.y[n] * scale - size / 2) + area.oy);
+    grid.each(x - around, y - around, x + area.w / scale + around, y + area.h / scale + around, (n) => {
+      visit(n, Math.round(grid.x[n] * scale - size / 2) + area.ox, Math.round(grid.y[n] * scale - size / 2) + area.oy);
     });
   }
 
   #copyPixels(area, size) {
     const image = this.front.createImageData(area.w, area.h);
     const out = new Uint32Array(image.data.buffer);
-    out.fill(this.stamps.sheet);
+    const { seats } = this;
     const stamps = [];
     this.#each(area, size, (n, px, py) => {
-      const look = this.looks[n];
+      const look = seats.look(n);
+      if (look < 0) return;
       const pixels = (stamps[look] ??= this.stamps.of(look, size).pixels);
       const [left, top] = [px - area.left, py - area.top];
       const [fromX, toX] = [Math.max(0, -left), Math.min(size, area.w - left)];
@@ -121,26 +132,30 @@ export class SeatLayer {
   }
 
   #copyPictures(area, size, view) {
-    const ctx = this.front;
+    const [ctx, { seats, skin }] = [this.front, this];
     ctx.save();
     ctx.beginPath(), ctx.rect(area.left, area.top, area.w, area.h), ctx.clip();
-    ctx.fillStyle = this.stamps.ink.sheet;
-    ctx.fillRect(area.left, area.top, area.w, area.h);
+    ctx.clearRect(area.left, area.top, area.w, area.h);
     const numbered = [];
+    const legible = view.k * seats.pitch >= NUMBERED;
     this.#each(area, size, (n, px, py) => {
-      ctx.drawImage(this.stamps.of(this.looks[n], size).canvas, px, py);
-      if (view.k >= NUMBERED && this.skin.number(this.looks[n])) numbered.push(n, px + size / 2, py + size / 2);
+      const look = seats.look(n);
+      if (look < 0) return;
+      ctx.drawImage(this.stamps.of(look, size).canvas, px, py);
+      const colour = legible && skin.number(look);
+      if (colour) numbered.push(n, px + size / 2, py + size / 2, colour);
     });
-    if (numbered.length) this.#write(ctx, numbered, view);
+    if (numbered.length) this.#write(ctx, numbered, size, view);
     ctx.restore();
   }
 
-  #write(ctx, numbered, view) {
-    ctx.font = `600 ${Math.round(view.k * view.dots * 0.3)}px Inter, system-ui, sans-serif`;
+  #write(ctx, numbered, size, view) {
+    ctx.font = `600 ${Math.round(Math.min(13 * view.dots, size * 0.4))}px Inter, system-ui, sans-serif`;
     [ctx.textAlign, ctx.textBaseline] = ["center", "middle"];
-    for (let at = 0; at < numbered.length; at += 3) {
-      ctx.fillStyle = this.stamps.ink[this.skin.number(this.looks[numbered[at]])];
-      ctx.fillText(this.layout.label(numbered[at]), numbered[at + 1], numbered[at + 2]);
+    for (let at = 0; at < numbered.length; at += 4) {
+      const colour = numbered[at + 3];
+      ctx.fillStyle = this.stamps.ink[colour] ?? colour;
+      ctx.fillText(this.seats.label(numbered[at]), numbered[at + 1], numbered[at + 2]);
     }
   }
 }

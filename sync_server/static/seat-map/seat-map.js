@@ -16,16 +16,17 @@ const SETTLED_MS = 90; // after the last zoom everything is drawn sharply
 /*
  A skin has `colours` (CSS properties --seat-… by name; sheet, text and ring among them), `stamp(ctx, look, size, ink)`, and
  `number(look)`, the name of the colour of a seat's number. It may have `far`, which draws the house while seats are too small
- (`suits(view)`, `draw(ctx, view, ink, moving)`), `over(ctx, view, ink)` and `stageName`.
+ (`suits(view)`, `draw(ctx, view, ink, moving)`), `over(ctx, view, ink)`, `stageName`, and `wordsOfZone(zone)` for zones without seats.
 */
 export class SeatMap extends EventTarget {
   constructor(canvas, layout, looks, skin) {
     super();
     Object.assign(this, { canvas, layout, skin, ctx: canvas.getContext("2d", { alpha: false }) });
-    this.stage = skin.stageName ? stageOf(layout) : undefined;
-    this.box = withStage(layout.box, this.stage);
-    this.view = new Viewport(this.box);
-    [this.layer, this.labels] = [new SeatLayer(layout, looks, skin), new Labels(layout)];
+    this.stage = skin.stageName && !layout.drawn.hasStage ? stageOf(layout) : undefined;
+    this.box = withStage(layout.box, this.stage, layout.drawn.corners);
+    this.view = new Viewport({ box: this.box });
+    const seats = { grid: layout.grid, pitch: 1, look: (n) => looks[n], label: (n) => layout.label(n) };
+    [this.layer, this.labels] = [new SeatLayer(seats, skin), new Labels(layout)];
     new Gestures(canvas, this.#gestures());
     for (const query of ["(prefers-color-scheme: dark)", "(prefers-contrast: more)"]) matchMedia(query).addEventListener("change", () => this.ink());
     this.ink();
@@ -76,7 +77,8 @@ export class SeatMap extends EventTarget {
   }
 
   frame(box) {
-    this.view.frame(box);
+    const [across, down] = [Math.max(2, 4 - box.width), Math.max(2, 4 - box.height)];
+    this.view.frame({ left: box.left - across / 2, top: box.top - down / 2, width: box.width + across, height: box.height + down });
     this.#seen();
   }
 
@@ -140,6 +142,8 @@ export class SeatMap extends EventTarget {
     this.picked = undefined;
     if (!this.selectable && !looked) return this.look(this.view.at(px, py), Math.min(MAX_ZOOM, TAP_ZOOM));
     this.picked = this.nearest(px, py);
+    const zone = this.picked === undefined && this.layout.drawn.zoneAt(this.view.at(px, py));
+    if (zone) this.dispatchEvent(new CustomEvent("zone", { detail: zone }));
     this.#tell(this.picked);
   }
 
@@ -182,7 +186,12 @@ export class SeatMap extends EventTarget {
     this.frameWanted = undefined;
     if (!this.view.w) return;
     const startedAt = performance.now();
-    const { ctx, view, skin, colours } = this;
+    const { ctx, view, skin, colours, layout } = this;
+    ctx.setTransform(1, 0, 0, 1, 0, 0);
+    ctx.fillStyle = colours.sheet;
+    ctx.fillRect(0, 0, ctx.canvas.width, ctx.canvas.height);
+    ctx.setTransform(view.dots, 0, 0, view.dots, 0, 0);
+    layout.drawn.draw(ctx, view, colours, skin.wordsOfZone);
     ctx.setTransform(1, 0, 0, 1, 0, 0);
     const far = skin.far?.suits(view);
     if (far) skin.far.draw(ctx, view, colours, this.moving);

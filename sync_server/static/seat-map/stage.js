@@ -34,13 +34,14 @@ function outside(focus, box) {
 
 const AROUND = 1.3; // units around the seats, for the letters of rows
 
-/** A box that has the seats, with room for the letters of rows, and the stage. */
-export function withStage(seats, stage) {
+/** A box that has the seats, with room for the letters of rows, the stage, and these corners of what else is drawn. */
+export function withStage(seats, stage, corners = []) {
   let [left, top, right, bottom] = [seats.left - AROUND, seats.top - AROUND, seats.right + AROUND, seats.bottom + AROUND];
   if (stage) {
     [left, top] = [Math.min(left, stage.left), Math.min(top, stage.top)];
     [right, bottom] = [Math.max(right, stage.left + stage.width), Math.max(bottom, stage.top + stage.height)];
   }
+  for (const [x, y] of corners) [left, top, right, bottom] = [Math.min(left, x), Math.min(top, y), Math.max(right, x), Math.max(bottom, y)];
   return { left, top, right, bottom, width: right - left, height: bottom - top };
 }
 

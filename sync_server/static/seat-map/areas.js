@@ -70,4 +70,19 @@ export function label(ctx, words, x, y, size, inks, colour = inks.text) {
   ctx.fillText(words, x, y);
 }
 
+// Whether a shape is the stage, by what is written on it.
+export function saysStage(area) {
+  const written = typeof area.text === "string" ? area.text : area.text?.text;
+  return /^\s*stage\s*$/i.test(written ?? "");
+}
+
+// Opposite corners of what a shape takes, or all of a polygon's.
+export function extentOf(layer, area) {
+  const [x, y] = [(layer.position?.x ?? 0) + (area.position?.x ?? 0), (layer.position?.y ?? 0) + (area.position?.y ?? 0)];
+  if (area.rectangle) return [[x, y], [x + area.rectangle.width, y + area.rectangle.height]];
+  if (area.polygon) return area.polygon.points.map((point) => [x + point.x, y + point.y]);
+  const [across, down] = area.circle ? [area.circle.radius, area.circle.radius] : [area.ellipse?.radius.x ?? 0, area.ellipse?.radius.y ?? 0];
+  return [[x - across, y - down], [x + across, y + down]];
+}
+
 const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
