@@ -142,5 +142,5 @@ def _sign_in(page: Page, server: MeasuredServer) -> None:
     page.goto(f"{server.layout.address}/admin/login")
     page.get_by_label("E-mail address").fill(server.demo["login"]["email"])
     page.get_by_label("Password").fill(server.demo["login"]["password"])
-    page.get_by_role("button", name="Sign in").click()
+    page.get_by_role("button", name="Sign in", exact=True).click()
     page.wait_for_load_state()

@@ -53,7 +53,7 @@ class House:
         page.goto(f"{self.address}/admin/venues/{self.venue['id']}/seat-maps/{layout}")
         page.get_by_label("E-mail address").fill(f"{who}@marquee.example")
         page.get_by_label("Password").fill(PASSWORD)
-        page.get_by_role("button", name="Sign in").click()
+        page.get_by_role("button", name="Sign in", exact=True).click()
         expect(page.locator("#seat-map[data-ready]")).to_be_visible()
         return page
 

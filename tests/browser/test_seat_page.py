@@ -40,7 +40,7 @@ def open_map(page: Page, address: str, mapped: MappedEvent) -> None:
     page.goto(f"{address}/admin/events/{mapped.id}/seats")
     page.get_by_label("E-mail address").fill("owner@marquee.example")
     page.get_by_label("Password").fill(PASSWORD)
-    page.get_by_role("button", name="Sign in").click()
+    page.get_by_role("button", name="Sign in", exact=True).click()
     expect(page.get_by_text("The map is up to date and follows changes.")).to_be_visible()
 
 
@@ -203,5 +203,5 @@ def test_an_event_without_a_layout(browser_page: Page, app_server: AppServer) ->
         browser_page.goto(f"{address}/admin/events/{mapped.id}/seats")
         browser_page.get_by_label("E-mail address").fill("owner@marquee.example")
         browser_page.get_by_label("Password").fill(PASSWORD)
-        browser_page.get_by_role("button", name="Sign in").click()
+        browser_page.get_by_role("button", name="Sign in", exact=True).click()
         expect(browser_page.get_by_text("This event has no layout")).to_be_visible()
